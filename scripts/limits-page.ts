@@ -48,16 +48,16 @@ export async function readLimits(): Promise<LimitRow[]> {
 
 /** Each exported constant, in order, with the comment above it or above the ones before it. */
 function commentsIn(text: string): [name: string, says: string][] {
-  const found: [string, string][] = []
+  const limits: [string, string][] = []
   let says = ''
   for (const { groups } of text.matchAll(
     /\/\*\*(?<comment>[\s\S]*?)\*\/|^export const (?<name>\w+)|^(?<blank>)$/gm,
   )) {
     if (groups?.comment !== undefined) says = groups.comment.replace(/\s*\n\s*\*\s*/g, ' ').trim()
-    else if (groups?.name !== undefined) found.push([groups.name, says])
+    else if (groups?.name !== undefined) limits.push([groups.name, says])
     else says = ''
   }
-  return found
+  return limits
 }
 
 /** For a member of an object of limits: the comment of its type. */

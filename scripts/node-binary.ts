@@ -39,10 +39,10 @@ export function fetchNode(platform: Platform, version: string): string {
     }),
   ) as [{ filename: string }]
   const archive = join(cache, packed.filename)
-  const found = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`
-  if (found !== wanted) {
+  const digest = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`
+  if (digest !== wanted) {
     rmSync(archive)
-    throw new Error(`\`${name}\` is not the one that is known: ${found}, expected ${wanted}`)
+    throw new Error(`\`${name}\` is not the one that is known: ${digest}, expected ${wanted}`)
   }
   const fresh = `${folder}.new`
   rmSync(fresh, { recursive: true, force: true })

@@ -142,12 +142,12 @@ async function manyTools(stage: Stage): Promise<[string, boolean][]> {
   const goals: [string, boolean][] = []
   const servers = await opened(stage, '/servers', '.tool-row')
   goals.push(await scrolled(servers, 'Servers', '.tools-scroll', stage))
-  const found = await look(servers, async () => {
+  const figures = await look(servers, async () => {
     await servers.getByLabel('Search tools').pressSequentially('tool-77', { delay: 60 })
     await servers.waitForTimeout(300)
   })
-  console.log(describeFrames('Servers, search typed', found))
-  goals.push(smooth('Servers, search', found))
+  console.log(describeFrames('Servers, search typed', figures))
+  goals.push(smooth('Servers, search', figures))
   await servers.context().close()
   const board = await opened(stage, '/policy', '.piece')
   goals.push(await scrolled(board, 'Policy board', '.column-list', stage))

@@ -193,12 +193,12 @@ function classifyLabelled(
   withHints = false,
 ): Verdict {
   const { annotations: _withheld, ...definition } = tool
-  const found = assessTool(withHints ? tool : (definition as ToolDefinition), weights)
+  const assessment = assessTool(withHints ? tool : (definition as ToolDefinition), weights)
   return {
     id: `${tool.server}/${tool.name}`,
     truth: category,
-    found: found.category,
-    confidence: found.confidence,
-    rightRisk: found.risk === risk,
+    found: assessment.category,
+    confidence: assessment.confidence,
+    rightRisk: assessment.risk === risk,
   }
 }

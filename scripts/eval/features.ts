@@ -52,9 +52,9 @@ export async function run(options: RunOptions): Promise<number> {
   let failed = 0
   await withPlace(async (place) => {
     for (const [index, [title, test]] of ROWS.entries()) {
-      const found = await tried(() => test(place))
-      if (found.startsWith('does not')) failed += 1
-      console.log(`${String(index + 1).padStart(2)}  ${title.padEnd(42)} ${found}`)
+      const result = await tried(() => test(place))
+      if (result.startsWith('does not')) failed += 1
+      console.log(`${String(index + 1).padStart(2)}  ${title.padEnd(42)} ${result}`)
     }
   })
   if (options['claude-flow'] !== undefined) {

@@ -46,8 +46,8 @@ export function howToInstall(program: Program): string {
 
 /** The program; undefined if there is none and none may be installed. Throws if CI needs one. */
 export function findProgram(program: Program, machine: Machine = THIS): string | undefined {
-  const found = find(program, machine)
-  if (found !== undefined) return found
+  const path = find(program, machine)
+  if (path !== undefined) return path
   const { env, isRoot, isDebian } = machine
   if (env.SLUICE_TEST_INSTALL !== '0' && isRoot && isDebian) install(program, machine)
   const installed = find(program, machine)

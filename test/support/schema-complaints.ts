@@ -11,9 +11,9 @@ export function schemaComplaints(
   node: Node = schema,
   at = '',
 ): string[] {
-  const found: string[] = []
+  const complaints: string[] = []
   const demand = (holds: boolean, what: string) =>
-    void (holds || found.push(`${at || '/'} ${what}`))
+    void (holds || complaints.push(`${at || '/'} ${what}`))
   for (const [keyword, wanted] of Object.entries(node)) {
     switch (keyword) {
       case '$schema':
@@ -25,7 +25,7 @@ export function schemaComplaints(
         break
       case '$ref': {
         const name = String(wanted).replace('#/definitions/', '')
-        found.push(
+        complaints.push(
           ...schemaComplaints(
             value,
             schema,
@@ -84,7 +84,7 @@ export function schemaComplaints(
       case 'items':
         if (Array.isArray(value))
           for (const [index, item] of value.entries())
-            found.push(...schemaComplaints(item, schema, wanted as Node, `${at}/${index}`))
+            complaints.push(...schemaComplaints(item, schema, wanted as Node, `${at}/${index}`))
         break
       case 'required':
         if (getType(value) === 'object')
@@ -95,13 +95,13 @@ export function schemaComplaints(
       case 'patternProperties':
       case 'additionalProperties':
         if (keyword === 'additionalProperties' && getType(value) === 'object')
-          found.push(...checkNames(value as Node, schema, node, at))
+          complaints.push(...checkNames(value as Node, schema, node, at))
         break
       default:
         throw new Error(`the validator does not know \`${keyword}\``)
     }
   }
-  return found
+  return complaints
 }
 
 function checkNames(value: Node, schema: Node, node: Node, at: string): string[] {

@@ -43,8 +43,8 @@ export function scoreDetectors(files: typeof DETECTOR_FILES): DetectorScore {
   for (const { kind, group, text } of readTexts(files.sensitive)) {
     const row = recall.get(kind) ?? { kind, found: 0, of: 0 }
     row.of++
-    const found = locateData(text, new Set([group as DataKind]))
-    if (found === undefined || found.length > 0) row.found++
+    const matches = locateData(text, new Set([group as DataKind]))
+    if (matches === undefined || matches.length > 0) row.found++
     recall.set(kind, row)
   }
   const harmless = files.harmless.map((name) => scoreHarmless(name, readTexts(name)))

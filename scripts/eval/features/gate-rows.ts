@@ -95,10 +95,10 @@ export async function labels({ gate }: Place): Promise<boolean> {
 
 export async function shadow(place: Place): Promise<boolean> {
   const reads = ['query', 'report', 'tail']
-  const found = await Promise.all(
+  const results = await Promise.all(
     reads.map((word) => says(place, ['ledger', word, ...IN], /deny by \/guardrails\/0/)),
   )
-  return found.every(Boolean)
+  return results.every(Boolean)
 }
 
 /** A definition that changes is held with the difference until a person accepts it. */

@@ -32,9 +32,9 @@ export async function classes(place: Place): Promise<boolean> {
   const list = await scan(place)
   const of = (name: string) => list.find((tool) => tool.name === `wasm_agent_${name}`)
   const names = ['export', 'todos', 'is_stopped', 'prompt']
-  const found = names.map((name) => of(name)?.category).join()
+  const categories = names.map((name) => of(name)?.category).join()
   const areExplained = list.every(({ risk, riskBecause }) => risk !== '' && riskBecause !== '')
-  return found === 'Write,Read,Read,Execute' && areExplained
+  return categories === 'Write,Read,Read,Execute' && areExplained
 }
 
 export async function attacks(place: Place): Promise<boolean> {

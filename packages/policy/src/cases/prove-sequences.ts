@@ -70,8 +70,8 @@ class SequenceSearch {
     const suspect = this.#findPossible(tool)
     if (suspect === undefined && this.#possible.length <= PROVE_LABEL_SETS_MAX)
       return { tool: id, result: 'proved' }
-    const found = this.#findConcrete(tool)
-    if (found !== undefined) return { tool: id, result: 'refuted', ...found }
+    const witness = this.#findConcrete(tool)
+    if (witness !== undefined) return { tool: id, result: 'refuted', ...witness }
     const branch = suspect ?? `more than ${PROVE_LABEL_SETS_MAX} sets of labels can be reached`
     return { tool: id, result: 'not proved', branch }
   }
@@ -98,13 +98,13 @@ class SequenceSearch {
       if (++callers > PROVE_CALLERS_MAX || this.#tries.left < 0) break
       for (const { labels, steps } of this.#withLabels(this.#reachAs(caller))) {
         if (best !== undefined && best.sequence.length <= steps.length) break
-        const found = findCall(this.#policy, tool, {
+        const witness = findCall(this.#policy, tool, {
           isWanted: isBroken(this.#property),
           claim: this.#property,
           fixed: { ...caller, saw: [...labels] },
           tries: this.#tries,
         })
-        if (found !== undefined) best = { ...found, sequence: steps }
+        if (witness !== undefined) best = { ...witness, sequence: steps }
       }
     }
     return best
@@ -116,13 +116,13 @@ class SequenceSearch {
 
   #reachAs(caller: Omit<FixedFacts, 'saw'>): readonly ReachedSet[] {
     const key = JSON.stringify(caller)
-    const found =
+    const reached =
       this.#concrete.get(key) ??
       this.#reach((source, labels) =>
         concreteStep(this.#policy, source, { ...caller, saw: [...labels] }, this.#tries),
       )
-    this.#concrete.set(key, found)
-    return found
+    this.#concrete.set(key, reached)
+    return reached
   }
 
   /** Every set of labels that allowed calls lead to, the shortest way first. */

@@ -78,11 +78,11 @@ function proveTool(policy: CompiledPolicy, property: Property, tool: KnownTool):
   const id = `${server}/${name}`
   const branch = findBranchOfClaim(toSubject(policy, tool), property)
   if (branch === undefined) return { tool: id, result: 'proved' }
-  const found = findCall(policy, tool, {
+  const witness = findCall(policy, tool, {
     isWanted: isBroken(property),
     claim: property,
     tries: { left: PROVE_TRIES_MAX },
   })
-  if (found === undefined) return { tool: id, result: 'not proved', branch }
-  return { tool: id, result: 'refuted', ...found }
+  if (witness === undefined) return { tool: id, result: 'not proved', branch }
+  return { tool: id, result: 'refuted', ...witness }
 }

@@ -36,14 +36,15 @@ export function isShut(rule: Rule): boolean {
 
 /** Describes what the new rule under the same key loosens. */
 export function ruleLoosens(old: Rule, now: Rule): string[] {
-  const found: string[] = []
+  const loosenings: string[] = []
   const lifted = [...now.over].filter((category) => !old.over.has(category))
-  if (lifted.length > 0) found.push(`\`over\` also lifts ${lifted.join(', ')}`)
-  if (!isShut(now)) found.push(...limitsLoosen(old.limits, now.limits))
+  if (lifted.length > 0) loosenings.push(`\`over\` also lifts ${lifted.join(', ')}`)
+  if (!isShut(now)) loosenings.push(...limitsLoosen(old.limits, now.limits))
   if (asks(old) && asks(now) && !isSame(old.approval, now.approval))
-    found.push('who approves, or how, has changed')
-  if (!wordsTighten(old, now)) found.push(`${describeActions(old)} becomes ${describeActions(now)}`)
-  return found
+    loosenings.push('who approves, or how, has changed')
+  if (!wordsTighten(old, now))
+    loosenings.push(`${describeActions(old)} becomes ${describeActions(now)}`)
+  return loosenings
 }
 
 function wordsTighten(old: Rule, now: Rule): boolean {
@@ -83,16 +84,18 @@ function limitsLoosen(old: readonly Limit[], now: readonly Limit[]): string[] {
 
 /** Describes what the new guardrail of the same name loosens. */
 export function guardrailLoosens(old: Guardrail, now: Guardrail): string[] {
-  const found: string[] = []
-  if (!matchesMore(old, now)) found.push('it matches other calls')
+  const loosenings: string[] = []
+  if (!matchesMore(old, now)) loosenings.push('it matches other calls')
   const word = now.action ?? 'allow'
   if (!isAtLeast(word, old.action ?? 'allow'))
-    found.push(`\`${old.action}\` becomes ${now.action === undefined ? 'nothing' : `\`${word}\``}`)
-  if (!isAtLeast(word, 'deny')) found.push(...limitsLoosen(old.limits, now.limits))
+    loosenings.push(
+      `\`${old.action}\` becomes ${now.action === undefined ? 'nothing' : `\`${word}\``}`,
+    )
+  if (!isAtLeast(word, 'deny')) loosenings.push(...limitsLoosen(old.limits, now.limits))
   if (asks(old) && asks(now) && !isSame(old.approval, now.approval))
-    found.push('who approves, or how, has changed')
-  if (!appliesMoreOften(old, now)) found.push('its condition has changed')
-  return found
+    loosenings.push('who approves, or how, has changed')
+  if (!appliesMoreOften(old, now)) loosenings.push('its condition has changed')
+  return loosenings
 }
 
 /**

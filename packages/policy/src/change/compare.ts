@@ -35,22 +35,22 @@ export function loosenings(old: CompiledPolicy, now: CompiledPolicy): Loosening[
 
 /** As `loosenings`, with a pause after each rule. */
 export function* compareSteps(old: CompiledPolicy, now: CompiledPolicy): Steps<Loosening[]> {
-  const found: Loosening[] = []
+  const loosenings: Loosening[] = []
   for (const part of ['labels', 'classify', 'destinations'] as const)
     if (!isSame(old[part].entries(), now[part].entries()))
-      found.push({ where: `/${part}`, what: ELSEWHERE })
-  if (old.labelScope !== now.labelScope) found.push({ where: '/label_scope', what: ELSEWHERE })
-  found.push(...ofData(old, now), ...ofHouse(old.house, now.house))
+      loosenings.push({ where: `/${part}`, what: ELSEWHERE })
+  if (old.labelScope !== now.labelScope) loosenings.push({ where: '/label_scope', what: ELSEWHERE })
+  loosenings.push(...ofData(old, now), ...ofHouse(old.house, now.house))
   // A document in shadow enforces nothing.
-  if (old.shadow) return found
-  if (now.shadow) return [...found, { where: '/mode', what: 'nothing is enforced any longer' }]
+  if (old.shadow) return loosenings
+  if (now.shadow) return [...loosenings, { where: '/mode', what: 'nothing is enforced any longer' }]
   if (!isAtLeast(now.fallback, old.fallback))
-    found.push({ where: '/default', what: `\`${old.fallback}\` becomes \`${now.fallback}\`` })
-  found.push(...ofGuardrails(enforced(old.guardrails), enforced(now.guardrails), ''))
+    loosenings.push({ where: '/default', what: `\`${old.fallback}\` becomes \`${now.fallback}\`` })
+  loosenings.push(...ofGuardrails(enforced(old.guardrails), enforced(now.guardrails), ''))
   for (const section of ['tools', 'resources', 'prompts'] as const)
-    found.push(...(yield* ofNames(section, old, now)))
-  found.push(...(yield* ofCategories(old, now)), ...(yield* ofMethods(old, now)))
-  return found
+    loosenings.push(...(yield* ofNames(section, old, now)))
+  loosenings.push(...(yield* ofCategories(old, now)), ...(yield* ofMethods(old, now)))
+  return loosenings
 }
 
 const ELSEWHERE = 'is another, which may open something elsewhere'
@@ -69,17 +69,17 @@ function ofData(
   old: Pick<CompiledPolicy, DataSection>,
   now: Pick<CompiledPolicy, DataSection>,
 ): Loosening[] {
-  const found: Loosening[] = []
+  const loosenings: Loosening[] = []
   const what = 'is another, which may let more through'
   const seals = now.answers.values().some(({ seal }) => seal !== undefined)
   const isNew = (part: { readonly size: number }) => part.size === 0
   if (!isSame(old.answers.entries(), now.answers.entries()) && (seals || !isNew(old.answers)))
-    found.push({ where: '/answers', what })
+    loosenings.push({ where: '/answers', what })
   if (!isSame(old.egress.entries(), now.egress.entries()) && !isNew(old.egress))
-    found.push({ where: '/egress', what })
+    loosenings.push({ where: '/egress', what })
   if (!isSame([...old.canaries], [...now.canaries]) && !isNew(old.canaries))
-    found.push({ where: '/canaries', what })
-  return found
+    loosenings.push({ where: '/canaries', what })
+  return loosenings
 }
 
 /** Shadow rules count as absent. */
@@ -203,19 +203,19 @@ function* compareKeyed(
   opensNothing: Record<'gone' | 'come', (rule: Rule) => boolean>,
 ): Steps<Loosening[]> {
   const [before, after] = [old, now].map((rules) => new Map(rules.map((rule) => [rule.key, rule])))
-  const found: Loosening[] = []
+  const loosenings: Loosening[] = []
   for (const rule of old) {
     const same = after?.get(rule.key)
     const gone = () => (opensNothing.gone(rule) ? [] : ['it is gone'])
     const what = same === undefined ? gone() : ruleLoosens(rule, same)
-    for (const each of what) found.push({ where: rule.pointer, what: each })
+    for (const each of what) loosenings.push({ where: rule.pointer, what: each })
     yield
   }
   for (const rule of now) {
     if (before?.has(rule.key)) continue
     if (!opensNothing.come(rule))
-      found.push({ where: rule.pointer, what: 'is new, and may override something stricter' })
+      loosenings.push({ where: rule.pointer, what: 'is new, and may override something stricter' })
     yield
   }
-  return found
+  return loosenings
 }

@@ -121,10 +121,10 @@ function tokenize(text: string): string[] | undefined {
   const tokens: string[] = []
   let seen = 0
   for (let at = 0; at < text.length; ) {
-    const found = lexemeAt(text, at)
-    if (!found || seen++ === SQL_LEXEMES_MAX || tokens.length === SQL_TOKENS_MAX) return undefined
-    if (found.token !== '') tokens.push(found.token)
-    at = found.end
+    const lexeme = lexemeAt(text, at)
+    if (!lexeme || seen++ === SQL_LEXEMES_MAX || tokens.length === SQL_TOKENS_MAX) return undefined
+    if (lexeme.token !== '') tokens.push(lexeme.token)
+    at = lexeme.end
   }
   return tokens
 }

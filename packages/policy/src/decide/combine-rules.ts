@@ -154,12 +154,12 @@ function put(
   came: EvaluatedCondition,
   first: boolean,
 ): void {
-  const found = describeProtection(ready.rule, came)
-  if (action === 'require_approval') laid.asking.push(ask(ready, found))
+  const reason = describeProtection(ready.rule, came)
+  if (action === 'require_approval') laid.asking.push(ask(ready, reason))
   if (!first && !isStronger(action, laid.action)) return
   laid.action = action
   laid.pointer = ready.pointer
-  laid.reason = found === '' ? getReason(ready.rule, came.truth) : found
+  laid.reason = reason === '' ? getReason(ready.rule, came.truth) : reason
 }
 
 /** While a list is built, a guardrail that reads arguments may still let the call pass. */
@@ -210,17 +210,17 @@ function describeProtection(
   if (reason !== '' || truth.is !== 'true' || situation.assumed !== undefined) return ''
   for (const { root, path } of when?.expression.variables ?? []) {
     const name = PROTECTIONS.find((one) => root === 'call' && one === path[0])
-    const found = name && findProtection(name, situation)
-    if (found !== undefined) return found.reason
+    const finding = name && findProtection(name, situation)
+    if (finding !== undefined) return finding.reason
   }
   return ''
 }
 
 function ask(
   { rule, pointer }: PreparedRule<Rule | Guardrail>,
-  found: string,
+  protection: string,
 ): ApprovalRequirement {
-  const reason = found === '' ? rule.reason : found
+  const reason = protection === '' ? rule.reason : protection
   return { rule: pointer, reason, ...rule.approval, says: toCanonicalRuleText(rule) }
 }
 

@@ -102,8 +102,8 @@ function collect(value: JsonValue, name: string, hosts: Set<string>): boolean {
 
 function collectFromText(text: string, name: string, hosts: Set<string>): boolean {
   if (ODD_ADDRESS.test(text)) return false
-  for (const [found] of text.matchAll(ADDRESS))
-    if (!isLocalFile(found) && !add(found.replace(TRAILING, ''), hosts)) return false
+  for (const [address] of text.matchAll(ADDRESS))
+    if (!isLocalFile(address) && !add(address.replace(TRAILING, ''), hosts)) return false
   const at = AT_HOST.exec(text)?.[1]
   if (at !== undefined && !add(`ssh://${at}`, hosts)) return false
   if (text.startsWith('//')) return add(`https:${text}`, hosts)

@@ -11,16 +11,16 @@ const METHODS: Readonly<Record<HidingSection, readonly string[]>> = {
   resources: ['resources/read', 'resources/subscribe'],
 }
 
-const found = new WeakMap<CompiledPolicy, Readonly<Record<HidingSection, boolean>>>()
+const cache = new WeakMap<CompiledPolicy, Readonly<Record<HidingSection, boolean>>>()
 
 export function mayHide(policy: CompiledPolicy, section: HidingSection): boolean {
-  let of = found.get(policy)
+  let of = cache.get(policy)
   if (of === undefined) {
     of = {
       prompts: computeCanHide(policy, 'prompts'),
       resources: computeCanHide(policy, 'resources'),
     }
-    found.set(policy, of)
+    cache.set(policy, of)
   }
   return of[section]
 }

@@ -29,19 +29,19 @@ export function listReadings(path: string, budget: StepBudget): readonly string[
 
 /** None is longer than `path`, so the closure is finite. */
 function listRewrites(path: string): string[] {
-  const found: string[] = []
+  const readings: string[] = []
   if (hasEscapes(path)) {
     // WHATWG URL parsers treat `%2e` as a dot before they decode anything else.
-    found.push(decodePercentOnce(path), path.replace(/%2e/gi, '.'))
+    readings.push(decodePercentOnce(path), path.replace(/%2e/gi, '.'))
   }
-  if (path.includes('\\')) found.push(path.replaceAll('\\', '/'))
+  if (path.includes('\\')) readings.push(path.replaceAll('\\', '/'))
   // Resolving is the last step anyway: before another one it may lead to a different path.
-  if (REWRITTEN.test(path) && CLIMBS.test(path)) found.push(collapsePath(path))
-  if (PREFIX.test(path)) found.push(path.replace(PREFIX, ''))
-  for (const scheme of FILE_SCHEMES) if (scheme.test(path)) found.push(path.replace(scheme, ''))
+  if (REWRITTEN.test(path) && CLIMBS.test(path)) readings.push(collapsePath(path))
+  if (PREFIX.test(path)) readings.push(path.replace(PREFIX, ''))
+  for (const scheme of FILE_SCHEMES) if (scheme.test(path)) readings.push(path.replace(scheme, ''))
   const query = path.search(/[?#]/)
-  if (query > 0 && !path.includes('\n')) found.push(path.slice(0, query))
-  return found
+  if (query > 0 && !path.includes('\n')) readings.push(path.slice(0, query))
+  return readings
 }
 
 /** Removes `.`, `..` and empty segments; climbs above the start of a relative path remain. */
@@ -63,11 +63,11 @@ export function collapsePath(path: string): string {
  */
 export function shortPaths(text: string, budget: StepBudget): readonly string[] {
   if (text.length <= PATH_LENGTH_MAX) return [text]
-  const found: string[] = []
-  if (isShortCollapsed(text, false, budget)) found.push(collapsePath(text))
+  const readings: string[] = []
+  if (isShortCollapsed(text, false, budget)) readings.push(collapsePath(text))
   if (text.includes('\\') && isShortCollapsed(text, true, budget))
-    found.push(collapsePath(text.replaceAll('\\', '/')))
-  return found
+    readings.push(collapsePath(text.replaceAll('\\', '/')))
+  return readings
 }
 
 /**

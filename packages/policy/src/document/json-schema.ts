@@ -35,7 +35,7 @@ function refer(shape: ObjectShape): Schema {
 }
 
 /** Every object below another, once: rules appear in six places. */
-function nestedObjects(shape: Shape, found = new Set<ObjectShape>()): Set<ObjectShape> {
+function nestedObjects(shape: Shape, objects = new Set<ObjectShape>()): Set<ObjectShape> {
   const inner =
     shape.kind === 'object'
       ? Object.values(shape.fields).map((field) => field.shape)
@@ -48,12 +48,12 @@ function nestedObjects(shape: Shape, found = new Set<ObjectShape>()): Set<Object
             : []
   for (const below of inner) {
     if (below.kind === 'object') {
-      if (found.has(below)) continue
-      found.add(below)
+      if (objects.has(below)) continue
+      objects.add(below)
     }
-    nestedObjects(below, found)
+    nestedObjects(below, objects)
   }
-  return found
+  return objects
 }
 
 function definitionName(shape: ObjectShape): string {

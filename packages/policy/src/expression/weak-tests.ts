@@ -17,12 +17,12 @@ const URL_NAME = /(^|_|[a-z])(url|uri|href|link|endpoint|host)s?$/i
 const TEXT_TESTS = new Set(['startsWith', 'contains', 'endsWith'])
 
 export function weakTests(expression: Expression): WeakTest[] {
-  const found: WeakTest[] = []
+  const tests: WeakTest[] = []
   let asksForAgent = false
   const visit = (node: CelNode): void => {
     for (const [subject, value, test] of textTests(node)) {
       const weak = weakTest(expression, subject, value, test)
-      if (weak !== undefined) found.push(weak)
+      if (weak !== undefined) tests.push(weak)
     }
     if (
       (node.op === '==' || node.op === '!=') &&
@@ -36,13 +36,13 @@ export function weakTests(expression: Expression): WeakTest[] {
     (variable) => variable.root === 'agent' && variable.path.length > 0,
   )
   if (agent !== undefined && !asksForAgent)
-    found.push({
+    tests.push({
       code: 'POLICY_AGENT_NULL',
       at: agent.at,
       message: `\`agent.${agent.path[0]}\` cannot be decided for a call that no agent makes`,
       help: 'write `agent != null && …`, or `agent == null || …`',
     })
-  return found
+  return tests
 }
 
 /** What is compared as text, with what, and how. */

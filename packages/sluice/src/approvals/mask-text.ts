@@ -45,22 +45,24 @@ export function formatMask(characters: number): string {
 
 /** `at` is the pointer of the text itself. */
 export function maskText(text: string, at = ''): MaskedText {
-  const found = new MaskedParts()
+  const masked = new MaskedParts()
   const made = rewriteText(text, {
     text: (value, path) => {
       const place = at + toPointer(path)
       if (value !== '' && isSecretText(path))
-        return JSON.stringify(found.add(place, 0, value.length))
-      return JSON.stringify(maskShapes(value, place, found))
+        return JSON.stringify(masked.add(place, 0, value.length))
+      return JSON.stringify(maskShapes(value, place, masked))
     },
     plain: (written, path) => {
       const name = findName(path)
       const isSecret = name !== undefined && isMaskedNumberName(name) && /^-?\d/.test(written)
-      return isSecret ? JSON.stringify(found.add(at + toPointer(path), 0, written.length)) : written
+      return isSecret
+        ? JSON.stringify(masked.add(at + toPointer(path), 0, written.length))
+        : written
     },
     object: joinMembers,
   })
-  return { text: made, masked: found.all }
+  return { text: made, masked: masked.all }
 }
 
 class MaskedParts {
@@ -81,11 +83,11 @@ class MaskedParts {
   }
 }
 
-function maskShapes(value: string, place: string, found: MaskedParts): string {
+function maskShapes(value: string, place: string, masked: MaskedParts): string {
   let shown = ''
   let next = 0
   for (const { start, end } of findMaskedSpans(value)) {
-    shown += value.slice(next, start) + found.add(place, start, end - start)
+    shown += value.slice(next, start) + masked.add(place, start, end - start)
     next = end
   }
   return shown + value.slice(next)

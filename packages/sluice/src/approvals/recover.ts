@@ -15,22 +15,22 @@ export function recoverUses(
   ledger: DatabaseSync,
   used: readonly ApprovalRow[],
 ): Map<string, ApprovalUse> {
-  const found = new Map<string, ApprovalUse>()
+  const uses = new Map<string, ApprovalUse>()
   const wanted = new Set(used.map(({ usedBy }) => usedBy as string))
-  for (const call of wanted) found.set(call, 'not-sent')
-  if (used.length === 0) return found
+  for (const call of wanted) uses.set(call, 'not-sent')
+  if (used.length === 0) return uses
   const from = Math.min(...used.map(({ usedFrom }) => usedFrom ?? 1))
   const intents = new Map<number, string>()
   for (const record of recordsFrom(ledger, Math.max(1, from))) {
     if (record.kind === 'intent' && wanted.has(record.callId)) {
       intents.set(record.seq, record.callId)
-      found.set(record.callId, 'unknown')
+      uses.set(record.callId, 'unknown')
     } else if (record.kind === 'outcome') {
       const call = intents.get(record.intent)
-      if (call !== undefined) found.set(call, toApprovalUse(record))
+      if (call !== undefined) uses.set(call, toApprovalUse(record))
     }
   }
-  return found
+  return uses
 }
 
 export function toApprovalUse({

@@ -96,13 +96,13 @@ export function addInit(parent: Command, answer: SetExitCode): void {
           const record = isNamed ? beside : findRecord(options.config, user)
           return answer(await undoInit(record, options.dryRun === true, output))
         }
-        const found = await findServers(thisMachine(options.project))
+        const discovery = await findServers(thisMachine(options.project))
         const { config, because }: ConfigPlace = isNamed
           ? { config: options.config }
-          : placeConfig(options.config, found.servers, user)
+          : placeConfig(options.config, discovery.servers, user)
         if (because !== undefined)
           output.remark(`the gate's files go to ${dirname(config)}: ${because}`)
-        answer(await new Init({ ...options, config }, output).run(found))
+        answer(await new Init({ ...options, config }, output).run(discovery))
       } catch (error) {
         if (!(error instanceof ClientError)) throw error
         throw new CliError('CLI_FILE', `${error.message} [${error.code}]`, error.help)
@@ -124,20 +124,20 @@ class Init {
     this.#record = join(dirname(this.#config), 'sluice.moved.json')
   }
 
-  async run(found: DiscoveryResult): Promise<0 | 1> {
+  async run(discovery: DiscoveryResult): Promise<0 | 1> {
     checkDataOf(this.#config)
     const before = existsSync(this.#config) ? readText(this.#config) : undefined
     if (this.#options.observe === true) this.#checkObserve()
     const taken = new Map(Object.entries(readWrittenServers(before ?? '')))
-    const named = nameServers(found.servers, taken, process.env, holdsSecret)
-    showFound(found, named, this.#output)
-    this.#leave(found)
+    const named = nameServers(discovery.servers, taken, process.env, holdsSecret)
+    showFound(discovery, named, this.#output)
+    this.#leave(discovery)
     const asker = this.#options.dryRun === true ? undefined : askerFor(this.#output.json)
     try {
       const agreed = await this.#agree(named, asker)
       const { servers, tools } = await this.#scan(agreed)
-      if (servers.length === 0) return this.#nothing(found, named)
-      return await this.#write(found, servers, tools, before, asker)
+      if (servers.length === 0) return this.#nothing(discovery, named)
+      return await this.#write(discovery, servers, tools, before, asker)
     } finally {
       asker?.close()
     }
@@ -207,7 +207,7 @@ class Init {
   }
 
   async #write(
-    found: DiscoveryResult,
+    discovery: DiscoveryResult,
     servers: readonly NamedServer[],
     tools: readonly ToolDefinition[],
     before: string | undefined,
@@ -219,7 +219,7 @@ class Init {
     if (this.#options.dryRun === true) {
       const changes = [...written.changes, ...clientChanges(moves)]
       showChanges(changes, secrets, this.#output)
-      this.#tell(found, servers, tools, [], maskChanges(changes, secrets))
+      this.#tell(discovery, servers, tools, [], maskChanges(changes, secrets))
       return 0
     }
     for (const change of written.changes) await put(change)
@@ -239,7 +239,7 @@ class Init {
         if (!done.some((one) => one.path === path))
           this.#left.push({ name: path.at(-1) ?? '', file, because: 'it was changed meanwhile' })
     }
-    this.#tell(found, servers, tools, moved, written.changes)
+    this.#tell(discovery, servers, tools, moved, written.changes)
     return 0
   }
 
@@ -309,9 +309,9 @@ class Init {
     return { url, data: config?.data ?? join(dirname(this.#config), '.sluice') }
   }
 
-  #nothing(found: DiscoveryResult, named: readonly NamedServer[]): 1 {
-    this.#tell(found, [], [], [], [])
-    if (found.servers.length === 0)
+  #nothing(discovery: DiscoveryResult, named: readonly NamedServer[]): 1 {
+    this.#tell(discovery, [], [], [], [])
+    if (discovery.servers.length === 0)
       this.#output.line(`no MCP server is set up in ${Object.values(CLIENTS).join(', ')}`)
     else if (named.length > 0 && this.#options.yes === undefined)
       this.#output.line('no server was agreed to, so nothing was started or written: see --yes')
@@ -327,7 +327,7 @@ class Init {
   }
 
   #tell(
-    found: DiscoveryResult,
+    discovery: DiscoveryResult,
     servers: readonly NamedServer[],
     tools: readonly ToolDefinition[],
     moved: readonly MovedEntry[],
@@ -335,7 +335,7 @@ class Init {
   ): void {
     const isDry = this.#options.dryRun === true
     this.#output.value({
-      found: found.servers.map(({ from, entry, reading }) => ({
+      found: discovery.servers.map(({ from, entry, reading }) => ({
         ...{ client: from.client, file: from.file, scope: from.scope, name: entry.name },
         ...('stays' in reading ? { stays: reading.stays } : {}),
       })),
@@ -351,7 +351,7 @@ class Init {
     this.#output.line(summaryOf(countTools(tools)))
     showClosing(
       {
-        ...{ found: found.servers, moved, left: this.#left },
+        ...{ found: discovery.servers, moved, left: this.#left },
         isUrl: this.#options.via === 'url',
         ...readGateState(this.#config),
         option: isFoundByCommands(this.#config) ? '' : ` --config ${this.#config}`,

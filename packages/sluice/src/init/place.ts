@@ -35,16 +35,16 @@ export function placeConfig(
   const roots = servers.flatMap((server) => rootsOf(server, user))
   const around = (folder: string) =>
     roots.find(({ root }) => withReal(folder).some((path) => isBelow(path, root)))
-  const found = around(dirname(config))
+  const project = around(dirname(config))
   const clone = cloneRoot()
   const isClone = clone !== undefined && isBelow(dirname(config), clone)
-  if (found === undefined && !isClone) return { config }
+  if (project === undefined && !isClone) return { config }
   const folder = userFolders(user.home, user.environment).find((each) => around(each) === undefined)
   if (folder === undefined) return { config }
   const because =
-    found === undefined
+    project === undefined
       ? 'the current folder is a clone of Sluice'
-      : `\`${found.root}\` is a directory of \`${found.name}\`, whose tools could read and write them there`
+      : `\`${project.root}\` is a directory of \`${project.name}\`, whose tools could read and write them there`
   return { config: join(folder, 'sluice.yaml'), because }
 }
 

@@ -75,10 +75,10 @@ export function listParamHeaders(
 }
 
 function collected(inputSchema: JsonObject): readonly ParamHeader[] | null {
-  const found: ParamHeader[] = []
-  if (!collect(inputSchema, [], found)) return null
-  const names = new Set(found.map(({ header }) => header))
-  return names.size === found.length && found.length <= PARAM_HEADERS_MAX ? found : null
+  const headers: ParamHeader[] = []
+  if (!collect(inputSchema, [], headers)) return null
+  const names = new Set(headers.map(({ header }) => header))
+  return names.size === headers.length && headers.length <= PARAM_HEADERS_MAX ? headers : null
 }
 
 const ANNOTATION = 'x-mcp-header'
@@ -96,22 +96,22 @@ const BY_NAME = ['patternProperties', 'dependentSchemas', '$defs', 'definitions'
 function collect(
   schema: JsonObject,
   path: readonly string[] | undefined,
-  found: ParamHeader[],
+  headers: ParamHeader[],
 ): boolean {
   const name = schema[ANNOTATION]
   if (name !== undefined) {
     const isPrimitive = ['string', 'integer', 'boolean'].includes(String(schema.type))
     const isReached = path !== undefined && path.length > 0 && path.length <= SCHEMA_PATH_DEPTH_MAX
     if (typeof name !== 'string' || !TOKEN.test(name) || !isPrimitive || !isReached) return false
-    found.push({ header: `mcp-param-${name.toLowerCase()}`, path })
+    headers.push({ header: `mcp-param-${name.toLowerCase()}`, path })
   }
   for (const [key, each] of listEntries(schema.properties))
-    if (!collect(each, path && [...path, key], found)) return false
+    if (!collect(each, path && [...path, key], headers)) return false
   const others = [
     ...SCHEMAS.flatMap((key) => listEntries({ [key]: schema[key] ?? null })),
     ...BY_NAME.flatMap((key) => listEntries(schema[key])),
   ]
-  return others.every(([, each]) => collect(each, undefined, found))
+  return others.every(([, each]) => collect(each, undefined, headers))
 }
 
 /** The schemas that an object has, also in lists. */

@@ -106,5 +106,5 @@ export function oneLine(text: string): string {
   if (!BREAKS.test(text)) return text
   return text
     .replace(BETWEEN_TOKENS, '')
-    .replace(INSIDE_STRINGS, (found) => ESCAPES[found] as string)
+    .replace(INSIDE_STRINGS, (character) => ESCAPES[character] as string)
 }

@@ -39,13 +39,13 @@ export class InstancePool {
 
   /** The last one returned of exactly this size, or else the largest that can grow to it. */
   #fitting(wanted: number): Instance | undefined {
-    let found = -1
+    let index = -1
     let size = -1
     for (const [at, { memoryBytes }] of this.#free.entries()) {
       if (memoryBytes > wanted || memoryBytes < size) continue
-      found = at
+      index = at
       size = memoryBytes
     }
-    return found < 0 ? undefined : this.#free.splice(found, 1)[0]
+    return index < 0 ? undefined : this.#free.splice(index, 1)[0]
   }
 }

@@ -13,11 +13,11 @@ export function readQuickJs(): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(
     readFileSync(fileURLToPath(import.meta.resolve('quickjs-wasi/quickjs.wasm'))),
   )
-  const found = sha256(bytes)
-  if (found !== QUICKJS_SHA256)
+  const digest = sha256(bytes)
+  if (digest !== QUICKJS_SHA256)
     throw new SandboxError(
       'SANDBOX_IMAGE',
-      `quickjs.wasm has the hash \`${found}\`, expected \`${QUICKJS_SHA256}\`: install what package-lock.json says`,
+      `quickjs.wasm has the hash \`${digest}\`, expected \`${QUICKJS_SHA256}\`: install what package-lock.json says`,
     )
   return bytes
 }

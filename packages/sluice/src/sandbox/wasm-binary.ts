@@ -153,8 +153,8 @@ export function readCustom(sections: readonly WasmSection[], name: string): stri
   for (const { id, body } of sections) {
     if (id !== SECTION.custom) continue
     const reader = new WasmReader(body)
-    const found = Buffer.from(reader.take(reader.number())).toString('utf8')
-    if (found === name) return Buffer.from(body.subarray(reader.at)).toString('utf8')
+    const text = Buffer.from(reader.take(reader.number())).toString('utf8')
+    if (text === name) return Buffer.from(body.subarray(reader.at)).toString('utf8')
   }
   return undefined
 }

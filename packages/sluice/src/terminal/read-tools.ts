@@ -27,8 +27,8 @@ const TOOLS_LIMITS = {
 export async function readTools(file: string): Promise<KnownTool[]> {
   const { classify, classifyOwn } = await import('../catalogue/classify/classify.ts')
   return readDefinitions(file).map((definition) => {
-    const found = isOwnTool(definition) ? classifyOwn(definition) : classify(definition)
-    return { definition, ...found }
+    const classification = isOwnTool(definition) ? classifyOwn(definition) : classify(definition)
+    return { definition, ...classification }
   })
 }
 

@@ -271,7 +271,7 @@ function encodeCharacter(character: string): string {
 
 /** The readings without what many servers ignore, if that makes a difference. */
 function shorterThan(readings: readonly string[]): string[] {
-  const found = new Set<string>()
+  const forms = new Set<string>()
   for (const reading of readings) {
     const [, head = '', path = '', query = ''] = PIECES.exec(reading) ?? []
     const at = head.lastIndexOf('@')
@@ -280,13 +280,13 @@ function shorterThan(readings: readonly string[]): string[] {
     const bare = cut.length > 1 && cut.endsWith('/') ? cut.slice(0, -1) : cut
     for (const each of [anonymous, respellHead(anonymous)]) {
       if (each === undefined) continue
-      found.add(each + path + query)
-      found.add(each + bare + query)
-      found.add(each + bare)
+      forms.add(each + path + query)
+      forms.add(each + bare + query)
+      forms.add(each + bare)
     }
   }
-  for (const reading of readings) found.delete(reading)
-  return [...found]
+  for (const reading of readings) forms.delete(reading)
+  return [...forms]
 }
 
 function respellHead(head: string): string | undefined {

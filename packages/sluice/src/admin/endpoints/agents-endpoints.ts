@@ -40,8 +40,8 @@ export function agentsEndpoints(
   reader: LedgerReader,
 ): Endpoint[] {
   const running = (): Service => {
-    const found = service()
-    if (found !== undefined) return found
+    const agents = service()
+    if (agents !== undefined) return agents
     throw new ApiError(
       'API_NOT_FOUND',
       'this gate runs no agents',

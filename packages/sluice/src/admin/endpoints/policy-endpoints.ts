@@ -106,14 +106,14 @@ export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
       ...{ method: 'GET', path: '/api/policy/versions/:id', role: 'viewer' },
       summary: 'the text of one version',
       handle: ({ params }) => {
-        const found = store.textOf(Number(params.id))
-        if (found === undefined)
+        const text = store.textOf(Number(params.id))
+        if (text === undefined)
           throw new ApiError(
             'API_NOT_FOUND',
             'there is no such version',
             'see /api/policy/versions',
           )
-        return { text: found }
+        return { text: text }
       },
     }),
   ]

@@ -22,11 +22,11 @@ export function ruleTextOf(
   const pointer = isOfHouse ? rule.slice('house:'.length) : rule
   if (!pointer.startsWith('/')) return null
   const problems = new Problems(document.file, document.text)
-  const found = find(parseYaml(document.text, problems)?.contents, pointer)
-  if (found === undefined) return null
-  const { line } = problems.position(found.start)
-  const lineStart = document.text.lastIndexOf('\n', found.start) + 1
-  const text = document.text.slice(lineStart, found.end).trimEnd()
+  const range = find(parseYaml(document.text, problems)?.contents, pointer)
+  if (range === undefined) return null
+  const { line } = problems.position(range.start)
+  const lineStart = document.text.lastIndexOf('\n', range.start) + 1
+  const text = document.text.slice(lineStart, range.end).trimEnd()
   return { file: document.file, line, text: text.slice(0, RULE_TEXT_LENGTH_MAX) }
 }
 

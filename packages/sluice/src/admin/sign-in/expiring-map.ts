@@ -20,15 +20,15 @@ export class ExpiringMap<Value> {
   }
 
   take(key: string): Value | undefined {
-    const found = this.#kept.peek(key)
+    const entry = this.#kept.peek(key)
     this.#kept.delete(key)
-    return found !== undefined && this.#nowMs() < found.untilMs ? found.value : undefined
+    return entry !== undefined && this.#nowMs() < entry.untilMs ? entry.value : undefined
   }
 
   /** Looks without taking. */
   get(key: string): Value | undefined {
-    const found = this.#kept.peek(key)
-    return found !== undefined && this.#nowMs() < found.untilMs ? found.value : undefined
+    const entry = this.#kept.peek(key)
+    return entry !== undefined && this.#nowMs() < entry.untilMs ? entry.value : undefined
   }
 
   delete(key: string): void {

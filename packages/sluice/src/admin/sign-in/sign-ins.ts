@@ -44,15 +44,15 @@ export class SignIns {
 
   /** Once only. Throws ApiError. */
   redeem(code: string): { readonly token: string; readonly as: ActiveSignIn } {
-    const found = this.#codes.take(toKey(code))
-    const person = found && this.#people.find(found.name)
+    const issued = this.#codes.take(toKey(code))
+    const person = issued && this.#people.find(issued.name)
     if (
-      found === undefined ||
+      issued === undefined ||
       person === undefined ||
-      found.basis !== this.#basis(found.name, null)
+      issued.basis !== this.#basis(issued.name, null)
     )
       throw new ApiError('API_SIGN_IN', 'the code is used up, too old, or none', AGAIN)
-    return this.begin(asPerson(person, found.proof))
+    return this.begin(asPerson(person, issued.proof))
   }
 
   /** `guest`: somebody of an authorisation server, until their token ends. */
@@ -73,13 +73,13 @@ export class SignIns {
   /** Throws ApiError where the token lets nobody in. */
   who(token: string | undefined): ActiveSignIn {
     const kind = token === undefined ? undefined : ownTokenKind(token)
-    const found =
+    const active =
       kind === 'in'
         ? this.#ofPage(token as string)
         : kind === 'sys'
           ? this.#ofSystem(token as string)
           : undefined
-    if (found !== undefined) return found
+    if (active !== undefined) return active
     const why = token === undefined ? 'nobody is signed in' : 'the token is not known here'
     throw new ApiError('API_SIGN_IN', why, AGAIN)
   }

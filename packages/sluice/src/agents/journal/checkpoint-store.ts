@@ -125,8 +125,8 @@ export class CheckpointStore {
     const rows = this.#database.all(`SELECT memory FROM checkpoints ${range}`, key, from, until)
     this.#database.run(`DELETE FROM checkpoints ${range}`, key, from, until)
     for (const { memory } of rows) {
-      const found = 'SELECT 1 FROM checkpoints WHERE memory = ?'
-      if (this.#database.get(found, Number(memory)) !== undefined) continue
+      const sql = 'SELECT 1 FROM checkpoints WHERE memory = ?'
+      if (this.#database.get(sql, Number(memory)) !== undefined) continue
       this.#database.run('DELETE FROM memories WHERE memory = ?', Number(memory))
       this.#database.run('DELETE FROM memory_answers WHERE memory = ?', Number(memory))
     }

@@ -24,9 +24,9 @@ export function copyAgents(directory: string, target: BlockingTransaction): numb
       const statement = source.database.prepare(`SELECT ${columns.join()} FROM ${table}`)
       const rows = statement.iterate() as Iterable<Record<string, unknown>>
       const sent = target.insert(`sluice_agents.${table}`, columns, asLists(rows, columns))
-      const [found] = target.run({ text: `SELECT count(*) AS n FROM sluice_agents.${table}` })
-      if (Number(found?.n) !== sent)
-        throw new Error(`\`${table}\` has ${found?.n} rows in the store, and ${sent} were sent`)
+      const [row] = target.run({ text: `SELECT count(*) AS n FROM sluice_agents.${table}` })
+      if (Number(row?.n) !== sent)
+        throw new Error(`\`${table}\` has ${row?.n} rows in the store, and ${sent} were sent`)
     }
     const last = Number(
       source.get(`SELECT max(coalesce((SELECT max(agent) FROM agents), 0),

@@ -109,8 +109,8 @@ export class Leases {
       ])
       return rows?.[0] as ReturnType<typeof find>
     }
-    let found = find()
-    if (found?.holder === null) {
+    let row = find()
+    if (row?.holder === null) {
       this.#inTransaction([
         this.#removeExpired,
         {
@@ -119,11 +119,11 @@ export class Leases {
           values: [value],
         },
       ])
-      found = find()
+      row = find()
     }
-    if (found === undefined) return undefined
-    if (found.lease !== this.#lease) return found.holder ?? ''
-    this.#families.add(found.family)
+    if (row === undefined) return undefined
+    if (row.lease !== this.#lease) return row.holder ?? ''
+    this.#families.add(row.family)
     return undefined
   }
 

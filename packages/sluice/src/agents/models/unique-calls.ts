@@ -57,18 +57,18 @@ function withUniqueIds<Each extends ContentPart>(
 /** The text of the first number that a double would change. */
 export function inexactNumber(json: string): string | undefined {
   if (!MAY_BE_INEXACT.test(json)) return undefined
-  let found: string | undefined
+  let duplicate: string | undefined
   try {
     JSON.parse(json, function look(_key, value, context?: { source?: string }) {
       const source = context?.source
       if (typeof value === 'number' && source !== undefined && !saysExactly(value, source))
-        found ??= source.slice(0, 100)
+        duplicate ??= source.slice(0, 100)
       return null
     } as (key: string, value: unknown) => unknown)
   } catch {
     // Not JSON: the SDK says so.
   }
-  return found
+  return duplicate
 }
 
 type WrapOptions = Parameters<NonNullable<LanguageModelMiddleware['wrapGenerate']>>[0]

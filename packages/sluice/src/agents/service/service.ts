@@ -247,10 +247,10 @@ export class Service {
     onProgress?: ProgressListener,
     signal?: AbortSignal,
   ): Promise<PromptAnswer> {
-    const found = await this.steps.run(owner, id, runId ?? null)
-    if (found === undefined)
+    const run = await this.steps.run(owner, id, runId ?? null)
+    if (run === undefined)
       throw new AgentError('AGENT_RUN_MISSING', `\`${id}\` has no run \`${runId ?? ''}\``)
-    return this.#wait(id, found.runId, waitMs, onProgress, signal)()
+    return this.#wait(id, run.runId, waitMs, onProgress, signal)()
   }
 
   /** Listens at once; the answer is asked for when the run is known to be in the journal. */

@@ -134,11 +134,11 @@ export class Operations extends OwnerOperations {
    * it has the labels of the callers that removed agents of this owner. */
   labelsOf(owner: string, ids: readonly string[]): string[] {
     const { journal } = this.#stepper
-    const found = ids.flatMap((id) => {
+    const labels = ids.flatMap((id) => {
       const agent = journal.agent(id)
       return agent?.owner === owner ? journal.family(agent.family).labels : this.goneLabels(owner)
     })
-    return [...new Set(found)]
+    return [...new Set(labels)]
   }
 
   /** The lease of the gate that runs the agent; null if that is this one, from now on. */

@@ -125,11 +125,11 @@ export function startStepThread(data: StepThreadData, startedAtMs: number): Step
   const longTurns = new FairQueue(1)
   const slicedTurns = new FairQueue(SLICED_AT_ONCE)
   const findOwner = async (name: keyof Operations, values: unknown[]): Promise<string> => {
-    const found = ownerOf(name, values)
-    if ('owner' in found) return found.owner
-    const known = mirror.ownerOf(found.agent)
+    const place = ownerOf(name, values)
+    if ('owner' in place) return place.owner
+    const known = mirror.ownerOf(place.agent)
     if (known !== undefined) return known
-    const { agent } = await steps.standing(null, found.agent, 0)
+    const { agent } = await steps.standing(null, place.agent, 0)
     return agent.owner
   }
   const ask =

@@ -289,8 +289,8 @@ export class Residents {
 
   /** As it was committed, to the byte. */
   #awake(place: WakeSource): Resident {
-    const found = this.#find(place)
-    return found === undefined || found.isAsked ? this.#wake(place, false) : found
+    const resident = this.#find(place)
+    return resident === undefined || resident.isAsked ? this.#wake(place, false) : resident
   }
 
   #wake(place: WakeSource, isAsked: boolean): Resident {

@@ -91,8 +91,11 @@ export const GALLERY_TOOLS: readonly ToolEntry[] = [
       count,
     }),
     async ({ query }, { gallery, owner }) => {
-      const found = await gallery.search(owner, query)
-      const results = found.map(({ relevance, ...template }) => ({ ...view(template), relevance }))
+      const matches = await gallery.search(owner, query)
+      const results = matches.map(({ relevance, ...template }) => ({
+        ...view(template),
+        relevance,
+      }))
       return { results, count: results.length }
     },
   ),

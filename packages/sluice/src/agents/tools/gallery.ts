@@ -225,8 +225,8 @@ export class Gallery {
 function usable(config: Record<string, unknown>): Partial<CreateArguments> {
   const { model, maxTurns, instructions } = config
   const read = createShape.pick({ model: true, maxTurns: true, instructions: true })
-  const found = read.safeParse({ model, maxTurns, instructions })
-  return found.success ? found.data : {}
+  const result = read.safeParse({ model, maxTurns, instructions })
+  return result.success ? result.data : {}
 }
 
 /** As an export of ours or of Claude Flow wrote it, which says more than a template may: the prompts are
@@ -251,8 +251,8 @@ function check(input: unknown): z.infer<typeof templateShape> {
     const [issue] = read.error.issues
     throw createTemplateError(`${issue?.path.join('.') || 'the template'}: ${issue?.message}`)
   }
-  const found = scanTemplate(read.data)
-  if (found !== undefined) throw createTemplateError(`\`${read.data.id}\`: ${found}`)
+  const finding = scanTemplate(read.data)
+  if (finding !== undefined) throw createTemplateError(`\`${read.data.id}\`: ${finding}`)
   return read.data
 }
 

@@ -42,10 +42,10 @@ export function scanTemplate(template: z.infer<typeof templateShape>): string | 
   // One budget for all texts: a text that exceeds it counts as suspicious.
   const budget = newScanBudget('at once')
   for (const each of textsOf(template)) {
-    const [found] = [...findHidden(each), ...findInjections(each, budget)].filter(
+    const [finding] = [...findHidden(each), ...findInjections(each, budget)].filter(
       ({ severity }) => severity !== 'flag',
     )
-    if (found !== undefined) return `${found.kind}: ${found.text.slice(0, SHOWN_LENGTH)}`
+    if (finding !== undefined) return `${finding.kind}: ${finding.text.slice(0, SHOWN_LENGTH)}`
     const [secret] = findSecretShapes(each, budget)
     if (secret !== undefined) return `it carries a secret (${secret.kind})`
   }

@@ -228,15 +228,15 @@ export function grantTools(
   const granted = new Map<string, GrantedTool>()
   for (const pattern of patterns) {
     const [, server = '', tool = ''] = /^([^/*]+)\/(.+)$/.exec(pattern) ?? []
-    const found = available.filter(
+    const matches = available.filter(
       (each) => each.server === server && (tool === '*' || each.name === tool),
     )
-    if (found.length === 0)
+    if (matches.length === 0)
       throw new AgentError(
         'TOOL_UNKNOWN',
         `\`${pattern}\` gives no tool: write \`<server>/<tool>\` or \`<server>/*\` of tools you may see`,
       )
-    for (const each of found) {
+    for (const each of matches) {
       const tool = toGranted(each)
       granted.set(tool.name, tool)
     }

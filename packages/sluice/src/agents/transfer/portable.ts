@@ -189,11 +189,11 @@ export function readExport(bytes: Uint8Array, bounds: JsonBounds): AgentExport {
     throw new AgentError('AGENT_IMPORT', 'it is not an export: an object is one')
   const value = isClaudeFlowExport(parsed) ? withDigest(fromClaudeFlow(parsed)) : parsed
   const { digest, ...rest } = value as Record<string, unknown>
-  const found = digestJson(rest)
-  if (digest !== found)
+  const actual = digestJson(rest)
+  if (digest !== actual)
     throw new AgentError(
       'AGENT_IMPORT',
-      `the digest is \`${String(digest).slice(0, 100)}\`, but the content is \`${found}\``,
+      `the digest is \`${String(digest).slice(0, 100)}\`, but the content is \`${actual}\``,
     )
   const whole = check(shape, value, '')
   const { messages } = whole.agentState

@@ -75,9 +75,9 @@ function takeApart(
   }
 }
 
-function checkSize(what: string, found: number, most: number): void {
-  if (found > most)
-    throw new AgentError('AGENT_IMPORT', `${what} ${found} bytes or characters, at most ${most}`)
+function checkSize(what: string, size: number, most: number): void {
+  if (size > most)
+    throw new AgentError('AGENT_IMPORT', `${what} ${size} bytes or characters, at most ${most}`)
 }
 
 /** A bundle as text; undefined if it is none. JSON begins with what is no base64. */

@@ -108,7 +108,7 @@ export function readRvf(bytes: Uint8Array): Container {
     throw wrong('its checksum is another')
   const count = whole.readUInt32LE(MAGIC.length)
   if (count > SEGMENTS_MAX) throw wrong(`it has more than ${SEGMENTS_MAX} segments`)
-  const found: Record<string, unknown> = {}
+  const segments: Record<string, unknown> = {}
   let at = HEAD_BYTES
   for (let index = 0; index < count; index += 1) {
     if (at + SEGMENT_HEAD_BYTES > end) throw wrong('a segment is cut off')
@@ -121,12 +121,12 @@ export function readRvf(bytes: Uint8Array): Container {
     if (length > end - at) throw wrong('a segment is cut off')
     const known = SEGMENTS.find(([, , each]) => each === tag)
     if (known === undefined || known[1] !== type) throw wrong(`a segment of an unknown kind ${tag}`)
-    if (Object.hasOwn(found, known[0])) throw wrong(`two segments of ${known[0]}`)
-    found[known[0]] = parseSegmentJson(whole.subarray(at, at + length))
+    if (Object.hasOwn(segments, known[0])) throw wrong(`two segments of ${known[0]}`)
+    segments[known[0]] = parseSegmentJson(whole.subarray(at, at + length))
     at += length
   }
   if (at !== end) throw wrong('there is something after its segments')
-  return checkContainer({ ...EMPTY, ...found })
+  return checkContainer({ ...EMPTY, ...segments })
 }
 
 /** Held to the shape; from a segment or from the arguments of compose. */

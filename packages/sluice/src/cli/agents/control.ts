@@ -127,8 +127,8 @@ function add(
     .action(async (agentId: string, options: ControlOptions) => {
       const output = new Output(options)
       await withAgents(options, async (api) => {
-        const found = await work(api, agentId, options)
-        const agents = found.map(({ id, state }) => ({ id, state }))
+        const states = await work(api, agentId, options)
+        const agents = states.map(({ id, state }) => ({ id, state }))
         output.value({ success: true, agents })
         for (const { id, state } of agents) output.line(`${id} ${state}`)
       })

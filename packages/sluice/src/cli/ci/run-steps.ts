@@ -39,7 +39,7 @@ export function checkPolicy(
   const options = { ...(tools ? { tools } : {}), ...loadBasePolicy(house, output) }
   const { policy, problems } = compile({ file, text }, options)
   const errors = problems.filter(({ severity }) => severity === 'error').length
-  const found = problems.map(toCheck)
+  const checks = problems.map(toCheck)
   const passed: CiCheck = { rule: 'check', name: file, level: 'passed', file, line: 1 }
   return {
     policy,
@@ -47,7 +47,7 @@ export function checkPolicy(
       name: 'check',
       status: policy === undefined ? 'failed' : 'passed',
       summary: `${plural(errors, 'error')}, ${plural(problems.length - errors, 'warning')}`,
-      checks: policy === undefined ? found : [passed, ...found],
+      checks: policy === undefined ? checks : [passed, ...checks],
     },
   }
 }

@@ -3,15 +3,15 @@
 import type { CiCheck, CiReport } from './ci-report.ts'
 
 export function writeSarif({ steps }: CiReport, version: string): string {
-  const found = steps.flatMap(({ checks }) => checks).filter(({ level }) => level !== 'passed')
-  const rules = [...new Set(found.map(({ rule }) => rule))].sort()
+  const problems = steps.flatMap(({ checks }) => checks).filter(({ level }) => level !== 'passed')
+  const rules = [...new Set(problems.map(({ rule }) => rule))].sort()
   const log = {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
     version: '2.1.0',
     runs: [
       {
         tool: { driver: { name: 'sluice', version, rules: rules.map((id) => ({ id })) } },
-        results: found.map(toResult),
+        results: problems.map(toResult),
       },
     ],
   }

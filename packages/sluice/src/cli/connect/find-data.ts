@@ -39,9 +39,9 @@ export function addDirectoryOptions(command: Command): Command {
       if (data !== undefined) return
       const own = existsSync('./.sluice') ? undefined : findUserConfig(process.env)
       const named = config ?? (existsSync(CONFIG) ? CONFIG : own)
-      const found =
+      const directory =
         named === undefined ? './.sluice' : findData({ config: named }, { mayBeMissing: true }).data
-      command.setOptionValue('data', found)
+      command.setOptionValue('data', directory)
     })
 }
 

@@ -71,8 +71,8 @@ export function addGrantsAdd(parent: Command, answer: SetExitCode): void {
     .action(async (name: string, options: Options) => {
       const output = new Output(options)
       const request = toGrantRequest(name, options)
-      const { why, config } = withGrants(options, output, (grants, found) => ({
-        ...{ why: refusal(grants, found, request), config: found },
+      const { why, config } = withGrants(options, output, (grants, current) => ({
+        ...{ why: refusal(grants, current, request), config: current },
       }))
       if (why !== undefined) {
         output.remark(`sluice: ${why.message}\n  help: ${why.help}`)

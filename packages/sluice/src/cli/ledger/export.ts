@@ -82,8 +82,8 @@ function* foundIn(ledger: DatabaseSync, options: Options): Generator<HashedRecor
   const from = readCount(options.from, '--from', 2 ** 50)
   const sinceMs = readTime(options.since, '--since') ?? 0
   const untilMs = readTime(options.until, '--until') ?? Number.MAX_SAFE_INTEGER
-  for (const found of readHashedRecords(ledger, from))
-    if (found.record.atMs >= sinceMs && found.record.atMs <= untilMs) yield found
+  for (const record of readHashedRecords(ledger, from))
+    if (record.record.atMs >= sinceMs && record.record.atMs <= untilMs) yield record
 }
 
 function chunks(ledger: DatabaseSync, options: Options, format: ExportFormat): Generator<string> {

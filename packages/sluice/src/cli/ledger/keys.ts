@@ -39,8 +39,8 @@ export function readKeys(words: readonly string[]): string[] {
 /** Of all these files; each must be there and have one at least. */
 export function readAllCheckpoints(files: readonly string[]): LocatedCheckpoint[] {
   return files.flatMap((file) => {
-    const found = readCheckpoints(file)
-    if (found.length > 0) return found
+    const checkpoints = readCheckpoints(file)
+    if (checkpoints.length > 0) return checkpoints
     throw new CliError(
       'CLI_FILE',
       `\`${file}\` has no checkpoint`,

@@ -91,15 +91,15 @@ function query(options: Options, output: Output): 0 | 1 {
   const request = queryOf(options)
   return withLedger(options.data, (ledger) => {
     const { calls, next, names } = find(ledger, options.data, request, output)
-    const found = calls.map((call) => {
+    const named = calls.map((call) => {
       const sessionName = names.nameOf(call.record.session)
       return sessionName === undefined ? call : { ...call, sessionName }
     })
     if (output.json) {
-      const all = found.map(({ record, ...more }) => recordJson(record, more))
+      const all = named.map(({ record, ...more }) => recordJson(record, more))
       process.stdout.write(`{"calls":[${all.join(',\n')}],"next":${next}}\n`)
     }
-    for (const call of [...found].reverse()) output.line(callLine(call, output))
+    for (const call of [...named].reverse()) output.line(callLine(call, output))
     if (calls.length === 0) output.line('no calls')
     if (next !== null) output.line(output.paint('dim', `older ones: --before ${next}`))
     return calls.length > 0 ? 0 : 1

@@ -78,10 +78,10 @@ async function tail(options: Options, output: Output): Promise<0> {
 }
 
 function last(backwards: Iterable<LedgerRecord>, count: number): LedgerRecord[] {
-  const found: LedgerRecord[] = []
+  const records: LedgerRecord[] = []
   for (const record of backwards) {
-    found.push(record)
-    if (found.length === count) break
+    records.push(record)
+    if (records.length === count) break
   }
-  return found.reverse()
+  return records.reverse()
 }

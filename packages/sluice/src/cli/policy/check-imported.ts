@@ -56,10 +56,10 @@ async function findOnlyServer({ file, tools }: ForeignPolicy): Promise<string> {
   const names = new Set(tools?.map(({ definition }) => definition.server) ?? (await listNear(file)))
   const [only] = names
   if (only !== undefined && names.size === 1) return only
-  const found = names.size === 0 ? 'no server is known here' : `there are ${[...names].join(', ')}`
+  const known = names.size === 0 ? 'no server is known here' : `there are ${[...names].join(', ')}`
   throw new CliError(
     'CLI_ARGUMENT',
-    `\`${file}\` is a PolicyLayer policy: its tools have no server in their names, and ${found}`,
+    `\`${file}\` is a PolicyLayer policy: its tools have no server in their names, and ${known}`,
     'pass --server with the name that the server has in sluice.yaml',
   )
 }

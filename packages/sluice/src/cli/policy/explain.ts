@@ -238,12 +238,12 @@ function readFacts(json: string | undefined, output: Output): SampleFacts {
       'name the server before the `/`',
     )
   }
-  const found = problems.sorted()
-  for (const problem of found) output.problem(problem, json)
+  const sorted = problems.sorted()
+  for (const problem of sorted) output.problem(problem, json)
   throw new CliError(
     'CLI_ARGUMENT',
-    `--facts has ${plural(found.length, 'error')}`,
+    `--facts has ${plural(sorted.length, 'error')}`,
     '`sluice policy explain --help` lists the facts',
-    found,
+    sorted,
   )
 }

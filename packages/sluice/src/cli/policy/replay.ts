@@ -48,12 +48,12 @@ async function run(options: Options, output: Output): Promise<0 | 1> {
   const { policy } = loadPolicy(options.policy, { ...house, name: options.for }, output)
   const tools = options.tools === undefined ? readSeenTools(data) : await readTools(options.tools)
   const sinceMs = readTime(options.since, '--since') ?? 0
-  const found = withLedger(data, (ledger) =>
+  const result = withLedger(data, (ledger) =>
     replay(ledger, { policy, name: options.for, sinceMs, tools }),
   )
-  output.value({ ...found, reasons: Object.fromEntries(found.reasons) })
-  printReplay(found, output)
-  return found.flips.length > 0 ? 1 : 0
+  output.value({ ...result, reasons: Object.fromEntries(result.reasons) })
+  printReplay(result, output)
+  return result.flips.length > 0 ? 1 : 0
 }
 
 function printReplay({ calls, same, unknown, flips, reasons }: Replay, output: Output): void {

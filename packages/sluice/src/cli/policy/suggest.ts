@@ -146,9 +146,9 @@ function stop(against: readonly string[], calls: readonly PastCall[], output: Ou
       'the calls are of several tools',
       'ask for one tool at a time',
     )
-  const found = suggestStops(bad, calls)
-  output.value({ tool: toolOf(bad[0] as PastCall), against: numbers, suggestions: found })
-  for (const one of found.slice(0, SHOWN_MAX)) printStop(one, output)
+  const suggestions = suggestStops(bad, calls)
+  output.value({ tool: toolOf(bad[0] as PastCall), against: numbers, suggestions: suggestions })
+  for (const one of suggestions.slice(0, SHOWN_MAX)) printStop(one, output)
   return 0
 }
 

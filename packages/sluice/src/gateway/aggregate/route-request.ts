@@ -95,9 +95,9 @@ export class ServerRouter {
 
   #byTask(method: string, params: ParsedMembers): RouteResult {
     const near = unqualifyTaskId(params.value.taskId)
-    const found = this.#route(near?.server, params, { method, name: '' })
-    if (found.member === undefined || near === undefined) return found
-    return { ...found, params: withMember(found.params, 'taskId', near.taskId) }
+    const route = this.#route(near?.server, params, { method, name: '' })
+    if (route.member === undefined || near === undefined) return route
+    return { ...route, params: withMember(route.params, 'taskId', near.taskId) }
   }
 
   async #byReference(params: ParsedMembers): Promise<RouteResult> {

@@ -136,31 +136,31 @@ export async function awaitApproval(options: ApprovalOptions): Promise<ApprovalW
   const [room] = await pipeline.admission.admit([{ mode: 'probe', charges, now }])
   if (room?.status === 'misfit') return { status: 'misfit', ...toMisfit(decision, charges, room) }
   const submission = toSubmission(pipeline, passing, waitOptions, tracked.callId)
-  const found = await engine.ask(submission)
-  if (found.is !== 'pending') wait.withdraw?.()
+  const result = await engine.ask(submission)
+  if (result.is !== 'pending') wait.withdraw?.()
   const toReference = (id: string) => ({ id, ...defined(urlOf(id)) })
-  switch (found.is) {
+  switch (result.is) {
     case 'approved':
     case 'standing':
-      return pass(options, found, waitOptions)
+      return pass(options, result, waitOptions)
     case 'refused': {
-      const code = found.barred ? 'APPROVAL_DENIED' : 'APPROVAL_LIMITED'
-      const lift = found.barred ? '; a person lifts that with `sluice approvals lift`' : ''
-      return toRefusedResult(toDenial(decision, code, `${found.why}${lift}`))
+      const code = result.barred ? 'APPROVAL_DENIED' : 'APPROVAL_LIMITED'
+      const lift = result.barred ? '; a person lifts that with `sluice approvals lift`' : ''
+      return toRefusedResult(toDenial(decision, code, `${result.why}${lift}`))
     }
     case 'denied':
     case 'expired': {
-      const code = found.is === 'denied' ? 'APPROVAL_DENIED' : 'APPROVAL_EXPIRED'
-      const why = `the approval was ${found.is}: ${found.why}`
-      return toRefusedResult({ ...toDenial(decision, code, why), approval: toReference(found.id) })
+      const code = result.is === 'denied' ? 'APPROVAL_DENIED' : 'APPROVAL_EXPIRED'
+      const why = `the approval was ${result.is}: ${result.why}`
+      return toRefusedResult({ ...toDenial(decision, code, why), approval: toReference(result.id) })
     }
     case 'used': {
-      const why = `an identical call has used the approval: ${found.usedBy}; its outcome is there`
-      const approval = { ...toReference(found.id), usedBy: found.usedBy }
+      const why = `an identical call has used the approval: ${result.usedBy}; its outcome is there`
+      const approval = { ...toReference(result.id), usedBy: result.usedBy }
       return toRefusedResult({ ...toDenial(decision, 'APPROVAL_USED', why), approval })
     }
     case 'pending':
-      return waitForChange(options, { ...found, ...toReference(found.id) }, waitOptions)
+      return waitForChange(options, { ...result, ...toReference(result.id) }, waitOptions)
   }
 }
 
@@ -195,16 +195,16 @@ async function waitForChange(
 /** Approved, by a person for this call or by a standing approval. Changed arguments are decided again. */
 function pass(
   options: ApprovalOptions,
-  found: ApprovalRequestResult & { is: 'approved' | 'standing' },
+  result: ApprovalRequestResult & { is: 'approved' | 'standing' },
   { withArgs }: ApprovalWaitOptions,
 ): ApprovalWaitResult {
   const { passing, pipeline, tracked, usage } = options
   const { decision, request } = passing
   const { engine } = pipeline.approvals
-  const { id, by } = found
-  const args = found.is === 'approved' ? found.args : undefined
+  const { id, by } = result
+  const args = result.is === 'approved' ? result.args : undefined
   const approval: ApprovalClaim = {
-    use: { id, isStanding: found.is === 'standing' },
+    use: { id, isStanding: result.is === 'standing' },
     settled: ({ status, givenBack }) => {
       const became = toApprovalUse({ status, givenBack: givenBack === true })
       engine.settled(id, tracked.callId, became)

@@ -31,8 +31,8 @@ export async function handleCall(incoming: IncomingRequest): Promise<void> {
       const ahead = inspectAhead(parsed, session)
       if (ahead !== undefined) await ahead
       const lookUp = () => lookUpCall({ parsed, pending, session })
-      const found = lookUp()
-      const request = found instanceof Promise ? await found : found
+      const lookup = lookUp()
+      const request = lookup instanceof Promise ? await lookup : lookup
       const accepted = acceptCall({ parsed, request, session })
       const refused = accepted instanceof Promise ? await accepted : accepted
       if (refused !== undefined) return refuseCall({ exchange, reply: refused })

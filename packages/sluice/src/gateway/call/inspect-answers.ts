@@ -105,13 +105,13 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
     const seen = saw()
     return WANTED.filter((label) => read.has(label) && !seen.includes(label))
   }
-  const seeFound = (found: readonly AnswerFinding[]): void => {
-    for (const { kind, words } of found)
+  const seeFound = (findings: readonly AnswerFinding[]): void => {
+    for (const { kind, words } of findings)
       log(
         'warn',
         `a message of ${server} brings \`${kind}\` into the session: ${JSON.stringify(words)}`,
       )
-    see(found.map(({ kind }) => kind))
+    see(findings.map(({ kind }) => kind))
   }
   const remember = (
     memory: SessionProvenance,

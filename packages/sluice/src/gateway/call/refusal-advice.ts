@@ -41,9 +41,9 @@ export function adviseCaller(context: AdviceContext): string | undefined {
   const { code, rule } = decision
   if (code !== 'DENIED') return undefined
   if (rule === '/default') return joinAdvice([nameAlternatives(context), ASK])
-  const found = findRule(policy, rule)
-  if (found === undefined || found.reason !== '') return undefined
-  return joinAdvice([adviseArguments(found, context), nameAlternatives(context), ASK])
+  const source = findRule(policy, rule)
+  if (source === undefined || source.reason !== '') return undefined
+  return joinAdvice([adviseArguments(source, context), nameAlternatives(context), ASK])
 }
 
 const ASK = 'if the task needs it, ask the user to change the policy'

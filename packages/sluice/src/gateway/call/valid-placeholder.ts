@@ -93,7 +93,7 @@ function expand(
   schema: JsonValue | undefined,
   root: JsonValue | undefined,
 ): JsonObject[] | undefined {
-  const found: JsonObject[] = []
+  const schemas: JsonObject[] = []
   const queue: (JsonValue | undefined)[] = [schema]
   for (let steps = 0; queue.length > 0; steps++) {
     if (steps > SCHEMA_DEPTH_MAX) return undefined
@@ -107,9 +107,9 @@ function expand(
       queue.push(target)
     }
     if (Array.isArray(allOf)) queue.push(...(allOf as readonly JsonValue[]))
-    found.push(own)
+    schemas.push(own)
   }
-  return found
+  return schemas
 }
 
 function resolveReference(reference: string, root: JsonValue | undefined): JsonValue | undefined {

@@ -221,7 +221,7 @@ export function readIssuers(
   policies: readonly string[],
   values: ConfigValues,
 ): Issuer[] {
-  const found = new Set<string>()
+  const urls = new Set<string>()
   const common = readSessions(map)
   return asMap(findEntry(asMap(findEntry(map, 'auth')), 'issuers')).entries.map(
     ({ key, value }) => {
@@ -237,8 +237,8 @@ export function readIssuers(
         return address
       }
       const issuer = url('issuer') ?? ''
-      if (found.has(issuer)) wrong('issuer', `\`${issuer}\` stands here twice`, 'keep one of them')
-      found.add(issuer)
+      if (urls.has(issuer)) wrong('issuer', `\`${issuer}\` stands here twice`, 'keep one of them')
+      urls.add(issuer)
       const policy = String(scalar(node, 'policy'))
       if (!policies.includes(policy))
         wrong('policy', `no policy is called \`${policy}\``, nameOne(policies))

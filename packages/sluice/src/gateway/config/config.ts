@@ -258,11 +258,11 @@ class ConfigReader {
     started: { readonly command: readonly string[]; readonly cwd: string },
     own: readonly string[],
   ): void {
-    const found = ownFilesBelow(started, own)
-    if (found === undefined) return
+    const below = ownFilesBelow(started, own)
+    if (below === undefined) return
     this.#warn(
       map,
-      `the directories of \`${name}\` contain the gate's own files: \`${found}\``,
+      `the directories of \`${name}\` contain the gate's own files: \`${below}\``,
       'give it a narrower directory, or move the gate’s files: it can list them, and read them through links',
     )
   }

@@ -42,10 +42,10 @@ export class SessionOwnFiles {
 
   /** Why they may not be sent to the server. */
   nameRoots(roots: readonly string[]): string | undefined {
-    const found = this.#files.withRoots(roots)
-    if (typeof found === 'string') return found
+    const facts = this.#files.withRoots(roots)
+    if (typeof facts === 'string') return facts
     this.#roots = roots
-    this.facts = found
+    this.facts = facts
     return undefined
   }
 

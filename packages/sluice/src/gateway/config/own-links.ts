@@ -44,12 +44,12 @@ export function followLinks(options: LinkOptions): () => LinkLookup {
     const root: Entry = { ...NOTHING, path: '', children: new Map() }
     let left = LINK_LOOKUPS_MAX
     return (path) => {
-      const found = walkDown(path, root, enter)
+      const entry = walkDown(path, root, enter)
       if (left < 0) return ownPaths[0]
-      if (typeof found !== 'object') return found
+      if (typeof entry !== 'object') return entry
       // A file with one name is no hard link: nearly all have one.
-      const { stats } = found
-      return (stats?.isFile() && stats.nlink > 1 && hardLinked(stats)) || found.path
+      const { stats } = entry
+      return (stats?.isFile() && stats.nlink > 1 && hardLinked(stats)) || entry.path
     }
 
     function enter(parent: Entry, name: string): Entry | undefined {
@@ -150,14 +150,14 @@ function rememberHardLinks({
 function walk(
   paths: readonly string[],
   workDirectories: string,
-  found: Map<string, string>,
+  links: Map<string, string>,
 ): boolean {
   const left = [...paths]
   for (let walked = 0; left.length > 0; walked++) {
     if (walked >= OWN_FILES_WALKED_MAX) return false
     const path = left.pop() as string
     const stats = statOf(path)
-    if (stats?.isFile() && stats.nlink > 1) found.set(toInodeKey(stats), path)
+    if (stats?.isFile() && stats.nlink > 1) links.set(toInodeKey(stats), path)
     if (stats?.isDirectory()) for (const each of entriesOf(path)) left.push(join(path, each))
   }
   return true

@@ -80,8 +80,8 @@ function readLimit(map: LocatedMap, common: SessionLimit): SessionLimit {
 }
 
 function readMs(map: LocatedMap, key: string): number | undefined {
-  const found = parseDuration(scalar(map, key) as string | number)
-  return found === undefined ? undefined : found * 1_000
+  const seconds = parseDuration(scalar(map, key) as string | number)
+  return seconds === undefined ? undefined : seconds * 1_000
 }
 
 /** Sessions that have ended are counted for so long, at most. */

@@ -152,9 +152,13 @@ function checkCopy(copy: string, { files, head }: Manifest): void {
         'it was changed or is damaged: use another backup',
       )
   }
-  const found = verified(copy)
-  const [problem] = found.problems
-  if (problem !== undefined || found.head.hash !== head.hash || found.head.seq !== head.seq)
+  const verification = verified(copy)
+  const [problem] = verification.problems
+  if (
+    problem !== undefined ||
+    verification.head.hash !== head.hash ||
+    verification.head.seq !== head.seq
+  )
     throw new OperationError(
       `the record of the backup does not fit together${problem ? `: ${problem.message}` : ''}`,
       'use another backup',

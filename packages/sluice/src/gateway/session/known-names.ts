@@ -194,7 +194,7 @@ export class KnownNames {
   }
 
   async #pagesOf(list: string, key: string, name: string): Promise<string[]> {
-    const found: string[] = []
+    const names: string[] = []
     const slices = new Slices()
     let cursor: string | undefined
     for (let page = 0; page < LIST_PAGES_MAX; page++) {
@@ -203,17 +203,17 @@ export class KnownNames {
         cursor === undefined ? {} : { cursor },
       )
       // It has none of them.
-      if (error?.code === RPC.methodNotFound) return found
+      if (error?.code === RPC.methodNotFound) return names
       if (result === undefined) throw new Error(`the server does not answer \`${list}\``)
       const members = splitMembers(result)
       for (const text of splitElements(members.get(key) ?? '[]')) {
         if (slices.isOver) await slices.next()
         const entry = JSON.parse(text) as JsonValue
         const named = isObject(entry) ? entry[name] : undefined
-        if (typeof named === 'string') found.push(named)
+        if (typeof named === 'string') names.push(named)
       }
       const next: unknown = JSON.parse(members.get('nextCursor') ?? 'null')
-      if (typeof next !== 'string') return found
+      if (typeof next !== 'string') return names
       cursor = next
     }
     throw new Error(`the server's \`${list}\` has more than ${LIST_PAGES_MAX} pages`)

@@ -83,8 +83,8 @@ function twinIn(
 
 function firstOf<T>(items: readonly T[], look: (item: T) => string | undefined) {
   for (const item of items) {
-    const found = look(item)
-    if (found !== undefined) return found
+    const result = look(item)
+    if (result !== undefined) return result
   }
   return undefined
 }

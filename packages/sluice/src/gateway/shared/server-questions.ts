@@ -84,13 +84,13 @@ function pageFault(url: JsonValue | undefined): QuestionFault | undefined {
 /** Where a text has what a reader does not see, in words; keys of objects are shown, too. */
 function hiddenIn(value: JsonValue, at: string): string | undefined {
   if (typeof value === 'string') {
-    const [found] = findHidden(value)
-    return found === undefined ? undefined : `\`${at}\` has hidden text (${found.text})`
+    const [finding] = findHidden(value)
+    return finding === undefined ? undefined : `\`${at}\` has hidden text (${finding.text})`
   }
   if (value === null || typeof value !== 'object') return undefined
   for (const [key, part] of Object.entries(value)) {
-    const [found] = findHidden(key)
-    if (found !== undefined) return `a key in \`${at}\` has hidden text (${found.text})`
+    const [finding] = findHidden(key)
+    if (finding !== undefined) return `a key in \`${at}\` has hidden text (${finding.text})`
     const inner = hiddenIn(part, `${at}.${key}`.slice(0, 200))
     if (inner !== undefined) return inner
   }

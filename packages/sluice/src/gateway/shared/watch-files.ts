@@ -50,8 +50,8 @@ function watcherOf(folder: string, onNotice: () => void): FSWatcher[] {
 function signOf(files: readonly string[]): string {
   return files
     .map((file) => {
-      const found = statSync(file, { bigint: true, throwIfNoEntry: false })
-      return found === undefined ? '-' : `${found.mtimeNs} ${found.size} ${found.ino}`
+      const stats = statSync(file, { bigint: true, throwIfNoEntry: false })
+      return stats === undefined ? '-' : `${stats.mtimeNs} ${stats.size} ${stats.ino}`
     })
     .join()
 }

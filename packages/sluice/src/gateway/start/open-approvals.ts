@@ -71,14 +71,14 @@ export function approvalUrl(base: string | undefined, id: string): string | unde
 
 /** What the session did, as far as the last records tell. */
 function beforeIn(record: DatabaseSync, session: string): PriorCall[] {
-  const found: PriorCall[] = []
+  const calls: PriorCall[] = []
   let read = 0
   for (const each of recordsBackwards(record)) {
-    if (++read > BEFORE_RECORDS_MAX || found.length >= BEFORE_MAX) break
+    if (++read > BEFORE_RECORDS_MAX || calls.length >= BEFORE_MAX) break
     if ((each.kind !== 'intent' && each.kind !== 'refusal') || each.session !== session) continue
     const { atMs, server, method, name, decision } = each
     // What a server asks has no name.
-    found.push({ atMs, server, name: name === '' ? method : name, action: decision.action })
+    calls.push({ atMs, server, name: name === '' ? method : name, action: decision.action })
   }
-  return found.reverse()
+  return calls.reverse()
 }

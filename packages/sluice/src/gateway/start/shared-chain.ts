@@ -96,7 +96,7 @@ export class SharedChain {
   /** Records of the copy after this one, and no more than could be given back. */
   readCopy(after: number): WrittenRecord[] {
     const database = openLedgerReadOnly(this.#parts.data)
-    const found: WrittenRecord[] = []
+    const records: WrittenRecord[] = []
     try {
       for (const { data } of blocksFrom(database, after + 1))
         for (const span of listRecordSpans(data)) {
@@ -105,10 +105,10 @@ export class SharedChain {
           const { kind, seq } = record
           const id = 'callId' in record ? record.callId : ''
           const body = text.slice(`[1,${seq}`.length)
-          if (seq > after) found.push({ seq, kind: KINDS[kind], id, body })
-          if (found.length > LOST_RECORDS_MAX) return found
+          if (seq > after) records.push({ seq, kind: KINDS[kind], id, body })
+          if (records.length > LOST_RECORDS_MAX) return records
         }
-      return found
+      return records
     } finally {
       database.close()
     }

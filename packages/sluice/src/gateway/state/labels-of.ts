@@ -17,8 +17,8 @@ interface NamedSource extends MessageSource {
 
 export function labelsOf({ labels }: CompiledPolicy, source: NamedSource): readonly string[] {
   if (labels.size === 0) return NONE
-  const found = valuesFor(labels, source)
-  return found.length === 0 ? NONE : [...new Set(found.flat())]
+  const labelLists = valuesFor(labels, source)
+  return labelLists.length === 0 ? NONE : [...new Set(labelLists.flat())]
 }
 
 export function valuesFor<T>(map: NameMap<T>, { server, method, name }: NamedSource): T[] {
@@ -35,5 +35,5 @@ function allOf<T>(map: NameMap<T>, server: string): T[] {
   return map
     .entries()
     .filter(([key]) => wildcardMatches(parseGlob(key).server, server))
-    .map(([, found]) => found)
+    .map(([, value]) => value)
 }

@@ -332,15 +332,15 @@ function* tightened(
 
 /** A name without a document is denied everything, so one that comes may open, and none that goes. */
 function* looserParts(old: CompiledDocuments, now: CompiledDocuments): Steps<Loosening[]> {
-  const found: Loosening[] = []
+  const loosenings: Loosening[] = []
   for (const [name, policy] of now.policies) {
     const before = old.policies.get(name)
-    if (before === undefined) found.push({ where: name, what: 'is a new document' })
+    if (before === undefined) loosenings.push({ where: name, what: 'is a new document' })
     else
       for (const { where, what } of yield* compareSteps(before, policy))
-        found.push({ where: now.policies.size > 1 ? `${name} ${where}` : where, what })
+        loosenings.push({ where: now.policies.size > 1 ? `${name} ${where}` : where, what })
   }
-  return found
+  return loosenings
 }
 
 /** As `compileDocuments`; long documents are read by another thread and compiled in slices. Rejects where

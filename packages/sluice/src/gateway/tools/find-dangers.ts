@@ -13,10 +13,10 @@ export interface DefinitionDanger {
   readonly text: string
 }
 
-const found = new WeakMap<KnownTool, readonly DefinitionDanger[]>()
+const cache = new WeakMap<KnownTool, readonly DefinitionDanger[]>()
 
 export function findDangers(tool: KnownTool): readonly DefinitionDanger[] {
-  const known = found.get(tool)
+  const known = cache.get(tool)
   if (known !== undefined) return known
   const { definition, instructions } = tool
   const whole = instructions === undefined ? definition : { ...definition, instructions }
@@ -24,6 +24,6 @@ export function findDangers(tool: KnownTool): readonly DefinitionDanger[] {
     .findings.filter(({ severity }) => severity === 'refuse' || severity === 'hold')
     .slice(0, DANGERS_SHOWN_MAX)
     .map(({ kind, at, text }) => ({ kind, at, text: text.slice(0, DANGER_LENGTH_MAX) }))
-  found.set(tool, dangers)
+  cache.set(tool, dangers)
   return dangers
 }

@@ -39,8 +39,8 @@ export class KnownTools {
     if (tool === undefined) {
       const whole = { ...definition, server }
       const instructions = known === undefined ? {} : { instructions: known.text }
-      const found = this.#isOwn(server) ? classifyOwn(whole) : classify(whole)
-      tool = { definition: whole, ...found, ...instructions }
+      const classification = this.#isOwn(server) ? classifyOwn(whole) : classify(whole)
+      tool = { definition: whole, ...classification, ...instructions }
       if (this.#byText.size >= DEFINITIONS_MAX) this.#byText.clear()
       this.#byText.set(key, tool)
       this.#onNew(tool)

@@ -153,8 +153,8 @@ export class TraceRecorder {
   }
 
   async delete(id: string, by: string): Promise<void> {
-    const found = this.#find(id)
-    if (found.isRecording) await this.stop('it is deleted', by)
+    const trace = this.#find(id)
+    if (trace.isRecording) await this.stop('it is deleted', by)
     await this.#event('traces-delete', { id, by })
     rmSync(this.#path(id), { force: true })
   }

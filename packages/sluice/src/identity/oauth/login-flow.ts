@@ -94,8 +94,8 @@ export class LoginFlow {
       { nowMs, outgoing },
     )
     const reach = await outgoing.zone
-    const found = { url, resource, issuer, reach, tokenEndpoint }
-    return { ...this.#client, ...found, ...withoutIdToken(tokens) }
+    const target = { url, resource, issuer, reach, tokenEndpoint }
+    return { ...this.#client, ...target, ...withoutIdToken(tokens) }
   }
 }
 

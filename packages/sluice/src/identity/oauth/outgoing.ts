@@ -142,9 +142,9 @@ export class OutgoingHttp {
   }
 
   async #find(hostname: string): Promise<readonly LookupAddress[]> {
-    const found = await this.#resolve(hostname)
-    if (found.length === 0) throw new Error(`\`${hostname}\` has no address`)
-    return found
+    const addresses = await this.#resolve(hostname)
+    if (addresses.length === 0) throw new Error(`\`${hostname}\` has no address`)
+    return addresses
   }
 }
 

@@ -156,10 +156,10 @@ export class OidcSignIn {
     if (this.#place === undefined || nowMs >= this.#place.untilMs) {
       const { issuer } = this.issuer
       const outgoing = new OutgoingHttp({ trusted: [issuer] })
-      const found = discoverIssuer(issuer, outgoing).then((metadata) => this.#placeIn(metadata))
-      const place = { found, untilMs: nowMs + KEYS_KEPT_MS }
+      const endpoints = discoverIssuer(issuer, outgoing).then((metadata) => this.#placeIn(metadata))
+      const place = { found: endpoints, untilMs: nowMs + KEYS_KEPT_MS }
       this.#place = place
-      found.catch(() => {
+      endpoints.catch(() => {
         place.untilMs = this.#nowMs() + FAILED_FETCH_REST_MS
       })
     }

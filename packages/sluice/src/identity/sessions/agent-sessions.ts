@@ -156,8 +156,8 @@ export class AgentSessions {
   /** By id or an unambiguous beginning of it. */
   find(id: string, nowMs: number): SessionView | undefined {
     const views = this.views(nowMs)
-    const found = views.filter((view) => view.id === id || view.id.startsWith(`${id}@`))
-    return found.length === 1 ? found[0] : undefined
+    const matches = views.filter((view) => view.id === id || view.id.startsWith(`${id}@`))
+    return matches.length === 1 ? matches[0] : undefined
   }
 
   /** Forgets what the session has seen; it counts for the quota as before. */

@@ -118,8 +118,8 @@ export class SessionVault {
    * the text was made to be slow to look through. */
   *findEchoes(text: string, budget: CompareBudget): Steps<SealedEcho[] | undefined> {
     if (this.#finder === undefined) return []
-    const found = yield* this.#finder.findSteps(text, budget)
-    return found?.map(({ start, end, owner }) => {
+    const matches = yield* this.#finder.findSteps(text, budget)
+    return matches?.map(({ start, end, owner }) => {
       const sealed = this.#values.get(owner) as SealedValue
       return { start, end, placeholder: placeholderOf(sealed), kind: sealed.kind }
     })

@@ -69,9 +69,9 @@ export function jsonEntries({ root }: JsonDocument, path: readonly string[]): Se
   let node = root
   let doubled = false
   for (const key of path) {
-    const found = membersOf(node).filter((member) => getMemberName(member) === key)
-    if (found.length > 1) doubled = true
-    node = found.at(-1)?.children?.[1]
+    const members = membersOf(node).filter((member) => getMemberName(member) === key)
+    if (members.length > 1) doubled = true
+    node = members.at(-1)?.children?.[1]
   }
   const names = new Map<string, number>()
   for (const member of membersOf(node))

@@ -34,7 +34,7 @@ export async function findServers(machine: Machine): Promise<DiscoveryResult> {
   for (let from = waiting.shift(); from !== undefined; from = waiting.shift()) {
     try {
       const own = from
-      const text = await readClientFile(from.file, (found) => void documentValue(found, own))
+      const text = await readClientFile(from.file, (contents) => void documentValue(contents, own))
       if (text === undefined) continue
       files.push(from)
       if (from.client === 'claude-code' && from.scope === 'user') {

@@ -119,17 +119,17 @@ export async function undoMoves(record: string): Promise<readonly UndoneMove[]> 
     const own = all.filter((one) => one.file === file).reverse()
     const text = await readClientFile(
       file,
-      (found) => void documentValue(found, own[0] as MovedEntry),
+      (contents) => void documentValue(contents, own[0] as MovedEntry),
     )
     if (text === undefined) {
       undone.push(...own.map((moved) => ({ moved, fate: 'no file' as const })))
       continue
     }
     let fates: UndoneMove[] = []
-    await untilSettled(file, (found) => {
+    await untilSettled(file, (contents) => {
       const again = fates
       fates = []
-      let after = found
+      let after = contents
       for (const moved of own) {
         const { text: next, fate } = undoOne(after, moved)
         after = next
@@ -137,7 +137,7 @@ export async function undoMoves(record: string): Promise<readonly UndoneMove[]> 
         const was = again.find((one) => one.moved === moved && one.fate === 'restored')
         fates.push(was !== undefined && fate === 'as it was' ? was : { moved, fate })
       }
-      return after === found ? undefined : after
+      return after === contents ? undefined : after
     })
     undone.push(...fates)
   }

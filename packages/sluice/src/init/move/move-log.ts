@@ -26,10 +26,10 @@ export interface MovedEntry {
 }
 
 export function readMoved(file: string): MovedEntry[] {
-  const found = lstatSync(file, { throwIfNoEntry: false })
-  if (found === undefined) return []
+  const stats = lstatSync(file, { throwIfNoEntry: false })
+  if (stats === undefined) return []
   // It says what to write into files of its reader's: one that came with a folder is not believed.
-  if (process.platform !== 'win32' && (!found.isFile() || (found.mode & 0o077) !== 0))
+  if (process.platform !== 'win32' && (!stats.isFile() || (stats.mode & 0o077) !== 0))
     throw new ClientError(
       'CLIENT_RECORD',
       `\`${file}\` is not as \`sluice init\` writes it: others may read it, or it is a link`,

@@ -15,7 +15,7 @@ export interface NamedServer extends ServerWithSecrets {
 }
 
 export function nameServers(
-  found: readonly DiscoveredServer[],
+  discovered: readonly DiscoveredServer[],
   taken: ReadonlyMap<string, unknown>,
   environment: Readonly<Record<string, string | undefined>>,
   holdsSecret: (text: string) => boolean,
@@ -23,7 +23,7 @@ export function nameServers(
   const named: NamedServer[] = []
   const byContent = new Map<string, number>()
   const used = new Set(taken.keys())
-  for (const one of found) {
+  for (const one of discovered) {
     if (!('server' in one.reading)) continue
     const { server } = one.reading
     const content = JSON.stringify(server)

@@ -251,11 +251,11 @@ export function checkAgainst(database: DatabaseSync, checkpoint: Checkpoint, whe
   if (fault !== undefined)
     throw new LedgerError('LEDGER_CHECKPOINT', `the checkpoint ${where}: ${fault}`, SEE_VERIFY)
   const { seq, head } = checkpoint
-  const found = hashAt(database, seq)
-  if (found !== undefined && toHex(found) === head) return
+  const hash = hashAt(database, seq)
+  if (hash !== undefined && toHex(hash) === head) return
   if (seq < readBase(database).seq) return
   const what =
-    found === undefined
+    hash === undefined
       ? `the ledger ends before record ${seq}`
       : `record ${seq} of the ledger is another`
   throw new LedgerError(

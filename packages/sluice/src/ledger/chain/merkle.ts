@@ -112,8 +112,8 @@ export function rootOfRange(
   to: number,
   known: (from: number, to: number) => string | undefined,
 ): string {
-  const found = known(from, to)
-  if (found !== undefined) return found
+  const cached = known(from, to)
+  if (cached !== undefined) return cached
   const middle = from + largestPowerBelow(to - from)
   return hashNode(rootOfRange(from, middle, known), rootOfRange(middle, to, known))
 }

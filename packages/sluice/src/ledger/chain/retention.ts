@@ -32,17 +32,18 @@ export function findDrop(
   const base = readBase(database)
   const bySize = seqBeyond(database, keep.keepBytes, base.seq, head.seq)
   const byAgeMs = keep.keepMs === undefined ? Number.NEGATIVE_INFINITY : nowMs - keep.keepMs
-  const found = findCheckpoint(file, ({ seq, time }) => {
+  const checkpoint = findCheckpoint(file, ({ seq, time }) => {
     const atMs = Date.parse(time)
     if (seq >= head.open || atMs >= neededSinceMs) return false
     return seq <= bySize || atMs <= byAgeMs
   })
-  if (found === undefined || found.seq <= base.seq || found.seq >= head.seq) return undefined
-  // Dropped records cannot be checked again: only for a checkpoint that is certainly ours.
-  const here = hashAt(database, found.seq)
-  if (here === undefined || toHex(here) !== found.head || findCheckpointFault(found, key))
+  if (checkpoint === undefined || checkpoint.seq <= base.seq || checkpoint.seq >= head.seq)
     return undefined
-  return found
+  // Dropped records cannot be checked again: only for a checkpoint that is certainly ours.
+  const here = hashAt(database, checkpoint.seq)
+  if (here === undefined || toHex(here) !== checkpoint.head || findCheckpointFault(checkpoint, key))
+    return undefined
+  return checkpoint
 }
 
 /** The last record of the excess, assuming that all have the same length. */

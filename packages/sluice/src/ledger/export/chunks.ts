@@ -46,13 +46,13 @@ export function* readHashedRecords(ledger: DatabaseSync, from: number): Generato
 
 /** `isFirst`: with the header above the records. */
 export function* exportChunks(
-  found: Iterable<HashedRecord>,
+  records: Iterable<HashedRecord>,
   form: Form,
   isFirst = true,
 ): Generator<string> {
-  if (form.format === 'otlp') return yield* otlpBodies(found, form)
+  if (form.format === 'otlp') return yield* otlpBodies(records, form)
   let chunk = isFirst && form.format === 'csv' ? CSV_HEAD : ''
-  for (const one of found) {
+  for (const one of records) {
     chunk += formatRecord(one, form)
     if (chunk.length < CHUNK_LENGTH) continue
     yield chunk

@@ -117,12 +117,12 @@ function compareSpan(
   ledger: DatabaseSync,
   { oldest, from, to, isWhole }: Span,
 ): IndexDifference[] {
-  const found: IndexDifference[] = []
+  const differences: IndexDifference[] = []
   const rows = new IndexedRows(index)
   const read = recordReader(ledger)
   const counts = { calls: 0, outcomes: 0, events: 0 }
   const report = (seq: number, message: string) => {
-    if (found.length < PROBLEMS_MAX) found.push({ seq, message })
+    if (differences.length < PROBLEMS_MAX) differences.push({ seq, message })
   }
   const compare = (record: LedgerRecord): void => {
     const row = toIndexRow(record)
@@ -153,7 +153,7 @@ function compareSpan(
       if (record.seq >= from && record.seq <= to) compare(record)
     }
   }
-  if (isWhole && found.length === 0 && Number(index.prepare(WRONG_COUNTS).get()?.n) > 0)
+  if (isWhole && differences.length === 0 && Number(index.prepare(WRONG_COUNTS).get()?.n) > 0)
     report(to, 'counts in the index of queries are not those of its calls')
   for (const table of TABLES) {
     if (table === 'outcomes' && !isWhole) continue
@@ -161,10 +161,10 @@ function compareSpan(
     const limit = isWhole ? '' : `AND ${key} <= ${to}`
     const sql = `SELECT count(*) AS rows FROM ${table} WHERE ${key} >= ${from} ${limit}`
     const beyond = Number(index.prepare(sql).get()?.rows) - counts[table]
-    if (beyond > 0 && found.length === 0)
+    if (beyond > 0 && differences.length === 0)
       report(to, `the index of queries has rows of \`${table}\` that no record has: ${beyond}`)
   }
-  return found
+  return differences
 }
 
 function toText({ before, words, after }: IndexRow): string {

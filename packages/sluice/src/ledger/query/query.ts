@@ -63,9 +63,12 @@ export function queryLedger(
 ): QueryPage {
   if (indexed === 'up to date') index?.catchUp()
   const limit = Math.min(QUERY_RECORDS_MAX, Math.max(1, query.limit ?? 100))
-  const found = index ? byIndex(ledger, index, query, limit) : byReading(ledger, query, limit)
-  const calls = found.slice(0, limit)
-  return { calls, next: found.length > limit ? (calls.at(-1) as CallWithOutcome).record.seq : null }
+  const results = index ? byIndex(ledger, index, query, limit) : byReading(ledger, query, limit)
+  const calls = results.slice(0, limit)
+  return {
+    calls,
+    next: results.length > limit ? (calls.at(-1) as CallWithOutcome).record.seq : null,
+  }
 }
 
 const WORDS = ['principal', 'agent', 'session', 'server', 'name', 'action', 'code'] as const
@@ -144,11 +147,11 @@ export function selectCalls(index: RecordIndex, query: Query): CallSelection | u
     where.push(`(${SEARCHED.map((column) => `calls.${column} IN found`).join(' OR ')})`)
     values.unshift(toAsciiLower(text))
   }
-  const found =
+  const matching =
     text === undefined
       ? ''
       : 'WITH found AS MATERIALIZED (SELECT id FROM words WHERE instr(lower(text), ?) > 0)'
-  return { found, where: where.length > 0 ? `WHERE ${where.join(' AND ')}` : '', values }
+  return { found: matching, where: where.length > 0 ? `WHERE ${where.join(' AND ')}` : '', values }
 }
 
 const LIMITED = `calls.code IN (SELECT id FROM words WHERE text IN ('${LIMIT_CODES.join("', '")}'))`
@@ -185,7 +188,7 @@ function listQueryTerms(query: Query): [column: string, text: string][] {
 function byReading(ledger: DatabaseSync, query: Query, limit: number): CallWithOutcome[] {
   if (query.order === 'oldest') return byReadingForwards(ledger, query, limit)
   const outcomes = new Map<number, OutcomeRecord>()
-  const found: CallWithOutcome[] = []
+  const calls: CallWithOutcome[] = []
   for (const record of recordsBackwards(ledger)) {
     if (record.seq <= (query.after ?? 0)) break
     if (record.kind === 'outcome') outcomes.set(record.intent, record)
@@ -193,29 +196,29 @@ function byReading(ledger: DatabaseSync, query: Query, limit: number): CallWithO
     const outcome = outcomes.get(record.seq) ?? null
     outcomes.delete(record.seq)
     if (!matches(record, query)) continue
-    found.push({ record, outcome })
-    if (found.length > limit) break
+    calls.push({ record, outcome })
+    if (calls.length > limit) break
   }
-  return found
+  return calls
 }
 
 /** To the end, or until every call that was found has its outcome. */
 function byReadingForwards(ledger: DatabaseSync, query: Query, limit: number): CallWithOutcome[] {
-  const found = new Map<number, CallWithOutcome>()
+  const calls = new Map<number, CallWithOutcome>()
   let open = 0
   for (const record of recordsFrom(ledger, (query.after ?? 0) + 1)) {
     if (record.kind === 'outcome') {
-      const call = found.get(record.intent)
+      const call = calls.get(record.intent)
       if (call === undefined) continue
-      found.set(record.intent, { ...call, outcome: record })
+      calls.set(record.intent, { ...call, outcome: record })
       open--
-    } else if (record.kind !== 'event' && found.size <= limit && matches(record, query)) {
-      found.set(record.seq, { record, outcome: null })
+    } else if (record.kind !== 'event' && calls.size <= limit && matches(record, query)) {
+      calls.set(record.seq, { record, outcome: null })
       if (record.kind === 'intent') open++
     }
-    if (found.size > limit && open === 0) break
+    if (calls.size > limit && open === 0) break
   }
-  return [...found.values()]
+  return [...calls.values()]
 }
 
 export function matches(record: DecisionRecord, query: Query): boolean {

@@ -81,10 +81,10 @@ export class RecordIndex {
 
   /** Whether some name, code or reason has it; `text` is in lower case. */
   hasText(text: string): boolean {
-    const found = this.database.prepare(
+    const statement = this.database.prepare(
       'SELECT 1 FROM words WHERE instr(lower(text), ?) > 0 LIMIT 1',
     )
-    return found.get(text) !== undefined
+    return statement.get(text) !== undefined
   }
 
   /** The root over `SUBTREE_LEAVES` leaves from `first` on; undefined if it is not known. */

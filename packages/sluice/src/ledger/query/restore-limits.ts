@@ -43,12 +43,12 @@ export function* restoreLimits(
 
 /** Intents whose outcome was refunded, by its last field. */
 function findRefunds(database: DatabaseSync, sinceMs: number, after: number): Set<number> {
-  const found = new Set<number>()
+  const intents = new Set<number>()
   for (const { data } of recentBlocks(database, sinceMs, after))
     for (const { start, end } of listRecordSpans(data))
       if (data.toString('latin1', end - 6, end) === ',true]' && readHeader(data, start))
-        if (header.kind === KINDS.outcome) found.add(header.intent)
-  return found
+        if (header.kind === KINDS.outcome) intents.add(header.intent)
+  return intents
 }
 
 /**

@@ -91,9 +91,9 @@ function listSpans(source: Source): Span[] {
   const rows = source.all(`SELECT (c.at - ${sinceMs}) / ${widthMs} AS span, count(*) AS calls,
     sum(${REFUSED}) AS refused, sum(c.action = ${approvalWord}) AS held
     FROM calls c WHERE ${source.span} GROUP BY 1`)
-  const found = new Map(rows.map((row) => [Number(row.span), row]))
+  const bySpan = new Map(rows.map((row) => [Number(row.span), row]))
   return Array.from({ length: SPANS }, (_, at) => {
-    const row = found.get(at)
+    const row = bySpan.get(at)
     const [calls, refused, waits] = ['calls', 'refused', 'held'].map((name) =>
       Number(row?.[name] ?? 0),
     )

@@ -12,15 +12,15 @@ import { verifyTail } from './verify.ts'
 
 /** Sequence numbers of intents without outcome, in order. */
 export function findOpen(database: DatabaseSync, { seq, open }: Head): number[] {
-  const found = new Set<number>()
+  const intents = new Set<number>()
   if (open > seq) return []
   for (const { data } of blocksFrom(database, open))
     for (const place of listRecordSpans(data)) {
       if (!readHeader(data, place.start)) continue
-      if (header.kind === KINDS.intent) found.add(header.seq)
-      else if (header.kind === KINDS.outcome) found.delete(header.intent)
+      if (header.kind === KINDS.intent) intents.add(header.seq)
+      else if (header.kind === KINDS.outcome) intents.delete(header.intent)
     }
-  return [...found]
+  return [...intents]
 }
 
 /** An inconsistent chain is not continued. */

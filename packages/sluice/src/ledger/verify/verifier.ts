@@ -135,7 +135,7 @@ export class Verifier {
 
   #takeApart({ seq, count, at, data }: Block): void {
     const before = this.problems.length
-    const found: ScannedRecord[] = []
+    const records: ScannedRecord[] = []
     let latestMs = 0
     let offset = HASH_BYTES
     for (let place = getRecordSpanAt(data, offset); place; place = getRecordSpanAt(data, offset)) {
@@ -144,20 +144,20 @@ export class Verifier {
         latestMs = Math.max(latestMs, header.atMs)
         this.#noteOpen()
       }
-      found.push({ says: known ? header.seq : undefined, place, stored: hashAfter(data, place) })
+      records.push({ says: known ? header.seq : undefined, place, stored: hashAfter(data, place) })
       offset = place.end + HASH_BYTES
     }
-    const first = found[0]?.says ?? seq
+    const first = records[0]?.says ?? seq
     if (first === this.#expected) this.finish()
-    for (const [index, item] of found.entries()) {
-      const next = found[index + 1]
+    for (const [index, item] of records.entries()) {
+      const next = records[index + 1]
       this.#check(item, data, next === undefined ? seq + count : next.says)
     }
     if (offset !== data.length) this.#unreadable(seq + count)
     if (this.problems.length > before) return
     const leads =
-      found[0] !== undefined && computeRecordHash(data, found[0].place) === found[0].stored
-    if (!leads || first !== seq || found.length !== count || latestMs !== at)
+      records[0] !== undefined && computeRecordHash(data, records[0].place) === records[0].stored
+    if (!leads || first !== seq || records.length !== count || latestMs !== at)
       this.#doubt = {
         seq: first,
         kind: 'edited',

@@ -126,8 +126,8 @@ function walk(
 function compare(database: DatabaseSync, verifier: Verifier, { seq, hash }: TrustedHead): void {
   const { last } = verifier
   // An unreadable block was reported already.
-  const found = seq === last.seq ? last.hash : safely(() => hashAt(database, seq))
-  if (found !== undefined && toHex(found) !== hash)
+  const actual = seq === last.seq ? last.hash : safely(() => hashAt(database, seq))
+  if (actual !== undefined && toHex(actual) !== hash)
     verifier.report(
       seq,
       'edited',

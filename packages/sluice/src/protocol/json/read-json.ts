@@ -376,11 +376,11 @@ export class JsonReader {
   }
 
   refuseSyntax(expected: string, at = this.at): never {
-    const found = this.text.codePointAt(at)
+    const character = this.text.codePointAt(at)
     const what =
-      found === undefined
+      character === undefined
         ? 'the text ends'
-        : `found ${quoteForMessage(String.fromCodePoint(found))}`
+        : `found ${quoteForMessage(String.fromCodePoint(character))}`
     this.refuse('WIRE_SYNTAX', `expected ${expected}, ${what}`, at)
   }
 

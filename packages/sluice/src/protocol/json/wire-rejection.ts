@@ -20,7 +20,7 @@ export class WireRejection {
 /** In backticks, truncated, and without anything that could rewrite a terminal or a log line. */
 export function quoteForMessage(text: string): string {
   const hidden = /[\p{C}\p{Zl}\p{Zp}`]/gu
-  const spell = (found: string): string => `\\u{${found.codePointAt(0)?.toString(16)}}`
+  const spell = (character: string): string => `\\u{${character.codePointAt(0)?.toString(16)}}`
   const cut = text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text
   return `\`${cut.replace(hidden, spell)}\``
 }

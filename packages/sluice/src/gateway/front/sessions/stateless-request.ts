@@ -123,9 +123,9 @@ const NO_HEADERS: ReadonlyMap<string, string> = new Map()
 
 /** The headers that repeat arguments. */
 export function paramHeaders(headers: IncomingHttpHeaders): ReadonlyMap<string, string> {
-  let found: Map<string, string> | undefined
+  let members: Map<string, string> | undefined
   for (const name in headers)
     if (name.startsWith('mcp-param-'))
-      found = (found ?? new Map<string, string>()).set(name, String(headers[name]))
-  return found ?? NO_HEADERS
+      members = (members ?? new Map<string, string>()).set(name, String(headers[name]))
+  return members ?? NO_HEADERS
 }

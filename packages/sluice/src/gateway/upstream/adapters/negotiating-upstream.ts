@@ -141,13 +141,13 @@ export class NegotiatingUpstream implements Upstream {
         : generations.stateless
           ? 'stateless'
           : 'session'
-    const found: ProbeResult = known ?? (await this.#probe())
+    const probe: ProbeResult = known ?? (await this.#probe())
     if (this.#closed) return
     // A server that cannot be reached shows no generation: the next message finds out.
-    if (typeof found === 'object') return this.#failWaiting(found)
-    if (found !== 'silent') {
-      generations.stateless = found === 'stateless'
-      return this.#take(found)
+    if (typeof probe === 'object') return this.#failWaiting(probe)
+    if (probe !== 'silent') {
+      generations.stateless = probe === 'stateless'
+      return this.#take(probe)
     }
     // It may know no such question, or not be there yet: then its answer comes late, and counts.
     this.#take('session')

@@ -188,15 +188,15 @@ export class SessionOverStateless extends UpstreamAdapter {
     this.#opening = undefined
     this.options.onBegun(answer.result !== undefined)
     if (answer.result === undefined) return this.events.onMessage(answer)
-    const found = splitMembers(answer.result)
-    const server = splitMembers(found.get('_meta') ?? '{}').get(META.server)
-    const capabilities = withoutTasks(found.get('capabilities'))
+    const members = splitMembers(answer.result)
+    const server = splitMembers(members.get('_meta') ?? '{}').get(META.server)
+    const capabilities = withoutTasks(members.get('capabilities'))
     this.#changes.learn(capabilities)
     const result = patchObject('{}', {
       protocolVersion: JSON.stringify(revision),
       capabilities,
-      serverInfo: server ?? found.get('serverInfo') ?? '{"name":"unknown","version":"0"}',
-      instructions: found.get('instructions'),
+      serverInfo: server ?? members.get('serverInfo') ?? '{"name":"unknown","version":"0"}',
+      instructions: members.get('instructions'),
     })
     this.events.onMessage({ ...answer, result, source: writeResult(id as RequestId, result) })
   }

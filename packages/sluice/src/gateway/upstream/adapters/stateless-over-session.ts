@@ -254,6 +254,6 @@ function isAmong(uri: string, subscribed: ReadonlySet<string>): boolean {
 }
 
 function has(capabilities: JsonValue, capability: string, detail: string): boolean {
-  const found = isObject(capabilities) ? capabilities[capability] : undefined
-  return isObject(found) && found[detail] === true
+  const value = isObject(capabilities) ? capabilities[capability] : undefined
+  return isObject(value) && value[detail] === true
 }

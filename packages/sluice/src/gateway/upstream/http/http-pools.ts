@@ -54,9 +54,9 @@ export class PinnedLookup {
     const innermost = Math.max(...zones)
     this.#innermost ??= innermost
     if (innermost <= this.#innermost) return undefined
-    const found = addresses[zones.indexOf(innermost)]?.address
+    const chosen = addresses[zones.indexOf(innermost)]?.address
     return new Error(
-      `\`${hostname}\` now resolves to ${found}, a ${ZONES[innermost]} address; it was ${ZONES[this.#innermost]} before: restart the gate if that is meant`,
+      `\`${hostname}\` now resolves to ${chosen}, a ${ZONES[innermost]} address; it was ${ZONES[this.#innermost]} before: restart the gate if that is meant`,
     )
   }
 }
