@@ -17,10 +17,10 @@ interface KindRecall {
   of: number
 }
 
-interface HarmlessScore {
+export interface HarmlessScore {
   readonly name: string
   readonly of: number
-  /** The kind that was found, and the beginning of the text. */
+  /** The kind that was found, and the text around it. */
   readonly alarms: readonly string[]
   /** Upper 95 % bound of the rate, by Clopper and Pearson. */
   readonly bound: number
@@ -47,18 +47,22 @@ export function scoreDetectors(files: typeof DETECTOR_FILES): DetectorScore {
     if (matches === undefined || matches.length > 0) row.found++
     recall.set(kind, row)
   }
-  const harmless = files.harmless.map((name) => scoreHarmless(name, readTexts(name)))
-  harmless.push(scoreHarmless('all', files.harmless.flatMap(readTexts)))
+  const textsOf = (name: string) => readTexts(name).map(({ text }) => text)
+  const harmless = files.harmless.map((name) => scoreHarmless(name, textsOf(name)))
+  harmless.push(scoreHarmless('all', files.harmless.flatMap(textsOf)))
   return { recall: [...recall.values()].sort((a, b) => (a.kind < b.kind ? -1 : 1)), harmless }
 }
 
-function scoreHarmless(name: string, texts: readonly LabelledText[]): HarmlessScore {
-  const alarms = texts.flatMap(({ text }) => {
-    const [first] = locateData(text, new Set(BLOCKING_KINDS)) ?? [{ kind: 'too large' }]
-    return first === undefined ? [] : [`${first.kind}: ${text.slice(0, 80)}`]
+export function scoreHarmless(name: string, texts: readonly string[]): HarmlessScore {
+  const alarms = texts.flatMap((text) => {
+    const [first] = locateData(text, new Set(BLOCKING_KINDS)) ?? [TOO_LARGE]
+    if (first === undefined) return []
+    return [`${first.kind}: ${text.slice(Math.max(0, first.start - 40), first.start + 40)}`]
   })
   return { name, of: texts.length, alarms, bound: upperBound(alarms.length, texts.length) }
 }
+
+const TOO_LARGE = { kind: 'too large', start: 0 }
 
 export function readTexts(file: string): LabelledText[] {
   return readFileSync(new URL(file, FOLDER), 'utf8')
