@@ -21,6 +21,7 @@ import { ANSWER_REMEMBERED_CHARS_MAX } from '@sluice/policy/provenance/limits'
 import { readRecords } from '@sluice/policy/provenance/read-records'
 import { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
 import { lineDiff, listHunks } from '../../console/src/ui/line-diff.ts'
+import { patchOf } from '../../packages/sluice/src/admin/endpoints/save-policy.ts'
 import { INSTRUCTIONS_LENGTH_MAX } from '../../packages/sluice/src/agents/shared/limits.ts'
 import {
   BUILTIN_TEMPLATES,
@@ -339,6 +340,9 @@ export const TEXT_READERS: readonly TextReader[] = [
     const args = jsonWithin(text, ARGS_LENGTH_MAX)
     return () => maskText(args)
   }),
+  reader('admin: patchOf', DOCUMENT_LENGTH_MAX, (text) =>
+    patchOf('policy.yaml', text, `${text.slice(0, text.length / 2)}\n${text}`),
+  ),
   reader('console: lineDiff (browser)', MB, (text) => listHunks(lineDiff(text, `a\n${text}\nb`))),
   prepared('admin: a body', MB, (text) => {
     const body = jsonWithin(text, MB)

@@ -142,7 +142,7 @@ export function isVersioned(file: string): boolean {
  * The change from one text to another as a patch that `git apply` takes: one hunk, from the first line
  * that differs to the last. Pure.
  */
-function patchOf(file: string, before: string, after: string): string {
+export function patchOf(file: string, before: string, after: string): string {
   if (before === after) return ''
   const [old, now] = [linesOf(before), linesOf(after)]
   let start = 0
