@@ -26,8 +26,8 @@ export function toApiError(error: unknown): ApiError {
 let token: string | undefined
 let onSignedOut: () => void = () => {}
 
-export function holdToken(given: string | undefined): void {
-  token = given
+export function holdToken(value: string | undefined): void {
+  token = value
 }
 
 export function whenSignedOut(listener: () => void): void {

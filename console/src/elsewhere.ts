@@ -40,11 +40,11 @@ export async function leaveFor(issuer: string): Promise<void> {
 export function takeAnswer(): IssuerAnswer | undefined {
   const [, page, issuer] = location.pathname.split('/')
   if (page !== 'sign-in') return undefined
-  const given = new URLSearchParams(location.search)
+  const query = new URLSearchParams(location.search)
   const left = takeLeft()
   // Removed from the address and the history immediately; returns to where the tab was.
   go(left?.back ?? '/', true)
-  const [code, state, error] = ['code', 'state', 'error'].map((name) => given.get(name))
+  const [code, state, error] = ['code', 'state', 'error'].map((name) => query.get(name))
   if (code === null && error === null) return undefined
   if (left === undefined || state !== left.state || issuer !== left.issuer)
     throw new ApiError(
@@ -57,21 +57,21 @@ export function takeAnswer(): IssuerAnswer | undefined {
     throw new ApiError(
       0,
       'ELSEWHERE',
-      `${left.issuer} did not sign you in: ${given.get('error_description') ?? error}`.slice(
+      `${left.issuer} did not sign you in: ${query.get('error_description') ?? error}`.slice(
         0,
         ERROR_LENGTH_MAX,
       ),
       'try again',
     )
-  const iss = given.get('iss')
+  const iss = query.get('iss')
   const { verifier } = left
   return { code, state: left.state, verifier, ...(iss === null ? {} : { iss }) }
 }
 
 function takeLeft(): PendingSignIn | undefined {
-  const kept = sessionStorage.getItem(KEPT)
+  const stored = sessionStorage.getItem(KEPT)
   sessionStorage.removeItem(KEPT)
-  return kept === null ? undefined : (JSON.parse(kept) as PendingSignIn)
+  return stored === null ? undefined : (JSON.parse(stored) as PendingSignIn)
 }
 
 function base64url(bytes: Uint8Array): string {

@@ -53,10 +53,12 @@ export function Palette({
     [pages, servers, tools, agents],
   )
   const wanted = text.toLowerCase()
-  const found = items.filter(({ name }) => name.toLowerCase().includes(wanted)).slice(0, SHOWN_MAX)
+  const matches = items
+    .filter(({ name }) => name.toLowerCase().includes(wanted))
+    .slice(0, SHOWN_MAX)
   const search = { kind: 'Ledger', name: `Search calls for “${text}”` }
   const shown =
-    text === '' ? found : [...found, { ...search, to: `/ledger${formatQuery({ text })}` }]
+    text === '' ? matches : [...matches, { ...search, to: `/ledger${formatQuery({ text })}` }]
   const current = Math.min(at, shown.length - 1)
   const follow = (item: PaletteItem | undefined) => {
     if (item === undefined) return

@@ -82,9 +82,9 @@ export async function startSession(): Promise<void> {
     })
     void findWays()
   })
-  const given = new URLSearchParams(location.hash.slice(1))
-  const code = given.get('code')
-  link = given.get('link')
+  const fragment = new URLSearchParams(location.hash.slice(1))
+  const code = fragment.get('code')
+  link = fragment.get('link')
   // Removed from the address immediately: it works only once, and should not be copied.
   if (location.hash !== '') history.replaceState(null, '', location.pathname + location.search)
   try {

@@ -8,8 +8,8 @@ export type Theme = 'light' | 'dark' | 'system'
 const systemDark = window.matchMedia('(prefers-color-scheme: dark)')
 
 export function chosenTheme(): Theme {
-  const kept = read()
-  return kept === 'light' || kept === 'dark' ? kept : 'system'
+  const stored = read()
+  return stored === 'light' || stored === 'dark' ? stored : 'system'
 }
 
 export function chooseTheme(theme: Theme): void {

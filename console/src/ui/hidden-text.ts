@@ -39,16 +39,16 @@ export type TextSegment =
   | { readonly hidden: string; readonly code: string }
 
 export function splitHiddenText(text: string): TextSegment[] {
-  const found: TextSegment[] = []
+  const segments: TextSegment[] = []
   let done = 0
   for (const match of text.matchAll(ALL)) {
-    if (match.index > done) found.push({ text: text.slice(done, match.index) })
+    if (match.index > done) segments.push({ text: text.slice(done, match.index) })
     const code = match[0].codePointAt(0) as number
-    found.push({ hidden: describeCharacter(code), code: formatCode(code) })
+    segments.push({ hidden: describeCharacter(code), code: formatCode(code) })
     done = match.index + match[0].length
   }
-  if (done < text.length) found.push({ text: text.slice(done) })
-  return found
+  if (done < text.length) segments.push({ text: text.slice(done) })
+  return segments
 }
 
 export function hasHidden(text: string): boolean {

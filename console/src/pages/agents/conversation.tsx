@@ -34,7 +34,7 @@ export function Conversation({
         <Empty icon="agents" title="Nothing was said yet" />
       </div>
     )
-  const found = matchTurns(messages, turns)
+  const matched = matchTurns(messages, turns)
   return (
     <ol className="stack" aria-label="Conversation">
       {messages.map((message, at) => (
@@ -42,14 +42,14 @@ export function Conversation({
         <li key={at} className={`message-by ${message.role}`}>
           <span className="row muted small">
             <span className="strong">{message.role === 'user' ? 'Prompt' : 'Agent'}</span>
-            <TurnFigures turn={found[at]} />
+            <TurnFigures turn={matched[at]} />
           </span>
           {message.text !== '' && <LongText text={message.text} />}
           {message.calls.map((call) => (
             <Call
               key={call.id}
               call={call}
-              records={found[at]?.calls.find(({ id }) => id === call.id)?.records ?? []}
+              records={matched[at]?.calls.find(({ id }) => id === call.id)?.records ?? []}
               onCall={onCall}
             />
           ))}
@@ -128,7 +128,7 @@ function Call({
 /** Leads to the record, and to the approval that was asked for by it. */
 function Recorded({ record, onCall }: { record: CallRecord; onCall: OpenCall }): JSX.Element {
   const { requests } = useInbox()
-  const asked = requests.find(({ callId }) => callId === record.callId)
+  const request = requests.find(({ callId }) => callId === record.callId)
   return (
     <div className="row small">
       <OutcomeBadge word={record.word} bare says={record.code} />
@@ -136,7 +136,7 @@ function Recorded({ record, onCall }: { record: CallRecord; onCall: OpenCall }):
       <Button kind="quiet" onPress={() => onCall(record)}>
         Record {record.seq}
       </Button>
-      {asked !== undefined && <Link to={pathTo('approvals', asked.id)}>Approval</Link>}
+      {request !== undefined && <Link to={pathTo('approvals', request.id)}>Approval</Link>}
     </div>
   )
 }

@@ -49,13 +49,13 @@ export function Verdict({
     try {
       const isYes = verdict === 'approve'
       const lasts = toStandingTerms(standing, args)
-      const asked = {
+      const body = {
         verdict,
         comment,
         ...(isYes && lasts !== undefined ? { forAWhile: lasts } : {}),
         ...(isYes && changed !== undefined ? { args: changed } : {}),
       }
-      upsertRequest(await decideRequest(request, asked))
+      upsertRequest(await decideRequest(request, body))
       showToast(
         verdict === 'approve'
           ? `approved ${titleOfCall(request)}`

@@ -121,9 +121,9 @@ function NameField({
 }: (typeof WRITTEN)[number] & { value: string }): JSX.Element {
   const [isUsed, setUsed] = useState(false)
   const path = `/ledger/names${formatQuery({ of, text: value })}`
-  const { value: found } = useResource<LedgerNames>(isUsed ? path : undefined)
+  const { value: names } = useResource<LedgerNames>(isUsed ? path : undefined)
   // A name that was typed is known only when its suggestions have come.
-  const isTool = of === 'tool' && found?.names.includes(value) === true
+  const isTool = of === 'tool' && names?.names.includes(value) === true
   useEffect(() => {
     if (isTool) setQuery(splitTool(value))
   }, [isTool, value])
@@ -135,7 +135,7 @@ function NameField({
       value={value}
       onChange={(text) => setQuery({ [name]: text })}
       onFocus={() => setUsed(true)}
-      suggestions={found?.names ?? []}
+      suggestions={names?.names ?? []}
     />
   )
 }

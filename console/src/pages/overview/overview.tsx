@@ -60,7 +60,7 @@ function Attention(): JSX.Element {
   const agents = useResource<{ running: boolean; agents: AgentView[] }>('/agents', REFRESH_MS)
   const list = servers.value?.servers ?? []
   const failing = list.filter(({ state }) => state === 'failing' || state === 'needs login')
-  const held = list.reduce((sum, { undecided }) => sum + undecided, 0)
+  const undecidedCount = list.reduce((sum, { undecided }) => sum + undecided, 0)
   const fresh = list.filter((server) => server.new > 0)
   return (
     <ul className="attention">
@@ -73,9 +73,9 @@ function Attention(): JSX.Element {
       <Card
         icon="warn"
         to="/servers"
-        n={held}
-        says={plural(held, 'definition to review', 'definitions to review')}
-        detail={held > 0 ? 'calls are denied until you accept or refuse them' : ''}
+        n={undecidedCount}
+        says={plural(undecidedCount, 'definition to review', 'definitions to review')}
+        detail={undecidedCount > 0 ? 'calls are denied until you accept or refuse them' : ''}
       />
       {fresh.length > 0 && (
         <Card

@@ -66,9 +66,9 @@ function unquoted(text: string): string {
 
 /** Every schema that may apply at a path. */
 export function schemasAt(root: Schema, path: readonly string[]): Schema[] {
-  let found = spread(root, root)
+  let schemas = spread(root, root)
   for (const key of path)
-    found = found.flatMap((schema) => {
+    schemas = schemas.flatMap((schema) => {
       const below =
         schema.properties?.[key] ??
         Object.values(schema.patternProperties ?? {})[0] ??
@@ -78,7 +78,7 @@ export function schemasAt(root: Schema, path: readonly string[]): Schema[] {
         schema.items
       return below === undefined ? [] : spread(below, root)
     })
-  return found
+  return schemas
 }
 
 function spread(schema: Schema, root: Schema): Schema[] {

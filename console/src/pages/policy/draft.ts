@@ -38,24 +38,24 @@ window.addEventListener('beforeunload', (event) => {
 })
 
 function textOf({ name, text, digest }: PolicyDocumentView): string {
-  const kept = unsaved.get(name)
-  return kept?.digest === digest ? kept.text : text
+  const draft = unsaved.get(name)
+  return draft?.digest === digest ? draft.text : text
 }
 
 export function useDraft(document: PolicyDocumentView): PolicyEditState {
   const { name, text: saved, digest } = document
   const [text, setText] = useState(() => textOf(document))
   const [meaning, setMeaning] = useState<PolicyDraft>()
-  const asked = useRef(0)
+  const requests = useRef(0)
   const ask = useCallback(
     async (of: string, move?: BoardMove): Promise<PolicyDraft | undefined> => {
-      const mine = ++asked.current
+      const mine = ++requests.current
       const draft = await post<PolicyDraft>('/policy/draft', {
         name,
         text: of,
         ...(move && { move }),
       })
-      if (mine !== asked.current) return undefined
+      if (mine !== requests.current) return undefined
       setMeaning((before) =>
         draft.board ? draft : { ...draft, ...(before?.board && { board: before.board }) },
       )

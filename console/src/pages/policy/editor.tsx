@@ -132,14 +132,14 @@ export function Editor({
     const editor = view.current
     if (editor === undefined) return
     const { doc } = editor.state
-    const found = problems.flatMap((problem): Diagnostic[] => {
+    const diagnostics = problems.flatMap((problem): Diagnostic[] => {
       if (problem.line > doc.lines) return []
       const at = doc.line(problem.line)
       const from = Math.min(at.to, at.from + problem.column - 1)
       const message = `${problem.message}: ${problem.help}`
       return [{ from, to: Math.max(from, at.to), severity: problem.severity, message }]
     })
-    editor.dispatch(setDiagnostics(editor.state, found))
+    editor.dispatch(setDiagnostics(editor.state, diagnostics))
   }, [problems])
 
   useEffect(() => {

@@ -72,9 +72,9 @@ function AskFrom({
   const [argument, setArgument] = useState('')
   const [amount, setAmount] = useState<string>()
   const chosen = argument === '' ? (names[0] ?? '') : argument
-  const given = amount ?? judged.get(chosen) ?? ''
-  const isValid = chosen !== '' && VALUE.test(given)
-  const choose = () => isValid && onChosen({ argument: chosen, value: given })
+  const limit = amount ?? judged.get(chosen) ?? ''
+  const isValid = chosen !== '' && VALUE.test(limit)
+  const choose = () => isValid && onChosen({ argument: chosen, value: limit })
   return (
     <Dialog title="Ask from a value on" onClose={onClose}>
       {names.length === 0 ? (
@@ -100,7 +100,7 @@ function AskFrom({
           <TextField
             label="Ask from"
             placeholder="50.00"
-            value={given}
+            value={limit}
             onChange={setAmount}
             onEnter={choose}
           />
@@ -140,8 +140,8 @@ function Drafted({
     )
   }, [name, before, tool, action, from])
   const test = useMemo((): PolicyTest => {
-    const given = Object.fromEntries(listNumbers(call))
-    const args = from === undefined ? given : { ...given, [from.argument]: from.value }
+    const numbers = Object.fromEntries(listNumbers(call))
+    const args = from === undefined ? numbers : { ...numbers, [from.argument]: from.value }
     const says = from === undefined ? 'always' : `from ${from.argument} ${from.value} on`
     return { name: `record ${call.seq}: ${action} ${says}`, call: tool, args, expect: action }
   }, [call, action, from, tool])

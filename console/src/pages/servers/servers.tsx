@@ -48,7 +48,7 @@ export function Servers(): JSX.Element {
   const me = useMe()
   const chosen = rest[0]
   const list = servers.value?.servers ?? []
-  const held = pins.value?.held ?? []
+  const pending = pins.value?.held ?? []
   const open = query.get('tool')
   const known = list
     .map(({ name, tools, held, new: fresh }) => `${name} ${tools} ${held} ${fresh}`)
@@ -99,7 +99,7 @@ export function Servers(): JSX.Element {
             </li>
           ))}
         </ul>
-        {held.length > 0 && <PendingDefinitions held={held} reload={pins.reload} />}
+        {pending.length > 0 && <PendingDefinitions held={pending} reload={pins.reload} />}
         <Tools tools={shown} loading={tools.value === undefined} server={chosen} />
       </div>
       <Suspense>

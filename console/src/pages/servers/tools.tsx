@@ -40,7 +40,7 @@ export function Tools({
   const [show, sort] = [query.get('show') ?? '', query.get('sort') ?? '']
   const shown = useMemo(() => {
     const wanted = q.toLowerCase()
-    const found = tools.filter(
+    const matches = tools.filter(
       (tool) =>
         (category === '' || tool.category === category) &&
         (show !== 'new' || tool.newMs !== null) &&
@@ -48,7 +48,7 @@ export function Tools({
         `${tool.server}/${tool.name}`.toLowerCase().includes(wanted),
     )
     const of = COLUMNS.find(({ key }) => key === sort)?.of
-    return of === undefined ? found : found.sort((one, other) => compare(of(one), of(other)))
+    return of === undefined ? matches : matches.sort((one, other) => compare(of(one), of(other)))
   }, [tools, q, category, show, sort])
   const isFiltered = q !== '' || category !== '' || show !== ''
   return (

@@ -28,7 +28,7 @@ export function TryCall({ tool, onClose }: { tool: ToolPage; onClose: () => void
   const { server, name } = tool
   const { value } = useResource<{ grants: GrantDetails[]; localUser: boolean }>('/grants')
   const fields = useMemo(() => readFields(tool.inputSchema), [tool.inputSchema])
-  const [given, setGiven] = useState<Readonly<Record<string, string>>>({})
+  const [values, setValues] = useState<Readonly<Record<string, string>>>({})
   const [principal, setPrincipal] = useState('')
   const [result, setResult] = useState<TriedCall | 'busy'>()
   const [error, setError] = useState<ApiError>()
@@ -37,7 +37,7 @@ export function TryCall({ tool, onClose }: { tool: ToolPage; onClose: () => void
     ...(value?.grants ?? []).filter(({ revoked }) => revoked === null).map((grant) => grant.name),
   ]
   const chosen = principal === '' ? (principals[0] ?? '') : principal
-  const args = writeArguments(fields, given)
+  const args = writeArguments(fields, values)
   const send = () => {
     if (args === undefined || chosen === '' || result === 'busy') return
     setResult('busy')
@@ -65,8 +65,8 @@ export function TryCall({ tool, onClose }: { tool: ToolPage; onClose: () => void
         <Argument
           key={field.name}
           field={field}
-          value={given[field.name] ?? ''}
-          onChange={(text) => setGiven({ ...given, [field.name]: text })}
+          value={values[field.name] ?? ''}
+          onChange={(text) => setValues({ ...values, [field.name]: text })}
         />
       ))}
       {args === undefined && <Notice kind="bad">An argument cannot be read as its type.</Notice>}
@@ -140,11 +140,11 @@ function toKind(type: unknown): ArgumentField['kind'] {
 /** Fields that are left empty are not sent; undefined if one cannot be read. */
 function writeArguments(
   fields: readonly ArgumentField[],
-  given: Readonly<Record<string, string>>,
+  values: Readonly<Record<string, string>>,
 ): string | undefined {
   const members: string[] = []
   for (const { name, kind } of fields) {
-    const text = given[name] ?? ''
+    const text = values[name] ?? ''
     if (text === '') continue
     const value = kind === 'text' ? JSON.stringify(text) : text.trim()
     if (!isJson(value)) return undefined

@@ -312,9 +312,9 @@ function listValues(
     const add = (reading: ValueReading, use: ValueUse) =>
       values.push({ parent, key, reading, use, isDeclared: policyRole !== undefined })
     const addWithin = (within: string, use: ValueUse) => {
-      const found = listAddresses(within, CHECKED_VALUES_MAX - values.length)
-      for (const reading of found) add(reading, use)
-      return found.length > 0
+      const addresses = listAddresses(within, CHECKED_VALUES_MAX - values.length)
+      for (const reading of addresses) add(reading, use)
+      return addresses.length > 0
     }
     if (isRead && !isSentTo(policyRole)) {
       if ((role === 'free text' && !isReach) || HOLDS_NO_URL.test(text)) return

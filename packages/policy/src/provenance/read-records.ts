@@ -24,9 +24,9 @@ export function readRecords(text: string): RecordText | undefined {
   if (!isTable && !isListing && !isItem(first, 0) && readKey(first) === undefined) return undefined
   const lines = trimmed.split('\n', RECORD_LINES_MAX + 1)
   if (lines.length > RECORD_LINES_MAX) return undefined
-  const found = new FieldCollector()
-  if (isTable) return readTable(lines, found)
-  return isListing ? readListing(lines, found) : new BlockReader(lines, found).read()
+  const fields = new FieldCollector()
+  if (isTable) return readTable(lines, fields)
+  return isListing ? readListing(lines, fields) : new BlockReader(lines, fields).read()
 }
 
 /** Collects fields, and how many words of prose one record has at most. */
@@ -73,7 +73,7 @@ class FieldCollector {
 const SEPARATOR = /^\|(?:\s*:?-+:?\s*\|)+\s*$/
 
 /** A table in Markdown: a head, a line of dashes, and rows with as many cells as the head. */
-function readTable(lines: readonly string[], found: FieldCollector): RecordText | undefined {
+function readTable(lines: readonly string[], fields: FieldCollector): RecordText | undefined {
   const head = splitCells(lines[0] as string)
   if (head === undefined || lines.length < 3 || !SEPARATOR.test(lines[1] as string))
     return undefined
@@ -81,10 +81,10 @@ function readTable(lines: readonly string[], found: FieldCollector): RecordText 
   for (const line of lines.slice(2)) {
     const cells = splitCells(line)
     if (cells?.length !== head.length) return undefined
-    found.startRecord()
-    for (const [at, cell] of cells.entries()) found.add(cell, head[at] as string)
+    fields.startRecord()
+    for (const [at, cell] of cells.entries()) fields.add(cell, head[at] as string)
   }
-  return found.result(lines.length > 3 ? 'table' : 'list')
+  return fields.result(lines.length > 3 ? 'table' : 'list')
 }
 
 function splitCells(line: string): string[] | undefined {
@@ -113,13 +113,13 @@ function readListed(line: string): string | undefined {
 }
 
 /** A path or a name in every line. */
-function readListing(lines: readonly string[], found: FieldCollector): RecordText | undefined {
+function readListing(lines: readonly string[], fields: FieldCollector): RecordText | undefined {
   for (const line of lines) {
     const name = readListed(line)
     if (name === undefined) return undefined
-    found.add(name, '')
+    fields.add(name, '')
   }
-  return found.result('list')
+  return fields.result('list')
 }
 
 function unwrapCode(text: string): string {
@@ -154,9 +154,9 @@ class BlockReader {
   #nextName = 0
   #at = 0
 
-  constructor(lines: readonly string[], found: FieldCollector) {
+  constructor(lines: readonly string[], fields: FieldCollector) {
     this.#lines = lines
-    this.#found = found
+    this.#found = fields
   }
 
   read(): RecordText | undefined {

@@ -225,20 +225,20 @@ export function isSeparated(text: string): boolean {
 
 /** E-mails, URLs and accounts that stand within a text. */
 export function listAddresses(text: string, most: number): ValueReading[] {
-  const found: ValueReading[] = []
+  const readings: ValueReading[] = []
   // Folded once as a whole: to fold each word costs ten times as much.
   const folded = foldText(text)
-  if (!ADDRESS_MARK.test(folded)) return found
+  if (!ADDRESS_MARK.test(folded)) return readings
   for (const token of splitTokens(folded)) {
-    if (found.length >= most) break
+    if (readings.length >= most) break
     if (token.length < MENTION_CHARS_MIN || !ADDRESS_MARK.test(token)) continue
     const bare = trimEdges(token)
     if (readSimple(bare)?.kind === 'text') continue
     const reading = readFolded(bare, false)
-    if (isDestinationKind(reading.kind)) found.push(reading)
-    else found.push(...listInnerUrls(token).slice(0, most - found.length))
+    if (isDestinationKind(reading.kind)) readings.push(reading)
+    else readings.push(...listInnerUrls(token).slice(0, most - readings.length))
   }
-  return found
+  return readings
 }
 
 const MENTION_CHARS_MIN = 6

@@ -54,18 +54,18 @@ export function* changesIn(before: string, after: string): Generator<Span> {
     if (at === after.length && from === before.length) return
     const start = at
     const near = before.slice(from, from + NEAR_CHARS)
-    let found = -1
-    for (; found < 0 && at <= start + CHANGED_CHARS_MAX && tries < TRIES_MAX; at++, tries++) {
+    let index = -1
+    for (; index < 0 && at <= start + CHANGED_CHARS_MAX && tries < TRIES_MAX; at++, tries++) {
       const same = after.slice(at, at + SAME_CHARS)
       if (same.length < SAME_CHARS) break
-      found = near.indexOf(same)
+      index = near.indexOf(same)
     }
-    if (found < 0) {
+    if (index < 0) {
       yield { start, end: after.length }
       return
     }
     at--
-    from += found
+    from += index
     yield { start, end: at }
   }
 }

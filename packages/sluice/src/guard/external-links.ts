@@ -36,23 +36,23 @@ export function* findExternalLinksSteps(
   isListed: (host: string) => boolean,
 ): Steps<ExternalLink[]> {
   if (!/\/\/|\\\\/.test(text)) return []
-  const found: ExternalLink[] = []
+  const links: ExternalLink[] = []
   const add = ({ start, end }: Span, address: string, show: (host: string) => string) => {
     const host = hostOf(address)
     if (host !== undefined && isListed(host)) return
     const shown = host === undefined ? 'an address that cannot be read' : host.slice(0, 100)
-    found.push({ start, end, replacement: show(shown) })
+    links.push({ start, end, replacement: show(shown) })
   }
   for (const link of inlineLinks(text)) {
     add(link, link.address, (host) =>
       link.isImage ? `[image removed: ${host}]` : `${link.label} [link removed: ${host}]`,
     )
-    if (found.length % STEP_LINKS === 0) yield
+    if (links.length % STEP_LINKS === 0) yield
   }
   yield
   for (const match of text.matchAll(REFERENCE)) {
     add(spanOf(match), match[2] ?? '', (host) => `${match[1]} [link removed: ${host}]`)
-    if (found.length % STEP_LINKS === 0) yield
+    if (links.length % STEP_LINKS === 0) yield
   }
   yield
   for (const match of text.matchAll(AUTOLINK))
@@ -63,14 +63,14 @@ export function* findExternalLinksSteps(
     if (address !== undefined) add(spanOf(match), address, (host) => `[link removed: ${host}]`)
   }
   yield
-  const kept: ExternalLink[] = []
-  for (const link of found.sort((one, other) => one.start - other.start))
-    if (link.start >= (kept.at(-1)?.end ?? 0)) kept.push(link)
-  return kept
+  const external: ExternalLink[] = []
+  for (const link of links.sort((one, other) => one.start - other.start))
+    if (link.start >= (external.at(-1)?.end ?? 0)) external.push(link)
+  return external
 }
 
-function spanOf({ 0: found, index }: RegExpExecArray): Span {
-  return { start: index, end: index + found.length }
+function spanOf({ 0: matched, index }: RegExpExecArray): Span {
+  return { start: index, end: index + matched.length }
 }
 
 interface InlineLink extends Span {

@@ -29,8 +29,8 @@ export function* findCanarySteps(
     for (const part of partsOf(text)) {
       // Its own budget for each part: all of them are looked at.
       for (const reading of readingsOf(part, { charsLeft: Number.POSITIVE_INFINITY })) {
-        const found = findIn(reading as string, finder)
-        if (found !== undefined) return found
+        const canary = findIn(reading as string, finder)
+        if (canary !== undefined) return canary
       }
       unpaused += TEXT_COST + part.length
       if (unpaused < PART_CHARS) continue
@@ -62,8 +62,8 @@ function* findJoined(
   for (const text of texts) {
     joined += text.length > 2 * OVERLAP_CHARS ? text.slice(0, OVERLAP_CHARS) : text
     if (joined.length < PART_CHARS && text.length <= 2 * OVERLAP_CHARS) continue
-    const found = findIn(joined, finder)
-    if (found !== undefined) return found
+    const canary = findIn(joined, finder)
+    if (canary !== undefined) return canary
     joined = (text.length > 2 * OVERLAP_CHARS ? text : joined).slice(-OVERLAP_CHARS)
     yield
   }

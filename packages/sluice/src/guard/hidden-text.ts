@@ -134,13 +134,13 @@ function traitsOf(letter: string): number {
   traits ??= new Uint8Array(0x11_0000)
   const known = traits[code] as number
   if (known !== 0) return known
-  let found = IS_KNOWN
-  if (EMOJI.test(letter)) found |= IS_EMOJI
-  if (JOINING.test(letter)) found |= IS_JOINING
-  if (IDEOGRAPH.test(letter)) found |= IS_IDEOGRAPH
-  if (/\p{S}/u.test(letter)) found |= IS_SYMBOL
-  traits[code] = found
-  return found
+  let classes = IS_KNOWN
+  if (EMOJI.test(letter)) classes |= IS_EMOJI
+  if (JOINING.test(letter)) classes |= IS_JOINING
+  if (IDEOGRAPH.test(letter)) classes |= IS_IDEOGRAPH
+  if (/\p{S}/u.test(letter)) classes |= IS_SYMBOL
+  traits[code] = classes
+  return classes
 }
 
 /** Whether an emoji with its selector ends here. */
@@ -192,11 +192,11 @@ function nameAll(hidden: string): string {
 
 /** The text without anything hidden, also past the findings that are reported. */
 export function stripHidden(text: string): string {
-  let kept = ''
+  let visible = ''
   let from = 0
   for (const { start, end } of hiddenRuns(text)) {
-    kept += text.slice(from, start)
+    visible += text.slice(from, start)
     from = end
   }
-  return from === 0 ? text : kept + text.slice(from)
+  return from === 0 ? text : visible + text.slice(from)
 }

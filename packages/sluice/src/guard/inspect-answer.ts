@@ -72,8 +72,8 @@ export function holdsSecret(args: JsonValue): boolean {
 
 /** The same in steps, each short. */
 export function* holdsSecretSteps(args: JsonValue): Steps<boolean> {
-  const found = yield* inspectAnswerSteps(args, ['secret'])
-  return found.length > 0 || (yield* isSplitSteps(args, 'secret', newScanBudget()))
+  const findings = yield* inspectAnswerSteps(args, ['secret'])
+  return findings.length > 0 || (yield* isSplitSteps(args, 'secret', newScanBudget()))
 }
 
 /** What is too large to be parsed and looked at, as found. */
@@ -149,8 +149,8 @@ function* lookAt(text: string, walk: AnswerScan): Steps<void> {
     before = reading
     if (!walk.left.has('secret')) continue
     yield
-    const [found] = yield* findSecretsSteps(reading, walk.budget)
-    if (found !== undefined) addFinding('secret', found.kind, walk)
+    const [secret] = yield* findSecretsSteps(reading, walk.budget)
+    if (secret !== undefined) addFinding('secret', secret.kind, walk)
   }
 }
 
@@ -161,8 +161,8 @@ function* lookForOrders(text: string, walk: AnswerScan, before?: string): Steps<
       ? overlappingParts(text)
       : partsAround(text, changesIn(before, text), ORDER_REACH)
   for (const part of parts) {
-    const found = orderIn(part, walk)
-    if (found !== undefined) return addFinding('injection', found, walk)
+    const order = orderIn(part, walk)
+    if (order !== undefined) return addFinding('injection', order, walk)
     if (part.length > STEP_CHARS) yield
   }
   const encoded = encodedOrderIn(text, walk)
@@ -196,8 +196,8 @@ function encodedOrderIn(text: string, walk: AnswerScan): string | undefined {
       if (inside === undefined) return TOO_LARGE
       const innerText = textIn(inside)
       if (innerText === '') continue
-      const found = orderIn(innerText, walk) ?? encodedOrderIn(innerText, walk)
-      if (found !== undefined) return found
+      const order = orderIn(innerText, walk) ?? encodedOrderIn(innerText, walk)
+      if (order !== undefined) return order
     }
   return undefined
 }

@@ -13,18 +13,18 @@ const WHITE = /\s/
 /** A single line break inside of a sentence, with the white space around it, becomes one space. */
 export function joinWrapped(text: string): string {
   let joined = ''
-  let kept = 0
+  let copied = 0
   for (let line = text.indexOf('\n'); line >= 0; line = text.indexOf('\n', line + 1)) {
     let next = line + 1
     while (isIndent(text.charCodeAt(next))) next++
     if (next >= text.length || BEGINS_ANEW.test(text.charAt(next))) continue
     let end = text.charCodeAt(line - 1) === RETURN ? line - 1 : line
-    while (end > kept && isBlank(text.charCodeAt(end - 1))) end--
+    while (end > copied && isBlank(text.charCodeAt(end - 1))) end--
     if (end === 0 || WHITE.test(text.charAt(end - 1))) continue
-    joined += `${text.slice(kept, end)} `
-    kept = next
+    joined += `${text.slice(copied, end)} `
+    copied = next
   }
-  return kept === 0 ? text : joined + text.slice(kept)
+  return copied === 0 ? text : joined + text.slice(copied)
 }
 
 function isBlank(code: number): boolean {

@@ -30,15 +30,15 @@ export function* locateDataSteps(
   budget: ScanBudget,
 ): Steps<readonly DataMatch[] | undefined> {
   if (!spend(budget, TEXT_COST + kinds.size * text.length)) return undefined
-  const found = yield* findDataSteps(text, kinds, budget)
+  const matches = yield* findDataSteps(text, kinds, budget)
   if (budget.charsLeft < 0) return undefined
   if (text.length > STEP_CHARS) {
     if (!spend(budget, ESCAPE_COST * countEscapes(text))) return undefined
     yield
   }
   const [, ...readings] = readingsOf(text, budget)
-  if (readings.length === 0) return found
-  const hidden = found.length === 0 ? readings : readingsOf(blank(text, found), budget).slice(1)
+  if (readings.length === 0) return matches
+  const hidden = matches.length === 0 ? readings : readingsOf(blank(text, matches), budget).slice(1)
   for (const reading of hidden) {
     if (reading === undefined || !spend(budget, kinds.size * reading.length)) return undefined
     const [first] = yield* findDataSteps(reading, kinds, budget)
@@ -47,9 +47,9 @@ export function* locateDataSteps(
     if (words === undefined) return undefined
     // Over several words: nothing of the text can be shown.
     if (words.length === 0) return [{ ...first, start: 0, end: text.length }]
-    return merge([...found, ...words])
+    return merge([...matches, ...words])
   }
-  return found
+  return matches
 }
 
 /** What an escape of a long text costs, in characters that are searched: some 80 ns. */
@@ -84,19 +84,19 @@ function* locateWords(
   return words
 }
 
-function blank(text: string, found: readonly DataMatch[]): string {
+function blank(text: string, matches: readonly DataMatch[]): string {
   let left = ''
   let next = 0
-  for (const { start, end } of found) {
+  for (const { start, end } of matches) {
     left += text.slice(next, start) + ' '.repeat(end - start)
     next = end
   }
   return left + text.slice(next)
 }
 
-function merge(found: DataMatch[]): DataMatch[] {
+function merge(matches: DataMatch[]): DataMatch[] {
   const merged: DataMatch[] = []
-  for (const each of found.sort((one, other) => one.start - other.start)) {
+  for (const each of matches.sort((one, other) => one.start - other.start)) {
     const last = merged.at(-1)
     if (last === undefined || each.start >= last.end) merged.push(each)
     else merged[merged.length - 1] = { ...last, end: Math.max(last.end, each.end) }
@@ -143,11 +143,11 @@ export function* locateInMemberSteps(
     return [{ kind: 'named secret', group: 'secret', ...whole }]
   if (kinds.has('password') && isPasswordName(name) && text.length >= PASSWORD_CHARS_MIN)
     return [{ kind: 'password', group: 'password', ...whole }]
-  const found = yield* locateDataSteps(text, kinds, budget)
-  if (found === undefined || found.length > 0 || !kinds.has('card')) return found
+  const matches = yield* locateDataSteps(text, kinds, budget)
+  if (matches === undefined || matches.length > 0 || !kinds.has('card')) return matches
   return text.length <= CARD_CHARS_MAX && isCard(text.trim(), { before: name, after: '' })
     ? [{ kind: 'card number', group: 'card', ...whole }]
-    : found
+    : matches
 }
 
 const PASSWORD_CHARS_MIN = 4
@@ -169,11 +169,11 @@ export function* holdsDataSteps(
   const budget = newScanBudget()
   let unpaused = 0
   for (const { text, name } of leavesOf(value, 0, '')) {
-    const found =
+    const matches =
       text === undefined
         ? undefined
         : yield* locateInMemberSteps(name ?? '', text, { kinds, budget })
-    if (found === undefined || found.length > 0) return true
+    if (matches === undefined || matches.length > 0) return true
     unpaused += TEXT_COST + (text?.length ?? 0)
     if (unpaused < STEP_CHARS) continue
     unpaused = 0

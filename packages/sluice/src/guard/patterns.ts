@@ -112,8 +112,8 @@ function* findPattern(
   for (const { start, end } of windows) {
     if (budget.charsLeft < 0) return
     const part = small.slice(start, end)
-    for (const found of findChains(part, pattern, FINDINGS_MAX, budget))
-      yield { start: start + found.start, end: start + found.end }
+    for (const span of findChains(part, pattern, FINDINGS_MAX, budget))
+      yield { start: start + span.start, end: start + span.end }
   }
 }
 

@@ -6,9 +6,9 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 /** GitHub and npm end their tokens in a checksum of what is before it. */
 export function hasChecksum(token: string): boolean {
   const body = token.slice(token.indexOf('_') + 1)
-  const given = body.slice(-6)
+  const checksum = body.slice(-6)
   let sum = 0
-  for (const digit of given) sum = sum * 62 + BASE62.indexOf(digit)
+  for (const digit of checksum) sum = sum * 62 + BASE62.indexOf(digit)
   return sum === crc32(body.slice(0, -6))
 }
 

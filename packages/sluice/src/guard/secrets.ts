@@ -65,9 +65,9 @@ export function findSecretShapes(text: string, budget = newViewBudget()): Secret
 /** What an approver is not shown of a text, in its order and without overlaps. Encoded runs are not looked
  * into: its author could hide anything next to the secret in it. */
 export function findMaskedSpans(text: string): SecretMatch[] {
-  const found = new Spans()
-  for (const group of MASKED) if (group.beginnings.test(text)) matchMasks(text, found, group)
-  return found.inOrder
+  const spans = new Spans()
+  for (const group of MASKED) if (group.beginnings.test(text)) matchMasks(text, spans, group)
+  return spans.inOrder
 }
 
 /** A foreign line for the log, with secrets and cards masked. */
@@ -107,34 +107,34 @@ const STEP_CHARS = 16_384
 const STEP_MATCHES = 2_000
 
 function* findSteps(text: string, budget: ViewBudget, options: FindOptions): Steps<DataMatch[]> {
-  const found = new Spans()
-  yield* match(text, found, { ...options, budget })
+  const spans = new Spans()
+  yield* match(text, spans, { ...options, budget })
   let unpaused = 0
   for (const run of encodedRuns(text)) {
-    if (found.inOrder.length >= options.max) break
+    if (spans.inOrder.length >= options.max) break
     const inside = yield* dataIn(run, budget, options)
-    if (inside !== undefined) found.add({ ...inside, start: run.start, end: run.end })
+    if (inside !== undefined) spans.add({ ...inside, start: run.start, end: run.end })
     unpaused += run.text.length
     if (unpaused < STEP_CHARS) continue
     unpaused = 0
     yield
   }
-  return found.inOrder
+  return spans.inOrder
 }
 
-function* match(text: string, found: Spans, options: BudgetedFind): Steps<void> {
+function* match(text: string, spans: Spans, options: BudgetedFind): Steps<void> {
   const isLong = text.length > STEP_CHARS
   for (const group of options.groups) {
     if (isLong) yield
     if (!group.beginnings.test(text)) continue
     for (const detector of group.detectors) {
-      if (found.inOrder.length >= options.max) return
+      if (spans.inOrder.length >= options.max) return
       if (isLong) yield
       const search = { ...options, group: group.name, detector }
-      if (detector.locate === undefined) yield* matchOne(text, found, search)
-      else matchPlaces(detector.locate(text, options.budget), found, search)
+      if (detector.locate === undefined) yield* matchOne(text, spans, search)
+      else matchPlaces(detector.locate(text, options.budget), spans, search)
     }
-    if (options.isLenient) matchMasks(text, found, group)
+    if (options.isLenient) matchMasks(text, spans, group)
   }
 }
 
@@ -143,15 +143,15 @@ interface DetectorSearch extends FindOptions {
   readonly detector: SecretDetector
 }
 
-function matchPlaces(places: Iterable<Span>, found: Spans, search: DetectorSearch): void {
+function matchPlaces(places: Iterable<Span>, spans: Spans, search: DetectorSearch): void {
   const { detector, group, max } = search
   for (const { start, end } of places) {
-    found.add({ kind: detector.kind, group, start, end })
-    if (found.inOrder.length >= max) return
+    spans.add({ kind: detector.kind, group, start, end })
+    if (spans.inOrder.length >= max) return
   }
 }
 
-function* matchOne(text: string, found: Spans, options: DetectorSearch): Steps<void> {
+function* matchOne(text: string, spans: Spans, options: DetectorSearch): Steps<void> {
   const { detector, group, isLenient, max } = options
   const { kind, pattern, check, lenient, rest, measure, hides } = detector
   const isOne = (isLenient && lenient) || check || always
@@ -174,23 +174,23 @@ function* matchOne(text: string, found: Spans, options: DetectorSearch): Steps<v
     if (rest !== undefined) pattern.lastIndex = endOf(rest, text, pattern.lastIndex)
     const end = pattern.lastIndex
     const start = hides === true ? end - (one[1] ?? '').length : index
-    found.add({ kind, group, start, end })
-    if (found.inOrder.length >= max) return
+    spans.add({ kind, group, start, end })
+    if (spans.inOrder.length >= max) return
   }
 }
 
 /** What a check sees of the text in front of a match, and behind it. */
 const BESIDE_CHARS = 40
 
-function besideOf(text: string, { 0: found, index }: RegExpExecArray): SecretContext {
-  const end = index + found.length
+function besideOf(text: string, { 0: matched, index }: RegExpExecArray): SecretContext {
+  const end = index + matched.length
   return {
     before: text.slice(Math.max(0, index - BESIDE_CHARS), index),
     after: text.slice(end, end + BESIDE_CHARS),
   }
 }
 
-function matchMasks(text: string, found: Spans, { name, detectors }: DetectorGroup): void {
+function matchMasks(text: string, spans: Spans, { name, detectors }: DetectorGroup): void {
   for (const detector of detectors) {
     const { kind, pattern, check, lenient, mask, maskCheck, measure, locate, shown = 0 } = detector
     if (measure !== undefined || locate !== undefined) continue
@@ -200,7 +200,7 @@ function matchMasks(text: string, found: Spans, { name, detectors }: DetectorGro
       if (!isOne(one[0], one[1] ?? '', besideOf(text, one)) || maskCheck?.(hidden) === false)
         continue
       const end = one.index + one[0].length
-      found.add({ kind, group: name, start: end - hidden.length, end: end - shown })
+      spans.add({ kind, group: name, start: end - hidden.length, end: end - shown })
     }
   }
 }
@@ -238,9 +238,9 @@ function* firstIn(
   budget: ViewBudget,
   options: FindOptions,
 ): Steps<FoundInside | undefined> {
-  const found = new Spans()
-  yield* match(text, found, { ...options, budget, max: 1 })
-  return found.inOrder[0]
+  const spans = new Spans()
+  yield* match(text, spans, { ...options, budget, max: 1 })
+  return spans.inOrder[0]
 }
 
 /** In base64, hex or binary digits, also several times over. */

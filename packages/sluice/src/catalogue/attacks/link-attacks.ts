@@ -87,8 +87,8 @@ function lets(category: Category, definition: ToolDefinition): string {
     .map((name) => `\`${name}\``)
   const last = names.pop()
   const joined = names.length === 0 ? last : `${names.join(', ')} and ${last}`
-  const [bare, given] = LETS[category]
-  return joined === undefined ? bare : given.replace('…', joined)
+  const [bare, limited] = LETS[category]
+  return joined === undefined ? bare : limited.replace('…', joined)
 }
 
 const ARGUMENTS_SHOWN_MAX = 3
@@ -126,7 +126,7 @@ function lookerAt(
 ) {
   const names = argumentsOf(definition)
   const { findings } = inspectDefinition(definition as never)
-  const found = (kind: string) => findings.some((finding) => finding.kind === kind)
+  const hasFinding = (kind: string) => findings.some((finding) => finding.kind === kind)
   const says = (is: boolean): string | undefined => (is ? '' : undefined)
   return (signal: AttackIndicator): string | undefined => {
     const pattern = BY_ARGUMENT[signal]
@@ -154,11 +154,11 @@ function lookerAt(
         )
       case 'puts itself first':
       case 'asks for context':
-        return says(found(signal))
+        return says(hasFinding(signal))
       case 'poisoned':
         return says(findings.some(({ kind }) => POISON.has(kind)))
       case 'hidden text':
-        return says(found(signal))
+        return says(hasFinding(signal))
       case 'high stakes':
         return says(account.risk === 'high' || account.risk === 'critical')
       case 'looks alike':

@@ -31,9 +31,9 @@ export function findMinimalEvidence(
   let schemaLeft = schema
   for (let round = 0; round < ROUNDS_MAX && shown.length < EVIDENCE_MAX; round++) {
     const { own, signals, floor } = here.judged
-    const found = weigh(own, signals, floor, weights)
-    const clear = round === 0 ? found.filter(({ weight }) => weight >= CLEAR_WEIGHT) : found
-    const next = clear.length > 0 ? clear : found
+    const weighted = weigh(own, signals, floor, weights)
+    const clear = round === 0 ? weighted.filter(({ weight }) => weight >= CLEAR_WEIGHT) : weighted
+    const next = clear.length > 0 ? clear : weighted
     if (next.length === 0) break
     shown.push(...next)
     // A read is what is left where nothing else speaks: its words are shown, not tried.

@@ -24,7 +24,7 @@ export function getAssessment(definition: ToolDefinition): AssessmentWithAttacks
 
 /** Of a server that is part of Sluice, its own hints are its class, as they are in the gate. */
 function assess(definition: ToolDefinition): ToolAssessment {
-  const found = assessTool(definition)
-  if (!isOwnTool(definition)) return found
-  return { ...found, ...classifyOwn(definition), disagreements: [] }
+  const assessment = assessTool(definition)
+  if (!isOwnTool(definition)) return assessment
+  return { ...assessment, ...classifyOwn(definition), disagreements: [] }
 }

@@ -34,16 +34,16 @@ export function pinOf(
   { instructions = '', ignore = [] }: { instructions?: string; ignore?: readonly string[] } = {},
 ): string {
   const { server: _server, ...own } = definition
-  const kept = ignore.length === 0 ? own : without(own as JsonValue, '', new Set(ignore))
-  return `sha256:${digest(writeCanonicalJson([kept as JsonValue, instructions]))}`
+  const rest = ignore.length === 0 ? own : without(own as JsonValue, '', new Set(ignore))
+  return `sha256:${digest(writeCanonicalJson([rest as JsonValue, instructions]))}`
 }
 
 function without(value: JsonValue, at: string, ignore: ReadonlySet<string>): JsonValue {
   if (Array.isArray(value))
     return value.map((item: JsonValue, index) => without(item, `${at}/${index}`, ignore))
   if (!isObject(value)) return value
-  const kept = Object.entries(value).filter(([key]) => !ignore.has(`${at}/${key}`))
+  const members = Object.entries(value).filter(([key]) => !ignore.has(`${at}/${key}`))
   return Object.fromEntries(
-    kept.map(([key, member]) => [key, without(member, `${at}/${key}`, ignore)]),
+    members.map(([key, member]) => [key, without(member, `${at}/${key}`, ignore)]),
   )
 }

@@ -123,20 +123,20 @@ class RuleList {
     }
     act &= and & ~without
     if (act === 0) return []
-    const held = this.#rules.filter((rule, index) => {
+    const matching = this.#rules.filter((rule, index) => {
       const bit = 1 << index
       if ((act & bit) === 0) return false
       if (rule.in !== undefined && !server.has(rule.in)) return false
       if (rule.notIn !== undefined && server.has(rule.notIn)) return false
       return (joined & bit) !== 0 || (rule.server !== undefined && server.has(rule.server))
     })
-    for (const rule of held)
+    for (const rule of matching)
       for (const [name, place] of features)
         if (rule.act.test(name)) {
           tell(rule.feature, place)
           break
         }
-    return held
+    return matching
   }
 
   #bitsOf(name: string): RuleBits {

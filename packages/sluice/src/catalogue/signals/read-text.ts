@@ -341,14 +341,14 @@ function readOtherScript(text: string, at: string, end: number, tell: EmitSignal
   const stop = text.slice(0, end).search(/[。\n]/u)
   const looked = text.slice(0, stop < 0 ? end : stop)
   const last = VERB_LAST.test(looked)
-  const found: { family: Family; start: number; end: number }[] = []
+  const verbs: { family: Family; start: number; end: number }[] = []
   for (const [family, pattern] of Object.entries(OTHER_SCRIPTS)) {
     pattern.lastIndex = 0
     for (let hit = pattern.exec(looked); hit !== null; hit = pattern.exec(looked))
-      found.push({ family: family as Family, start: hit.index, end: hit.index + hit[0].length })
+      verbs.push({ family: family as Family, start: hit.index, end: hit.index + hit[0].length })
   }
-  found.sort((a, b) => (last ? b.start - a.start : a.start - b.start))
-  const [head, ...others] = found
+  verbs.sort((a, b) => (last ? b.start - a.start : a.start - b.start))
+  const [head, ...others] = verbs
   if (head === undefined) return false
   tell(`text:${head.family}`, { at, start: head.start, end: head.end })
   for (const { family, start, end: stopAt } of others)

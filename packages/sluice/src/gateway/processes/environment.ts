@@ -47,10 +47,10 @@ export function environmentFor({
   const lent = client?.variables ?? own
   const picked = Object.entries(lent).filter(([name]) => listed.includes(name))
   const passed = [...Object.entries(from).filter(([name]) => isAllowed(name)), ...picked]
-  const kept: Record<string, string> = {}
+  const variables: Record<string, string> = {}
   for (const [name, value] of passed)
-    if (value !== undefined && canPass(name, value)) kept[name] = value
-  return { ...kept, ...named }
+    if (value !== undefined && canPass(name, value)) variables[name] = value
+  return { ...variables, ...named }
 }
 
 /** What a pipe sends of its environment; `names` where the gate takes only some. */
@@ -58,11 +58,11 @@ export function clientVariables(
   own: Variables,
   names: readonly string[] | undefined,
 ): Record<string, string> {
-  const kept: Record<string, string> = {}
+  const variables: Record<string, string> = {}
   for (const [name, value] of Object.entries(own))
     if (value !== undefined && canPass(name, value) && (names?.includes(name) ?? true))
-      kept[name] = value
-  return kept
+      variables[name] = value
+  return variables
 }
 
 /** Tells environments apart without keeping their values: processes are shared only between clients with

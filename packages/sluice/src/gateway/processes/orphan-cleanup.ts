@@ -75,8 +75,8 @@ function readLeftovers(file: string): LeftoversFile | undefined {
     const { boot, mark, groups, watcher } = content
     if (typeof boot !== 'string' || typeof mark !== 'string' || mark === '') return undefined
     if (!Array.isArray(groups) || groups.length > LEFTOVERS_MAX) return undefined
-    const kept = isLeftover(watcher) && watcher.started !== '' ? watcher : undefined
-    return { boot, mark, groups: groups.filter(isLeftover), watcher: kept }
+    const orphan = isLeftover(watcher) && watcher.started !== '' ? watcher : undefined
+    return { boot, mark, groups: groups.filter(isLeftover), watcher: orphan }
   } catch {
     return undefined
   }

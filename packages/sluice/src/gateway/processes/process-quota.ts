@@ -42,12 +42,12 @@ export class ProcessQuota {
 
   /** Rejects where no place is free in time. `owner` is the id of the principal. */
   enter(client: Evictable, owner: string): Promise<ProcessLease> {
-    const held = { client, owner }
+    const holder = { client, owner }
     if (this.#held.size < this.#options.max && this.#waiters.length === 0)
-      return Promise.resolve(this.#take(held))
+      return Promise.resolve(this.#take(holder))
     return new Promise((resolve, reject) => {
       const waiter = {
-        held,
+        held: holder,
         admit: (place: ProcessLease) => {
           clearTimeout(patience)
           resolve(place)
@@ -73,27 +73,27 @@ export class ProcessQuota {
     if (this.#waiters.length > 0) this.#makeRoom()
   }
 
-  #take(held: EvictionCandidate): ProcessLease {
+  #take(holder: EvictionCandidate): ProcessLease {
     const place: ProcessLease = {
       ended: () => {
         if (!this.#held.delete(place)) return
-        this.#leaving.delete(held)
+        this.#leaving.delete(holder)
         const next = this.#waiters.shift()
         next?.admit(this.#take(next.held))
       },
     }
-    this.#held.set(place, held)
+    this.#held.set(place, holder)
     return place
   }
 
   /** One process for each that waits, and no more. */
   #makeRoom(): void {
     while (this.#leaving.size < this.#waiters.length) {
-      const staying = [...this.#held.values()].filter((held) => !this.#leaving.has(held))
+      const staying = [...this.#held.values()].filter((holder) => !this.#leaving.has(holder))
       const gives = pickEvictable(staying)
-      const held = staying.find(({ client }) => client === gives)
-      if (gives === undefined || held === undefined) return
-      this.#leaving.add(held)
+      const candidate = staying.find(({ client }) => client === gives)
+      if (gives === undefined || candidate === undefined) return
+      this.#leaving.add(candidate)
       gives.close(GAVE_PLACE)
     }
   }

@@ -157,13 +157,13 @@ export class Grants {
 
   /** Undefined if there is no valid grant of this name. */
   revoke(name: string, nowMs: number): Grant | undefined {
-    const held = this.#all.find(
+    const grant = this.#all.find(
       (one) => one.name === name && isGrantValid(one, nowMs) && !one.isFixed,
     )
-    if (held === undefined) return undefined
+    if (grant === undefined) return undefined
     this.#guard(() => this.#database.prepare(REVOKE).run({ name, now: nowMs }))
     this.#read()
-    return held
+    return grant
   }
 
   /** Deletes every grant of this name from the store; returns how many there were. */
@@ -206,8 +206,8 @@ export class Grants {
   }
 
   #read(): void {
-    const kept = this.#guard(() => this.#database.prepare(KEPT).all()).map(toGrant)
-    this.#all = [...this.#fixed, ...kept]
+    const stored = this.#guard(() => this.#database.prepare(KEPT).all()).map(toGrant)
+    this.#all = [...this.#fixed, ...stored]
     const live = this.#all.filter(({ revokedMs }) => revokedMs === null)
     this.#byId = new Map(live.map((grant) => [grant.id, grant]))
     this.#terms = JSON.stringify(this.#all.map(({ lastUsedMs: _, ...terms }) => terms))
