@@ -9,7 +9,7 @@ import { inspectDefinition } from '../packages/sluice/src/guard/inspect-definiti
 import type { RunOptions } from '../scripts/dispatch.ts'
 
 const MADE = 2_000
-const ROUNDS = 5
+const ROUNDS = 12
 
 export function run(options: RunOptions): number {
   const tools =
@@ -23,23 +23,28 @@ export function run(options: RunOptions): number {
   ].map(({ name, work }) => ({ name, ...measure(tools, work) }))
   if (options.json) console.log(JSON.stringify({ tools: tools.length, measured }))
   else
-    for (const { name, microseconds, wholeMs } of measured)
+    for (const { name, microseconds, medianMicroseconds, wholeMs } of measured)
       console.log(
-        `${name.padEnd(16)} ${microseconds.toFixed(1).padStart(8)} µs a tool of processor time, ${wholeMs.toFixed(0)} ms for ${tools.length}`,
+        `${name.padEnd(16)} ${medianMicroseconds.toFixed(1).padStart(8)} µs of CPU a tool (median of ${ROUNDS} rounds), ${microseconds.toFixed(1)} at best, ${wholeMs.toFixed(0)} ms for ${tools.length}`,
       )
   return 0
 }
 
-/** CPU time, the best of a few rounds: other programs of the machine are not measured. */
+/** CPU time of this thread: neither other programs nor the compiler's threads are measured. */
 function measure(tools: readonly ToolDefinition[], work: (tool: ToolDefinition) => void) {
-  let best = Number.POSITIVE_INFINITY
-  for (let round = 0; round < ROUNDS; round++) {
-    const before = process.cpuUsage()
+  const rounds = Array.from({ length: ROUNDS }, () => {
+    const before = process.threadCpuUsage()
     for (const tool of tools) work(tool)
-    const { user, system } = process.cpuUsage(before)
-    best = Math.min(best, user + system)
+    const { user, system } = process.threadCpuUsage(before)
+    return user + system
+  }).sort((one, other) => one - other)
+  const [best = 0] = rounds
+  const median = rounds[ROUNDS / 2] ?? 0
+  return {
+    microseconds: best / tools.length,
+    medianMicroseconds: median / tools.length,
+    wholeMs: best / 1_000,
   }
-  return { microseconds: best / tools.length, wholeMs: best / 1_000 }
 }
 
 function createDefinitions(): ToolDefinition[] {

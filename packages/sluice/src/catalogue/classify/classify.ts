@@ -11,6 +11,7 @@ import {
 import { crossCheck, ownHints, settleByHints } from '../signals/annotations.ts'
 import { isOfCompany } from '../signals/company.ts'
 import { amountsOf, gatherSignals, schemaSignals } from '../signals/gather-signals.ts'
+import { memoFeature } from '../signals/memo-feature.ts'
 import type { Signal } from '../signals/signal.ts'
 import { type CategoryArgument, findCategoryArguments } from './classify-call.ts'
 import type { Evidence } from './evidence.ts'
@@ -159,12 +160,13 @@ function scoreCategory(
   const signals = gatherSignals(definition, schema)
   const amounts = amountsOf(signals)
   const shares = sharesOf(weights, amounts)
-  const floor = floorOf(new Set(amounts.keys()))
+  const floor = floorOf(amounts)
   const parted = contradicts(amounts)
-  const own = ownClass(amounts, shares, floor, parted)
+  const silent = isSilent(amounts)
+  const own = ownClass(silent, shares, floor, parted)
   const share = shares[CATEGORIES.indexOf(own)] as number
   const floored = floor?.category === own ? Math.max(share, FLOOR_CONFIDENCE) : share
-  const bound = isSilent(amounts) ? SILENT_CONFIDENCE : parted ? PARTED_CONFIDENCE : 1
+  const bound = silent ? SILENT_CONFIDENCE : parted ? PARTED_CONFIDENCE : 1
   const confidence = Math.min(floored, bound)
   const mayDestroy = (shares[CATEGORIES.indexOf('Destructive')] as number) >= MAY_DESTROY_SHARE
   const open = confidence < CONFIDENCE_MIN
@@ -184,12 +186,12 @@ function scoreCategory(
 }
 
 function ownClass(
-  amounts: ReadonlyMap<string, number>,
+  silent: boolean,
   shares: readonly number[],
   floor: Floor | undefined,
   parted: boolean,
 ): Category {
-  const weighed = isSilent(amounts) ? 'Execute' : parted ? chooseAct(shares) : choose(shares)
+  const weighed = silent ? 'Execute' : parted ? chooseAct(shares) : choose(shares)
   if (floor === undefined) return weighed
   return CATEGORIES.indexOf(floor.category) > CATEGORIES.indexOf(weighed) ? floor.category : weighed
 }
@@ -199,12 +201,20 @@ function contradicts(amounts: ReadonlyMap<string, number>): boolean {
   let reads = false
   let acts = false
   for (const feature of amounts.keys()) {
-    if (/^name:(?:look|judge|render)$/.test(feature)) reads = true
-    else if (feature.startsWith('name:') || READ_BY_TEXT.test(feature)) return false
-    else if (ACT_BY_TEXT.test(feature)) acts = true
+    const voice = voiceOf(feature)
+    if (voice === 'reads by name') reads = true
+    else if (voice === 'settles it') return false
+    else if (voice === 'acts by text') acts = true
   }
   return reads && (acts || (amounts.has('text:run') && amounts.has('says:runs anything')))
 }
+
+/** How a feature speaks where name and text may part. */
+const voiceOf = memoFeature((feature) => {
+  if (/^name:(?:look|judge|render)$/.test(feature)) return 'reads by name'
+  if (feature.startsWith('name:') || READ_BY_TEXT.test(feature)) return 'settles it'
+  return ACT_BY_TEXT.test(feature) ? 'acts by text' : 'nothing'
+})
 
 const READ_BY_TEXT = /^text:(?:look|judge|render)$/
 /** To run a search is to look, and so is to generate a report. */
@@ -212,10 +222,11 @@ const ACT_BY_TEXT = /^text:(?!look|judge|render|answer|nothing|run|generate|mana
 
 /** Nobody says what it does: no verb in the name, none in the text, no noun for an answer. */
 function isSilent(amounts: ReadonlyMap<string, number>): boolean {
-  for (const feature of amounts.keys())
-    if ((SPEAKS.test(feature) && !feature.endsWith(':nothing')) || isOfCompany(feature))
-      return false
+  for (const feature of amounts.keys()) if (speaks(feature)) return false
   return true
 }
 
 const SPEAKS = /^(?:name|text|text\.means|text\.noun|acts):/
+const speaks = memoFeature(
+  (feature) => (SPEAKS.test(feature) && !feature.endsWith(':nothing')) || isOfCompany(feature),
+)

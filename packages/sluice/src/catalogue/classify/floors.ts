@@ -3,6 +3,7 @@
 
 import { CATEGORIES, type Category } from '@sluice/policy/core/tools'
 import { classOf, type Family } from '../signals/lexicon.ts'
+import { memoFeature } from '../signals/memo-feature.ts'
 
 /** The least class that the signals leave, and the features that say so. */
 export interface Floor {
@@ -10,7 +11,10 @@ export interface Floor {
   readonly feature: string
 }
 
-export function floorOf(features: ReadonlySet<string>): Floor | undefined {
+/** `features`: by name; of a map the keys count. */
+export function floorOf(
+  features: ReadonlySet<string> | ReadonlyMap<string, unknown>,
+): Floor | undefined {
   let worst: Floor | undefined
   const lift = (category: Category, feature: string) => {
     if (worst === undefined || CATEGORIES.indexOf(category) > CATEGORIES.indexOf(worst.category))
@@ -19,16 +23,16 @@ export function floorOf(features: ReadonlySet<string>): Floor | undefined {
   // `get_advice` with the name of an act among its options only looks, if name and text say so.
   const looks =
     features.has('name:look') && features.has('text:look') && !features.has('name=download')
-  const both = [...features].some((feature) => feature.startsWith('name.and:'))
-  for (const feature of features) {
-    const [, zone, value] = LIFTS.exec(feature) ?? []
-    if (zone === undefined || value === undefined) continue
+  for (const feature of features.keys()) {
+    const found = liftOf(feature)
+    if (found === NO_LIFT) continue
+    const { zone, value } = found
     if (zone === 'text.means') {
       if (classOf(value as Family) === 'Write') lift('Write', feature)
       continue
     }
     const undone = value === 'Destructive' && features.has('may be undone')
-    const beside = looks && (zone !== 'acts' || (value === 'Write' && !both))
+    const beside = looks && (zone !== 'acts' || (value === 'Write' && !hasTwoActs(features)))
     if (value !== 'Financial' && !undone && !beside && (zone !== 'mode' || value === 'Destructive'))
       lift(value as Category, feature)
   }
@@ -45,5 +49,16 @@ export function floorOf(features: ReadonlySet<string>): Floor | undefined {
   return worst
 }
 
+/** `update_and_delete`: the name itself has two acts. */
+function hasTwoActs(features: { keys(): Iterable<string> }): boolean {
+  for (const feature of features.keys()) if (feature.startsWith('name.and:')) return true
+  return false
+}
+
+const NO_LIFT = { zone: '', value: '' }
+const liftOf = memoFeature((feature) => {
+  const [, zone, value] = LIFTS.exec(feature) ?? []
+  return zone === undefined || value === undefined ? NO_LIFT : { zone, value }
+})
 const LIFTS = /^(choice|acts|text\.means|mode):(.+)$/
 const MONEY_OBJECTS = ['name.act+money.object', 'deal with money:name.object', 'changes a price']

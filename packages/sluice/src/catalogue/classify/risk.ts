@@ -68,7 +68,10 @@ export function rate(definition: ToolDefinition, category: Category): RiskRating
   const many =
     has(MANY) ?? names.find((name) => /^(?:items|inputs|orders|requests|all)$/i.test(name))
   if (category === 'Read') {
-    const environment = ENVIRONMENT.test(words.join(' ')) ? 'environment variables' : undefined
+    const environment =
+      words.includes('environment') && ENVIRONMENT.test(words.join(' '))
+        ? 'environment variables'
+        : undefined
     const secret = has(SECRETS) ?? environment
     if (secret !== undefined) step(1, `it reads secrets (\`${secret}\`)`)
   } else if (category === 'Write') {

@@ -5,13 +5,16 @@
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { OVER_READS, RULES, type Rule } from './company-rules.ts'
 import { classOf, FAMILY_NAMES } from './lexicon.ts'
-import { KNOWN_FEATURES_MAX } from './limits.ts'
+import { memoFeature } from './memo-feature.ts'
 import { type Noun, nounsOfServerWord } from './nouns.ts'
 import type { EmitSignal, Signal, SignalSpan } from './signal.ts'
 import { splitNameWords } from './split-words.ts'
 
-/** Features told so far, by name, with the first place of each. */
-type FeatureMap = ReadonlyMap<string, SignalSpan>
+/** Features so far, by name, with the first place of each and what the patterns below say of it. */
+type FeatureMap = ReadonlyMap<string, FeaturePlace>
+interface FeaturePlace extends SignalSpan {
+  readonly kind: FeatureKind
+}
 
 /** Tells what the signals mean together, and in the place of which signals that speaks. */
 export function readCompany(
@@ -19,19 +22,19 @@ export function readCompany(
   signals: readonly Signal[],
   tell: EmitSignal,
 ): SilencedSignals {
-  const features = new Map<string, SignalSpan>()
+  const features = new Map<string, FeaturePlace>()
   for (const { feature, at, start, end } of signals)
-    if (!features.has(feature)) features.set(feature, { at, start, end })
+    if (!features.has(feature)) features.set(feature, { at, start, end, kind: kindOf(feature) })
   readKeeping(features, tell)
   readAlone(features, tell)
   if (OVER_READS_LIST.tell({ features, tell, server: NO_NOUNS }).length > 0) return 'read'
   if (features.has('name:remove') || features.has('text:remove')) {
     const holder = holderOf(definition)
-    if (holder !== undefined) features.set('out of a holder', holder)
+    if (holder !== undefined) features.set(OUT_OF, { ...holder, kind: kindOf(OUT_OF) })
   }
   const reads = READS.some((feature) => features.has(feature))
-  const acts = reads && features.has('name:nothing') ? VERBS_THAT_ACT : ACTS
-  if (!some(features, acts)) return 'nothing'
+  const acts = reads && features.has('name:nothing') ? 'isVerbThatActs' : 'isAct'
+  if (!hasKind(features, acts)) return 'nothing'
   const company = { features, tell, server: nounsOfServer(definition.server) }
   const spoken = RULE_LISTS.flatMap((list) => list.tell(company))
   readMoney(definition, signals, company)
@@ -43,8 +46,10 @@ export function readCompany(
 /** Rules by which no money moves although it is spoken of. */
 const MONEY_RESTS: ReadonlySet<string> = new Set(['keeps books', 'only annotates money'])
 
-function some(features: FeatureMap, pattern: RegExp): boolean {
-  for (const name of features.keys()) if (pattern.test(name)) return true
+type KindFlag = 'isAct' | 'isVerbThatActs' | 'isKept' | 'isMoney' | 'isSettled' | 'isScreen'
+
+function hasKind(features: FeatureMap, flag: KindFlag): boolean {
+  for (const { kind } of features.values()) if (kind[flag]) return true
   return false
 }
 
@@ -95,15 +100,24 @@ interface RuleBits {
 /** Rules of one list, at most: a number has so many bits. */
 const BITS = 30
 
+/** What the rules and the patterns of this file say of a feature; the patterns are tried once for each. */
+interface FeatureKind extends Readonly<Record<KindFlag, boolean>> {
+  /** By list of rules. */
+  readonly bits: readonly RuleBits[]
+  /** `name.object` of a deal. */
+  readonly deal: string | undefined
+}
+
 class RuleList {
   readonly #rules: readonly Rule[]
-  readonly #known = new Map<string, RuleBits>()
+  readonly #at: number
   /** Rules that need nothing beside the act, or nothing more. */
   readonly #alone: number
   readonly #noMore: number
 
-  constructor(rules: readonly Rule[]) {
+  constructor(rules: readonly Rule[], at: number) {
     this.#rules = rules
+    this.#at = at
     this.#alone = bitsOf(rules, (rule) => rule.with === undefined)
     this.#noMore = bitsOf(rules, (rule) => rule.and === undefined)
   }
@@ -114,15 +128,15 @@ class RuleList {
     let joined = this.#alone
     let and = this.#noMore
     let without = 0
-    for (const name of features.keys()) {
-      const bits = this.#bitsOf(name)
+    for (const { kind } of features.values()) {
+      const bits = kind.bits[this.#at] as RuleBits
       act |= bits.act
       joined |= bits.with
       and |= bits.and
       without |= bits.without
     }
     act &= and & ~without
-    if (act === 0) return []
+    if (act === 0) return NO_RULES
     const matching = this.#rules.filter((rule, index) => {
       const bit = 1 << index
       if ((act & bit) === 0) return false
@@ -138,29 +152,36 @@ class RuleList {
         }
     return matching
   }
-
-  #bitsOf(name: string): RuleBits {
-    let bits = this.#known.get(name)
-    if (bits === undefined) {
-      bits = {
-        act: bitsOf(this.#rules, (rule) => rule.act.test(name)),
-        with: bitsOf(this.#rules, (rule) => rule.with?.test(name) ?? false),
-        and: bitsOf(this.#rules, (rule) => rule.and?.test(name) ?? false),
-        without: bitsOf(this.#rules, (rule) => rule.without?.test(name) ?? false),
-      }
-      if (this.#known.size >= KNOWN_FEATURES_MAX) this.#known.clear()
-      this.#known.set(name, bits)
-    }
-    return bits
-  }
 }
+
+const NO_RULES: Rule[] = []
 
 function bitsOf(rules: readonly Rule[], holds: (rule: Rule) => boolean): number {
   return rules.reduce((bits, rule, index) => (holds(rule) ? bits | (1 << index) : bits), 0)
 }
 
-const OVER_READS_LIST = new RuleList(OVER_READS)
-const RULE_LISTS = [new RuleList(RULES.slice(0, BITS)), new RuleList(RULES.slice(BITS))]
+const LISTS = [OVER_READS, RULES.slice(0, BITS), RULES.slice(BITS)] as const
+const OVER_READS_LIST = new RuleList(LISTS[0], 0)
+const RULE_LISTS = [new RuleList(LISTS[1], 1), new RuleList(LISTS[2], 2)]
+const OUT_OF = 'out of a holder'
+
+const kindOf = memoFeature(
+  (name): FeatureKind => ({
+    bits: LISTS.map((rules) => ({
+      act: bitsOf(rules, (rule) => rule.act.test(name)),
+      with: bitsOf(rules, (rule) => rule.with?.test(name) ?? false),
+      and: bitsOf(rules, (rule) => rule.and?.test(name) ?? false),
+      without: bitsOf(rules, (rule) => rule.without?.test(name) ?? false),
+    })),
+    deal: DEAL.exec(name)?.slice(1).join('.'),
+    isAct: ACTS.test(name),
+    isVerbThatActs: VERBS_THAT_ACT.test(name),
+    isKept: KEEPS.test(name),
+    isMoney: MONEYED.test(name),
+    isSettled: SETTLES.test(name),
+    isScreen: SCREEN.test(name),
+  }),
+)
 
 /** `remove … from a list`: what it is taken out of stays, and so does the thing. */
 function holderOf({ name, description }: ToolDefinition): SignalSpan | undefined {
@@ -193,7 +214,7 @@ function readAlone(features: FeatureMap, tell: EmitSignal): void {
 /** A copy with a place to keep it is kept; one without is the answer. */
 function readKeeping(features: FeatureMap, tell: EmitSignal): void {
   for (const [name, place] of features)
-    if (KEEPS.test(name)) {
+    if (place.kind.isKept) {
       const file = features.has('arg:file') && !/=(?:fetch|retrieve|pull|record)$/.test(name)
       const somewhere = features.has('arg:saves') || features.has('says:saves it') || file
       tell(somewhere ? 'keeps it somewhere' : 'keeps it nowhere', place)
@@ -210,15 +231,15 @@ function readMoney(
   company: SignalContext,
 ): void {
   const { features, tell, server } = company
-  const money = server.has('money') || server.has('house') || some(features, MONEYED)
+  const money = server.has('money') || server.has('house') || hasKind(features, 'isMoney')
   if (money) {
     for (const { feature, at, start, end } of signals) {
-      const deal = /^(name|text)\.(?:act|none)\+deal\.(object|near)$/.exec(feature)
-      if (deal !== null) tell(`deal with money:${deal[1]}.${deal[2]}`, { at, start, end })
+      const deal = features.get(feature)?.kind.deal
+      if (deal !== undefined) tell(`deal with money:${deal}`, { at, start, end })
     }
     // A draft moves no money until it is completed.
     const none = features.get('says:moves no money')
-    const settles = some(features, SETTLES)
+    const settles = hasKind(features, 'isSettled')
     if (none !== undefined && !settles) tell('money that does not move', none)
   }
   if (features.has('name:change') || features.has('text:change'))
@@ -234,11 +255,13 @@ function readMoney(
 function readScreen({ features, tell, server }: SignalContext): void {
   const picture = PICTURES.find((feature) => features.has(feature))
   const kept = features.has('arg:saves')
-  if (picture !== undefined && !kept && (server.has('screen') || some(features, /\+screen\./)))
+  if (picture !== undefined && !kept && (server.has('screen') || hasKind(features, 'isScreen')))
     tell('pictures a screen', features.get(picture) as SignalSpan)
   if (server.has('device')) tell('server:device', WHOLE_NAME)
 }
 
+const DEAL = /^(name|text)\.(?:act|none)\+deal\.(object|near)$/
+const SCREEN = /\+screen\./
 const PICTURES = ['name=snapshot', 'name=capture', 'text=snapshot', 'text=capture']
 const WHOLE_NAME: SignalSpan = { at: '/name', start: 0, end: 0 }
 const SETTLES = /^(?:name|text)=(?:finalize|complete|send|submit|convert|publish|confirm)$/

@@ -358,6 +358,7 @@ const NOUNS: readonly (readonly [Noun, ReadonlySet<string>])[] = [
   ['terminal', TERMINAL],
   ['checkout', CHECKOUT],
 ]
+export const NOUN_NAMES: readonly Noun[] = NOUNS.map(([noun]) => noun)
 const NOUNS_OF = new Map<string, readonly Noun[]>()
 for (const [noun, set] of NOUNS)
   for (const word of set) NOUNS_OF.set(word, [...(NOUNS_OF.get(word) ?? []), noun])

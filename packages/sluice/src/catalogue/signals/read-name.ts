@@ -3,6 +3,7 @@
 // otherwise the noun tells (`server_status`). Pure; called by gather-signals.
 
 import { classOf, verbAt } from './lexicon.ts'
+import { familyFeatures, nounFeatures, wordFeatures } from './memo-feature.ts'
 import { type Noun, nounsAt, OTHER_DEALS, worksOut } from './nouns.ts'
 import type { EmitSignal } from './signal.ts'
 import { splitNameWords, type WordSpan } from './split-words.ts'
@@ -48,7 +49,7 @@ export function readName(name: string, server: string, tell: EmitSignal): void {
         continue
       const before = words[index - 1]?.text ?? ''
       if (noun === 'deal' && OTHER_DEALS.has(before) && !(before === 'draft' && settles)) continue
-      tell(`name.${kind}+${noun}.${word === object ? 'object' : 'near'}`, place(word))
+      tell(NOUNS_OF_NAME[kind](noun, word === object), place(word))
     }
   })
 }
@@ -60,12 +61,24 @@ function rehearses(words: readonly WordSpan[]): boolean {
 }
 
 /** The families of a verb share its amount; the word also speaks for itself. */
-function tellVerb(zone: string, word: WordSpan, tell: EmitSignal): void {
+function tellVerb(zone: 'name' | 'name.and', word: WordSpan, tell: EmitSignal): void {
   const verb = verbAt(word.text)
   if (verb === undefined) return
+  const span = place(word)
+  const features = zone === 'name' ? OF_NAME : OF_JOINED_NAME
   for (const family of verb.families)
-    tell(`${zone}:${family}`, place(word), 1 / verb.families.length)
-  tell(`${zone}=${verb.base}`, place(word))
+    tell(features.get(family) as string, span, 1 / verb.families.length)
+  tell((zone === 'name' ? wordOfName : wordOfJoinedName)(verb.base), span)
+}
+
+const OF_NAME = familyFeatures('name')
+const OF_JOINED_NAME = familyFeatures('name.and')
+const wordOfName = wordFeatures('name')
+const wordOfJoinedName = wordFeatures('name.and')
+const NOUNS_OF_NAME = {
+  none: nounFeatures('name.none'),
+  read: nounFeatures('name.read'),
+  act: nounFeatures('name.act'),
 }
 
 /** `cancel_all_orders_by_id` acts on orders, `order_cancel` on an order. */

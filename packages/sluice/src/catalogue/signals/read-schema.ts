@@ -108,7 +108,7 @@ function readObject(
   if (!isObject(schema) || depth > SCHEMA_DEPTH_MAX) return
   if (isObject(schema.properties)) readProperties(schema.properties, path, depth, walk)
   if (isObject(schema.items)) readObject(schema.items, { up: path, key: 'items' }, depth + 1, walk)
-  for (const key of ['anyOf', 'oneOf', 'allOf']) {
+  for (const key of ALTERNATIVES) {
     const list = schema[key]
     if (!Array.isArray(list)) continue
     const up = { up: path, key }
@@ -117,6 +117,8 @@ function readObject(
     })
   }
 }
+
+const ALTERNATIVES = ['anyOf', 'oneOf', 'allOf']
 
 function readProperties(
   properties: JsonObject,
@@ -134,9 +136,9 @@ function readProperties(
       walk.names++
       if (NAMES_A_THING.test(name)) walk.ids++
     }
-    const { features, chooses } = argumentOf(name)
+    const { features, chooses, switches } = argumentOf(name)
     if (features.length > 0) tellArgument(features, here, depth, walk.tell)
-    if (depth === 0 && isObject(property) && property.type === 'boolean' && SWITCH.test(name))
+    if (switches && depth === 0 && isObject(property) && property.type === 'boolean')
       walk.tell('arg:acts', { at: pointerOf(here), start: 0, end: 0 })
     // `repeat.method`, `webhook.method`: how a part of it works, not what the tool does.
     if (chooses && isObject(property) && !(depth > 0 && name === 'method')) {
@@ -173,6 +175,7 @@ const NAMES_A_THING = /(?:^|_|[a-z])(?:id|ids|uuid|key|name|slug|project|owner|r
 interface Argument {
   readonly features: readonly string[]
   readonly chooses: boolean
+  readonly switches: boolean
 }
 
 /** The same names come again and again; the memory of them is bounded. */
@@ -184,7 +187,11 @@ function argumentOf(name: string): Argument {
     const features = ARGUMENTS.filter(([, pattern]) => pattern.test(name)).map(
       ([feature]) => feature,
     )
-    known = { features, chooses: CHOOSES.test(name) || MAY_CHOOSE.test(name) }
+    known = {
+      features,
+      chooses: CHOOSES.test(name) || MAY_CHOOSE.test(name),
+      switches: SWITCH.test(name),
+    }
     if (KNOWN.size >= KNOWN_ARGUMENTS_MAX) KNOWN.clear()
     KNOWN.set(name, known)
   }

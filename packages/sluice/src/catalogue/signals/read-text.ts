@@ -6,6 +6,7 @@
 import type { Category } from '@sluice/policy/core/tools'
 import { classOf, type Family, verbAt } from './lexicon.ts'
 import { TEXT_CHARS_MAX } from './limits.ts'
+import { familyFeatures, nounFeatures, wordFeatures } from './memo-feature.ts'
 import { nounsAt, OTHER_DEALS, worksOut } from './nouns.ts'
 import { OTHER_LETTER, OTHER_SCRIPTS, VERB_LAST } from './other-languages.ts'
 import { readPhrases } from './read-phrases.ts'
@@ -218,14 +219,14 @@ function readObject(
       object = index - 1
       break
     }
+  const nounFeature = acts ? NOUNS_OF_ACT : NOUNS_OF_READ
   words.forEach((word, index) => {
     if (word === head) return
     for (const noun of nounsAt(word.text)) {
       if (noun === 'lore' && !acts) tell('text.read+lore', toSignalSpan(at, word))
       if (noun === 'answer' || noun === 'lore' || (!acts && noun !== 'secret')) continue
       if (noun === 'deal' && OTHER_DEALS.has(words[index - 1]?.text ?? '')) continue
-      const role = index === object ? 'object' : 'near'
-      tell(`text.${acts ? 'act' : 'read'}+${noun}.${role}`, toSignalSpan(at, word))
+      tell(nounFeature(noun, index === object), toSignalSpan(at, word))
     }
   })
 }
@@ -323,13 +324,25 @@ function isDenial(text: string): boolean {
   return NEGATIONS.has(text) || text.endsWith("n't") || text.endsWith('n’t')
 }
 
-function tellVerb(zone: string, word: WordSpan, at: string, tell: EmitSignal): void {
+function tellVerb(zone: keyof typeof OF_TEXT, word: WordSpan, at: string, tell: EmitSignal): void {
   const verb = verbAt(word.text)
   if (verb === undefined) return
   const place = toSignalSpan(at, word)
-  for (const family of verb.families) tell(`${zone}:${family}`, place, 1 / verb.families.length)
-  if (zone === 'text') tell(`${zone}=${verb.base}`, place)
+  for (const family of verb.families)
+    tell(OF_TEXT[zone].get(family) as string, place, 1 / verb.families.length)
+  if (zone === 'text') tell(wordOfText(verb.base), place)
 }
+
+const OF_TEXT = {
+  text: familyFeatures('text'),
+  'text.means': familyFeatures('text.means'),
+  'text.and': familyFeatures('text.and'),
+  'text.too': familyFeatures('text.too'),
+  'text.later': familyFeatures('text.later'),
+}
+const wordOfText = wordFeatures('text')
+const NOUNS_OF_ACT = nounFeatures('text.act')
+const NOUNS_OF_READ = nounFeatures('text.read')
 
 function isRead(text: string): boolean {
   return verbAt(text)?.families.every((family) => classOf(family) === 'Read') ?? false

@@ -1,0 +1,38 @@
+// Memoisation by feature: there are some thousands of features, each in many definitions, and patterns
+// are slow. Bounded, because a feature may carry a word of the server's text.
+
+import { FAMILY_NAMES, type Family } from './lexicon.ts'
+import { KNOWN_FEATURES_MAX } from './limits.ts'
+import { NOUN_NAMES, type Noun } from './nouns.ts'
+
+/** The same function, which is called once for each feature as long as the memory lasts. */
+export function memoFeature<T>(derive: (feature: string) => T): (feature: string) => T {
+  const known = new Map<string, T>()
+  return (feature) => {
+    let value = known.get(feature)
+    if (value === undefined) {
+      value = derive(feature)
+      if (known.size >= KNOWN_FEATURES_MAX) known.clear()
+      known.set(feature, value)
+    }
+    return value
+  }
+}
+
+/** `zone:family`, the same string each time: a new string has to be hashed first. */
+export function familyFeatures(zone: string): ReadonlyMap<Family, string> {
+  return new Map(FAMILY_NAMES.map((family) => [family, `${zone}:${family}`]))
+}
+
+/** `zone+noun.role`, the same string each time. */
+export function nounFeatures(zone: string): (noun: Noun, isObject: boolean) => string {
+  const of = (role: string) => new Map(NOUN_NAMES.map((noun) => [noun, `${zone}+${noun}.${role}`]))
+  const objects = of('object')
+  const near = of('near')
+  return (noun, isObject) => (isObject ? objects : near).get(noun) as string
+}
+
+/** `zone=verb`, the same string each time; there are as many as the lexicon has verbs. */
+export function wordFeatures(zone: string): (base: string) => string {
+  return memoFeature((base) => `${zone}=${base}`)
+}
