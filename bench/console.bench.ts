@@ -1,7 +1,8 @@
 // `npm run bench -- console [--rounds N] [--ms N]`: what console viewers cost the gate. One
 // gate in short blocks with three pages and without; its CPU per call with them is to be within 3 % of
 // that without. `--brief`: only the isolated cost. `--page [load,live,tools,ledger]`: the pages in a
-// real browser under load; `--pictures FOLDER` stores screenshots.
+// real browser under load; `--pictures FOLDER` stores screenshots. `--queries N`: what pages ask a ledger of
+// N calls for.
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,6 +11,7 @@ import type { RunOptions } from '../scripts/dispatch.ts'
 import { measureViewers } from './console/blocks.ts'
 import { byItself } from './console/by-itself.ts'
 import { pages } from './console/pages.ts'
+import { measureQueries } from './console/queries.ts'
 
 const BY_ITSELF_ROUNDS = 5
 
@@ -34,6 +36,10 @@ async function measure(options: RunOptions, folder: string): Promise<boolean> {
       records: Number(options.records ?? 200_000),
       tools: Number(options.tools ?? 10_000),
     })
+  }
+  if (options.queries !== undefined) {
+    measureQueries(join(folder, 'queries'), Number(options.queries))
+    return true
   }
   await byItself(join(folder, 'by-itself'), BY_ITSELF_ROUNDS)
   if (options.brief) return true

@@ -12,7 +12,6 @@ export function hasLongValues(json: string): boolean {
 }
 
 export function Arguments({ json, whole }: { json: string; whole: boolean }): JSX.Element {
-  if (json === '') return <p className="muted">They are not kept once it is decided.</p>
   const members = parseMembers(json)
   if (members === undefined) return <Long text={json} whole={whole} />
   if (members.length === 0) return <p className="muted">It has no arguments.</p>

@@ -110,29 +110,35 @@ export function Request({
           </ul>
         </section>
 
-        <section aria-label="Arguments">
-          <div className="row spread">
-            <h3>What will be sent{request.edited && ' (changed by an approver)'}</h3>
-            {request.state === 'pending' && (masked?.count ?? 0) > 0 && (
-              <Button kind="quiet" onPress={reveal}>
-                Reveal what is masked
+        {/* They are not kept once it is decided. */}
+        {args !== '' && (
+          <section aria-label="Arguments">
+            <div className="row spread">
+              <h3>
+                {request.state === 'pending' ? 'What will be sent' : 'What was sent'}
+                {request.edited && ' (changed by an approver)'}
+              </h3>
+              {request.state === 'pending' && (masked?.count ?? 0) > 0 && (
+                <Button kind="quiet" onPress={reveal}>
+                  Reveal what is masked
+                </Button>
+              )}
+            </div>
+            <Arguments json={args} whole={whole} />
+            {rest !== '' && (
+              <>
+                <h4>Sent beside the arguments</h4>
+                <Arguments json={rest} whole={whole} />
+              </>
+            )}
+            {isFolded && (
+              <Button kind="quiet" onPress={() => setWhole(true)}>
+                Show all {(args.length + rest.length).toLocaleString('en')} characters
               </Button>
             )}
-          </div>
-          <Arguments json={args} whole={whole} />
-          {rest !== '' && (
-            <>
-              <h4>Sent beside the arguments</h4>
-              <Arguments json={rest} whole={whole} />
-            </>
-          )}
-          {isFolded && (
-            <Button kind="quiet" onPress={() => setWhole(true)}>
-              Show all {(args.length + rest.length).toLocaleString('en')} characters
-            </Button>
-          )}
-          {masked !== undefined && masked.count > 0 && <MaskedNotice masked={masked} />}
-        </section>
+            {masked !== undefined && masked.count > 0 && <MaskedNotice masked={masked} />}
+          </section>
+        )}
 
         {request.before.length > 0 && (
           <section aria-label="What this session did before">
@@ -172,7 +178,9 @@ export function Request({
             </ul>
           </section>
         )}
-        {request.why !== '' && <Notice>{request.why}</Notice>}
+        {request.why !== '' && !(request.state === 'denied' && request.votes.length > 0) && (
+          <Notice>{request.why}</Notice>
+        )}
       </div>
       {request.state === 'pending' && (
         <Verdict

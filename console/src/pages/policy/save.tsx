@@ -211,7 +211,7 @@ function Meaning({ meaning }: { meaning: PolicyDraft }): JSX.Element {
         <p className="muted">
           Of {plural(replay.calls, 'call')} in the last day, {count(replay.same)} would be decided
           the same way
-          {replay.unknown > 0 && `, and ${count(replay.unknown)} cannot be told`}.
+          {replay.unknown > 0 && `, and ${count(replay.unknown)} cannot be determined`}.
           {replay.flips.slice(0, 5).map(({ tool, from, to, count: n }) => (
             <span key={`${tool}${from}${to}`}>
               {' '}

@@ -1,0 +1,126 @@
+// What the console asks the ledger for, over an index of millions of calls: a search for a free text and
+// the histogram with filters. The index of two days of traffic is copied until it has as many calls,
+// since writing and indexing ten million takes most of an hour. Called by `--queries N`.
+
+import { mkdirSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
+import { SEARCH_STEP_RECORDS } from '../../packages/sluice/src/admin/contract/console-limits.ts'
+import { readHistogram } from '../../packages/sluice/src/admin/queries/histogram.ts'
+import { readOverview } from '../../packages/sluice/src/admin/queries/overview.ts'
+import { findSearchPart } from '../../packages/sluice/src/admin/queries/search-parts.ts'
+import { openLedgerReadOnly } from '../../packages/sluice/src/ledger/chain/read.ts'
+import { type Query, queryLedger } from '../../packages/sluice/src/ledger/query/query.ts'
+import { RecordIndex } from '../../packages/sluice/src/ledger/query/record-index.ts'
+import { writePastTraffic } from '../../test/console/past-traffic.ts'
+
+const DAYS = 2
+const DAY_MS = 86_400_000
+/** A Tuesday: the days before it are busy ones. */
+const END_MS = Date.UTC(2026, 10, 3)
+const RARE = 'quarterly_zebra'
+const ROUNDS = 3
+
+export function measureQueries(directory: string, calls: number): void {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const written = writePastTraffic(directory, { days: DAYS, endMs: END_MS, callsPerHour: 3_500 })
+  const ledger = openLedgerReadOnly(directory)
+  // The copies are not in the ledger, so a check would build the index again.
+  const index = new RecordIndex(directory, ledger, { isChecked: false })
+  index.catchUp()
+  const { database } = index
+  copyCalls(database, Math.ceil(calls / written))
+  const { n, last } = database
+    .prepare('SELECT count(*) AS n, max(at) AS last FROM calls')
+    .get() as {
+    n: number
+    last: number
+  }
+  console.log(`${n.toLocaleString('en')} calls; CPU of the reading thread, best of ${ROUNDS}`)
+  const search = (text: string) => searchAll({ ledger, index }, { text, limit: 100 })
+  measure('search: a text that only the oldest call has', () => search(RARE))
+  measure('search: a text that no call has', () => search('no such thing'))
+  const bars = (what: string, query: Query) =>
+    measure(`histogram: ${what}`, () => {
+      readHistogram(index, query)
+      return ''
+    })
+  bars('all', {})
+  bars('denied', { word: 'deny' })
+  bars('one tool', { server: 'office', name: 'write_note' })
+  bars('the most active principal', { principal: 'support' })
+  bars('that principal, the last day', { principal: 'support', sinceMs: last - DAY_MS })
+  bars('a rare text', { text: RARE })
+  measure('overview of 30 days', () => {
+    readOverview(database, { sinceMs: last - 30 * DAY_MS, untilMs: last })
+    return ''
+  })
+  index.close()
+  ledger.close()
+}
+
+/** Part by part, as the page asks for them. */
+function searchAll(
+  { ledger, index }: { readonly ledger: DatabaseSync; readonly index: RecordIndex },
+  first: Query,
+): string {
+  let query = first
+  let worstMs = 0
+  for (let parts = 1; ; parts++) {
+    const before = process.cpuUsage()
+    const part = findSearchPart(index, query, SEARCH_STEP_RECORDS)
+    const { next } = queryLedger(ledger, part?.query ?? query, index, 'as it is')
+    worstMs = Math.max(worstMs, cpuMsSince(before))
+    if (next !== null || part === undefined)
+      return `, ${parts} parts, the longest ${worstMs.toFixed(0)} ms`
+    query = { ...query, before: part.next }
+  }
+}
+
+/** Each copy two days later than the one before. */
+function copyCalls(database: DatabaseSync, copies: number): void {
+  database.exec('PRAGMA synchronous = OFF')
+  database.exec(`INSERT INTO words (text) VALUES ('${RARE}')`)
+  const base = Number(database.prepare('SELECT max(seq) AS seq FROM calls').get()?.seq)
+  const indexes = database
+    .prepare(
+      `SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'calls' AND sql <> ''`,
+    )
+    .all()
+  for (const { name } of indexes) database.exec(`DROP INDEX ${name}`)
+  const calls =
+    database.prepare(`INSERT INTO calls SELECT seq + ?, at + ?, principal, agent, session, server,
+    method, name, tool, category, action, code, rule, reason, shadow, unknown FROM calls WHERE seq <= ${base}`)
+  const minutes =
+    database.prepare(`INSERT INTO minutes SELECT minute + ?, action, code, n FROM minutes
+    WHERE minute < ${END_MS / 60_000}`)
+  const hours =
+    database.prepare(`INSERT INTO hours SELECT kind, hour + ?, word, n, refused FROM hours
+    WHERE hour < ${END_MS / 3_600_000}`)
+  database.exec('BEGIN')
+  for (let copy = 1; copy < copies; copy++) {
+    calls.run(copy * base, copy * DAYS * DAY_MS)
+    minutes.run(copy * DAYS * 1_440)
+    hours.run(copy * DAYS * 24)
+  }
+  database.exec(
+    `UPDATE calls SET reason = (SELECT id FROM words WHERE text = '${RARE}') WHERE seq = 1`,
+  )
+  database.exec('COMMIT')
+  for (const { sql } of indexes) database.exec(String(sql))
+}
+
+function measure(what: string, work: () => string): void {
+  let note = ''
+  let best = Number.POSITIVE_INFINITY
+  for (let round = 0; round < ROUNDS; round++) {
+    const before = process.cpuUsage()
+    note = work()
+    best = Math.min(best, cpuMsSince(before))
+  }
+  console.log(`${what.padEnd(48)} ${best.toFixed(0).padStart(7)} ms${note}`)
+}
+
+function cpuMsSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1_000
+}
