@@ -122,7 +122,7 @@ describe.each([HOUR_MS, YEAR_MS])('the clock is set by %i ms', (jump) => {
     const open = () => sessions.open('p', 'token a', limit, clock.steadyMs())
     const first = open()
     first.see(['secret'], clock.steadyMs())
-    first.asked(clock.steadyMs())
+    first.noteUse(clock.steadyMs())
     first.release(clock.steadyMs())
     for (const by of [jump, -2 * jump, jump]) {
       set(by)

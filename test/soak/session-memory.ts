@@ -66,7 +66,7 @@ function runSession(sessions: AgentSessions, { number, kilobytes, principals }: 
   const limit = { max: SESSIONS_AN_HOUR, windowMs: HOUR_MS }
   const lease = sessions.open(principal, `token ${number}`, limit, nowMs)
   const memory = lease.provenance()
-  lease.asked(nowMs)
+  lease.noteUse(nowMs)
   memory.remember({ texts: [textOf(number, kilobytes)] })
   lease.remembered()
   lease.release(nowMs)

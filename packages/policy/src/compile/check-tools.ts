@@ -126,14 +126,14 @@ class ToolNameIndex {
     const servers = [...this.#byServer.keys()]
     const near = this.#nearest(server, servers)
     return near === undefined
-      ? `known servers: ${shown(servers)}`
+      ? `known servers: ${listNames(servers)}`
       : `did you mean \`${near}${rest}\`?`
   }
 
   #nameHelp(server: string, name: string, names: readonly string[]): string {
     const near = this.#nearest(name, names)
     return near === undefined
-      ? `\`${server}\` has ${shown(names)}`
+      ? `\`${server}\` has ${listNames(names)}`
       : `did you mean \`${server}/${near}\`?`
   }
 
@@ -146,7 +146,7 @@ class ToolNameIndex {
   }
 }
 
-function shown(names: readonly string[]): string {
+function listNames(names: readonly string[]): string {
   const rest = names.length - NAMES_SHOWN_MAX
   const list = names.slice(0, NAMES_SHOWN_MAX).map((name) => `\`${name}\``)
   return `${list.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}` || 'none'

@@ -61,7 +61,7 @@ export function combineRules(
     const truth = evaluateCondition(ready, situation)
     const action = pickAction(ready.rule, truth)
     trace?.push({ step: 'rule', rule: ready.pointer, ...traceWhen(ready, truth), action })
-    put(laid, ready, action, { truth, situation }, ready === first)
+    applyRule(laid, ready, action, { truth, situation }, ready === first)
   }
   return laid
 }
@@ -83,7 +83,7 @@ export function applyGuardrails(
     const undecided = truth.is === 'undecidable'
     laid.guardrails.push(action ? { name, rule, action, undecided } : { name, rule, undecided })
     laid.owners = [...laid.owners, ready]
-    if (action !== undefined) put(laid, ready, action, { truth, situation }, false)
+    if (action !== undefined) applyRule(laid, ready, action, { truth, situation }, false)
   }
 }
 
@@ -143,11 +143,11 @@ export function evaluateAlone(
   const action = 'key' in rule ? pickAction(rule, truth) : (rule.action ?? 'allow')
   const laid = startDraft(action, ready.pointer)
   laid.owners = [ready]
-  put(laid, ready, action, { truth, situation }, true)
+  applyRule(laid, ready, action, { truth, situation }, true)
   return laid
 }
 
-function put(
+function applyRule(
   laid: DecisionDraft,
   ready: PreparedRule<Rule | Guardrail>,
   action: Action,

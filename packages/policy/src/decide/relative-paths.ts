@@ -45,7 +45,7 @@ function isBetween(text: string, at: number): boolean {
 }
 
 interface PathSearch {
-  readonly given: readonly string[]
+  readonly written: readonly string[]
   /** Those paths in every form that is searched for in a text. */
   readonly spellings: readonly string[]
   readonly paths: readonly string[]
@@ -191,14 +191,14 @@ const known = new WeakMap<ServerPlace, PathSearch>()
 
 function searchFor(paths: readonly string[], place: ServerPlace): PathSearch {
   let search = known.get(place)
-  if (search === undefined || search.given.some((path, at) => path !== paths[at])) {
+  if (search === undefined || search.written.some((path, at) => path !== paths[at])) {
     const folded = paths.map(foldPath)
     const bases = place.bases.map(foldPath)
     const workDirectory =
       place.workDirectory === undefined ? undefined : foldPath(place.workDirectory)
     const isOwnBase = (base: string) => folded.some((path) => isWithin(base, path))
     search = {
-      given: paths,
+      written: paths,
       paths: folded,
       bases: place.bases,
       workDirectory,

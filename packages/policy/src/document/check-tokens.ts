@@ -88,14 +88,14 @@ export class TokenCheck {
       this.#refuse('DOCUMENT_SYNTAX', this.#at, message, help)
     if (first === '%')
       return syntax(
-        `\`${shown(token)}\` is a directive`,
+        `\`${quote(token)}\` is a directive`,
         'take the line out: a policy is always read as YAML 1.2',
       )
     if (first === '*' && (token === '*' || /[/*:]/.test(token.slice(1)))) {
       const glob = token.replace(/:$/, '')
       return syntax(
-        `\`${shown(glob)}\` begins with \`*\`, which is an alias in YAML`,
-        `put it in quotes: \`"${shown(glob)}"\``,
+        `\`${quote(glob)}\` begins with \`*\`, which is an alias in YAML`,
+        `put it in quotes: \`"${quote(glob)}"\``,
       )
     }
     if ((first === '"' || first === "'") && (token.length === 1 || !token.endsWith(first)))
@@ -114,6 +114,6 @@ export class TokenCheck {
   }
 }
 
-function shown(token: string): string {
+function quote(token: string): string {
   return token.slice(0, 80)
 }

@@ -37,7 +37,7 @@ export class Problems {
   readonly #file: string
   readonly #text: string
   readonly #list: Problem[] = []
-  readonly #seen = new Set<string>()
+  readonly #reported = new Set<string>()
   #lineStarts: number[] | undefined
   #errors = 0
   #warnings = 0
@@ -69,8 +69,8 @@ export class Problems {
     if (count > PROBLEMS_KEPT_MAX) return
     const { line, column } = this.position(offset)
     const id = `${line}:${column}:${code}:${message}`
-    if (this.#seen.has(id)) return
-    this.#seen.add(id)
+    if (this.#reported.has(id)) return
+    this.#reported.add(id)
     this.#list.push({ code, severity, message, help, file: this.#file, line, column })
   }
 

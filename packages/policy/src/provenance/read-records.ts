@@ -148,7 +148,7 @@ interface KeyedLine {
 /** The part of YAML that serialisers write: block sequences and mappings of scalars. */
 class BlockReader {
   readonly #lines: readonly string[]
-  readonly #found: FieldCollector
+  readonly #fields: FieldCollector
   /** Names of fields in the order in which they came, and the one that is expected next. */
   readonly #names: string[] = []
   #nextName = 0
@@ -156,13 +156,13 @@ class BlockReader {
 
   constructor(lines: readonly string[], fields: FieldCollector) {
     this.#lines = lines
-    this.#found = fields
+    this.#fields = fields
   }
 
   read(): RecordText | undefined {
     try {
       const shape = this.#readRoot()
-      return this.#at === this.#lines.length ? this.#found.result(shape) : undefined
+      return this.#at === this.#lines.length ? this.#fields.result(shape) : undefined
     } catch (error) {
       if (error === NO_RECORDS) return undefined
       throw error
@@ -187,7 +187,7 @@ class BlockReader {
     let isTable = true
     let count = 0
     for (; this.#isItem(indent); count++) {
-      if (depth === 0) this.#found.startRecord()
+      if (depth === 0) this.#fields.startRecord()
       const line = this.#lines[this.#at] as string
       const inner = line.slice(indent + 1).trimStart()
       const keyed = this.#readKey(inner)
@@ -218,7 +218,7 @@ class BlockReader {
         throw NO_RECORDS
       }
       names.push(keyed.key)
-      this.#found.addName(keyed.key)
+      this.#fields.addName(keyed.key)
       this.#readValue(keyed, indent, depth)
     }
     if (names.length === 0) throw NO_RECORDS
@@ -260,7 +260,7 @@ class BlockReader {
     // Nearly every value: in one line, and plain.
     if ((next === undefined || (!isBlank(next) && indentOf(next) <= indent)) && isPlain(start)) {
       this.#at++
-      if (!isEmpty(start)) this.#found.add(start, key)
+      if (!isEmpty(start)) this.#fields.add(start, key)
       return
     }
     const parts = [start]
@@ -280,12 +280,12 @@ class BlockReader {
     if (isOpen) throw NO_RECORDS
     if (isLiteral || quote !== undefined) {
       const text = parts.join(isLiteral ? '\n' : ' ')
-      return this.#found.add(quote === undefined ? text : unquote(text, quote), key)
+      return this.#fields.add(quote === undefined ? text : unquote(text, quote), key)
     }
     if (parts.length === 1 && isEmpty(start)) return
     const code = unwrapCode(start)
     if (code === start && !parts.every(isPlain)) throw NO_RECORDS
-    this.#found.add(code === start ? parts.join(' ') : code, key)
+    this.#fields.add(code === start ? parts.join(' ') : code, key)
   }
 }
 

@@ -55,7 +55,7 @@ export class ApprovalRegistry {
   readonly vault: Vault
   readonly #watchers = new Set<(request: ApprovalRequest) => void>()
   readonly #waiting = new Map<string, Set<() => void>>()
-  readonly #shown = new LruMap<string, { sign: string; request: ApprovalRequest }>(SHOWN_KEPT_MAX)
+  readonly #views = new LruMap<string, { sign: string; request: ApprovalRequest }>(SHOWN_KEPT_MAX)
   #turn: Promise<unknown> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
   #closed = false
@@ -75,7 +75,7 @@ export class ApprovalRegistry {
     return this.#closed
   }
 
-  known(id: string): ApprovalRow {
+  getRow(id: string): ApprovalRow {
     const row = this.requests.find(id)
     if (row !== undefined) return row
     throw new OperationError(
@@ -89,7 +89,7 @@ export class ApprovalRegistry {
   }
 
   /** Undefined once it is decided. */
-  sent({ id, args }: ApprovalRow): SubmittedCall | undefined {
+  openCall({ id, args }: ApprovalRow): SubmittedCall | undefined {
     if (args === null) return undefined
     return JSON.parse(this.vault.open(`request ${id}`, args)) as SubmittedCall
   }
@@ -125,7 +125,7 @@ export class ApprovalRegistry {
   /** Notifies all watchers and waiters. */
   changed(id: string): ApprovalRequest {
     const stored = this.requests.stored(id)
-    const request = stored === undefined ? this.shown(this.known(id)) : this.#shownOnce(stored)
+    const request = stored === undefined ? this.toView(this.getRow(id)) : this.#shownOnce(stored)
     for (const watcher of [...this.#watchers]) watcher(request)
     this.#wake(id)
     return request
@@ -162,7 +162,7 @@ export class ApprovalRegistry {
     const wasApproved = row.state === 'approved'
     const why = wasApproved ? 'it was approved and did not come back' : 'nobody decided in time'
     await this.record('expired', { ...aboutRequest(row), wasApproved }).catch(() => {})
-    const { state, usedBy } = this.known(row.id)
+    const { state, usedBy } = this.getRow(row.id)
     if (state !== row.state || usedBy !== null) return
     this.requests.end(row.id, 'expired', why)
     this.changed(row.id)
@@ -177,7 +177,7 @@ export class ApprovalRegistry {
 
   /** An approver was removed: what they approved is shown, and counts, without them. */
   peopleChanged(): void {
-    this.#shown.clear()
+    this.#views.clear()
     for (const row of this.unused()) {
       if (!row.votes.some(({ gone }) => gone)) continue
       if (row.state === 'approved' && !isSatisfied(row.asks, row.votes, row.edited))
@@ -218,15 +218,15 @@ export class ApprovalRegistry {
   #shownOnce(stored: SqlRow): ApprovalRequest {
     const id = String(stored.id)
     const sign = toVersion(stored)
-    const cached = this.#shown.get(id)
+    const cached = this.#views.get(id)
     if (cached?.sign === sign) return cached.request
-    const request = this.shown(this.requests.read(stored))
-    this.#shown.set(id, { sign, request })
+    const request = this.toView(this.requests.read(stored))
+    this.#views.set(id, { sign, request })
     return request
   }
 
-  shown(row: ApprovalRow): ApprovalRequest {
-    const { rest = '', args = '' } = this.sent(row) ?? {}
+  toView(row: ApprovalRow): ApprovalRequest {
+    const { rest = '', args = '' } = this.openCall(row) ?? {}
     const looksLike = findLookAlike(row.name)
     return {
       id: row.id,

@@ -51,7 +51,7 @@ export class ApprovalEngine implements ApprovalService {
   readonly #denials: Denials
   readonly #tellers = new ApproverNotifiers()
   /** Calls in progress that use a standing approval, by their id. */
-  readonly #taken = new Set<string>()
+  readonly #standingCalls = new Set<string>()
 
   constructor(parts: BookParts) {
     this.#book = new ApprovalRegistry(parts)
@@ -136,7 +136,7 @@ export class ApprovalEngine implements ApprovalService {
   /** Claims one use of a standing approval; false if it has expired or is used up. */
   takeStanding(id: string, callId: string): boolean {
     if (!this.#standing.take(id, this.#book.parts.nowMs())) return false
-    this.#taken.add(callId)
+    this.#standingCalls.add(callId)
     return true
   }
 
@@ -153,7 +153,7 @@ export class ApprovalEngine implements ApprovalService {
   settled(id: string, callId: string, became: ApprovalUse): void {
     const row = this.#book.requests.find(id)
     if (row?.usedBy !== callId) {
-      if (this.#taken.delete(callId) && became === 'not-sent') this.#standing.refund(id)
+      if (this.#standingCalls.delete(callId) && became === 'not-sent') this.#standing.refund(id)
       this.#book.note('returned', { standing: id, call: callId, became })
       return
     }
@@ -211,14 +211,14 @@ export class ApprovalEngine implements ApprovalService {
 
   find(id: string): ApprovalRequest | undefined {
     const row = this.#book.requests.find(id)
-    return row === undefined ? undefined : this.#book.shown(row)
+    return row === undefined ? undefined : this.#book.toView(row)
   }
 
   async reveal(id: string, who: Person): Promise<RevealedArguments> {
-    const row = this.#book.known(id)
+    const row = this.#book.getRow(id)
     if (!hasRole(who, 'approver'))
       throw new OperationError(`\`${who.name}\` is not an approver`, 'ask one')
-    const call = this.#book.sent(row)
+    const call = this.#book.openCall(row)
     if (call === undefined)
       throw new OperationError('the arguments are no longer stored', 'the ledger has their digest')
     await this.#book.record('revealed', { ...aboutRequest(row), ...aboutPerson(who, null) })
@@ -233,13 +233,13 @@ export class ApprovalEngine implements ApprovalService {
   ): Promise<ApprovalRequest> {
     return this.#book.inTurn(async () => {
       const { nowMs, readArgs } = this.#book.parts
-      const row = this.#book.known(id)
+      const row = this.#book.getRow(id)
       if (row.state === 'pending' && row.expiresAtMs <= nowMs()) await this.#book.expire(row)
-      checkOpen(this.#book.known(id), verdict)
+      checkOpen(this.#book.getRow(id), verdict)
       const weighed = weighVerdict(row, verdict, who, channel, nowMs(), readArgs)
       const { votes, outcome, edit } = weighed
       const { args, comment = '', forAWhile } = verdict
-      const sent = this.#book.sent(row) ?? { rest: '{}', args: '' }
+      const sent = this.#book.openCall(row) ?? { rest: '{}', args: '' }
       const keep = forAWhile && this.#standing.check(row, sent, forAWhile, who.name, nowMs())
       await this.#book.record(outcome, {
         ...aboutRequest(row),
@@ -249,7 +249,7 @@ export class ApprovalEngine implements ApprovalService {
         ...describeTerms(forAWhile),
       })
       // It may have been used, or have become void, while it was recorded.
-      checkOpen(this.#book.known(id), verdict)
+      checkOpen(this.#book.getRow(id), verdict)
       this.#book.requests.inOne(() => {
         if (args === undefined) this.#book.requests.vote(id, votes)
         else {
@@ -322,7 +322,7 @@ export class ApprovalEngine implements ApprovalService {
       )
         this.#book.void(newest, GONE)
     }
-    const row = this.#book.known(newest.id)
+    const row = this.#book.getRow(newest.id)
     const { id, state, usedBy, usedAtMs, isReported, why } = row
     if (state === 'pending')
       return { is: 'pending', id, client: row.asks.every((ask) => !clientObjection(ask, row)) }
@@ -332,7 +332,7 @@ export class ApprovalEngine implements ApprovalService {
       const by = row.votes
         .filter(({ verdict, gone }) => verdict === 'approve' && !gone)
         .map((vote) => vote.by)
-      const edited = row.edited > 0 ? { args: this.#book.sent(row)?.args ?? '' } : {}
+      const edited = row.edited > 0 ? { args: this.#book.openCall(row)?.args ?? '' } : {}
       return { is: 'approved', id, by: by.join(', '), ...edited }
     }
     // The verdict is reported to the caller once; the next call submits a new request.

@@ -52,7 +52,7 @@ export class StandingApprovals {
   readonly #database: DatabaseSync
   readonly #vault: Vault
   readonly #isApprover: (name: string, atMs: number) => boolean
-  readonly #kept = new Map<string, StoredStanding>()
+  readonly #approvals = new Map<string, StoredStanding>()
 
   constructor(
     database: DatabaseSync,
@@ -67,10 +67,10 @@ export class StandingApprovals {
 
   /** Reads what is stored; another gate may have written it. */
   reload(): void {
-    this.#kept.clear()
+    this.#approvals.clear()
     for (const row of this.#database.prepare('SELECT * FROM approvals_standing').all()) {
       const id = String(row.id)
-      this.#kept.set(id, {
+      this.#approvals.set(id, {
         id,
         principal: String(row.principal),
         server: String(row.server),
@@ -90,7 +90,7 @@ export class StandingApprovals {
   }
 
   list(nowMs: number): StandingApproval[] {
-    const valid = [...this.#kept.values()].filter((standing) => this.#holds(standing, nowMs))
+    const valid = [...this.#approvals.values()].filter((standing) => this.#holds(standing, nowMs))
     return valid.map(({ id, principal, server, name, terms, by, untilMs, used }) => {
       const exact = Object.entries(terms.exact).map(([key, text]) => {
         const masked = JSON.parse(maskText(`{${JSON.stringify(key)}:${text}}`).text) as object
@@ -103,8 +103,8 @@ export class StandingApprovals {
 
   /** One that matches this call. */
   find(call: StandingMatch, nowMs: number): { id: string; by: readonly string[] } | undefined {
-    if (this.#kept.size === 0) return undefined
-    for (const standing of this.#kept.values())
+    if (this.#approvals.size === 0) return undefined
+    for (const standing of this.#approvals.values())
       if (SAME.every((part) => standing[part] === call[part]) && covers(standing.terms, call))
         if (this.#holds(standing, nowMs)) return standing
     return undefined
@@ -112,13 +112,13 @@ export class StandingApprovals {
 
   /** How often it may be used; undefined for no bound, 0 if it is over. */
   usesMax(id: string, nowMs: number): number | undefined {
-    const standing = this.#kept.get(id)
+    const standing = this.#approvals.get(id)
     return standing === undefined || !this.#holds(standing, nowMs) ? 0 : standing.terms.calls
   }
 
   /** Ends those whose approver was removed; returns their ids. */
   endGone(nowMs: number): string[] {
-    const gone = [...this.#kept.values()].filter(
+    const gone = [...this.#approvals.values()].filter(
       ({ untilMs, by, terms }) => untilMs > nowMs && !this.#isByApprovers(by, terms.atMs ?? nowMs),
     )
     for (const { id } of gone) this.end(id)
@@ -127,7 +127,7 @@ export class StandingApprovals {
 
   /** Ends those that were given after this time; returns their ids. */
   endAhead(latestMs: number): string[] {
-    const ahead = [...this.#kept.values()].filter(
+    const ahead = [...this.#approvals.values()].filter(
       ({ untilMs, terms }) => (terms.atMs ?? untilMs - STANDING_MS_MAX) > latestMs,
     )
     for (const { id } of ahead) this.end(id)
@@ -138,7 +138,7 @@ export class StandingApprovals {
    * For one call, counted on disk before it is forwarded; false if it has expired or is used up.
    */
   take(id: string, nowMs: number): boolean {
-    const standing = this.#kept.get(id)
+    const standing = this.#approvals.get(id)
     if (standing === undefined || !this.#holds(standing, nowMs)) return false
     this.#count(standing, 1)
     return true
@@ -146,7 +146,7 @@ export class StandingApprovals {
 
   /** The call that claimed it was not sent. */
   refund(id: string): void {
-    const standing = this.#kept.get(id)
+    const standing = this.#approvals.get(id)
     if (standing !== undefined && standing.used > 0) this.#count(standing, -1)
   }
 
@@ -174,7 +174,7 @@ export class StandingApprovals {
     if (calls !== undefined && !(Number.isSafeInteger(calls) && calls > 0))
       throw new OperationError(`${calls} calls cannot be given`, 'a whole number, at least 1')
     this.#forgetOver(nowMs)
-    if (this.#kept.size >= STANDING_MAX)
+    if (this.#approvals.size >= STANDING_MAX)
       throw new OperationError(
         `${STANDING_MAX} standing approvals exist already`,
         'end some of them',
@@ -203,7 +203,7 @@ export class StandingApprovals {
 
   end(id: string): boolean {
     this.#database.prepare('DELETE FROM approvals_standing WHERE id = ?').run(id)
-    return this.#kept.delete(id)
+    return this.#approvals.delete(id)
   }
 
   #holds({ untilMs, used, by, terms }: StoredStanding, nowMs: number): boolean {
@@ -235,11 +235,11 @@ export class StandingApprovals {
         untilMs,
       )
     const call = { principal: principal.id, agent, server, method, name, asked, pin }
-    this.#kept.set(id, { ...call, id, terms, by, untilMs, used: 0 })
+    this.#approvals.set(id, { ...call, id, terms, by, untilMs, used: 0 })
   }
 
   #forgetOver(nowMs: number): void {
-    for (const { id, untilMs } of [...this.#kept.values()]) if (untilMs <= nowMs) this.end(id)
+    for (const { id, untilMs } of [...this.#approvals.values()]) if (untilMs <= nowMs) this.end(id)
   }
 }
 

@@ -271,7 +271,7 @@ export class Gate {
         principal: principal.id,
         continuations: this.#continuations,
       }),
-      onAsked: () => lease.asked(steadyMs()),
+      onAsked: () => lease.noteUse(steadyMs()),
       onCall: recall.onCall,
       onPrompt: recall.onPrompt,
       onHello: (result) => hearServer(name, result, { known: this.#known, ...this.#parts }),

@@ -33,7 +33,7 @@ export function composeTool(
       ...reasonOf(only),
       ...passing(only),
       ...limitsOf(only),
-      ...asked(only),
+      ...toApprovalRule(only),
     }
     draft.tools.push({ key, comments: [...comments, ...only.comments], body, at })
   } else {
@@ -57,10 +57,10 @@ export function composeGuardrails(
       if (check.match.length > 0)
         parts.push({
           suffix: '',
-          body: { action: check.held, ...reading(all(check.match)), ...asked(check) },
+          body: { action: check.held, ...reading(all(check.match)), ...toApprovalRule(check) },
         })
       else if (check.held === 'require_approval')
-        parts.push({ suffix: '', body: { action: check.held, ...asked(check) } })
+        parts.push({ suffix: '', body: { action: check.held, ...toApprovalRule(check) } })
       if (check.limits.length > 0)
         parts.push({ suffix: parts.length > 0 ? ', limit' : '', body: { ...limitsOf(check) } })
     }
@@ -86,7 +86,7 @@ function all(expressions: readonly string[]): string {
   return expressions.join(' && ')
 }
 
-function asked(check: Check): RuleBody {
+function toApprovalRule(check: Check): RuleBody {
   return check.approvalTimeout === undefined ? {} : { approval: { timeout: check.approvalTimeout } }
 }
 

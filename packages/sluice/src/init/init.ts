@@ -222,7 +222,7 @@ class Init {
       this.#tell(discovery, servers, tools, [], maskChanges(changes, secrets))
       return 0
     }
-    for (const change of written.changes) await put(change)
+    for (const change of written.changes) await writeChange(change)
     const files = new Set(moves.map(({ from }) => from.file))
     const wanted =
       this.#options.move ??
@@ -380,7 +380,7 @@ function clientChanges(moves: readonly EntryMove[]): Change[] {
   })
 }
 
-async function put({ file, before, after, mode }: Change): Promise<void> {
+async function writeChange({ file, before, after, mode }: Change): Promise<void> {
   try {
     if (before === undefined) {
       mkdirSync(dirname(file), { recursive: true, mode: 0o700 })

@@ -20,7 +20,7 @@ export async function undoInit(record: string, isDry: boolean, output: Output): 
     )
   if (isDry) return showUndo(moved, output)
   const undone = await undoMoves(record)
-  output.value({ undone: undone.map(({ moved: one, fate }) => ({ ...named(one), fate })) })
+  output.value({ undone: undone.map(({ moved: one, fate }) => ({ ...toEntryName(one), fate })) })
   for (const one of undone) output.line(formatUndo(one, output))
   const left = undone.filter(isOpen).length
   output.line(
@@ -52,7 +52,7 @@ function secretsOf(moved: readonly MovedEntry[]): string[] {
   })
 }
 
-function named({ client, file, path, server }: MovedEntry) {
+function toEntryName({ client, file, path, server }: MovedEntry) {
   return { client, file, name: path.at(-1), server }
 }
 

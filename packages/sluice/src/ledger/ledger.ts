@@ -73,7 +73,7 @@ export class Ledger {
   readonly #options: LedgerOptions
   readonly #open = new Set<number>()
   #waiting: QueuedEntry[] = []
-  #kept: QueuedEntry[] = []
+  #queue: QueuedEntry[] = []
   #state: LedgerState = 'writing'
   #fault: StoreError | undefined
   #turn: NodeJS.Immediate | undefined
@@ -122,7 +122,7 @@ export class Ledger {
     const { seq } = this.#chain.head
     const { shared } = this.#options
     if (shared !== undefined) return { ...shared.figures, seq }
-    return { commits: this.#commits, seq, open: this.#open.size, kept: this.#kept.length }
+    return { commits: this.#commits, seq, open: this.#open.size, kept: this.#queue.length }
   }
 
   /** The last record, and the hash after it (hex). */
@@ -339,8 +339,8 @@ export class Ledger {
   #tryAgain(): void {
     const since = this.#fault
     if (this.#state === 'failing') {
-      const entries = this.#kept
-      this.#kept = []
+      const entries = this.#queue
+      this.#queue = []
       const event: GateEvent = {
         atMs: this.#now(),
         name: 'ledger-recovery',
@@ -356,7 +356,7 @@ export class Ledger {
   }
 
   #keep(waiting: QueuedEntry): void {
-    if (this.#kept.length < KEPT_OUTCOMES_MAX) this.#kept.push(waiting)
+    if (this.#queue.length < KEPT_OUTCOMES_MAX) this.#queue.push(waiting)
     else this.#lost.outcomes++
   }
 

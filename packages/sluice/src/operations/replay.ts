@@ -49,11 +49,11 @@ export interface ReplayOptions {
 export function replay(ledger: DatabaseSync, options: ReplayOptions): Replay {
   const walk = new ReplayWalk(options)
   for (const record of recordsFrom(ledger)) walk.take(record)
-  return walk.found
+  return walk.result
 }
 
 class ReplayWalk {
-  readonly found: Replay = { calls: 0, same: 0, unknown: 0, flips: [], reasons: new Map() }
+  readonly result: Replay = { calls: 0, same: 0, unknown: 0, flips: [], reasons: new Map() }
   readonly #options: ReplayOptions
   readonly #counters = new MemoryCounters()
   readonly #countsFromMs: number
@@ -74,7 +74,7 @@ class ReplayWalk {
 
   #judge(record: DecisionRecord): void {
     const now = { wallMs: record.atMs, monotonicMs: record.atMs }
-    const { found } = this
+    const { result: found } = this
     const counts = record.atMs >= this.#options.sinceMs
     const result = replayCall(this.#options.policy, this.#past.recall(record), this.#counters, now)
     if (counts) found.calls++
@@ -104,7 +104,7 @@ class ReplayWalk {
     if (flip === undefined) {
       flip = { tool, from, to, rule, reason, count: 0, records: [] }
       this.#flips.set(key, flip)
-      if (this.#flips.size <= REPLAY_ROWS_MAX) this.found.flips.push(flip)
+      if (this.#flips.size <= REPLAY_ROWS_MAX) this.result.flips.push(flip)
     }
     flip.count++
     if (flip.records.length < REPLAY_EXAMPLES_MAX) flip.records.push(record.seq)

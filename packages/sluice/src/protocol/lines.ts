@@ -35,7 +35,7 @@ export class LineSplitter {
   readonly #lineBytesMax: number
   readonly #splitsAtReturn: boolean
   /** The start of an incomplete line; `#heldLength` bytes of it are filled. */
-  #held = NO_BYTES
+  #buffered = NO_BYTES
   #heldLength = 0
   /** Inside a line that was too long. */
   #isSkipping = false
@@ -95,7 +95,7 @@ export class LineSplitter {
     let bytes = tail
     if (this.#heldLength > 0 || this.#isSkipping) {
       this.#hold(tail, lines)
-      bytes = this.#held.subarray(0, this.#heldLength)
+      bytes = this.#buffered.subarray(0, this.#heldLength)
     } else if (!(tail.length <= this.#lineBytesMax)) {
       lines.push(this.#tooLong())
       return
@@ -114,18 +114,18 @@ export class LineSplitter {
       lines.push(this.#tooLong())
       return
     }
-    if (length > this.#held.length) {
+    if (length > this.#buffered.length) {
       const grown = new Uint8Array(Math.min(Math.max(2 * length, 1_024), this.#lineBytesMax))
-      grown.set(this.#held.subarray(0, this.#heldLength))
-      this.#held = grown
+      grown.set(this.#buffered.subarray(0, this.#heldLength))
+      this.#buffered = grown
     }
-    this.#held.set(bytes, this.#heldLength)
+    this.#buffered.set(bytes, this.#heldLength)
     this.#heldLength = length
   }
 
   #letGo(keptBytesMax: number): void {
     this.#heldLength = 0
-    if (this.#held.length > keptBytesMax) this.#held = NO_BYTES
+    if (this.#buffered.length > keptBytesMax) this.#buffered = NO_BYTES
   }
 
   #toLine(bytes: Uint8Array): DecodedLine {

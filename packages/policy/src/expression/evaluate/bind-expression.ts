@@ -5,7 +5,7 @@
 import { type CelCheck, type CelProgram, checkCel } from '../cel.ts'
 import type { Expression } from '../expression.ts'
 import type { ExpressionEdit } from '../expression-variables.ts'
-import { type BindProblem, named, typeProblem, undeclared } from './bind-problems.ts'
+import { type BindProblem, nameVariables, typeProblem, undeclared } from './bind-problems.ts'
 import { type BoundVariable, bindVariable, getVariableType } from './bound-variable.ts'
 import { ANYTHING, type DeclaredType, declaredAt } from './declared-types.ts'
 import { NumberKinds } from './number-kinds.ts'
@@ -58,7 +58,7 @@ export function bindExpression(
   if (!checked.ok) {
     const start = backTo(checked.start)
     const written = expression.text.slice(start, Math.max(backTo(checked.end), start + 1)).trim()
-    const why = named(checked.message, bound)
+    const why = nameVariables(checked.message, bound)
     const message = why.endsWith(`\`${written}\``) ? why : `\`${written}\` does not fit: ${why}`
     return missing ?? { problem: typeProblem(start, message, bound) }
   }

@@ -71,7 +71,7 @@ export function typeProblem(
 }
 
 /** Translates the checker's variables and internal function names to those of the source text. */
-export function named(message: string, variables: readonly BoundVariable[]): string {
+export function nameVariables(message: string, variables: readonly BoundVariable[]): string {
   return message
     .replace(/^(no such overload: |found no matching overload for )'?(.*?)'?$/, 'there is no `$2`')
     .replace(/^no such key: (.*)$/, 'there is no `$1`')

@@ -82,12 +82,12 @@ export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
     endpoint({
       ...{ method: 'GET', path: '/api/ledger', role: 'viewer', query: QUERY },
       summary: 'calls on record, newest or oldest first, a page at a time',
-      handle: ({ query }) => reader.ask('page', given(query)),
+      handle: ({ query }) => reader.ask('page', toSelection(query)),
     }),
     endpoint({
       ...{ method: 'GET', path: '/api/ledger/histogram', role: 'viewer', query: FILTER },
       summary: 'the same calls counted in intervals of time by outcome (CallHistogram)',
-      handle: ({ query }) => reader.ask('histogram', given(query)),
+      handle: ({ query }) => reader.ask('histogram', toSelection(query)),
     }),
     endpoint({
       ...{ method: 'GET', path: '/api/ledger/names', role: 'viewer', query: NAMES },
@@ -140,7 +140,7 @@ export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
   ]
 }
 
-function given(query: z.output<typeof QUERY>): Record<string, never> {
+function toSelection(query: z.output<typeof QUERY>): Record<string, never> {
   return Object.fromEntries(
     Object.entries(query).filter(([, value]) => value !== undefined),
   ) as Record<string, never>

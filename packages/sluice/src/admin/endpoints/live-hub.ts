@@ -38,7 +38,7 @@ export class LiveHub implements CallTap {
   readonly #parts: LiveParts
   readonly #feeds = new Set<Feed>()
   /** The last ticks, the newest last. */
-  readonly #kept: Tick[] = []
+  readonly #ticks: Tick[] = []
   readonly #since: CountsSince
   readonly #history: LiveHistory
   #urgent: LiveCall[] = []
@@ -115,7 +115,7 @@ export class LiveHub implements CallTap {
     this.#since.counts()
     this.#since.latency()
     this.#quietTicks = 0
-    this.#kept.length = 0
+    this.#ticks.length = 0
     this.#parts.watch.tap = this
     this.#timer = setInterval(() => this.#tick(), LIVE_TICK_MS).unref()
   }
@@ -125,8 +125,8 @@ export class LiveHub implements CallTap {
     if (tick !== undefined) {
       const id = ++this.#id
       const bytes = eventBytes('tick', tick, String(id))
-      this.#kept.push({ id, bytes })
-      if (this.#kept.length > LIVE_TICKS_KEPT) this.#kept.shift()
+      this.#ticks.push({ id, bytes })
+      if (this.#ticks.length > LIVE_TICKS_KEPT) this.#ticks.shift()
       for (const feed of [...this.#feeds]) if (!feed.sendBytes(bytes)) this.#feeds.delete(feed)
     }
     // Kept for some time after the last client left: a client that lost its stream reconnects within seconds.
@@ -159,9 +159,9 @@ export class LiveHub implements CallTap {
     const id = Number(last)
     if (last === undefined || !Number.isSafeInteger(id)) return undefined
     if (id === this.#id) return []
-    const first = this.#kept[0]?.id
+    const first = this.#ticks[0]?.id
     if (first === undefined || id < first - 1 || id > this.#id) return undefined
-    return this.#kept.filter((tick) => tick.id > id)
+    return this.#ticks.filter((tick) => tick.id > id)
   }
 }
 

@@ -133,7 +133,7 @@ export class LedgerQueries {
     const part = index === undefined ? undefined : findSearchPart(index, query, this.#searching)
     const { calls, next } = queryLedger(this.#ledger, part?.query ?? query, index, 'as it is')
     return {
-      calls: this.#named(calls),
+      calls: this.#withSessionNames(calls),
       next: next ?? part?.next ?? null,
       ...(next === null && part !== undefined ? { searchedToMs: part.searchedToMs } : {}),
       behind: index === undefined ? 0 : behind,
@@ -141,7 +141,7 @@ export class LedgerQueries {
     }
   }
 
-  #named(calls: readonly CallWithOutcome[]): CallRecord[] {
+  #withSessionNames(calls: readonly CallWithOutcome[]): CallRecord[] {
     this.#names.load(calls.map(({ record }) => record.session))
     return calls.map((call) => callRecord(call, this.#names.nameOf(call.record.session)))
   }
@@ -294,7 +294,7 @@ export class LedgerQueries {
   /** Every tool that was ever listed, by the policy that binds the local user. */
   tools({ documents, name }: Pick<DraftRequest, 'documents' | 'name'>): BoardTool[] {
     const policy = compileDocuments(new Map(documents)).compiled?.policies.get(name)
-    return policy === undefined ? [] : [...boardOf(policy, this.#known()).tools]
+    return policy === undefined ? [] : [...boardOf(policy, this.#listTools()).tools]
   }
 
   /** What a policy text would change, compared with the policy in force. */
@@ -316,7 +316,7 @@ export class LedgerQueries {
     const policy = compiled?.policies.get(judging)
     const old = compileDocuments(before).compiled?.policies.get(judging)
     if (policy === undefined || old === undefined) return { ...view, changes: [], loosens: [] }
-    const tools = this.#known()
+    const tools = this.#listTools()
     return {
       ...view,
       board: boardOf(policy, tools),
@@ -344,7 +344,7 @@ export class LedgerQueries {
 
   /** As the gate keeps them: it is asked to write them down before. Read again only if the file has
    * changed: what the engine works out for a tool is kept with it. */
-  #known(): readonly KnownTool[] {
+  #listTools(): readonly KnownTool[] {
     this.#store ??= openGateStoreReadOnly(this.#directory)
     const version = this.#store.prepare('PRAGMA data_version').get()?.data_version
     if (version !== this.#seen) {

@@ -22,7 +22,7 @@ export class LedgerReader {
   readonly #waiting = new Map<number, PendingRead>()
   #worker: Worker | undefined
   #idle: NodeJS.Timeout | undefined
-  #asked = 0
+  #lastId = 0
 
   constructor(directory: string) {
     this.#directory = directory
@@ -32,7 +32,7 @@ export class LedgerReader {
     if (this.#waiting.size >= READINGS_MAX)
       throw new ApiError('API_LIMIT', `${READINGS_MAX} questions wait for the ledger`, 'try again')
     const worker = this.#start()
-    const id = ++this.#asked
+    const id = ++this.#lastId
     clearTimeout(this.#idle)
     return new Promise<ReadResult<Ask>>((resolve, reject) => {
       this.#waiting.set(id, { resolve: resolve as PendingRead['resolve'], reject })

@@ -31,13 +31,13 @@ export class Challenges {
   readonly #nowMs: () => number
   /** By the challenge itself, as base64url. Those that anyone may ask for stand apart: a flood of them
    * must not push out what a person is about to sign. */
-  readonly #given: ExpiringMap<IssuedChallenge>
+  readonly #issued: ExpiringMap<IssuedChallenge>
   readonly #forAnyone: ExpiringMap<IssuedChallenge>
 
   constructor(passkeys: Passkeys, nowMs: () => number) {
     this.#passkeys = passkeys
     this.#nowMs = nowMs
-    this.#given = new ExpiringMap(CHALLENGES_MAX, nowMs)
+    this.#issued = new ExpiringMap(CHALLENGES_MAX, nowMs)
     this.#forAnyone = new ExpiringMap(CHALLENGES_MAX, nowMs)
   }
 
@@ -77,13 +77,13 @@ export class Challenges {
 
   /** One person's page, or a program with its token, must not push out what another is to sign. */
   #give(challenge: string, issued: IssuedChallenge): void {
-    this.#given.keepAtMost(CHALLENGES_PER_PERSON_MAX - 1, ({ person }) => person === issued.person)
-    this.#given.put(challenge, issued, CHALLENGE_MS)
+    this.#issued.keepAtMost(CHALLENGES_PER_PERSON_MAX - 1, ({ person }) => person === issued.person)
+    this.#issued.put(challenge, issued, CHALLENGE_MS)
   }
 
   /** The name of who signed in. Throws ApiError or Refused. */
   async signIn(assertion: unknown, rp: RelyingParty): Promise<string> {
-    const { challenge, given } = this.#take(assertion, 'sign-in')
+    const { challenge, issued: given } = this.#take(assertion, 'sign-in')
     const name = await this.#passkeys.verify(rp, assertion, challenge, this.#nowMs())
     if (given.person === undefined || given.person === name) return name
     throw new ApiError('API_SIGN_IN', `the link is for \`${given.person}\``, 'sign in by yourself')
@@ -91,7 +91,7 @@ export class Challenges {
 
   /** The challenge that a registration answers. */
   registering(person: string, attestation: unknown): string {
-    const { challenge, given } = this.#take(attestation, 'register')
+    const { challenge, issued: given } = this.#take(attestation, 'register')
     if (given.person === person) return challenge
     throw new ApiError('API_PROOF', 'the challenge was for another', 'begin again')
   }
@@ -103,7 +103,7 @@ export class Challenges {
     action: SignedAction,
     rp: RelyingParty,
   ): Promise<Person> {
-    const { challenge, given } = this.#take(assertion, 'action')
+    const { challenge, issued: given } = this.#take(assertion, 'action')
     // Also if the hash was given out for another request of the same person.
     const expected = text(digestAction(action, person.name, given.nonce))
     if (given.person !== person.name || expected !== given.digest)
@@ -117,10 +117,10 @@ export class Challenges {
   #take(
     answer: unknown,
     use: IssuedChallenge['use'],
-  ): { challenge: string; given: IssuedChallenge } {
+  ): { challenge: string; issued: IssuedChallenge } {
     const challenge = challengeIn(answer)
-    const issued = (use === 'sign-in' ? this.#forAnyone : this.#given).take(challenge)
-    if (issued?.use === use) return { challenge, given: issued }
+    const issued = (use === 'sign-in' ? this.#forAnyone : this.#issued).take(challenge)
+    if (issued?.use === use) return { challenge, issued: issued }
     throw new ApiError('API_PROOF', 'the challenge is used up, too old, or none', 'begin again')
   }
 }

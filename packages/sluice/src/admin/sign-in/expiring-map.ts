@@ -4,44 +4,44 @@
 import { LruMap } from '../../core/lru-map.ts'
 
 export class ExpiringMap<Value> {
-  readonly #kept: LruMap<string, { readonly value: Value; readonly untilMs: number }>
+  readonly #entries: LruMap<string, { readonly value: Value; readonly untilMs: number }>
   readonly #nowMs: () => number
 
   constructor(max: number, nowMs: () => number) {
-    this.#kept = new LruMap(max)
+    this.#entries = new LruMap(max)
     this.#nowMs = nowMs
   }
 
   /** The oldest is evicted: nobody can lock others out by asking often. */
   put(key: string, value: Value, forMs: number): void {
     const nowMs = this.#nowMs()
-    for (const [old, { untilMs }] of this.#kept) if (untilMs <= nowMs) this.#kept.delete(old)
-    this.#kept.set(key, { value, untilMs: nowMs + forMs })
+    for (const [old, { untilMs }] of this.#entries) if (untilMs <= nowMs) this.#entries.delete(old)
+    this.#entries.set(key, { value, untilMs: nowMs + forMs })
   }
 
   take(key: string): Value | undefined {
-    const entry = this.#kept.peek(key)
-    this.#kept.delete(key)
+    const entry = this.#entries.peek(key)
+    this.#entries.delete(key)
     return entry !== undefined && this.#nowMs() < entry.untilMs ? entry.value : undefined
   }
 
   /** Looks without taking. */
   get(key: string): Value | undefined {
-    const entry = this.#kept.peek(key)
+    const entry = this.#entries.peek(key)
     return entry !== undefined && this.#nowMs() < entry.untilMs ? entry.value : undefined
   }
 
   delete(key: string): void {
-    this.#kept.delete(key)
+    this.#entries.delete(key)
   }
 
   /** The oldest of these go, so that no more than so many are left. */
   keepAtMost(count: number, is: (value: Value) => boolean): void {
-    const keys = [...this.#kept].filter(([, { value }]) => is(value)).map(([key]) => key)
-    for (const key of keys.slice(0, Math.max(0, keys.length - count))) this.#kept.delete(key)
+    const keys = [...this.#entries].filter(([, { value }]) => is(value)).map(([key]) => key)
+    for (const key of keys.slice(0, Math.max(0, keys.length - count))) this.#entries.delete(key)
   }
 
   deleteWhere(is: (value: Value) => boolean): void {
-    for (const [key, { value }] of this.#kept) if (is(value)) this.#kept.delete(key)
+    for (const [key, { value }] of this.#entries) if (is(value)) this.#entries.delete(key)
   }
 }

@@ -36,26 +36,26 @@ const LEFT_SHARE = 0.75
 
 export class Retention {
   readonly #journal: Journal
-  readonly #kept: HistoryRetention
+  readonly #retention: HistoryRetention
   #walked = 0
   #walkEndedAt = 0
 
   constructor(journal: Journal, retention: HistoryRetention) {
     this.#journal = journal
-    this.#kept = retention
+    this.#retention = retention
   }
 
   /** After a checkpoint of an agent that works. */
   trim(key: number, seq: number, nowMs: number): void {
     const bytes = this.#journal.journalBytes(key)
-    if (bytes <= this.#kept.bytes && this.#kept.ageMs === null) return
-    const over = bytes > this.#kept.bytes ? bytes - this.#kept.bytes * LEFT_SHARE : 0
+    if (bytes <= this.#retention.bytes && this.#retention.ageMs === null) return
+    const over = bytes > this.#retention.bytes ? bytes - this.#retention.bytes * LEFT_SHARE : 0
     this.#drop(key, seq - HISTORY_EVENTS_MIN, over, nowMs)
   }
 
   /** The next few agents, idle ones too; true while a round is not complete. */
   sweep(nowMs: number): boolean {
-    if (this.#kept.ageMs === null) return false
+    if (this.#retention.ageMs === null) return false
     if (this.#walked === 0 && nowMs - this.#walkEndedAt < SWEEP_EVERY_MS) return false
     const rows = this.#journal.all(
       `SELECT agent, seq FROM agents a WHERE agent > ? AND ${this.#journal.database.own}
@@ -71,7 +71,7 @@ export class Retention {
 
   /** The oldest events that are too old, or until so many bytes are gone, up to an event. */
   #drop(key: number, until: number, bytes: number, nowMs: number): void {
-    const since = this.#kept.ageMs === null ? 0 : nowMs - this.#kept.ageMs
+    const since = this.#retention.ageMs === null ? 0 : nowMs - this.#retention.ageMs
     let last = 0
     let freed = 0
     const rows = this.#sizes(key, until)

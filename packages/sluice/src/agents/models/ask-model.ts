@@ -46,8 +46,8 @@ const SUM_UP =
 export class ModelCaller {
   readonly #steps: Steps
   readonly #settings: ModelSettings
-  readonly #kept = new LruMap<string, CachedConversation>(KEPT_MAX)
-  readonly #known = new LruMap<string, ModelPreamble>(KEPT_MAX)
+  readonly #conversations = new LruMap<string, CachedConversation>(KEPT_MAX)
+  readonly #preambles = new LruMap<string, ModelPreamble>(KEPT_MAX)
   readonly #queue = new FairQueue(MODEL_CALLS_MAX)
   readonly #budgets: FamilyBudgets
 
@@ -58,8 +58,8 @@ export class ModelCaller {
   }
 
   forget(agent: string): void {
-    this.#kept.delete(agent)
-    this.#known.delete(agent)
+    this.#conversations.delete(agent)
+    this.#preambles.delete(agent)
   }
 
   async ask(
@@ -84,12 +84,12 @@ export class ModelCaller {
 
   /** An agent's instructions and tools never change, so they are read once. */
   async #readPreamble(id: string): Promise<ModelPreamble> {
-    const known = this.#known.get(id)
+    const known = this.#preambles.get(id)
     if (known !== undefined) return known
     const portable = await this.#ask<{ config: { instructions: string } }>(id, { ask: 'portable' })
     const tools = await this.#ask<ModelTool[]>(id, { ask: 'tools' })
     const preamble = { instructions: portable.config.instructions, tools }
-    this.#known.set(id, preamble)
+    this.#preambles.set(id, preamble)
     return preamble
   }
 
@@ -128,7 +128,7 @@ export class ModelCaller {
     id: string,
     effect: Extract<Effect, { kind: 'model' | 'compact' }>,
   ): Promise<readonly ChatMessage[]> {
-    const cached = this.#kept.get(id)
+    const cached = this.#conversations.get(id)
     if (cached?.epoch === effect.epoch) {
       if (effect.kind === 'compact' && cached.messages.length >= effect.until)
         return cached.messages
@@ -155,7 +155,7 @@ export class ModelCaller {
   }
 
   #keep(id: string, conversation: CachedConversation): readonly ChatMessage[] {
-    this.#kept.set(id, conversation)
+    this.#conversations.set(id, conversation)
     return conversation.messages
   }
 

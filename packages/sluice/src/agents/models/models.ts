@@ -75,10 +75,10 @@ export function checkModelName(name: string, settings: ModelSettings): ModelName
       'MODEL_UNKNOWN',
       `\`${name}\` is no model: write \`provider:model\`, such as \`anthropic:claude-sonnet-4-6\` or \`ollama:llama3\``,
     )
-  if (provider !== 'script' && !known(settings).includes(provider))
+  if (provider !== 'script' && !listKnown(settings).includes(provider))
     throw new AgentError(
       'MODEL_UNKNOWN',
-      `there is no provider \`${provider}\`: known are ${known(settings).join(', ')}`,
+      `there is no provider \`${provider}\`: known are ${listKnown(settings).join(', ')}`,
     )
   return { provider, model }
 }
@@ -100,7 +100,7 @@ function compatibleOf(provider: string, settings: ModelSettings): CompatibleProv
   return Object.hasOwn(LOCAL, provider) ? LOCAL[provider] : undefined
 }
 
-function known(settings: ModelSettings): string[] {
+function listKnown(settings: ModelSettings): string[] {
   const names = [...Object.keys(KEYS), ...Object.keys(LOCAL), ...Object.keys(settings.providers)]
   return [...new Set([...names, 'script'])]
 }

@@ -37,7 +37,7 @@ export async function playScript(
   request: ModelRequest,
   directory: string,
 ): Promise<ModelAnswer> {
-  const { turns } = read(name, directory)
+  const { turns } = readScript(name, directory)
   const turn = turns[request.turn]
   if (turn === undefined)
     throw new AgentError(
@@ -58,7 +58,7 @@ export async function playScript(
 }
 
 /** Only a plain name, and only what really lies in the directory: a name must not read other files. */
-function read(name: string, directory: string): Script {
+function readScript(name: string, directory: string): Script {
   if (!/^[\w][\w.-]{0,127}$/.test(name))
     throw new AgentError('MODEL_SCRIPT', `\`${name}\` is no name of a script: letters, digits, ._-`)
   let text: string

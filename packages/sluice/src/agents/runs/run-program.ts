@@ -115,7 +115,7 @@ class Program {
   #rows = 0
   readonly #tickets = new Map<number, string>()
   /** Numbers of the calls it made: it may say one twice, which would be two calls with one name. */
-  readonly #sent = new Set<number>()
+  readonly #sentCalls = new Set<number>()
   readonly #open = new Map<number, Promise<Result>>()
 
   constructor(setting: ProgramSetting, signal: AbortSignal) {
@@ -153,12 +153,12 @@ class Program {
   }
 
   async #send({ id, server, tool, input: text }: ProgramToolCall): Promise<void> {
-    if (this.#sent.has(id))
+    if (this.#sentCalls.has(id))
       throw new AgentError('PROGRAM_FAILED', `the program made its call ${id} twice`)
     const { toolCalls } = this.#setting.limits
-    if (this.#sent.size >= toolCalls)
+    if (this.#sentCalls.size >= toolCalls)
       throw new AgentError('AGENT_LIMIT', `a program makes at most ${toolCalls} calls`)
-    this.#sent.add(id)
+    this.#sentCalls.add(id)
     this.#inputsLeft -= text.length
     if (this.#inputsLeft < 0)
       throw new AgentError(

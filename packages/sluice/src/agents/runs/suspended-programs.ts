@@ -10,7 +10,7 @@ export interface SuspendedProgram {
 }
 
 export class SuspendedPrograms {
-  readonly #held = new Set<SuspendedProgram>()
+  readonly #programs = new Set<SuspendedProgram>()
   #bytes = 0
 
   get bytes(): number {
@@ -19,16 +19,16 @@ export class SuspendedPrograms {
 
   hold(memory: Uint8Array): SuspendedProgram {
     const rest: SuspendedProgram = { memory }
-    this.#held.add(rest)
+    this.#programs.add(rest)
     this.#bytes += memory.length
-    while (this.#bytes > RESTING_BYTES_MAX && this.#held.size > 1) this.#giveUpLargestBut(rest)
+    while (this.#bytes > RESTING_BYTES_MAX && this.#programs.size > 1) this.#giveUpLargestBut(rest)
     return rest
   }
 
   /** Undefined if it was given up. */
   take(rest: SuspendedProgram): Uint8Array | undefined {
     const { memory } = rest
-    if (this.#held.delete(rest)) this.#bytes -= memory?.length ?? 0
+    if (this.#programs.delete(rest)) this.#bytes -= memory?.length ?? 0
     rest.memory = undefined
     return memory
   }
@@ -36,7 +36,7 @@ export class SuspendedPrograms {
   /** Of those that are as large, the oldest. */
   #giveUpLargestBut(fresh: SuspendedProgram): void {
     let largest: SuspendedProgram | undefined
-    for (const rest of this.#held)
+    for (const rest of this.#programs)
       if (rest !== fresh && (rest.memory?.length ?? 0) > (largest?.memory?.length ?? -1))
         largest = rest
     if (largest !== undefined) this.take(largest)

@@ -27,7 +27,7 @@ function isLittle(files: readonly FileFacts[]): boolean {
 }
 
 export class FileDigests {
-  readonly #kept = new LruMap<string, string>(KEPT_MAX);
+  readonly #digests = new LruMap<string, string>(KEPT_MAX);
 
   /** In slices if there is content to be read. */
   *of(
@@ -39,22 +39,22 @@ export class FileDigests {
     const { value } = stepper.ask(agent, { ask: 'files', ...question }, nowMs)
     const facts = value as FileFacts[]
     const name = ({ path, revision }: FileFacts): string => `${agent.id} ${revision} ${path}`
-    const unknown = facts.filter((file) => !this.#kept.has(name(file)))
+    const unknown = facts.filter((file) => !this.#digests.has(name(file)))
     const whole = question.path !== undefined
     if (unknown.length === 0 && !whole)
       return facts.map((file) => ({
         ...file,
-        digest: this.#kept.get(name(file)) ?? '',
+        digest: this.#digests.get(name(file)) ?? '',
         content: undefined,
       }))
     const read = (call: Call, file: FileFacts): DigestedFile => {
-      const known = this.#kept.get(name(file))
+      const known = this.#digests.get(name(file))
       if (known !== undefined && !whole) return { ...file, digest: known, content: undefined }
       const { text, bytes } = call(JSON.stringify({ ask: 'read', path: file.path } as AgentQuery))
       unwrap(text)
       const content = bytes ?? new Uint8Array()
       const digest = `sha256:${createHash('sha256').update(content).digest('hex')}`
-      this.#kept.set(name(file), digest)
+      this.#digests.set(name(file), digest)
       return { ...file, digest, content: whole ? content : undefined }
     }
     const { residents } = stepper

@@ -21,7 +21,7 @@ export class ResidentSet<Each extends SizedResident> {
   readonly #once = new Map<number, Each>()
   readonly #again = new Map<number, Each>()
   /** Keys of those that had to leave after being needed once. */
-  readonly #seen = new LruMap<number, true>(RESIDENTS_SEEN_MAX)
+  readonly #recent = new LruMap<number, true>(RESIDENTS_SEEN_MAX)
   #bytes = 0
 
   get(key: number): Each | undefined {
@@ -39,13 +39,13 @@ export class ResidentSet<Each extends SizedResident> {
   /** Those that have to leave for it. */
   add(each: Each): Each[] {
     const { key } = each.place
-    const isSecond = this.#seen.get(key) === true
+    const isSecond = this.#recent.get(key) === true
     const among = isSecond ? this.#again : this.#once
     among.set(key, each)
     this.#bytes += each.bytes
     const leaving: Each[] = []
     for (let next = this.#next(each); next !== undefined; next = this.#next(each)) {
-      if (this.#once.has(next.place.key)) this.#seen.set(next.place.key, true)
+      if (this.#once.has(next.place.key)) this.#recent.set(next.place.key, true)
       this.delete(next)
       leaving.push(next)
     }

@@ -32,14 +32,14 @@ import { AT_REST, hashAnswer, LIMITS, Residents } from './residents.ts'
  * committed one. Owned by the stepper.
  */
 class CreateStepCache {
-  readonly #kept = new LruMap<string, KnownStart>(KNOWN_STARTS_MAX)
+  readonly #starts = new LruMap<string, KnownStart>(KNOWN_STARTS_MAX)
 
   get(name: string | undefined): KnownStart | undefined {
-    return name === undefined ? undefined : this.#kept.get(name)
+    return name === undefined ? undefined : this.#starts.get(name)
   }
 
   set(name: string | undefined, start: KnownStart): void {
-    if (name !== undefined) this.#kept.set(name, start)
+    if (name !== undefined) this.#starts.set(name, start)
   }
 }
 

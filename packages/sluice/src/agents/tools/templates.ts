@@ -63,7 +63,7 @@ const WORK =
   'and say plainly what you did and what you did not.'
 
 export const BUILTIN_TEMPLATES: readonly Template[] = [
-  known(
+  toTemplate(
     'coder',
     'Coder',
     'development',
@@ -74,7 +74,7 @@ export const BUILTIN_TEMPLATES: readonly Template[] = [
       'Handle the cases at the edges and the ones that fail. Run what can be run with run_code.',
     ],
   ),
-  known(
+  toTemplate(
     'researcher',
     'Researcher',
     'research',
@@ -85,7 +85,7 @@ export const BUILTIN_TEMPLATES: readonly Template[] = [
       'Say how sure you are. Where sources disagree, show both.',
     ],
   ),
-  known(
+  toTemplate(
     'tester',
     'Tester',
     'testing',
@@ -96,7 +96,7 @@ export const BUILTIN_TEMPLATES: readonly Template[] = [
       'A test you write must be able to fail; show that it did.',
     ],
   ),
-  known(
+  toTemplate(
     'reviewer',
     'Reviewer',
     'development',
@@ -107,7 +107,7 @@ export const BUILTIN_TEMPLATES: readonly Template[] = [
       'data that is lost, then clarity. Give each finding a place and a way to fix it.',
     ],
   ),
-  known(
+  toTemplate(
     'security',
     'Security',
     'security',
@@ -118,7 +118,7 @@ export const BUILTIN_TEMPLATES: readonly Template[] = [
       'it is trusted. Report only what you can show, with what it would take and what it would cost.',
     ],
   ),
-  known(
+  toTemplate(
     'swarm-orchestrator',
     'Swarm orchestrator',
     'orchestration',
@@ -134,7 +134,7 @@ export const BUILTIN_TEMPLATES: readonly Template[] = [
 /** Names people use for one of them. */
 export const SHORT_NAMES: Readonly<Record<string, string>> = { swarm: 'swarm-orchestrator' }
 
-function known(
+function toTemplate(
   id: string,
   name: string,
   category: string,

@@ -58,7 +58,7 @@ export function sealExport(pieces: ExportPieces, options: ExportOptions): AgentE
     todos: redactor.value(todos, 'todos') as AgentExport['todos'],
     tools: [...tools],
     files,
-    secrets: redactor.found,
+    secrets: redactor.secrets,
   })
 }
 

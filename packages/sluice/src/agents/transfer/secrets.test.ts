@@ -24,7 +24,7 @@ test('passwords and keys behind their names are replaced, whatever they look lik
   expect(left.length).toBeLessThanOrEqual(2)
   const redactor = new Redactor(false)
   expect(redactor.text('password=hunter2, then more', 'file')).not.toContain('hunter2')
-  expect(redactor.found).toEqual([{ kind: 'named-secret', where: 'file', count: 1 }])
+  expect(redactor.secrets).toEqual([{ kind: 'named-secret', where: 'file', count: 1 }])
 })
 
 test.each([

@@ -23,15 +23,15 @@ interface RedactionPlace {
 }
 
 export class Redactor {
-  readonly #found = new Map<string, RedactedSecret>()
+  readonly #secrets = new Map<string, RedactedSecret>()
   readonly #keep: boolean
 
   constructor(keep: boolean) {
     this.#keep = keep
   }
 
-  get found(): RedactedSecret[] {
-    return [...this.#found.values()]
+  get secrets(): RedactedSecret[] {
+    return [...this.#secrets.values()]
   }
 
   /** The text without its secrets, or as it is where they are to be kept; both ways they are listed. */
@@ -81,8 +81,8 @@ export class Redactor {
 
   #note(kind: string, where: string): void {
     const name = `${kind} ${where}`
-    const count = (this.#found.get(name)?.count ?? 0) + 1
-    this.#found.set(name, { kind, where, count })
+    const count = (this.#secrets.get(name)?.count ?? 0) + 1
+    this.#secrets.set(name, { kind, where, count })
   }
 }
 

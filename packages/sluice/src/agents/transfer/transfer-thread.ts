@@ -20,7 +20,7 @@ export interface TransferThreadData {
 }
 
 export type TransferRequest =
-  | { readonly kind: 'import'; readonly given: Uint8Array }
+  | { readonly kind: 'import'; readonly bytes: Uint8Array }
   | ({
       readonly kind: 'begin'
       readonly id: string
@@ -52,7 +52,7 @@ const beginner = new AgentBeginner(() => openImage(core))
 
 serveThread(
   (request: TransferRequest) => {
-    if (request.kind === 'import') return { value: readImport(request.given) }
+    if (request.kind === 'import') return { value: readImport(request.bytes) }
     if (request.kind === 'begin') {
       const { bytes, at } = request
       const text = writeFirstEvent(request, request)

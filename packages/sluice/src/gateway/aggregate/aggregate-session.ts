@@ -28,7 +28,7 @@ import { MergedLists } from './merge-lists.ts'
 import { begunSession, discovered, mergeProfiles } from './merge-profiles.ts'
 import { resultForClient, withMember } from './qualified-handles.ts'
 import { type RouteResult, ServerRouter } from './route-request.ts'
-import { type AggregateRequest, read, ServerMessages } from './server-messages.ts'
+import { type AggregateRequest, parseMessages, ServerMessages } from './server-messages.ts'
 import { AggregateSubscriptions } from './subscriptions.ts'
 
 export interface AllServersContext {
@@ -111,7 +111,7 @@ export class AggregateSession {
       onNotification: (text, related) => this.#talk.notify(member, text, related),
       onDrop: (request) => this.#drop(request),
       onSuspend: (request) => this.#client.suspend?.(request),
-      onHeld: (request) => this.#client.held?.(request),
+      onHeld: (request) => this.#client.noteHeld?.(request),
     })
     return member
   }
@@ -300,7 +300,7 @@ export class AggregateSession {
     if (route.member === undefined)
       return this.#answer(id, buildNotFoundReply(id, route.method, route.name, generation))
     const { member, params } = route
-    open.given = String(request.params?.value.name)
+    open.advertised = String(request.params?.value.name)
     open.own = String(params.value.name)
     const pass = () => this.#pass({ ...request, params }, open, member, related)
     return member.begun === undefined ? waitFor(member).then(pass) : pass()
@@ -355,7 +355,7 @@ export class AggregateSession {
   #answered(member: AggregateMember, id: RequestId, reply: RpcReply): void {
     const open = this.#open.get(id)
     if (open?.member !== member) return this.#log(`an answer nobody waits for: id ${id}`)
-    const { given, own, method } = open
+    const { advertised: given, own, method } = open
     const { generation } = this.#client
     // Under the name it was asked by: else a hidden name would not be answered as an unknown one.
     const unknown =
@@ -364,7 +364,7 @@ export class AggregateSession {
         : undefined
     if (unknown !== undefined) return this.#answer(id, unknown)
     if (!reply.text.includes('taskId')) return this.#answer(id, reply)
-    const [answer] = read(reply.text) as [JsonRpcResponse]
+    const [answer] = parseMessages(reply.text) as [JsonRpcResponse]
     if (answer.result === undefined) return this.#answer(id, reply)
     const result = resultForClient(member.name, method, answer.result, generation)
     this.#answer(id, { text: writeAnswer(id, { ...answer, result }) })

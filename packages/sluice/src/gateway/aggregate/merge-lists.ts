@@ -87,7 +87,7 @@ export class MergedLists {
   async listOf(member: AggregateMember, method: string): Promise<readonly string[]> {
     const mark = `${member.name} ${method}`
     if (!member.has((KINDS[method] as ListKind).capability) || this.#late.has(mark)) return []
-    const reading = this.#read(member, method).catch((error: Error) => {
+    const reading = this.#readList(member, method).catch((error: Error) => {
       this.#context.log(member.name, `its ${method} is missing: ${error.message}`)
       return []
     })
@@ -103,7 +103,7 @@ export class MergedLists {
   }
 
   /** All pages of one server, with the names that the client is given. */
-  async #read(member: AggregateMember, method: string): Promise<string[]> {
+  async #readList(member: AggregateMember, method: string): Promise<string[]> {
     const { key, name } = KINDS[method] as ListKind
     const slices = new Slices()
     const entries: { text: string; name: string }[] = []
@@ -120,7 +120,7 @@ export class MergedLists {
       }
     }
     const names = entries.map((entry) => entry.name)
-    const advertised = this.#given(server, method, names)
+    const advertised = this.#advertise(server, method, names)
     const listed: string[] = []
     for (const [at, { text }] of entries.entries()) {
       if (isLong && slices.isOver) await slices.next()
@@ -154,7 +154,7 @@ export class MergedLists {
     this.#context.onLimit(member.name, `its ${method} has more than ${LIST_PAGES_MAX} pages`)
   }
 
-  #given(
+  #advertise(
     server: string,
     method: string,
     names: readonly string[],

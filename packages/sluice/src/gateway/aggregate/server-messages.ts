@@ -26,7 +26,7 @@ export interface AggregateRequest {
   /** Who answers it, once that is known; the gate itself if nobody is. */
   member?: AggregateMember
   /** The name it was asked by, and the one its server knows. */
-  given?: string
+  advertised?: string
   own?: string
 }
 
@@ -58,7 +58,7 @@ export class ServerMessages {
 
   notify(member: AggregateMember, text: string, related: MessageContext): void {
     const { onResources, send } = this.#context
-    const [message] = read(text)
+    const [message] = parseMessages(text)
     if (message?.kind === 'request')
       return void send(requestForClient(member.name, message), related)
     if (message?.kind !== 'notification') return
@@ -105,7 +105,7 @@ export class ServerMessages {
 }
 
 /** The relay wrote it. */
-export function read(text: string): readonly JsonRpcMessage[] {
+export function parseMessages(text: string): readonly JsonRpcMessage[] {
   const reading = readMessages(text, { batches: false })
   if (!reading.ok) throw new Error(`a message of the gate's own is refused: ${reading.message}`)
   return reading.messages

@@ -128,7 +128,7 @@ export class AggregateSubscriptions {
           if (isGranted) setTimeout(again, restMs).unref()
           return resolve()
         }
-        const { method, params: received } = read(text)
+        const { method, params: received } = parseNotification(text)
         if (method === ACKNOWLEDGED) {
           isGranted = true
           for (const uri of grantedIn(received?.value.notifications)) listen.granted.add(uri)
@@ -162,7 +162,7 @@ function grantedIn(notifications: JsonValue | undefined): string[] {
 }
 
 /** The relay wrote it. */
-function read(text: string): JsonRpcNotification {
+function parseNotification(text: string): JsonRpcNotification {
   const reading = readMessages(text, { batches: false })
   const [message] = reading.ok ? reading.messages : []
   if (message?.kind === 'notification') return message

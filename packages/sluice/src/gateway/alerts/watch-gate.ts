@@ -39,14 +39,14 @@ export class GateWatch {
   #refusals: ReadonlyMap<string, number> = new Map()
   #looks = 0
   #failing: ReadonlySet<string> = new Set()
-  #held: ReadonlySet<string>
+  #reported: ReadonlySet<string>
   #full: ReadonlySet<string> = new Set()
   #lost: ReadonlySet<string> | undefined
   #hasFault = false
 
   constructor(gate: WatchedGate) {
     this.#gate = gate
-    this.#held = new Set(gate.held().map(({ digest }) => digest))
+    this.#reported = new Set(gate.held().map(({ digest }) => digest))
     this.#refusals = countRefusals(gate.meter)
   }
 
@@ -115,8 +115,8 @@ export class GateWatch {
   #lookAtDefinitions(): void {
     const { held, raise } = this.#gate
     const waiting = held().filter(({ refused }) => refused === undefined)
-    const fresh = waiting.filter(({ digest }) => !this.#held.has(digest))
-    this.#held = new Set(waiting.map(({ digest }) => digest))
+    const fresh = waiting.filter(({ digest }) => !this.#reported.has(digest))
+    this.#reported = new Set(waiting.map(({ digest }) => digest))
     if (fresh.length === 0) return
     const names = fresh.map(({ tool }) => `${tool.definition.server}/${tool.definition.name}`)
     const facts = [{ name: 'Tools', value: names.slice(0, ALERT_NAMES_MAX).join(', ') }]

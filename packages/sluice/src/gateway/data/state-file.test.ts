@@ -122,7 +122,7 @@ test('a counter with more events than are noted one by one becomes tighter, neve
 test('a session that was never used is not part of the snapshot', () => {
   const sessions = new AgentSessions()
   const limit = { max: 3, windowMs: 1_000 }
-  sessions.open('ann', 'mcp 1', limit, 1_000).asked(2_000)
+  sessions.open('ann', 'mcp 1', limit, 1_000).noteUse(2_000)
   sessions.open('ann', 'mcp 2', limit, 1_000)
   expect(sessions.list(3_000).map(({ id }) => id)).toEqual(['ann#0@1000'])
 })

@@ -87,7 +87,7 @@ class Gate {
 function read(lease: SessionLease, answer: Answer = ANSWER): void {
   // A session that was used before anything asks for it has forgotten.
   const memory = lease.provenance()
-  lease.asked(1)
+  lease.noteUse(1)
   memory.remember(answer)
   lease.remembered()
 }

@@ -26,7 +26,7 @@ type SocketEnds = Pick<Socket, 'localAddress' | 'localPort' | 'remoteAddress' | 
 export class ChildPeers {
   #children: ChildProcesses | undefined
   /** Processes that were peers before, the newest last. */
-  readonly #known = new LruMap<number, true>(PEER_PIDS_KEPT_MAX)
+  readonly #peers = new LruMap<number, true>(PEER_PIDS_KEPT_MAX)
 
   /** Without `children` no process can be one of the gate's, or none can be told apart: all pass. */
   constructor(children: ChildProcesses | undefined) {
@@ -54,14 +54,14 @@ export class ChildPeers {
     // a set-uid program): one of ours with that uid counts as the peer.
     if (far.length > 0) return ours.some((pid) => far.some((uid) => readUids(pid).includes(uid)))
     const alive = new Set(others)
-    const first = Array.from(this.#known, ([pid]) => pid)
+    const first = Array.from(this.#peers, ([pid]) => pid)
       .filter((pid) => alive.has(pid))
       .reverse()
-    const rest = others.filter((pid) => !this.#known.has(pid)).reverse()
+    const rest = others.filter((pid) => !this.#peers.has(pid)).reverse()
     for (const [at, pid] of [...first, ...rest].entries()) {
       if (at % PEER_PROCESSES_PER_TURN === PEER_PROCESSES_PER_TURN - 1) await setImmediate()
       if (!has(pid)) continue
-      this.#known.set(pid, true)
+      this.#peers.set(pid, true)
       // It may have been handed over while we looked.
       return children.has(pid)
     }

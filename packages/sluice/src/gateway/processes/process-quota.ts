@@ -23,7 +23,7 @@ export interface ProcessQuotaOptions {
 }
 
 interface Waiter {
-  readonly held: EvictionCandidate
+  readonly holder: EvictionCandidate
   readonly admit: (place: ProcessLease) => void
 }
 
@@ -31,7 +31,7 @@ export const GAVE_PLACE = 'its place was needed for another process'
 
 export class ProcessQuota {
   readonly #options: ProcessQuotaOptions
-  readonly #held = new Map<ProcessLease, EvictionCandidate>()
+  readonly #holders = new Map<ProcessLease, EvictionCandidate>()
   /** Told to end, and not ended yet. */
   readonly #leaving = new Set<EvictionCandidate>()
   readonly #waiters: Waiter[] = []
@@ -43,11 +43,11 @@ export class ProcessQuota {
   /** Rejects where no place is free in time. `owner` is the id of the principal. */
   enter(client: Evictable, owner: string): Promise<ProcessLease> {
     const holder = { client, owner }
-    if (this.#held.size < this.#options.max && this.#waiters.length === 0)
+    if (this.#holders.size < this.#options.max && this.#waiters.length === 0)
       return Promise.resolve(this.#take(holder))
     return new Promise((resolve, reject) => {
       const waiter = {
-        held: holder,
+        holder,
         admit: (place: ProcessLease) => {
           clearTimeout(patience)
           resolve(place)
@@ -76,20 +76,20 @@ export class ProcessQuota {
   #take(holder: EvictionCandidate): ProcessLease {
     const place: ProcessLease = {
       ended: () => {
-        if (!this.#held.delete(place)) return
+        if (!this.#holders.delete(place)) return
         this.#leaving.delete(holder)
         const next = this.#waiters.shift()
-        next?.admit(this.#take(next.held))
+        next?.admit(this.#take(next.holder))
       },
     }
-    this.#held.set(place, holder)
+    this.#holders.set(place, holder)
     return place
   }
 
   /** One process for each that waits, and no more. */
   #makeRoom(): void {
     while (this.#leaving.size < this.#waiters.length) {
-      const staying = [...this.#held.values()].filter((holder) => !this.#leaving.has(holder))
+      const staying = [...this.#holders.values()].filter((holder) => !this.#leaving.has(holder))
       const gives = pickEvictable(staying)
       const candidate = staying.find(({ client }) => client === gives)
       if (gives === undefined || candidate === undefined) return

@@ -11,7 +11,7 @@ import { type DeclaredCapabilities, declaredIn } from '../shared/server-question
 import type { ClientEnd, ClientSend } from '../shared/transport.ts'
 
 export class ClientElicitations {
-  readonly #client: Pick<ClientEnd, 'held'>
+  readonly #client: Pick<ClientEnd, 'noteHeld'>
   readonly #send: ClientSend
   readonly #open = new Map<RequestId, (result: JsonValue | undefined) => void>()
   #capabilities: JsonValue | undefined
@@ -19,7 +19,7 @@ export class ClientElicitations {
 
   /** `declared` is what the client said before a restart of the gate. */
   constructor(
-    client: Pick<ClientEnd, 'held'>,
+    client: Pick<ClientEnd, 'noteHeld'>,
     send: ClientSend,
     declared: DeclaredCapabilities = [],
   ) {
@@ -40,7 +40,7 @@ export class ClientElicitations {
 
   /** A request of the client's waits for a person. */
   tellHeld(request: RequestId): void {
-    this.#client.held?.(request)
+    this.#client.noteHeld?.(request)
   }
 
   learn(params: ParsedMembers | undefined): void {

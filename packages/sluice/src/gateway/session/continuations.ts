@@ -8,7 +8,7 @@ import { CONTINUATIONS_MAX, INPUT_HELD_MS } from '../shared/limits.ts'
 export class Continuations {
   readonly #nowMs: () => number
   /** By sealed state. */
-  readonly #given = new LruMap<
+  readonly #open = new LruMap<
     string,
     { readonly untilMs: number; readonly approvedFor: string | undefined }
   >(CONTINUATIONS_MAX)
@@ -19,12 +19,12 @@ export class Continuations {
 
   /** `approvedFor`: what had asked for a person, where the call was approved. */
   give(sealed: string, approvedFor?: string): void {
-    this.#given.set(sealed, { untilMs: this.#nowMs() + INPUT_HELD_MS, approvedFor })
+    this.#open.set(sealed, { untilMs: this.#nowMs() + INPUT_HELD_MS, approvedFor })
   }
 
   take(sealed: string): { readonly continues: boolean; readonly approvedFor?: string | undefined } {
-    const entry = this.#given.get(sealed)
-    this.#given.delete(sealed)
+    const entry = this.#open.get(sealed)
+    this.#open.delete(sealed)
     if (entry === undefined || entry.untilMs <= this.#nowMs()) return { continues: false }
     return { continues: true, approvedFor: entry.approvedFor }
   }

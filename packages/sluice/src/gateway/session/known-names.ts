@@ -172,7 +172,7 @@ export class KnownNames {
   #list(method: NamedTarget['method']): Promise<void> {
     const under = this.#listing.get(method)
     if (under !== undefined) return under
-    const listing = this.#read(method).finally(() => {
+    const listing = this.#readNames(method).finally(() => {
       this.#listing.delete(method)
       this.#listedMs.set(method, this.#context.now().monotonicMs)
     })
@@ -180,7 +180,7 @@ export class KnownNames {
     return listing
   }
 
-  async #read(method: NamedTarget['method']): Promise<void> {
+  async #readNames(method: NamedTarget['method']): Promise<void> {
     const names = new Set<string>()
     for (const { list, key, name } of LISTS[method]) {
       const listed = await this.#pagesOf(list, key, name)

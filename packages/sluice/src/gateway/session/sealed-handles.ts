@@ -100,13 +100,13 @@ export class SealedHandles {
     if (typeof values.cursor === 'string') {
       const cursor = seals.open('cursor', { ...this.#for, call: method }, values.cursor)
       if (cursor === undefined) return { refused: 'this cursor is not one that was given here' }
-      return first(put(request, 'cursor', cursor))
+      return first(setHandle(request, 'cursor', cursor))
     }
     if (generation === 'session') return first(request)
     if (values.taskId !== undefined || method.startsWith('tasks/')) {
       const task = seals.open('task', this.#for, String(values.taskId))
       if (task === undefined) return { refused: 'Task not found' }
-      return first(put(request, 'taskId', task))
+      return first(setHandle(request, 'taskId', task))
     }
     if (values.requestState !== undefined) return this.#goOn(request)
     // Every question goes out with a state, so these answer none that was judged.
@@ -206,7 +206,7 @@ export class SealedHandles {
   }
 }
 
-function put(request: JsonRpcRequest, key: string, handle: string): JsonRpcRequest {
+function setHandle(request: JsonRpcRequest, key: string, handle: string): JsonRpcRequest {
   return { ...request, params: withMembers(request.params, { [key]: JSON.stringify(handle) }) }
 }
 

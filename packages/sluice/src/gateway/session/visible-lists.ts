@@ -179,7 +179,7 @@ export class VisibleLists {
 
   #isShown(list: List, text: string, facts: Omit<Facts, 'tool'>, generation: number): boolean {
     const { server, policy, now } = this.#context
-    const definition = this.#read(text)
+    const definition = this.#readText(text)
     const name = isObject(definition) ? definition[list.name] : undefined
     if (typeof name !== 'string' || this.#isTooLong(name)) return false
     const call = { server, name, method: list.method }
@@ -204,7 +204,7 @@ export class VisibleLists {
       for (const text of splitElements(members.get('tools') ?? '[]')) {
         if (isLong && slices.isOver) await slices.next()
         enterStep('list')
-        const definition = this.#read(text)
+        const definition = this.#readText(text)
         const name = isObject(definition) ? definition.name : undefined
         if (typeof name === 'string' && !this.#isTooLong(name))
           this.#learn(definition as JsonObject, text, generation)
@@ -217,7 +217,7 @@ export class VisibleLists {
   }
 
   /** Undefined if it is too long to be looked at. */
-  #read(text: string): JsonValue | undefined {
+  #readText(text: string): JsonValue | undefined {
     if (text.length <= DEFINITION_LENGTH_MAX) return JSON.parse(text) as JsonValue
     const long = `${text.length} characters, at most ${DEFINITION_LENGTH_MAX} are read`
     this.#leaveOut(`a definition has ${long}`)

@@ -87,7 +87,7 @@ export interface ClientTransport {
   /** This request will get no answer: it was cancelled. */
   drop(request: RequestId): void
   /** This request waits for a person, which may take long. */
-  held?(request: RequestId): void
+  noteHeld?(request: RequestId): void
   /** The server ended the stream of this request before its answer, and goes on with it later: a client
    * that knows of that need not be kept waiting on its own. */
   suspend?(request: RequestId): void

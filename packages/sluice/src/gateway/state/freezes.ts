@@ -27,7 +27,7 @@ export interface FreezeTarget {
 
 export class FreezeStore {
   readonly #store: DatabaseSync
-  readonly #held = new Map<string, Freeze>()
+  readonly #freezes = new Map<string, Freeze>()
   /** Held, and not stored yet. */
   readonly #unsaved = new Map<string, Freeze>()
 
@@ -38,41 +38,43 @@ export class FreezeStore {
 
   /** Reads what is stored; another gate may have written it. */
   reload(): void {
-    this.#held.clear()
-    for (const [key, frozen] of this.#unsaved) this.#held.set(key, frozen)
-    for (const frozen of readFreezes(this.#store)) this.#held.set(toFreezeKey(frozen), frozen)
+    this.#freezes.clear()
+    for (const [key, frozen] of this.#unsaved) this.#freezes.set(key, frozen)
+    for (const frozen of readFreezes(this.#store)) this.#freezes.set(toFreezeKey(frozen), frozen)
   }
 
   get list(): readonly Freeze[] {
-    return [...this.#held.values()]
+    return [...this.#freezes.values()]
   }
 
   get isEmpty(): boolean {
-    return this.#held.size === 0
+    return this.#freezes.size === 0
   }
 
   /** Why it may not go on; undefined if nothing of it is frozen. */
   of({ server, principal, agent, session }: FreezeTarget): Freeze | undefined {
     if (this.isEmpty) return undefined
     return (
-      this.#held.get(toFreezeKey({ scope: 'all', id: '' })) ??
-      this.#held.get(toFreezeKey({ scope: 'server', id: server })) ??
-      this.#held.get(toFreezeKey({ scope: 'principal', id: principal })) ??
-      (agent === null ? undefined : this.#held.get(toFreezeKey({ scope: 'agent', id: agent }))) ??
+      this.#freezes.get(toFreezeKey({ scope: 'all', id: '' })) ??
+      this.#freezes.get(toFreezeKey({ scope: 'server', id: server })) ??
+      this.#freezes.get(toFreezeKey({ scope: 'principal', id: principal })) ??
+      (agent === null
+        ? undefined
+        : this.#freezes.get(toFreezeKey({ scope: 'agent', id: agent }))) ??
       (session === undefined
         ? undefined
-        : this.#held.get(toFreezeKey({ scope: 'session', id: session })))
+        : this.#freezes.get(toFreezeKey({ scope: 'session', id: session })))
     )
   }
 
   /** Holds from here on; `keep` makes it last. */
   hold(frozen: Freeze): void {
-    if (this.#held.size >= FREEZES_MAX && !this.#held.has(toFreezeKey(frozen)))
+    if (this.#freezes.size >= FREEZES_MAX && !this.#freezes.has(toFreezeKey(frozen)))
       throw new OperationError(
         `${FREEZES_MAX} things are frozen already`,
         'freeze everything with `sluice freeze`, or thaw what may go on',
       )
-    this.#held.set(toFreezeKey(frozen), frozen)
+    this.#freezes.set(toFreezeKey(frozen), frozen)
     this.#unsaved.set(toFreezeKey(frozen), frozen)
   }
 
@@ -85,14 +87,14 @@ export class FreezeStore {
   }
 
   find(scope: FreezeScope, id: string): Freeze | undefined {
-    return this.#held.get(toFreezeKey({ scope, id }))
+    return this.#freezes.get(toFreezeKey({ scope, id }))
   }
 
   /** Written before it takes effect. */
   thaw(frozen: Freeze): void {
     const { scope, id } = frozen
     this.#store.prepare('DELETE FROM freezes WHERE scope = ? AND id = ?').run(scope, id)
-    this.#held.delete(toFreezeKey(frozen))
+    this.#freezes.delete(toFreezeKey(frozen))
     this.#unsaved.delete(toFreezeKey(frozen))
   }
 }

@@ -11,21 +11,21 @@ export interface BoundPolicy {
 }
 
 export class PolicySet {
-  readonly #named: ReadonlyMap<string, BoundPolicy>
+  readonly #byName: ReadonlyMap<string, BoundPolicy>
   readonly #denyAll: BoundPolicy
 
   /** `named` has the local user's under `policy`. */
   constructor(named: ReadonlyMap<string, BoundPolicy>, denyAll: BoundPolicy) {
-    this.#named = named
+    this.#byName = named
     this.#denyAll = denyAll
   }
 
   of(name: string): BoundPolicy {
-    return this.#named.get(name) ?? this.#denyAll
+    return this.#byName.get(name) ?? this.#denyAll
   }
 
   has(name: string): boolean {
-    return this.#named.has(name)
+    return this.#byName.has(name)
   }
 
   get local(): BoundPolicy {
@@ -33,6 +33,6 @@ export class PolicySet {
   }
 
   get all(): readonly CompiledPolicy[] {
-    return [...this.#named.values()].map(({ policy }) => policy)
+    return [...this.#byName.values()].map(({ policy }) => policy)
   }
 }

@@ -24,7 +24,7 @@ export interface LookAlikeCandidate {
 const FOREIGN = /[^ -~]/
 
 export class LookAlikeNames {
-  readonly #known = new Map<string, IndexedTool>()
+  readonly #tools = new Map<string, IndexedTool>()
   /** The members of each group by key, the oldest first. */
   readonly #groups = new Map<string, Map<string, IndexedTool>>()
 
@@ -42,7 +42,7 @@ export class LookAlikeNames {
         : [groupOf('body', server, hashDefinitionBody(definition))]),
     ]
     const known = { name, atMs, groups }
-    this.#known.set(key, known)
+    this.#tools.set(key, known)
     for (const group of groups) {
       const members = this.#groups.get(group)
       if (members === undefined) this.#groups.set(group, new Map([[key, known]]))
@@ -77,12 +77,12 @@ export class LookAlikeNames {
   }
 
   #forget(key: string): void {
-    for (const group of this.#known.get(key)?.groups ?? []) {
+    for (const group of this.#tools.get(key)?.groups ?? []) {
       const members = this.#groups.get(group)
       members?.delete(key)
       if (members?.size === 0) this.#groups.delete(group)
     }
-    this.#known.delete(key)
+    this.#tools.delete(key)
   }
 }
 

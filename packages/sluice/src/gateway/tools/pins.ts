@@ -54,7 +54,7 @@ const FIRST_SEEN_LOG_MS = 500
 export class Pins {
   readonly #options: PinsOptions
   readonly #accepted = new Map<string, AcceptedDefinition>()
-  readonly #held = new Map<string, PendingDefinition>()
+  readonly #pending = new Map<string, PendingDefinition>()
   /** Tools seen for the first time a moment ago: how many of each category, by server. */
   readonly #firstSeen = new Map<string, Map<string, number>>()
   /** Of what is accepted; made when a tool is first met. */
@@ -73,12 +73,12 @@ export class Pins {
 
   /** With a lock file only what it pins is accepted; what was before comes back where it goes. */
   setLock(lock: readonly Pin[] | undefined): void {
-    const accepted = this.#kept()
+    const accepted = this.#readAccepted()
     this.#lock = lock
     this.#verdicts = new WeakMap()
     this.#accepted.clear()
     this.#twins = undefined
-    this.#held.clear()
+    this.#pending.clear()
     if (lock === undefined) for (const [key, one] of accepted) this.#accepted.set(key, one)
     for (const [, { definition }] of accepted)
       if (definition !== undefined && !this.#listedMs.has(definition.server))
@@ -101,7 +101,7 @@ export class Pins {
     this.setLock(this.#lock)
   }
 
-  #kept(): Map<string, AcceptedDefinition> {
+  #readAccepted(): Map<string, AcceptedDefinition> {
     const rows = this.#options.store
       .prepare('SELECT server, name, digest, definition FROM pins')
       .all()
@@ -157,7 +157,7 @@ export class Pins {
   }
 
   get held(): readonly PendingDefinition[] {
-    return [...this.#held.values()]
+    return [...this.#pending.values()]
   }
 
   /** What is held of a server, or of one tool of it; refuses if nothing is. */
@@ -192,7 +192,7 @@ export class Pins {
     for (const one of definitions) {
       const { server, name } = one.tool.definition
       this.#refusals.add(server, name, one.digest, refused)
-      this.#held.set(toToolKey(server, name), { ...one, refused })
+      this.#pending.set(toToolKey(server, name), { ...one, refused })
       this.#verdicts.set(one.tool, { ...one, refused })
     }
   }
@@ -210,13 +210,13 @@ export class Pins {
     if (known?.digest === digest) {
       // A lock file holds digests; the definition behind one is kept for the next diff.
       if (known.definition === undefined || isFirstWord) this.#keep(tool, digest)
-      this.#held.delete(key)
+      this.#pending.delete(key)
       return 'accepted'
     }
     const refused = this.#refusals.of(definition.server, definition.name, digest)
     const hold = (because: string, changes: readonly string[] = []): PendingDefinition => {
       const pending = { tool, digest, because, changes, ...(refused && { refused }) }
-      if (this.#held.size < PINS_MAX) this.#held.set(key, pending)
+      if (this.#pending.size < PINS_MAX) this.#pending.set(key, pending)
       log('warn', 'a tool is held until a person accepts its definition', {
         tool: key,
         why: because,
@@ -314,7 +314,7 @@ export class Pins {
     const instructions = this.#instructionsFor(tool)
     const extra = instructions === undefined ? {} : { instructions }
     const key = toToolKey(server, name)
-    this.#held.delete(key)
+    this.#pending.delete(key)
     this.#refusals.delete(server, name, digest)
     if (!this.#accepted.has(key) && this.#accepted.size >= PINS_MAX) return
     const atMs = this.#options.nowMs()

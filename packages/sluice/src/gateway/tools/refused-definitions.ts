@@ -14,7 +14,7 @@ export interface DefinitionRefusal {
 
 export class RefusedDefinitions {
   readonly #store: DatabaseSync
-  readonly #kept = new LruMap<string, DefinitionRefusal>(REFUSALS_MAX)
+  readonly #refusals = new LruMap<string, DefinitionRefusal>(REFUSALS_MAX)
 
   constructor(store: DatabaseSync) {
     this.#store = store
@@ -23,10 +23,10 @@ export class RefusedDefinitions {
 
   /** Reads what is stored; another gate may have written it. */
   reload(): void {
-    this.#kept.clear()
+    this.#refusals.clear()
     const rows = this.#store.prepare('SELECT * FROM refusals ORDER BY at').all()
     for (const { server, name, digest, by, why, at } of rows)
-      this.#kept.set(toDefinitionKey(String(server), String(name), String(digest)), {
+      this.#refusals.set(toDefinitionKey(String(server), String(name), String(digest)), {
         by: String(by),
         why: String(why),
         atMs: Number(at),
@@ -34,12 +34,12 @@ export class RefusedDefinitions {
   }
 
   of(server: string, name: string, digest: string): DefinitionRefusal | undefined {
-    if (this.#kept.size === 0) return undefined
-    return this.#kept.get(toDefinitionKey(server, name, digest))
+    if (this.#refusals.size === 0) return undefined
+    return this.#refusals.get(toDefinitionKey(server, name, digest))
   }
 
   add(server: string, name: string, digest: string, { by, why, atMs }: DefinitionRefusal): void {
-    const oldest = this.#kept.set(toDefinitionKey(server, name, digest), { by, why, atMs })
+    const oldest = this.#refusals.set(toDefinitionKey(server, name, digest), { by, why, atMs })
     this.#store
       .prepare('INSERT OR REPLACE INTO refusals VALUES (?, ?, ?, ?, ?, ?)')
       .run(server, name, digest, by, why, atMs)
@@ -49,11 +49,11 @@ export class RefusedDefinitions {
 
   delete(server: string, name: string, digest: string): void {
     const key = toDefinitionKey(server, name, digest)
-    if (this.#kept.has(key)) this.#forget(key)
+    if (this.#refusals.has(key)) this.#forget(key)
   }
 
   #forget(key: string): void {
-    this.#kept.delete(key)
+    this.#refusals.delete(key)
     this.#store
       .prepare('DELETE FROM refusals WHERE server = ? AND name = ? AND digest = ?')
       .run(...(JSON.parse(key) as [string, string, string]))

@@ -36,7 +36,7 @@ export class UpstreamState {
   revision: string | undefined
   #initialize: RequestId | undefined
 
-  sent({ id, method }: MessageHead): void {
+  noteSent({ id, method }: MessageHead): void {
     if (id === undefined || method === undefined) return
     this.open.add(id)
     // Those that were given up without `abort` must not gather for ever; the oldest is first.

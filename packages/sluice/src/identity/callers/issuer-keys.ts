@@ -21,7 +21,7 @@ export class IssuerKeys {
   readonly #issuer: Issuer
   readonly #nowMs: () => number
   #url: string | undefined
-  #kept: KeptKeys | undefined
+  #cached: KeptKeys | undefined
   #fetching: Promise<KeptKeys> | undefined
   /** Until when nothing is fetched, and why: tokens must not make the gate send requests. */
   #resting: { readonly untilMs: number; readonly why: string } | undefined
@@ -33,7 +33,7 @@ export class IssuerKeys {
 
   /** The key callback of `jwtVerify`. Throws KeysUnreachable. */
   readonly find: JWTVerifyGetKey = async (header, token) => {
-    const keys = this.#isFresh() ? (this.#kept as KeptKeys) : await this.#fetch()
+    const keys = this.#isFresh() ? (this.#cached as KeptKeys) : await this.#fetch()
     try {
       return await keys.find(header, token)
     } catch (error) {
@@ -56,7 +56,7 @@ export class IssuerKeys {
   }
 
   #isFresh(): boolean {
-    const agoMs = this.#nowMs() - (this.#kept?.fetchedMs ?? Number.NEGATIVE_INFINITY)
+    const agoMs = this.#nowMs() - (this.#cached?.fetchedMs ?? Number.NEGATIVE_INFINITY)
     return agoMs >= 0 && agoMs < KEYS_KEPT_MS
   }
 
@@ -85,7 +85,7 @@ export class IssuerKeys {
     if (status !== 200 || !Array.isArray(value.keys) || !value.keys.every(isObject))
       throw new Error(`\`${this.#url}\` answered ${status}, without a key set`)
     const find = createLocalJWKSet(value as unknown as JSONWebKeySet)
-    this.#kept = { find, fetchedMs: this.#nowMs() }
-    return this.#kept
+    this.#cached = { find, fetchedMs: this.#nowMs() }
+    return this.#cached
   }
 }

@@ -21,7 +21,7 @@ export class Logins {
   /** The installation's, if that is another one. */
   readonly #own: Buffer | undefined
   readonly #version: StatementSync
-  readonly #known = new Map<string, Login | undefined>()
+  readonly #cached = new Map<string, Login | undefined>()
   #seen: unknown
 
   private constructor(
@@ -64,11 +64,11 @@ export class Logins {
   get(of: LoginOf): Login | undefined {
     return this.#guard(() => {
       const version = this.#version.get()?.data_version
-      if (version !== this.#seen) this.#known.clear()
+      if (version !== this.#seen) this.#cached.clear()
       this.#seen = version
       const name = toBinding(of)
-      if (!this.#known.has(name)) this.#known.set(name, this.#read(of))
-      return this.#known.get(name)
+      if (!this.#cached.has(name)) this.#cached.set(name, this.#read(of))
+      return this.#cached.get(name)
     })
   }
 
@@ -95,7 +95,7 @@ export class Logins {
         .prepare('INSERT OR REPLACE INTO logins VALUES (?, ?, ?, ?)')
         .run(of.server, of.principal, this.#seal(of, login), nowMs),
     )
-    this.#known.set(toBinding(of), login)
+    this.#cached.set(toBinding(of), login)
   }
 
   /** False if there was none. */
@@ -105,7 +105,7 @@ export class Logins {
         .prepare('DELETE FROM logins WHERE server = ? AND principal = ?')
         .run(server, principal),
     )
-    this.#known.delete(toBinding({ server, principal }))
+    this.#cached.delete(toBinding({ server, principal }))
     return Number(changes) > 0
   }
 

@@ -47,7 +47,7 @@ export class OidcSignIn {
    * The cached endpoints of the server, or why there are none: pages must not make the gate send
    * requests.
    */
-  #place: { readonly found: Promise<IssuerEndpoints>; untilMs: number } | undefined
+  #place: { readonly endpoints: Promise<IssuerEndpoints>; untilMs: number } | undefined
 
   constructor(
     issuer: Issuer,
@@ -157,13 +157,13 @@ export class OidcSignIn {
       const { issuer } = this.issuer
       const outgoing = new OutgoingHttp({ trusted: [issuer] })
       const endpoints = discoverIssuer(issuer, outgoing).then((metadata) => this.#placeIn(metadata))
-      const place = { found: endpoints, untilMs: nowMs + KEYS_KEPT_MS }
+      const place = { endpoints, untilMs: nowMs + KEYS_KEPT_MS }
       this.#place = place
       endpoints.catch(() => {
         place.untilMs = this.#nowMs() + FAILED_FETCH_REST_MS
       })
     }
-    return this.#place.found.catch((error: Error) => {
+    return this.#place.endpoints.catch((error: Error) => {
       throw unreachable(error)
     })
   }

@@ -41,7 +41,7 @@ class MapMemory implements SessionMemory {
 }
 
 function used(lease: SessionLease, nowMs: number, ...labels: string[]): SessionLease {
-  lease.asked(nowMs)
+  lease.noteUse(nowMs)
   lease.see(labels, nowMs)
   return lease
 }
@@ -148,7 +148,7 @@ describe('a session', () => {
     const lease = sessions.open('ann', 'pipe 1', LIMIT, T)
     lease.introduce('claude\u202e"code 1.0', 'notes')
     lease.introduce('another', 'web')
-    lease.asked(T)
+    lease.noteUse(T)
     lease.introduce(undefined, 'mail')
     const name = '"claude??code 1.0" (self-reported) since 1970-01-12 13:46 UTC, uses notes, web'
     expect(begun).toEqual([name])
@@ -276,7 +276,7 @@ function passesOf(steps: readonly Step[], limit: SessionLimit, windowMs: number)
     } else {
       const { id } = lease.facts(nowMs)
       const charge: LimitCharge = { key: id, kind: 'rate', windowMs, max: one, amount: one }
-      lease.asked(nowMs)
+      lease.noteUse(nowMs)
       if (counters.consume([charge], { ...now }).ok) passes.push(now.monotonicMs)
     }
   }

@@ -135,7 +135,7 @@ export class SessionLease {
   }
 
   /** A call was decided: a denied one counts as use too. */
-  asked(nowMs: number): void {
+  noteUse(nowMs: number): void {
     const session = this.#session
     session.lastUsedMs = Math.max(session.lastUsedMs, nowMs)
     if (session.isUsed) return
@@ -164,7 +164,7 @@ export class SessionLease {
   see(labels: readonly string[], nowMs: number): readonly string[] {
     if (labels.length === 0) return labels
     const session = this.#session
-    this.asked(nowMs)
+    this.noteUse(nowMs)
     const added = [...new Set(labels)].filter((label) => !session.saw.has(label))
     for (const label of added) session.saw.add(label)
     if (added.length > 0) this.#context.save()

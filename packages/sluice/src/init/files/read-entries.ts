@@ -28,12 +28,14 @@ export function readEntries(text: string, from: ClientFile): DiscoveredEntry[] {
   const value = documentValue(text, from)
   const whole: JsonObject = isObject(value) ? value : {}
   const project = from.scope === 'project' ? { project: from.folder } : {}
-  const own = entriesAt(text, from, [root]).map((entry) => found(entry, project, whole, from))
+  const own = entriesAt(text, from, [root]).map((entry) =>
+    toDiscovered(entry, project, whole, from),
+  )
   if (from.client !== 'claude-code' || from.scope !== 'user') return own
   // Claude Code's servers for one folder only stand in the same file.
   const local = projectsOf(value).flatMap((folder) =>
     entriesAt(text, from, ['projects', folder, root]).map((entry) =>
-      found(entry, { project: folder }, whole, from),
+      toDiscovered(entry, { project: folder }, whole, from),
     ),
   )
   return [...own, ...local]
@@ -45,7 +47,7 @@ export function projectsOf(value: unknown): string[] {
   return isObject(projects) ? Object.keys(projects) : []
 }
 
-function found(
+function toDiscovered(
   entry: ServerEntry,
   project: { project?: string },
   whole: JsonObject,

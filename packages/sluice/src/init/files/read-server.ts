@@ -141,7 +141,7 @@ class EntryReader {
       headers: {
         ...this.#texts(value.headers, 'headers'),
         ...this.#texts(value.http_headers, 'http_headers'),
-        ...this.#named(value.env_http_headers),
+        ...this.#readTexts(value.env_http_headers),
         ...(bearer === undefined
           ? {}
           : { Authorization: ['Bearer ', this.#variable(bearer)] as TextTemplate }),
@@ -162,7 +162,7 @@ class EntryReader {
     return Object.fromEntries(there.map((name) => [name, [{ variable: name }]]))
   }
 
-  #named(value: JsonValue | undefined): Record<string, TextTemplate> {
+  #readTexts(value: JsonValue | undefined): Record<string, TextTemplate> {
     const pairs = isObject(value) ? Object.entries(value) : []
     return Object.fromEntries(pairs.map(([name, one]) => [name, [this.#variable(one)]]))
   }

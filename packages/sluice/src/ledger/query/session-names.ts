@@ -13,7 +13,7 @@ const LOOKUPS_MAX = 3
 export class SessionNames {
   readonly #ledger: DatabaseSync
   readonly #index: DatabaseSync | undefined
-  readonly #known = new Map<string, string>()
+  readonly #names = new Map<string, string>()
   /** How often each was not found: its event may come later, or retention has dropped it. */
   readonly #missed = new Map<string, number>()
 
@@ -24,17 +24,17 @@ export class SessionNames {
 
   /** Undefined if the ledger does not say. */
   nameOf(session: string): string | undefined {
-    return this.#known.get(session)
+    return this.#names.get(session)
   }
 
   /** Looks up those of a page in one go. */
   load(sessions: Iterable<string>): void {
     const misses = (id: string): number => this.#missed.get(id) ?? 0
     const wanted = new Set(
-      [...sessions].filter((id) => !this.#known.has(id) && misses(id) < LOOKUPS_MAX),
+      [...sessions].filter((id) => !this.#names.has(id) && misses(id) < LOOKUPS_MAX),
     )
     if (wanted.size === 0) return
-    if (this.#known.size + wanted.size > SESSION_NAMES_KEPT) this.#known.clear()
+    if (this.#names.size + wanted.size > SESSION_NAMES_KEPT) this.#names.clear()
     if (this.#missed.size + wanted.size > SESSION_NAMES_KEPT) this.#missed.clear()
     for (const detail of this.#index === undefined ? [] : findEvents(this.#index, wanted))
       this.#take(JSON.parse(detail), wanted)
@@ -62,7 +62,7 @@ export class SessionNames {
     if (typeof session !== 'string' || (wanted !== undefined && !wanted.delete(session))) return
     const toText = (value: unknown): string => (typeof value === 'string' ? value : '')
     const name = { kind: toText(kind), client: toText(client), principal: toText(principal) }
-    this.#known.set(session, describeClient(name))
+    this.#names.set(session, describeClient(name))
   }
 }
 

@@ -69,7 +69,7 @@ export class ClientExchange {
       this.#answers = []
     } else this.#only = ids[0]
     this.#events = events
-    reply.whenGone(() => this.#gone())
+    reply.whenGone(() => this.#onGone())
   }
 
   /** Its client is there: what is said now reaches it at once. */
@@ -168,7 +168,7 @@ export class ClientExchange {
   #openStream(reply: ResponseWriter): EventStream {
     const ids = this.#ids
     this.#stream = new EventStream(reply, this.#of.streamHeaders, {
-      onEnd: () => this.#gone(),
+      onEnd: () => this.#onGone(),
       onFull: (isFull) => this.#events.onFull(isFull, ids),
     })
     return this.#stream
@@ -201,7 +201,7 @@ export class ClientExchange {
     return this.#only === undefined ? [...(this.#open ?? [])] : [this.#only]
   }
 
-  #gone(): void {
+  #onGone(): void {
     const { primes = false, buffer } = this.#history ?? {}
     // Without an id the client has nothing to come back with.
     if (this.#isDone || !(primes || (buffer?.last ?? 0) > 0)) return this.#giveUp()

@@ -39,7 +39,7 @@ export class FastPathConnection implements FastPathPeer {
   readonly #events: PlainEvents
   readonly #reader = new FastPathReader()
   /** What came and was not read yet. */
-  #held: Buffer | undefined
+  #buffered: Buffer | undefined
   /** And what came after it. */
   #later: Buffer[] = []
   #laterBytes = 0
@@ -62,7 +62,7 @@ export class FastPathConnection implements FastPathPeer {
 
   /** Nobody waits for an answer. */
   get isIdle(): boolean {
-    return this.#reply === undefined && this.#held === undefined
+    return this.#reply === undefined && this.#buffered === undefined
   }
 
   /** How many checks ago the last answer was sent; -1 while a request waits for its answer. */
@@ -81,7 +81,7 @@ export class FastPathConnection implements FastPathPeer {
   look(): void {
     if (this.#reply !== undefined) return
     const forMs = this.#looks++ * CLIENT_LOOK_EVERY_MS
-    if (this.#held === undefined) {
+    if (this.#buffered === undefined) {
       if (forMs > CLIENT_KEEP_ALIVE_MS) this.socket.destroy()
     } else if (forMs > CLIENT_REQUEST_MS_MAX) {
       this.socket.end(TOO_SLOW)
@@ -109,23 +109,24 @@ export class FastPathConnection implements FastPathPeer {
     this.#reply = undefined
     this.#looks = 0
     if (this.isLast) return void this.socket.end()
-    if (this.#held === undefined || this.#isUnread) return
+    if (this.#buffered === undefined || this.#isUnread) return
     if (this.socket.isPaused()) this.socket.resume()
     this.#readOn()
   }
 
   readonly #onData = (chunk: Buffer): void => {
-    if (this.#held === undefined) {
-      this.#held = chunk
+    if (this.#buffered === undefined) {
+      this.#buffered = chunk
       if (this.#reply === undefined) this.#looks = 0
     } else {
       this.#later.push(chunk)
       this.#laterBytes += chunk.length
     }
     if (this.#reply === undefined) {
-      if (this.#laterBytes === 0 || this.#isWorthReading(this.#held, chunk)) this.#readOn()
+      if (this.#laterBytes === 0 || this.#isWorthReading(this.#buffered, chunk)) this.#readOn()
       // It sends on and on before it has its answer.
-    } else if (this.#held.length + this.#laterBytes > PLAIN_REQUEST_BYTES_MAX) this.socket.pause()
+    } else if (this.#buffered.length + this.#laterBytes > PLAIN_REQUEST_BYTES_MAX)
+      this.socket.pause()
   }
 
   /** What comes byte by byte is not looked through for every byte: the rest of a body when it is all
@@ -149,12 +150,12 @@ export class FastPathConnection implements FastPathPeer {
   #readOn(): void {
     if (this.#isReading) return
     this.#isReading = true
-    while (this.#held !== undefined && this.#reply === undefined && !this.#isOver) {
+    while (this.#buffered !== undefined && this.#reply === undefined && !this.#isOver) {
       if (this.#isUnread) break
-      const buffered = this.#gather(this.#held)
+      const buffered = this.#gather(this.#buffered)
       const read = this.#reader.read(buffered)
       if (read === 'more') {
-        this.#held = buffered
+        this.#buffered = buffered
         break
       }
       if (read === 'not plain') {
@@ -162,7 +163,7 @@ export class FastPathConnection implements FastPathPeer {
         break
       }
       const { head, bodyAt, end } = read
-      this.#held = end === buffered.length ? undefined : buffered.subarray(end)
+      this.#buffered = end === buffered.length ? undefined : buffered.subarray(end)
       const reply = new FastPathResponseWriter(this)
       this.#reply = reply
       const text = buffered.toString('latin1', bodyAt, end)
@@ -196,7 +197,7 @@ export class FastPathConnection implements FastPathPeer {
 
   readonly #onClose = (): void => {
     this.#isOver = true
-    this.#reply?.gone()
+    this.#reply?.noteGone()
     this.#events.onGone(this)
   }
 }

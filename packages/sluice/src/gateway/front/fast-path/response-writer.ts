@@ -90,7 +90,7 @@ export class FastPathResponseWriter implements ResponseWriter {
   }
 
   /** The client is gone. */
-  gone(): void {
+  noteGone(): void {
     if (this.#of === undefined) return
     this.#of = undefined
     this.#onGone()

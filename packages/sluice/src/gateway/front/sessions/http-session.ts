@@ -36,12 +36,12 @@ class EventBuffer {
   #events: KeptEvent[] = []
   #length = 0
   #last: number
-  #sent: number
+  #lastSent: number
 
   /** `before` is the number before the first. */
   constructor(before: number) {
     this.#last = before
-    this.#sent = before
+    this.#lastSent = before
   }
 
   /** Says the id that the event goes out with. */
@@ -58,13 +58,13 @@ class EventBuffer {
   /** What a stream has to begin with: what came after the last event the client saw, where it says
    * so, else what no stream has carried yet. */
   after(lastId: string | undefined): readonly KeptEvent[] {
-    const seen = /^g\d+$/.test(lastId ?? '') ? Number(lastId?.slice(1)) : this.#sent
+    const seen = /^g\d+$/.test(lastId ?? '') ? Number(lastId?.slice(1)) : this.#lastSent
     return this.#events.filter(({ number }) => number > seen)
   }
 
   /** A stream carries them all from now on. */
   allSent(): void {
-    this.#sent = this.#last
+    this.#lastSent = this.#last
   }
 }
 
@@ -107,7 +107,7 @@ export class HttpSession implements ClientSession, SessionHeaders {
   readonly #options: HttpSessionOptions
   #events: ClientEvents = NO_CLIENT_EVENTS
   readonly #exchanges = new SmallMap<RequestId, ClientExchange>()
-  readonly #kept: EventBuffer
+  readonly #buffer: EventBuffer
   readonly #replays: ReplayStore
   /** Exchanges that became streams, by the number of the stream: the oldest first. */
   readonly #streams = new Map<number, ClientExchange>()
@@ -130,7 +130,7 @@ export class HttpSession implements ClientSession, SessionHeaders {
     this.revision = options.revision ?? ''
     this.id = id
     this.sessionKey = sessionKey
-    this.#kept = new EventBuffer(eventsBefore)
+    this.#buffer = new EventBuffer(eventsBefore)
     this.#replays = replays
     this.#lastStream = eventsBefore
     this.streamHeaders = { 'mcp-session-id': id }
@@ -224,8 +224,8 @@ export class HttpSession implements ClientSession, SessionHeaders {
       },
     })
     this.#stream = stream
-    for (const { id, text } of this.#kept.after(lastEventId)) stream.write(text, id)
-    this.#kept.allSent()
+    for (const { id, text } of this.#buffer.after(lastEventId)) stream.write(text, id)
+    this.#buffer.allSent()
   }
 
   send(text: string, { request, answers }: MessageContext = {}): boolean {
@@ -270,8 +270,8 @@ export class HttpSession implements ClientSession, SessionHeaders {
   #tell(text: string): void {
     const exchange = [...this.#exchanges.values()].find(({ isAttached }) => isAttached)
     if (this.#stream === undefined && exchange?.tell(text)) return
-    const id = this.#kept.add(text)
-    if (this.#stream?.write(text, id)) this.#kept.allSent()
+    const id = this.#buffer.add(text)
+    if (this.#stream?.write(text, id)) this.#buffer.allSent()
   }
 
   /** The client went away in the middle: its open requests are cancelled. */

@@ -90,7 +90,7 @@ export class MemberTransport implements ClientTransport {
     if (!isOurs) this.#context.onDrop(request)
   }
 
-  held(request: RequestId): void {
+  noteHeld(request: RequestId): void {
     if (!this.#questions.has(request)) this.#context.onHeld?.(request)
   }
 

@@ -79,12 +79,14 @@ export function rejectStatelessPost(
   const claimed = getVersion(request)
   if (typeof claimed === 'string' && version !== claimed)
     return unlike(
-      `\`MCP-Protocol-Version\` is ${shown(version)}, \`_meta\` says \`${claimed.slice(0, 40)}\``,
+      `\`MCP-Protocol-Version\` is ${describeHeader(version)}, \`_meta\` says \`${claimed.slice(0, 40)}\``,
     )
   const refused = rejectWrongGeneration('stateless', request)
   if (refused !== undefined) return refused
   if (headers['mcp-method'] !== method)
-    return unlike(`\`Mcp-Method\` is ${shown(headers['mcp-method'])}, the body says \`${method}\``)
+    return unlike(
+      `\`Mcp-Method\` is ${describeHeader(headers['mcp-method'])}, the body says \`${method}\``,
+    )
   const name = nameIn(method, params)
   const header = headers['mcp-name']
   if (name === undefined)
@@ -106,7 +108,7 @@ export function findHeaderBodyMismatch(
   if (message === undefined || messages.length > 1 || message.kind === 'answer')
     return '`Mcp-Method` and `Mcp-Name` are for one request'
   if (method !== undefined && method !== message.method)
-    return `\`Mcp-Method\` is ${shown(method)}, the body says \`${message.method.slice(0, 100)}\``
+    return `\`Mcp-Method\` is ${describeHeader(method)}, the body says \`${message.method.slice(0, 100)}\``
   if (name === undefined) return undefined
   const decoded = typeof name === 'string' ? decodeValue(name, BASE64) : undefined
   const claimed = nameIn(message.method, message.params)
@@ -115,7 +117,7 @@ export function findHeaderBodyMismatch(
     : '`Mcp-Name` is not what the body says'
 }
 
-function shown(header: string | string[] | undefined): string {
+function describeHeader(header: string | string[] | undefined): string {
   return typeof header === 'string' ? `\`${header.slice(0, 100)}\`` : 'missing'
 }
 

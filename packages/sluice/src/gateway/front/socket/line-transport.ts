@@ -195,7 +195,7 @@ class LineTransport implements ClientTransport {
   }
 
   /** Nobody can be waited for who may never come: a client that is gone does not hear them. */
-  held(request: RequestId): void {
+  noteHeld(request: RequestId): void {
     this.#line.settled(request)
   }
 

@@ -53,7 +53,7 @@ export class NegotiatingUpstream implements Upstream {
   readonly #started = new Map<ProtocolGeneration, Upstream>()
   readonly #allEnded: Promise<void>[] = []
   #link: Upstream | undefined
-  #taken: ProtocolGeneration | undefined
+  #generation: ProtocolGeneration | undefined
   #isDeciding = false
   #closed = false
   #settleEnded: () => void = () => {}
@@ -78,8 +78,8 @@ export class NegotiatingUpstream implements Upstream {
   get handle(): string | undefined {
     const inner = this.#link?.handle
     const { isProcess } = this.#options
-    if (this.#taken === undefined || inner === undefined || isProcess) return undefined
-    return JSON.stringify([this.#taken, inner])
+    if (this.#generation === undefined || inner === undefined || isProcess) return undefined
+    return JSON.stringify([this.#generation, inner])
   }
 
   get isBusy(): boolean {
@@ -273,7 +273,7 @@ export class NegotiatingUpstream implements Upstream {
           ? new StatelessOverSession(adapt, { log, onBegun }, events)
           : new SessionOverStateless(adapt, { log, onBegun }, events)
     this.#link = link
-    this.#taken = generation
+    this.#generation = generation
     for (const { text, carried } of this.#waiting.takeAll()) link.send(text, carried)
   }
 

@@ -30,7 +30,7 @@ export class UpstreamSession {
   declared: DeclaredCapabilities = []
   #waiting: OutboundRequest[] = []
   /** Asked by the gate; bounded by what clients may have open. */
-  readonly #asked = new Map<RequestId, (answer: JsonRpcResponse) => void>()
+  readonly #pending = new Map<RequestId, (answer: JsonRpcResponse) => void>()
   #lastId = 0
 
   constructor(inner: Upstream, events: KeptSessionEvents) {
@@ -69,22 +69,22 @@ export class UpstreamSession {
   ): void {
     const id = `own-${++this.#lastId}`
     const params = withMembers(undefined, texts)
-    this.#asked.set(id, answered)
+    this.#pending.set(id, answered)
     const passing = { id, method, params }
     if (!this.#inner.send(writeRequest(id, method, params.text), { passing }))
-      this.#asked.delete(id)
+      this.#pending.delete(id)
   }
 
   /** False if the answer is to somebody else's question. */
   answered(answer: JsonRpcResponse): boolean {
-    const answered = this.#asked.get(answer.id as RequestId)
-    this.#asked.delete(answer.id as RequestId)
+    const answered = this.#pending.get(answer.id as RequestId)
+    this.#pending.delete(answer.id as RequestId)
     answered?.(answer)
     return answered !== undefined
   }
 
   failed(failure: UpstreamFailure): boolean {
-    if (!this.#asked.delete(failure.request as RequestId)) return false
+    if (!this.#pending.delete(failure.request as RequestId)) return false
     if (this.#state !== 'beginning') return true
     this.#state = 'none'
     this.#events.onFailed(this.#waiting.splice(0), failure)

@@ -48,7 +48,7 @@ export class HttpExchange implements ConnectionJob {
   readonly bodyBytes: number
   readonly #events: ExchangeEvents
   #connection: Connection | undefined
-  #held = false
+  #isPaused = false
   #timer: NodeJS.Timeout | undefined
   /** What came and was not read yet: at most what one read of the socket brought. */
   #queue: Buffer[] = []
@@ -74,12 +74,12 @@ export class HttpExchange implements ConnectionJob {
 
   /** The receiver is slow. */
   pause(): void {
-    this.#held = true
+    this.#isPaused = true
     this.#connection?.pause(this)
   }
 
   resume(): void {
-    this.#held = false
+    this.#isPaused = false
     this.#goOn()
   }
 
@@ -107,7 +107,7 @@ export class HttpExchange implements ConnectionJob {
 
   onHead(status: number, headers: ResponseHeaders): void {
     if (this.over) return
-    if (this.#held) this.#connection?.pause(this)
+    if (this.#isPaused) this.#connection?.pause(this)
     this.#events.onHead(status, headers)
   }
 
@@ -131,7 +131,7 @@ export class HttpExchange implements ConnectionJob {
 
   /** The queue first, then how it ended or what else comes. */
   #goOn(): void {
-    const isStill = () => this.#held || this.#waits || this.#timer !== undefined || this.over
+    const isStill = () => this.#isPaused || this.#waits || this.#timer !== undefined || this.over
     while (!isStill() && this.#queue.length > 0) this.#read(this.#queue.shift() as Buffer)
     if (isStill()) return
     if (this.#ending === undefined) this.#connection?.resume(this)

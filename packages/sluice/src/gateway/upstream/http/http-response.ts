@@ -37,14 +37,14 @@ export class ResponseReader {
   readonly #events: ResponseEvents
   #state: State = 'head'
   /** Of a head or a line that is not whole yet. */
-  #held: Buffer | undefined
+  #buffered: Buffer | undefined
   #left = 0
   #interim = 0
   #trailerBytes = 0
   #staysOpen = false
   #isWhole = false
   /** The last head whose like may come again. */
-  #known: KnownHead | undefined
+  #cachedHead: KnownHead | undefined
 
   constructor(events: ResponseEvents) {
     this.#events = events
@@ -53,7 +53,7 @@ export class ResponseReader {
   /** For the next response on the same connection. */
   begin(): void {
     this.#state = 'head'
-    this.#held = undefined
+    this.#buffered = undefined
     this.#interim = 0
     this.#trailerBytes = 0
     this.#isWhole = false
@@ -84,8 +84,8 @@ export class ResponseReader {
   /** Instead of `push`: the first `bytes` of `received` where they are a whole response with a head as
    * the last one's, and nothing behind it. False if they are not that, and nothing has been taken. */
   takeWhole(received: Buffer, bytes: number): boolean {
-    const known = this.#known
-    if (known === undefined || this.#state !== 'head' || this.#held !== undefined) return false
+    const known = this.#cachedHead
+    if (known === undefined || this.#state !== 'head' || this.#buffered !== undefined) return false
     const bodyAt = known.same.bodyAt(received, bytes)
     if (bodyAt < 0 || bodyAt > HTTP_HEADER_BYTES_MAX) return false
     if (bodyAt + known.same.length !== bytes) return false
@@ -109,18 +109,18 @@ export class ResponseReader {
   }
 
   #takeHead(chunk: Buffer, at: number): number {
-    const before = this.#held?.length ?? 0
+    const before = this.#buffered?.length ?? 0
     const rest = at === 0 ? chunk : chunk.subarray(at)
-    const bytes = this.#held === undefined ? rest : Buffer.concat([this.#held, rest])
+    const bytes = this.#buffered === undefined ? rest : Buffer.concat([this.#buffered, rest])
     // The end itself may be cut in two.
     const end = bytes.indexOf(END_OF_HEAD, Math.max(0, before - 3))
     if ((end < 0 ? bytes.length : end) > HTTP_HEADER_BYTES_MAX)
       throw new Error(`the headers have more than ${HTTP_HEADER_BYTES_MAX} bytes`)
     if (end < 0) {
-      this.#held = bytes
+      this.#buffered = bytes
       return chunk.length
     }
-    this.#held = undefined
+    this.#buffered = undefined
     this.#onHead(bytes.toString('latin1', 0, end))
     return at + end + END_OF_HEAD.length - before
   }
@@ -140,7 +140,7 @@ export class ResponseReader {
     const { connection } = headers
     const closes = connection !== undefined && /(?:^|,)\s*close\s*(?:,|$)/i.test(connection)
     this.#staysOpen = match[1] === '1' && !closes && length !== 'to the end'
-    this.#known = this.#staysOpen ? knownHead(text, status, headers) : undefined
+    this.#cachedHead = this.#staysOpen ? knownHead(text, status, headers) : undefined
     this.#left = typeof length === 'number' ? length : 0
     this.#state = typeof length === 'number' ? 'counted' : length
     this.#events.onHead(status, headers)
@@ -162,10 +162,10 @@ export class ResponseReader {
     const feed = chunk.indexOf(LF, at)
     const end = feed < 0 ? chunk.length : feed + 1
     const piece = chunk.subarray(at, end)
-    const bytes = this.#held === undefined ? piece : Buffer.concat([this.#held, piece])
+    const bytes = this.#buffered === undefined ? piece : Buffer.concat([this.#buffered, piece])
     if (bytes.length > HTTP_CHUNK_LINE_LENGTH_MAX)
       throw new Error(`a line between chunks has more than ${HTTP_CHUNK_LINE_LENGTH_MAX} bytes`)
-    this.#held = feed < 0 ? Buffer.from(bytes) : undefined
+    this.#buffered = feed < 0 ? Buffer.from(bytes) : undefined
     if (feed < 0) return end
     if (bytes[bytes.length - 2] !== CR) throw new Error('a line between chunks ends without CR')
     this.#onLine(bytes.toString('latin1', 0, bytes.length - 2))

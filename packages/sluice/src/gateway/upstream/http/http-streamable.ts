@@ -184,7 +184,7 @@ export class StreamableHttpTransport implements HttpTransport {
     this.#listener = undefined
     const text = writeRequest(AGAIN, 'initialize', passing.params?.text)
     const sent = { id: AGAIN, method: 'initialize' }
-    host.conversation.sent(sent)
+    host.conversation.noteSent(sent)
     this.#post({ text, sent, trace: undefined, passing: { ...passing, id: AGAIN } })
     const end = (): OutgoingMessage[] => {
       const { waiting } = this.#revival as SessionRestart

@@ -96,7 +96,7 @@ export class HttpUpstream implements Upstream, HttpHost {
     if (this.#closed) return false
     const sent = carried?.passing ?? readMessageHead(text)
     const waiting = Math.max(this.#transport.size, this.conversation.open.size)
-    this.conversation.sent(sent)
+    this.conversation.noteSent(sent)
     if (waiting >= HTTP_OPEN_EXCHANGES_MAX) {
       const message = `${HTTP_OPEN_EXCHANGES_MAX} messages wait for the server \`${this.name}\` already`
       const request = sent.method === undefined ? undefined : sent.id

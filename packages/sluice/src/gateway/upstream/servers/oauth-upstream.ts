@@ -20,7 +20,7 @@ export class OAuthUpstream implements Upstream {
   readonly #events: UpstreamEvents
   readonly #inner: Upstream
   readonly #login: ServerLogin
-  readonly #kept = new Map<RequestId, RetriableMessage>()
+  readonly #retriable = new Map<RequestId, RetriableMessage>()
   /** What waits for a token, in order. */
   #waiting: (() => void)[] | undefined
   #closed = false
@@ -34,14 +34,14 @@ export class OAuthUpstream implements Upstream {
     this.#login = login
     this.#inner = connect({
       onMessage: (message, related) => {
-        if (message.kind === 'answer' && message.id !== null) this.#kept.delete(message.id)
+        if (message.kind === 'answer' && message.id !== null) this.#retriable.delete(message.id)
         events.onMessage(message, related)
       },
       onFailure: (failure) => void this.#failed(failure),
       onSuspended: (request) => events.onSuspended?.(request),
       onClose: (why) => {
         this.#closed = true
-        this.#kept.clear()
+        this.#retriable.clear()
         events.onClose(why)
       },
     })
@@ -84,7 +84,7 @@ export class OAuthUpstream implements Upstream {
   }
 
   abort(request: RequestId): void {
-    this.#kept.delete(request)
+    this.#retriable.delete(request)
     this.#inner.abort(request)
   }
 
@@ -100,24 +100,24 @@ export class OAuthUpstream implements Upstream {
 
   #sendNow(text: string, carried: UpstreamSendOptions | undefined): boolean {
     const { id, method } = readMessageHead(text)
-    if (id !== undefined && method !== undefined && this.#kept.size < OPEN_REQUESTS_MAX)
-      this.#kept.set(id, { text, carried, header: this.#login.header, isSecond: false })
+    if (id !== undefined && method !== undefined && this.#retriable.size < OPEN_REQUESTS_MAX)
+      this.#retriable.set(id, { text, carried, header: this.#login.header, isSecond: false })
     return this.#inner.send(text, carried)
   }
 
   async #failed(failure: UpstreamFailure): Promise<void> {
     const { request, status } = failure
-    const retriable = request === undefined ? undefined : this.#kept.get(request)
+    const retriable = request === undefined ? undefined : this.#retriable.get(request)
     if (status === 401 && retriable !== undefined && !retriable.isSecond) {
       retriable.isSecond = true
       if ((await this.#login.refused(retriable.header)) && !this.#closed) {
         // It may have been given up meanwhile.
-        if (this.#kept.get(request as RequestId) === retriable)
+        if (this.#retriable.get(request as RequestId) === retriable)
           this.#inner.send(retriable.text, retriable.carried)
         return
       }
     }
-    if (request !== undefined) this.#kept.delete(request)
+    if (request !== undefined) this.#retriable.delete(request)
     const help = `run \`${this.#login.command}\``
     this.#events.onFailure(failure.code === 'UPSTREAM_NEEDS_LOGIN' ? { ...failure, help } : failure)
   }

@@ -19,7 +19,7 @@ interface SharedProcess {
 
 export class SharedServers {
   readonly #idleMs: number
-  readonly #kept = new Map<string, SharedProcess>()
+  readonly #processes = new Map<string, SharedProcess>()
   /** Also those that only have to end. */
   readonly #living = new Set<SharedServer>()
 
@@ -32,7 +32,7 @@ export class SharedServers {
     { spare, start }: { readonly spare: FindSpare; readonly start: StartShared },
     events: UpstreamEvents,
   ): Upstream {
-    const shared = this.#kept.get(key) ?? this.#start(key, start)
+    const shared = this.#processes.get(key) ?? this.#start(key, start)
     clearTimeout(shared.idleTimer)
     const link = shared.server.attach(events)
     shared.spares.set(link, spare)
@@ -44,7 +44,7 @@ export class SharedServers {
     const spares = new Map<Upstream, FindSpare>()
     const forget = (): void => {
       clearTimeout(shared.idleTimer)
-      if (this.#kept.get(key) === shared) this.#kept.delete(key)
+      if (this.#processes.get(key) === shared) this.#processes.delete(key)
     }
     const spare = () => sparedBy([...spares.values()], shared.lastUsedMs)
     const server = new SharedServer((events) => start(spare, events), {
@@ -56,7 +56,7 @@ export class SharedServers {
       onClose: forget,
     })
     const shared: SharedProcess = { server, spares, lastUsedMs: performance.now() }
-    this.#kept.set(key, shared)
+    this.#processes.set(key, shared)
     this.#living.add(server)
     void server.ended.then(() => this.#living.delete(server))
     return shared

@@ -22,7 +22,7 @@ export class StdioReader {
   readonly #budget = new TokenBucket(STDOUT_UNITS_PER_SECOND, performance.now(), STDOUT_CREDIT_MAX)
   #lines: DecodedLine[] = []
   #at = 0
-  #held = false
+  #isPaused = false
   /** A turn or the budget has to pass; then `#drain` goes on. */
   #waits = false
   #ended = false
@@ -48,19 +48,19 @@ export class StdioReader {
   }
 
   pause(): void {
-    this.#held = true
+    this.#isPaused = true
     this.#stdout.pause()
   }
 
   resume(): void {
-    this.#held = false
+    this.#isPaused = false
     this.#drain()
   }
 
   /** Hands over nothing more. Goes on reading, so that a process on its way out is not blocked. */
   stop(): void {
     this.#stopped = true
-    this.#held = false
+    this.#isPaused = false
     this.#lines = []
     this.#at = 0
     this.#drain()
@@ -79,7 +79,7 @@ export class StdioReader {
     if (this.#waits) return
     let waitMs = this.#budget.spend(spent, performance.now())
     let turn = 0
-    while (this.#at < this.#lines.length && !this.#held && waitMs === 0) {
+    while (this.#at < this.#lines.length && !this.#isPaused && waitMs === 0) {
       if (turn === STDOUT_LINES_PER_TURN) return this.#goOnLater(() => setImmediate(this.#goOn))
       turn += 1
       const line = this.#lines[this.#at] as DecodedLine
@@ -88,7 +88,7 @@ export class StdioReader {
       waitMs = this.#budget.spendOne(performance.now())
     }
     if (waitMs > 0) return this.#goOnLater(() => setTimeout(this.#goOn, waitMs).unref())
-    if (this.#held) return
+    if (this.#isPaused) return
     if (!this.#ended) {
       if (this.#stdout.isPaused()) this.#stdout.resume()
     } else if (!this.#stopped) {

@@ -18,7 +18,7 @@ export class StdioWriter {
   #length = 0
   #scheduled = false
   #open = true
-  #held = false
+  #isPaused = false
   /** When the server last read, or had nothing to read. */
   #lastReadMs: number
 
@@ -60,7 +60,7 @@ export class StdioWriter {
 
   /** Nobody reads any more: what comes now is never written. */
   hold(): void {
-    this.#held = true
+    this.#isPaused = true
   }
 
   /** Ends stdin, after what waits if it can still be written, and returns what never was. */
@@ -83,7 +83,7 @@ export class StdioWriter {
 
   #flush(): void {
     this.#scheduled = false
-    while (this.#open && !this.#held && this.#waiting.length > 0) {
+    while (this.#open && !this.#isPaused && this.#waiting.length > 0) {
       if (this.#stdin.writableNeedDrain) return
       this.#lastReadMs = this.#nowMs()
       this.#stdin.write(this.#takeSome())

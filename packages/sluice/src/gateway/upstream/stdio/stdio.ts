@@ -110,7 +110,7 @@ export class StdioUpstream implements Upstream {
       this.#refuseFull(sent.id, line.length)
       return true
     }
-    this.#conversation.sent(sent)
+    this.#conversation.noteSent(sent)
     this.#reader?.expectOne()
     return true
   }
