@@ -4,6 +4,7 @@
 
 import { sampleFacts } from '@sluice/policy/cases/sample-facts'
 import { compile } from '@sluice/policy/compile/compile'
+import type { JsonObject } from '@sluice/policy/core/json'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { decide } from '@sluice/policy/decide/decide'
@@ -47,7 +48,10 @@ export function run(options: RunOptions): number {
     { goal: 'remembering paths, at most 20 µs per kB', value: remember(listing, turns), max: 20 },
     {
       goal: 'a decision, ten arguments, p50 at most 5 µs',
-      value: decideCalls(records, turns),
+      value: decideCalls(
+        rows.map(({ id, email, name }) => ({ id, email, name })),
+        turns,
+      ),
       max: 5,
     },
   ]
@@ -68,7 +72,7 @@ function remember(text: string, turns: number): number {
   return median(turns, () => memory.remember({ texts: [text] }, source)) / (text.length / 1_000)
 }
 
-function decideCalls(records: string, turns: number): number {
+function decideCalls(people: readonly { readonly name: string }[], turns: number): number {
   const text = 'version: 1\ndefault: allow\nprotect: balanced\n'
   const policy = compile({ file: 'p', text }).policy as CompiledPolicy
   const definition = { server: 's', name: 'send_report', inputSchema: { type: 'object' } }
@@ -78,12 +82,25 @@ function decideCalls(records: string, turns: number): number {
     memory.remember({
       texts: [Array.from({ length: 2_000 }, (_, at) => `w${from + at}`).join(' ')],
     })
-  memory.remember({ texts: [records] })
+  memory.remember({ texts: [JSON.stringify(people)] })
   const facts = { ...sampleFacts(tool), provenance: memory }
   const counters = new MemoryCounters()
-  const args = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`part_${at}`, `${at}`]))
-  const call = { server: 's', name: 'send_report', method: 'tools/call', args }
-  return median(turns * 5, () => decide(policy, call, facts, counters, NOW))
+  // Each is checked: none of them holds the call.
+  const args = {
+    ...{ to: 'user7@example.com', cc: 'user8@example.com', id: '17', parent: '18' },
+    ...{
+      name: people[5]?.name,
+      team: people[6]?.name,
+      channel: people[7]?.name,
+      start: '2026-11-16',
+    },
+    ...{ subject: 'the report', body: 'all of it is in the notes of the last meeting' },
+  } as JsonObject
+  // New arguments for each call: what was read of them is kept.
+  return median(turns * 5, () => {
+    const call = { server: 's', name: 'send_report', method: 'tools/call', args: { ...args } }
+    if (decide(policy, call, facts, counters, NOW).action !== 'allow') throw new Error('held')
+  })
 }
 
 /** Microseconds. */

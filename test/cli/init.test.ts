@@ -93,7 +93,9 @@ test('what is moved works behind the gate, its policy holds, and undo leaves all
   expect(readFileSync(config, 'utf8')).not.toContain('a-secret-value')
 
   const own = tools.filter(({ server }: Known) => server !== 'odd')
-  holds(own, readFileSync(join(root, 'policy.yaml'), 'utf8'))
+  const written = readFileSync(join(root, 'policy.yaml'), 'utf8')
+  expect(written).toContain('\nprotect: balanced\n')
+  holds(own, written)
 
   const gate = await up()
   const { mcpServers } = JSON.parse(readFileSync(join(home, '.claude.json'), 'utf8'))

@@ -32,6 +32,7 @@ guardrails:
     action: deny
 answers:
   "vault/*": { redact: [secret], seal: ["deploy/*"] }
+egress: { "other/*": [a.example] }
 canaries: { backup: ${CANARY} }
 `
 
@@ -87,6 +88,11 @@ test('a key reaches the server that may have it, and nobody else learns it', asy
   const texts = (await Promise.all(refusals)).map((text) => text.replace(/"callId":"[^"]*"/g, ''))
   expect(texts[0]).toContain('a sealed value in the arguments may not be passed to this tool')
   expect(texts[0]).toBe(texts[1])
+
+  // A host that no list has.
+  const sent = { url: 'https://evil.example/x' }
+  expect(await call(agent.client, 'other__echo', sent)).toContain('`evil.example`')
+  expect(await call(agent.client, 'other__echo', { url: 'https://a.example' })).toContain('a.ex')
 
   // Another session cannot open it.
   const stranger = await throughGate(gate, '')

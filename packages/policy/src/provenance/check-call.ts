@@ -22,6 +22,7 @@ import {
   isSeparated,
   listAddresses,
   looksLikeUrl,
+  readSimple,
   readValue,
 } from './read-value.ts'
 import type { Answer, SessionProvenance } from './session-provenance.ts'
@@ -301,13 +302,15 @@ function listValues(
   const isReach = isRead && getToolWords(name).reachesHosts
   const visit = ({ text, parent, key, role, isEnum, policyRole }: ArgumentLeaf) => {
     if (text === '' || policyRole === 'none' || (isEnum && policyRole === undefined)) return
-    // Most values are one word: neither several nor a sentence.
-    if (!isRead && policyRole === undefined && role !== 'free text' && WORD.test(text)) {
-      const reading = readValue(text, role === 'address')
-      const use = isDestinationKind(reading.kind) ? 'address' : USE_OF[role]
-      if (use !== undefined && (use === 'address' || !isDateText(text)))
-        values.push({ parent, key, reading, use })
-      return
+    // Most values are one word, or a few: neither several nor a sentence.
+    if (!isRead && policyRole === undefined && role !== 'free text') {
+      const reading = readOne(text, role)
+      if (reading !== undefined) {
+        const use = isDestinationKind(reading.kind) ? 'address' : USE_OF[role]
+        if (use !== undefined && (use === 'address' || !isDateText(text)))
+          values.push({ parent, key, reading, use })
+        return
+      }
     }
     const add = (reading: ValueReading, use: ValueUse) =>
       values.push({ parent, key, reading, use, isDeclared: policyRole !== undefined })
@@ -347,6 +350,14 @@ function listValues(
   }
   const isTooLarge = visitLeaves(args, inputSchema, visit, roles)
   return { values, isTooLarge: isTooLarge || values.length >= CHECKED_VALUES_MAX }
+}
+
+/** A value that cannot be several, and holds no address within; undefined if it has to be looked into. */
+function readOne(text: string, role: ValueRole): ValueReading | undefined {
+  const simple = text.length > PROSE_CHARS_MIN ? undefined : readSimple(text)
+  // Of an argument for addresses a path may be a host: `example.com/x`.
+  if (simple !== undefined && !(role === 'address' && simple.kind === 'path')) return simple
+  return WORD.test(text) ? readValue(text, role === 'address') : undefined
 }
 
 const WORD = /^[\w-]+$/

@@ -17,6 +17,8 @@ export function readValue(text: string, isAddress = false): ValueReading {
 }
 
 function readFolded(folded: string, isAddress: boolean): ValueReading {
+  // A day is nothing else, and arguments are full of them.
+  if (DAY.test(folded)) return { kind: 'text', whole: folded }
   const plain = collapse(folded)
   if (plain.length > ADDRESS_CHARS_MAX) return { kind: 'text', whole: plain }
   const bare = trimEdges(plain)
@@ -108,6 +110,7 @@ export function readSimple(text: string): ValueReading | undefined {
   return kind && { kind, whole: hasCapitals ? text.toLowerCase() : text }
 }
 
+const DAY = /^\d{4}-\d\d-\d\d$/
 const SIMPLE_CHARS_MAX = 100
 const SIMPLE_PATH_CHARS_MAX = 200
 const DOT = 0x2e
