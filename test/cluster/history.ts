@@ -116,10 +116,11 @@ function checkCharges(history: History): string[] {
   const place = (key: string, gate: string, atMs: number) => `${key} ${gate} ${atMs.toFixed(3)}`
   const due = new Map<string, number>()
   const known = new Set<string>()
-  for (const { amount, isGivenBack, key, row } of listCharged(history)) {
+  for (const { amount, key, row } of listCharged(history)) {
     known.add(key)
     const at = place(key, row.gate, row.atMs)
-    due.set(at, (due.get(at) ?? 0) + (isGivenBack ? 0 : amount))
+    // What the ledger says was given back may still be charged, if the gate was killed right then.
+    due.set(at, (due.get(at) ?? 0) + amount)
   }
   const places = group(history.charges, ({ atMs, gate, key }) => place(key, gate, atMs))
   for (const [at, charges] of places) {

@@ -40,6 +40,8 @@ export const ADMIT_BATCH_MAX = 256
 export const ADMIT_WAITING_MAX = 4_096
 /** Outcomes, refusals and events that wait for the shared store; of more the oldest are dropped. */
 export const SHARED_ROWS_WAITING_MAX = 20_000
+/** Statements with records that wait before charges of a lost answer are given back. */
+export const UNDO_BATCHES_MAX = 100
 /** Bytes of all records in one statement. */
 export const ADMIT_BYTES_MAX = 4 * 1_048_576
 /** The first pause before the shared store is tried again, and the longest. */
@@ -48,7 +50,7 @@ export const SHARED_RETRY_MS_MAX = 1_000
 /** How often a gate looks for changes of other gates while it admits nothing. */
 export const SHARED_POLL_MS = 500
 /** How often a gate says that it is there. */
-export const GATE_BEAT_MS = 2_000
+export const GATE_BEAT_MS = 1_000
 /** A gate that has not said so for so long counts as gone. */
 export const GATE_GONE_MS = 10_000
 /** Records of a chain in one answer of the shared store. */

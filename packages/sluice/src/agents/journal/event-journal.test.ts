@@ -3,7 +3,7 @@
 // driver that is slow on purpose; then agents whose steps are committed through the slow one, and leases.
 
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import {
   findPostgres,
   namePostgresSuite,
@@ -289,6 +289,26 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('leases', postgres), (
     second.close()
     expect(shared(first).takeOver(0)).toMatchObject({ agents: [] })
     expect(shared(first).acquireAgent('a')).toBeUndefined()
+  })
+
+  test('after the database was away, a gate leaves the others time to renew their leases', () => {
+    openPostgres()
+    const [back, slow] = [openShared('back'), openShared('slow')]
+    const [one, other] = [back, slow].map(({ database }) => database as PostgresDatabase)
+    openShared('a').close()
+    expect(other?.acquireAgent('a')).toBeUndefined()
+    let nowMs = performance.now() + 20_000
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
+    onTestFinished(() => clock.mockRestore())
+    back.run("UPDATE sluice_agents.leases SET beat_at = '-infinity' WHERE gate = 'slow'")
+    expect(one?.takeOver(0)).toMatchObject({ wasFenced: false, agents: [] })
+    expect(one?.acquireAgent('a')).toMatch(/^[0-9a-f-]{36}$/)
+    expect(other?.takeOver(0)).toMatchObject({ wasFenced: false })
+    // One that does not come back is gone.
+    back.run("UPDATE sluice_agents.leases SET beat_at = '-infinity' WHERE gate = 'slow'")
+    nowMs += 4_900
+    one?.takeOver(0)
+    expect(one?.acquireAgent('a')).toBeUndefined()
   })
 
   test('a transaction goes on over no other connection, and a lease is not valid after a failover', async () => {

@@ -3,7 +3,12 @@
 // transactions of its owner find no lease and write nothing, and its families are free for others to take. After a
 // failover no lease is valid: each process takes its own again and reads its agents again, since steps may be lost.
 
-import { AGENT_FAMILIES_TAKEN_MAX, AGENT_LEASE_MS, AGENT_LOCK_MS_MAX } from '../../store/limits.ts'
+import {
+  AGENT_BEAT_MS,
+  AGENT_FAMILIES_TAKEN_MAX,
+  AGENT_LEASE_MS,
+  AGENT_LOCK_MS_MAX,
+} from '../../store/limits.ts'
 import type { BlockingStatement, SqlRows } from '../../store/postgres/blocking-connection.ts'
 import { TIMELINE } from '../../store/postgres/statements.ts'
 
@@ -23,6 +28,9 @@ export class Leases {
   readonly #send: (statements: readonly BlockingStatement[]) => readonly SqlRows[]
   readonly #families = new Set<number>()
   readonly #lease: string
+  /** By the monotonic clock of this process. */
+  #renewedAtMs = performance.now()
+  #patientUntilMs = Number.NEGATIVE_INFINITY
 
   constructor(
     { gate, lease }: { readonly gate: string; readonly lease: string },
@@ -43,12 +51,23 @@ export class Leases {
     return `SELECT 1 FROM sluice_agents.leases WHERE ${this.#isValid} FOR SHARE`
   }
 
+  /** After the database was away, every lease looks expired: the others have time to renew theirs. */
+  get #expired(): string {
+    const isPatient = performance.now() < this.#patientUntilMs
+    return isPatient ? 'false' : `l.beat_at < now() - interval '${AGENT_LEASE_MS} ms'`
+  }
+
   /** Waits for the transaction of its owner, if there is one. */
   get #removeExpired(): BlockingStatement {
-    const expired = `beat_at < now() - interval '${AGENT_LEASE_MS} ms'`
-    return {
-      text: `DELETE FROM sluice_agents.leases WHERE ${expired} AND lease <> '${this.#lease}'`,
-    }
+    const other = `l.lease <> '${this.#lease}'`
+    return { text: `DELETE FROM sluice_agents.leases l WHERE ${this.#expired} AND ${other}` }
+  }
+
+  #renewed(): void {
+    const nowMs = performance.now()
+    if (nowMs - this.#renewedAtMs > AGENT_LEASE_MS / 2)
+      this.#patientUntilMs = nowMs + 2 * AGENT_BEAT_MS
+    this.#renewedAtMs = nowMs
   }
 
   has(family: number): boolean {
@@ -102,7 +121,7 @@ export class Leases {
         {
           text: `SELECT f.family, f.lease, l.lease AS holder FROM sluice_agents.families f
             LEFT JOIN sluice_agents.leases l
-              ON l.lease = f.lease AND l.beat_at >= now() - interval '${AGENT_LEASE_MS} ms'
+              ON l.lease = f.lease AND NOT (${this.#expired})
             WHERE ${condition}`,
           values: [value],
         },
@@ -131,6 +150,7 @@ export class Leases {
   takeOver(nowMs: number): TakenLease {
     const beat = `UPDATE sluice_agents.leases SET beat_at = now() WHERE ${this.#isValid} RETURNING 1`
     const [renewed = []] = this.#send([{ text: beat }])
+    this.#renewed()
     const wasFenced = renewed.length === 0
     if (wasFenced) this.enter()
     const results = this.#inTransaction([

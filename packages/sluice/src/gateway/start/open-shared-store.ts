@@ -229,6 +229,7 @@ export class SharedStore {
     const { epoch } = this.admission
     const beat = await this.directory.beat({ ...this.#report(), version, peer: this.peer })
     this.#skewMs = beat.skewMs
+    this.peers.beat()
     await this.admission.compareTimeline(beat.timeline, epoch)
   }
 

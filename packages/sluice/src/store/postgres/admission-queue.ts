@@ -1,5 +1,6 @@
 // What waits for the next statement: calls, which are refused if it cannot come, and records, which wait.
 
+import type { AdmissionReply } from '../admission.ts'
 import { StoreError } from '../errors.ts'
 import {
   ADMIT_BATCH_MAX,
@@ -46,6 +47,21 @@ export class AdmissionQueue {
       queue.splice(0, taken)
     }
     return batch
+  }
+
+  /** Calls that were decided by other sessions than there are now: they are decided again. */
+  async answerStale(
+    stale: readonly QueuedItem[],
+    refresh?: (owners: ReadonlySet<string>) => Promise<void>,
+  ): Promise<void> {
+    const owners = new Set(stale.flatMap(({ checks }) => checks.map(({ owner }) => owner)))
+    let reply: AdmissionReply = { status: 'changed' }
+    try {
+      await refresh?.(owners)
+    } catch (error) {
+      reply = { status: 'unavailable', why: (error as Error).message }
+    }
+    for (const { answer } of stale) answer(reply)
   }
 }
 

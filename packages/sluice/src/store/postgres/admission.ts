@@ -1,7 +1,6 @@
 // Admission of calls at gates that share one database: limits, approval and intent are one statement.
-// One statement is in flight at a time; what arrives meanwhile is the next batch, and outcomes, refusals
-// and events ride along. If the effect of a statement is unknown, this gate's epoch is raised, which waits
-// for the statement or prevents it; then what it did is looked up, and undone. Nothing is sent before that.
+// One statement is in flight at a time; what arrives meanwhile is the next batch, and other records ride along. If the
+// effect of a statement is unknown, this gate's epoch is raised, which waits for it; then what it did is undone.
 
 import { randomUUID } from 'node:crypto'
 import type { LimitUsage, Receipt } from '@sluice/policy/core/counters'
@@ -14,6 +13,7 @@ import {
   SHARED_OUTCOME_DELAY_MS,
   SHARED_RETRY_MS_MAX,
   SHARED_RETRY_MS_MIN,
+  UNDO_BATCHES_MAX,
 } from '../limits.ts'
 import type { AdmissionState, PostgresAdmissionParts } from './admission-parts.ts'
 import { AdmissionQueue, SAME_NAME, STOPPED, tooManyRecords } from './admission-queue.ts'
@@ -59,6 +59,7 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
   #pauseMs = SHARED_RETRY_MS_MIN
   /** The statement whose effect is unknown. */
   #unknown: readonly QueuedItem[] = []
+  readonly #undone: SharedReceipt[] = []
   #batches = 0
   readonly #recent = new RecentCharges()
   /** Of the database; another one after a failover. */
@@ -91,8 +92,7 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
 
   /** Takes this gate's name: a gate that had it before is fenced. Calls since `openFrom` may be open. */
   async start(): Promise<{ readonly openFrom: number; readonly head: ChainHead }> {
-    const row = await this.#enter(ENTER)
-    if (row === undefined) throw new Error('the gate was not registered')
+    const row = (await this.#enter(ENTER)) as Row
     this.#head = toHead(row)
     this.#timeline = row.timeline
     this.#become('open', '')
@@ -130,15 +130,19 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     })
   }
 
+  /** After the record that says so: a gate that is killed in between has charged too much, never too little. */
   async refund(receipt: Receipt): Promise<void> {
     if (receipt.charges.length === 0) return
+    await new Promise((resolve) => setImmediate(resolve))
+    await this.drain(2)
     const { connections, gate } = this.#parts
     await connections.query(GIVE_BACK, [gate, ...encodeRefund(receipt as SharedReceipt)])
   }
 
-  /** Writes what waits. */
-  async drain(): Promise<void> {
-    while (this.#state === 'open' && (this.#queue.rows.length > 0 || this.#flight !== undefined)) {
+  /** Writes what waits, in so many statements at most. */
+  async drain(most = Number.POSITIVE_INFINITY): Promise<void> {
+    const isBusy = () => this.#queue.rows.length > 0 || this.#flight !== undefined
+    for (let sent = 0; sent <= most && this.#state === 'open' && isBusy(); sent++) {
       this.#schedule()
       await this.#flight
       await new Promise((resolve) => setImmediate(resolve))
@@ -237,31 +241,19 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
         this.#giveBack(item, reply)
       else item.answer(reply)
     }
-    if (stale.length > 0) void this.#refresh(stale)
+    if (stale.length > 0) void this.#queue.answerStale(stale, this.#parts.refreshSessions)
   }
 
   /** Of a call that was admitted and is not sent. */
   #giveBack({ answer }: QueuedItem, reply: AdmissionReply & { status: 'admitted' }): void {
-    void this.refund(reply.receipt).catch(() => {})
     this.#appendUndone(reply.sequence)
+    void this.refund(reply.receipt).catch(() => {})
     answer({ status: 'unavailable', why: STOPPED })
   }
 
   #appendUndone(intent: number): void {
     const body = this.#parts.encodeUndone(intent)
     void this.append({ kind: 'o', id: '', body }, intent).catch(() => {})
-  }
-
-  /** They are decided again by the sessions as they are now. */
-  async #refresh(stale: readonly QueuedItem[]): Promise<void> {
-    const owners = new Set(stale.flatMap(({ checks }) => checks.map(({ owner }) => owner)))
-    let reply: AdmissionReply = { status: 'changed' }
-    try {
-      await this.#parts.refreshSessions?.(owners)
-    } catch (error) {
-      reply = { status: 'unavailable', why: (error as Error).message }
-    }
-    for (const { answer } of stale) answer(reply)
   }
 
   async #failed(batch: readonly QueuedItem[], error: Error & { code?: string }): Promise<void> {
@@ -315,13 +307,23 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
       if (row.timeline !== this.#timeline) await this.#parts.onFailover?.()
       this.#timeline = row.timeline
       await this.#parts.catchUp()
-      if (this.#state !== 'unknown') return
+      await this.#undo()
+      if (this.#state !== 'unknown' || this.#unknown.length > 0) return
       this.#become('open', '')
       this.#schedule()
     } catch (error) {
       this.#why = (error as Error).message
       if (this.#state === 'unknown') this.#recoverLater()
     }
+  }
+
+  /** The records first, see `refund`. */
+  async #undo(): Promise<void> {
+    const isLeft = () => this.#undone.length > 0 && this.#queue.rows.length > 0
+    for (let sent = 0; isLeft() && this.#unknown.length === 0 && sent < UNDO_BATCHES_MAX; sent++)
+      await this.#flush()
+    if (this.#unknown.length === 0)
+      for (const receipt of this.#undone.splice(0)) await this.refund(receipt)
   }
 
   async #resolve(head: ChainHead, row: Row): Promise<void> {
@@ -338,7 +340,7 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     }
     const { at, written } = found
     const undo: SharedReceipt = { ...undoneCharges(batch, written), at, batch: String(row.batch) }
-    await this.refund(undo)
+    this.#undone.push(undo)
     this.#head = head
     this.#unknown = []
     this.#parts.onWritten?.(written, head)
@@ -354,8 +356,8 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
   async #restore(head: ChainHead, row: Row): Promise<boolean> {
     const before = this.#head
     const charges = this.#recent.encodeAfter(Number(row.batch))
-    const lost = { before, head, charges, batch: this.#recent.last, epoch: this.#epoch }
-    if (!(await restoreChain(this.#parts, lost))) return false
+    const last = { batch: this.#recent.last, epoch: this.#epoch }
+    if (!(await restoreChain(this.#parts, { before, head, charges, ...last }))) return false
     const body = this.#parts.encodeRestored?.({ from: head.seq + 1, through: before.seq })
     if (body !== undefined) this.#queue.rows.push(toRowItem({ kind: 'e', id: '', body }, () => {}))
     return true
@@ -368,7 +370,6 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     return row
   }
 
-  /** An answer that cannot be read: what the database has is not known. */
   #stop(why: string, state: 'lost' | 'fenced' = 'lost'): void {
     this.#become(state, why)
     this.#refuseAll()
@@ -383,9 +384,7 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     for (const { answer } of this.#queue.rows.splice(0)) answer(this.#unavailable())
   }
 
-  #unavailable(): AdmissionReply {
-    return { status: 'unavailable', why: this.#why }
-  }
+  #unavailable = (): AdmissionReply => ({ status: 'unavailable', why: this.#why })
 
   #become(state: AdmissionState, why: string): void {
     if (this.#state === 'closed') return

@@ -1,7 +1,7 @@
 // What gates know of each other to pass requests on: where a gate is reached, whether it is there, and
 // which sessions have been taken over from a gate that was gone. Rows of the shared store.
 
-import { ADMIT_DEADLINE_MS } from '../limits.ts'
+import { ADMIT_DEADLINE_MS, GATE_BEAT_MS } from '../limits.ts'
 import type { PostgresConnections } from './connections.ts'
 import { FIND_PEER, SESSION_OWNER, TAKE_OVER, TAKEN_FROM } from './statements.ts'
 
@@ -9,17 +9,27 @@ export interface PeerRow {
   /** `host:port`. */
   readonly address: string
   readonly state: string
-  /** Since it last said that it is there, by the clock of the database. */
+  /** Since it last said that it is there, by the clock of the database; at most as long as this gate itself has said so
+   * without a gap: after the database was away, all gates look silent. */
   readonly silentMs: number
 }
 
 export class PeerRows {
   readonly #connections: PostgresConnections
   readonly #gate: string
+  #beatAtMs = performance.now()
+  #sinceMs = this.#beatAtMs
 
   constructor(connections: PostgresConnections, gate: string) {
     this.#connections = connections
     this.#gate = gate
+  }
+
+  /** This gate has said that it is there. */
+  beat(): void {
+    const nowMs = performance.now()
+    if (nowMs - this.#beatAtMs > 2 * GATE_BEAT_MS) this.#sinceMs = nowMs
+    this.#beatAtMs = nowMs
   }
 
   async find(gate: string): Promise<PeerRow | undefined> {
@@ -28,7 +38,7 @@ export class PeerRows {
     return {
       address: String(row.peer),
       state: String(row.state),
-      silentMs: Number(row.silent_ms),
+      silentMs: Math.min(Number(row.silent_ms), performance.now() - this.#sinceMs),
     }
   }
 
