@@ -11,6 +11,7 @@ Financial | passwords | update_plan_subscription | Update the subscription of an
 Execute | watcher | monitor_run | Queue a check of a monitor outside of its schedule | id
 Execute | coder | helper | Coding agent for files and terminals | prompt
 Execute | panes | write_to_terminal | Writes text into a terminal session | id,text
+Execute | browser | tick | Check a checkbox of the page | selector
 Execute | bots | eat_meal | Eat a meal from the bag | item
 Write | database | dump_table | Dumps a table to a file; it reads data only | table,output_file
 Write | drive | link | Gets or creates a shareable link of a file | file_id
@@ -148,6 +149,11 @@ describe('what is easily confused', () => {
 
   test('a name that rehearses over a text that acts is unknown', () => {
     expect(classify(tool('wipe_preview', 'Wipes the whole disk')).unknown).toBe(true)
+    // A verb that no list has; what it returns is not what it does.
+    expect(classify(tool('port', 'Zorble a port. It returns an address.'))).toMatchObject({
+      category: 'Execute',
+      unknown: true,
+    })
   })
 
   test('a prompt for another agent is an act', () => {

@@ -60,7 +60,7 @@ const FAMILIES = {
     reinstate remediate remix replenish replicate reprice reshape reshuffle restock restrict retag retarget retract
     reverse revive secure separate sharpen shift shrink shuffle silence simplify slice slide smooth splice stamp
     stitch stretch strengthen suppress synchronize synchronise tighten transcode transpose unify whitelist allowlist
-    denylist blocklist withhold supersede integrate impersonate`,
+    denylist blocklist withhold supersede integrate impersonate expose`,
   ],
   send: [
     'Write',

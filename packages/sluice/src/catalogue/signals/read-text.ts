@@ -53,11 +53,29 @@ export function readText(text: string, at: string, tell: EmitSignal): void {
     if (!SCENE.test(text)) {
       const words = splitText(text, start, stop)
       if (isFound) readLater(words, text, at, tell)
-      else isFound = readAct(words, text, at, tell)
+      else isFound = readAct(words, text, at, tell) || (count === 0 && isUnlistedAct(words))
     }
     start = stop + 1
   }
   if (!isFound && !readOtherScript(text, at, end, tell)) readThing(text, at, end, tell)
+}
+
+/**
+ * `Expose a port`: an act by a verb that no list has. The sentence after it ("Returns the address") must
+ * not pass for the act, or a tool that changes something is one that reads.
+ */
+function isUnlistedAct(words: readonly WordSpan[]): boolean {
+  const first = words[0]?.text ?? ''
+  return (
+    /^(?:an?|the|this|your|all)$/.test(words[1]?.text ?? '') &&
+    /^[a-z]{4,}$/.test(first) &&
+    !DETERMINERS.has(first) &&
+    !PREPOSITIONS.has(first) &&
+    !LEAD_INS.has(first) &&
+    !ASKS.test(first) &&
+    verbAt(first) === undefined &&
+    nounsAt(first).length === 0
+  )
 }
 
 /** A text without an act names what is answered: `Latest price of a symbol`, `How each member voted`. */
@@ -160,6 +178,8 @@ function asks(words: readonly WordSpan[], head: WordSpan): string | undefined {
   const act = ASKING.exec(head.text)?.[1]
   if (act === undefined) return undefined
   const near = words.slice(from + 1, from + 5).map(({ text }) => text)
+  if (act === 'check') return near.some((word) => TICKED.test(word)) ? 'drive' : undefined
+  if (act === 'solve') return near.some((word) => /^captchas?$/.test(word)) ? 'drive' : undefined
   if (act === 'report') return near.some((word) => COMPLAINTS.has(word)) ? 'send' : undefined
   if (act === 'perform' || act === 'conduct')
     return near.some((word) => nounsAt(word).includes('inquiry')) ? 'judge' : undefined
@@ -175,7 +195,9 @@ function asks(words: readonly WordSpan[], head: WordSpan): string | undefined {
   return isQuestion && answered ? 'look' : undefined
 }
 
-const ASKING = /^(convert|test|send|load|report|perform|conduct)s?$/
+const ASKING = /^(convert|test|send|load|report|perform|conduct|check|solve)s?$/
+/** To check one of these is to tick it. */
+const TICKED = /^(?:checkbox|checkboxes|radio)$/
 /** To report one of these is to tell somebody. */
 const COMPLAINTS = new Set(
   'problem problems bug bugs issue issues incident abuse spam feedback outage vulnerability'.split(
