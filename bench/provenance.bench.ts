@@ -57,7 +57,9 @@ export function run(options: RunOptions): number {
   ]
   if (options.json) console.log(JSON.stringify({ goals }))
   for (const { goal, value, max } of goals)
-    console.log(`${value <= max ? 'reached' : 'MISSED '}  ${goal}: ${value.toFixed(2)}`)
+    console.log(
+      `${value.p50 <= max ? 'reached' : 'MISSED '}  ${goal}: ${value.p50.toFixed(2)} (10th percentile ${value.p10.toFixed(2)})`,
+    )
   return 0
 }
 
@@ -65,14 +67,14 @@ function word(at: number): string {
   return `${WORDS[(at * 7_919) % WORDS.length]}${at % 7 === 0 ? at % 1_000 : ''}`
 }
 
-/** Microseconds per kB, the median. */
-function remember(text: string, turns: number): number {
+/** Microseconds per kB. */
+function remember(text: string, turns: number): Times {
   const memory = new SessionProvenance(SEED)
   const source = { isSteered: false, isTrusted: false, echoes: [], canListRecords: true }
-  return median(turns, () => memory.remember({ texts: [text] }, source)) / (text.length / 1_000)
+  return measure(turns, () => memory.remember({ texts: [text] }, source), text.length / 1_000)
 }
 
-function decideCalls(people: readonly { readonly name: string }[], turns: number): number {
+function decideCalls(people: readonly { readonly name: string }[], turns: number): Times {
   const text = 'version: 1\ndefault: allow\nprotect: balanced\n'
   const policy = compile({ file: 'p', text }).policy as CompiledPolicy
   const definition = { server: 's', name: 'send_report', inputSchema: { type: 'object' } }
@@ -97,18 +99,24 @@ function decideCalls(people: readonly { readonly name: string }[], turns: number
     ...{ subject: 'the report', body: 'all of it is in the notes of the last meeting' },
   } as JsonObject
   // New arguments for each call: what was read of them is kept.
-  return median(turns * 5, () => {
+  return measure(turns * 5, () => {
     const call = { server: 's', name: 'send_report', method: 'tools/call', args: { ...args } }
     if (decide(policy, call, facts, counters, NOW).action !== 'allow') throw new Error('held')
   })
 }
 
-/** Microseconds. */
-function median(turns: number, work: () => void): number {
+/** The median, and what it takes while nothing else runs. */
+interface Times {
+  readonly p50: number
+  readonly p10: number
+}
+
+/** Microseconds, divided by `parts`. */
+function measure(turns: number, work: () => void, parts = 1): Times {
   const times = Array.from({ length: turns }, () => {
     const began = performance.now()
     work()
-    return (performance.now() - began) * 1_000
+    return ((performance.now() - began) * 1_000) / parts
   }).sort((one, other) => one - other)
-  return times[turns >> 1] as number
+  return { p50: times[turns >> 1] as number, p10: times[Math.floor(turns / 10)] as number }
 }

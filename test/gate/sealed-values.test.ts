@@ -32,7 +32,7 @@ guardrails:
     action: deny
 answers:
   "vault/*": { redact: [secret], seal: ["deploy/*"] }
-egress: { "other/*": [a.example] }
+egress: { deploy/read_file: [a.example] }
 canaries: { backup: ${CANARY} }
 `
 
@@ -89,10 +89,11 @@ test('a key reaches the server that may have it, and nobody else learns it', asy
   expect(texts[0]).toContain('a sealed value in the arguments may not be passed to this tool')
   expect(texts[0]).toBe(texts[1])
 
-  // A host that no list has.
-  const sent = { url: 'https://evil.example/x' }
-  expect(await call(agent.client, 'other__echo', sent)).toContain('`evil.example`')
-  expect(await call(agent.client, 'other__echo', { url: 'https://a.example' })).toContain('a.ex')
+  // Only a host that the list has.
+  const read = (path: string) => call(agent.client, 'deploy__read_file', { path })
+  expect(await read('https://evil.example/x')).toContain('`evil.example`')
+  expect(await read('https://a.example/x')).toContain('https://a.example/x')
+  expect(bytesTo(gate.folder)).not.toContain('evil.example')
 
   // Another session cannot open it.
   const stranger = await throughGate(gate, '')
