@@ -15,7 +15,7 @@ import { writePastTraffic } from '../../test/console/past-traffic.ts'
 
 const DAYS = 2
 const DAY_MS = 86_400_000
-/** A Tuesday: the days before it are busy ones. */
+/** A Tuesday: a quiet day and a busy one before it. */
 const END_MS = Date.UTC(2026, 10, 3)
 const RARE = 'quarterly_zebra'
 const ROUNDS = 3

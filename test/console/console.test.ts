@@ -163,6 +163,8 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await open('Approvals')
     await page.locator('.frozen-banner').getByRole('button', { name: 'Thaw' }).click()
     await page.locator('.frozen-banner').waitFor({ state: 'detached' })
+    // The button is gone; the next key starts in the page.
+    await until(() => page.evaluate(`document.activeElement.id === 'main'`) as Promise<boolean>)
   })
 
   test('an approval by one key and the passkey lets the waiting client go on', async () => {

@@ -44,16 +44,26 @@ test('events are in words', () => {
   const proposal = {
     ...{ request: '37344cf0b309', call: '01HZ', principal: 'local', agent: null, session: 's' },
     ...{ server: 'shop', method: 'tools/call', name: 'pay', risk: 'low', expiresAtMs: 1.8e12 },
-    asks: [{ rule: '/tools/pay', reason: '', quorum: 1 }],
+    asks: [{ rule: '/tools/shop~1pay', reason: '', quorum: 1 }],
   }
   expect(describeEvent(proposal)).toBe(
-    'shop/pay, by local, request 37344cf0b309, risk low, expires 2027-01-15 08:00 UTC, rule /tools/pay',
+    'shop/pay, by local, request 37344cf0b309, risk low, expires 2027-01-15 08:00 UTC, rule /tools/shop/pay',
   )
   const alert = { title: 'A limit', facts: [{ name: 'pay', value: '9 of 10' }], suppressed: 0 }
-  expect(describeEvent(alert)).toBe('A limit, pay: 9 of 10, suppressed 0')
-  const grant = { how: 'add', name: 'ci', groups: ['ops', 'qa'], explain: false, prompt: true }
+  expect(describeEvent(alert)).toBe('A limit, pay: 9 of 10')
+  const grant = {
+    how: 'add',
+    name: 'ci',
+    groups: ['ops', 'qa'],
+    explain: false,
+    prompt: true,
+    until: '2027-01-31T18:00:00.000Z',
+  }
   expect(describeEvent({ ...grant, by: { name: 'ada' } })).toBe(
-    'ci, by ada, groups ops and qa, prompt',
+    'ci, by ada, groups ops and qa, prompt, until 2027-01-31 18:00 UTC',
+  )
+  expect(describeEvent({ scope: 'all', frozenAtMs: 1.8e12, odd: {} })).toBe(
+    'scope all, frozen at 2027-01-15 08:00 UTC',
   )
   expect([describeEvent(null), describeEvent('odd')]).toEqual(['', '"odd"'])
 })

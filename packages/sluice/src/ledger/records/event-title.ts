@@ -69,6 +69,7 @@ const LABELS: Readonly<Record<string, string>> = {
   ...{ hold: 'valid', expiresAtMs: 'expires', asks: 'rule', title: '', facts: '' },
   ...{ isFirstPolicy: 'the first policy', signedBy: 'signed by', slots: 'sessions' },
 }
+const ISO_TIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d+)?Z$/
 const DIGEST = /\b((?:sha256:)?[\w-]{8})[\w-]{32,}/g
 
 /** The call, who did it, then its other values. */
@@ -83,15 +84,20 @@ export function describeEvent(detail: unknown): string {
   for (const [key, value] of Object.entries(rest)) {
     const text = OMITTED_KEYS.has(key) ? '' : toText(key, value)
     if (text === '') continue
-    const label = LABELS[key] ?? key.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+    const label = LABELS[key] ?? toLabel(key)
     words.push(value === true ? label : `${label} ${text}`.trim())
   }
   return words.filter((word) => word !== '').join(', ')
 }
 
+/** `frozenAtMs` is `frozen at`. */
+function toLabel(key: string): string {
+  return key.replace(/Ms$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+}
+
 /** Empty for what is not so, and for nothing. */
 function toText(key: string, value: unknown): string {
-  if (value === null || value === false || value === '') return ''
+  if (value === null || value === false || value === '' || value === 0) return ''
   if (Array.isArray(value))
     return value
       .map((one) => toText(key, one))
@@ -101,11 +107,11 @@ function toText(key: string, value: unknown): string {
     const { name, rule, channel, value: said } = value
     if (typeof name === 'string' && typeof said === 'string') return `${name}: ${said}`
     const named = [name, rule, channel].find((one) => typeof one === 'string')
-    return typeof named === 'string' ? named : Object.keys(value).join(' and ')
+    return typeof named === 'string' ? toText(key, named) : ''
   }
-  if (typeof value === 'number' && key.endsWith('Ms') && value > 1e12)
-    return `${new Date(value).toISOString().slice(0, 16).replace('T', ' ')} UTC`
-  return String(value).replace(DIGEST, '$1…')
+  const isTime = typeof value === 'number' && key.endsWith('Ms') && value > 1e12
+  const text = isTime ? new Date(value).toISOString() : String(value)
+  return text.replace(ISO_TIME, '$1 $2 UTC').replace(DIGEST, '$1…').replaceAll('~1', '/')
 }
 
 /** A person is recorded by name, or with how they proved who they are. */
