@@ -58,7 +58,10 @@ export async function run(options: RunOptions): Promise<number> {
     running.push(echo)
     const open = async (name: string, config?: Record<string, unknown>) => {
       const gate = await startSluice({
-        ...{ command, folder: join(folder, name), server: { url: echo.url }, policy: POLICY },
+        command,
+        folder: join(folder, name),
+        server: { url: echo.url },
+        policy: POLICY,
         ...(config === undefined ? {} : { config }),
       })
       running.push(gate)

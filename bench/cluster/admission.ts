@@ -52,7 +52,9 @@ export async function compareAdmission(url: string, rounds: number, forMs: numbe
         turns.reduce((all, turn) => all + of(turn), 0)
       const calls = sum((turn) => turn.calls)
       seen[at]?.push({
-        ...{ calls, rate: (calls * 1_000) / forMs, commits: sum((turn) => turn.commits) },
+        calls,
+        rate: (calls * 1_000) / forMs,
+        commits: sum((turn) => turn.commits),
         p50Ms: sum((turn) => turn.p50Ms) / count,
         p99Ms: Math.max(...turns.map((turn) => turn.p99Ms)),
       })
@@ -92,7 +94,11 @@ async function serveTurns(url: string, gate: string): Promise<void> {
     const callId = `${gate} ${++nth}`
     const began = performance.now()
     const charge: LimitCharge = {
-      ...{ key: counter, kind: 'rate', windowMs: WINDOW_MS, max: MAX, amount: ONE },
+      key: counter,
+      kind: 'rate',
+      windowMs: WINDOW_MS,
+      max: MAX,
+      amount: ONE,
     }
     const now = { wallMs: Date.now(), monotonicMs: began }
     const entry = judgement(nth, { callId })

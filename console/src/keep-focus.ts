@@ -22,9 +22,7 @@ export function keepFocus(): () => void {
     }, GIVEN_BACK_MS)
   }
   const removed = new MutationObserver(look)
-  removed.observe(document.body, {
-    ...{ childList: true, subtree: true, attributeFilter: ['disabled'] },
-  })
+  removed.observe(document.body, { childList: true, subtree: true, attributeFilter: ['disabled'] })
   document.addEventListener('focusin', remember)
   return () => {
     removed.disconnect()

@@ -41,11 +41,10 @@ export function Palette({
   const items = useMemo(
     (): PaletteItem[] => [
       ...pages.map(({ path, says }) => ({ kind: 'Page', name: says, to: `/${path}` })),
-      ...(servers ?? []).map(({ name }) => ({
-        ...{ kind: 'Server', name, to: pathTo('servers', name) },
-      })),
+      ...(servers ?? []).map(({ name }) => ({ kind: 'Server', name, to: pathTo('servers', name) })),
       ...(tools ?? []).map(({ server, name }) => ({
-        ...{ kind: 'Tool', name: `${server}/${name}` },
+        kind: 'Tool',
+        name: `${server}/${name}`,
         to: `/servers${formatQuery({ tool: `${server}/${name}` })}`,
       })),
       ...(agents ?? []).map(({ id }) => ({ kind: 'Agent', name: id, to: pathTo('agents', id) })),

@@ -120,7 +120,10 @@ function List(): JSX.Element {
 
 export function State({ state }: { state: string }): JSX.Element {
   const dots: Record<string, string> = {
-    ...{ running: 'up', waiting: 'starting', paused: 'starting', stopped: 'failing' },
+    running: 'up',
+    waiting: 'starting',
+    paused: 'starting',
+    stopped: 'failing',
   }
   return (
     <span className="row small">

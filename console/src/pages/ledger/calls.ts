@@ -141,7 +141,10 @@ function merged(
   if (!meets) return { key, calls, next, behind, indexRebuilt, searchedToMs }
   const rest = had.calls.filter(({ seq }) => (isOldest ? seq > last : seq < last))
   return {
-    ...{ key, behind, indexRebuilt, calls: [...calls, ...rest] },
+    key,
+    behind,
+    indexRebuilt,
+    calls: [...calls, ...rest],
     ...(rest.length > 0
       ? { next: had.next, searchedToMs: had.searchedToMs }
       : { next, searchedToMs }),

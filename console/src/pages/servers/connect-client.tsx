@@ -35,27 +35,37 @@ const headersOf = (token: string) => ({ Authorization: `Bearer ${token}` })
 
 const CLIENTS: readonly Client[] = [
   {
-    ...{ value: 'claude-code', says: 'Claude Code', where: 'at a terminal' },
+    value: 'claude-code',
+    says: 'Claude Code',
+    where: 'at a terminal',
     write: ({ server, url, token }) =>
       `claude mcp add --transport http ${server} ${url} --header "Authorization: Bearer ${token}"`,
   },
   {
-    ...{ value: 'cursor', says: 'Cursor', where: 'in ~/.cursor/mcp.json' },
+    value: 'cursor',
+    says: 'Cursor',
+    where: 'in ~/.cursor/mcp.json',
     write: ({ server, url, token }) =>
       writeJson({ mcpServers: { [server]: { url, headers: headersOf(token) } } }),
   },
   {
-    ...{ value: 'vscode', says: 'VS Code', where: 'in .vscode/mcp.json' },
+    value: 'vscode',
+    says: 'VS Code',
+    where: 'in .vscode/mcp.json',
     write: ({ server, url, token }) =>
       writeJson({ servers: { [server]: { type: 'http', url, headers: headersOf(token) } } }),
   },
   {
-    ...{ value: 'gemini', says: 'Gemini CLI', where: 'in ~/.gemini/settings.json' },
+    value: 'gemini',
+    says: 'Gemini CLI',
+    where: 'in ~/.gemini/settings.json',
     write: ({ server, url, token }) =>
       writeJson({ mcpServers: { [server]: { httpUrl: url, headers: headersOf(token) } } }),
   },
   {
-    ...{ value: 'other', says: 'Another client', where: 'in its configuration' },
+    value: 'other',
+    says: 'Another client',
+    where: 'in its configuration',
     write: ({ url, token }) => `${url}\nAuthorization: Bearer ${token}`,
   },
 ]

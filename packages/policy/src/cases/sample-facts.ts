@@ -54,7 +54,11 @@ export function sampleFacts(tool: KnownTool | undefined, overrides: SampleFacts 
       ? { id: 'agent', owner: 'local', template: '', depth: 0, turn: 0, ...overrides.agent }
       : null,
     session: {
-      ...{ id: 'session', startedAtMs: 0, calls: 0, saw: [], past: samplePast(overrides) },
+      id: 'session',
+      startedAtMs: 0,
+      calls: 0,
+      saw: [],
+      past: samplePast(overrides),
       ...overrides.session,
     },
     provenance: sampleProvenance(overrides),

@@ -80,7 +80,9 @@ export class Page {
   async prove(method: string, path: string, body?: unknown): Promise<Reply> {
     const text = body === undefined ? '' : toText(body)
     const { status, body: answer } = await this.ask('POST', '/api/proofs', {
-      ...{ method, path, body: text },
+      method,
+      path,
+      body: text,
     })
     if (status !== 200) return { status, body: answer }
     return this.ask(method, path, text === '' ? undefined : text, this.proofOf(answer.challenge))

@@ -41,7 +41,11 @@ interface EndpointRoute {
 
 /** For rows that anyone may ask. */
 const NOBODY: Person = {
-  ...{ name: '', kind: 'person', roles: [], groups: [], owns: [] },
+  name: '',
+  kind: 'person',
+  roles: [],
+  groups: [],
+  owns: [],
   proof: 'client',
 }
 const HEADERS = {

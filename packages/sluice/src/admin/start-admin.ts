@@ -64,17 +64,17 @@ export function startAdmin(
   }
   const endpoints: Endpoint[] = [
     ...signInEndpoints({
-      ...{
-        people,
-        passkeys,
-        challenges,
-        signIns,
-        rpOf,
-        nowMs,
-        links: new ApprovalLinks(parts.key),
-      },
+      people,
+      passkeys,
+      challenges,
+      signIns,
+      rpOf,
+      nowMs,
+      links: new ApprovalLinks(parts.key),
       issuers: issuers.map(({ name, issuer, console }) => ({
-        ...{ name, issuer, onPage: console !== undefined },
+        name,
+        issuer,
+        onPage: console !== undefined,
       })),
       elsewhere: new ExternalSignIn({ issuers, tokens, key: parts.key, nowMs }),
       guestOf: async (jwt, { origin }) =>
@@ -98,7 +98,9 @@ export function startAdmin(
   ]
   endpoints.push(
     endpoint({
-      ...{ method: 'GET', path: '/api/openapi.json', role: 'viewer' },
+      method: 'GET',
+      path: '/api/openapi.json',
+      role: 'viewer',
       summary: 'this table',
       handle: () => openApiOf(endpoints),
     }),

@@ -14,9 +14,12 @@ function formsOf(value: string): readonly string[] {
   return [
     ...new Set(
       [
-        ...[value, value.toLowerCase(), value.toUpperCase()],
+        value,
+        value.toLowerCase(),
+        value.toUpperCase(),
         encodeURIComponent(toWellFormed(value)),
-        ...[hex, percent],
+        hex,
+        percent,
         ...base64,
         ...urlSafe,
       ].map(toSmall),

@@ -51,7 +51,9 @@ function addressOf({ read }: NamedServer): ServerAddress {
   return read.kind === 'http'
     ? { url: text(read.url), headers: texts(read.headers) }
     : {
-        ...{ command: read.command.map(text), env: texts(read.env), cwd: read.cwd },
+        command: read.command.map(text),
+        env: texts(read.env),
+        cwd: read.cwd,
         // As its client would start it.
         client: { variables: clientVariables(process.env, undefined), isWhole: true },
       }

@@ -46,7 +46,9 @@ function inspectEntry(
   url: string,
 ): ClientEntry {
   const about = {
-    ...{ client: CLIENTS[from.client], file: from.file, name: entry.name },
+    client: CLIENTS[from.client],
+    file: from.file,
+    name: entry.name,
     isProject: from.scope === 'project',
     ...(entry.off === undefined ? {} : { off: entry.off }),
     ...('stays' in reading ? { stays: reading.stays } : {}),

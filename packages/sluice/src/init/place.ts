@@ -87,7 +87,9 @@ function rootsOf(
 
 export function thisMachine(projects: readonly string[]): Machine {
   return {
-    ...{ platform: process.platform, home: homeOf(process.env), environment: process.env },
+    platform: process.platform,
+    home: homeOf(process.env),
+    environment: process.env,
     projects: projects.map((folder) => resolve(folder)),
     list: (folder) => {
       try {

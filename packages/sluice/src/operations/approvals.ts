@@ -70,10 +70,7 @@ const LIST: Operation = operation({
   role: 'viewer',
   proof: 'none',
   socket: 'approvals',
-  http: {
-    ...{ method: 'GET', path: '/api/approvals' },
-    view: ({ requests = [] }) => ({ requests }),
-  },
+  http: { method: 'GET', path: '/api/approvals', view: ({ requests = [] }) => ({ requests }) },
   command: 'approvals list',
   input: {
     ...FILTER,
@@ -213,7 +210,14 @@ export const LIFT: Operation = operation({
 })
 
 export const APPROVAL_OPERATIONS: readonly Operation[] = [
-  ...[LIST, NEWS, SHOW, REVEAL, DECIDE, STANDING, END_STANDING, LIFT],
+  LIST,
+  NEWS,
+  SHOW,
+  REVEAL,
+  DECIDE,
+  STANDING,
+  END_STANDING,
+  LIFT,
 ]
 
 function listAll(

@@ -6,7 +6,16 @@ import { basename } from 'node:path'
 import { OperationError } from '../core/operation-error.ts'
 
 const SHELLS: ReadonlySet<string> = new Set([
-  ...['sh', 'bash', 'dash', 'zsh', 'ksh', 'fish', 'cmd', 'cmd.exe', 'powershell', 'pwsh'],
+  'sh',
+  'bash',
+  'dash',
+  'zsh',
+  'ksh',
+  'fish',
+  'cmd',
+  'cmd.exe',
+  'powershell',
+  'pwsh',
 ])
 
 export function checkWords(words: readonly string[]): void {

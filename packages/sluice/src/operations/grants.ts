@@ -22,9 +22,18 @@ const name = { kind: 'text', max: 64 } as const
 const groups = { kind: 'list', of: name, max: GRANT_GROUPS_MAX } as const
 
 const VIEW = fieldsOf({
-  ...{ name: TEXT, id: TEXT, policy: TEXT, slots: COUNT, groups: listOf(TEXT) },
-  ...{ explain: FLAG, prompt: FLAG, fixed: FLAG },
-  ...{ until: orNull(TIME), created: orNull(TIME), lastUsed: orNull(TIME), revoked: orNull(TIME) },
+  name: TEXT,
+  id: TEXT,
+  policy: TEXT,
+  slots: COUNT,
+  groups: listOf(TEXT),
+  explain: FLAG,
+  prompt: FLAG,
+  fixed: FLAG,
+  until: orNull(TIME),
+  created: orNull(TIME),
+  lastUsed: orNull(TIME),
+  revoked: orNull(TIME),
 })
 
 export const ADD_GRANT: Operation = operation({
@@ -102,9 +111,7 @@ export const REVOKE_GRANT: Operation = operation({
     name: { shape: { kind: 'text', max: 300 }, doc: 'whose', required: true },
     forget: { shape: { kind: 'boolean' }, doc: 'take it off the list, too' },
   },
-  output: fieldsOf({
-    ...{ name: TEXT, revoked: FLAG, forgotten: FLAG, fixed: FLAG, localUser: FLAG },
-  }),
+  output: fieldsOf({ name: TEXT, revoked: FLAG, forgotten: FLAG, fixed: FLAG, localUser: FLAG }),
   run: async (parts, input, { by }) => {
     const { grants, ledger, grantsChanged, nowMs } = parts
     if (grants.refresh()) grantsChanged()
@@ -129,7 +136,8 @@ const LIST: Operation = operation({
   input: {},
   output: fieldsOf({ grants: listOf(VIEW), policies: listOf(TEXT), localUser: FLAG }),
   run: ({ grants, policies }) => ({
-    ...{ grants: grants.list().map((one) => toGrantView(one, grants)), policies: [...policies] },
+    grants: grants.list().map((one) => toGrantView(one, grants)),
+    policies: [...policies],
     localUser: !grants.exist,
   }),
 })
@@ -141,8 +149,14 @@ export function toGrantView(grant: Grant, grants: Grants): JsonObject {
   const { id, policy, slots, explain, isFixed } = grant
   const at = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
   return {
-    ...{ name: grant.name, id, policy, slots, groups: [...grant.groups], explain },
-    ...{ prompt: grant.canSayPrompt === true, fixed: isFixed },
+    name: grant.name,
+    id,
+    policy,
+    slots,
+    groups: [...grant.groups],
+    explain,
+    prompt: grant.canSayPrompt === true,
+    fixed: isFixed,
     until: at(grant.untilMs ?? null),
     created: at(grant.createdMs),
     lastUsed: at(grants.lastUseMs(grant)),

@@ -20,8 +20,16 @@ const PIN = { kind: 'any' } as const
 const WHAT = { kind: 'text', max: 200 } as const
 
 const VIEW = fieldsOf({
-  ...{ name: TEXT, kind: TEXT, roles: listOf(TEXT), groups: listOf(TEXT), owns: listOf(TEXT) },
-  ...{ since: TIME, pinSet: orNull(TIME), passkeys: COUNT, token: FLAG, wrongPins: COUNT },
+  name: TEXT,
+  kind: TEXT,
+  roles: listOf(TEXT),
+  groups: listOf(TEXT),
+  owns: listOf(TEXT),
+  since: TIME,
+  pinSet: orNull(TIME),
+  passkeys: COUNT,
+  token: FLAG,
+  wrongPins: COUNT,
   pausedUntil: orNull(TIME),
 })
 
@@ -53,8 +61,11 @@ const SET_FIRST_PIN: Operation = operation({
   },
   run: async (parts, { name, pin, at = 'unknown' }) => {
     const first: Approver = {
-      ...{ name: checkName(name), kind: 'person', roles: [...ROLES] },
-      ...{ groups: [], owns: ['local'] },
+      name: checkName(name),
+      kind: 'person',
+      roles: [...ROLES],
+      groups: [],
+      owns: ['local'],
     }
     const where = at.slice(0, 100)
     const chosen = checkNewPin(pin)
@@ -126,8 +137,11 @@ const ADD: Operation = operation({
         'leave the other roles to people',
       )
     const person: Approver = {
-      ...{ name: checkName(input.name), kind: isSystem ? 'system' : 'person', roles },
-      ...{ groups: readGroups(input.groups), owns: readOwns(input.owns) },
+      name: checkName(input.name),
+      kind: isSystem ? 'system' : 'person',
+      roles,
+      groups: readGroups(input.groups),
+      owns: readOwns(input.owns),
     }
     const pin = input.pin === undefined ? undefined : checkNewPin(input.pin)
     const credentials = { token: isSystem, ...(pin === undefined ? {} : { pin }) }
@@ -184,7 +198,12 @@ const PROVE: Operation = operation({
 })
 
 export const PEOPLE_OPERATIONS: readonly Operation[] = [
-  ...[LIST, SET_FIRST_PIN, CHANGE_PIN, ADD, REMOVE_PERSON, PROVE],
+  LIST,
+  SET_FIRST_PIN,
+  CHANGE_PIN,
+  ADD,
+  REMOVE_PERSON,
+  PROVE,
 ]
 
 export function listPeople({ people }: Pick<OperationParts, 'people'>): JsonObject {

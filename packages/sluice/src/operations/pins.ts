@@ -97,8 +97,12 @@ export const PIN_OPERATIONS: readonly Operation[] = [HELD_PINS, ACCEPT_PINS, REF
 /** `pins.accept` on a data directory if no gate runs. */
 export function acceptStored(store: DatabaseSync): Operation {
   return operation({
-    ...{ name: 'pins.accept', summary: ACCEPT_PINS.summary, role: ACCEPT_PINS.role },
-    ...{ proof: 'fresh', command: 'pin --accept', input: TARGET },
+    name: 'pins.accept',
+    summary: ACCEPT_PINS.summary,
+    role: ACCEPT_PINS.role,
+    proof: 'fresh',
+    command: 'pin --accept',
+    input: TARGET,
     run: async ({ ledger, nowMs }, { server, name }, { by }) => {
       const tools = readKeptTools(store).filter(
         ({ definition }) =>
@@ -115,13 +119,21 @@ export function acceptStored(store: DatabaseSync): Operation {
       const insert = store.prepare('INSERT OR REPLACE INTO pins VALUES (?, ?, ?, ?, ?, ?, ?)')
       for (const { definition, category, risk } of tools)
         insert.run(
-          ...[definition.server, definition.name, pinOf(definition, sha256)],
-          ...[JSON.stringify(definition), category, risk, nowMs()],
+          definition.server,
+          definition.name,
+          pinOf(definition, sha256),
+          JSON.stringify(definition),
+          category,
+          risk,
+          nowMs(),
         )
       return {
         accepted: tools.map(({ definition, category }) => ({
-          ...{ server: definition.server, name: definition.name, category },
-          ...{ because: 'as it was last seen', changes: [] },
+          server: definition.server,
+          name: definition.name,
+          category,
+          because: 'as it was last seen',
+          changes: [],
         })),
       }
     },
@@ -144,7 +156,13 @@ function toPendingView({ tool, digest, because, changes, refused }: PendingDefin
   const refusal = refused === undefined ? {} : { refused: { ...refused } }
   const unknown = tool.unknown === true ? { unknown: true } : {}
   return {
-    ...{ server, name, category: tool.category, ...unknown },
-    ...{ because, changes: [...changes], digest, ...refusal },
+    server,
+    name,
+    category: tool.category,
+    ...unknown,
+    because,
+    changes: [...changes],
+    digest,
+    ...refusal,
   }
 }

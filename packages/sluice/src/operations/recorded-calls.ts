@@ -48,7 +48,9 @@ export class RecordedCalls {
         principal: { ...principal, groups: [], claims: {} },
         agent: agent === null ? null : { id: agent, owner: '', template: '', depth: 0, turn: 0 },
         session: {
-          ...{ id: session, calls: past.calls, saw: [...past.saw] },
+          id: session,
+          calls: past.calls,
+          saw: [...past.saw],
           startedAtMs: Number(session.slice(session.lastIndexOf('@') + 1)) || 0,
         },
       },

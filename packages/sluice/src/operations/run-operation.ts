@@ -13,7 +13,11 @@ import type { Operation, OperationParts, Proof } from './operation.ts'
 
 /** For operations that need no proof: the file mode of the socket is the check. */
 const NOBODY: Person = {
-  ...{ name: '', kind: 'person', roles: [], groups: [], owns: [] },
+  name: '',
+  kind: 'person',
+  roles: [],
+  groups: [],
+  owns: [],
   proof: 'client',
 }
 

@@ -63,7 +63,8 @@ export function createServerOperations(parts: ServerParts): readonly Operation[]
     operation({
       name: 'servers.preview',
       summary: 'what would be started or reached, whole; without `entry` what waits for a person',
-      ...{ role, proof: 'none' },
+      role,
+      proof: 'none',
       http: { method: 'POST', path: '/api/servers/:name/preview' },
       input: { name: NAME, entry: { shape: ENTRY, doc: 'the server, as in sluice.yaml' } },
       output: fieldsOf({ server: TEXT, how: TEXT, entry: {}, digest: TEXT }, { before: {} }),
@@ -75,7 +76,8 @@ export function createServerOperations(parts: ServerParts): readonly Operation[]
     operation({
       name: 'servers.put',
       summary: 'add a server, or change one; `digest` is of its preview',
-      ...{ role, proof: 'fresh' },
+      role,
+      proof: 'fresh',
       socket: 'server-put',
       http: { method: 'PUT', path: '/api/servers/:name', require: ['digest'] },
       command: 'server add',
@@ -94,7 +96,8 @@ export function createServerOperations(parts: ServerParts): readonly Operation[]
     operation({
       name: 'servers.remove',
       summary: 'take a server away',
-      ...{ role, proof: 'none' },
+      role,
+      proof: 'none',
       socket: 'server-remove',
       http: { method: 'DELETE', path: '/api/servers/:name', proof: true },
       command: 'server remove',
@@ -108,7 +111,8 @@ export function createServerOperations(parts: ServerParts): readonly Operation[]
     operation({
       name: 'servers.restart',
       summary: 'start the processes of a server again, once idle',
-      ...{ role, proof: 'none' },
+      role,
+      proof: 'none',
       socket: 'server-restart',
       http: { method: 'POST', path: '/api/servers/:name/restart', proof: true },
       command: 'server restart',
@@ -122,7 +126,8 @@ export function createServerOperations(parts: ServerParts): readonly Operation[]
     operation({
       name: 'servers.accept',
       summary: 'confirm what an edit of sluice.yaml says; `digest` is of its preview',
-      ...{ role, proof: 'fresh' },
+      role,
+      proof: 'fresh',
       socket: 'server-accept',
       http: { method: 'POST', path: '/api/servers/:name/accept' },
       command: 'server accept',

@@ -73,7 +73,8 @@ function describeGate(
     waiting: parts.approvals.list({ states: ['pending'], limit: APPROVALS_LISTED_MAX }).length,
     ...listPeople(parts),
     servers: parts.servers.entries.map(([name, { kind }]) => ({
-      ...{ name, kind },
+      name,
+      kind,
       ...gate.figures(name),
       ...failureOf(gate.notes.failureOf(name)),
       ...leftOutOf(gate.notes.limitMetBy(name)),

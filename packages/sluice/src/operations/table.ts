@@ -27,7 +27,12 @@ export function toOperationParts(parts: AdminParts | CommandParts): OperationPar
   const { config, freezes, gate, grants, ledger, people, pins, approvals } = parts
   let news: ApprovalNews | undefined
   return {
-    ...{ people, ledger, freezes, grants, pins, nowMs: Date.now },
+    people,
+    ledger,
+    freezes,
+    grants,
+    pins,
+    nowMs: Date.now,
     prove: createPersonVerifier({ people, ledger, nowMs: processClock.nowMs }),
     tell: (what) => parts.log('warn', what),
     get servers() {
@@ -64,7 +69,10 @@ export function createGateServerOperations(parts: AdminParts | CommandParts): re
   const { config, gate, ledger, parseConfig, servers } = parts
   if (parseConfig === undefined) return []
   return createServerOperations({
-    ...{ file: config.file, parse: parseConfig, ledger, nowMs: Date.now },
+    file: config.file,
+    parse: parseConfig,
+    ledger,
+    nowMs: Date.now,
     isOpenToApi: config.canApiChangeServers,
     running: { servers, gate },
   })

@@ -34,7 +34,8 @@ export function createTraceOperations(traces: TraceRecorder): readonly Operation
     operation({
       name: 'traces.record',
       summary: 'record calls with their arguments and answers for a while, encrypted',
-      ...{ role, proof: 'fresh' },
+      role,
+      proof: 'fresh',
       socket: 'traces-record',
       command: 'traces record',
       input: {
@@ -59,7 +60,9 @@ export function createTraceOperations(traces: TraceRecorder): readonly Operation
             'let `keep` be as long as `for`, or longer',
           )
         const started = await traces.start({
-          ...{ by: by.name, forMs: forSeconds * 1_000, keepMs: keepSeconds * 1_000 },
+          by: by.name,
+          forMs: forSeconds * 1_000,
+          keepMs: keepSeconds * 1_000,
           ...(server === undefined ? {} : { server }),
           ...(principal === undefined ? {} : { principal }),
         })
@@ -83,7 +86,8 @@ export function createTraceOperations(traces: TraceRecorder): readonly Operation
     operation({
       name: 'traces.export',
       summary: 'the calls of a recording with their answers, by session',
-      ...{ role, proof: 'fresh' },
+      role,
+      proof: 'fresh',
       socket: 'traces-export',
       command: 'traces export',
       input: { id: ID },
@@ -95,7 +99,8 @@ export function createTraceOperations(traces: TraceRecorder): readonly Operation
     operation({
       name: 'traces.delete',
       summary: 'delete a recording',
-      ...{ role, proof: 'fresh' },
+      role,
+      proof: 'fresh',
       socket: 'traces-delete',
       command: 'traces delete',
       input: { id: ID },
@@ -121,7 +126,10 @@ function toTraces(calls: readonly TracedCall[]): JsonObject[] {
 function toTraceView(view: TraceView): JsonObject {
   const { id, by, startedMs, expiresMs, server, principal, bytes, isRecording } = view
   return {
-    ...{ id, by, bytes, isRecording },
+    id,
+    by,
+    bytes,
+    isRecording,
     started: new Date(startedMs).toISOString(),
     expires: new Date(expiresMs).toISOString(),
     server: server ?? null,

@@ -20,7 +20,13 @@ type Summary = AgentRow['summary']
 export function agentView(agent: AgentRow, isOwn: boolean): AgentView {
   const { id, owner, model, template, createdAt, depth, hostStop, state } = agent
   return {
-    ...{ id, owner, model, template, depth, createdAtMs: createdAt, isOwn },
+    id,
+    owner,
+    model,
+    template,
+    depth,
+    createdAtMs: createdAt,
+    isOwn,
     state: hostStop === null ? state : 'stopped',
     ...figuresOf(agent.summary),
   }
@@ -120,7 +126,9 @@ function messagesOf(messages: AgentSnapshot['messages']): AgentMessage[] {
           role: message.role,
           text: shorten(message.content),
           calls: calls.map(({ id, name, input }) => ({
-            ...{ id, name, input: shorten(JSON.stringify(input) ?? '') },
+            id,
+            name,
+            input: shorten(JSON.stringify(input) ?? ''),
             result: results.has(id) ? shorten(results.get(id)?.content ?? '') : null,
             isError: results.get(id)?.isError ?? false,
           })),

@@ -62,7 +62,9 @@ export function agentsEndpoints(
     })
   return [
     endpoint({
-      ...{ method: 'GET', path: '/api/agents', role: 'viewer' },
+      method: 'GET',
+      path: '/api/agents',
+      role: 'viewer',
       summary: 'agents of all owners, the newest first',
       handle: async ({ person }) => {
         const rows = (await service()?.steps.listAll(AGENTS_SHOWN)) ?? []
@@ -71,7 +73,10 @@ export function agentsEndpoints(
       },
     }),
     endpoint({
-      ...{ method: 'GET', path: '/api/agents/:id', role: 'viewer', query: TURN },
+      method: 'GET',
+      path: '/api/agents/:id',
+      role: 'viewer',
+      query: TURN,
       summary: 'one agent, now or as it was after a turn',
       handle: ({ params, query, person }) =>
         own(person, params.id ?? '', async ({ steps }) => {
@@ -80,7 +85,9 @@ export function agentsEndpoints(
         }),
     }),
     endpoint({
-      ...{ method: 'GET', path: '/api/agents/:id/events', role: 'viewer' },
+      method: 'GET',
+      path: '/api/agents/:id/events',
+      role: 'viewer',
       summary: 'the journal of an agent, event by event',
       handle: ({ params, person }) =>
         own(person, params.id ?? '', async ({ steps }, owner) => {
@@ -89,7 +96,9 @@ export function agentsEndpoints(
         }),
     }),
     endpoint({
-      ...{ method: 'GET', path: '/api/agents/:id/turns', role: 'viewer' },
+      method: 'GET',
+      path: '/api/agents/:id/turns',
+      role: 'viewer',
       summary: 'the turns of an agent: times, tokens, cost, and its calls on record',
       handle: ({ params, person }) =>
         own(person, params.id ?? '', async ({ steps }, owner): Promise<AgentTurns> => {
@@ -102,7 +111,9 @@ export function agentsEndpoints(
         }),
     }),
     endpoint({
-      ...{ method: 'GET', path: '/api/agents/:id/watch', role: 'viewer' },
+      method: 'GET',
+      path: '/api/agents/:id/watch',
+      role: 'viewer',
       summary: 'what an agent does, as it comes: events `text` and `step` (AgentStep)',
       handle: ({ params, person }) =>
         own(
@@ -120,7 +131,10 @@ export function agentsEndpoints(
         ),
     }),
     endpoint({
-      ...{ method: 'GET', path: '/api/agents/:id/file', role: 'viewer', query: FILE },
+      method: 'GET',
+      path: '/api/agents/:id/file',
+      role: 'viewer',
+      query: FILE,
       summary: 'a file of an agent, as text, now or as it was after a turn',
       handle: ({ params, query, person }) =>
         own(person, params.id ?? '', async ({ steps }) => {
@@ -131,7 +145,10 @@ export function agentsEndpoints(
         }),
     }),
     endpoint({
-      ...{ method: 'POST', path: '/api/agents/:id/prompt', role: 'viewer', body: PROMPT },
+      method: 'POST',
+      path: '/api/agents/:id/prompt',
+      role: 'viewer',
+      body: PROMPT,
       summary: 'give an agent something to do; the run goes on after the answer',
       handle: ({ params, body, person }) =>
         own(person, params.id ?? '', async (agents, owner) => {
@@ -142,7 +159,10 @@ export function agentsEndpoints(
         }),
     }),
     endpoint({
-      ...{ method: 'POST', path: '/api/agents/:id/stop', role: 'viewer', body: STOP },
+      method: 'POST',
+      path: '/api/agents/:id/stop',
+      role: 'viewer',
+      body: STOP,
       summary: 'stop an agent and whatever it is doing',
       handle: ({ params, body, person }) =>
         own(person, params.id ?? '', async (agents, owner) =>
@@ -150,7 +170,10 @@ export function agentsEndpoints(
         ),
     }),
     endpoint({
-      ...{ method: 'POST', path: '/api/agents/:id/pause', role: 'viewer', body: STOP },
+      method: 'POST',
+      path: '/api/agents/:id/pause',
+      role: 'viewer',
+      body: STOP,
       summary: 'send nothing more for an agent until it is resumed',
       handle: ({ params, body, person }) =>
         own(person, params.id ?? '', async (agents, owner) =>
@@ -158,7 +181,9 @@ export function agentsEndpoints(
         ),
     }),
     endpoint({
-      ...{ method: 'POST', path: '/api/agents/:id/resume', role: 'viewer' },
+      method: 'POST',
+      path: '/api/agents/:id/resume',
+      role: 'viewer',
       summary: 'go on with an agent that was paused or stopped',
       handle: ({ params, person }) =>
         own(person, params.id ?? '', async (agents, owner) =>
@@ -166,7 +191,10 @@ export function agentsEndpoints(
         ),
     }),
     endpoint({
-      ...{ method: 'POST', path: '/api/agents/:id/fork', role: 'viewer', body: FORK },
+      method: 'POST',
+      path: '/api/agents/:id/fork',
+      role: 'viewer',
+      body: FORK,
       summary: 'a copy that goes its own way, of now or of an earlier turn',
       handle: ({ params, body, person }) =>
         own(person, params.id ?? '', async (agents, owner) => {
@@ -175,7 +203,9 @@ export function agentsEndpoints(
         }),
     }),
     endpoint({
-      ...{ method: 'GET', path: '/api/agents/:id/export', role: 'viewer' },
+      method: 'GET',
+      path: '/api/agents/:id/export',
+      role: 'viewer',
       summary: 'an agent as JSON, secrets redacted',
       handle: ({ params, person }) =>
         own(person, params.id ?? '', async (agents, owner) => {
@@ -184,7 +214,10 @@ export function agentsEndpoints(
         }),
     }),
     endpoint({
-      ...{ method: 'POST', path: '/api/agents', role: 'viewer', body: IMPORT },
+      method: 'POST',
+      path: '/api/agents',
+      role: 'viewer',
+      body: IMPORT,
       summary: 'bring an exported agent in, for one of the principals one owns',
       handle: ({ body, person }) =>
         withApiErrors(async () => {

@@ -15,7 +15,9 @@ export function alertsEndpoints({
 }: Pick<AdminParts, 'alerts' | 'limits'>): Endpoint[] {
   return [
     endpoint({
-      ...{ method: 'GET', path: '/api/limits', role: 'viewer' },
+      method: 'GET',
+      path: '/api/limits',
+      role: 'viewer',
       summary: 'how full the limits of the policy are, the fullest first (LimitsView)',
       handle: (): LimitsView => {
         const all = limits.list(clockNow())
@@ -27,7 +29,9 @@ export function alertsEndpoints({
       },
     }),
     endpoint({
-      ...{ method: 'GET', path: '/api/alerts', role: 'viewer' },
+      method: 'GET',
+      path: '/api/alerts',
+      role: 'viewer',
       summary: 'what alerts are sent for, and the last ones (AlertsView)',
       handle: (): AlertsView => ({
         alerts:
@@ -36,13 +40,19 @@ export function alertsEndpoints({
             : {
                 ...alerts.config,
                 sent: alerts.sent.map(({ id, atMs, kind, title, facts }) => ({
-                  ...{ id, atMs, kind, title, facts },
+                  id,
+                  atMs,
+                  kind,
+                  title,
+                  facts,
                 })),
               },
       }),
     }),
     endpoint({
-      ...{ method: 'POST', path: '/api/alerts/test', role: 'admin' },
+      method: 'POST',
+      path: '/api/alerts/test',
+      role: 'admin',
       summary: 'send a test alert over every channel, and say what became of it (AlertTest)',
       handle: async ({ person }): Promise<AlertTest> => {
         if (alerts === undefined)

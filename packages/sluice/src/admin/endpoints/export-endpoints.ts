@@ -29,7 +29,9 @@ const FILES: Readonly<Record<ExportFormat, { readonly type: string; readonly end
 export function exportEndpoints({ reader, record, nowMs }: ExportParts): Endpoint[] {
   return [
     endpoint({
-      ...{ method: 'GET', path: '/api/ledger/export', role: 'viewer' },
+      method: 'GET',
+      path: '/api/ledger/export',
+      role: 'viewer',
       query: FILTER.extend({ format: z.enum(EXPORT_FORMATS).optional() }),
       summary:
         'the record as a file, oldest first: JSON lines, CSV, CEF or OpenTelemetry logs; with the filters of /api/ledger',
@@ -43,7 +45,8 @@ export function exportEndpoints({ reader, record, nowMs }: ExportParts): Endpoin
         const day = new Date(nowMs()).toISOString().slice(0, 10)
         const { type, ending } = FILES[format]
         return new Download({
-          ...{ type, name: `sluice-${day}.${ending}` },
+          type,
+          name: `sluice-${day}.${ending}`,
           pieces: piecesOf(reader, query, format, first),
         })
       },

@@ -28,20 +28,22 @@ const word = z.string().min(1).max(400).optional()
 const number = z.coerce.number().int().min(0).optional()
 /** Which calls: everything given must hold. */
 export const FILTER = z.strictObject({
-  ...{
-    principal: word,
-    agent: word,
-    session: word,
-    server: word,
-    name: word,
-    action: word,
-    code: word,
-  },
-  ...{ sinceMs: number, untilMs: number, text: word, word: z.enum(OUTCOME_LABELS).optional() },
+  principal: word,
+  agent: word,
+  session: word,
+  server: word,
+  name: word,
+  action: word,
+  code: word,
+  sinceMs: number,
+  untilMs: number,
+  text: word,
+  word: z.enum(OUTCOME_LABELS).optional(),
 })
 const QUERY = FILTER.extend({
   order: z.enum(['newest', 'oldest']).optional(),
-  ...{ before: number, after: number },
+  before: number,
+  after: number,
   limit: z.coerce.number().int().min(1).max(500).optional(),
 })
 /** The last `lengthMs`, a day unless said, or from `sinceMs` on. */
@@ -61,7 +63,9 @@ export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
   const { hub, reader, ruleText, nameSession, nowMs, onUnverified } = parts
   return [
     endpoint({
-      ...{ method: 'GET', path: '/api/live', role: 'viewer' },
+      method: 'GET',
+      path: '/api/live',
+      role: 'viewer',
       summary:
         'calls as they pass: events `hello` (LiveSnapshot), `rows` (LiveRows), then `tick` (LiveTick)',
       handle: ({ lastEventId }) =>
@@ -80,22 +84,34 @@ export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
         }),
     }),
     endpoint({
-      ...{ method: 'GET', path: '/api/ledger', role: 'viewer', query: QUERY },
+      method: 'GET',
+      path: '/api/ledger',
+      role: 'viewer',
+      query: QUERY,
       summary: 'calls on record, newest or oldest first, a page at a time',
       handle: ({ query }) => reader.ask('page', toSelection(query)),
     }),
     endpoint({
-      ...{ method: 'GET', path: '/api/ledger/histogram', role: 'viewer', query: FILTER },
+      method: 'GET',
+      path: '/api/ledger/histogram',
+      role: 'viewer',
+      query: FILTER,
       summary: 'the same calls counted in intervals of time by outcome (CallHistogram)',
       handle: ({ query }) => reader.ask('histogram', toSelection(query)),
     }),
     endpoint({
-      ...{ method: 'GET', path: '/api/ledger/names', role: 'viewer', query: NAMES },
+      method: 'GET',
+      path: '/api/ledger/names',
+      role: 'viewer',
+      query: NAMES,
       summary: 'names that recorded calls have in one column, for suggestions (LedgerNames)',
       handle: ({ query }) => reader.ask('names', query),
     }),
     endpoint({
-      ...{ method: 'GET', path: '/api/overview', role: 'viewer', query: STRETCH },
+      method: 'GET',
+      path: '/api/overview',
+      role: 'viewer',
+      query: STRETCH,
       summary:
         'calls of a stretch of time by outcome, reason, principal, agent and tool (Overview)',
       handle: ({ query }) => {
@@ -105,12 +121,16 @@ export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
       },
     }),
     endpoint({
-      ...{ method: 'GET', path: '/api/ledger/events', role: 'viewer' },
+      method: 'GET',
+      path: '/api/ledger/events',
+      role: 'viewer',
       summary: 'what happened to the gate itself: starts, policies, pins, freezes, people',
       handle: () => reader.ask('events', undefined as never),
     }),
     endpoint({
-      ...{ method: 'POST', path: '/api/ledger/verify', role: 'viewer' },
+      method: 'POST',
+      path: '/api/ledger/verify',
+      role: 'viewer',
       summary: 'walk the whole chain and say whether it is as it was written',
       handle: async () => {
         const verified = await reader.ask('verify', undefined as never)
@@ -119,7 +139,10 @@ export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
       },
     }),
     endpoint({
-      ...{ method: 'GET', path: '/api/calls/:callId', role: 'viewer', query: ADDRESS },
+      method: 'GET',
+      path: '/api/calls/:callId',
+      role: 'viewer',
+      query: ADDRESS,
       summary: 'one call with everything its verdict was reached from',
       handle: async ({ params, query }) => {
         const request = { ...query, callId: params.callId ?? '' }

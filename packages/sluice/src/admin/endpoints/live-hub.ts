@@ -216,7 +216,9 @@ class LiveCall implements TappedCall {
       category: facts.tool?.category ?? null,
       unknown: facts.tool?.unknown === true,
       word: toOutcomeLabel(action, code),
-      ...{ code, rule, reason },
+      code,
+      rule,
+      reason,
       status: this.#status,
       durationMs: this.#durationMs,
     }

@@ -30,7 +30,10 @@ export function operationEndpoints(
     const followUp = followUps[row.name] ?? ((answer: JsonObject) => answer)
     return [
       {
-        ...{ method, path, summary, role: role as Role },
+        method,
+        path,
+        summary,
+        role: role as Role,
         proof: proof === 'fresh' || http.proof === true,
         input: fieldsOf(row.input, http),
         ...(row.output === undefined ? {} : { output: row.output }),
@@ -53,7 +56,9 @@ function fieldsOf(input: ShapeFields, { omit = [], require = [] }: HttpFace): Sh
 
 export function watchEndpoint(approvals: ApprovalService): Endpoint {
   return endpoint({
-    ...{ method: 'GET', path: '/api/approvals/watch', role: 'viewer' },
+    method: 'GET',
+    path: '/api/approvals/watch',
+    role: 'viewer',
     summary: 'every change of a held call, as an event `approval`',
     handle: () =>
       new EventStreamResponse((feed) =>

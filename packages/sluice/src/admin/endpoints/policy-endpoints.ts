@@ -28,7 +28,8 @@ const text = z.string().max(DRAFT_LENGTH_MAX)
 const action = z.enum(ACTIONS)
 const MOVE = z.union([
   z.strictObject({
-    ...{ tool: z.string().min(3).max(400), to: action },
+    tool: z.string().min(3).max(400),
+    to: action,
     from: z.strictObject({ argument: z.string().max(600), value: z.string().max(40) }).optional(),
   }),
   z.strictObject({ category: z.enum(CATEGORIES), to: action }),
@@ -45,11 +46,15 @@ const TEST = z.strictObject({
   expect: action,
 })
 const DRAFT = z.strictObject({
-  ...{ name, text, move: MOVE.optional(), replay: z.boolean().optional() },
+  name,
+  text,
+  move: MOVE.optional(),
+  replay: z.boolean().optional(),
   test: TEST.optional(),
 })
 const SAVE = z.strictObject({
-  ...{ name, text },
+  name,
+  text,
   base: z.string().min(1).max(100),
   why: z.string().max(500),
   /** The file of cases beside it, as it was drafted; `base` is empty for a new one. */
@@ -60,7 +65,9 @@ export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
   const { policies, store, reader, flushTools, nowMs } = parts
   return [
     endpoint({
-      ...{ method: 'GET', path: '/api/policy', role: 'viewer' },
+      method: 'GET',
+      path: '/api/policy',
+      role: 'viewer',
       summary: 'the policy documents as their files are now, and whether that is in force',
       handle: (): PolicyView => ({
         documents: [...policies.documents.values()].map(viewOf),
@@ -68,12 +75,17 @@ export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
       }),
     }),
     endpoint({
-      ...{ method: 'GET', path: '/api/policy/schema', role: 'viewer' },
+      method: 'GET',
+      path: '/api/policy/schema',
+      role: 'viewer',
       summary: 'the JSON Schema of a policy document',
       handle: () => policyJsonSchema() as object,
     }),
     endpoint({
-      ...{ method: 'POST', path: '/api/policy/draft', role: 'viewer', body: DRAFT },
+      method: 'POST',
+      path: '/api/policy/draft',
+      role: 'viewer',
+      body: DRAFT,
       summary: 'what a text would mean, or the text after a move; nothing is saved',
       handle: ({ body }) => {
         if (!policies.documents.has(body.name))
@@ -93,17 +105,25 @@ export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
       },
     }),
     endpoint({
-      ...{ method: 'PUT', path: '/api/policy', role: 'policy-manager', proof: true, body: SAVE },
+      method: 'PUT',
+      path: '/api/policy',
+      role: 'policy-manager',
+      proof: true,
+      body: SAVE,
       summary: 'save a document and put it in force; a file under version control gives a patch',
       handle: ({ body, person }) => savePolicy(parts, body, person),
     }),
     endpoint({
-      ...{ method: 'GET', path: '/api/policy/versions', role: 'viewer' },
+      method: 'GET',
+      path: '/api/policy/versions',
+      role: 'viewer',
       summary: 'versions that were saved here, the newest first',
       handle: () => ({ versions: store.versions() }),
     }),
     endpoint({
-      ...{ method: 'GET', path: '/api/policy/versions/:id', role: 'viewer' },
+      method: 'GET',
+      path: '/api/policy/versions/:id',
+      role: 'viewer',
       summary: 'the text of one version',
       handle: ({ params }) => {
         const text = store.textOf(Number(params.id))

@@ -46,7 +46,9 @@ export function serversEndpoints({ parts, reader }: ServersParts): Endpoint[] {
   }
   return [
     endpoint({
-      ...{ method: 'GET', path: '/api/servers', role: 'viewer' },
+      method: 'GET',
+      path: '/api/servers',
+      role: 'viewer',
       summary: 'how each server is',
       handle: (): { servers: ServerView[]; pending: PendingServerView[] } => ({
         servers: serverViews(parts),
@@ -54,7 +56,9 @@ export function serversEndpoints({ parts, reader }: ServersParts): Endpoint[] {
       }),
     }),
     endpoint({
-      ...{ method: 'GET', path: '/api/tools', role: 'viewer' },
+      method: 'GET',
+      path: '/api/tools',
+      role: 'viewer',
       summary: 'every tool that was listed, with class, risk and what a plain call gets',
       handle: async (): Promise<{ tools: ToolView[] }> => {
         tools.flush()
@@ -66,7 +70,13 @@ export function serversEndpoints({ parts, reader }: ServersParts): Endpoint[] {
         )
         return {
           tools: placed.map(({ server, name, category, unknown, risk, verdict, reason }) => ({
-            ...{ server, name, category, unknown, risk, verdict, reason },
+            server,
+            name,
+            category,
+            unknown,
+            risk,
+            verdict,
+            reason,
             held: pending.has(`${server}/${name}`),
             refusedBy: pending.get(`${server}/${name}`)?.refused?.by ?? null,
             newMs: fresh.get(`${server}/${name}`) ?? null,
@@ -75,7 +85,10 @@ export function serversEndpoints({ parts, reader }: ServersParts): Endpoint[] {
       },
     }),
     endpoint({
-      ...{ method: 'GET', path: '/api/tool', role: 'viewer', query: TOOL },
+      method: 'GET',
+      path: '/api/tool',
+      role: 'viewer',
+      query: TOOL,
       summary: 'the catalogue’s page of one tool; the words of its definition are its server’s',
       handle: ({ query }): ToolPage => {
         const found = gate.knownTools.find(
@@ -88,14 +101,13 @@ export function serversEndpoints({ parts, reader }: ServersParts): Endpoint[] {
         // As the gate decides by it: the hints of a built-in server hold.
         return found === undefined
           ? page
-          : {
-              ...page,
-              ...{ category: found.category, risk: found.risk, unknown: found.unknown === true },
-            }
+          : { ...page, category: found.category, risk: found.risk, unknown: found.unknown === true }
       },
     }),
     endpoint({
-      ...{ method: 'POST', path: '/api/servers/:name/tools', role: 'policy-manager' },
+      method: 'POST',
+      path: '/api/servers/:name/tools',
+      role: 'policy-manager',
       summary: 'start the server if it does not run, and read its tools',
       handle: async ({ params }): Promise<{ server: string; tools: number }> => {
         const server = nameServer(params.name)
@@ -112,14 +124,18 @@ export function serversEndpoints({ parts, reader }: ServersParts): Endpoint[] {
       },
     }),
     endpoint({
-      ...{ method: 'POST', path: '/api/servers/:name/seen', role: 'policy-manager' },
+      method: 'POST',
+      path: '/api/servers/:name/seen',
+      role: 'policy-manager',
       summary: 'the new tools of the server were looked at: they are no longer marked',
       handle: ({ params }): { seen: number } => ({
         seen: parts.newTools.markSeen(nameServer(params.name)),
       }),
     }),
     endpoint({
-      ...{ method: 'GET', path: '/api/pins', role: 'viewer' },
+      method: 'GET',
+      path: '/api/pins',
+      role: 'viewer',
       summary: 'definitions that wait for a person, with what has changed',
       handle: (): { held: PendingDefinitionView[] } => ({
         held: pins.held.map((pending) =>
@@ -137,13 +153,11 @@ function pageOf(definition: ToolDefinition): ToolPage {
   const { server, name, title, description, inputSchema, annotations } = definition
   const assessment = assessTool(definition)
   return {
-    ...{
-      server,
-      name,
-      category: assessment.category,
-      unknown: assessment.unknown,
-      risk: assessment.risk,
-    },
+    server,
+    name,
+    category: assessment.category,
+    unknown: assessment.unknown,
+    risk: assessment.risk,
     title: toBoundedText(title),
     description: toBoundedText(description),
     inputSchema: json(inputSchema),
@@ -162,8 +176,13 @@ function heldPin(
 ): PendingDefinitionView {
   const { server, name } = tool.definition
   return {
-    ...{ server, name, category: tool.category, unknown: tool.unknown === true },
-    ...{ because, changes, digest },
+    server,
+    name,
+    category: tool.category,
+    unknown: tool.unknown === true,
+    because,
+    changes,
+    digest,
     before: before === undefined ? '' : json(before as unknown as JsonValue),
     after: json(tool.definition as unknown as JsonValue),
     dangers: findDangers(tool),
@@ -221,7 +240,8 @@ function serverViews(parts: AdminParts): ServerView[] {
 /** What would be started or reached, for people to see; it is accepted at a terminal. */
 function pendingViews({ servers }: AdminParts): PendingServerView[] {
   return servers.pending.map(({ name, how, written }) => ({
-    ...{ name, how },
+    name,
+    how,
     entry: JSON.stringify(withoutValues(written)),
   }))
 }

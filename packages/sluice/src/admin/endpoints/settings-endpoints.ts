@@ -25,7 +25,9 @@ const WHAT: Readonly<Record<string, string>> = {
 export function settingsEndpoints(parts: AdminParts): Endpoint[] {
   return [
     endpoint({
-      ...{ method: 'GET', path: '/api/settings', role: 'viewer' },
+      method: 'GET',
+      path: '/api/settings',
+      role: 'viewer',
       summary: 'the gate itself: where it is, how it is, what it keeps where',
       handle: async (): Promise<SettingsView> => {
         const { config, freezes, policies, ledger } = parts
@@ -46,7 +48,9 @@ export function settingsEndpoints(parts: AdminParts): Endpoint[] {
           why: String(status.why ?? ''),
           ledger: { state: ledger.state, records: ledger.figures.seq },
           frozen: freezes.list.map((frozen) => ({
-            ...{ what: describeFreezeTarget(frozen), why: frozen.why, atMs: frozen.atMs },
+            what: describeFreezeTarget(frozen),
+            why: frozen.why,
+            atMs: frozen.atMs,
           })),
         }
       },

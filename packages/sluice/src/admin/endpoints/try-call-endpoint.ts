@@ -31,7 +31,11 @@ const CALL = z.strictObject({
 
 export function tryCallEndpoint({ parts, record }: TryCallParts): Endpoint {
   return endpoint({
-    ...{ method: 'POST', path: '/api/calls', role: 'admin', proof: true, body: CALL },
+    method: 'POST',
+    path: '/api/calls',
+    role: 'admin',
+    proof: true,
+    body: CALL,
     summary: 'make a call under a grant, as a client with its token would; it has its effects',
     handle: async ({ body, person }): Promise<TriedCall> => {
       const { server, name, principal, args } = body

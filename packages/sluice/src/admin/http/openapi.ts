@@ -47,7 +47,10 @@ function operationOf(row: Endpoint): object {
   const { role, proof, summary, path } = row
   const answer = row.output ?? (row.answer && schemaOf(row.answer, 'output'))
   const named = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
-    ...{ name, in: 'path', required: true, schema: { type: 'string' } },
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
   }))
   const failure = {
     description: 'why not',
@@ -96,7 +99,10 @@ function schemasOf(row: Endpoint): { query?: ObjectSchema; body?: object } {
 
 function queryOf({ properties = {}, required = [] }: ObjectSchema): object[] {
   return Object.entries(properties).map(([name, schema]) => ({
-    ...{ name, in: 'query', required: required.includes(name), schema },
+    name,
+    in: 'query',
+    required: required.includes(name),
+    schema,
   }))
 }
 

@@ -9,18 +9,16 @@ import { gzipSync } from 'node:zlib'
 
 /** The page finds out itself what the rest of the path means. */
 const PAGES: ReadonlySet<string> = new Set([
-  ...[
-    '',
-    'overview',
-    'approvals',
-    'live',
-    'servers',
-    'policy',
-    'agents',
-    'ledger',
-    'settings',
-    'sign-in',
-  ],
+  '',
+  'overview',
+  'approvals',
+  'live',
+  'servers',
+  'policy',
+  'agents',
+  'ledger',
+  'settings',
+  'sign-in',
 ])
 
 const TYPES: Readonly<Record<string, string>> = {

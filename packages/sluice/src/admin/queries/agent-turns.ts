@@ -37,7 +37,10 @@ export function listTurns(
     const within = { sinceMs: entry.at - SLACK_MS, untilMs }
     const { inputTokens, outputTokens } = usage
     return {
-      ...{ turn: entry.turn, atMs: entry.at, inputTokens, outputTokens },
+      turn: entry.turn,
+      atMs: entry.at,
+      inputTokens,
+      outputTokens,
       modelMs: Math.max(0, entry.at - (before?.at ?? entry.at)),
       cost:
         price === null

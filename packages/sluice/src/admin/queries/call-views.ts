@@ -46,7 +46,9 @@ export function callExplained(
   return {
     ...callRecord(called),
     guardrails: guardrails.map(({ name, rule, action, undecided }) => ({
-      ...{ name, rule, undecided },
+      name,
+      rule,
+      undecided,
       action: action ?? null,
     })),
     limits: limits.map(({ key, amount, max }) => ({

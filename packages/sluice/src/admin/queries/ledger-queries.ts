@@ -236,7 +236,9 @@ export class LedgerQueries {
     for (const record of recordsBackwards(this.#ledger)) {
       if (record.kind === 'event')
         events.push({
-          ...{ seq: record.seq, atMs: record.atMs, name: record.name },
+          seq: record.seq,
+          atMs: record.atMs,
+          name: record.name,
           detail: JSON.stringify(record.detail),
         })
       if (events.length >= EVENTS_MAX || ++seen > LIVE_PAST_RECORDS_MAX * 10) break
@@ -308,7 +310,12 @@ export class LedgerQueries {
       problems: problems
         .filter((one) => one.text === text)
         .map(({ problem: { line, column, severity, code, message, help } }) => ({
-          ...{ line, column, severity, code, message, help },
+          line,
+          column,
+          severity,
+          code,
+          message,
+          help,
         })),
     }
     // The house judges nobody by itself: it is looked at as it lies over the local user's.
@@ -337,7 +344,9 @@ export class LedgerQueries {
   ): NonNullable<PolicyDraft['replay']> {
     const { calls, same, unknown, flips } = replay(this.#ledger, { policy, name, sinceMs, tools })
     return {
-      ...{ calls, same, unknown },
+      calls,
+      same,
+      unknown,
       flips: flips.map(({ tool, from, to, count }) => ({ tool, from, to, count })),
     }
   }

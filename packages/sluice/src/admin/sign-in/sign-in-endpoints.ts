@@ -72,7 +72,9 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
     tellMe(as, people, passkeys, rp)
   return [
     endpoint({
-      ...{ method: 'GET', path: '/api/sign-in', role: 'anyone' },
+      method: 'GET',
+      path: '/api/sign-in',
+      role: 'anyone',
       summary: 'the ways to sign in here',
       handle: ({ request }): SignInMethods => ({
         passkey: passkeys.existFor(rpOf(request).id),
@@ -81,19 +83,25 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
       }),
     }),
     endpoint({
-      ...{ method: 'POST', path: '/api/sign-in/challenge', role: 'anyone' },
+      method: 'POST',
+      path: '/api/sign-in/challenge',
+      role: 'anyone',
       summary: 'what a passkey has to sign to sign in',
       handle: async ({ request }) => ({ challenge: await challenges.forSignIn(rpOf(request)) }),
     }),
     endpoint({
-      ...{ method: 'POST', path: '/api/sign-in/issuers/:name', role: 'anyone' },
+      method: 'POST',
+      path: '/api/sign-in/issuers/:name',
+      role: 'anyone',
       body: z.strictObject({ challenge: CHALLENGE }),
       summary: 'where a browser signs in at an authorisation server; it comes back to the page',
       handle: ({ params, body, request }) =>
         parts.elsewhere.begin(params.name ?? '', body.challenge, rpOf(request).origin),
     }),
     endpoint({
-      ...{ method: 'POST', path: '/api/links', role: 'anyone' },
+      method: 'POST',
+      path: '/api/links',
+      role: 'anyone',
       body: z.strictObject({ link: TEXT }),
       summary:
         'whom a link of a message is for, and what that one’s passkey has to sign to sign in',
@@ -107,7 +115,10 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
       },
     }),
     endpoint({
-      ...{ method: 'POST', path: '/api/sign-in', role: 'anyone', body: SIGN_IN },
+      method: 'POST',
+      path: '/api/sign-in',
+      role: 'anyone',
+      body: SIGN_IN,
       summary:
         'sign in, by a one-time code, a passkey, or an authorisation server’s answer or token',
       handle: async ({ body, request }): Promise<SignedIn> => {
@@ -117,7 +128,9 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
       },
     }),
     endpoint({
-      ...{ method: 'DELETE', path: '/api/sign-in', role: 'viewer' },
+      method: 'DELETE',
+      path: '/api/sign-in',
+      role: 'viewer',
       summary: 'sign out',
       handle: ({ request }) => {
         signIns.end(bearerOf(request) ?? '')
@@ -125,19 +138,26 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
       },
     }),
     endpoint({
-      ...{ method: 'GET', path: '/api/me', role: 'viewer' },
+      method: 'GET',
+      path: '/api/me',
+      role: 'viewer',
       summary: 'who is signed in',
       handle: ({ request }) => toCurrentPerson(signIns.who(bearerOf(request)), rpOf(request)),
     }),
     endpoint({
-      ...{ method: 'POST', path: '/api/proofs', role: 'viewer', body: PROOF_WISH },
+      method: 'POST',
+      path: '/api/proofs',
+      role: 'viewer',
+      body: PROOF_WISH,
       summary: 'what a passkey has to sign for one request',
       handle: async ({ body, person, request }) => ({
         challenge: await challenges.forAction(person, body, rpOf(request)),
       }),
     }),
     endpoint({
-      ...{ method: 'POST', path: '/api/passkeys/challenge', role: 'viewer' },
+      method: 'POST',
+      path: '/api/passkeys/challenge',
+      role: 'viewer',
       summary: 'what a browser has to make a passkey for',
       handle: async ({ person, request }) => {
         if (person.kind === 'system')
@@ -146,7 +166,10 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
       },
     }),
     endpoint({
-      ...{ method: 'POST', path: '/api/passkeys', role: 'viewer', proof: 'offered' },
+      method: 'POST',
+      path: '/api/passkeys',
+      role: 'viewer',
+      proof: 'offered',
       body: NEW_PASSKEY,
       summary: 'add a passkey of one’s own: with the PIN, or with the proof of another passkey',
       handle: async ({ body, person, isProven, request }) => {
@@ -166,7 +189,10 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
       },
     }),
     endpoint({
-      ...{ method: 'DELETE', path: '/api/passkeys/:id', role: 'viewer', proof: true },
+      method: 'DELETE',
+      path: '/api/passkeys/:id',
+      role: 'viewer',
+      proof: true,
       summary: 'remove a passkey of one’s own',
       handle: async ({ params, person }) => {
         const removed = passkeys.remove(person.name, params.id ?? '')

@@ -199,7 +199,9 @@ function progressOf(mcpReq: ServerContext['mcpReq']): ProgressListener | undefin
 /** The definitions as the server lists them, without a service behind them. */
 export function listAgentTools() {
   return TOOLS.map(({ name, title, description, input, category }) => ({
-    ...{ name, title, description },
+    name,
+    title,
+    description,
     inputSchema: z.toJSONSchema(input, { io: 'input' }),
     annotations: annotationsOf(category),
   }))

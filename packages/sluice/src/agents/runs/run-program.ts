@@ -340,7 +340,9 @@ class Program {
     return {
       content: `{"result":${ended.result},${about.slice(1)}`,
       isError: false,
-      ...{ write: write as FileIn[], remove, calls },
+      write: write as FileIn[],
+      remove,
+      calls,
       bytes: bytes.length > 0 ? bytes : undefined,
     }
   }

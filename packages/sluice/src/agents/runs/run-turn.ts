@@ -121,7 +121,10 @@ async function runEffect(
 
 /** The agent went on, or away, without the result. */
 const TOO_LATE: ReadonlySet<string> = new Set([
-  ...['AGENT_EVENT', 'AGENT_NOT_FOUND', 'AGENT_STOPPED', 'AGENT_ELSEWHERE'],
+  'AGENT_EVENT',
+  'AGENT_NOT_FOUND',
+  'AGENT_STOPPED',
+  'AGENT_ELSEWHERE',
 ])
 
 /** The next turn, with the result of an effect. */

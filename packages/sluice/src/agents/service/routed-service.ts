@@ -13,12 +13,31 @@ import type { PromptArguments, ServiceOptions, SharedAgents } from './service-ty
 type ArgumentPositions<Methods> = { readonly [Name in keyof Methods]?: number }
 
 const SERVICE: ArgumentPositions<Service> = {
-  ...{ prompt: 1, wait: 1, callTool: 1, stop: 1, pause: 1, resume: 1, reset: 1, terminate: 1 },
-  ...{ fork: 1, move: 1, ask: 1, export: 1, cancel: 0 },
+  prompt: 1,
+  wait: 1,
+  callTool: 1,
+  stop: 1,
+  pause: 1,
+  resume: 1,
+  reset: 1,
+  terminate: 1,
+  fork: 1,
+  move: 1,
+  ask: 1,
+  export: 1,
+  cancel: 0,
 }
 const STEPS = {
-  ...{ standing: 1, addLabels: 1, look: 0, replay: 1, history: 1, historyStart: 1, run: 1 },
-  ...{ runOf: 1, files: 1, fileAt: 0 },
+  standing: 1,
+  addLabels: 1,
+  look: 0,
+  replay: 1,
+  history: 1,
+  historyStart: 1,
+  run: 1,
+  runOf: 1,
+  files: 1,
+  fileAt: 0,
 } satisfies ArgumentPositions<Steps>
 
 /** Rows that every gate reads and writes; and what only the service asks for, at the gate that runs the agent. */
@@ -43,7 +62,13 @@ type IsComplete = Exclude<keyof Steps, keyof typeof STEPS | LocalStep> extends n
 const IS_COMPLETE: IsComplete = true
 /** A prompt is, by the name of its request. */
 const REPEATABLE: ReadonlySet<string> = new Set([
-  ...['prompt', 'wait', 'ask', 'export', 'cancel', 'stop', 'pause'],
+  'prompt',
+  'wait',
+  'ask',
+  'export',
+  'cancel',
+  'stop',
+  'pause',
   ...Object.keys(STEPS),
 ])
 const STEPS_PREFIX = 'steps.'
@@ -72,7 +97,11 @@ export function joinAgentCluster(
 ): AgentCluster {
   const { steps, running, timer, warn } = turns
   return new AgentCluster({
-    ...{ connections, key, lease, steps, warn },
+    connections,
+    key,
+    lease,
+    steps,
+    warn,
     serve: (method, values) => serveRouted(service, method, values),
     onTaken: async (agents) => {
       const taken = agents && new Set(agents)

@@ -114,7 +114,9 @@ function collectSnapshot(agent: AgentRow, family: FamilyRow, ask: RunQuery): Age
     from = page.next
   }
   return {
-    ...{ agent, family, messages },
+    agent,
+    family,
+    messages,
     portable: value({ ask: 'portable' }),
     files: value({ ask: 'files' }),
     summary: value({ ask: 'summary' }),

@@ -37,7 +37,9 @@ function toMessage({ id, title, facts, atMs, suppressed, url }: SentAlert): Appr
         ? []
         : [{ name: 'Not sent', value: `${suppressed} more of this kind since the last message` }]),
     ],
-    ...{ args: undefined, rest: undefined, links: [] },
+    args: undefined,
+    rest: undefined,
+    links: [],
     otherwise: url === undefined ? 'Open the console: sluice console' : `Open the console: ${url}`,
   }
 }

@@ -128,7 +128,8 @@ export class EmailNotifier implements Notifier, AlertChannel {
         from: this.#config.from,
         // An object: an address is never parsed out of a text with a list in it.
         to: { name: '', address },
-        ...{ subject, text },
+        subject,
+        text,
         headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
       })
     } finally {

@@ -65,7 +65,9 @@ export function addApprovers(program: Command, answer: SetExitCode): void {
   addOperationCommand(
     parent,
     {
-      ...{ row: REMOVE_PERSON, name: 'remove', flags: { name: '<name>' } },
+      row: REMOVE_PERSON,
+      name: 'remove',
+      flags: { name: '<name>' },
       print: (_, output, { name }) => {
         output.line(`${printable(String(name))} decides no more`)
         return 0
@@ -106,7 +108,11 @@ async function add(name: string, options: Options, answer: SetExitCode): Promise
   const names = (text: string | undefined): string[] => (text === undefined ? [] : text.split(','))
   const pin = options.pin === true ? { pin: await askNewPin(name) } : {}
   const response = await ask(data, {
-    ...{ do: 'approver-add', name, proof, token: options.token === true, ...pin },
+    do: 'approver-add',
+    name,
+    proof,
+    token: options.token === true,
+    ...pin,
     roles: names(options.roles),
     groups: names(options.groups),
     owns: names(options.owns),
@@ -153,7 +159,8 @@ async function setPin(
   if (anybody !== true) {
     const why = 'This is the first PIN here: the person who sets it may approve everything.'
     const first = await askFirstPin((request) => ask(data, request), {
-      ...{ why, ...(name === undefined ? {} : { name }) },
+      why,
+      ...(name === undefined ? {} : { name }),
     })
     output.value({ set: first !== undefined, first: true })
     return answer(first === undefined ? 1 : 0)

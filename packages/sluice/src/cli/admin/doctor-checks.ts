@@ -66,7 +66,9 @@ function checkNode(): Finding {
   if (Number.parseInt(process.versions.node, 10) >= NODE_MAJOR_MIN)
     return { check: 'node', status: 'ok', message }
   return {
-    ...{ check: 'node', status: 'fail', message },
+    check: 'node',
+    status: 'fail',
+    message,
     help: `install Node ${NODE_MAJOR_MIN} or newer from https://nodejs.org`,
   }
 }
@@ -175,7 +177,9 @@ function checkPin(data: string, status: JsonObject | undefined, findings: Findin
     findings.push({ check: 'pin', status: 'ok', message: 'somebody can approve' })
   else
     findings.push({
-      ...{ check: 'pin', status: 'warn', message: 'nobody can approve held calls yet' },
+      check: 'pin',
+      status: 'warn',
+      message: 'nobody can approve held calls yet',
       help: 'set your PIN before you run agents: `sluice approvers pin`',
     })
 }
@@ -216,13 +220,17 @@ async function checkServers(
     const about = `${name}: ${describeServer(server)}`
     if (failing !== undefined)
       return {
-        ...{ check: 'server', status: 'fail', message: `${about}: ${String(failing)}` },
+        check: 'server',
+        status: 'fail',
+        message: `${about}: ${String(failing)}`,
         help: `\`sluice server restart ${name}\` after the cause is gone`,
       }
     const missing = missingProgram(server)
     if (missing !== undefined)
       return {
-        ...{ check: 'server', status: 'fail', message: `${about}: no program \`${missing}\`` },
+        check: 'server',
+        status: 'fail',
+        message: `${about}: no program \`${missing}\``,
         help: 'install it, or write its whole path under `command:`',
       }
     if (!starts || server.kind === 'builtin')

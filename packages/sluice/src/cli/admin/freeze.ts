@@ -37,7 +37,9 @@ export function addFreeze(parent: Command, answer: SetExitCode): void {
   addOperationCommand(
     parent,
     {
-      ...{ row: FREEZE, name: 'freeze', examples: FREEZE_EXAMPLES },
+      row: FREEZE,
+      name: 'freeze',
+      examples: FREEZE_EXAMPLES,
       flags: { ...TARGET, why: '--why <text>' },
       print: ({ frozen, cancelled, warnings }, output) => {
         const calls = plural(Number(cancelled), 'open call')
@@ -54,7 +56,10 @@ export function addThaw(parent: Command, answer: SetExitCode): void {
   addOperationCommand(
     parent,
     {
-      ...{ row: THAW, name: 'thaw', flags: TARGET, examples: THAW_EXAMPLES },
+      row: THAW,
+      name: 'thaw',
+      flags: TARGET,
+      examples: THAW_EXAMPLES,
       print: ({ thawed, left }, output) => {
         output.line(`${output.paint('green', 'thawed')}: ${whatOf(thawed)}`)
         for (const frozen of left as JsonObject[]) output.line(`still frozen: ${whatOf(frozen)}`)

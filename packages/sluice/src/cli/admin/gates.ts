@@ -34,7 +34,10 @@ export function addGates(parent: Command, answer: SetExitCode): void {
         `${String(gate.name)}${gate.name === response.self ? ' (this one)' : ''}`,
         gate.isLive === true ? String(gate.state) : 'gone',
         gate.isCurrent === true ? 'current' : `at ${gate.version}`,
-        ...[String(gate.release), String(gate.config), String(gate.records), String(gate.address)],
+        String(gate.release),
+        String(gate.config),
+        String(gate.records),
+        String(gate.address),
       ])
       const columns = ['gate', 'state', 'changes', 'version', 'servers', 'records', 'address']
       for (const line of tableLines(columns, rows)) output.line(line)

@@ -60,7 +60,9 @@ export function addApprovalsDecide(parent: Command, answer: SetExitCode): void {
   addOperationCommand(
     parent,
     {
-      ...{ row: END_STANDING, name: 'end', flags: { id: '<id>' } },
+      row: END_STANDING,
+      name: 'end',
+      flags: { id: '<id>' },
       description: 'end an approval that was given for a while',
       print: ({ ended }, output) => {
         output.line(`ended: ${printable(String(ended))}`)
@@ -81,7 +83,10 @@ async function decide(verdict: 'approve' | 'deny', id: string, options: Options)
   for (const line of pageOf(request, output, Date.now())) show(line)
   const { comment, args } = options
   const message: JsonObject & { do: string } = {
-    ...{ do: 'approval-decide', id: request.id, verdict, edits: request.edits },
+    do: 'approval-decide',
+    id: request.id,
+    verdict,
+    edits: request.edits,
     ...(comment === undefined ? {} : { comment }),
     ...(args === undefined ? {} : { args }),
     ...forAWhile(options),

@@ -132,7 +132,11 @@ class Inbox {
       process.stdout.write(`\x1b[?1049l${page.join('\n')}\n${verdict} ${printable(id)}\n`)
       const proof = await provePerson(this.#data, this.#options)
       const response = await askApprovals(this.#data, {
-        ...{ do: 'approval-decide', id, verdict, edits, proof },
+        do: 'approval-decide',
+        id,
+        verdict,
+        edits,
+        proof,
       })
       const { state } = response.request as unknown as ApprovalRequest
       this.#message = `${id}: ${state}`

@@ -111,7 +111,8 @@ async function accept(target: string, options: Options, output: Output): Promise
   const seen = held === undefined ? {} : { seen: shown.map(({ digest }) => digest) }
   const input = { ...named, ...seen }
   const response = await askOperation(ACCEPT_PINS, input, {
-    ...{ place: { data }, options },
+    place: { data },
+    options,
     offline: ({ store }) => acceptStored(store),
   })
   const accepted = response.accepted as unknown as readonly PendingPin[]
@@ -166,8 +167,11 @@ function keptPins(options: Options): Pin[] {
       .prepare('SELECT server, name, digest, category, risk FROM pins')
       .all()
       .map(({ server, name, digest, category, risk }) => ({
-        ...{ server: String(server), name: String(name), digest: String(digest) },
-        ...{ category: category as Category, risk: risk as Risk },
+        server: String(server),
+        name: String(name),
+        digest: String(digest),
+        category: category as Category,
+        risk: risk as Risk,
       }))
   } finally {
     store.close()
@@ -176,7 +180,8 @@ function keptPins(options: Options): Pin[] {
 
 function pinsOf(file: string): Pin[] {
   return readDefinitions(file).map((definition) => ({
-    ...{ server: definition.server, name: definition.name },
+    server: definition.server,
+    name: definition.name,
     digest: pinOf(definition, sha256),
     ...(isOwnTool(definition) ? classifyOwn(definition) : classify(definition)),
   }))

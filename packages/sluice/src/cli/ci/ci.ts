@@ -107,7 +107,9 @@ async function run(folder: string, options: Options): Promise<CiReport> {
   }
   const tested = await testPolicy(inputs, silent)
   const steps = [
-    ...[step, tested.step, await provePolicy(inputs, silent)],
+    step,
+    tested.step,
+    await provePolicy(inputs, silent),
     await simulatePolicy(inputs, policy, tools),
     measurePolicy(inputs, tested.runs),
   ]
@@ -149,8 +151,12 @@ function toCompareStep(
     summary: `${isKnown ? `${plural(count, 'decision')} changed since \`${base}\`` : `only the text is compared with \`${base}\`, as there is no tools.json and no case`}, ${plural(looser.length, 'place')} looser`,
     checks: isFailure
       ? looser.map(({ where, what }) => ({
-          ...{ rule: 'compare', name: where, level: 'failed' },
-          ...{ file, line: 1, message: `${where} ${what}` },
+          rule: 'compare',
+          name: where,
+          level: 'failed',
+          file,
+          line: 1,
+          message: `${where} ${what}`,
         }))
       : [],
   }
@@ -172,7 +178,11 @@ function findInputs(folder: string, options: Options): CiInputs & SimulateInputs
   const minUntouched = readPercent('--min-untouched', options.minUntouched)
   const minStopped = readPercent('--min-stopped', options.minStopped)
   return {
-    ...{ policy, cases, coverageMin, minUntouched, minStopped },
+    policy,
+    cases,
+    coverageMin,
+    minUntouched,
+    minStopped,
     ...(house === undefined ? {} : { house }),
     ...(tools === undefined ? {} : { tools }),
     ...(properties === undefined ? {} : { properties }),
@@ -234,13 +244,17 @@ async function simulatePolicy(
     )
     const checks = [
       toThreshold(file, `${benign.untouched} of ${benign.traces} sessions pass untouched`, {
-        ...{ part: benign.untouched, of: benign.traces, min: minUntouched },
+        part: benign.untouched,
+        of: benign.traces,
+        min: minUntouched,
       }),
     ]
     if (injections !== undefined)
       checks.push(
         toThreshold(injections, `${attacks.stopped} of ${attacks.pairs} attacks are stopped`, {
-          ...{ part: attacks.stopped, of: attacks.pairs, min: minStopped },
+          part: attacks.stopped,
+          of: attacks.pairs,
+          min: minStopped,
         }),
       )
     const isMet = checks.every(({ level }) => level === 'passed')
@@ -259,7 +273,12 @@ function toThreshold(
 ): CiCheck & { readonly message: string } {
   const isMet = (of === 0 ? 100 : (100 * part) / of) >= min
   return {
-    ...{ rule: 'simulate', name: `at least ${min} %`, level: isMet ? 'passed' : 'failed' },
-    ...{ file, line: 1, message, help: '`sluice policy simulate` lists the calls' },
+    rule: 'simulate',
+    name: `at least ${min} %`,
+    level: isMet ? 'passed' : 'failed',
+    file,
+    line: 1,
+    message,
+    help: '`sluice policy simulate` lists the calls',
   }
 }

@@ -83,7 +83,10 @@ function toCaseCheck({ file, policy }: CaseRun, result: CaseRun['results'][numbe
   const { case: one, passed, differences, decision } = result
   const by = `decided by ${getRuleLocation(policy, decision.rule)}: ${decision.reason || decision.code}`
   return {
-    ...{ rule: 'test', name: one.name, file, line: one.line },
+    rule: 'test',
+    name: one.name,
+    file,
+    line: one.line,
     ...(passed
       ? { level: 'passed' }
       : { level: 'failed', message: differences.join('; '), help: by }),
@@ -136,14 +139,22 @@ export function measurePolicy(inputs: CiInputs, runs: readonly CaseRun[]): CiSte
       const at = policy.position(rules.get(rule)?.at ?? 0)
       const what = branch === 'met' ? 'is tried by no case' : `is tried by no case: ${branch}`
       return {
-        ...{ rule: 'coverage', name: `${key} ${branch}`, level: 'warning' },
-        ...{ file: inputs.policy, line: at.line, column: at.column, message: `\`${key}\` ${what}` },
+        rule: 'coverage',
+        name: `${key} ${branch}`,
+        level: 'warning',
+        file: inputs.policy,
+        line: at.line,
+        column: at.column,
+        message: `\`${key}\` ${what}`,
       }
     })
   const uncalled = untried.length > 0 ? `, no case calls ${plural(untried.length, 'tool')}` : ''
   const name = `at least ${inputs.coverageMin} %`
   const whole: CiCheck = {
-    ...{ rule: 'coverage', name, file: inputs.policy, line: 1 },
+    rule: 'coverage',
+    name,
+    file: inputs.policy,
+    line: 1,
     level: isEnough ? 'passed' : 'failed',
     message: `${Math.floor(percent)} % of the branches are tried`,
     help: 'add a case for each line that `sluice policy coverage` marks',

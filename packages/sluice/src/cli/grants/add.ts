@@ -72,7 +72,8 @@ export function addGrantsAdd(parent: Command, answer: SetExitCode): void {
       const output = new Output(options)
       const request = toGrantRequest(name, options)
       const { why, config } = withGrants(options, output, (grants, current) => ({
-        ...{ why: refusal(grants, current, request), config: current },
+        why: refusal(grants, current, request),
+        config: current,
       }))
       if (why !== undefined) {
         output.remark(`sluice: ${why.message}\n  help: ${why.help}`)
@@ -149,7 +150,9 @@ function print({ name, policy, slots, until }: AddedGrant, token: string, output
 /** As the operation and sluice.yaml name them. */
 function toTerms({ canSayPrompt, groups, untilMs, ...terms }: GrantRequest) {
   return {
-    ...{ ...terms, groups: [...groups], ...(canSayPrompt === true ? { prompt: true } : {}) },
+    ...terms,
+    groups: [...groups],
+    ...(canSayPrompt === true ? { prompt: true } : {}),
     ...(typeof untilMs === 'number' ? { until: new Date(untilMs).toISOString() } : {}),
   }
 }

@@ -21,12 +21,17 @@ export function addGrantsRevoke(parent: Command, answer: SetExitCode): void {
   addOperationCommand(
     parent,
     {
-      ...{ row: REVOKE_GRANT, name: 'revoke', examples: EXAMPLES },
+      row: REVOKE_GRANT,
+      name: 'revoke',
+      examples: EXAMPLES,
       description: 'end a grant and its open sessions',
       flags: { name: '<name>', forget: '--forget' },
       find: (options, output) => grantsPlace(loadConfig(options, output)),
       value: ({ name = '', revoked = false, forgotten = false, localUser = false }) => ({
-        ...{ name, revoked, forgotten, localUser },
+        name,
+        revoked,
+        forgotten,
+        localUser,
       }),
       print: ({ name, revoked, forgotten, fixed, localUser }, output) => {
         if (revoked) output.line(`${name} is revoked`)

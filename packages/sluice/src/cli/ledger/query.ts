@@ -157,7 +157,16 @@ function queryOf(options: Options): Query {
   const sinceMs = readTime(options.since, '--since')
   const untilMs = readTime(options.until, '--until')
   const filters = {
-    ...{ principal, agent, session, server, name, action, code, sinceMs, untilMs, denied },
+    principal,
+    agent,
+    session,
+    server,
+    name,
+    action,
+    code,
+    sinceMs,
+    untilMs,
+    denied,
     before: before === undefined ? undefined : readCount(before, '--before', 2 ** 50),
     limit: readCount(options.limit, '--limit', QUERY_RECORDS_MAX),
   }

@@ -23,7 +23,9 @@ export async function checkConfigured(
     ...(tools === undefined ? {} : { tools: countVerdicts(policy, tools) }),
   }))
   output.value({
-    ...{ ok: compiled !== undefined, file: config.file, errors },
+    ok: compiled !== undefined,
+    file: config.file,
+    errors,
     warnings: problems.length - errors,
     problems: problems.map(({ problem }) => problem),
     documents,

@@ -32,7 +32,11 @@ export async function checkImported(foreign: ForeignPolicy, output: Output): Pro
   const isRight = policy !== undefined
   const wrong = errors.length + problems.filter(({ severity }) => severity === 'error').length
   output.value({
-    ...{ ok: isRight, file, format: 'policylayer', server, errors: wrong },
+    ok: isRight,
+    file,
+    format: 'policylayer',
+    server,
+    errors: wrong,
     warnings: warnings.length + problems.length - (wrong - errors.length),
     problems: [...errors, ...warnings, ...problems],
     ...(verdicts === undefined ? {} : { tools: verdicts }),

@@ -174,7 +174,8 @@ async function offerFirstPin(data: string): Promise<void> {
     if (anybody === true) return
     const why = 'Calls that a rule holds wait for a person. Nobody can approve any yet.'
     await askFirstPin((request) => peopleOffline(data, request), {
-      ...{ why, withinMs: FIRST_PIN_MS_MAX },
+      why,
+      withinMs: FIRST_PIN_MS_MAX,
     }).catch((error: Error) => process.stderr.write(`sluice: ${error.message}\n`))
   } finally {
     lock.release()

@@ -94,7 +94,7 @@ export class GateWatch {
     this.#full = new Set(full.map(({ key }) => key))
     if (fresh.length === 0) return
     const facts = fresh.slice(0, ALERT_NAMES_MAX).map(({ key, used, max }) => ({
-      ...{ name: describeLimitKey(key).limit, value: '' },
+      name: describeLimitKey(key).limit,
       value: [`${used} of ${max}`, describeSessionId(describeLimitKey(key).whose)]
         .filter(Boolean)
         .join(', '),

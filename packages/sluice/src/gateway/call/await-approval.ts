@@ -185,7 +185,9 @@ async function waitForChange(
   wait.withdraw?.()
   const denial: Decision = {
     ...decision,
-    ...{ code: 'APPROVAL_PENDING', limits: [], approvals: [] },
+    code: 'APPROVAL_PENDING',
+    limits: [],
+    approvals: [],
     reason: pendingText(pending, command),
     approval: { id, ...defined(url) },
   }

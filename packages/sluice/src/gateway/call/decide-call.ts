@@ -104,8 +104,15 @@ function frozenDecision(frozen: Freeze): Decision {
 
 function toFrozenDecision(reason: string): Decision {
   return {
-    ...{ action: 'deny', code: 'FROZEN', rule: '', reason },
-    ...{ guardrails: [], limits: [], retryAfterMs: 0, approvals: [], shadow: [] },
+    action: 'deny',
+    code: 'FROZEN',
+    rule: '',
+    reason,
+    guardrails: [],
+    limits: [],
+    retryAfterMs: 0,
+    approvals: [],
+    shadow: [],
   }
 }
 

@@ -132,7 +132,11 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
       isUsersText: (text) => session.provenance?.()?.isUsersText(text) === true,
     },
     answers: createAnswerFilter({
-      ...{ server, policy, vault: () => lease.vault, see, log },
+      server,
+      policy,
+      vault: () => lease.vault,
+      see,
+      log,
       recordChanges: changes.add,
       saveSealed: () => lease.saveSealed(),
     }),

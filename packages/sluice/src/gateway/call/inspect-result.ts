@@ -201,8 +201,12 @@ function toInspected({
   const outcome = outcomeOf(response, text)
   return {
     reply: {
-      ...{ text, errorCode: error?.code, inspected, isFiltered },
-      ...{ isDefinition: describes, from: sent },
+      text,
+      errorCode: error?.code,
+      inspected,
+      isFiltered,
+      isDefinition: describes,
+      from: sent,
     },
     outcome: changes === undefined ? outcome : { ...outcome, changes },
     closes: method === 'initialize' && response.error ? 'it did not begin' : undefined,

@@ -78,8 +78,10 @@ function toClientCall(
     objection:
       objectionTo(message, tool) ??
       sealedObjection({
-        ...{ message, tool: call.name },
-        ...{ vault: session.vault(), canOpen: session.answers.canOpen },
+        message,
+        tool: call.name,
+        vault: session.vault(),
+        canOpen: session.answers.canOpen,
         redacts: session.answers.isActive,
       }),
     waits: waiting === undefined ? undefined : describePending(waiting),

@@ -324,8 +324,13 @@ export class PendingRequests {
   #send(id: RequestId, text: string, options: ReplyOptions): boolean {
     const { errorCode, inspected, isDefinition, isFiltered, from } = options
     const related = {
-      ...{ request: id, answers: true, errorCode, inspected },
-      ...{ isDefinition, isFiltered, from },
+      request: id,
+      answers: true,
+      errorCode,
+      inspected,
+      isDefinition,
+      isFiltered,
+      from,
     }
     return this.#options.from.send(text, related)
   }

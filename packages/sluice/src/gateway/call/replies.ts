@@ -37,7 +37,11 @@ export function buildRefusalReply(
   const wait = canCome ? { retryAfterMs: Math.ceil(retryAfterMs) } : {}
   const left = remaining === undefined ? {} : { remaining }
   const details = {
-    ...{ decision: action, code, reason, ...wait, callId },
+    decision: action,
+    code,
+    reason,
+    ...wait,
+    callId,
     ...(approval === undefined ? {} : toApprovalDetails(approval)),
     ...(explain ? { rule, ...left } : {}),
   }

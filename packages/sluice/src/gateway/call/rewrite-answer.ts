@@ -57,7 +57,10 @@ export function* rewriteAnswerSteps(
   const kinds = new Set([...deny, ...mark, ...redact])
   const marked = new Set<DataKind>()
   const scan: Scan = {
-    ...{ kinds, context, marked, replacements: new Map() },
+    kinds,
+    context,
+    marked,
+    replacements: new Map(),
     budget: newScanBudget(context.effort),
     echoBudget: {
       charsLeft: context.effort === 'at once' ? ECHO_AT_ONCE_CHARS_MAX : ECHO_CHARS_MAX,
@@ -145,7 +148,8 @@ function* findReplacements(
   const echoes = vault.size === 0 ? [] : yield* vault.findEchoes(text, echoBudget)
   if (echoes === undefined) throw new DeniedAnswer('it is too large to look through')
   const replacements: CountedReplacement[] = echoes.map((echo) => ({
-    ...{ ...echo, change: 'sealed' as const },
+    ...echo,
+    change: 'sealed' as const,
   }))
   // Both in the order of the text: what begins before a match and reaches into it is among the last before.
   let next = 0
@@ -159,9 +163,7 @@ function* findReplacements(
     for (const link of yield* findExternalLinksSteps(text, (host) =>
       rules.links.every((hosts) => isHostListed(host, hosts)),
     ))
-      replacements.push({
-        ...{ ...link, placeholder: link.replacement, change: 'removed', kind: 'link' },
-      })
+      replacements.push({ ...link, placeholder: link.replacement, change: 'removed', kind: 'link' })
   return mergeReplacements(replacements)
 }
 

@@ -9,10 +9,30 @@ import { RE2JS } from 're2js'
 
 /** Keywords that say nothing about a text or number by itself. */
 const HARMLESS: ReadonlySet<string> = new Set([
-  ...['title', 'description', 'default', 'examples', 'deprecated', 'readOnly', 'writeOnly'],
-  ...['$comment', '$schema', '$id', '$anchor', '$defs', 'definitions', 'contentEncoding'],
-  ...['contentMediaType', 'properties', 'required', 'items', 'additionalProperties'],
-  ...['prefixItems', 'minItems', 'maxItems', 'minProperties', 'maxProperties'],
+  'title',
+  'description',
+  'default',
+  'examples',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  '$comment',
+  '$schema',
+  '$id',
+  '$anchor',
+  '$defs',
+  'definitions',
+  'contentEncoding',
+  'contentMediaType',
+  'properties',
+  'required',
+  'items',
+  'additionalProperties',
+  'prefixItems',
+  'minItems',
+  'maxItems',
+  'minProperties',
+  'maxProperties',
 ])
 const PATTERN_LENGTH_MAX = 500
 const PATTERN_STEPS_MAX = 1_000
@@ -124,7 +144,12 @@ function resolveReference(reference: string, root: JsonValue | undefined): JsonV
 }
 
 const STEPS_AHEAD: ReadonlySet<string> = new Set([
-  ...['type', 'minItems', 'maxItems', 'required', 'enum', 'const'],
+  'type',
+  'minItems',
+  'maxItems',
+  'required',
+  'enum',
+  'const',
 ])
 
 function stepInto(schema: JsonObject, step: string | number): JsonValue | undefined | 'unknown' {

@@ -75,7 +75,8 @@ export function ownFilesOf(
     const own = workDirectory(data, name)
     const directories = directoriesOf(server)
     const made = filesAt({
-      ...{ ownPaths, workDirectories },
+      ownPaths,
+      workDirectories,
       bases: [...new Set([...directories, homedir()].flatMap(withReal))],
       named: directories.slice(1),
       workDirectory: server.cwd === own ? withReal(own).at(-1) : undefined,

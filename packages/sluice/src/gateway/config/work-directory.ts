@@ -15,12 +15,35 @@ export interface StdioServer {
 
 /** Programs whose first words are commands and not paths. */
 const LAUNCHERS: ReadonlySet<string> = new Set([
-  ...['npm', 'npx', 'pnpm', 'yarn', 'bun', 'bunx', 'deno', 'uv', 'uvx', 'poetry', 'pipx', 'cargo'],
-  ...['go', 'make', 'docker', 'podman'],
+  'npm',
+  'npx',
+  'pnpm',
+  'yarn',
+  'bun',
+  'bunx',
+  'deno',
+  'uv',
+  'uvx',
+  'poetry',
+  'pipx',
+  'cargo',
+  'go',
+  'make',
+  'docker',
+  'podman',
 ])
 /** Of these, those that read a project in the directory they start in. */
 const OF_PROJECTS: ReadonlySet<string> = new Set([
-  ...['npm', 'pnpm', 'yarn', 'bun', 'deno', 'uv', 'poetry', 'cargo', 'go', 'make'],
+  'npm',
+  'pnpm',
+  'yarn',
+  'bun',
+  'deno',
+  'uv',
+  'poetry',
+  'cargo',
+  'go',
+  'make',
 ])
 
 /** The directory that the gate makes for a server. */

@@ -103,7 +103,12 @@ function gateFile(directory: string) {
     directory,
     name: 'gate.db',
     migrations: [
-      ...[FREEZES + DOCUMENTS, TOOLS, PINS, APPROVAL_TABLES, LOCK, REFUSALS],
+      FREEZES + DOCUMENTS,
+      TOOLS,
+      PINS,
+      APPROVAL_TABLES,
+      LOCK,
+      REFUSALS,
       APPROVAL_OF_UNKNOWN,
       SESSIONS,
       APPROVAL_SESSION_NAME,

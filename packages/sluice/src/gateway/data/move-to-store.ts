@@ -232,7 +232,9 @@ function moveLabels(target: BlockingTransaction, store: DatabaseSync): number {
     'sluice.session_owner',
     columns,
     [...seen].map(([principal, labels]) => [
-      ...[Buffer.from(digestOwner(principal), 'latin1'), principal, [...labels].sort()],
+      Buffer.from(digestOwner(principal), 'latin1'),
+      principal,
+      [...labels].sort(),
       LABELS_KEPT_MS,
     ]),
   )

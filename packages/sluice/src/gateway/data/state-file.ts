@@ -53,7 +53,10 @@ export function writeState(
       .list(steadyMs)
       .map((session) => ({ ...session, lastUsedMs: session.lastUsedMs + now.wallMs - steadyMs })),
     counters: counted.map(({ key: name, windowMs, ages, amounts }) => [
-      ...[name, windowMs, ages.map(Math.floor), amounts.map(formatDecimal)],
+      name,
+      windowMs,
+      ages.map(Math.floor),
+      amounts.map(formatDecimal),
     ]),
   })
   const file = join(data, FILE)

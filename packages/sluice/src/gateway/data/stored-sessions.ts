@@ -46,9 +46,16 @@ export class StoredSessions implements SessionMemory {
     const lastUsed = this.#wallMs(session.lastUsedMs)
     this.#attempt(() =>
       this.#save.run(
-        ...[id, principal, keys, startedAtMs, lastUsed],
+        id,
+        principal,
+        keys,
+        startedAtMs,
+        lastUsed,
         ...flags,
-        ...[calls, saw, client, servers],
+        calls,
+        saw,
+        client,
+        servers,
       ),
     )
   }

@@ -9,8 +9,8 @@ export type PipelineStep = (typeof STEPS)[number]
 
 /** Upper bounds in milliseconds: from a step of the gate's own to a call that takes minutes. */
 export const BOUNDS_MS: readonly number[] = [
-  ...[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500],
-  ...[1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000],
+  0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500,
+  5_000, 10_000, 30_000, 60_000, 300_000,
 ]
 
 export class Histogram {

@@ -113,7 +113,8 @@ export class Play {
     const now = () => ({ wallMs: this.nowMs, monotonicMs: this.nowMs })
     this.continuations = options.continuations ?? new Continuations(() => this.nowMs)
     const embedded = new EmbeddedAdmissionStore<DecisionEntry>({
-      ...{ counters: new MemoryCounters(), approvals: this.approvals.engine },
+      counters: new MemoryCounters(),
+      approvals: this.approvals.engine,
       log: { intent: async (entry) => this.intents.push(entry) },
     })
     this.admission = new SlowAdmissionStore(embedded)
@@ -151,7 +152,9 @@ export class Play {
     this.server.answers = ({ method }) => (method === 'tools/list' ? { tools: TOOLS } : undefined)
     const link = options.link ?? ((events: UpstreamEvents) => this.server.connect(events))
     const { answers, inspectAhead, onDelivery, withLabels, settleLabels } = labelSession({
-      ...{ server: 's', policy: () => bound.policy, lease: this.lease },
+      server: 's',
+      policy: () => bound.policy,
+      lease: this.lease,
       hasOpenCalls: () => this.relay.hasOpenCalls,
       onUnrecorded: (labels) => void this.recordedLabels.push(...labels),
       onUnrecordedChanges: (changes) => void this.recordedChanges.push(...changes),
@@ -176,14 +179,22 @@ export class Play {
       frozen: () => this.frozen,
       lists: (ask) =>
         new VisibleLists({
-          ...{ server: 's', known: new KnownTools(() => {}), policy: () => bound.policy, now, ask },
+          server: 's',
+          known: new KnownTools(() => {}),
+          policy: () => bound.policy,
+          now,
+          ask,
           heldOf: () => undefined,
           leavesOut: () => false,
           onLimit: (why) => void this.log.push(why),
           freshMs,
         }),
       handles: new SealedHandles({
-        ...{ generation, seals, server: 's', principal, continuations: this.continuations },
+        generation,
+        seals,
+        server: 's',
+        principal,
+        continuations: this.continuations,
       }),
       onAsked() {},
       onCall() {},

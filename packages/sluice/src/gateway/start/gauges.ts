@@ -28,7 +28,9 @@ export function gaugesOf(parts: GaugeParts): Gauge[] {
     servers.names.map((server) => ({ labels: { server }, value: read(server) }))
   const one = (read: () => number) => (): Series[] => [{ labels: {}, value: read() }]
   const gauge = (name: string, help: string, read: Gauge['read']): Gauge => ({
-    ...{ name: `sluice_${name}`, help, read },
+    name: `sluice_${name}`,
+    help,
+    read,
   })
   return [
     gauge(

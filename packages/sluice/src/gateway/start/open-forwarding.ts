@@ -34,7 +34,9 @@ export class Forwarding {
     const { cluster, host } = this.#config
     const shared = this.#shared
     const listener = new PeerListener({
-      ...{ gate: this.forwarder.gate, host, address: cluster?.address },
+      gate: this.forwarder.gate,
+      host,
+      address: cluster?.address,
       keyOf: (gate) => shared.peerKey(gate),
       take: (request, response, isLocal) => front.takeForwarded(request, response, isLocal),
     })

@@ -26,7 +26,10 @@ export function openServers(config: GateConfig, { ledger, log, peers }: ServersP
   prepareWorkDirectories(config)
   let isMarked = startsProcesses(config)
   return new Servers(config, {
-    ...{ ledger, log, nowMs: processClock.nowMs, steadyMs: processClock.steadyMs },
+    ledger,
+    log,
+    nowMs: processClock.nowMs,
+    steadyMs: processClock.steadyMs,
     prepare: async (name, server) => {
       const servers = { [name]: server }
       prepareWorkDirectories({ data, servers })

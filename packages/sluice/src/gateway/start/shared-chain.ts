@@ -28,7 +28,10 @@ import type { PostgresConnections } from '../../store/postgres/connections.ts'
 import { readChain } from '../../store/postgres/read-chain.ts'
 
 const KINDS: Readonly<Record<LedgerEntry['kind'], RecordKind>> = {
-  ...{ intent: 'i', refusal: 'r', outcome: 'o', event: 'e' },
+  intent: 'i',
+  refusal: 'r',
+  outcome: 'o',
+  event: 'e',
 }
 
 export interface SharedChainParts {

@@ -11,7 +11,8 @@ const RECORDS_BEFORE_FIRST_START_MAX = 100
 export function warnOfFirstPolicy(data: string, log: Log): void {
   if (hasGateRun(data))
     log('warn', 'the policy files are in force without comparison with the earlier policy', {
-      ...{ data, why: 'gate.db has no policy, though a gate has run here: gate.db was removed' },
+      data,
+      why: 'gate.db has no policy, though a gate has run here: gate.db was removed',
     })
   else log('info', 'new data directory: the policy files are in force as they are', { data })
 }

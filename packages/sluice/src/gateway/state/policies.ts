@@ -364,7 +364,9 @@ function describeProblem(wrong: Problem | undefined): string {
 
 function toDocumentViews(documents: Documents): JsonObject[] {
   return [...documents.values()].map(({ name, file, digest }) => ({
-    ...{ name, file, digest },
+    name,
+    file,
+    digest,
     house: name === BASE_POLICY,
   }))
 }

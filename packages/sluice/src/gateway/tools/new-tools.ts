@@ -78,9 +78,9 @@ export class NewTools {
     const insert = store.prepare('INSERT OR REPLACE INTO new_tools VALUES (?, ?, ?)')
     for (const { definition } of tools.slice(0, Math.max(0, room)))
       insert.run(server, definition.name, atMs)
-    const shown = tools.slice(0, NEW_TOOLS_SHOWN_MAX).map(({ definition, category, risk }) => ({
-      ...{ name: definition.name, category, risk },
-    }))
+    const shown = tools
+      .slice(0, NEW_TOOLS_SHOWN_MAX)
+      .map(({ definition, category, risk }) => ({ name: definition.name, category, risk }))
     const detail = { how: 'new', server, count: tools.length, tools: shown }
     await ledger.event({ atMs, name: 'pin', detail })
     this.#new.emit(

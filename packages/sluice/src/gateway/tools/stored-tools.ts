@@ -91,7 +91,8 @@ export function readKeptTools(store: DatabaseSync): KnownTool[] {
       const unknown = now.unknown && now.category === category
       return {
         definition: whole,
-        ...{ category: category as Category, risk: risk as Risk },
+        category: category as Category,
+        risk: risk as Risk,
         ...(unknown ? { unknown } : {}),
       }
     })

@@ -76,7 +76,10 @@ export class TraceRecorder {
       )
     const startedMs = nowMs()
     const header: TraceHeader = {
-      ...{ id: randomBytes(6).toString('hex'), by, startedMs, expiresMs: startedMs + keepMs },
+      id: randomBytes(6).toString('hex'),
+      by,
+      startedMs,
+      expiresMs: startedMs + keepMs,
       ...(server === undefined ? {} : { server }),
       ...(principal === undefined ? {} : { principal }),
     }

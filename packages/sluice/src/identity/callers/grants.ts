@@ -145,8 +145,15 @@ export class Grants {
     const token = makeToken()
     const digest = hashGrantToken(token) as Buffer
     const row = {
-      ...{ hash: digest, name, policy, slots, groups: JSON.stringify(groups), now: nowMs },
-      ...{ explain: Number(explain), prompt: Number(canSayPrompt), until: untilMs },
+      hash: digest,
+      name,
+      policy,
+      slots,
+      groups: JSON.stringify(groups),
+      now: nowMs,
+      explain: Number(explain),
+      prompt: Number(canSayPrompt),
+      until: untilMs,
     }
     const { changes } = this.#guard(() => this.#database.prepare(ADD).run(row))
     this.#read()

@@ -368,7 +368,12 @@ export class AgentSessions {
   #save(session: AgentSession): void {
     const { id, owner, startedAtMs, lastUsedMs, isEnded, calls, client } = session
     this.#memory.save({
-      ...{ id, startedAtMs, lastUsedMs, isEnded, calls, client },
+      id,
+      startedAtMs,
+      lastUsedMs,
+      isEnded,
+      calls,
+      client,
       principal: owner.principal,
       keys: [...session.keys],
       isConnected: session.connections > 0,

@@ -224,8 +224,13 @@ export function unknownSession(id: string): StoredSession {
   const startedAtMs = Number(/@(\d+)$/.exec(id)?.[1] ?? 0)
   const empty = { keys: [], saw: [], servers: [], client: '', calls: 0 }
   return {
-    ...{ id, principal: '', startedAtMs, lastUsedMs: startedAtMs },
-    ...{ isConnected: false, isEnded: false, ...empty },
+    id,
+    principal: '',
+    startedAtMs,
+    lastUsedMs: startedAtMs,
+    isConnected: false,
+    isEnded: false,
+    ...empty,
   }
 }
 
@@ -233,7 +238,13 @@ export function toView(session: AgentSession): SessionView {
   const { id, owner, startedAtMs, lastUsedMs, connections, calls, client } = session
   const [key = ''] = session.keys
   return {
-    ...{ id, principal: owner.principal, startedAtMs, lastUsedMs, connections, calls, client },
+    id,
+    principal: owner.principal,
+    startedAtMs,
+    lastUsedMs,
+    connections,
+    calls,
+    client,
     kind: key.split(' ')[0] ?? '',
     servers: [...session.servers],
     saw: [...session.saw],

@@ -63,7 +63,10 @@ export class SessionVault {
   /** To be stored. */
   list(): readonly SealedValue[] {
     return [...this.#values.values()].map(({ id, kind, value, sources }) => ({
-      ...{ id, kind, value, sources },
+      id,
+      kind,
+      value,
+      sources,
     }))
   }
 

@@ -207,9 +207,17 @@ export class SharedSessions implements SessionMemory {
     const { keepMs, labelled, owner, principal } = about
     const number = Number(/#(\d+)@\d+$/.exec(id)?.[1])
     const known: KnownSession = this.#known.get(id) ?? {
-      ...{ id, name: { owner, number }, principal, keepMs, keys: new Set() },
-      ...{ labelled, stored: new Set(), unstored: new Set() },
-      ...{ storing: undefined, isConnected: true, since: ++this.#tick },
+      id,
+      name: { owner, number },
+      principal,
+      keepMs,
+      keys: new Set(),
+      labelled,
+      stored: new Set(),
+      unstored: new Set(),
+      storing: undefined,
+      isConnected: true,
+      since: ++this.#tick,
     }
     known.labelled = labelled
     known.isConnected = true

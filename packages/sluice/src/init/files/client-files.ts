@@ -28,7 +28,10 @@ function userFiles(machine: Machine): ClientFile[] {
   const { home, environment } = machine
   const { join } = pathsOf(machine)
   const own = (client: McpClientId, file: string): ClientFile => ({
-    ...{ client, file, scope: 'user', folder: home },
+    client,
+    file,
+    scope: 'user',
+    folder: home,
     format: file.endsWith('.toml') ? 'toml' : 'json',
   })
   const codeFolders = ['Code', 'Code - Insiders'].map((name) =>
@@ -55,7 +58,10 @@ function userFiles(machine: Machine): ClientFile[] {
 export function projectFiles(folder: string, machine: Machine): ClientFile[] {
   const { join } = pathsOf(machine)
   const own = (client: McpClientId, ...names: string[]): ClientFile => ({
-    ...{ client, file: join(folder, ...names), scope: 'project', folder },
+    client,
+    file: join(folder, ...names),
+    scope: 'project',
+    folder,
     format: names.at(-1)?.endsWith('.toml') ? 'toml' : 'json',
   })
   return [

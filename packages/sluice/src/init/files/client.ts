@@ -39,9 +39,21 @@ export interface ServerEntry {
 /** What an entry says of how to reach its server; the other keys of an entry are the client's own
  * settings and stay. */
 const TRANSPORT: ReadonlySet<string> = new Set([
-  ...['command', 'args', 'env', 'cwd', 'envFile', 'env_vars', 'type', 'transport'],
-  ...['url', 'serverUrl', 'httpUrl', 'headers'],
-  ...['bearer_token_env_var', 'http_headers', 'env_http_headers'],
+  'command',
+  'args',
+  'env',
+  'cwd',
+  'envFile',
+  'env_vars',
+  'type',
+  'transport',
+  'url',
+  'serverUrl',
+  'httpUrl',
+  'headers',
+  'bearer_token_env_var',
+  'http_headers',
+  'env_http_headers',
 ])
 
 export function isTransport(key: string): boolean {

@@ -126,7 +126,9 @@ export function rewriteJson(
     edits.push(deletion(text, member.offset, member.offset + member.length, (c) => gone.has(c)))
   })
   const inside = edits.map((edit) => ({
-    ...{ start: edit.start - start, end: Math.min(edit.end, end) - start, text: edit.text },
+    start: edit.start - start,
+    end: Math.min(edit.end, end) - start,
+    text: edit.text,
   }))
   return applyEdits(text.slice(start, end), inside)
 }

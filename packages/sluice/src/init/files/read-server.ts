@@ -86,7 +86,9 @@ class EntryReader {
     this.#client = client
     this.#here = here
     this.#around = {
-      ...{ environment: here.environment, home: here.home, separator: pathsOf(here).sep },
+      environment: here.environment,
+      home: here.home,
+      separator: pathsOf(here).sep,
       ...(entry.project === undefined ? {} : { project: entry.project }),
     }
   }

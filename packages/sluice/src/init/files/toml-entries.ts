@@ -117,13 +117,15 @@ export function rewriteToml(
   const edits: Edit[] = ours.map((piece) =>
     piece === anchor
       ? {
-          ...{ start: piece.start, end: piece.end },
+          start: piece.start,
+          end: piece.end,
           text: now.map(([key, raw]) => `${prefix}${tomlKey(key)} = ${raw}`).join(separator),
         }
       : deletion(text, piece.start, piece.end),
   )
   const inside = edits.map((edit) => ({
-    ...{ start: Math.max(edit.start, start) - start, end: Math.min(edit.end, end) - start },
+    start: Math.max(edit.start, start) - start,
+    end: Math.min(edit.end, end) - start,
     text: edit.text,
   }))
   return applyEdits(text.slice(start, end), inside)

@@ -34,8 +34,15 @@ export function moveAll(
     const written = rewriteEntry(after, from, entry, now)
     after = written.text
     moved.push({
-      ...{ client: from.client, file: from.file, format: from.format, path, server },
-      ...{ before: written.before, after: written.after, was, now },
+      client: from.client,
+      file: from.file,
+      format: from.format,
+      path,
+      server,
+      before: written.before,
+      after: written.after,
+      was,
+      now,
     })
   }
   return { text: after, moved }

@@ -248,7 +248,11 @@ function hasText(
   text: string,
 ): boolean {
   const searched = [
-    ...[principal.id, agent ?? '', session, `${server}/${name}`, decision.code],
+    principal.id,
+    agent ?? '',
+    session,
+    `${server}/${name}`,
+    decision.code,
     kind === 'refusal' ? decision.reason : '',
   ]
   return searched.some((one) => toAsciiLower(one).includes(text))

@@ -45,7 +45,9 @@ function toRecord(fields: RecordArray): LedgerRecord {
         attempts,
         givenBack,
         changes: changes.map(([change, kind, count]: RecordArray) => ({
-          ...{ change, kind: text_(kind), count },
+          change,
+          kind: text_(kind),
+          count,
         })),
       }
     }

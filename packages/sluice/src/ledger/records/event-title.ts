@@ -62,12 +62,26 @@ export function titleOfEvent(name: string, detail: unknown): string {
 
 /** Long names for what a person knows by shorter ones, and what the title says. */
 const OMITTED_KEYS: ReadonlySet<string> = new Set([
-  ...['call', 'session', 'pin', 'asked', 'argsDigest', 'method', 'how', 'ok', 'id'],
+  'call',
+  'session',
+  'pin',
+  'asked',
+  'argsDigest',
+  'method',
+  'how',
+  'ok',
+  'id',
 ])
 /** Keys that are clearer by another word; an empty one leaves the value alone. */
 const LABELS: Readonly<Record<string, string>> = {
-  ...{ hold: 'valid', expiresAtMs: 'expires', asks: 'rule', title: '', facts: '' },
-  ...{ isFirstPolicy: 'the first policy', signedBy: 'signed by', slots: 'sessions' },
+  hold: 'valid',
+  expiresAtMs: 'expires',
+  asks: 'rule',
+  title: '',
+  facts: '',
+  isFirstPolicy: 'the first policy',
+  signedBy: 'signed by',
+  slots: 'sessions',
 }
 const ISO_TIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d+)?Z$/
 const DIGEST = /\b((?:sha256:)?[\w-]{8})[\w-]{32,}/g

@@ -110,8 +110,15 @@ const TALLY = `
   INSERT INTO tally VALUES (1, 0, 0, 0, 0, '');`
 /** An index is rebuilt rather than migrated. */
 const INDEX_ANEW = [
-  ...['words', 'calls', 'outcomes', 'events', 'minutes', 'hours'],
-  ...['subtrees', 'through', 'tally'],
+  'words',
+  'calls',
+  'outcomes',
+  'events',
+  'minutes',
+  'hours',
+  'subtrees',
+  'through',
+  'tally',
 ]
   .map((table) => `DROP TABLE IF EXISTS ${table};`)
   .join(' ')

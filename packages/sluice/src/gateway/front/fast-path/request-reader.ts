@@ -37,8 +37,16 @@ const STRAY = /\r(?!\n|$)|(?<!\r)\n/
 
 /** Of what they say `node:http` is the judge: other framings, hop by hop, or other types there. */
 const NOT_PLAIN: ReadonlySet<string> = new Set([
-  ...['transfer-encoding', 'trailer', 'te', 'expect', 'upgrade', 'http2-settings', 'keep-alive'],
-  ...['proxy-connection', 'set-cookie', '__proto__'],
+  'transfer-encoding',
+  'trailer',
+  'te',
+  'expect',
+  'upgrade',
+  'http2-settings',
+  'keep-alive',
+  'proxy-connection',
+  'set-cookie',
+  '__proto__',
 ])
 
 /** For one connection: what is the same in every request is read once. */

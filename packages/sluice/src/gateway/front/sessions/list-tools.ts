@@ -58,9 +58,7 @@ const CONSOLE: Caller = {
 /** Starts the server if it does not run, reads its list once and lets it go. Rejects with why not. */
 export async function readServerTools(server: string, open: OpenServer): Promise<void> {
   const link = new MemberTransport(
-    {
-      ...{ generation: 'session', onAnswer() {}, onNotification() {}, onDrop() {}, onEnd() {} },
-    },
+    { generation: 'session', onAnswer() {}, onNotification() {}, onDrop() {}, onEnd() {} },
     (made) => open(server, made, () => CONSOLE, {}),
   )
   try {

@@ -226,8 +226,15 @@ export interface ResponseHeaders {
 }
 
 const READ = new Set<string>([
-  ...['content-type', 'content-length', 'content-encoding', 'transfer-encoding', 'connection'],
-  ...['keep-alive', 'mcp-session-id', 'www-authenticate', 'location'],
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'transfer-encoding',
+  'connection',
+  'keep-alive',
+  'mcp-session-id',
+  'www-authenticate',
+  'location',
 ])
 /** Names as servers spell them, with what they are; the others are looked at each time. */
 const spelt = new Map<string, keyof ResponseHeaders | undefined>()

@@ -215,7 +215,9 @@ export class StreamableHttpTransport implements HttpTransport {
     if (error === undefined) this.#revival?.begun()
     else
       this.#revival?.failed({
-        ...{ code: 'UPSTREAM_SESSION_GONE', request: id, repeatable: true },
+        code: 'UPSTREAM_SESSION_GONE',
+        request: id,
+        repeatable: true,
         message: `the server \`${this.#host.name}\` began no new session: ${error.message}`,
       })
     return true
@@ -280,7 +282,8 @@ export class StreamableHttpTransport implements HttpTransport {
     if (this.#posting?.id !== this.#sessionId || this.#posting?.revision !== revision)
       this.#posting = undefined
     this.#posting ??= {
-      ...{ id: this.#sessionId, revision },
+      id: this.#sessionId,
+      revision,
       headers: { ...POST_HEADERS, ...this.#sessionHeaders() },
     }
     return this.#posting.headers
