@@ -7,6 +7,7 @@ import type {
   CountedName,
   Overview as OverviewData,
   ServerView,
+  SettingsView,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { formatQuery } from '../../api.ts'
 import { useResource } from '../../resource.ts'
@@ -58,6 +59,9 @@ function Attention(): JSX.Element {
   const pending = listPending(useInbox()).length
   const servers = useResource<{ servers: ServerView[] }>('/servers', REFRESH_MS)
   const agents = useResource<{ running: boolean; agents: AgentView[] }>('/agents', REFRESH_MS)
+  const settings = useResource<SettingsView>('/settings', REFRESH_MS)
+  const gates = settings.value?.gates ?? []
+  const lost = gates.filter(({ isLive }) => !isLive)
   const list = servers.value?.servers ?? []
   const failing = list.filter(({ state }) => state === 'failing' || state === 'needs login')
   const undecidedCount = list.reduce((sum, { undecided }) => sum + undecided, 0)
@@ -100,6 +104,19 @@ function Attention(): JSX.Element {
         }
         detail={failing.map(({ name }) => name).join(', ')}
       />
+      {gates.length > 0 && (
+        <Card
+          icon="servers"
+          to="/settings"
+          n={lost.length}
+          says={
+            lost.length === 0
+              ? `${plural(gates.length, 'gate')}, all live`
+              : `${lost.length} of ${plural(gates.length, 'gate')} lost`
+          }
+          detail={lost.map(({ name }) => name).join(', ')}
+        />
+      )}
       {agents.value?.running === true && <AgentsCard agents={agents.value.agents} />}
     </ul>
   )
@@ -107,13 +124,14 @@ function Attention(): JSX.Element {
 
 function AgentsCard({ agents }: { agents: readonly AgentView[] }): JSX.Element {
   const tokens = agents.reduce((sum, agent) => sum + agent.tokens, 0)
+  const cost = agents.reduce((sum, agent) => sum + (agent.cost ?? 0), 0)
   return (
     <Card
       icon="agents"
       to="/agents"
       n={0}
       says={plural(agents.length, 'agent')}
-      detail={`${short(tokens)} tokens`}
+      detail={`${short(tokens)} tokens${cost === 0 ? '' : `, cost ${cost.toFixed(2)}`}`}
     />
   )
 }

@@ -333,4 +333,6 @@ export interface SettingsView {
   readonly why: string
   readonly ledger: { readonly state: string; readonly records: number }
   readonly frozen: readonly { readonly what: string; readonly why: string; readonly atMs: number }[]
+  /** Gates that share the store, this one too; empty if it shares none. */
+  readonly gates: readonly { readonly name: string; readonly isLive: boolean }[]
 }

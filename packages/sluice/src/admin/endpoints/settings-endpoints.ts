@@ -32,6 +32,8 @@ export function settingsEndpoints(parts: AdminParts): Endpoint[] {
       handle: async (): Promise<SettingsView> => {
         const { config, freezes, policies, ledger } = parts
         const status = (await parts.control('status', {})) as JsonObject
+        // Without the database nothing is known of the others.
+        const gates = (await parts.cluster?.directory.list().catch(() => [])) ?? []
         return {
           version: readPackageVersion(),
           url: (parts.isPiped ? await parts.openPage() : undefined) ?? parts.url(),
@@ -47,6 +49,7 @@ export function settingsEndpoints(parts: AdminParts): Endpoint[] {
           observed: policies.now.all.flatMap(({ name, shadow }) => (shadow ? [name] : [])),
           why: String(status.why ?? ''),
           ledger: { state: ledger.state, records: ledger.figures.seq },
+          gates: gates.map(({ name, isLive }) => ({ name, isLive })),
           frozen: freezes.list.map((frozen) => ({
             what: describeFreezeTarget(frozen),
             why: frozen.why,
