@@ -10,6 +10,7 @@ import { agentsFor } from '../../packages/sluice/src/cli/run/builtin-agents.ts'
 import { readConfig } from '../../packages/sluice/src/gateway/config/config.ts'
 import { openLedger } from '../../packages/sluice/src/gateway/data/open-ledger.ts'
 import { SharedStore } from '../../packages/sluice/src/gateway/start/open-shared-store.ts'
+import { Grants } from '../../packages/sluice/src/identity/callers/grants.ts'
 import { InstallationKey } from '../../packages/sluice/src/identity/keys/installation-key.ts'
 import { deriveSigningKey } from '../../packages/sluice/src/identity/keys/signing-key.ts'
 import { judgement } from '../../packages/sluice/src/ledger/judgements.test-support.ts'
@@ -103,18 +104,20 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a move', postgres), (
     }
     const before = await ownGate({ servers, policy: POLICY }, { agents: agentsFor })
     const { data, folder } = before
+    const grants = Grants.open(data)
+    const terms = { name: 'ann', policy: 'policy', slots: 4, groups: [], explain: true }
+    const { token } = grants.add(terms, Date.now())
+    grants.close()
+    const open = (gate: unknown, name: string) =>
+      PlainClient.open(gate as never, name, '2025-11-25', token)
     mkdirSync(join(data, 'scripts'), { recursive: true })
     writeFileSync(join(data, 'scripts', 'story.json'), JSON.stringify({ turns: TURNS }))
-    const [count, agents] = [
-      await PlainClient.open(before as never, 'count'),
-      await PlainClient.open(before as never, 'agents'),
-    ]
+    const [count, agents] = [await open(before, 'count'), await open(before, 'agents')]
     for (let calls = 0; calls < 3; calls++) await count.call('write')
     const held = count.call('slow', { text: 'held' }).catch(() => undefined)
     await until(() => before.approvals.list({ states: ['pending'] }).length === 1)
     const { agent } = await ask(agents, 'wasm_agent_create', { model: 'script:story' })
     await ask(agents, 'wasm_agent_prompt', { agentId: agent.id, input: 'go' })
-    const { token } = await sluiceJson(['grants', 'add', 'ann', '--data', data])
     const to = server.url('moved')
     const move = ['store', 'move', '--from', data, '--to', to, '--name', 'one']
     expect((await sluice(move)).stderr).toMatch(/process \d+ uses/)
@@ -138,14 +141,14 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a move', postgres), (
     const gate = await ownGate(spec, { agents: agentsFor })
     const records = recordsOf(gate)
     expect(records.length).toBeGreaterThan(moved.records)
-    const again = await PlainClient.open(gate as never, 'count', '2025-11-25', token)
+    const again = await open(gate, 'count')
     const replies = []
     for (let calls = 0; calls < 3; calls++) replies.push((await again.call('write')).text)
     expect(replies.map((text) => text.includes('RATE_LIMITED'))).toEqual([false, false, true])
     const [request] = gate.approvals.list({ states: ['pending'] })
     expect(request).toMatchObject({ args: '{"text":"held"}' })
     await gate.approvals.decide(request?.id ?? '', { verdict: 'approve' }, ADA, 'terminal')
-    const mine = await PlainClient.open(gate as never, 'agents')
+    const mine = await open(gate, 'agents')
     const prompt = { agentId: agent.id, input: 'go on' }
     expect((await ask(mine, 'wasm_agent_prompt', prompt)).response).toBe('second')
     const { files } = await ask(mine, 'wasm_agent_files', { agentId: agent.id })
