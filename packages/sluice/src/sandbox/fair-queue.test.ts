@@ -61,3 +61,25 @@ test('never exceeds the concurrency limit, completes all, and a failure frees it
     { numRuns: 100 },
   )
 })
+
+test('work that goes on comes before what its owner began later, and an owner has so much at once', async () => {
+  const turns = new FairQueue(1)
+  const sliced = new FairQueue(2, 1)
+  const done: string[] = []
+  const sliceOf = (name: string, at: number) => async () => {
+    await turn()
+    done.push(`${name} ${at}`)
+  }
+  const inSlices = (whose: string, name: string) =>
+    sliced.run(whose, async () => {
+      for (let at = 0; at < 3; at++) await turns.run(whose, sliceOf(name, at), at > 0)
+    })
+  const all = [inSlices('many', 'first'), inSlices('many', 'second')]
+  for (let at = 0; at < 20; at++) all.push(turns.run('many', sliceOf('short', at)))
+  all.push(inSlices('one', 'other'))
+  await Promise.all(all)
+  expect(done).toHaveLength(29)
+  expect(done.indexOf('first 2')).toBeLessThan(6)
+  expect(done.indexOf('other 2')).toBeLessThan(8)
+  expect(done.indexOf('second 0')).toBeGreaterThan(done.indexOf('first 2'))
+})

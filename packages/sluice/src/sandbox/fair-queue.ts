@@ -5,31 +5,51 @@ type StartTask = () => void
 
 export class FairQueue {
   readonly #most: number
+  readonly #mostPerOwner: number
   /** By owner; the first in the map is next. */
   readonly #waiting = new Map<string, StartTask[]>()
   #running = 0
+  readonly #runningByOwner = new Map<string, number>()
 
-  constructor(most: number) {
+  constructor(most: number, mostPerOwner = most) {
     this.#most = most
+    this.#mostPerOwner = mostPerOwner
   }
 
-  async run<Result>(whose: string, work: () => Promise<Result>): Promise<Result> {
-    if (this.#running < this.#most) this.#running += 1
-    else await new Promise<void>((begin) => this.#wait(whose, begin))
+  /** `isContinued` for the next part of work that has begun: it comes before what its owner began later, so
+   * that whoever waits for the end of that work does not wait for all its owner has to do. */
+  async run<Result>(
+    whose: string,
+    work: () => Promise<Result>,
+    isContinued = false,
+  ): Promise<Result> {
+    if (this.#running < this.#most && this.#hasRoom(whose)) this.#count(whose, 1)
+    else await new Promise<void>((begin) => this.#wait(whose, begin, isContinued))
     try {
       return await work()
     } finally {
+      this.#count(whose, -1)
       this.#moveBehind(whose)
-      // The slot is passed on: a new arrival cannot overtake those that are queued.
-      const next = this.#next()
-      if (next === undefined) this.#running -= 1
-      else next()
+      // At once: a new arrival cannot overtake those that are queued.
+      this.#startNext()
     }
   }
 
-  #wait(whose: string, begin: StartTask): void {
+  #hasRoom(whose: string): boolean {
+    return (this.#runningByOwner.get(whose) ?? 0) < this.#mostPerOwner
+  }
+
+  #count(whose: string, change: 1 | -1): void {
+    this.#running += change
+    const count = (this.#runningByOwner.get(whose) ?? 0) + change
+    if (count === 0) this.#runningByOwner.delete(whose)
+    else this.#runningByOwner.set(whose, count)
+  }
+
+  #wait(whose: string, begin: StartTask, isContinued: boolean): void {
     const others = this.#waiting.get(whose)
     if (others === undefined) this.#waiting.set(whose, [begin])
+    else if (isContinued) others.unshift(begin)
     else others.push(begin)
   }
 
@@ -41,13 +61,14 @@ export class FairQueue {
     this.#waiting.set(whose, all)
   }
 
-  #next(): StartTask | undefined {
+  #startNext(): void {
     for (const [whose, all] of this.#waiting) {
-      const next = all.shift()
+      if (!this.#hasRoom(whose)) continue
       this.#waiting.delete(whose)
+      const next = all.shift() as StartTask
       if (all.length > 0) this.#waiting.set(whose, all)
-      return next
+      this.#count(whose, 1)
+      return next()
     }
-    return undefined
   }
 }

@@ -123,7 +123,8 @@ export function startStepThread(data: StepThreadData, startedAtMs: number): Step
   const turns = new FairQueue(STEPS_AT_ONCE)
   // Of those that are long, one: who comes next waits for that one at most.
   const longTurns = new FairQueue(1)
-  const slicedTurns = new FairQueue(SLICED_AT_ONCE)
+  // Of an owner one: another's does not wait for its end.
+  const slicedTurns = new FairQueue(SLICED_AT_ONCE, 1)
   const findOwner = async (name: keyof Operations, values: unknown[]): Promise<string> => {
     const place = ownerOf(name, values)
     if ('owner' in place) return place.owner
@@ -144,8 +145,10 @@ export function startStepThread(data: StepThreadData, startedAtMs: number): Step
           const whose = await findOwner(name, values)
           const isLong = mayBeLong(name, values, request, mirror)
           const send = (body: StepRequest | NextSlice) => {
-            const inTurn = () => turns.run(whose, () => thread.ask<SliceAnswer>(body))
-            return isLong ? longTurns.run(whose, inTurn) : inTurn()
+            const isContinued = body !== request
+            const post = () => thread.ask<SliceAnswer>(body)
+            const inTurn = () => turns.run(whose, post, isContinued)
+            return isLong ? longTurns.run(whose, inTurn, isContinued) : inTurn()
           }
           const inSlices = () => sendInSlices(request, send)
           answer = await (SLICED.has(name) ? slicedTurns.run(whose, inSlices) : inSlices())
