@@ -127,7 +127,7 @@ export const DECODE_ROUNDS_MAX = 3
  * width), which are normalised to look for the gate's files, at up to 200 ns each. A call with more
  * is denied.
  */
-export const NORMALIZED_CHARS_MAX = 524_288
+export const NORMALIZED_CHARS_MAX = 327_680
 /**
  * Consecutive combining marks: sorting a longer run takes quadratic time. A text with more counts
  * as naming the gate's files.

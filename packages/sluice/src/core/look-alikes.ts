@@ -5,7 +5,7 @@
 export function foldLookAlikes(text: string): string {
   // Normalising sorts marks by insertion: a run of n of them costs n squared. No script has runs of
   // 30.
-  const folded = text.replace(PILED_MARKS, '$1').normalize('NFKC')
+  const folded = text.replace(PILED_MARKS, '$1').replace(SENTENCES, ' ').normalize('NFKC')
   return OTHER_SCRIPTS.test(folded) ? replaceLookAlikes(folded) : folded
 }
 
@@ -24,6 +24,8 @@ function replaceLookAlikes(text: string): string {
 }
 
 const BLOCK_CHARS = 4_096
+/** Two ligatures that stand for whole sentences, none of which looks Latin: 18 letters each. */
+const SENTENCES = /[\ufdfa\ufdfb]/g
 
 /** What a name can be mistaken for; undefined if it is not a look-alike. */
 export function findLookAlike(name: string): string | undefined {
