@@ -6,7 +6,7 @@ export const PROVENANCE_ENTRIES_MAX = 64_000
 /** Part of the entries that is freed at once when a session is full: the oldest answers, whole. */
 export const PROVENANCE_FREED_MIN = 8_000
 /** Characters of one answer that are remembered. The rest counts as forgotten. */
-export const ANSWER_REMEMBERED_CHARS_MAX = 262_144
+export const ANSWER_REMEMBERED_CHARS_MAX = 196_608
 /** Nesting of an answer that is read as fields; what is deeper is prose. */
 export const ANSWER_DEPTH_MAX = 32
 /** Values of the arguments of one call that are checked. A call with more is held. */

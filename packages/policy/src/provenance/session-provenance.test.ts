@@ -190,7 +190,7 @@ describe('forgetting only tightens', () => {
   test('once anything is dropped, nowhere is prose', () => {
     const memory = session(undefined, '{"id":"x-77"}', 'a short text')
     expect(origin(memory, 'nothing')).toBe('nowhere')
-    for (let round = 0; round < 4; round++) memory.remember({ texts: [filling(round * 30_000)] })
+    for (let round = 0; round < 6; round++) memory.remember({ texts: [filling(round * 30_000)] })
     expect(memory.isIncomplete).toBe(true)
     expect(memory.hasProse).toBe(true)
     expect(origin(memory, 'x-77')).toBe('prose')

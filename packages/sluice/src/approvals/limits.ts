@@ -22,7 +22,7 @@ export const CLOCK_AHEAD_MS_MAX = 60_000
  */
 export const USED_SHOWN_MS = 10_000
 /** Size of a call that is shown to approvers, in UTF-16 code units. */
-export const ARGS_LENGTH_MAX = 196_608
+export const ARGS_LENGTH_MAX = 163_840
 /** Masked parts of one call that are listed one by one; all of them are counted. */
 export const MASKED_PARTS_MAX = 100
 /** Commas and colons of a call that is shown to approvers: about as many values. */

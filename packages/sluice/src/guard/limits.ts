@@ -12,7 +12,7 @@ export const DEFINITION_CHARS_MAX = 131_072
  * JSON of ANSWER_CHARS_MAX fit; what needs more was made to. */
 export const SCANNED_CHARS_MAX = 8_000_000
 /** The same for a message that has to be looked through in one piece: a notification, a question. */
-export const SCANNED_AT_ONCE_CHARS_MAX = 2_000_000
+export const SCANNED_AT_ONCE_CHARS_MAX = 1_500_000
 /** The same for a text that is searched for secrets alone. */
 export const DECODED_CHARS_MAX = 2 * 1_048_576
 export const DEPTH_MAX = 64

@@ -88,7 +88,7 @@ export const SEALED_VALUES_MAX = 64
 /** Of one of them; a longer secret is only redacted. No private key in use is longer. */
 export const SEALED_VALUE_CHARS_MAX = 8_192
 /** Characters of sealed values that one call may have opened: a short placeholder may stand for a long value. */
-export const OPENED_CHARS_MAX = 1_048_576
+export const OPENED_CHARS_MAX = 524_288
 /** Characters of sealed values that are compared with one message: one that needs more was made to, and is
  * denied. */
 export const ECHO_CHARS_MAX = 8_000_000

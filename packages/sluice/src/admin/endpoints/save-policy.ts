@@ -162,18 +162,22 @@ export function patchOf(file: string, before: string, after: string): string {
     `--- a/${file}\n`,
     `+++ b/${file}\n`,
     `@@ -${place(count(gone))} +${place(count(came))} @@\n`,
-    ...lead.map((line) => marked(' ', line)),
-    ...gone.map((line) => marked('-', line)),
-    ...came.map((line) => marked('+', line)),
-    ...trail.map((line) => marked(' ', line)),
+    markLines(' ', lead),
+    markLines('-', gone),
+    markLines('+', came),
+    markLines(' ', trail),
   ].join('')
 }
 
-/** Each with its line end, where it has one. */
-function linesOf(text: string): string[] {
-  return text.match(/[^\n]*\n|[^\n]+$/g) ?? []
+function markLines(sign: string, lines: readonly string[]): string {
+  return lines.length === 0 ? '' : `${sign}${lines.join(`\n${sign}`)}\n`
 }
 
-function marked(sign: string, line: string): string {
-  return line.endsWith('\n') ? `${sign}${line}` : `${sign}${line}\n\\ No newline at end of file\n`
+/** Without their ends. A last line that has none carries the remark that patches have for it. */
+function linesOf(text: string): string[] {
+  if (text === '') return []
+  const lines = text.split('\n')
+  if (lines.at(-1) === '') lines.pop()
+  else lines.push(`${lines.pop()}\n\\ No newline at end of file`)
+  return lines
 }
