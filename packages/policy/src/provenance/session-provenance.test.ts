@@ -185,12 +185,12 @@ describe('a prompt', () => {
 
 describe('forgetting only tightens', () => {
   const filling = (from: number) =>
-    Array.from({ length: 30_000 }, (_, index) => `w${from + index}`).join(' ')
+    Array.from({ length: 20_000 }, (_, index) => `w${from + index}`).join(' ')
 
   test('once anything is dropped, nowhere is prose', () => {
     const memory = session(undefined, '{"id":"x-77"}', 'a short text')
     expect(origin(memory, 'nothing')).toBe('nowhere')
-    for (let round = 0; round < 6; round++) memory.remember({ texts: [filling(round * 30_000)] })
+    for (let round = 0; round < 6; round++) memory.remember({ texts: [filling(round * 20_000)] })
     expect(memory.isIncomplete).toBe(true)
     expect(memory.hasProse).toBe(true)
     expect(origin(memory, 'x-77')).toBe('prose')

@@ -17,7 +17,7 @@ export class FairQueue {
   }
 
   /** `isContinued` for the next part of work that has begun: it comes before what its owner began later, so
-   * that whoever waits for the end of that work does not wait for all its owner has to do. */
+   * that others who wait for the end of that work do not wait for everything its owner has to do. */
   async run<Result>(
     whose: string,
     work: () => Promise<Result>,
