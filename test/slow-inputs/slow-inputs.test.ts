@@ -26,8 +26,10 @@ function findSteep(reader: TextReader, secondsMax = search.secondsMax): string |
   const found = findSlowInput(reader, { ...search, secondsMax })
   if (found.exponent <= EXPONENT_MAX) return undefined
   // Longer texts and more runs: noise and what does not grow are less of those.
-  const again = confirm(reader, found, { ...search, runMicrosMax: 100_000, charsMax: 262_144 })
-  return again.exponent > EXPONENT_MAX ? rowOf(again) : undefined
+  const longer = { ...search, runMicrosMax: 100_000, charsMax: 262_144 }
+  const again = [1, 2].map(() => confirm(reader, found, longer))
+  const steep = again.filter(({ exponent }) => exponent > EXPONENT_MAX)
+  return steep.length === again.length && steep[0] !== undefined ? rowOf(steep[0]) : undefined
 }
 
 describe('F9: every reader of foreign text', () => {
