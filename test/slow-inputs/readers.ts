@@ -136,7 +136,7 @@ const call = (text: string) =>
 export const TEXT_READERS: readonly TextReader[] = [
   reader('guard: findHidden', GUARDED, findHidden),
   reader('guard: stripHidden', PART, stripHidden),
-  reader('core: foldLookAlikes', GUARDED, foldLookAlikes),
+  reader('core: foldLookAlikes', DEFINITION_CHARS_MAX, foldLookAlikes),
   reader('guard: findInjections', DEFINITION_CHARS_MAX, (text) =>
     findInjections(text, newScanBudget('at once')),
   ),
