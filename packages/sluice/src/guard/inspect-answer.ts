@@ -165,7 +165,7 @@ function* lookForOrders(text: string, walk: AnswerScan, before?: string): Steps<
     if (order !== undefined) return addFinding('injection', order, walk)
     if (part.length > STEP_CHARS) yield
   }
-  const encoded = encodedOrderIn(text, walk)
+  const encoded = yield* findEncodedOrder(text, walk)
   if (encoded !== undefined) addFinding('injection', encoded, walk)
 }
 
@@ -190,17 +190,31 @@ function orderIn(text: string, { strictness, budget }: AnswerScan): string | und
 }
 
 /** In base64, hex or binary digits, also several times over. */
-function encodedOrderIn(text: string, walk: AnswerScan): string | undefined {
-  for (const run of encodedRuns(text))
+function* findEncodedOrder(text: string, walk: AnswerScan): Steps<string | undefined> {
+  let unpaused = 0
+  for (const run of encodedRuns(text)) {
     for (const inside of decodeRun(run, walk.budget)) {
       if (inside === undefined) return TOO_LARGE
       const innerText = textIn(inside)
       if (innerText === '') continue
-      const order = orderIn(innerText, walk) ?? encodedOrderIn(innerText, walk)
+      for (const part of overlappingParts(innerText)) {
+        const order = orderIn(part, walk)
+        if (order !== undefined) return order
+        if (part.length > STEP_CHARS) yield
+      }
+      const order = yield* findEncodedOrder(innerText, walk)
       if (order !== undefined) return order
     }
+    unpaused += run.text.length
+    if (unpaused < ENCODED_STEP_CHARS) continue
+    unpaused = 0
+    yield
+  }
   return undefined
 }
+
+/** Short runs up to this length together are one step: each is read in every alignment. */
+const ENCODED_STEP_CHARS = 8_192
 
 /** A picture, sound or file: what can be read in its bytes, in every alignment and nested. */
 function* lookAtBinary(text: string, bytes: Uint8Array, walk: AnswerScan): Steps<void> {
