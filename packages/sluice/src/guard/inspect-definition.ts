@@ -83,7 +83,9 @@ function lookAtText(text: string, at: PointerNode | undefined, walk: DefinitionS
   if (walk.chars > DEFINITION_CHARS_MAX || !spend(walk.budget, TEXT_COST)) return tooLarge(at, walk)
   // Nothing more severe can come, and no more is told.
   if (walk.findings.length >= FINDINGS_MAX && walk.severity === 'refuse') return
-  for (const finding of findHidden(text)) addFinding({ ...finding, at: pointerTo(at) }, walk)
+  for (const finding of findHidden(text, walk.budget))
+    addFinding({ ...finding, at: pointerTo(at) }, walk)
+  if (walk.budget.charsLeft < 0) return tooLarge(at, walk)
   if (text.length < SHORTEST_CHARS) return
   for (const finding of findInjections(text, walk.budget))
     addFinding({ ...finding, at: pointerTo(at) }, walk)
