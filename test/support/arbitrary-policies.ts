@@ -220,7 +220,7 @@ export const asked: fc.Arbitrary<SampleRequest> = fc
   .map(([tool, method, args, facts]) => {
     const isTool = method === 'tools/call'
     const { server, name } = tool.definition
-    const call = { server, name: isTool ? name : 'r://x', method, args: args }
+    const call = { server, name: isTool ? name : 'r://x', method, args }
     return { call, facts: sampleFacts(isTool ? tool : undefined, facts) }
   })
 

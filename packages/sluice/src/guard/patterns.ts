@@ -26,7 +26,7 @@ export interface ScanBudget {
   charsLeft: number
 }
 
-/** Whether other work can run between the parts of a search: without that it may cost a quarter. */
+/** Whether other work can run between the parts of a search; if it cannot, the search has a smaller budget. */
 export type ScanEffort = 'in slices' | 'at once'
 
 export function newScanBudget(effort: ScanEffort = 'in slices'): ScanBudget {

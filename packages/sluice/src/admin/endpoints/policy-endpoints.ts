@@ -133,7 +133,7 @@ export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
             'there is no such version',
             'see /api/policy/versions',
           )
-        return { text: text }
+        return { text }
       },
     }),
   ]

@@ -1,5 +1,5 @@
 // What is read of the ledger for the console: pages of calls, one call, events, the last minutes, the
-// whole chain verified, a policy tried on the last day. Runs in reading-thread.ts, beside the gate:
+// whole chain verified, a policy tried on the last day. Runs in ledger-reader-thread.ts, beside the gate:
 // none of it may hold up a call.
 
 import type { DatabaseSync } from 'node:sqlite'

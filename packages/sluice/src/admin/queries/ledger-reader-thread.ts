@@ -1,5 +1,5 @@
 // The thread that reads the ledger for the console: takes a question at a time and answers it, and
-// brings the index up to date between them. Started by reader.ts; ends with the gate.
+// brings the index up to date between them. Started by ledger-reader.ts; ends with the gate.
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { LedgerQueries } from './ledger-queries.ts'

@@ -1,4 +1,4 @@
-// The ledger as the console's endpoints read it: the questions of reading.ts, each a promise, answered
+// The ledger as the console's endpoints read it: the questions of ledger-queries.ts, each a promise, answered
 // in a thread that is started with the first of them and ended when it has been idle for some time.
 
 import { extname, join } from 'node:path'

@@ -120,7 +120,7 @@ export class Challenges {
   ): { challenge: string; issued: IssuedChallenge } {
     const challenge = challengeIn(answer)
     const issued = (use === 'sign-in' ? this.#forAnyone : this.#issued).take(challenge)
-    if (issued?.use === use) return { challenge, issued: issued }
+    if (issued?.use === use) return { challenge, issued }
     throw new ApiError('API_PROOF', 'the challenge is used up, too old, or none', 'begin again')
   }
 }

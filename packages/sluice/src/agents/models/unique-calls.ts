@@ -82,8 +82,8 @@ type StreamPart = StreamResult['stream'] extends ReadableStream<infer Each> ? Ea
 type Finish = Extract<StreamPart, { type: 'finish' }>
 
 /**
- * A streamed answer of a model as the whole answer it adds up to, with its text handed on as it comes. So the
- * rest of the room has one kind of answer, whether somebody follows or not. Used by unique-calls.ts.
+ * A streamed answer of a model as the whole answer it adds up to, with its text handed on as it comes: the
+ * caller has one kind of answer, streamed or not.
  */
 async function gatherStream(
   { stream }: StreamResult,

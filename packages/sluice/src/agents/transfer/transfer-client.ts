@@ -25,7 +25,7 @@ export class Transfers {
 
   /** `make` is asked when it is its turn: what waits is not in memory yet. */
   read(owner: string, bytes: Uint8Array): Promise<ReadImport> {
-    return this.#run(owner, async () => ({ kind: 'import', bytes: bytes }))
+    return this.#run(owner, async () => ({ kind: 'import', bytes }))
   }
 
   /** The first event of an import, run with the config that it gets here. */

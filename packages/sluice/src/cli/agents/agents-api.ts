@@ -1,5 +1,5 @@
-// How the agent commands reach the agents, in either process: a gate (over-gate.ts), or the command itself
-// (source.ts).
+// How the agent commands reach the agents, in either process: a gate (gate-agents-api.ts), or the command itself
+// (open-agents.ts).
 
 import type { Service } from '../../agents/service/service.ts'
 

@@ -1,6 +1,6 @@
 // The agents of a gate that runs, from the command line: a client of MCP over the gate's socket, so
 // that one process owns agents.db and every call is judged and recorded like any other. Undefined
-// if no gate runs, or it has no agents. Called by source.ts.
+// if no gate runs, or it has no agents. Called by open-agents.ts.
 
 import type { Socket } from 'node:net'
 import { createInterface } from 'node:readline'

@@ -76,7 +76,7 @@ export function addApprovalsDecide(parent: Command, answer: SetExitCode): void {
 async function decide(verdict: 'approve' | 'deny', id: string, options: Options): Promise<0 | 1> {
   const output = new Output(options)
   const { data } = findData(options)
-  const seen = await askApprovals(data, { do: 'approval', id: id })
+  const seen = await askApprovals(data, { do: 'approval', id })
   const request = seen.request as unknown as ApprovalRequest
   // With --json too: the call is always shown before it is decided.
   const show = (line: string) => (output.json ? output.remark(line) : output.line(line))

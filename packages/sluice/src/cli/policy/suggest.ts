@@ -147,7 +147,7 @@ function stop(against: readonly string[], calls: readonly PastCall[], output: Ou
       'ask for one tool at a time',
     )
   const suggestions = suggestStops(bad, calls)
-  output.value({ tool: toolOf(bad[0] as PastCall), against: numbers, suggestions: suggestions })
+  output.value({ tool: toolOf(bad[0] as PastCall), against: numbers, suggestions })
   for (const one of suggestions.slice(0, SHOWN_MAX)) printStop(one, output)
   return 0
 }

@@ -145,7 +145,7 @@ function traceOf(
 /**
  * `resources/read` of what was cut off of an answer: the gate answers it from the session's vault, under
  * the rules of the answer that it is the rest of. Nothing is decided or recorded again, since the call that
- * brought it was. Called by parse-request.ts.
+ * brought it was.
  */
 function isRestRequest({ method, params }: JsonRpcRequest): boolean {
   const uri = params?.value.uri

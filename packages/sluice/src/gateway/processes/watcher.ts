@@ -1,5 +1,5 @@
 // The gate's end of the watcher process (watcher-process.ts): says which process groups live, keeps
-// the same list in a file for the next start (leftovers.ts), and starts the watcher again should it
+// the same list in a file for the next start (orphan-cleanup.ts), and starts the watcher again should it
 // die. One for all servers; the links to stdio servers add and remove their groups.
 
 import { type ChildProcess, spawn } from 'node:child_process'

@@ -76,7 +76,7 @@ export class ActiveLockFile {
       }
       const digest = digestPins(pins)
       if (digest === digestPins(this.#now)) this.#waiting = undefined
-      else if (this.#waiting?.digest !== digest) this.#waiting = { pins: pins, digest }
+      else if (this.#waiting?.digest !== digest) this.#waiting = { pins, digest }
     } catch (error) {
       this.#broken = (error as Error).message
     }

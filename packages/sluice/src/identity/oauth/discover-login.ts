@@ -105,7 +105,7 @@ function readLoginEndpoints(
     authorizationEndpoint,
     tokenEndpoint,
     registrationEndpoint: endpointIn(metadata, 'registration_endpoint'),
-    scopes: scopes,
+    scopes,
     canRefresh: textsIn(metadata, 'scopes_supported').includes('offline_access'),
     namesIssuer: metadata.authorization_response_iss_parameter_supported === true,
     authMethods: textsIn(metadata, 'token_endpoint_auth_methods_supported'),

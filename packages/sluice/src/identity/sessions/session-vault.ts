@@ -111,7 +111,7 @@ export class SessionVault {
       // Past the bound nothing allows it any more: no rule names this source.
       const all = [...same.sources, ...more]
       const sources = all.length > SOURCES_MAX ? [] : all
-      this.#values.set(same.id, { ...same, sources: sources })
+      this.#values.set(same.id, { ...same, sources })
       this.#isChanged = true
     }
     return placeholderOf(same)

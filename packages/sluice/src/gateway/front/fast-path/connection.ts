@@ -1,6 +1,6 @@
 // A client's connection as long as its requests are plain: read by the gate itself, one at a time,
 // each answered before the next is looked at. With the first that is not, the connection goes to
-// `node:http` with every byte that was not read. Made by plain-connections.ts.
+// `node:http` with every byte that was not read. Made by connections.ts.
 
 import { Buffer } from 'node:buffer'
 import type { Socket } from 'node:net'

@@ -163,7 +163,7 @@ export class UpstreamConnector {
         generations,
         handle: handle === undefined ? undefined : readSessionHandle(handle).server,
         start: (generation, inside, handle) =>
-          this.#start(name, config, { generation, handle: handle, ...to }, inside),
+          this.#start(name, config, { generation, handle, ...to }, inside),
         isProcess: config.kind !== 'http',
         log: (text) => to.log('warn', text),
       },
