@@ -89,14 +89,17 @@ function decideCalls(people: readonly { readonly name: string }[], turns: number
   const counters = new MemoryCounters()
   // Each is checked: none of them holds the call.
   const args = {
-    ...{ to: 'user7@example.com', cc: 'user8@example.com', id: '17', parent: '18' },
-    ...{
-      name: people[5]?.name,
-      team: people[6]?.name,
-      channel: people[7]?.name,
-      start: '2026-11-16',
-    },
-    ...{ subject: 'the report', body: 'all of it is in the notes of the last meeting' },
+    to: 'user7@example.com',
+    cc: 'user8@example.com',
+    id: '17',
+    parent: '18',
+
+    name: people[5]?.name,
+    team: people[6]?.name,
+    channel: people[7]?.name,
+    start: '2026-11-16',
+    subject: 'the report',
+    body: 'all of it is in the notes of the last meeting',
   } as JsonObject
   // New arguments for each call: what was read of them is kept.
   return measure(turns * 5, () => {

@@ -27,7 +27,13 @@ try {
   writeFileSync(join(folder, 'intercept.yaml'), original)
   const sluice = (...args: string[]) => runSluice(folder, ...args)
   const imported = sluice(
-    ...['policy', 'import', 'intercept.yaml', '--server', 'shop', '--out', 'policy.yaml'],
+    'policy',
+    'import',
+    'intercept.yaml',
+    '--server',
+    'shop',
+    '--out',
+    'policy.yaml',
   )
   deepStrictEqual(imported.status, 0, imported.output)
   deepStrictEqual(sluice('policy', 'check', 'policy.yaml').status, 0)

@@ -42,10 +42,21 @@ function report(harmless: readonly HarmlessScore[], { json }: RunOptions, more =
 }
 
 const KINDS: Readonly<Record<string, string>> = {
-  ...{ '.md': 'documents', '.txt': 'documents', '.html': 'documents' },
-  ...{ '.js': 'code', '.ts': 'code', '.py': 'code', '.sh': 'code', '.sql': 'code' },
-  ...{ '.json': 'JSON', '.jsonl': 'JSON', '.yaml': 'YAML', '.yml': 'YAML' },
-  ...{ '.csv': 'tables', '.tsv': 'tables', '.log': 'logs' },
+  '.md': 'documents',
+  '.txt': 'documents',
+  '.html': 'documents',
+  '.js': 'code',
+  '.ts': 'code',
+  '.py': 'code',
+  '.sh': 'code',
+  '.sql': 'code',
+  '.json': 'JSON',
+  '.jsonl': 'JSON',
+  '.yaml': 'YAML',
+  '.yml': 'YAML',
+  '.csv': 'tables',
+  '.tsv': 'tables',
+  '.log': 'logs',
 }
 const EXCERPT_CHARS = 1_200
 const EXCERPTS_OF_FILE = 20

@@ -19,7 +19,8 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 const TOOLS = [
   {
-    ...{ server: 'flow', name: 'wasm_agent_export' },
+    server: 'flow',
+    name: 'wasm_agent_export',
     description: "Export a WASM agent's full state (config, filesystem, conversation) as JSON.",
     inputSchema: { type: 'object', properties: { agentId: { type: 'string' } } },
   },

@@ -76,7 +76,8 @@ describe('sluice ci', () => {
     expect(low.steps[4]).toMatchObject({ status: 'failed', summary: '83 % (5 of 6 branches)' })
     const looser = await sluiceJson(['ci', folder, '--base', 'HEAD', '--fail-on-looser'])
     expect(looser.steps.at(-1)).toMatchObject({
-      ...{ name: 'compare', status: 'failed' },
+      name: 'compare',
+      status: 'failed',
       checks: expect.arrayContaining([expect.objectContaining({ name: '/default' })]),
     })
   })
@@ -95,7 +96,8 @@ describe('sluice ci', () => {
     const thresholds = ['--min-untouched', '60', '--min-stopped', '100']
     const { steps } = await sluiceJson(['ci', folder, ...thresholds])
     expect(steps[3]).toMatchObject({
-      ...{ name: 'simulate', status: 'failed' },
+      name: 'simulate',
+      status: 'failed',
       summary: '1 of 2 sessions pass untouched, 2 of 2 attacks are stopped',
       checks: [{ level: 'failed' }, { level: 'passed' }],
     })
@@ -145,12 +147,14 @@ test('the action runs it, writes the summary of the job, and fails with it', () 
     env: {
       ...process.env,
       PATH: `${file('bin')}:${process.env.PATH}`,
-      ...{ FOLDER: '.', BASE: 'HEAD', COVERAGE: '0', FAIL_ON_LOOSER: 'true' },
-      ...{
-        RUNNER_TEMP: file('temp'),
-        GITHUB_STEP_SUMMARY: file('summary'),
-        GITHUB_OUTPUT: file('out'),
-      },
+      FOLDER: '.',
+      BASE: 'HEAD',
+      COVERAGE: '0',
+      FAIL_ON_LOOSER: 'true',
+
+      RUNNER_TEMP: file('temp'),
+      GITHUB_STEP_SUMMARY: file('summary'),
+      GITHUB_OUTPUT: file('out'),
     },
   })
   expect(ran.status, ran.stderr).toBe(1)

@@ -38,7 +38,9 @@ beforeEach(() => {
   const graph = join(root, 'graph.json')
   const mcpServers = {
     notes: {
-      ...{ type: 'stdio', command: NODE, args: published('memory').command.slice(1) },
+      type: 'stdio',
+      command: NODE,
+      args: published('memory').command.slice(1),
       env: { MEMORY_FILE_PATH: graph, NOTES_TOKEN: 'a-secret-value' },
     },
     files: { command: NODE, args: published('filesystem', root).command.slice(1) },
@@ -228,7 +230,8 @@ test('observed first: everything passes and is recorded, until it is enforced', 
     const { checks } = await sluiceJson(['doctor', '--config', config, '--start'])
     const servers = checks.filter(({ check }: { check: string }) => check === 'server')
     expect(servers.map(({ message }: { message: string }) => message.slice(-7))).toEqual([
-      ...['9 tools', '9 tools'],
+      '9 tools',
+      '9 tools',
     ])
     // It uses a gate that the client started: that one ends, and its clients with it.
     const refused = await sluice(['up', '--config', config, '--no-pin'])
@@ -322,7 +325,9 @@ function holds(tools: readonly Known[], text: string): void {
     return decide(policy, call, facts, new MemoryCounters(), now).action !== 'allow'
   })
   expect(stopped.map(({ server, name }) => `${server}/${name}`).sort()).toEqual([
-    ...['notes/delete_entities', 'notes/delete_observations', 'notes/delete_relations'],
+    'notes/delete_entities',
+    'notes/delete_observations',
+    'notes/delete_relations',
   ])
   expect(tools.length - stopped.length).toBeGreaterThan(15)
 }

@@ -43,7 +43,9 @@ test('they hold what runs and what is read, and no sources and tests', () => {
     return JSON.stringify(exports).match(/(?<=\.\/)(dist|schema)\/[^"*]+(?=")/g) ?? []
   }
   const command = [
-    ...['bin/sluice.js', 'dist/bundle/main.js', 'dist/console/index.html'],
+    'bin/sluice.js',
+    'dist/bundle/main.js',
+    'dist/console/index.html',
     'packs/github/policy.yaml',
   ]
   const needed = [
@@ -83,7 +85,8 @@ test('with Node inside it runs where there is no Node, by a link and with an emp
   const command = join(target, 'bin/sluice')
   const explained = run(command, 'policy', 'explain', 'a/b')
   expect([explained.status, explained.stdout], explained.stderr).toEqual([
-    ...[1, expect.stringContaining('deny DENIED')],
+    1,
+    expect.stringContaining('deny DENIED'),
   ])
   expect(run(join(place, 'linked'), 'policy', 'add').stdout).toContain('github')
 })

@@ -88,8 +88,9 @@ guardrails:
     const policy = fileOf('policy.yaml', POLICY)
     const added = await add('--policy', policy, '--server', 'chat')
     expect(added).toMatchObject({
-      ...{ added: { labels: 4, classify: 8, tools: 7, guardrails: 2 } },
-      ...{ kept: ['chat/slack_post_message'], leftOut: [] },
+      added: { labels: 4, classify: 8, tools: 7, guardrails: 2 },
+      kept: ['chat/slack_post_message'],
+      leftOut: [],
     })
     const merged = readFileSync(policy, 'utf8')
     const lines = new Set(merged.split('\n'))
@@ -103,7 +104,9 @@ guardrails:
       'chat/slack_list_channels': ['private'],
     })
     expect(guardrails.map(({ name }: { name: string }) => name)).toEqual([
-      ...['mine', 'chat: private data stays in', 'chat: writes a minute'],
+      'mine',
+      'chat: private data stays in',
+      'chat: writes a minute',
     ])
     const again = await add('--policy', policy, '--server', 'chat')
     expect(again.added).toEqual({})
@@ -118,7 +121,8 @@ guardrails:
     const added = await add('--policy', policy, '--tools', tools)
     expect(added.leftOut).toEqual([`slack/${first?.name}`, `slack/${first?.name}`])
     expect(added.differences).toMatchObject({
-      ...{ added: ['slack_delete_channel'], missing: [first?.name] },
+      added: ['slack_delete_channel'],
+      missing: [first?.name],
       changed: rest.map(({ name }) => name),
     })
     const checked = await sluice(['policy', 'add', 'slack', '--tools', tools, '--check'])

@@ -55,11 +55,18 @@ test('a server that talks garbage, or is not there, is named with what it said',
 test('classify answers in order, with all that was promised', async () => {
   const answers = await sluiceJson(['classify', '--tools', toolsFile()])
   expect(answers.map(({ name }: { name: string }) => name)).toEqual([
-    ...['drop_table', 'get_row', '../../etc', 'GET_ROW'],
+    'drop_table',
+    'get_row',
+    '../../etc',
+    'GET_ROW',
   ])
   expect(answers[0]).toMatchObject({
-    ...{ server: 'db', category: 'Destructive', risk: 'critical' },
-    ...{ confidence: expect.any(Number), evidence: expect.any(Array), attacks: expect.any(Array) },
+    server: 'db',
+    category: 'Destructive',
+    risk: 'critical',
+    confidence: expect.any(Number),
+    evidence: expect.any(Array),
+    attacks: expect.any(Array),
   })
 })
 
@@ -134,7 +141,10 @@ test('a configuration is scanned with its built-in server; what is left out is s
   const { definitions } = JSON.parse(scanned.stdout)
   const own = definitions.filter(({ server }: { server: string }) => server === 'agents')
   const listed = own.map((tool: { name: string }) => ({
-    ...{ ...tool, server: 'far', name: `agents__${tool.name}`, outputSchema: {} },
+    ...tool,
+    server: 'far',
+    name: `agents__${tool.name}`,
+    outputSchema: {},
   }))
   await recogniseOwnTools(listed)
   expect(nameBuiltin(listed)).toEqual({ builtin: ['far'] })
@@ -186,7 +196,8 @@ test('a PolicyLayer policy is checked as its import would be, bare names for the
   const deny_if = [{ conditions: [{ path: 'args.n', op: 'gt', value: 3 }], on_deny: 'too much' }]
   const limits = [{ scope: 'session', window: 'minute', max: 3 }]
   const document = {
-    ...{ version: '1', default: 'deny' },
+    version: '1',
+    default: 'deny',
     tools: { get_row: { deny_if, limits }, export: { rate_limit: { max: 10, window: 60 } } },
   }
   writeFileSync(hosted, JSON.stringify(document))

@@ -112,7 +112,9 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('agents of a cluster',
     const { files } = await ask(c, 'wasm_agent_files', { agentId, path: 'f.txt' })
     expect(files).toMatchObject([{ path: 'f.txt', content: 'ö' }])
     const { bundle } = await ask(b, 'wasm_agent_export', {
-      ...{ agentId, format: 'bundle', secrets: 'keep' },
+      agentId,
+      format: 'bundle',
+      secrets: 'keep',
     })
     expect(await ask(a, 'wasm_agent_import', { bundle })).toMatchObject({ restored: 'memory' })
     const missing = await ask(c, 'wasm_agent_state', { agentId: 'agent_none' })

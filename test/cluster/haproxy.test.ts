@@ -20,7 +20,8 @@ const postgres = findPostgres()
 test('the configuration of deploy/ is one', () => {
   const file = join(ROOT, 'deploy', 'sluice.yaml')
   const environment = {
-    ...{ SLUICE_STORE: 'postgres://sluice@db/sluice', SLUICE_GATE: 'gate-1' },
+    SLUICE_STORE: 'postgres://sluice@db/sluice',
+    SLUICE_GATE: 'gate-1',
     SLUICE_CLUSTER_KEY: KEY,
   }
   const { config, problems } = readConfig({ file, text: readFileSync(file, 'utf8') }, environment)
@@ -43,11 +44,11 @@ describe.skipIf(!isHere)(nameHaproxySuite('behind HAProxy', haproxy), () => {
         await startGate({
           servers: { count: fixture('counter', '/dev/null') },
           config: {
-            ...{ store: database.url(), cluster: { name, key: KEY } },
-            ...{
-              public_url: `http://127.0.0.1:${port}`,
-              grants: { ci: { hash, policy: 'policy' } },
-            },
+            store: database.url(),
+            cluster: { name, key: KEY },
+
+            public_url: `http://127.0.0.1:${port}`,
+            grants: { ci: { hash, policy: 'policy' } },
           },
         }),
       )

@@ -146,12 +146,10 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared sessions', pos
     // A token of one gate selects one session at all of them, past the quota the newest.
     const { token } = await sluiceJson(['sessions', 'token', '--data', gates[0]?.data ?? ''])
     const named = await postStateless(
-      ...([
-        gates[1] as RunningGate,
-        'count',
-        'tools/call',
-        { name: 'slow', arguments: {} },
-      ] as const),
+      gates[1] as RunningGate,
+      'count',
+      'tools/call',
+      { name: 'slow', arguments: {} },
       { 'sluice-session': token },
     )
     expect(JSON.stringify(named.answer)).toContain('RATE_LIMITED')
@@ -204,7 +202,9 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared sessions', pos
     const { gates } = await startCluster(['a', 'b', 'c', 'd'], OPEN, { servers: desk })
     const redirect = 'http://127.0.0.1:1/callback'
     const flow = await LoginFlow.begin(await discoverLogin(guarded.url, undefined), {
-      ...{ url: guarded.url, redirect, scopes: [] },
+      url: guarded.url,
+      redirect,
+      scopes: [],
     })
     const { url } = await browse(flow.address, redirect)
     const login = await flow.finish(new URL(url).searchParams, Date.now())

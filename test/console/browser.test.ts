@@ -21,7 +21,9 @@ function machine(script: string, more: Partial<Machine> = {}, env: Machine['env'
   writeFileSync(join(bin, 'apt-get'), `${lines.join('\n')}\n`, { mode: 0o755 })
   const printed: string[] = []
   const made: Machine = {
-    ...{ isRoot: true, isDebian: true, say: (text) => void printed.push(text) },
+    isRoot: true,
+    isDebian: true,
+    say: (text) => void printed.push(text),
     ...more,
     env: { PATH: bin, ...env },
   }

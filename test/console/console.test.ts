@@ -223,7 +223,10 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     const added = await proveless(token, '/api/people')
     expect(added).toBe(403)
     await ask(stage.gate, {
-      ...{ do: 'approver-add', name: 'vera', roles: ['viewer'], pin: '314159' },
+      do: 'approver-add',
+      name: 'vera',
+      roles: ['viewer'],
+      pin: '314159',
       proof: { name: 'ada', pin: PIN },
     })
     const { page: hers } = await signedIn(browser, stage, {

@@ -28,7 +28,11 @@ const TOOLS: readonly PastTool[] = [
   { server: 'memory', name: 'read_graph', category: 'Read', share: 22, ms: 5 },
   { server: 'office', name: 'fetch_page', category: 'Read', share: 12, ms: 240 },
   {
-    ...{ server: 'office', name: 'write_note', category: 'Write', share: 14, ms: 21 },
+    server: 'office',
+    name: 'write_note',
+    category: 'Write',
+    share: 14,
+    ms: 21,
     refusal: {
       code: 'RATE_LIMITED',
       reason: 'the limit of 20 in 1h per session is reached',
@@ -36,7 +40,11 @@ const TOOLS: readonly PastTool[] = [
     },
   },
   {
-    ...{ server: 'office', name: 'delete_all', category: 'Destructive', share: 2, ms: 0 },
+    server: 'office',
+    name: 'delete_all',
+    category: 'Destructive',
+    share: 2,
+    ms: 0,
     refusal: { code: 'DENIED', reason: 'nothing is deleted from here', percent: 100 },
   },
   { server: 'memory', name: 'create_entities', category: 'Write', share: 4, ms: 14 },

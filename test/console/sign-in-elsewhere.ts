@@ -24,7 +24,8 @@ export async function signInElsewhere(browser: Browser): Promise<void> {
       auth: {
         issuers: {
           corp: {
-            ...{ issuer: authorisation.issuer, policy: 'policy' },
+            issuer: authorisation.issuer,
+            policy: 'policy',
             roles: { approver: ['ops'] },
             console: { client_id: CONSOLE.id, scopes: ['groups'] },
           },

@@ -152,7 +152,10 @@ export async function setStage({ policy = POLICY, past }: StageOptions = {}): Pr
       approvals: {
         webhook: { url: hook, secret: 'of the stage, long enough' },
         email: {
-          ...{ host: '127.0.0.1', port, tls: 'none', from: 'gate@example.com' },
+          host: '127.0.0.1',
+          port,
+          tls: 'none',
+          from: 'gate@example.com',
           to: { ada: 'ada@example.com' },
         },
       },
@@ -264,8 +267,12 @@ export async function addAuthenticator(page: Page): Promise<void> {
   await cdp.send('WebAuthn.enable')
   await cdp.send('WebAuthn.addVirtualAuthenticator', {
     options: {
-      ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true },
-      ...{ hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
     },
   })
 }

@@ -69,11 +69,18 @@ function openWindow(): ClientWindow {
 }
 
 const stdio = (server: string): string[] => [
-  ...['stdio', '--config', join(gate.folder, 'sluice.yaml'), '--server', server],
+  'stdio',
+  '--config',
+  join(gate.folder, 'sluice.yaml'),
+  '--server',
+  server,
 ]
 const directly = (server: string): string[] => [NODE, SLUICE, ...stdio(server)]
 const throughShell = (server: string): string[] => [
-  ...['sh', '-c', `"$0" "$@"; exit $?`, ...directly(server)],
+  'sh',
+  '-c',
+  `"$0" "$@"; exit $?`,
+  ...directly(server),
 ]
 const throughNpx = (server: string): string[] => ['npx', '--offline', 'sluice', ...stdio(server)]
 

@@ -63,7 +63,9 @@ describe('beginning', () => {
   test('batches are taken where the revision has them, whatever the servers speak', async () => {
     const batch = JSON.stringify(
       ['a', 'old'].map((server, id) => ({
-        ...{ jsonrpc: '2.0', id, method: 'tools/call' },
+        jsonrpc: '2.0',
+        id,
+        method: 'tools/call',
         params: { name: `${server}__get` },
       })),
     )

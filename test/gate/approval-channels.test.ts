@@ -36,9 +36,16 @@ const request: ApprovalRequest = {
   risk: 'high',
   asks: [
     {
-      ...{ rule: '/tools/stripe', reason: 'refunds want a person', timeoutMs: 1, waitMs: 1 },
-      ...{ approvers: ['finance'], quorum: 1, channels: ['webhook'], separateDuties: false },
-      ...{ editArgs: false, approvedBy: [] },
+      rule: '/tools/stripe',
+      reason: 'refunds want a person',
+      timeoutMs: 1,
+      waitMs: 1,
+      approvers: ['finance'],
+      quorum: 1,
+      channels: ['webhook'],
+      separateDuties: false,
+      editArgs: false,
+      approvedBy: [],
     } as unknown as ApprovalRequest['asks'][number],
   ],
   votes: [],
@@ -251,8 +258,12 @@ describe('e-mail', () => {
     onTestFinished(() => void server.close())
     const { port } = server.address() as AddressInfo
     const mail: EmailConfig = {
-      ...{ host: '127.0.0.1', port, tls: 'starttls', from: 'gate@example.com' },
-      ...{ to: { ann: 'ann@example.com' }, args: false },
+      host: '127.0.0.1',
+      port,
+      tls: 'starttls',
+      from: 'gate@example.com',
+      to: { ann: 'ann@example.com' },
+      args: false,
     }
     const email = new EmailNotifier(mail, { linkFor, allMs: 300 })
     await expect(email.tell(request)).rejects.toThrow()

@@ -80,7 +80,10 @@ test('F11: a backup of a working gate with agents is whole, and comes back as it
   expect(done.head).toEqual(made.head)
   expect(recordsOf({ data: done.movedTo }).length).toBeGreaterThanOrEqual(since)
   const verified = await sluice([
-    ...['ledger', 'verify', '--head', `${made.head.seq}:${made.head.hash}`],
+    'ledger',
+    'verify',
+    '--head',
+    `${made.head.seq}:${made.head.hash}`,
     ...place,
   ])
   expect(verified.code).toBe(0)

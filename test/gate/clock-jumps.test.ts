@@ -54,7 +54,10 @@ describe.each([HOUR_MS, YEAR_MS])('the clock is set by %i ms', (jump) => {
     const { clock, pass, set } = driven()
     const grants = Grants.open(scratchDirectory())
     const authenticator = new Authenticator({
-      ...{ grants, mayBeLocal: true, localPolicy: 'policy', nowMs: clock.nowMs },
+      grants,
+      mayBeLocal: true,
+      localPolicy: 'policy',
+      nowMs: clock.nowMs,
       sessions: { max: 2, windowMs: AGENT_SESSION_IDLE_MS },
     })
     const terms = { name: 'ann', policy: 'policy', slots: 1, groups: [], explain: false }

@@ -134,8 +134,10 @@ describe('a call that goes on', { timeout: TIMEOUT_MS }, () => {
     const { requestState } = first.answer.result
     expect(first.answer.result.resultType).toBe('input_required')
     const other = await postStateless(gate, 'newer', 'tools/call', {
-      ...{ name: INPUT, arguments: { x: 1 } },
-      ...{ inputResponses: answers, requestState },
+      name: INPUT,
+      arguments: { x: 1 },
+      inputResponses: answers,
+      requestState,
     })
     expect(other.answer.error.code).toBe(-32602)
     const back = { name: INPUT, arguments: {}, inputResponses: answers, requestState }

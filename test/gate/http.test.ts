@@ -59,13 +59,15 @@ describe('DNS rebinding', () => {
   })
 
   test.each([
-    ...['https://evil.example', 'null', 'http://localhost.evil.example', 'file://'],
-    ...[
-      'http://localhost:3000',
-      'http://127.0.0.1:3000',
-      'http://[::1]:80',
-      'https://localhost:PORT',
-    ],
+    'https://evil.example',
+    'null',
+    'http://localhost.evil.example',
+    'file://',
+
+    'http://localhost:3000',
+    'http://127.0.0.1:3000',
+    'http://[::1]:80',
+    'https://localhost:PORT',
   ])('F16: Origin %j is refused', async (origin) => {
     const headers = [
       `host: 127.0.0.1:${port}`,

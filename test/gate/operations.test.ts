@@ -162,7 +162,10 @@ const MALFORMED: Call[] = [
 test('the answers are as recorded', async () => {
   writeFileSync(join(folder, 'policy.yaml'), 'version: 1\ndefault: allow\n')
   const text = JSON.stringify({
-    ...{ version: 1, listen: '127.0.0.1:0', data: './data', policy: './policy.yaml' },
+    version: 1,
+    listen: '127.0.0.1:0',
+    data: './data',
+    policy: './policy.yaml',
     servers: { shop: fixture('echo') },
   })
   const { config } = readConfig({ file: join(folder, 'sluice.yaml'), text }, {})
@@ -170,7 +173,9 @@ test('the answers are as recorded', async () => {
   await makePerson(join(folder, 'data'), 'ann', ROLES)
   let words: CommandRegistry | undefined
   const gate = await runGate(config!, compiled!, {
-    ...{ piped: false, log: () => {}, startAdmin: (parts) => startAdmin(parts) },
+    piped: false,
+    log: () => {},
+    startAdmin: (parts) => startAdmin(parts),
     control: (parts) => {
       words = createCommands(parts)
       return words
@@ -179,7 +184,8 @@ test('the answers are as recorded', async () => {
   gone.push(() => gate.stop())
   const say = async (request: Record<string, unknown>): Promise<unknown> =>
     words!.run(String(request.do), request as never).catch(({ message, help }) => ({
-      ...{ message, help },
+      message,
+      help,
     }))
   const socket: unknown[] = []
   for (const request of SOCKET) socket.push({ asked: request, said: await say(request) })

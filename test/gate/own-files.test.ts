@@ -43,23 +43,24 @@ const codeOf = (answer: Awaited<ReturnType<PlainClient['call']>>['answer']) =>
 describe("F4: the gate's own files by relative path", () => {
   test('are not read, written or moved by a file server that is rooted at their folder', async () => {
     const paths = [
-      ...[
-        'sluice.env',
-        './sluice.env',
-        'sub/../sluice.env',
-        'SLUICE.env',
-        'sluice%2eenv',
-        'link/sluice.env',
-      ],
-      ...['data/identity.key', './data//identity.key', 'data', 'data/ledger.db', 'policy.yaml'],
-      ...[
-        '.\\sluice.yaml',
-        'sluice.lock',
-        'sub/../../x/../sluice.env',
-        'link/policy.yaml',
-        'harmless.txt',
-        'link/data/new',
-      ],
+      'sluice.env',
+      './sluice.env',
+      'sub/../sluice.env',
+      'SLUICE.env',
+      'sluice%2eenv',
+      'link/sluice.env',
+      'data/identity.key',
+      './data//identity.key',
+      'data',
+      'data/ledger.db',
+      'policy.yaml',
+
+      '.\\sluice.yaml',
+      'sluice.lock',
+      'sub/../../x/../sluice.env',
+      'link/policy.yaml',
+      'harmless.txt',
+      'link/data/new',
     ]
     for (const path of paths) {
       const { answer } = await files.call('read_text_file', { path })

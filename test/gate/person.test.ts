@@ -84,7 +84,7 @@ describe('the first PIN', () => {
     expect([piped.code, piped.text]).toEqual([2, expect.stringContaining('CLI_TERMINAL')])
     const odd = await runAtTerminal(
       ['approvers', 'pin', ...place()],
-      [...['123456', FIRST_PIN, 'another one', '111111']],
+      ['123456', FIRST_PIN, 'another one', '111111'],
     )
     expect([odd.code, odd.text]).toEqual([2, expect.stringContaining('too common')])
     expect(odd.text).toContain('the two are not the same; try again')
@@ -205,7 +205,11 @@ describe('an agent with a shell', () => {
     const looser = 'version: 1\ndefault: allow\n'
     const files = { 'other.yaml': looser }
     gate = await startGate({
-      ...{ servers, folder, files, policy: looser, config: { policy: './other.yaml' } },
+      servers,
+      folder,
+      files,
+      policy: looser,
+      config: { policy: './other.yaml' },
     })
     expect(await (await fetch(`${gate.url}/readyz`)).text()).toContain('`sluice policy apply`')
     const { code, text } = inShell(['policy', 'apply', ...place()], `${FIRST_PIN}\n`)

@@ -35,7 +35,9 @@ async function recordTraces(gate: RunningGate, client: PlainClient): Promise<voi
     steps: [
       { server: 'office', tool: 'get_report', args: {}, answer: '{"total":1}' },
       {
-        ...{ server: 'office', tool: 'read_file', args: { path: 'a very private path' } },
+        server: 'office',
+        tool: 'read_file',
+        args: { path: 'a very private path' },
         answer: 'read_file {"path":"a very private path"}',
       },
     ],
@@ -45,7 +47,10 @@ async function recordTraces(gate: RunningGate, client: PlainClient): Promise<voi
   const events = recordsOf(gate).flatMap((record) => (record.kind === 'event' ? [record] : []))
   const own = events.filter(({ name }) => name.startsWith('traces-'))
   expect(own.map(({ name }) => name.slice('traces-'.length))).toEqual([
-    ...['start', 'stop', 'export', 'delete'],
+    'start',
+    'stop',
+    'export',
+    'delete',
   ])
   expect(own[0]?.detail).toMatchObject({ id, by: 'ann', server: 'office' })
 }

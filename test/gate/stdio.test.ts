@@ -143,7 +143,10 @@ test('the environment of each client goes to its own server, and is stored nowhe
   writeFileSync(join(folder, 'sluice.yaml'), JSON.stringify(config))
   const start = (server: string, key: string, variables = {}, ...args: string[]) =>
     new LineClient(['stdio', ...(server === '*' ? [] : ['--server', server]), ...args], {
-      ...{ KEY: `secret-${key}`, SET: 'by the client', SLUICE_OTHER: 'x', ...variables },
+      KEY: `secret-${key}`,
+      SET: 'by the client',
+      SLUICE_OTHER: 'x',
+      ...variables,
     }).initialize()
   const seenBy = async (client: LineClient, tool = 'env') => {
     const { result } = await client.call(tool)

@@ -4,6 +4,7 @@
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, matchesGlob, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { parseSync } from 'vite'
 import { describe, expect, test } from 'vitest'
 import {
   FULLY_COVERED,
@@ -95,6 +96,22 @@ describe('comments', () => {
 
   test('are in plain technical English', () => {
     expect(commented.flatMap(findDialect)).toEqual([])
+  })
+})
+
+describe('literals', () => {
+  test('are not spread into another literal', () => {
+    // `{ ...{ a, b } }` and `[...['a', 'b']]` keep the formatter from one line for each member.
+    const code = files.filter(
+      ({ path, text }) => /\.m?[jt]sx?$/.test(path) && /\.\.\.\(?[{[]/.test(text),
+    )
+    const wrong = code.flatMap(({ path, text }) =>
+      findNodes({ path, text }, isLiteralSpread).map(({ start }) => {
+        const line = text.slice(0, start).split('\n').length
+        return `${path}:${line} spreads a literal: write its members without the spread`
+      }),
+    )
+    expect(wrong).toEqual([])
   })
 })
 
@@ -368,6 +385,30 @@ function importsOf(text: string): string[] {
     /^(?:import|export)\b[^'"`;]*?\bfrom\s+['"]([^'"]+)['"]|^import\s+['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm,
   )
   return [...statements].map(([, from, bare, dynamic]) => from ?? bare ?? dynamic ?? '')
+}
+
+type SyntaxNode = { readonly type: string; readonly start: number; readonly [key: string]: unknown }
+
+function findNodes({ path, text }: File, isWanted: (node: SyntaxNode) => boolean): SyntaxNode[] {
+  const found: SyntaxNode[] = []
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return
+    if (isNode(node) && isWanted(node)) found.push(node)
+    for (const child of Object.values(node)) visit(child)
+  }
+  visit(parseSync(path, text).program)
+  return found
+}
+
+function isNode(value: object): value is SyntaxNode {
+  return 'type' in value && typeof value.type === 'string'
+}
+
+function isLiteralSpread({ type, argument }: SyntaxNode): boolean {
+  if (type !== 'SpreadElement' && type !== 'JSXSpreadAttribute') return false
+  let inner = argument as SyntaxNode
+  while (inner.expression !== undefined) inner = inner.expression as SyntaxNode
+  return inner.type === 'ObjectExpression' || inner.type === 'ArrayExpression'
 }
 
 /** The source files that a file imports, from the root of the repository. */

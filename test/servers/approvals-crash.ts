@@ -56,7 +56,9 @@ default: allow
 tools: { office/create_payment: { action: require_approval, approval: { wait: 20s } } }
 `
 const gate = await ownGate({
-  ...{ servers: { office: fixture('office', './office.log') }, policy, folder },
+  servers: { office: fixture('office', './office.log') },
+  policy,
+  folder,
 })
 const client = await PlainClient.open(gate as never, 'office')
 // The server lists its tools before anything is counted.

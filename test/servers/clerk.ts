@@ -10,21 +10,21 @@ type Incoming = { id?: number | string; method?: string; params?: Params; result
 const [, , name = '', delayMs = '0'] = process.argv
 const LONG = 'a_tool_with_a_name_that_is_much_longer_than_what_model_providers_take'
 const TOOLS = [
-  ...[
-    'whoami',
-    'get',
-    'line',
-    'count',
-    'die',
-    'ask',
-    'change',
-    'forge',
-    'work',
-    'wait',
-    'get_hidden',
-    'heard',
-  ],
-  ...[`${LONG}_1`, `${LONG}_2`, `get_hidden_${LONG}`],
+  'whoami',
+  'get',
+  'line',
+  'count',
+  'die',
+  'ask',
+  'change',
+  'forge',
+  'work',
+  'wait',
+  'get_hidden',
+  'heard',
+  `${LONG}_1`,
+  `${LONG}_2`,
+  `get_hidden_${LONG}`,
 ]
 const TASK = { status: 'working', createdAt: '2026-01-01T00:00:00Z', ttl: null }
 const RELATED = { 'io.modelcontextprotocol/related-task': { taskId: 't-1' } }

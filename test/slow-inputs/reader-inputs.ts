@@ -32,8 +32,13 @@ import { readMessages } from '../../packages/sluice/src/protocol/read-message.ts
 export const RVF = 4 * 1_048_576
 
 const ANSWER_RULE = {
-  ...{ deny: [], redact: DATA_KINDS, mark: [], seal: ['a/b'], links: [] },
-  ...{ maxBytes: undefined, maxTokens: undefined },
+  deny: [],
+  redact: DATA_KINDS,
+  mark: [],
+  seal: ['a/b'],
+  links: [],
+  maxBytes: undefined,
+  maxTokens: undefined,
 }
 
 export const SEED = { low: 1, high: 2 }

@@ -45,7 +45,9 @@ async function runHistory(server: RunningPostgres, options: RunOptions): Promise
   const { calls = '20000', gates = '4', seed = '1', workers = '8' } = options
   let nextAt = 0
   const history = await makeHistory(server, {
-    ...{ calls: Number(calls), gates: Number(gates), seed: Number(seed) },
+    calls: Number(calls),
+    gates: Number(gates),
+    seed: Number(seed),
     workers: Number(workers),
     onProgress: (made, faults) => {
       if (made < nextAt) return

@@ -34,7 +34,11 @@ export async function startHaproxy(
   const at = `127.0.0.1:${port}`
   const env = {
     ...process.env,
-    ...{ BIND: at, HEALTH_HOST: at, GATE_1: one, GATE_2: two, GATE_3: three },
+    BIND: at,
+    HEALTH_HOST: at,
+    GATE_1: one,
+    GATE_2: two,
+    GATE_3: three,
   }
   const config = join(ROOT, 'deploy', 'haproxy.cfg')
   const child = spawn(file, ['-db', '-f', config], { env, stdio: ['ignore', 'ignore', 'pipe'] })

@@ -8,10 +8,8 @@ import type { agentsFor } from '../../packages/sluice/src/cli/run/builtin-agents
 import type { Person } from '../../packages/sluice/src/core/person.ts'
 import { readConfig } from '../../packages/sluice/src/gateway/config/config.ts'
 import type { Log } from '../../packages/sluice/src/gateway/shared/log.ts'
-import {
-  type RunningGate as Running,
-  runGate,
-} from '../../packages/sluice/src/gateway/start/run-gate.ts'
+import { runGate } from '../../packages/sluice/src/gateway/start/run-gate.ts'
+import type { RunningGate as Running } from '../../packages/sluice/src/gateway/start/running-gate.ts'
 import {
   compileDocuments,
   readDocuments,

@@ -18,9 +18,26 @@ export const seeds = [
 ]
 
 export const tokens = [
-  ...['\r\n', '\r\n\r\n', '\n', '\r', ' ', '\t', '\0', ':', 'HTTP/1.0', 'HTTP/1.1', 'GET', '/mcp'],
-  ...['content-length: 4\r\n', 'transfer-encoding: chunked\r\n', 'host: b\r\n', 'x: \r\n y\r\n'],
-  ...['expect: 100-continue\r\n', 'connection: close\r\n', 'upgrade: h2c\r\n', '__proto__: a\r\n'],
+  '\r\n',
+  '\r\n\r\n',
+  '\n',
+  '\r',
+  ' ',
+  '\t',
+  '\0',
+  ':',
+  'HTTP/1.0',
+  'HTTP/1.1',
+  'GET',
+  '/mcp',
+  'content-length: 4\r\n',
+  'transfer-encoding: chunked\r\n',
+  'host: b\r\n',
+  'x: \r\n y\r\n',
+  'expect: 100-continue\r\n',
+  'connection: close\r\n',
+  'upgrade: h2c\r\n',
+  '__proto__: a\r\n',
 ]
 
 export async function run(input: Buffer): Promise<void> {

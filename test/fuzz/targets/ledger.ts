@@ -8,20 +8,30 @@ import {
 import { LedgerError } from '../../../packages/sluice/src/ledger/records/errors.ts'
 
 const INTENT = JSON.stringify([
-  ...[1, 7, 1, 1_800_000_000_000, [['k', 'rate', 60_000, '3', '1']], [], 'call', 'ann', 'grant'],
-  ...[
-    null,
-    'ann#1@1',
-    'pay',
-    'tools/call',
-    'refund',
-    'Write',
-    'house',
-    'allow',
-    'ALLOWED',
-    '/tools/0',
-  ],
-  ...['because', [], 0, 'digest'],
+  1,
+  7,
+  1,
+  1_800_000_000_000,
+  [['k', 'rate', 60_000, '3', '1']],
+  [],
+  'call',
+  'ann',
+  'grant',
+
+  null,
+  'ann#1@1',
+  'pay',
+  'tools/call',
+  'refund',
+  'Write',
+  'house',
+  'allow',
+  'ALLOWED',
+  '/tools/0',
+  'because',
+  [],
+  0,
+  'digest',
 ])
 
 export const seeds = [

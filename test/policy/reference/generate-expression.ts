@@ -38,8 +38,14 @@ function atom(random: Random, scope: Scope): Ast {
   }
   const origin = scope.hides === true || !scope.hasTool ? 0 : 3
   const kind = weighted(random, {
-    ...{ saw: 4, group: 3, noAgent: 2, depth: 2, category: 3, calls: 3 },
-    ...{ past: 4, origin },
+    saw: 4,
+    group: 3,
+    noAgent: 2,
+    depth: 2,
+    category: 3,
+    calls: 3,
+    past: 4,
+    origin,
   })
   switch (kind) {
     case 'saw':

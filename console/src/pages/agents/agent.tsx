@@ -143,7 +143,10 @@ export function Agent({ id }: { id: string }): JSX.Element {
       )}
       {file !== null && (
         <FileDialog
-          {...{ agent: path, path: file, turn, turns: count }}
+          agent={path}
+          path={file}
+          turn={turn}
+          turns={count}
           onClose={() => setQuery({ file: '' })}
         />
       )}

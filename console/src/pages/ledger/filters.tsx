@@ -15,8 +15,17 @@ import { PERIODS } from '../../ui/periods.ts'
 import { chosenZone } from '../../zone.ts'
 
 const FILTERS = [
-  ...(['text', 'principal', 'agent', 'session', 'server', 'name'] as const),
-  ...(['word', 'action', 'code', 'sinceMs', 'untilMs'] as const),
+  'text',
+  'principal',
+  'agent',
+  'session',
+  'server',
+  'name',
+  'word',
+  'action',
+  'code',
+  'sinceMs',
+  'untilMs',
 ] as const
 /** With a text field; `of` is the column that names are suggested from. */
 const WRITTEN = [

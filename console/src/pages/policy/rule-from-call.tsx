@@ -52,7 +52,7 @@ export function RuleFromCall({
     )
   if (action === 'require_approval' && from === undefined)
     return <AskFrom call={call} onClose={onClose} onChosen={setFrom} />
-  return <Drafted {...{ call, action, document, from, onClose }} />
+  return <Drafted call={call} action={action} document={document} from={from} onClose={onClose} />
 }
 
 /** Numbers that the tool declares, and those that the call was judged by. */

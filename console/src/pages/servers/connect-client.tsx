@@ -104,7 +104,7 @@ export function ConnectClient({
       </Dialog>
     )
   if (token !== undefined && client !== undefined)
-    return <Snippet {...{ client, onClose }} target={toTarget(settings, server, token)} />
+    return <Snippet client={client} onClose={onClose} target={toTarget(settings, server, token)} />
   return (
     <Dialog title="Connect a client" onClose={onClose}>
       {!settings.hasAddress && (

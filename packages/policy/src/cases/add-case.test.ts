@@ -4,7 +4,9 @@ import { expect, test } from 'vitest'
 import { addCase, type NewCase } from './add-case.ts'
 
 const CASE: NewCase = {
-  ...{ name: 'a: b # "c"', call: 'shop/pay', args: { amount: '50.00', to: '"ann"' } },
+  name: 'a: b # "c"',
+  call: 'shop/pay',
+  args: { amount: '50.00', to: '"ann"' },
   expect: 'require_approval',
 }
 const WRITTEN = `name: "a: b # \\"c\\""

@@ -120,7 +120,10 @@ cases:
 
 describe('what the session called before', () => {
   const guardrail = (name: string, tool: string, when: string) => ({
-    ...{ name, match: { tools: [tool] }, when, action: 'deny' },
+    name,
+    match: { tools: [tool] },
+    when,
+    action: 'deny',
   })
   const policy = compiled({
     version: 1,

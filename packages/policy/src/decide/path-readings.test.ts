@@ -125,8 +125,22 @@ test.each([
 })
 
 const pieces = fc.constantFrom(
-  ...['x/../', './', '/', 'a%2fb/../', 'a%5cb/../', 'a\\b/../', 'a%252fb/../', '%2e/', 'x/%2e%2e/'],
-  ...['x\ny/../', '.\\', '~/../', 'a%2fb/../../', 'a\\b\\..\\..\\', '%2e%2e%2f', '../desk/'],
+  'x/../',
+  './',
+  '/',
+  'a%2fb/../',
+  'a%5cb/../',
+  'a\\b/../',
+  'a%252fb/../',
+  '%2e/',
+  'x/%2e%2e/',
+  'x\ny/../',
+  '.\\',
+  '~/../',
+  'a%2fb/../../',
+  'a\\b\\..\\..\\',
+  '%2e%2e%2f',
+  '../desk/',
 )
 
 test('F1: no mutation of a path passes that any reading resolves to the file', () => {

@@ -98,7 +98,10 @@ test('a document in shadow records the stricter action, and each shadow rule onc
     ],
   })
   expect(ask(rules, tool('Read')).shadow.map(({ rule }) => rule)).toEqual([
-    ...['/categories/Read', '/guardrails/1', '/categories/Execute', '/guardrails/0'],
+    '/categories/Read',
+    '/guardrails/1',
+    '/categories/Execute',
+    '/guardrails/0',
   ])
 })
 

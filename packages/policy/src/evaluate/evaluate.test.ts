@@ -35,7 +35,8 @@ test('decides a call that is given by name', () => {
 test('decides by the definition of a tool if there is one', () => {
   const properties = { amount: { type: 'integer' } }
   const definition = {
-    ...{ server: 'shop', name: 'create_refund' },
+    server: 'shop',
+    name: 'create_refund',
     inputSchema: { type: 'object', properties },
   }
   const tool = { definition, category: 'Financial', risk: 'critical' } as const

@@ -37,6 +37,7 @@ import {
   trimEdges,
   visitGroupedAccounts,
 } from './read-value.ts'
+import type { StoredProvenance } from './stored-provenance.ts'
 import { addWords, standsIn } from './words.ts'
 
 /** Tags keep hashes of different things apart; 2 and 3 are those of words.ts. */
@@ -49,16 +50,6 @@ export interface Answer {
   /** Texts; one that is a JSON document is read as fields. */
   readonly texts: readonly string[]
   readonly structured?: JsonValue | undefined
-}
-
-/** Everything that a session remembers, as it is stored. Holds words of the prompt: a secret. */
-export interface StoredProvenance {
-  readonly seed: HashSeed
-  readonly hasPrompt: boolean
-  readonly hasProse: boolean
-  readonly promptWords: readonly string[]
-  readonly table: Uint32Array
-  readonly prompt: Uint32Array
 }
 
 export class SessionProvenance implements ProvenanceLookup {
@@ -87,8 +78,11 @@ export class SessionProvenance implements ProvenanceLookup {
 
   toStored(): StoredProvenance {
     return {
-      ...{ seed: this.#seed, hasPrompt: this.#hasPrompt, hasProse: this.#hasProse },
-      ...{ table: this.#table.toWords(), prompt: this.#prompt.toWords() },
+      seed: this.#seed,
+      hasPrompt: this.#hasPrompt,
+      hasProse: this.#hasProse,
+      table: this.#table.toWords(),
+      prompt: this.#prompt.toWords(),
       promptWords: [...this.#verbs],
     }
   }

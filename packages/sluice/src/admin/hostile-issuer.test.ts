@@ -70,7 +70,9 @@ beforeAll(async () => {
       }),
       '/keys': () => ({ keys: [jwk] }),
       '/token': async () => ({
-        ...{ access_token: 'at', token_type: 'Bearer', id_token: await sign() },
+        access_token: 'at',
+        token_type: 'Bearer',
+        id_token: await sign(),
       }),
       '/userinfo': () => userinfo,
     }
@@ -81,8 +83,14 @@ beforeAll(async () => {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   corp = {
-    ...{ name: 'corp', policy: 'p', scopes: [], groups: 'groups', algorithms: ALGORITHMS },
-    ...{ sessions: { max: 1, windowMs: 3_600_000 }, explain: false, roles: { approver: ['ops'] } },
+    name: 'corp',
+    policy: 'p',
+    scopes: [],
+    groups: 'groups',
+    algorithms: ALGORITHMS,
+    sessions: { max: 1, windowMs: 3_600_000 },
+    explain: false,
+    roles: { approver: ['ops'] },
     issuer: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     console: { clientId: 'console', scopes: [] },
   }
@@ -125,8 +133,14 @@ async function leave(overrides: Record<string, unknown> = {}) {
   const { address, state } = await elsewhere.begin('corp', hashVerifier(verifier), ORIGIN)
   const nowS = Math.floor(nowMs / 1_000)
   claims = {
-    ...{ iss: corp.issuer, sub: 'ann', aud: 'console', iat: nowS, exp: nowS + 300 },
-    ...{ nonce: new URL(address).searchParams.get('nonce'), groups: ['ops'], ...overrides },
+    iss: corp.issuer,
+    sub: 'ann',
+    aud: 'console',
+    iat: nowS,
+    exp: nowS + 300,
+    nonce: new URL(address).searchParams.get('nonce'),
+    groups: ['ops'],
+    ...overrides,
   }
   return { code: 'c0de', state, verifier }
 }
@@ -207,7 +221,13 @@ test('a storm of unknown keys makes the gate fetch the keys once', async () => {
 
 test('keys that are none let nobody in', async () => {
   const sets = [
-    ...['', 'null', '[]', '{"keys":{}}', '{"keys":[null]}', '{"keys":[]}', '[['.repeat(50_000)],
+    '',
+    'null',
+    '[]',
+    '{"keys":{}}',
+    '{"keys":[null]}',
+    '{"keys":[]}',
+    '[['.repeat(50_000),
     ...[
       { ...jwk, x: 'AA' },
       { ...jwk, crv: 'P-999' },
@@ -287,16 +307,24 @@ test('userinfo of somebody else, or of nobody, gives no role', async () => {
 
 test('discovery names no address of this machine or of its links, however it is spelt', () => {
   const hosts = [
-    ...['localhost', 'LOCALHOST', 'a.localhost', 'localhost.', '127.0.0.1', '127.1', '2130706433'],
-    ...[
-      '0x7f.1',
-      '0177.0.0.1',
-      '[::1]',
-      '[::ffff:127.0.0.1]',
-      '[::ffff:7f00:1]',
-      '169.254.169.254',
-    ],
-    ...['[fe80::1]', '0.0.0.0', '[::]', '0'],
+    'localhost',
+    'LOCALHOST',
+    'a.localhost',
+    'localhost.',
+    '127.0.0.1',
+    '127.1',
+    '2130706433',
+
+    '0x7f.1',
+    '0177.0.0.1',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:7f00:1]',
+    '169.254.169.254',
+    '[fe80::1]',
+    '0.0.0.0',
+    '[::]',
+    '0',
   ]
   for (const host of hosts)
     for (const scheme of ['http', 'https']) {

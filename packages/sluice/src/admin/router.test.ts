@@ -41,7 +41,14 @@ beforeAll(async () => {
   const rpOf = () => ({ id: 'localhost', origin })
   const endpoints = [
     ...signInEndpoints({
-      ...{ people, passkeys, challenges, signIns, rpOf, issuers: [], nowMs: clock, links },
+      people,
+      passkeys,
+      challenges,
+      signIns,
+      rpOf,
+      issuers: [],
+      nowMs: clock,
+      links,
       guestOf: nobody,
       elsewhere: { begin: nobody, finish: nobody },
       provePin: async (name, pin) => {
@@ -50,7 +57,10 @@ beforeAll(async () => {
       record: async (how, name) => void recorded.push(`${how} ${name}`),
     }),
     endpoint({
-      ...{ method: 'POST', path: '/api/things/:id', role: 'approver', proof: true },
+      method: 'POST',
+      path: '/api/things/:id',
+      role: 'approver',
+      proof: true,
       summary: 'decides',
       body: z.strictObject({ verdict: z.enum(['yes', 'no']) }),
       handle: ({ body, params, person }) => {
@@ -59,13 +69,17 @@ beforeAll(async () => {
       },
     }),
     endpoint({
-      ...{ method: 'GET', path: '/api/things', role: 'viewer' },
+      method: 'GET',
+      path: '/api/things',
+      role: 'viewer',
       summary: 'lists',
       query: z.strictObject({ limit: z.coerce.number().max(10).default(5) }),
       handle: ({ query }) => ({ limit: query.limit }),
     }),
     endpoint({
-      ...{ method: 'GET', path: '/api/things/watch', role: 'viewer' },
+      method: 'GET',
+      path: '/api/things/watch',
+      role: 'viewer',
       summary: 'watches',
       handle: ({ lastEventId }) =>
         new EventStreamResponse((feed) => {
@@ -355,8 +369,12 @@ test('finding: one person cannot take the streams of all others', async () => {
 test('the table describes itself', () => {
   const table = [
     endpoint({
-      ...{ method: 'POST', path: '/api/things/:id', role: 'approver', proof: true },
-      ...{ summary: 'decides', body: z.strictObject({ a: z.string() }) },
+      method: 'POST',
+      path: '/api/things/:id',
+      role: 'approver',
+      proof: true,
+      summary: 'decides',
+      body: z.strictObject({ a: z.string() }),
       handle: () => ({}),
     }),
   ]

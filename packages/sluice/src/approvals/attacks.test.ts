@@ -89,7 +89,10 @@ test('finding: a standing approval without arguments does not apply to a list of
   bench.engine.use(id, 'c1')
   const is = async (args: string) => (await bench.engine.ask(callOf({}, args))).is
   expect([await is('{}'), await is(''), await is('["rm"]'), await is('"rm"')]).toEqual([
-    ...['standing', 'standing', 'pending', 'pending'],
+    'standing',
+    'standing',
+    'pending',
+    'pending',
   ])
 })
 

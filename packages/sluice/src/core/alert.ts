@@ -2,8 +2,14 @@
 // callers; channels show them as text. Never arguments, answers or what a server said of a failure.
 
 export const ALERT_KINDS = [
-  ...(['denials', 'injection', 'limit', 'server', 'definition', 'tools'] as const),
-  ...(['ledger', 'gate'] as const),
+  'denials',
+  'injection',
+  'limit',
+  'server',
+  'definition',
+  'tools',
+  'ledger',
+  'gate',
 ] as const
 export type AlertKind = (typeof ALERT_KINDS)[number] | 'test'
 

@@ -9,13 +9,12 @@ import { listRuleTexts } from '@sluice/policy/model/canonical-rule'
 import { readsProvenance } from '@sluice/policy/model/reads-provenance'
 import type { Caller } from '../identity/callers/caller.ts'
 import type { LabelScope } from '../identity/sessions/session-lease.ts'
-import { listParamHeaders } from '../protocol/mcp-headers.ts'
-import type { ProtocolGeneration } from '../protocol/protocol-generation.ts'
 import { processClock } from '../store/process-clock.ts'
 import { AggregateSession } from './aggregate/aggregate-session.ts'
 import type { CallPipeline } from './call/call-request.ts'
 import { labelSession } from './call/inspect-answers.ts'
 import { LedgerCallRecorder } from './call/record-calls.ts'
+import { settleCalls } from './call/settle-calls.ts'
 import type { ServerConfig } from './config/config.ts'
 import { SessionOwnFiles } from './config/own-facts.ts'
 import type { GateParts } from './gate-parts.ts'
@@ -45,6 +44,7 @@ import { freezeSessions } from './state/freeze-session.ts'
 import { hearServer } from './tools/hear-server.ts'
 import { KnownTools } from './tools/known-tools.ts'
 import { ServerNotes } from './tools/server-notes.ts'
+import { UnusableTools } from './tools/unusable-tools.ts'
 import { RestingProcesses } from './upstream/servers/resting-processes.ts'
 import { UpstreamConnector } from './upstream/servers/upstream-connector.ts'
 import type { UpstreamEvents } from './upstream/upstream.ts'
@@ -68,8 +68,7 @@ export class Gate {
   readonly #resting = new RestingProcesses()
   readonly #continuations = new Continuations(() => performance.now())
   readonly #servers: UpstreamConnector
-  /** Tools that were said to be left out. */
-  readonly #leftOut = new WeakSet<KnownTool>()
+  readonly #unusable = new UnusableTools((server) => this.#servers.isNewer(server))
   readonly notes: ServerNotes
   readonly #labelled = new Listeners<[server: string, labels: readonly string[]]>()
   /** A session has seen something of a server that it had not seen before. */
@@ -152,7 +151,11 @@ export class Gate {
         this.#relay(server, { link, send: link.send.bind(link), environment }, session, () => {})
       const onLimit = (server: string, why: string) => this.notes.limitMet(server, why)
       const all: AggregateSession = new AggregateSession(client, {
-        ...{ send, servers: servers.names, open, onLimit, log },
+        send,
+        servers: servers.names,
+        open,
+        onLimit,
+        log,
         onEnd: () => {
           this.#relays.aggregates.delete(all)
           onEnd()
@@ -225,7 +228,11 @@ export class Gate {
     const canSayPrompt = () => who().canSayPrompt === true
     const recall = new SessionRecall({ lease, policy, now, canSayPrompt })
     const { labels, answers, inspectAhead, onDelivery, withLabels, settleLabels } = labelSession({
-      ...{ server: name, policy, lease, log, provenance: recall.provenance },
+      server: name,
+      policy,
+      lease,
+      log,
+      provenance: recall.provenance,
       hasOpenCalls: () => relay.hasOpenCalls,
       onUnrecorded: (brought) => {
         this.#labelled.emit(name, brought)
@@ -260,8 +267,14 @@ export class Gate {
       handle,
       lists: (ask) =>
         new VisibleLists({
-          ...{ server: name, known: this.#known, policy, now, ask, freshMs, heldOf },
-          leavesOut: (tool) => this.#leavesOut(tool, link.generation, log),
+          server: name,
+          known: this.#known,
+          policy,
+          now,
+          ask,
+          freshMs,
+          heldOf,
+          leavesOut: (tool) => this.#unusable.has(tool, link.generation, log),
           onLimit: (why) => this.notes.limitMet(name, why),
         }),
       handles: new SealedHandles({
@@ -275,22 +288,18 @@ export class Gate {
       onCall: recall.onCall,
       onPrompt: recall.onPrompt,
       onHello: (result) => hearServer(name, result, { known: this.#known, ...this.#parts }),
-      ...{ onDelivery, inspectAhead, answers, vault: () => lease.vault },
-      record: ({ intent, receipt, watched, approval }, startedMs, settled) => {
-        const outcome = withLabels(settled)
-        if (outcome.labels !== undefined && outcome.labels.length > 0)
-          this.#labelled.emit(name, outcome.labels)
-        if (outcome.givenBack === true)
-          this.#pipeline.admission
-            .refund(receipt)
-            .catch(({ message }: Error) =>
-              log('error', 'charges were not undone', { why: message }),
-            )
-        record.outcome(intent, startedMs, outcome)
-        if (outcome.status === 'answered') this.notes.answered(name)
-        watched.settled(outcome)
-        approval?.settled(outcome)
-      },
+      onDelivery,
+      inspectAhead,
+      answers,
+      vault: () => lease.vault,
+      record: settleCalls({
+        recorder: record,
+        admission: this.#pipeline.admission,
+        withLabels,
+        onLabels: (brought) => this.#labelled.emit(name, brought),
+        onAnswered: () => this.notes.answered(name),
+        log,
+      }),
       onEnd: (why) => {
         const level = EXPECTED_ENDS.has(why) ? 'debug' : 'info'
         log(level, 'a session with a server ended', { why })
@@ -345,17 +354,6 @@ export class Gate {
   /** After a freeze: ends what is open and may no longer be. Says how many calls that were. */
   interrupt(): number {
     return this.#relays.interrupt()
-  }
-
-  /** A client of the newer generation, which the gate is too, leaves out a tool whose arguments cannot be
-   * repeated in headers as its definition wants. */
-  #leavesOut(tool: KnownTool, generation: ProtocolGeneration, log: Log): boolean {
-    const { server, name, inputSchema } = tool.definition
-    const isNewer = generation === 'stateless' || this.#servers.isNewer(server)
-    if (!isNewer || listParamHeaders(inputSchema) !== undefined) return false
-    if (!this.#leftOut.has(tool)) log('warn', `left out: \`x-mcp-header\` of \`${name}\` is wrong`)
-    this.#leftOut.add(tool)
-    return true
   }
 
   #expire(): void {

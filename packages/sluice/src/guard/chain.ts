@@ -37,7 +37,9 @@ export function findChains(
   const [first, ...rest] = links
   const everywhere = { start: 0, end: text.length }
   let reached = spansOf(text, first, {
-    ...{ within: everywhere, budget, max: rest.length === 0 ? spansMax : Number.POSITIVE_INFINITY },
+    within: everywhere,
+    budget,
+    max: rest.length === 0 ? spansMax : Number.POSITIVE_INFINITY,
   })
   for (const [at, link] of rest.entries()) {
     if (reached.length === 0) return []

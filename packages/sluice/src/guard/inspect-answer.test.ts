@@ -128,7 +128,7 @@ describe('F6: nothing that reaches the model is passed over', () => {
     [
       'in the bytes of a large picture',
       (text) => ({
-        ...{ type: 'image' },
+        type: 'image',
         data: Buffer.concat([noise(9_000), Buffer.from(text), noise(9_000)]).toString('base64'),
       }),
     ],

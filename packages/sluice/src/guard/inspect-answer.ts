@@ -45,8 +45,14 @@ export function* inspectAnswerSteps(
   strictness: Strictness = 'answer',
 ): Steps<AnswerFinding[]> {
   const walk: AnswerScan = {
-    ...{ chars: 0, binaryChars: 0, strings: 0, left: new Set(wanted), found: [], strictness },
-    ...{ seen: new Set(), budget: newScanBudget() },
+    chars: 0,
+    binaryChars: 0,
+    strings: 0,
+    left: new Set(wanted),
+    found: [],
+    strictness,
+    seen: new Set(),
+    budget: newScanBudget(),
   }
   const parts: AnswerPart[] = []
   collectParts(value, 0, { parts, wantsSecrets: walk.left.has('secret') })

@@ -31,7 +31,11 @@ const ORDER: readonly FindingSeverity[] = ['flag', 'hold', 'refuse']
 export function inspectDefinition(definition: JsonValue): Inspection {
   const findings: LocatedFinding[] = []
   const walk: DefinitionScan = {
-    ...{ strings: 0, chars: 0, findings, budget: newScanBudget('at once'), severity: undefined },
+    strings: 0,
+    chars: 0,
+    findings,
+    budget: newScanBudget('at once'),
+    severity: undefined,
   }
   scanValue(definition, undefined, 0, walk)
   return { severity: walk.severity, findings }

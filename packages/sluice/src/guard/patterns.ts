@@ -78,7 +78,9 @@ export class PatternSet {
     budget.charsLeft -= text.length
     // The places of the joined text are not those of the text: the whole of it is shown.
     return this.#matchLines(joined, budget).map((one) => ({
-      ...{ ...one, start: 0, end: text.length },
+      ...one,
+      start: 0,
+      end: text.length,
     }))
   }
 

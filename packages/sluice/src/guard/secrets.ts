@@ -57,7 +57,9 @@ export function findDataSteps(
 export function findSecretShapes(text: string, budget = newViewBudget()): SecretMatch[] {
   return runSteps(
     findSteps(text, budget, {
-      ...{ max: Number.POSITIVE_INFINITY, isLenient: true, groups: EXPORTED },
+      max: Number.POSITIVE_INFINITY,
+      isLenient: true,
+      groups: EXPORTED,
     }),
   )
 }

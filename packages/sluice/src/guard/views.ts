@@ -92,34 +92,26 @@ function undoBackslash(text: string): string {
 }
 
 const NAMED: ReadonlyMap<string, string> = new Map([
-  ...([
-    ['amp', '&'],
-    ['lt', '<'],
-    ['gt', '>'],
-    ['quot', '"'],
-    ['apos', "'"],
-  ] as const),
-  ...([
-    ['lowbar', '_'],
-    ['UnderBar', '_'],
-    ['nbsp', ' '],
-    ['colon', ':'],
-    ['sol', '/'],
-  ] as const),
-  ...([
-    ['hyphen', '-'],
-    ['dash', '-'],
-    ['period', '.'],
-    ['equals', '='],
-    ['shy', ''],
-  ] as const),
-  ...([
-    ['Tab', '\t'],
-    ['NewLine', '\n'],
-    ['plus', '+'],
-    ['num', '#'],
-    ['percnt', '%'],
-  ] as const),
+  ['amp', '&'],
+  ['lt', '<'],
+  ['gt', '>'],
+  ['quot', '"'],
+  ['apos', "'"],
+  ['lowbar', '_'],
+  ['UnderBar', '_'],
+  ['nbsp', ' '],
+  ['colon', ':'],
+  ['sol', '/'],
+  ['hyphen', '-'],
+  ['dash', '-'],
+  ['period', '.'],
+  ['equals', '='],
+  ['shy', ''],
+  ['Tab', '\t'],
+  ['NewLine', '\n'],
+  ['plus', '+'],
+  ['num', '#'],
+  ['percnt', '%'],
 ])
 
 /** `&#95;`, `&#x5f;`, `&lowbar;`. */

@@ -11,6 +11,7 @@ import { decide } from '@sluice/policy/decide/decide'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { stringify } from 'yaml'
+import { ALIKE } from './alike-values.test-support.ts'
 import { importPolicy } from './import-policy.ts'
 import {
   type Condition,
@@ -346,12 +347,6 @@ it(`hosted JSON: never looser, and equal on well-typed calls (${RUNS} documents)
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0)
 }, 300_000)
 
-/** Values that print alike in Go although their types differ. */
-const ALIKE: readonly JsonValue[] = [
-  ...[5, '5', 6, '6', 2.5, '2.5', 1_000_000, '1000000', '1e+06'],
-  ...[true, 'true', false, 'false', null, '<nil>', '', 'x'],
-  ...[['x'], '[x]', [5], ['5'], '[5]', { text: 5 }, 'map[text:5]', 'text'],
-]
 const SCALARS = ALIKE.filter((value) => value !== null && typeof value !== 'object')
 
 it('another type never slips through: every operator, value and argument in every sense', () => {

@@ -128,7 +128,9 @@ function openEmbedded(log: string, isSlow: boolean): OpenStore {
   }
   const approvals = new FakeApprovals()
   const inner = new EmbeddedAdmissionStore<DecisionEntry>({
-    ...{ counters: new MemoryCounters(), approvals, log: { intent } },
+    counters: new MemoryCounters(),
+    approvals,
+    log: { intent },
   })
   return {
     store: isSlow ? new SlowAdmissionStore(inner) : inner,
@@ -164,12 +166,26 @@ async function openShared(url: string): Promise<OpenStore> {
 
 function entryOf(callId: string): DecisionEntry {
   return {
-    ...{ atMs: 1, callId, principal: { id: 'p', kind: 'local' }, agent: null, session: 's' },
-    ...{ server: 's', method: 'tools/call', name: 't', category: null, policy: 'p', judged: {} },
+    atMs: 1,
+    callId,
+    principal: { id: 'p', kind: 'local' },
+    agent: null,
+    session: 's',
+    server: 's',
+    method: 'tools/call',
+    name: 't',
+    category: null,
+    policy: 'p',
+    judged: {},
     argsDigest: null,
     decision: {
-      ...{ action: 'allow', code: 'ALLOWED', rule: '', reason: '', guardrails: [], limits: [] },
-      ...{ retryAfterMs: 0, approvals: [], shadow: [] },
+      action: 'allow',
+      code: 'ALLOWED',
+      rule: '',
+      reason: '',
+      guardrails: [],
+      limits: [],
+      shadow: [],
     },
   }
 }
@@ -253,7 +269,8 @@ describe.each(DRIVERS)('admission: $name', ({ isHere, open }) => {
       const request = () => charge([rate(1)], { approval: approvalOf(id) })
       await setFull(true)
       expect(await admitOne(store, request())).toMatchObject({
-        ...{ status: 'unavailable', why: expect.stringMatching(/disk/) },
+        status: 'unavailable',
+        why: expect.stringMatching(/disk/),
       })
       if (approvals) expect(approvals.steps).toContain(`given back ${id}`)
       await setFull(false)

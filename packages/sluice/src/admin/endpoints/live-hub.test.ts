@@ -12,8 +12,14 @@ const DENIED = { action: 'deny', code: 'DENIED' } as const
 
 function decision(verdict: Pick<Decision, 'action' | 'code'>): Decision {
   return {
-    ...{ ...verdict, rule: '/default', reason: 'because', guardrails: [], limits: [] },
-    ...{ retryAfterMs: 0, approvals: [], shadow: [] },
+    ...verdict,
+    rule: '/default',
+    reason: 'because',
+    guardrails: [],
+    limits: [],
+    retryAfterMs: 0,
+    approvals: [],
+    shadow: [],
   }
 }
 

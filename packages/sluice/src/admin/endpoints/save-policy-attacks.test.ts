@@ -16,7 +16,11 @@ import { ConsoleStore } from './console-store.ts'
 import { savePolicy } from './save-policy.ts'
 
 const ANN: Person = {
-  ...{ name: 'ann', kind: 'person', roles: ['admin'], groups: [], owns: [] },
+  name: 'ann',
+  kind: 'person',
+  roles: ['admin'],
+  groups: [],
+  owns: [],
   proof: 'passkey',
 }
 const rules = (word: string) => `version: 1\ndefault: ${word}\n`
@@ -41,7 +45,10 @@ function open(texts: Record<string, string>) {
     rmSync(directory, { recursive: true, force: true })
   })
   const policies = new Policies(compileDocuments(read()).compiled as CompiledDocuments, {
-    ...{ store: gate, ledger: { event: async () => 1 }, log() {}, nowMs: () => 5 },
+    store: gate,
+    ledger: { event: async () => 1 },
+    log() {},
+    nowMs: () => 5,
   })
   const reload = () => policies.reload(read)
   const save = (name: string, text: string) =>

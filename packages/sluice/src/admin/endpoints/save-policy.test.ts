@@ -13,7 +13,11 @@ import { type SavePolicyParts, savePolicy } from './save-policy.ts'
 const BEFORE = '# ours\nversion: 1\ndefault: deny\ntools:\n  a/b: deny # no\n'
 const AFTER = BEFORE.replace('a/b: deny', 'a/b: allow')
 const ADA: Person = {
-  ...{ name: 'ada', kind: 'person', roles: ['admin'], groups: [], owns: [] },
+  name: 'ada',
+  kind: 'person',
+  roles: ['admin'],
+  groups: [],
+  owns: [],
   proof: 'passkey',
 }
 
@@ -31,7 +35,10 @@ beforeEach(() => {
   const gate = openGateStore(folder)
   const ledger = { event: async (event: unknown) => events.push(event) }
   const policies = new Policies(compiled as never, {
-    ...{ store: gate, ledger, log: () => {}, nowMs: Date.now },
+    store: gate,
+    ledger,
+    log: () => {},
+    nowMs: Date.now,
   })
   const reload = () => policies.reload(() => readDocuments(config))
   parts = { policies, store: new ConsoleStore(folder), reload, nowMs: Date.now, gate }
@@ -44,7 +51,10 @@ afterEach(() => {
 
 const digest = (text: string) => makeDocument('policy', file, text).digest
 const toRequest = (text: string, base = BEFORE) => ({
-  ...{ name: 'policy', text, base: digest(base), why: 'it is needed' },
+  name: 'policy',
+  text,
+  base: digest(base),
+  why: 'it is needed',
 })
 
 test('what loosens is written, in force and on record with the person who saved it', async () => {

@@ -11,7 +11,9 @@ function entry(seq: number, at: number, kind: string, turn: number, event: objec
 
 function answer(seq: number, at: number, turn: number, ...inputs: object[]) {
   const toolCalls = inputs.map((input, index) => ({
-    ...{ id: `c${seq}${index}`, name: 'office__delete_all', input },
+    id: `c${seq}${index}`,
+    name: 'office__delete_all',
+    input,
   }))
   const usage = { inputTokens: 1_000, outputTokens: 100 }
   return entry(seq, at, 'model', turn, { toolCalls, usage })

@@ -16,8 +16,12 @@ let reading: LedgerQueries
 
 async function append(ledger: Ledger, n: number): Promise<void> {
   const call = judgement(n, {
-    ...{ atMs: 1_000_000 + n * 1_000, session: `session-${n % 3}`, decision: allowed },
-    ...{ callId: `call-${n}`, server: 'notes', name: n === 250 ? 'rare' : 'common' },
+    atMs: 1_000_000 + n * 1_000,
+    session: `session-${n % 3}`,
+    decision: allowed,
+    callId: `call-${n}`,
+    server: 'notes',
+    name: n === 250 ? 'rare' : 'common',
   })
   const seq = await ledger.intent(call)
   ledger.outcome(seq, { atMs: call.atMs + 5, status: 'answered', bytes: n })

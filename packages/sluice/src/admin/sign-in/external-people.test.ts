@@ -25,14 +25,17 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   corp = {
-    ...{ name: 'corp', issuer, jwks: `${issuer}/keys`, policy: 'p', audience: 'api://gate' },
-    ...{
-      scopes: [],
-      groups: 'groups',
-      algorithms: ALGORITHMS,
-      sessions: { max: 1, windowMs: 3_600_000 },
-      explain: false,
-    },
+    name: 'corp',
+    issuer,
+    jwks: `${issuer}/keys`,
+    policy: 'p',
+    audience: 'api://gate',
+
+    scopes: [],
+    groups: 'groups',
+    algorithms: ALGORITHMS,
+    sessions: { max: 1, windowMs: 3_600_000 },
+    explain: false,
     roles: { approver: ['ops', 'leads'], admin: ['security'] },
     admins: ['root-of-trust'],
   }
@@ -51,8 +54,12 @@ const enter = async (claims: Record<string, unknown>) =>
 test('groups of the token become roles, until it ends', async () => {
   expect(await enter({ groups: ['ops', 'other'] })).toEqual({
     person: {
-      ...{ name: 'corp:ann', kind: 'person', roles: ['approver'], groups: ['ops', 'other'] },
-      ...{ owns: ['corp:ann'], proof: 'oauth' },
+      name: 'corp:ann',
+      kind: 'person',
+      roles: ['approver'],
+      groups: ['ops', 'other'],
+      owns: ['corp:ann'],
+      proof: 'oauth',
     },
     untilMs: (NOW_S + 60) * 1_000,
   })

@@ -57,13 +57,16 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   corp = {
-    ...{ name: 'corp', issuer, policy: 'p', scopes: ['mcp'], groups: 'groups' },
-    ...{
-      algorithms: ALGORITHMS,
-      sessions: { max: 1, windowMs: 3_600_000 },
-      explain: false,
-      roles: { approver: ['ops'] },
-    },
+    name: 'corp',
+    issuer,
+    policy: 'p',
+    scopes: ['mcp'],
+    groups: 'groups',
+
+    algorithms: ALGORITHMS,
+    sessions: { max: 1, windowMs: 3_600_000 },
+    explain: false,
+    roles: { approver: ['ops'] },
     console: { clientId: 'console', scopes: ['groups'] },
   }
 })
@@ -102,8 +105,14 @@ async function went(overrides: Record<string, unknown> = {}, name = 'corp') {
   const query = new URL(address).searchParams
   const nowS = Math.floor(nowMs / 1_000)
   claims = {
-    ...{ iss: corp.issuer, sub: 'ann', aud: 'console', iat: nowS, exp: nowS + 300 },
-    ...{ nonce: query.get('nonce'), groups: ['ops'], ...overrides },
+    iss: corp.issuer,
+    sub: 'ann',
+    aud: 'console',
+    iat: nowS,
+    exp: nowS + 300,
+    nonce: query.get('nonce'),
+    groups: ['ops'],
+    ...overrides,
   }
   return { address, query, answer: { code: 'c0de', state, verifier } }
 }
@@ -116,8 +125,11 @@ test('there and back: a code for this tab, exchanged from here, groups become ro
   const { address, query, answer } = await went()
   expect(address.startsWith(`${corp.issuer}/auth?tenant=1&`)).toBe(true)
   expect(Object.fromEntries(query)).toMatchObject({
-    ...{ response_type: 'code', client_id: 'console', scope: 'openid groups' },
-    ...{ redirect_uri: `${ORIGIN}/sign-in/corp`, code_challenge_method: 'S256' },
+    response_type: 'code',
+    client_id: 'console',
+    scope: 'openid groups',
+    redirect_uri: `${ORIGIN}/sign-in/corp`,
+    code_challenge_method: 'S256',
     code_challenge: hashVerifier(answer.verifier),
   })
   expect(address).not.toContain(answer.verifier)
@@ -126,8 +138,11 @@ test('there and back: a code for this tab, exchanged from here, groups become ro
   expect(untilMs).toBe(nowMs + GUEST_MS)
   const sent = asked.find(({ path }) => path === '/token')
   expect(Object.fromEntries(new URLSearchParams(sent?.body))).toEqual({
-    ...{ grant_type: 'authorization_code', code: 'c0de', client_id: 'console' },
-    ...{ redirect_uri: `${ORIGIN}/sign-in/corp`, code_verifier: answer.verifier },
+    grant_type: 'authorization_code',
+    code: 'c0de',
+    client_id: 'console',
+    redirect_uri: `${ORIGIN}/sign-in/corp`,
+    code_verifier: answer.verifier,
   })
 })
 
@@ -203,7 +218,9 @@ test('mix-up: a state of one issuer is none of another’s', async () => {
 test('no match, no entry: it says which claim was looked for, and what was in it', async () => {
   const refused = async (claims: Record<string, unknown>, why: string) =>
     expect(enter(claims)).rejects.toMatchObject({
-      ...{ code: 'API_ROLE', status: 403, message: expect.stringContaining(why) },
+      code: 'API_ROLE',
+      status: 403,
+      message: expect.stringContaining(why),
       help: expect.stringContaining('auth.issuers.corp.roles'),
     })
   await refused({ groups: undefined }, 'there is no claim `groups`')
@@ -222,13 +239,15 @@ test('userinfo has the claim where the ID token has not, and speaks for the same
 test('a code that is none is said, and a server that is down is not the person’s fault', async () => {
   tokenStatus = 400
   await expect(enter()).rejects.toMatchObject({
-    ...{ code: 'API_SIGN_IN', message: expect.stringContaining('invalid_grant') },
+    code: 'API_SIGN_IN',
+    message: expect.stringContaining('invalid_grant'),
   })
   tokenStatus = 503
   await expect(enter()).rejects.toMatchObject({ code: 'API_ISSUER', status: 502 })
   elsewhere = made({ ...corp, name: 'gone', issuer: 'http://127.0.0.1:1' })
   await expect(went({}, 'gone')).rejects.toMatchObject({
-    ...{ code: 'API_ISSUER', message: expect.stringContaining('http://127.0.0.1:1') },
+    code: 'API_ISSUER',
+    message: expect.stringContaining('http://127.0.0.1:1'),
   })
 })
 

@@ -8,8 +8,18 @@ import { AGENT_KEYS_AT_ONCE } from '../shared/limits.ts'
 import { Database } from './database.ts'
 
 const TABLES = [
-  ...['images', 'families', 'agents', 'events', 'memories', 'memory_answers', 'checkpoints'],
-  ...['runs', 'effects', 'program_events', 'templates', 'settings'],
+  'images',
+  'families',
+  'agents',
+  'events',
+  'memories',
+  'memory_answers',
+  'checkpoints',
+  'runs',
+  'effects',
+  'program_events',
+  'templates',
+  'settings',
 ] as const
 
 /** How many agents there were; throws if the store has other rows than the directory afterwards. */

@@ -91,7 +91,10 @@ export class Journal implements EventJournal, StepTables {
     const nextKey = this.database.nextKeys(1)
     const last = this.run(
       `${INSERT_AGENT} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[nextKey, id, ...columnsOf({ ...about, family }, summary, seq), sizeOf(event)],
+      nextKey,
+      id,
+      ...columnsOf({ ...about, family }, summary, seq),
+      sizeOf(event),
     )
     const key = nextKey ?? last
     this.insertEvent(key, event, null)
@@ -112,7 +115,9 @@ export class Journal implements EventJournal, StepTables {
     const first = this.database.nextKeys(ids.length)
     const last = this.run(
       this.database.dialect.insertAlike,
-      ...[first, ...columnsOf(about, summary, seq), JSON.stringify(ids)],
+      first,
+      ...columnsOf(about, summary, seq),
+      JSON.stringify(ids),
     )
     return rowsOf(rowOf(about, summary, seq), first ?? last - ids.length + 1, ids)
   }
@@ -122,7 +127,11 @@ export class Journal implements EventJournal, StepTables {
     const key = this.database.nextKeys(1)
     const last = this.run(
       this.database.dialect.insertFamily,
-      ...[key, owner, JSON.stringify(limits), JSON.stringify(price), JSON.stringify(labels)],
+      key,
+      owner,
+      JSON.stringify(limits),
+      JSON.stringify(price),
+      JSON.stringify(labels),
     )
     const family = key ?? last
     this.database.addOwn(family)
@@ -163,7 +172,10 @@ export class Journal implements EventJournal, StepTables {
       this.database.dialect.agentPage,
       owner,
       after,
-      ...[state, state, family, family],
+      state,
+      state,
+      family,
+      family,
       limit,
     )
     return String(row?.page)

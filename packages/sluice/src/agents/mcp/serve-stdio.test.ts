@@ -58,7 +58,8 @@ function connect() {
 
 const made = async (client: ReturnType<typeof connect>): Promise<string> => {
   const line = await client.ask('tools/call', {
-    ...{ name: 'wasm_agent_create', arguments: { model: 'script:x' } },
+    name: 'wasm_agent_create',
+    arguments: { model: 'script:x' },
   })
   return JSON.parse(line).result.structuredContent.agent.id
 }

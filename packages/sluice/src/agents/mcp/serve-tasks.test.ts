@@ -94,7 +94,8 @@ test('in 2026-07-28 a prompt is a task for who can take one, with its result in 
   await vi.waitFor(async () => expect((await get(second.taskId)).status).toBe('cancelled'), 30_000)
   const without = await call('wasm_agent_create', { model: 'script:none' })
   const third = await call('wasm_agent_prompt', {
-    ...{ agentId: without.structuredContent.agent.id, input: 'go' },
+    agentId: without.structuredContent.agent.id,
+    input: 'go',
   })
   await vi.waitFor(async () => expect((await get(third.taskId)).status).toBe('failed'), 30_000)
   expect((await get(third.taskId)).error.message).toContain('MODEL_SCRIPT')

@@ -57,7 +57,12 @@ test('a program that reads and reads is answered so much and no more', {
   expect(made).toBe(3)
   expect(journal.map((text) => JSON.parse(text).kind)).toEqual([
     'start',
-    ...['call', 'result', 'call', 'result', 'call', 'result'],
+    'call',
+    'result',
+    'call',
+    'result',
+    'call',
+    'result',
   ])
 })
 

@@ -50,8 +50,10 @@ test('todos that are followed from step to step, and files, are what the guest s
     if ('kind' in each) return steps.apply('me', id, { at: now, ...each } as JournalEvent)
     const { code, remove } = each as { code: object[]; remove: string[] }
     const { step } = await steps.apply('me', id, {
-      ...{ kind: 'direct', at: now },
-      ...{ name: 'run_code', input: { code: '1' } },
+      kind: 'direct',
+      at: now,
+      name: 'run_code',
+      input: { code: '1' },
     })
     const effectId = step.effects[0]?.id ?? ''
     const ended = { kind: 'code', at: now, effectId, content: '', isError: false } as const

@@ -46,18 +46,22 @@ export interface StepThread {
 /** What may take long: owners take turns in it, so that nobody waits behind all that another asks for.
  * The rest is a row or two and goes at once. */
 const TAKE_TURNS: ReadonlySet<keyof Operations> = new Set([
-  ...(['create', 'apply', 'move', 'fork', 'remove', 'import', 'takeExport'] as const),
-  ...([
-    'ask',
-    'files',
-    'look',
-    'fileAt',
-    'history',
-    'list',
-    'programFiles',
-    'prepareTurn',
-    'replay',
-  ] as const),
+  'create',
+  'apply',
+  'move',
+  'fork',
+  'remove',
+  'import',
+  'takeExport',
+  'ask',
+  'files',
+  'look',
+  'fileAt',
+  'history',
+  'list',
+  'programFiles',
+  'prepareTurn',
+  'replay',
 ])
 
 /** Whose turn an operation takes, or the agent whose owner's it is. An owner has one place in the queue,
@@ -78,7 +82,11 @@ function ownerOf(
 
 const LIGHT: ReadonlySet<keyof Operations> = new Set(['remove', 'history', 'list'])
 const SLICED: ReadonlySet<keyof Operations> = new Set([
-  ...(['takeExport', 'files', 'programFiles', 'prepareTurn', 'replay'] as const),
+  'takeExport',
+  'files',
+  'programFiles',
+  'prepareTurn',
+  'replay',
 ])
 
 /** Tools run in it, whose effort is bounded by the turn and not by what the agent holds. */

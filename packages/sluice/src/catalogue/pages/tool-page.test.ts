@@ -9,23 +9,35 @@ const properties = {
   force: { type: 'boolean' },
 }
 const tool = (name: string, description: string, more: object = {}): ToolDefinition => ({
-  ...{ server: 'acme__files', name, description },
-  ...{ inputSchema: { type: 'object', properties, required: ['path'] } },
+  server: 'acme__files',
+  name,
+  description,
+  inputSchema: { type: 'object', properties, required: ['path'] },
   ...more,
 })
 const DELETE = tool('delete_file', 'Delete a file for good')
 const SERVER = [
-  ...[DELETE, tool('trash_file', 'Move a file to the trash'), tool('read_file', 'Read a file')],
+  DELETE,
+  tool('trash_file', 'Move a file to the trash'),
+  tool('read_file', 'Read a file'),
 ]
 
 test('a page says what a person needs, and the policy once', () => {
   const page = toolPage(DELETE, { neighbours: SERVER, pathOf: ({ name }) => `acme/${name}` })
   const text = markdownOf(page)
   expect(page.sections.map(({ heading }) => heading)).toEqual([
-    ...['What it does', 'Parameters', 'How agents use it', 'Why it needs a policy'],
-    ...['What it is not', 'What this access lets an attacker do', 'Advice'],
-    ...['A policy to begin with', 'Four ways to rule it', 'What a denied agent receives'],
-    ...['Related tools of the server', 'Its server'],
+    'What it does',
+    'Parameters',
+    'How agents use it',
+    'Why it needs a policy',
+    'What it is not',
+    'What this access lets an attacker do',
+    'Advice',
+    'A policy to begin with',
+    'Four ways to rule it',
+    'What a denied agent receives',
+    'Related tools of the server',
+    'Its server',
   ])
   expect(text.split('version: 1').length - 1).toBe(1)
   for (const part of [

@@ -66,8 +66,11 @@ function readLine(line: string): Pin | undefined {
   if (server === undefined || name === undefined || digest === undefined) return undefined
   if (!CATEGORIES.includes(category as Category) || !RISKS.includes(risk as Risk)) return undefined
   return {
-    ...{ server: unword(server), name: unword(name), digest },
-    ...{ category: category as Category, risk: risk as Risk },
+    server: unword(server),
+    name: unword(name),
+    digest,
+    category: category as Category,
+    risk: risk as Risk,
   }
 }
 

@@ -76,8 +76,14 @@ describe('tail', () => {
 
   test('an event says which call, by whom, and what is plain; the rest is in --json', () => {
     const detail = {
-      ...{ request: '7725b8a11914', call: '33e83af9', principal: 'local', agent: null, ok: true },
-      ...{ server: 'memory', name: 'delete_\u001b[2Jentities', asks: [{ rule: '/x' }] },
+      request: '7725b8a11914',
+      call: '33e83af9',
+      principal: 'local',
+      agent: null,
+      ok: true,
+      server: 'memory',
+      name: 'delete_\u001b[2Jentities',
+      asks: [{ rule: '/x' }],
       signedBy: '4Xr2oylnTut45t24mxnDVMnvi6nTMIZZk2whb7WzXDU',
     }
     const record = { kind: 'event', seq: 7, atMs: 0, name: 'approval-proposed', detail } as const

@@ -42,8 +42,16 @@ test('events are in words', () => {
   expect(titleOfEvent('approver', { how: 'passkey added' })).toBe('Passkey added')
   expect(titleOfEvent('grant', { how: 'add' })).toBe('Grant added')
   const proposal = {
-    ...{ request: '37344cf0b309', call: '01HZ', principal: 'local', agent: null, session: 's' },
-    ...{ server: 'shop', method: 'tools/call', name: 'pay', risk: 'low', expiresAtMs: 1.8e12 },
+    request: '37344cf0b309',
+    call: '01HZ',
+    principal: 'local',
+    agent: null,
+    session: 's',
+    server: 'shop',
+    method: 'tools/call',
+    name: 'pay',
+    risk: 'low',
+    expiresAtMs: 1.8e12,
     asks: [{ rule: '/tools/shop~1pay', reason: '', quorum: 1 }],
   }
   expect(describeEvent(proposal)).toBe(

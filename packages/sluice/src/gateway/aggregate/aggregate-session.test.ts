@@ -128,7 +128,8 @@ describe('servers that take their time', () => {
     client.say({ method: 'notifications/initialized' })
     const opening = client.got.find(({ server }) => server === 'late')?.request
     const answer = JSON.stringify({
-      ...{ jsonrpc: '2.0', id: opening?.id },
+      jsonrpc: '2.0',
+      id: opening?.id,
       result: begun({ prompts: {} }),
     })
     client.links.get('late')?.send(answer, { request: opening?.id as string, answers: true })

@@ -83,7 +83,11 @@ export class AggregateSession {
     const { send } = context
     this.#listens = new AggregateSubscriptions({ members, ownerOf, send, onResources })
     this.#talk = new ServerMessages({
-      ...{ client, send, members: this.#members, listens: this.#listens, onResources },
+      client,
+      send,
+      members: this.#members,
+      listens: this.#listens,
+      onResources,
       log: (text, server) => this.#log(text, server),
     })
     this.events = {
@@ -228,19 +232,14 @@ export class AggregateSession {
     await Promise.all([...this.#members.values()].map(waitFor))
     this.#client.revision = revision
     this.#client.begun?.(undefined)
-    this.#answer(id, { text: writeResult(id, begunSession(this.#begun(), revision)) })
+    this.#answer(id, {
+      text: writeResult(id, begunSession(mergeProfiles(this.#members.values()), revision)),
+    })
   }
 
   async #discover(id: RequestId): Promise<void> {
     await this.#waitForAll()
-    this.#answer(id, { text: writeResult(id, discovered(this.#begun())) })
-  }
-
-  #begun(): ReturnType<typeof mergeProfiles> {
-    const servers = [...this.#members.values()]
-    const there = servers.flatMap(({ name, begun }) => (begun ? [{ ...begun, name }] : []))
-    const missing = servers.flatMap(({ name, begun }) => (begun ? [] : [name]))
-    return mergeProfiles(there, missing)
+    this.#answer(id, { text: writeResult(id, discovered(mergeProfiles(this.#members.values()))) })
   }
 
   /** A server that was not ready in time joins later, and the client is notified. */

@@ -6,22 +6,18 @@ import { META } from '../../protocol/protocol-generation.ts'
 import { toStatelessResult } from '../session/stateless-results.ts'
 import { INSTRUCTIONS_LENGTH_MAX } from '../shared/limits.ts'
 import { readPackageVersion } from '../shared/package-version.ts'
-import type { ServerProfile } from './member.ts'
-
-export interface BegunServer extends ServerProfile {
-  readonly name: string
-}
+import type { AggregateMember } from './member.ts'
 
 interface MergedProfile {
   readonly capabilities: JsonObject
   readonly instructions?: string
 }
 
-/** `missing` are the servers that are not there, yet. */
-export function mergeProfiles(
-  begun: readonly BegunServer[],
-  missing: readonly string[],
-): MergedProfile {
+/** A server that has not begun is named as missing. */
+export function mergeProfiles(members: Iterable<AggregateMember>): MergedProfile {
+  const servers = [...members]
+  const begun = servers.flatMap(({ name, begun }) => (begun ? [{ ...begun, name }] : []))
+  const missing = servers.flatMap(({ name, begun }) => (begun ? [] : [name]))
   const capabilities = begun.map((server) => server.capabilities).reduce(merged, OWN)
   const parts = begun.flatMap(({ name, instructions }) =>
     instructions === undefined ? [] : [`${heading(name)}\n\n${ellipsize(instructions)}`],

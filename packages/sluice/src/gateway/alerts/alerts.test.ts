@@ -12,8 +12,11 @@ import { LimitsInUse } from './limits-in-use.ts'
 import { GateWatch, type WatchedGate } from './watch-gate.ts'
 
 const config = {
-  ...{ on: [...ALERT_KINDS], channels: ['webhook' as const], everyMs: 60_000 },
-  ...{ denialsPercent: 50, limitPercent: 80 },
+  on: [...ALERT_KINDS],
+  channels: ['webhook' as const],
+  everyMs: 60_000,
+  denialsPercent: 50,
+  limitPercent: 80,
 }
 
 function alertOf(kind: Alert['kind'], title = 'something'): Alert {
@@ -64,7 +67,10 @@ test('a message has no links and no hidden text that a server could have written
   const alert: SentAlert = {
     ...alertOf('definition', 'A tool definition has changed'),
     facts: [{ name: 'Tools', value: 'x\u202E https://evil.example/ \n> At: never' }],
-    ...{ id: 'a', atMs: 0, suppressed: 2, url: 'http://localhost:7433/servers' },
+    id: 'a',
+    atMs: 0,
+    suppressed: 2,
+    url: 'http://localhost:7433/servers',
   }
   const { subject, text } = composeAlertMail(alert)
   expect(subject).toBe('[sluice] A tool definition has changed')
@@ -73,7 +79,9 @@ test('a message has no links and no hidden text that a server could have written
   expect(text.match(/^> At:/gm)).toHaveLength(1)
   expect(text).toContain('2 more of this kind')
   expect(JSON.parse(buildAlertBody('plain', alert))).toMatchObject({
-    ...{ type: 'alert', kind: 'definition', url: 'http://localhost:7433/servers' },
+    type: 'alert',
+    kind: 'definition',
+    url: 'http://localhost:7433/servers',
   })
   for (const form of ['slack', 'teams'] as const)
     expect(buildAlertBody(form, alert)).not.toContain('https://evil')
@@ -135,8 +143,11 @@ test('limits in use are what the counters say, the fullest first', async () => {
   const limits = new LimitsInUse()
   const now = { wallMs: 0, monotonicMs: 1_000 }
   const charge = (key: string, amount: string, max: string) => ({
-    ...{ key, kind: 'rate' as const, windowMs: 60_000 },
-    ...{ amount: parseDecimal(amount), max: parseDecimal(max) },
+    key,
+    kind: 'rate' as const,
+    windowMs: 60_000,
+    amount: parseDecimal(amount),
+    max: parseDecimal(max),
   })
   const admit = limits.watch(store).admit
   const charges = [
@@ -156,6 +167,7 @@ test('the key of a counter in words', () => {
   const key = '/tools/office~1write_note|rate|3600000|principal, args.to|3:ann|6:a|b:c~'
   expect(describeLimitKey(key)).toEqual({ limit: 'office/write_note', whose: 'ann, a|b:c~' })
   expect(describeLimitKey('shadow:/defaults|spend|1|everyone of args.n|0:')).toEqual({
-    ...{ limit: '/defaults', whose: '' },
+    limit: '/defaults',
+    whose: '',
   })
 })

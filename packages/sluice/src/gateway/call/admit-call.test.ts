@@ -126,7 +126,8 @@ describe.each([false, true])('a call, with a slow store: %s', (isSlow) => {
     const { intents, refusals, pipeline } = pipelineOf('default: hide', { isSlow })
     const frozen = { scope: 'agent', id: 'a', atMs: 0, why: '' } as const
     const admission = {
-      ...{ usage: { look: () => expect.unreachable() }, admit: () => expect.unreachable() },
+      usage: { look: () => expect.unreachable() },
+      admit: () => expect.unreachable(),
       refund: () => expect.unreachable(),
     }
     const verdict = await admit(
@@ -160,7 +161,8 @@ test('a rule in shadow stops nothing, whatever the store says of its limit', asy
   const { pipeline, ask } = pipelineOf(SHADOW)
   const { admission } = pipeline
   const fickle: typeof admission = {
-    ...{ usage: admission.usage, refund: (receipt) => admission.refund(receipt) },
+    usage: admission.usage,
+    refund: (receipt) => admission.refund(receipt),
     admit: async ([request]) => {
       if (request === undefined || request.charges.length === 0)
         return admission.admit(request === undefined ? [] : [request])
@@ -212,7 +214,10 @@ guardrails: [{ name: one, rate_limit: { max: 1, window: 60 } }]`
     const { ask, engine, pipeline } = pipelineOf(rules, { isSlow: true })
     Object.assign(pipeline, { newId: randomUUID })
     const waitOptions = () => ({
-      ...{ params: undefined, waitMsMax: () => 0, isWanted: () => true, withArgs: undefined },
+      params: undefined,
+      waitMsMax: () => 0,
+      isWanted: () => true,
+      withArgs: undefined,
     })
     const pending = await ask({ waitOptions })
     expect(pending).toMatchObject({ decision: { code: 'APPROVAL_PENDING' } })

@@ -162,8 +162,15 @@ describe('F6: what a server tells', () => {
     made.server.say({
       method,
       params: {
-        ...{ progressToken: token, progress: 1, message: ORDER, data: ORDER, level: 'info' },
-        ...{ taskId: 'raw', uri: 'file:///x', statusMessage: ORDER, requestId: 'none' },
+        progressToken: token,
+        progress: 1,
+        message: ORDER,
+        data: ORDER,
+        level: 'info',
+        taskId: 'raw',
+        uri: 'file:///x',
+        statusMessage: ORDER,
+        requestId: 'none',
         _meta: { note: ORDER, ...(of === undefined ? {} : { [META.subscription]: of }) },
       },
     })
@@ -198,7 +205,9 @@ describe('F6: what a server tells', () => {
 
 const LISTENS = {
   notifications: {
-    ...{ toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true },
+    toolsListChanged: true,
+    promptsListChanged: true,
+    resourcesListChanged: true,
     resourceSubscriptions: ['file:///x'],
   },
 }

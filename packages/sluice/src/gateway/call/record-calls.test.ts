@@ -11,13 +11,17 @@ test('F13: of the URI of a resource the record has a digest and what may be show
   const passing = {
     request: {
       call: { server: 's', method: 'resources/read', name: uri, args: { uri } },
-      ...{ facts: sampleFacts(undefined), argsText: undefined },
+      facts: sampleFacts(undefined),
+      argsText: undefined,
     },
-    ...{ bound: { id: 'p' }, decision: {}, now: { wallMs: 0, monotonicMs: 0 } },
+    bound: { id: 'p' },
+    decision: {},
+    now: { wallMs: 0, monotonicMs: 0 },
   } as unknown as EntryOptions['passing']
   const kept = toEntry({ pipeline: { keepsTexts: false }, passing, callId: 'c' })
   expect(kept).toMatchObject({
-    ...{ name: 'https://***@h/inbox?token=***#***', argsDigest: digestText(uri) },
+    name: 'https://***@h/inbox?token=***#***',
+    argsDigest: digestText(uri),
   })
   expect(JSON.stringify(kept)).not.toMatch(/hunter2|s3cret|part/)
 })
@@ -32,9 +36,12 @@ test.each([[true], [false]])('the record says whether the class was a guess: %s'
   const passing = {
     request: {
       call: { server: 's', method: 'tools/call', name: 'frobnicate', args: {} },
-      ...{ facts: sampleFacts(tool), argsText: '{}' },
+      facts: sampleFacts(tool),
+      argsText: '{}',
     },
-    ...{ bound: { id: 'p' }, decision: {}, now: { wallMs: 0, monotonicMs: 0 } },
+    bound: { id: 'p' },
+    decision: {},
+    now: { wallMs: 0, monotonicMs: 0 },
   } as unknown as EntryOptions['passing']
   const kept = toEntry({ pipeline: { keepsTexts: false }, passing, callId: 'c' })
   expect(kept).toMatchObject({ category: 'Execute', unknown })

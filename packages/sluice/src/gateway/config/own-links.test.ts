@@ -17,7 +17,8 @@ afterAll(() => rmSync(top, { recursive: true, force: true }))
 
 let looks = 0
 const start = followLinks({
-  ...{ ownPaths: ['/gate/own'], workDirectories: '/gate/own/servers' },
+  ownPaths: ['/gate/own'],
+  workDirectories: '/gate/own/servers',
   look: (path) => {
     looks++
     return lstatSync(path, { throwIfNoEntry: false })

@@ -27,8 +27,13 @@ test('F4: a server starts in a directory of its own, with what its command named
   expect(server).toMatchObject({
     cwd: join(folder, '.sluice', 'servers', 's'),
     command: [
-      ...['node', join(folder, 'server.js'), join(folder, 'workspace')],
-      ...[`--root=${join(folder, 'workspace')}`, '--name=x', 'missing', join(folder, '..', 'up')],
+      'node',
+      join(folder, 'server.js'),
+      join(folder, 'workspace'),
+      `--root=${join(folder, 'workspace')}`,
+      '--name=x',
+      'missing',
+      join(folder, '..', 'up'),
     ],
   })
   expect(warnings).toEqual([])
@@ -39,7 +44,8 @@ test('F4: a server starts in a directory of its own, with what its command named
 
 test('with `cwd` a command is left as it is', () => {
   expect(read('{ command: [node, server.js], cwd: . }').server).toMatchObject({
-    ...{ cwd: folder, command: ['node', 'server.js'] },
+    cwd: folder,
+    command: ['node', 'server.js'],
   })
 })
 

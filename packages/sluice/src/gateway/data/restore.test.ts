@@ -14,7 +14,12 @@ interface List {
 }
 
 const SIGN_IN: StoredSignIn = {
-  ...{ name: 'ann', basis: '', proof: 'pin' as const, guest: null, sinceMs: 1, untilMs: 9e9 },
+  name: 'ann',
+  basis: '',
+  proof: 'pin' as const,
+  guest: null,
+  sinceMs: 1,
+  untilMs: 9e9,
 }
 
 /** A data directory with one recorded event, and its backup. */

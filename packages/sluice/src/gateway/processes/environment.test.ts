@@ -43,7 +43,9 @@ test('the whole environment of a client in place of the gate’s, without what i
   const named = { TOKEN: 'configured' }
   const listed = ['KEY', 'OTHER']
   expect(environmentFor({ own, named, listed, client, platform: 'linux' })).toEqual({
-    ...{ PATH: '/client', KEY: 'mine', TOKEN: 'configured' },
+    PATH: '/client',
+    KEY: 'mine',
+    TOKEN: 'configured',
   })
   expect(environmentFor({ own, named: { KEY: 'set' }, client, platform: 'linux' }).KEY).toBe('set')
 })

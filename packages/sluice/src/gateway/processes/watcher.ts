@@ -13,7 +13,9 @@ import type { Order } from './watcher-process.ts'
 
 /** A watcher needs no heap to speak of. */
 const SMALL = [
-  ...['--max-old-space-size=16', '--max-semi-space-size=1', '--v8-pool-size=1'],
+  '--max-old-space-size=16',
+  '--max-semi-space-size=1',
+  '--v8-pool-size=1',
   // No work on other threads: there is nothing that its end could wait for.
   '--single-threaded',
 ]

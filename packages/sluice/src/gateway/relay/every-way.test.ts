@@ -131,7 +131,9 @@ const WAYS: readonly Way[] = [
   {
     way: 'a progress notification',
     go: notified('notifications/progress', (made) => ({
-      ...{ progressToken: token(made), progress: 1, message: MESSAGE },
+      progressToken: token(made),
+      progress: 1,
+      message: MESSAGE,
     })),
   },
   {

@@ -123,7 +123,9 @@ describe('placeholders in arguments', () => {
   )
   const call = (args: string) => ({
     message: { method: 'tools/call', params: toParams(args) },
-    ...{ tool: 't', vault, redacts: () => true },
+    tool: 't',
+    vault,
+    redacts: () => true,
     canOpen: (sources: readonly ValueSource[]) => sources[0]?.name !== '1',
   })
   const toParams = (args: string) => ({

@@ -13,7 +13,7 @@ test('each is good for one return, in time', () => {
     continuations.take('a').continues,
     continuations.take('a').continues,
     continuations.take('b').continues,
-  ]).toEqual([...[true, false, false]])
+  ]).toEqual([true, false, false])
   continuations.give('late')
   nowMs = INPUT_HELD_MS
   expect(continuations.take('late').continues).toBe(false)

@@ -13,7 +13,11 @@ test('finding: an approved call that wanted input does not come back with other 
   const seals = new HandleSealer(new InstallationKey(Buffer.alloc(32, 7)))
   const continuations = new Continuations(() => 0)
   const handles = new SealedHandles({
-    ...{ generation: 'stateless', seals, server: 's', principal: 'p', continuations },
+    generation: 'stateless',
+    seals,
+    server: 's',
+    principal: 'p',
+    continuations,
   })
   const paramsOf = (params: object) => readMembers(JSON.stringify(params))
   const ask = (): string => {
@@ -23,7 +27,10 @@ test('finding: an approved call that wanted input does not come back with other 
   }
   const back = (more: object) =>
     handles.open({
-      ...{ kind: 'request', id: 1, method: 'tools/call', source: '' },
+      kind: 'request',
+      id: 1,
+      method: 'tools/call',
+      source: '',
       params: paramsOf({ ...PARAMS, requestState: ask(), ...more }),
     })
   expect(back({ inputResponses: { a: {} }, _meta: { progressToken: 2 } })).toMatchObject({

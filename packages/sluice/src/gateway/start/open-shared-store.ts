@@ -76,7 +76,9 @@ export class SharedStore {
     this.key = new InstallationKey(deriveKey(key, 'sealing'))
     this.state = new SharedState(
       new SharedRows({
-        ...{ connections, gate, key: deriveKey(key, 'rows') },
+        connections,
+        gate,
+        key: deriveKey(key, 'rows'),
         epoch: () => this.admission.epoch,
       }),
     )
@@ -155,7 +157,9 @@ export class SharedStore {
   get agents(): SharedAgentStore {
     const { key, name: gate, store } = this.#config.cluster
     return {
-      ...{ address: parsePostgresUrl(store), gate, connections: this.#connections },
+      address: parsePostgresUrl(store),
+      gate,
+      connections: this.#connections,
       requestKey: deriveKey(key, 'agents'),
       bundleSeed: deriveKey(key, 'bundles'),
     }

@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import type { JsonObject } from '@sluice/policy/core/json'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
-import type { ApprovalService } from '../../core/approval.ts'
 import { ApprovalLinks } from '../../identity/keys/approval-links.ts'
 import { HandleSealer } from '../../identity/keys/handle-sealer.ts'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
@@ -32,7 +31,6 @@ import { MetricsFront } from '../front/http/serve-metrics.ts'
 import { TlsCertificate } from '../front/http/tls-certificate.ts'
 import { createSessionIds } from '../front/sessions/sealed-session-ids.ts'
 import type { CommandRegistry } from '../front/socket/command-registry.ts'
-import { SocketFront } from '../front/socket/socket.ts'
 import { makeSocketPath } from '../front/socket/socket-path.ts'
 import { Gate } from '../gate.ts'
 import { CallInstrumentation } from '../metrics/instrument-calls.ts'
@@ -43,7 +41,6 @@ import { ChildPeers } from '../processes/child-peers.ts'
 import { cleanUpOrphans } from '../processes/orphan-cleanup.ts'
 import { Watcher } from '../processes/watcher.ts'
 import { DRAIN_MS } from '../shared/limits.ts'
-import type { Log } from '../shared/log.ts'
 import { watchFiles } from '../shared/watch-files.ts'
 import { type CompiledDocuments, readDocumentsAside } from '../state/documents.ts'
 import { describeFreezeTarget, FreezeStore } from '../state/freezes.ts'
@@ -59,52 +56,23 @@ import { connectCluster, joinCluster, objectTo, openAdmission } from './join-clu
 import { openAgentSessions } from './open-agent-sessions.ts'
 import { openAlerts } from './open-alerts.ts'
 import { approvalUrl, openApprovals } from './open-approvals.ts'
-import { authenticateFor, openAuthenticator, pipeAudiences } from './open-authenticator.ts'
+import { authenticateFor, openAuthenticator } from './open-authenticator.ts'
 import { openChannels } from './open-channels.ts'
 import { Forwarding } from './open-forwarding.ts'
 import { openPeople } from './open-people.ts'
-import {
-  listedVariables,
-  markOwn,
-  openServers,
-  type ParseConfig,
-  readServers,
-} from './open-servers.ts'
+import { markOwn, openServers, readServers } from './open-servers.ts'
+import { openSocket } from './open-socket.ts'
 import { openSpans } from './open-spans.ts'
 import { openTraces } from './open-traces.ts'
 import { peopleBase } from './people-base.ts'
-import { describeObserved, readiness } from './readiness.ts'
-import type { CommandParts, StartAdmin } from './run-admin.ts'
-import { BuiltinAgents, type StartAgents } from './run-agents.ts'
+import { readiness } from './readiness.ts'
+import { BuiltinAgents } from './run-agents.ts'
+import type { RunningGate, RunOptions } from './running-gate.ts'
 import { shareLogins } from './share-logins.ts'
 import { warnOfClock } from './warn-of-clock.ts'
 import { warnOfFirstPolicy } from './warn-of-first-policy.ts'
 
 export { DataInUseError } from '../data/data-lock.ts'
-
-export interface RunningGate {
-  /** Where clients reach it over HTTP; the socket where it serves pipes only. */
-  readonly url: string
-  /** Resolves where it was started for pipes and the last has been gone for a while. */
-  readonly idle: Promise<string>
-  /** Pending approvals, for the parts that show them to people. */
-  readonly approvals: ApprovalService
-  /** Lets open calls finish, then ends everything. */
-  stop(): Promise<void>
-}
-
-export interface RunOptions {
-  readonly piped: boolean
-  /** The operations of the control socket, handed in by the composition root. */
-  readonly control: (parts: CommandParts) => CommandRegistry
-  readonly log: Log
-  /** If there is a server with `builtin: agents`. */
-  readonly startAgents?: StartAgents
-  /** Serves the admin API and the console. */
-  readonly startAdmin?: StartAdmin
-  /** sluice.yaml from its text, as at the start; throws. Without it servers stay as they are. */
-  readonly parseConfig?: ParseConfig
-}
 
 export async function runGate(
   config: GateConfig,
@@ -136,7 +104,11 @@ export async function runGate(
     const isFirstPolicy = readStoredDocuments(store).length === 0
     if (isFirstPolicy) warnOfFirstPolicy(config.data, log)
     const policies = new Policies(documents, {
-      ...{ store, ledger, log, nowMs: Date.now, tools: () => gate.knownTools },
+      store,
+      ledger,
+      log,
+      nowMs: Date.now,
+      tools: () => gate.knownTools,
       ...(shared === undefined ? {} : { objectTo }),
     })
     const key = shared?.key ?? InstallationKey.at(config.data)
@@ -204,8 +176,16 @@ export async function runGate(
     const builtins = { agents: agents.connect }
     const traces = openTraces(config.data, { key, ledger, log }, undo)
     const stores = {
-      ...{ ...restored, builtins, seals, tokens, ledger, freezes },
-      ...{ tools, watch, pins, traces },
+      ...restored,
+      builtins,
+      seals,
+      tokens,
+      ledger,
+      freezes,
+      tools,
+      watch,
+      pins,
+      traces,
     }
     let url = ''
     const idle = new IdleShutdown(piped)
@@ -232,10 +212,17 @@ export async function runGate(
     )
     const limits = new LimitsInUse()
     const gate = new Gate({
-      ...{ config, policies: () => policies.now, ...stores, ...asking },
+      config,
+      policies: () => policies.now,
+      ...stores,
+      ...asking,
       sharedSessions: shared?.sessions,
       admission: limits.watch(openAdmission(shared, { ...restored, approvals, ledger })),
-      ...{ watcher, pools, ownFiles, servers, log },
+      watcher,
+      pools,
+      ownFiles,
+      servers,
+      log,
     })
     undo.push(() => gate.close('the gate is stopping'))
     const alerted = { gate, meter, servers, pins, newTools, limits, ledger, cluster: shared }
@@ -277,7 +264,12 @@ export async function runGate(
     const metrics = new MetricsWriter(
       meter,
       gaugesOf({
-        ...{ servers, gate, ledger, freezes, policies, approvals: approvals.engine },
+        servers,
+        gate,
+        ledger,
+        freezes,
+        policies,
+        approvals: approvals.engine,
         processes: () => watcher.size,
       }),
     )
@@ -312,8 +304,17 @@ export async function runGate(
     })
     const run = (word: string, request: JsonObject) => control.run(word, request)
     const site = startAdmin?.({
-      ...{ ...parts, key, meter, watch, tools, newTools, limits, alerts },
-      ...{ reload, url: () => url, control: run },
+      ...parts,
+      key,
+      meter,
+      watch,
+      tools,
+      newTools,
+      limits,
+      alerts,
+      reload,
+      url: () => url,
+      control: run,
       openPage: async () => {
         await page?.open()
         return base()
@@ -323,21 +324,11 @@ export async function runGate(
       () => site?.close(),
       () => page?.close(),
     )
-    const socket = new SocketFront({
-      peers,
+    const socket = openSocket({
+      ...parts,
       path,
-      hasServer: (name) => gate.kindOf(name) !== undefined,
-      listedVariables: (name) => listedVariables(servers, name),
-      open: (name, link, who, origin) => gate.open(name, link, who, origin),
-      identify: (token, server) =>
-        authenticator.admit({
-          token,
-          isLocal: true,
-          audiences: () => pipeAudiences(config, server),
-        }),
+      peers,
       command: run,
-      notice: () =>
-        [describeObserved(policies.now), policies.why, servers.why].filter(Boolean).join('; '),
       onClients: (count) => idle.clients(count),
     })
     undo.push(() => socket.close())

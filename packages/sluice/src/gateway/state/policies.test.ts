@@ -18,7 +18,11 @@ import {
 import { Policies } from './policies.ts'
 
 const ANN: Person = {
-  ...{ name: 'ann', kind: 'person', roles: ['admin'], groups: [], owns: [] },
+  name: 'ann',
+  kind: 'person',
+  roles: ['admin'],
+  groups: [],
+  owns: [],
   proof: 'pin',
 }
 const rules = (word: string) => `version: 1\ndefault: ${word}\n`
@@ -52,7 +56,11 @@ function open(texts: Record<string, string>) {
     return new Policies(now, { store, ledger: { event }, log() {}, nowMs: () => 5 })
   }
   return {
-    ...{ events, make, elsewhere, store, policies: make(texts) },
+    events,
+    make,
+    elsewhere,
+    store,
+    policies: make(texts),
     failing: (now: boolean) => {
       fails = now
     },

@@ -27,7 +27,11 @@ function open(): TraceRecorder {
 }
 
 const call = (answer: string, more: object = {}) => ({
-  ...{ session: 's@1', principal: 'local', server: 'mail', tool: 'read', args: { id: '1' } },
+  session: 's@1',
+  principal: 'local',
+  server: 'mail',
+  tool: 'read',
+  args: { id: '1' },
   answer,
   ...more,
 })

@@ -28,8 +28,8 @@ import { type EntryMove, moveEntries, undoMoves } from './move-entries.ts'
 import { nameServers } from './name-servers.ts'
 
 const WINDOWS = {
-  ...{ APPDATA: 'C:\\Users\\ann\\AppData\\Roaming' },
-  ...{ LOCALAPPDATA: 'C:\\Users\\ann\\AppData\\Local' },
+  APPDATA: 'C:\\Users\\ann\\AppData\\Roaming',
+  LOCALAPPDATA: 'C:\\Users\\ann\\AppData\\Local',
 }
 
 function machine(over: Partial<Machine> = {}): Machine {
@@ -150,7 +150,9 @@ function home(): { root: string; project: string; machine: Machine; record: stri
   )
   const environment = { HUB: 'hub-secret' }
   return {
-    ...{ root, project, record: join(root, 'sluice.moved.json') },
+    root,
+    project,
+    record: join(root, 'sluice.moved.json'),
     machine: machine({ home: root, environment, projects: [project] }),
   }
 }
@@ -161,7 +163,10 @@ async function movesOf(here: Machine): Promise<EntryMove[]> {
   const gate = { sluice: ['/bin/sluice'], config: '/g/sluice.yaml' }
   return named.flatMap(({ name, found }) =>
     found.map(({ from, entry }) => ({
-      ...{ from, path: entry.path, server: name, was: entry.value },
+      from,
+      path: entry.path,
+      server: name,
+      was: entry.value,
       now: gateEntry(from.client, name, gate, entry.value),
     })),
   )
@@ -210,7 +215,8 @@ test('a sample of every client: what can be moved, what stays and why', async ()
   const written = Object.fromEntries(named.map(({ name, server }) => [name, server]))
   // The same server of two clients stands there once; keys stand by their names.
   expect(written.notes).toEqual({
-    ...{ command: ['npx', '-y', 'notes'], cwd: here.home },
+    command: ['npx', '-y', 'notes'],
+    cwd: here.home,
     env: { NOTES_KEY: '${SLUICE_NOTES_NOTES_KEY}' },
   })
   expect(named.find(({ name }) => name === 'notes')?.found).toHaveLength(2)

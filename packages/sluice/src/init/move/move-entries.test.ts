@@ -21,7 +21,10 @@ function movesOf(text: string, from: ClientFile): EntryMove[] {
   return readEntries(text, from)
     .filter(({ stuck }) => stuck === undefined)
     .map(({ path, value, name }) => ({
-      ...{ from, path, server: name, was: value },
+      from,
+      path,
+      server: name,
+      was: value,
       now: gateEntry(from.client, 'x', GATE, value),
     }))
 }
@@ -237,17 +240,22 @@ describe('on random documents', () => {
   const key = fc.constantFrom('a', 'b-c', '"d e"', "'f'", '"g.h"')
   const lines = fc.array(fc.constantFrom('', '# c', '  ', '#'), { maxLength: 2 })
   const pair = fc.constantFrom(
-    ...['args = ["x", "y"]', 'args = [\n  "x", # c\n]', 'env = { A = "b" }', "cwd = '/x'"],
-    ...['enabled = true', 'tool_timeout_sec = 5', 'env.B = "c"', 'startup_timeout_sec = 1.5 # s'],
+    'args = ["x", "y"]',
+    'args = [\n  "x", # c\n]',
+    'env = { A = "b" }',
+    "cwd = '/x'",
+    'enabled = true',
+    'tool_timeout_sec = 5',
+    'env.B = "c"',
+    'startup_timeout_sec = 1.5 # s',
   )
   const below = fc.constantFrom('env', 'http_headers', 'tools.t', '"x y"')
   const entry = fc.record({
-    ...{
-      key,
-      lines,
-      pairs: fc.uniqueArray(pair, { maxLength: 3, selector: (p) => p.split(/[ .=]/)[0] }),
-    },
-    ...{ below: fc.uniqueArray(below, { maxLength: 2 }), gap: fc.constantFrom('', ' # z') },
+    key,
+    lines,
+    pairs: fc.uniqueArray(pair, { maxLength: 3, selector: (p) => p.split(/[ .=]/)[0] }),
+    below: fc.uniqueArray(below, { maxLength: 2 }),
+    gap: fc.constantFrom('', ' # z'),
   })
   const toml = fc
     .tuple(
@@ -259,7 +267,10 @@ describe('on random documents', () => {
         ({ key: name, lines: between, pairs, below: under, gap: end }) => {
           const free = under.filter((one) => !pairs.some((own) => own.split(/[ .=]/)[0] === one))
           return [
-            ...[`[mcp_servers.${name}]${end}`, ...pairs, ...between, `command = "npx"${end}`],
+            `[mcp_servers.${name}]${end}`,
+            ...pairs,
+            ...between,
+            `command = "npx"${end}`,
             ...free.flatMap((one) => [...between, `[mcp_servers.${name}.${one}]`, `K = "v"${end}`]),
             ...between,
           ]

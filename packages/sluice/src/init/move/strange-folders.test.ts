@@ -37,8 +37,15 @@ test.runIf(isPosix)('a record that came with a checkout takes nothing back', asy
   const evil = { command: 'sh', args: ['-c', 'evil'] }
   writeMoved(record, [
     {
-      ...{ client: 'claude-code', file, format: 'json', path: ['mcpServers', 'memory'] },
-      ...{ server: 'memory', before: '', after: '', was: evil, now },
+      client: 'claude-code',
+      file,
+      format: 'json',
+      path: ['mcpServers', 'memory'],
+      server: 'memory',
+      before: '',
+      after: '',
+      was: evil,
+      now,
     },
   ])
   chmodSync(record, 0o644)
@@ -56,8 +63,15 @@ test('M9: a record that another user wrote is not believed, whatever its mode', 
   const text = JSON.stringify({ mcpServers: { notes: now } })
   writeFileSync(file, text)
   const moved: MovedEntry = {
-    ...{ client: 'claude-code', file, format: 'json', path: ['mcpServers', 'notes'] },
-    ...{ server: 'notes', before: '', after: '', was: { command: 'sh' }, now },
+    client: 'claude-code',
+    file,
+    format: 'json',
+    path: ['mcpServers', 'notes'],
+    server: 'notes',
+    before: '',
+    after: '',
+    was: { command: 'sh' },
+    now,
   }
   const own = process.env.XDG_STATE_HOME
   process.env.XDG_STATE_HOME = join(folder, 'of another')

@@ -84,7 +84,11 @@ test('pages of any length give the same: calls that match, with outcomes that co
 test('a time range has its events, and the outcomes of its calls', () => {
   const some = linesOf({ sinceMs: START + 10, untilMs: START + 12 }, 5)
   expect(some.map(({ kind }) => kind)).toEqual([
-    ...['refusal', 'event', 'intent', 'intent'],
-    ...['outcome', 'outcome'],
+    'refusal',
+    'event',
+    'intent',
+    'intent',
+    'outcome',
+    'outcome',
   ])
 })

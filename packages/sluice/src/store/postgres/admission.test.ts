@@ -67,8 +67,11 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a shared store', post
   test('S1: four gates let exactly as many calls pass as a limit allows, and no more of a budget', async () => {
     const gates = await Promise.all(['a', 'b', 'c', 'd'].map((name) => open(name)))
     const budget: LimitCharge = {
-      ...{ key: 'budget', kind: 'spend', windowMs: 3_600_000 },
-      ...{ max: parseDecimal('12.50')!, amount: parseDecimal('0.1')! },
+      key: 'budget',
+      kind: 'spend',
+      windowMs: 3_600_000,
+      max: parseDecimal('12.50')!,
+      amount: parseDecimal('0.1')!,
     }
     const calls = Array.from({ length: 250 }, () => [rate(100, { key: 's1' })])
     const spends = Array.from({ length: 50 }, () => [budget])
@@ -177,7 +180,8 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a shared store', post
     const older = await open('twin')
     const newer = await open('twin')
     expect(await older.one()).toMatchObject({
-      ...{ status: 'unavailable', why: expect.stringMatching(/same name/) },
+      status: 'unavailable',
+      why: expect.stringMatching(/same name/),
     })
     await expect.poll(() => older.store.state).toBe('fenced')
     expect((await newer.one()).status).toBe('admitted')

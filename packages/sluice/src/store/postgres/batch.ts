@@ -55,7 +55,13 @@ export interface QueuedItem extends ChainRecord {
 export function toRowItem(record: ChainRecord, answer: QueuedItem['answer']): QueuedItem {
   return {
     ...record,
-    ...{ isProbe: false, charges: [], approval: false, checks: [], stamp: 0, atMs: 0, answer },
+    isProbe: false,
+    charges: [],
+    approval: false,
+    checks: [],
+    stamp: 0,
+    atMs: 0,
+    answer,
   }
 }
 
@@ -157,8 +163,14 @@ export function encodeBatch(batch: readonly QueuedItem[]): unknown[] {
     toArray(lengths),
     toBytes(counters),
     toArray(windows),
-    ...[toArray(counts), toArray(keys), toArray(max), toArray(amounts)],
-    ...[toBytes(owners), toArray(checkCounts), toArray(checkOwners), toArray(versions)],
+    toArray(counts),
+    toArray(keys),
+    toArray(max),
+    toArray(amounts),
+    toBytes(owners),
+    toArray(checkCounts),
+    toArray(checkOwners),
+    toArray(versions),
   ]
 }
 
@@ -196,7 +208,10 @@ export function readBatchResult(
     last = chainHash(last, `[1,${seq}${item.body}`)
     written.push({ kind: item.kind, id: item.id, body: item.body, seq })
     const receipt: SharedReceipt = {
-      ...{ charges: item.charges, atMs: item.atMs, at: row.at, batch: String(row.batch) },
+      charges: item.charges,
+      atMs: item.atMs,
+      at: row.at,
+      batch: String(row.batch),
     }
     return { status: 'admitted', sequence: seq, receipt }
   })

@@ -62,7 +62,15 @@ export class GateDirectory {
     const { address, config, key, peer = '', release, state } = report
     const beforeMs = Date.now()
     const [row] = await this.#connections.query(BEAT, [
-      ...[this.#gate, version, state, release, config, address, key, this.#epoch(), peer],
+      this.#gate,
+      version,
+      state,
+      release,
+      config,
+      address,
+      key,
+      this.#epoch(),
+      peer,
     ])
     // Fenced: another gate speaks for this name.
     if (row === undefined) return { skewMs: 0, timeline: undefined }

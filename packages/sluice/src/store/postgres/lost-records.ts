@@ -60,9 +60,16 @@ export async function restoreChain(
   })
   if (last !== before.hash) return false
   const values = [
-    ...[gate, epoch, head.seq, Buffer.from(before.hash, 'latin1'), batch],
-    ...[records.map(({ kind }) => kind), records.map(({ id }) => id)],
-    ...[texts.map((text) => Buffer.from(text)), hashes, ...charges],
+    gate,
+    epoch,
+    head.seq,
+    Buffer.from(before.hash, 'latin1'),
+    batch,
+    records.map(({ kind }) => kind),
+    records.map(({ id }) => id),
+    texts.map((text) => Buffer.from(text)),
+    hashes,
+    ...charges,
   ]
   await connections.query(RESTORE_CHAIN, values, MIGRATE_DEADLINE_MS)
   return true

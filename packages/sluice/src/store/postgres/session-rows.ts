@@ -72,8 +72,14 @@ export class SessionRows {
   async open(opening: SessionOpening): Promise<OpenedSessionRow> {
     const { principal, key, max, keysMax, windowMs, idleMs } = opening
     const values = [
-      ...[this.#gate, toBytes(digestOwner(principal)), principal, toBytes(digestOwner(key))],
-      ...[max, keysMax, Math.round(windowMs), Math.round(idleMs)],
+      this.#gate,
+      toBytes(digestOwner(principal)),
+      principal,
+      toBytes(digestOwner(key)),
+      max,
+      keysMax,
+      Math.round(windowMs),
+      Math.round(idleMs),
     ]
     const [row] = await this.#connections.query(OPEN_SESSION, values, ADMIT_DEADLINE_MS)
     return {
@@ -95,8 +101,11 @@ export class SessionRows {
   /** Sessions that this gate knows, so that they are there with it and their keys. */
   async restore(sessions: readonly RestoredSession[]): Promise<void> {
     const rows = sessions.map(({ id, keepMs, keys, name, principal }) => ({
-      ...{ owner: toBytes(name.owner).toString('hex'), number: name.number, principal, id },
-      ...{ keep_ms: Math.round(keepMs) },
+      owner: toBytes(name.owner).toString('hex'),
+      number: name.number,
+      principal,
+      id,
+      keep_ms: Math.round(keepMs),
       keys: [...keys].map((key) => toBytes(digestOwner(key)).toString('hex')),
     }))
     await this.#connections.query(RESTORE_SESSIONS, [JSON.stringify(rows), this.#gate])

@@ -128,11 +128,18 @@ export class SharedRows {
       return code
     })
     const values = [
-      ...[gate, epoch(), this.#version, version, now, rows.map(({ kind }) => kind)],
+      gate,
+      epoch(),
+      this.#version,
+      version,
+      now,
+      rows.map(({ kind }) => kind),
       // An index has a limit on the length of its keys, and keys contain names of foreign tools.
       rows.map(({ key }) => createHash('sha256').update(key).digest()),
-      ...[rows.map(({ key }) => key), rows.map(({ body }) => body)],
-      ...[macs, this.#root(version, sum)],
+      rows.map(({ key }) => key),
+      rows.map(({ body }) => body),
+      macs,
+      this.#root(version, sum),
     ]
     // Calls wait for it.
     await connections.query(CHANGE, values, ADMIT_DEADLINE_MS)

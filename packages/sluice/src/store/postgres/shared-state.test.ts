@@ -126,7 +126,8 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared state', postgr
       const copy = openDatabase(identityFile(folder))
       onTestFinished(() => [grants, copy].forEach((one) => void one.close()))
       const tables = SHARED_GRANT_TABLES.map((table) => ({
-        ...{ ...table, omit: { ...table.omit, ...omit } },
+        ...table,
+        omit: { ...table.omit, ...omit },
       }))
       state.tables.add(copy, tables)
       state.tables.watch(grants.database, ['grants'])

@@ -103,8 +103,11 @@ export class RequestForwarder {
     return new Promise((resolve) => {
       const headers = pick(request.headers, PASSED)
       const sent = askPeer({
-        ...{ host: host.replace(/^\[(.*)\]$/, '$1'), port, agent },
-        ...{ method: request.method, path: request.url },
+        host: host.replace(/^\[(.*)\]$/, '$1'),
+        port,
+        agent,
+        method: request.method,
+        path: request.url,
         headers: {
           ...headers,
           [FORWARDED_HEADER]: isLocal ? 'local' : 'remote',

@@ -81,7 +81,12 @@ function open(revision = '2025-11-25', replays = new ReplayStore()) {
     if (message.kind === 'notification') cancelled.push(message.params?.value.requestId)
   }
   const session = new HttpSession({
-    ...{ id: 's', sessionKey: 'mcp s', server: 'a', caller: callerOf('ann'), nowMs: 0, replays },
+    id: 's',
+    sessionKey: 'mcp s',
+    server: 'a',
+    caller: callerOf('ann'),
+    nowMs: 0,
+    replays,
     revision,
     connect: () => ({ ...NO_CLIENT_EVENTS, onMessage }),
   })

@@ -38,7 +38,11 @@ async function open(onClose: (why: string) => void = () => {}) {
   const response = await arrived
   const ended: string[] = []
   const session = new SseSession({
-    ...{ id: 'an-id', server: 'a', caller: callerOf('ann'), nowMs: 0, path: '/mcp/a' },
+    id: 'an-id',
+    server: 'a',
+    caller: callerOf('ann'),
+    nowMs: 0,
+    path: '/mcp/a',
     reply: new NodeResponseWriter(response),
     connect: () => ({ ...NO_CLIENT_EVENTS, onClose }),
     onEnd: (why) => void ended.push(why),

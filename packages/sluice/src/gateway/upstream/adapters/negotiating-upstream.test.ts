@@ -100,7 +100,10 @@ describe('a client of the stateless generation', () => {
     refuses(server.last, 'server/discover')
     await settled()
     expect(server.sent).toEqual([
-      ...['server/discover', 'initialize', 'notifications/initialized', 'tools/list'],
+      'server/discover',
+      'initialize',
+      'notifications/initialized',
+      'tools/list',
     ])
     expect(server.generations).toEqual({ stateless: false })
   })
@@ -157,7 +160,8 @@ describe('a client of the stateless generation', () => {
     expect(server.generations.stateless).toBeUndefined()
     await server.ask('tools/list')
     expect(server.last.sent.slice(-2).map(({ method }) => method)).toEqual([
-      ...['server/discover', 'tools/list'],
+      'server/discover',
+      'tools/list',
     ])
   })
 

@@ -350,7 +350,9 @@ describe('subscriptions', () => {
       bridge.server.say({ method: 'notifications/resources/updated', params: { uri } })
     expect(receivedOn(bridge, one)).toHaveLength(2)
     expect(receivedOn(bridge, two).map(({ params }) => params?.value.uri)).toEqual([
-      ...[undefined, 'a:/x', 'a:/x/part'],
+      undefined,
+      'a:/x',
+      'a:/x/part',
     ])
     // The gate gets it too, regardless of who subscribed.
     const unrelated = bridge.received.filter(

@@ -47,7 +47,9 @@ function make(
     return run
   }
   const options = {
-    ...{ name: 'files', start, spare: () => 1 },
+    name: 'files',
+    start,
+    spare: () => 1,
     enter: (user: Evictable) => {
       users.push(user)
       return enter(user)
@@ -92,7 +94,10 @@ test('suites F3: a process that rests is started again by the next call, as the 
   const id = ask('tools/call', { name: '"read"' })
   await settled()
   expect(methods(runs[1])).toEqual([
-    ...['initialize', 'notifications/initialized', 'logging/setLevel', 'resources/subscribe'],
+    'initialize',
+    'notifications/initialized',
+    'logging/setLevel',
+    'resources/subscribe',
     'tools/call',
   ])
   expect(runs[1]?.last('initialize').params).toMatchObject({ capabilities: { roots: {} } })
@@ -210,7 +215,10 @@ test('restart: open requests are answered by the old process, new ones and subsc
   await settled()
   expect([runs.length, runs[0]?.closed, closed]).toEqual([2, expect.any(String), []])
   expect(methods(runs[1])).toEqual([
-    ...['initialize', 'notifications/initialized', 'tools/call', 'subscriptions/listen'],
+    'initialize',
+    'notifications/initialized',
+    'tools/call',
+    'subscriptions/listen',
   ])
   expect(runs[1]?.last('subscriptions/listen').id).toBe(listen)
   runs[1]?.say({ id: next, result: { content: [] } })

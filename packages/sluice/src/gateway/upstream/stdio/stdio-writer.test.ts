@@ -45,8 +45,11 @@ test('suites F2: a burst beyond the bound is refused in part, and nothing is los
   writer.send(line, true)
   await turn()
   expect([1, 2, 3, 4, 5].map(() => writer.send(line, true))).toEqual([
-    ...[true, true, true],
-    ...[false, false],
+    true,
+    true,
+    true,
+    false,
+    false,
   ])
   // A cancellation is small and must arrive.
   expect(writer.send('cancel', false)).toBe(true)
