@@ -20,6 +20,7 @@ import { ROOT } from '../support/rooms.ts'
 import { sluiceJson } from '../support/run-sluice.ts'
 import { scratchDirectory } from '../support/scratch.ts'
 import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
+import { postStateless } from '../support/stateless-client.ts'
 import { TcpRelay } from '../support/tcp-relay.ts'
 
 const postgres = findPostgres()
@@ -34,9 +35,14 @@ tools:
 const LABELLED = `version: 1
 default: allow
 labels: { count/read: [private] }
-guardrails: [{ name: stays in, match: { tools: [count/write] }, when: session.saw.private, action: deny, reason: private }]
+guardrails:
+  - { name: stays in, match: { tools: [count/write] }, when: session.saw.private, action: deny, reason: private }
+  - { name: not after, match: { tools: [count/slow] }, when: 'has(args.after) && called("count/write")', extra_args: allow, action: deny }
+  - { name: not read, match: { tools: [count/slow] }, when: 'has(args.to) && origin.to == "prose"', extra_args: allow, action: deny }
+answers: { count/fail: { redact: [secret], seal: [count/slow] } }
 tools: { count/fail: { action: allow, rate_limit: { max: 2, window: 1h, per: everyone } } }
 `
+const TOKEN = `glpat-${'Zx9kQ2vLmN7pRt4wYb3c'}`
 const TURNS = [{ toolCalls: [{ name: 'count__write', input: { n: 1 } }] }, { text: 'done' }]
 
 describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster', postgres), () => {
@@ -253,18 +259,31 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
     const made = await ask('wasm_agent_create', { model: 'script:story', tools: ['count/*'] })
     const prompt = { agentId: made.agent.id as string, input: 'go' }
     const early = await open(a)
+    // What the common session has called and read, as this gate knows it.
+    const common = async (gate: { readonly url: string }, name: string, args = {}) => {
+      const params = { name, arguments: args }
+      return (await postStateless(gate as RunningGate, 'count', 'tools/call', params)).text
+    }
+    const judged = [{ after: 1 }, { to: 'ann@example.com' }]
+    for (const args of judged) expect(await common(a, 'slow', args)).not.toContain('DENIED')
     const replication = keep(await TcpRelay.start(primary.port))
     const late = keep(await primary.startStandby(replication.port))
     replication.cut()
     // Everything from here on is lost with the primary: labels, a session, a step, a charge, a gate.
     const fresh = await open(a)
     for (const client of [early, fresh]) expect((await client.call('read')).status).toBe(200)
-    expect((await fresh.call('fail')).text).not.toContain('RATE_LIMITED')
+    const failed = await fresh.call('fail', { token: TOKEN })
+    expect(failed.text).not.toContain('RATE_LIMITED')
+    const [placeholder = ''] = /\[sealed GitLab token [a-z2-7]{16}\]/.exec(failed.text) ?? []
     expect((await ask('wasm_agent_prompt', prompt)).response).toBe('done')
     const effects = () => calls().filter((line) => line.includes(prompt.agentId))
     expect(effects()).toHaveLength(1)
     const young = await ownGate(spec('young'))
     expect((await (await open(young)).call('slow')).answer.result).toBeDefined()
+    // Used at another gate too, which does not come back: nobody who is left knows of it.
+    const gone = await ownGate(spec('gone'))
+    expect(await common(gone, 'write', { to: 'ann@example.com' })).not.toContain('DENIED')
+    await gone.stop()
     await failOver(late)
     for (const gate of [a, b, young]) await until(() => isReady(gate))
     for (const client of [early, fresh]) {
@@ -275,6 +294,9 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
       })
       expect((await through.call('write')).text).toContain('DENIED')
     }
+    for (const args of judged) expect(await common(a, 'slow', args)).toContain('DENIED')
+    expect((await fresh.call('slow', { token: placeholder })).text).not.toContain(TOKEN)
+    expect(calls().at(-1)).toContain(TOKEN)
     // What was charged counts. Until a gate has noticed the loss it refuses, and charges nothing.
     const admit = async () => {
       let text = ''

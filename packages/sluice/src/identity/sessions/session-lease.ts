@@ -32,7 +32,8 @@ export interface AgentSession extends RememberingSession {
   connections: number
   /** What it called, newest last; made when a rule first reads it. */
   past: { calls: PastCall[]; hasMore: boolean } | undefined
-  /** Other gates use it too: what this one remembers of answers and calls is incomplete. */
+  /** Other gates use it too, or may have before a failover: what this one remembers of answers and calls is
+   * incomplete. */
   isSplit: boolean
 }
 

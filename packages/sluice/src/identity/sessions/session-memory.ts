@@ -47,7 +47,7 @@ export interface SharedSession {
   readonly id: string
   readonly saw: readonly string[]
   readonly ageMs: number
-  /** Other gates have used it too. */
+  /** Other gates have used it too, or may have before a failover. */
   readonly isSplit: boolean
   readonly isNew: boolean
 }

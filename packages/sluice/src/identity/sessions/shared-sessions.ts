@@ -5,6 +5,7 @@
 
 import { Listeners } from '@sluice/policy/core/listeners'
 import type { SessionCheck } from '../../store/admission.ts'
+import { StoreError } from '../../store/errors.ts'
 import {
   SESSION_TOUCH_MS,
   SESSIONS_RESTORED_AT_ONCE,
@@ -37,7 +38,7 @@ interface KnownSession {
   storing: Promise<void> | undefined
   isConnected: boolean
   /** When it became known here: what was read before says nothing about it. */
-  readonly since: number
+  since: number
 }
 
 type SessionOrigin = Pick<KnownSession, 'principal' | 'keepMs' | 'labelled'> & {
@@ -68,6 +69,8 @@ export class SharedSessions implements SessionMemory {
   readonly #known = new Map<string, KnownSession>()
   readonly #owners = new Map<string, KnownOwner>()
   #sessions: AgentSessions | undefined
+  /** Of the database, when what is known here was last stored there. */
+  #timeline: string | undefined
   #tick = 0
   #timer: NodeJS.Timeout | undefined
   #isClosed = false
@@ -111,11 +114,12 @@ export class SharedSessions implements SessionMemory {
   async refresh(owners: Iterable<string>): Promise<void> {
     const wanted = [...owners]
     const tick = ++this.#tick
-    const rows = await this.#options.rows.read(wanted)
+    const { sessions, timeline } = await this.#options.rows.read(wanted)
+    this.#checkTimeline(timeline)
     for (const owner of wanted)
       this.#apply(
         owner,
-        rows.filter((row) => row.owner === owner),
+        sessions.filter((row) => row.owner === owner),
         tick,
       )
   }
@@ -125,10 +129,12 @@ export class SharedSessions implements SessionMemory {
     let newest = 0n
     for (const { version } of this.#owners.values()) if (version > newest) newest = version
     const { rows } = this.#options
-    await rows.raiseVersions(newest)
+    const timeline = await rows.raiseVersions(newest)
     const known = [...this.#known.values()]
     for (let at = 0; at < known.length; at += SESSIONS_RESTORED_AT_ONCE)
       await rows.restore(known.slice(at, at + SESSIONS_RESTORED_AT_ONCE))
+    for (const each of known) each.since = ++this.#tick
+    this.#timeline = timeline
     for (const owner of this.#owners.values()) owner.version = 0n
     await this.refresh(this.#owners.keys())
     for (const known of this.#known.values()) {
@@ -191,6 +197,7 @@ export class SharedSessions implements SessionMemory {
   ): Promise<SessionLease> {
     const opening = { principal, key, max, keysMax: SESSION_KEYS_MAX, windowMs, idleMs }
     const opened = await this.#options.rows.open(opening)
+    this.#checkTimeline(opened.timeline)
     const owner = digestOwner(principal)
     const keepMs = Math.max(windowMs, idleMs)
     const lease = this.#adopt(opened, key, { owner, principal, labelled, keepMs })
@@ -200,6 +207,17 @@ export class SharedSessions implements SessionMemory {
     else if (String(known.version) !== opened.version) await this.refresh([owner])
     if (known === undefined) this.#sessions?.learnLabels(principal, opened.ownerSaw)
     return lease
+  }
+
+  /** After a failover a session that is missing was lost: it is not over, and `restore` stores it again. */
+  #checkTimeline(timeline: string): void {
+    this.#timeline ??= timeline
+    if (timeline !== this.#timeline)
+      throw new StoreError(
+        'STORE_UNREACHABLE',
+        'the shared store has failed over, and this gate has not stored its sessions there again',
+        'try again in a second',
+      )
   }
 
   #adopt(opened: OpenedSessionRow, key: string, about: SessionOrigin): SessionLease {
@@ -251,7 +269,10 @@ export class SharedSessions implements SessionMemory {
         const keepMs = Math.max(idleMs, windowMs)
         const seen = { principal: known.labelled, keepMs, labels }
         const versions = await rows.see(known.name, seen)
-        if (versions.size === 0) break
+        if (versions.size === 0) {
+          await this.refresh([known.name.owner])
+          break
+        }
         for (const label of labels) {
           known.unstored.delete(label)
           known.stored.add(label)
@@ -319,7 +340,7 @@ export class SharedSessions implements SessionMemory {
   }
 
   #over({ id }: KnownSession): void {
-    this.#known.delete(id)
+    if (!this.#known.delete(id)) return
     this.#sessions?.end(id)
     this.#ended.emit(id)
   }

@@ -5,7 +5,7 @@
 
 import { AGENT_TABLES, LEASE_TIMELINES } from './agent-tables.ts'
 import { ADMIT_DURABLY, CHANGE_FROM, LEDGER_BASE, RESTORE_CHAIN } from './durability-schema.ts'
-import { LEASES, SESSIONS, TAKEOVERS } from './session-schema.ts'
+import { LEASES, SESSION_TIMELINES, SESSIONS, TAKEOVERS } from './session-schema.ts'
 
 /**
  * `counter` and `charge`: sliding windows; a charge is one row for each counter and batch. `ledger`: one
@@ -331,4 +331,5 @@ export const MIGRATIONS: readonly StoreMigration[] = [
   { sql: LEDGER_BASE },
   { sql: CHANGE_FROM + RESTORE_CHAIN },
   { sql: LEASE_TIMELINES },
+  { sql: SESSION_TIMELINES },
 ]

@@ -28,11 +28,13 @@ export interface OpenedSessionRow {
   readonly id: string
   readonly saw: readonly string[]
   readonly ageMs: number
-  /** Other gates have used it too. */
+  /** Other gates have used it too, or may have before a failover. */
   readonly isSplit: boolean
   readonly isNew: boolean
   readonly version: string
   readonly ownerSaw: readonly string[]
+  /** Of the database; another one after a failover. */
+  readonly timeline: string
 }
 
 /** One row for each session of a principal; without `number` it has none. */
@@ -86,16 +88,18 @@ export class SessionRows {
       id: String(row?.id),
       saw: row?.saw as string[],
       ageMs: Number(row?.age_ms),
-      isSplit: row?.is_split === true,
+      isSplit: row?.is_split === true || row?.is_older === true,
       isNew: row?.is_new === true,
       version: String(row?.version),
       ownerSaw: row?.owner_saw as string[],
+      timeline: String(row?.timeline),
     }
   }
 
-  /** Versions up to this one are known to gates, and may be of commits that were lost. */
-  async raiseVersions(known: bigint): Promise<void> {
-    await this.#connections.query(RAISE_VERSIONS, [String(known)])
+  /** Versions up to this one are known to gates, and may be of commits that were lost. Returns the timeline. */
+  async raiseVersions(known: bigint): Promise<string> {
+    const [row] = await this.#connections.query(RAISE_VERSIONS, [String(known)])
+    return String(row?.timeline)
   }
 
   /** Sessions that this gate knows, so that they are there with it and their keys. */
@@ -141,17 +145,22 @@ export class SessionRows {
     await this.#connections.query(END_SESSION, [toBytes(owner), number])
   }
 
-  async read(owners: Iterable<string>): Promise<SessionRow[]> {
+  async read(
+    owners: Iterable<string>,
+  ): Promise<{ readonly timeline: string; readonly sessions: readonly SessionRow[] }> {
     const rows = await this.#connections.query(READ_SESSIONS, [[...owners].map(toBytes)])
-    return rows.map((row) => ({
-      owner: (row.owner as Buffer).toString('latin1'),
-      version: String(row.version),
-      ownerSaw: row.owner_saw as string[],
-      number: row.number === null ? undefined : Number(row.number),
-      saw: (row.saw as string[] | null) ?? [],
-      isEnded: row.ended === true,
-      isSplit: row.is_split === true,
-    }))
+    const sessions = rows
+      .filter(({ owner }) => owner !== null)
+      .map((row) => ({
+        owner: (row.owner as Buffer).toString('latin1'),
+        version: String(row.version),
+        ownerSaw: row.owner_saw as string[],
+        number: row.number === null ? undefined : Number(row.number),
+        saw: (row.saw as string[] | null) ?? [],
+        isEnded: row.ended === true,
+        isSplit: row.is_split === true,
+      }))
+    return { timeline: String(rows[0]?.timeline), sessions }
   }
 }
 

@@ -156,6 +156,15 @@ export const TAKEOVERS = `
   CREATE INDEX takeover_from ON sluice.takeover (from_gate, at);
 `
 
+/**
+ * The timeline of the database on which a session began. After a failover, other gates may have used it in seconds
+ * that were lost: what a gate remembers of such a session is incomplete.
+ */
+export const SESSION_TIMELINES = `
+  ALTER TABLE sluice.session ADD COLUMN timeline text NOT NULL
+    DEFAULT substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8);
+`
+
 /** Work that only one gate does at a time, with an end if that gate dies. */
 export const LEASES = `
   CREATE TABLE sluice.lease (

@@ -70,13 +70,17 @@ export const SWEEP = `WITH old AS (
     LIMIT ${SWEPT_COUNTERS_MAX} FOR UPDATE SKIP LOCKED
   ), gone AS (DELETE FROM sluice.charge c USING old WHERE c.key = old.key)
   DELETE FROM sluice.counter c USING old WHERE c.key = old.key`
-export const OPEN_SESSION = 'SELECT * FROM sluice.open_session($1, $2, $3, $4, $5, $6, $7, $8)'
+/** The row of a new session is not visible to this statement: it began on this timeline. */
+export const OPEN_SESSION = `SELECT o.*, ${TIMELINE} AS timeline, EXISTS (SELECT 1 FROM sluice.session s
+    WHERE s.owner = $2 AND s.id = o.id AND s.timeline <> ${TIMELINE}) AS is_older
+  FROM sluice.open_session($1, $2, $3, $4, $5, $6, $7, $8) o`
 export const SEE_LABELS = 'SELECT * FROM sluice.see_labels($1, $2, $3, $4, $5, $6)'
 export const TOUCH_SESSIONS = 'SELECT * FROM sluice.touch_sessions($1, $2)'
 /** A version that was given before a failover is never given again. */
 export const RAISE_VERSIONS = `SELECT setval('sluice.session_version',
-  greatest(nextval('sluice.session_version'), $1::bigint) + 1000)`
-/** Sessions that a gate knows, after a failover that may have lost them. Their labels are stored as ever. */
+  greatest(nextval('sluice.session_version'), $1::bigint) + 1000), ${TIMELINE} AS timeline`
+/** Sessions that a gate knows, after a failover that may have lost them. Their labels are stored as ever. They are of
+ * no timeline: another gate may have used one in the lost seconds. */
 export const RESTORE_SESSIONS = `WITH known AS (
     SELECT decode(r.owner, 'hex') AS owner, r.principal, r.number, r.id, r.keep_ms, $2::text AS gate,
       ARRAY(SELECT decode(key, 'hex') FROM jsonb_array_elements_text(r.keys) AS key) AS keys
@@ -88,8 +92,8 @@ export const RESTORE_SESSIONS = `WITH known AS (
     ON CONFLICT (owner) DO UPDATE SET next = greatest(o.next, excluded.next), seen_at = clock_timestamp(),
       keep_ms = greatest(o.keep_ms, excluded.keep_ms), version = nextval('sluice.session_version')
   )
-  INSERT INTO sluice.session AS s (owner, number, id, keep_ms, gates, keys)
-  SELECT owner, number, id, keep_ms, ARRAY[gate], keys FROM known ORDER BY owner, number
+  INSERT INTO sluice.session AS s (owner, number, id, keep_ms, gates, keys, timeline)
+  SELECT owner, number, id, keep_ms, ARRAY[gate], keys, '' FROM known ORDER BY owner, number
   ON CONFLICT (owner, number) DO UPDATE SET gates = ARRAY(SELECT DISTINCT unnest(s.gates || excluded.gates)),
     keys = ARRAY(SELECT DISTINCT unnest(s.keys || excluded.keys))`
 /** Nothing happened in it, and no other gate has it. */
@@ -99,10 +103,11 @@ export const END_SESSION = `WITH changed AS (
     UPDATE sluice.session_owner SET version = nextval('sluice.session_version') WHERE owner = $1
   )
   UPDATE sluice.session SET ended = true, saw = '{}', keys = '{}' WHERE owner = $1 AND number = $2`
-export const READ_SESSIONS = `SELECT o.owner, o.version, o.saw AS owner_saw, s.number, s.saw, s.ended,
-    cardinality(s.gates) > 1 AS is_split
-  FROM sluice.session_owner o LEFT JOIN sluice.session s ON s.owner = o.owner
-  WHERE o.owner = ANY($1)`
+/** At least one row, with the timeline. */
+export const READ_SESSIONS = `SELECT t.timeline, o.owner, o.version, o.saw AS owner_saw, s.number, s.saw, s.ended,
+    cardinality(s.gates) > 1 OR s.timeline <> t.timeline AS is_split
+  FROM (SELECT ${TIMELINE} AS timeline) t
+    LEFT JOIN sluice.session_owner o ON o.owner = ANY($1) LEFT JOIN sluice.session s ON s.owner = o.owner`
 /** Sessions after their time, then principals that have none. */
 export const SWEEP_SESSIONS = `DELETE FROM sluice.session WHERE (owner, number) IN (
     SELECT owner, number FROM sluice.session WHERE seen_at < now() - keep_ms * interval '1 ms'
