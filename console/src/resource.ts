@@ -14,16 +14,22 @@ export interface Resource<Value> {
 export function useResource<Value>(path: string | undefined, everyMs?: number): Resource<Value> {
   const [state, setState] = useState<{ path?: string; value?: Value; error?: ApiError }>({})
   const asking = useRef<AbortController>(undefined)
+  const isPending = useRef(false)
   const refused = useRef<string>(undefined)
   const reload = useCallback(() => {
     asking.current?.abort()
     if (path === undefined) return
     const mine = new AbortController()
     asking.current = mine
+    isPending.current = true
     get<Value>(path, mine.signal).then(
-      (value) => setState({ path, value }),
+      (value) => {
+        isPending.current = false
+        setState({ path, value })
+      },
       (error: Error) => {
         if (mine.signal.aborted) return
+        isPending.current = false
         const fault = error instanceof ApiError ? error : new ApiError(0, '', error.message, '')
         if (fault.status === 403) refused.current = path
         setState((before) =>
@@ -34,8 +40,9 @@ export function useResource<Value>(path: string | undefined, everyMs?: number): 
   }, [path])
   useEffect(() => {
     reload()
-    // Who may not see it is not answered otherwise the next time.
-    const again = () => refused.current !== path && reload()
+    // Who may not see it is not answered otherwise the next time. An answer that takes longer than the
+    // interval is waited for: asked again, it would never come.
+    const again = () => refused.current !== path && !isPending.current && reload()
     const timer = everyMs === undefined ? undefined : setInterval(again, everyMs)
     return () => {
       asking.current?.abort()

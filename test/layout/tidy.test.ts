@@ -126,6 +126,26 @@ describe('imports', () => {
     expect(wrong).toEqual([])
   })
 
+  test('of the API leave reading the ledger to its thread: the gate would stand still', () => {
+    const isReading =
+      /\/ledger\/((query|verify|report)\/|chain\/read\.ts|export\/chunks\.ts)|\/operations\/(replay|past-traffic)\.ts|-thread\.ts$/
+    const byPath = new Map(modules.map((file) => [file.path, file]))
+    const reached = new Set(['packages/sluice/src/admin/start-admin.ts'])
+    const wrong: string[] = []
+    for (const path of reached) {
+      const { text = '' } = byPath.get(path) ?? {}
+      for (const target of targetsOf({ path, text: text.replace(/^import type /gm, '// ') })) {
+        if (isReading.test(target))
+          wrong.push(`${path} imports ${target}: ask for it with LedgerReader`)
+        else if (target.startsWith('packages/sluice/src/admin/')) reached.add(target)
+      }
+    }
+    expect(wrong).toEqual([])
+    const queries = [...reached].filter((path) => path.includes('/queries/'))
+    expect(queries).toContain('packages/sluice/src/admin/queries/ledger-reader.ts')
+    expect(queries).not.toContain('packages/sluice/src/admin/queries/ledger-queries.ts')
+  })
+
   test('of every file in a core room come from two rooms or more', () => {
     const shared = modules
       .map(({ path }) => path)

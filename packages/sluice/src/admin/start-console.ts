@@ -36,6 +36,8 @@ export function startConsole(
   const page = new ConsolePage()
   const hub = new LiveHub({ meter, watch, nowMs })
   const reader = new LedgerReader(config.data)
+  // In a thread of its own: the whole chain takes minutes, for which other questions would wait.
+  const verifier = new LedgerReader(config.data)
   const store = new ConsoleStore(config.data)
   const flushTools = () => tools.flush()
   const nameSession = (id: string) => parts.gate.sessions.nameOf(id)
@@ -49,7 +51,7 @@ export function startConsole(
   }
   return {
     endpoints: [
-      ...liveEndpoints({ hub, reader, ruleText, nameSession, nowMs, onUnverified }),
+      ...liveEndpoints({ hub, reader, verifier, ruleText, nameSession, nowMs, onUnverified }),
       ...exportEndpoints({ reader, record: recordAs('export'), nowMs }),
       ...policyEndpoints({ policies, store, reader, reload, flushTools, nowMs }),
       ...agentsEndpoints(agents, reader),
@@ -66,6 +68,7 @@ export function startConsole(
       hub.close()
       store.close()
       void reader.close()
+      void verifier.close()
     },
   }
 }

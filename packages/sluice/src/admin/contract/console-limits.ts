@@ -26,6 +26,9 @@ export const HISTOGRAM_INTERVALS = 90
 export const SEARCHED_RECORDS_MAX = 1_000_000
 /** Records that one answer looks through for a free text; the next page goes on from there. */
 export const SEARCH_STEP_RECORDS = 1_000_000
+/** Records, and minutes, that bars over the ledger are counted among before other questions are answered. */
+export const HISTOGRAM_STEP_RECORDS = 500_000
+export const HISTOGRAM_STEP_MINUTES = 100_000
 /** Names that are suggested for a filter, and how many of its column are looked through for them. */
 export const SUGGESTED_NAMES_MAX = 20
 export const SUGGESTION_WORDS_MAX = 20_000

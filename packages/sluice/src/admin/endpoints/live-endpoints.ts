@@ -8,13 +8,14 @@ import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import { EventStreamResponse } from '../http/events.ts'
 import { callExplained } from '../queries/call-views.ts'
-import { NAMED_COLUMNS } from '../queries/histogram.ts'
+import type { NamesRequest } from '../queries/histogram.ts'
 import type { LedgerReader } from '../queries/ledger-reader.ts'
 import type { LiveHub } from './live-hub.ts'
 
 export interface LiveEndpointParts {
   readonly hub: LiveHub
   readonly reader: LedgerReader
+  readonly verifier: LedgerReader
   /** The rule of a pointer, as written in the document in force. */
   readonly ruleText: (policy: string, pointer: string) => CallExplanation['ruleText']
   /** What a session is called; its id if that is not known any more. */
@@ -49,8 +50,9 @@ const QUERY = FILTER.extend({
 /** The last `lengthMs`, a day unless said, or from `sinceMs` on. */
 const STRETCH = z.strictObject({ sinceMs: number, untilMs: number, lengthMs: number })
 const DAY_MS = 24 * 60 * 60_000
+const NAMED_COLUMNS = ['principal', 'agent', 'session', 'server', 'tool', 'code'] as const
 const NAMES = z.strictObject({
-  of: z.enum(NAMED_COLUMNS),
+  of: z.enum(NAMED_COLUMNS satisfies readonly NamesRequest['of'][]),
   text: z.string().max(400).default(''),
 })
 const ADDRESS = z.strictObject({
@@ -60,7 +62,7 @@ const ADDRESS = z.strictObject({
 })
 
 export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
-  const { hub, reader, ruleText, nameSession, nowMs, onUnverified } = parts
+  const { hub, reader, verifier, ruleText, nameSession, nowMs, onUnverified } = parts
   return [
     endpoint({
       method: 'GET',
@@ -97,7 +99,7 @@ export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
       role: 'viewer',
       query: FILTER,
       summary: 'the same calls counted in intervals of time by outcome (CallHistogram)',
-      handle: ({ query }) => reader.ask('histogram', toSelection(query)),
+      handle: ({ query, request }) => reader.ask('histogram', toSelection(query), request),
     }),
     endpoint({
       method: 'GET',
@@ -133,7 +135,7 @@ export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
       role: 'viewer',
       summary: 'walk the whole chain and say whether it is as it was written',
       handle: async () => {
-        const verified = await reader.ask('verify', undefined as never)
+        const verified = await verifier.ask('verify', undefined as never)
         if (!verified.ok) onUnverified()
         return verified
       },

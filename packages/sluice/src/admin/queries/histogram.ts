@@ -1,22 +1,48 @@
 // Calls that match a query, counted in intervals of time by outcome, and the names that calls have in
-// one column, for suggestions. Exact as far as the index goes: one SQL each.
+// one column, for suggestions. Exact as far as the index goes. A histogram over millions of calls is
+// counted in parts, so that other questions are answered in between.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { toOutcomeLabel } from '../../core/outcome-label.ts'
 import { MINUTE_MS } from '../../ledger/query/call-counts.ts'
-import { type CallSelection, type Query, selectCalls } from '../../ledger/query/query.ts'
-import type { RecordIndex } from '../../ledger/query/record-index.ts'
+import {
+  type CallSelection,
+  type Query,
+  type RecordRange,
+  selectCalls,
+  selectRecords,
+} from '../../ledger/query/query.ts'
 import {
   HISTOGRAM_INTERVALS,
+  HISTOGRAM_STEP_MINUTES,
+  HISTOGRAM_STEP_RECORDS,
   SEARCHED_RECORDS_MAX,
   SUGGESTED_NAMES_MAX,
   SUGGESTION_WORDS_MAX,
 } from '../contract/console-limits.ts'
 import type { CallHistogram } from '../contract/contract-overview.ts'
 
-/** From the first to the last call that matches, unless the query has bounds. */
-export function readHistogram(index: RecordIndex, query: Query): Omit<CallHistogram, 'behind'> {
-  const { database } = index
+/** Yields after each part. */
+export type WorkInParts<Result> = Generator<undefined, Result, undefined>
+
+/** How much is counted at once. */
+export interface PartSizes {
+  readonly records: number
+  readonly minutes: number
+}
+
+const HISTOGRAM_STEP: PartSizes = {
+  records: HISTOGRAM_STEP_RECORDS,
+  minutes: HISTOGRAM_STEP_MINUTES,
+}
+
+/** From the first to the last call that matches, unless the query has bounds. Calls that are indexed
+ * between two parts are counted with the last minutes, or not at all. */
+export function* readHistogram(
+  index: DatabaseSync,
+  query: Query,
+  step = HISTOGRAM_STEP,
+): WorkInParts<Omit<CallHistogram, 'behind'>> {
   const { sinceMs: from, untilMs: to, ...others } = query
   const isSearch = query.text !== undefined
   const isCounted = Object.keys(others).every((name) => COUNTED_CRITERIA.includes(name))
@@ -25,7 +51,10 @@ export function readHistogram(index: RecordIndex, query: Query): Omit<CallHistog
     index,
     isSearch ? { ...query, after: findSearchStart(index) } : counted,
   )
-  const span = selected && (isCounted ? findCountedSpan : findSpan)(database, selected)
+  yield
+  const span =
+    selected &&
+    (isCounted ? findCountedSpan(index, selected) : yield* findSpan(index, selected, step.records))
   const sinceMs = from ?? span?.firstMs ?? 0
   // Exclusive here, inclusive in a query.
   const untilMs = (to ?? span?.lastMs ?? sinceMs) + 1
@@ -37,15 +66,23 @@ export function readHistogram(index: RecordIndex, query: Query): Omit<CallHistog
     ...(isSearch ? { newest: SEARCHED_RECORDS_MAX } : {}),
   }
   if (selected === undefined || span === undefined) return { ...histogram, intervals: [] }
-  const intervals = isCounted
-    ? toIntervals(countStretch(database, selected, histogram), lengths)
-    : countIntervals(database, selected, lengths)
-  return { ...histogram, intervals }
+  const rows: CountedRow[] = []
+  if (span.range !== undefined)
+    for (const range of splitRange(span.range, step.records)) {
+      yield
+      rows.push(...countCalls(index, selectRecords(selected, range), lengths))
+    }
+  else
+    for (const stretch of splitByMinutes({ sinceMs, untilMs }, step.minutes)) {
+      yield
+      rows.push(...countStretch(index, selected, { ...stretch, ...lengths }))
+    }
+  return { ...histogram, intervals: toIntervals(rows, lengths) }
 }
 
 /** A text is compared with the names of every call: only the newest are counted by it. */
-function findSearchStart({ database }: RecordIndex): number {
-  const last = database.prepare('SELECT max(seq) AS seq FROM calls').get()?.seq
+function findSearchStart(index: DatabaseSync): number {
+  const last = index.prepare('SELECT max(seq) AS seq FROM calls').get()?.seq
   return Math.max(0, Number(last ?? 0) - SEARCHED_RECORDS_MAX)
 }
 
@@ -67,9 +104,31 @@ export function splitStretch(
   return { startMs, intervalMs: minutes * MINUTE_MS }
 }
 
+interface TimeRange {
+  readonly sinceMs: number
+  /** Exclusive. */
+  readonly untilMs: number
+}
+
+/** The first one ends with a minute, as do all but the last. */
+function* splitByMinutes({ sinceMs, untilMs }: TimeRange, minutes: number): Generator<TimeRange> {
+  for (let start = sinceMs; start < untilMs; ) {
+    const end = Math.min(untilMs, (Math.floor(start / MINUTE_MS) + minutes) * MINUTE_MS)
+    yield { sinceMs: start, untilMs: end }
+    start = end
+  }
+}
+
+function* splitRange({ first, last }: RecordRange, records: number): Generator<RecordRange> {
+  for (let start = first; start <= last; start += records)
+    yield { first: start, last: Math.min(last, start + records - 1) }
+}
+
 interface CallSpan {
   readonly firstMs: number
   readonly lastMs: number
+  /** Undefined for counts. */
+  readonly range?: RecordRange
 }
 
 function findCountedSpan(
@@ -88,19 +147,50 @@ function findCountedSpan(
   }
 }
 
-/** By the first and the last record, which an index finds at once: the times of all would have to be read.
- * If the clock was set, calls outside of it are counted as well. */
-function findSpan(
+/** By the first and the last record: the times of all would have to be read. If the clock was set, calls
+ * outside of it are counted as well. */
+function* findSpan(
   index: DatabaseSync,
-  { found, where, values }: CallSelection,
-): CallSpan | undefined {
-  const end = (order: 'ASC' | 'DESC') =>
-    index
-      .prepare(`${found} SELECT calls.at FROM calls ${where} ORDER BY calls.seq ${order} LIMIT 1`)
-      .get(...values)?.at
-  const [first, last] = [end('ASC'), end('DESC')]
-  if (first === undefined || last === undefined) return undefined
-  return { firstMs: Number(first), lastMs: Number(last) }
+  selected: CallSelection,
+  stepRecords: number,
+): WorkInParts<CallSpan | undefined> {
+  // One by one: asked for in one SELECT, SQLite reads every row.
+  const ends = index
+    .prepare('SELECT (SELECT min(seq) FROM calls) AS first, (SELECT max(seq) FROM calls) AS last')
+    .get()
+  const first = Math.max(Number(ends?.first), selected.range.first)
+  const last = Math.min(Number(ends?.last), selected.range.last)
+  const parts = [...splitRange({ first, last }, stepRecords)]
+  const oldest = yield* findCall(index, selected, { parts, order: 'ASC' })
+  if (oldest === undefined) return undefined
+  const newest = yield* findCall(index, selected, { parts: parts.reverse(), order: 'DESC' })
+  if (newest === undefined) return undefined
+  return {
+    firstMs: oldest.at,
+    lastMs: newest.at,
+    range: { first: oldest.seq, last: newest.seq },
+  }
+}
+
+interface FoundCall {
+  readonly seq: number
+  readonly at: number
+}
+
+function* findCall(
+  index: DatabaseSync,
+  selected: CallSelection,
+  { parts, order }: { readonly parts: readonly RecordRange[]; readonly order: 'ASC' | 'DESC' },
+): WorkInParts<FoundCall | undefined> {
+  for (const part of parts) {
+    const { found, where, values } = selectRecords(selected, part)
+    const call = index
+      .prepare(`${found} SELECT seq, at FROM calls ${where} ORDER BY seq ${order} LIMIT 1`)
+      .get(...values)
+    if (call !== undefined) return call as unknown as FoundCall
+    yield
+  }
+  return undefined
 }
 
 interface IntervalLengths {
@@ -110,6 +200,7 @@ interface IntervalLengths {
 
 /** Calls of one interval with one decision. */
 export interface CountedRow {
+  /** Counted from the beginning of time: before `startMs` a quotient would be rounded up. */
   readonly part: number
   readonly action: string
   readonly code: string
@@ -120,14 +211,9 @@ export interface CountedRow {
 export function countStretch(
   index: DatabaseSync,
   { where, values }: Pick<CallSelection, 'where' | 'values'>,
-  {
-    sinceMs,
-    untilMs,
-    startMs,
-    intervalMs,
-  }: IntervalLengths & { readonly sinceMs: number; readonly untilMs: number },
+  { sinceMs, untilMs, startMs, intervalMs }: IntervalLengths & TimeRange,
 ): CountedRow[] {
-  const part = (at: string) => `(${at} - ${startMs}) / ${intervalMs}`
+  const part = (at: string) => `(${at} - ${startMs % intervalMs}) / ${intervalMs}`
   const also = where === '' ? '' : `AND ${where.slice('WHERE '.length)}`
   const [first, end] = [Math.ceil(sinceMs / MINUTE_MS), Math.floor(untilMs / MINUTE_MS)]
   const calls = (from: number, to: number) =>
@@ -152,20 +238,20 @@ export function countStretch(
   return rows as unknown as CountedRow[]
 }
 
-function countIntervals(
+function countCalls(
   index: DatabaseSync,
   { found, where, values }: CallSelection,
   { startMs, intervalMs }: IntervalLengths,
-): CallHistogram['intervals'] {
+): CountedRow[] {
   const rows = index
     .prepare(
       `${found} SELECT part, a.text AS action, c.text AS code, n FROM
-        (SELECT (calls.at - ${startMs}) / ${intervalMs} AS part,
+        (SELECT (calls.at - ${startMs % intervalMs}) / ${intervalMs} AS part,
           action, code, count(*) AS n FROM calls ${where} GROUP BY 1, 2, 3)
         JOIN words a ON a.id = action JOIN words c ON c.id = code`,
     )
     .all(...values)
-  return toIntervals(rows as unknown as CountedRow[], { startMs, intervalMs })
+  return rows as unknown as CountedRow[]
 }
 
 /** Intervals without calls are left out. */
@@ -182,13 +268,11 @@ export function toIntervals(
   }
   return [...parts]
     .sort(([one], [other]) => one - other)
-    .map(([part, counts]) => ({ atMs: startMs + part * intervalMs, counts }))
+    .map(([part, counts]) => ({ atMs: (startMs % intervalMs) + part * intervalMs, counts }))
 }
 
-export const NAMED_COLUMNS = ['principal', 'agent', 'session', 'server', 'tool', 'code'] as const
-
 export interface NamesRequest {
-  readonly of: (typeof NAMED_COLUMNS)[number]
+  readonly of: 'principal' | 'agent' | 'session' | 'server' | 'tool' | 'code'
   /** Contained in each. */
   readonly text: string
 }

@@ -1,6 +1,7 @@
 // What the console reads of a ledger that the index is behind: answers at once, that say what they lack,
-// and an index that catches up between two questions.
+// and an index that catches up between two questions. And the thread that reads it.
 
+import { EventEmitter } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,9 +9,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { allowed, judgement } from '../../ledger/judgements.test-support.ts'
 import { Ledger } from '../../ledger/ledger.ts'
 import { LedgerQueries } from './ledger-queries.ts'
+import { LedgerReader } from './ledger-reader.ts'
 
 const CALLS = 300
 const STEP = 100
+const PART = 150
 let directory: string
 let reading: LedgerQueries
 
@@ -72,7 +75,7 @@ test('a question with a filter is answered from what is indexed and says how muc
 
 test('a text is searched in parts, each with where the next goes on, and nothing is missed', () => {
   while (reading.goOn()) {}
-  const parts = new LedgerQueries(directory, { waitMs: 1_000, stepRecords: STEP }, 150)
+  const parts = new LedgerQueries(directory, { waitMs: 1_000, stepRecords: STEP }, PART)
   const whole = reading.page({ text: 'rare', limit: 10 })
   expect(whole).toMatchObject({ next: null, calls: [{ name: 'rare' }] })
   expect(whole.searchedToMs).toBeUndefined()
@@ -89,10 +92,29 @@ test('a text is searched in parts, each with where the next goes on, and nothing
     }
     expect(found).toEqual(whole.calls.map(({ seq }) => seq))
     const inOrder = reached.toSorted((a, b) => (order === 'newest' ? b - a : a - b))
-    expect([reached.length, reached]).toEqual([Math.ceil((CALLS * 2) / 150) - 1, inOrder])
+    expect([reached.length, reached]).toEqual([Math.ceil((CALLS * 2) / PART) - 1, inOrder])
   }
   // Those of a full page come before the rest of its part.
   const { calls, next, searchedToMs } = parts.page({ text: 'common', limit: 10 })
   expect([calls.length, next, searchedToMs]).toEqual([10, calls.at(-1)?.seq, undefined])
   parts.close()
+})
+
+test('the thread answers others between two parts, and stops when nobody waits for the answer', async () => {
+  const reader = new LedgerReader(directory)
+  const answered: string[] = []
+  const leaver = { socket: new EventEmitter() as never }
+  const given = reader.ask('histogram', {}, leaver)
+  const counted = reader.ask('histogram', { server: 'notes' }).then(({ intervals }) => {
+    answered.push('histogram')
+    return intervals.flatMap(({ counts }) => counts.allow ?? 0)
+  })
+  const page = reader.ask('page', { limit: 5 }).then(() => answered.push('page'))
+  ;(leaver.socket as EventEmitter).emit('close')
+  await expect(given).rejects.toThrow('connection was closed')
+  expect((await counted).reduce((sum, n) => sum + n, 0)).toBe(CALLS)
+  await page
+  expect(answered).toEqual(['page', 'histogram'])
+  expect((leaver.socket as EventEmitter).listenerCount('close')).toBe(0)
+  await reader.close()
 })

@@ -23,12 +23,8 @@ import {
   recordsBackwards,
   recordsFrom,
 } from '../../ledger/chain/read.ts'
-import {
-  type ExportCursor,
-  type ExportFormat,
-  type ExportPage,
-  exportPage,
-} from '../../ledger/export/chunks.ts'
+import { type ExportCursor, type ExportPage, exportPage } from '../../ledger/export/chunks.ts'
+import type { ExportFormat } from '../../ledger/export/forms.ts'
 import { type CallWithOutcome, type Query, queryLedger } from '../../ledger/query/query.ts'
 import { RecordIndex } from '../../ledger/query/record-index.ts'
 import { SessionNames } from '../../ledger/query/session-names.ts'
@@ -59,7 +55,7 @@ import type { CallHistogram, LedgerNames, Overview } from '../contract/contract-
 import { boardOf } from './board.ts'
 import { callRecord } from './call-views.ts'
 import { draftTests } from './draft-tests.ts'
-import { type NamesRequest, readHistogram, readNames } from './histogram.ts'
+import { type NamesRequest, readHistogram, readNames, type WorkInParts } from './histogram.ts'
 import { type OverviewRequest, readOverview } from './overview.ts'
 import { findSearchPart } from './search-parts.ts'
 
@@ -251,9 +247,16 @@ export class LedgerQueries {
     return { ...readOverview(index.database, request), behind }
   }
 
-  histogram(query: Query): CallHistogram {
+  *histogram(query: Query): WorkInParts<CallHistogram> {
     const { index, behind } = this.#searched()
-    return { ...readHistogram(index, query), behind }
+    const { through } = index
+    const counting = readHistogram(index.database, query)
+    for (;;) {
+      const { done, value } = counting.next()
+      if (done) return { ...value, behind }
+      yield
+      if (index.through < through) throw new Error('the index was built again meanwhile: ask again')
+    }
   }
 
   names(request: NamesRequest): LedgerNames {

@@ -1,7 +1,8 @@
-// The thread that reads the ledger for the console: takes a question at a time and answers it, and
-// brings the index up to date between them. Started by ledger-reader.ts; ends with the gate.
+// The thread that reads the ledger for the console: takes a question at a time and answers it, one
+// that takes long in parts with others in between, and brings the index up to date between them. Started by ledger-reader.ts; ends with the gate.
 
 import { parentPort, workerData } from 'node:worker_threads'
+import type { WorkInParts } from './histogram.ts'
 import { LedgerQueries } from './ledger-queries.ts'
 
 const { directory } = workerData as { readonly directory: string }
@@ -24,14 +25,76 @@ export interface ReadRequest {
   readonly with: unknown
 }
 
-parentPort?.on('message', ({ id, ask, with: args }: ReadRequest) => {
+/** Nobody waits for the answer any more. */
+export interface GiveUpRequest {
+  readonly id: number
+  readonly ask: 'give up'
+}
+
+parentPort?.on('message', (request: ReadRequest | GiveUpRequest) => {
+  const { id } = request
+  if (request.ask === 'give up') return giveUp(id)
+  const { ask, with: args } = request
+  answer(id, () => {
+    const value = reading[ask](args as never)
+    return isInParts(value) ? begin({ id, parts: value }) : { value }
+  })
+  scheduleIndexing()
+})
+
+interface Unfinished {
+  readonly id: number
+  readonly parts: WorkInParts<unknown>
+}
+
+const unfinished: Unfinished[] = []
+let isPartDue = false
+
+function isInParts(value: object): value is WorkInParts<unknown> {
+  return Symbol.iterator in value && 'next' in value
+}
+
+function begin(work: Unfinished): undefined {
+  unfinished.push(work)
+  schedulePart()
+  return undefined
+}
+
+function schedulePart(): void {
+  if (isPartDue) return
+  isPartDue = true
+  setImmediate(takePart)
+}
+
+function giveUp(id: number): void {
+  const at = unfinished.findIndex((work) => work.id === id)
+  if (at >= 0) unfinished.splice(at, 1)
+}
+
+/** One part, then whatever was asked meanwhile. In turn: what takes one part waits for one of each. */
+function takePart(): void {
+  isPartDue = false
+  const work = unfinished.shift()
+  if (work === undefined) return
+  const { id, parts } = work
+  answer(id, () => {
+    const { done, value } = parts.next()
+    if (done) return { value }
+    unfinished.push(work)
+    return undefined
+  })
+  if (unfinished.length > 0) schedulePart()
+}
+
+/** Undefined: later. */
+function answer(id: number, work: () => { readonly value: unknown } | undefined): void {
   try {
-    parentPort?.postMessage({ id, value: reading[ask](args as never) })
+    const result = work()
+    if (result !== undefined) parentPort?.postMessage({ id, ...result })
   } catch (error) {
     parentPort?.postMessage({ id, error: (error as Error).message })
   }
-  scheduleIndexing()
-})
+}
 
 let isGoing = false
 

@@ -1,16 +1,21 @@
 // The ledger as the console's endpoints read it: the questions of ledger-queries.ts, each a promise, answered
 // in a thread that is started with the first of them and ended when it has been idle for some time.
 
+import type { IncomingMessage } from 'node:http'
 import { extname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { READER_IDLE_MS, READINGS_MAX } from '../contract/console-limits.ts'
 import { ApiError } from '../http/errors.ts'
+import type { WorkInParts } from './histogram.ts'
 import type { LedgerQueries } from './ledger-queries.ts'
-import type { ReadRequest } from './ledger-reader-thread.ts'
+import type { GiveUpRequest, ReadRequest } from './ledger-reader-thread.ts'
 
 type ReadName = ReadRequest['ask']
 type ReadArguments<Ask extends ReadName> = Parameters<LedgerQueries[Ask]>[0]
-type ReadResult<Ask extends ReadName> = ReturnType<LedgerQueries[Ask]>
+type ReadResult<Ask extends ReadName> =
+  ReturnType<LedgerQueries[Ask]> extends WorkInParts<infer Result>
+    ? Result
+    : ReturnType<LedgerQueries[Ask]>
 
 interface PendingRead {
   readonly resolve: (value: never) => void
@@ -28,17 +33,25 @@ export class LedgerReader {
     this.#directory = directory
   }
 
-  ask<Ask extends ReadName>(ask: Ask, args: ReadArguments<Ask>): Promise<ReadResult<Ask>> {
+  /** `asker`: if its connection is closed, the rest of the work is left undone. */
+  ask<Ask extends ReadName>(
+    ask: Ask,
+    args: ReadArguments<Ask>,
+    asker?: Pick<IncomingMessage, 'socket'>,
+  ): Promise<ReadResult<Ask>> {
     if (this.#waiting.size >= READINGS_MAX)
       throw new ApiError('API_LIMIT', `${READINGS_MAX} questions wait for the ledger`, 'try again')
     const worker = this.#start()
     const id = ++this.#lastId
     clearTimeout(this.#idle)
-    return new Promise<ReadResult<Ask>>((resolve, reject) => {
+    const onClose = () => this.#giveUp(id)
+    asker?.socket.once('close', onClose)
+    const reply = new Promise<ReadResult<Ask>>((resolve, reject) => {
       this.#waiting.set(id, { resolve: resolve as PendingRead['resolve'], reject })
       worker.ref()
       worker.postMessage({ id, ask, with: args } satisfies ReadRequest)
     })
+    return reply.finally(() => asker?.socket.off('close', onClose))
   }
 
   async close(): Promise<void> {
@@ -62,12 +75,18 @@ export class LedgerReader {
 
   #answered(id: number, value: unknown, error: string | undefined): void {
     const waiting = this.#waiting.get(id)
+    if (waiting === undefined) return
     this.#waiting.delete(id)
-    if (error === undefined) waiting?.resolve(value as never)
-    else waiting?.reject(new ApiError('API_FAULT', error, 'see `sluice ledger verify`'))
+    if (error === undefined) waiting.resolve(value as never)
+    else waiting.reject(new ApiError('API_FAULT', error, 'see `sluice ledger verify`'))
     if (this.#waiting.size > 0) return
     this.#worker?.unref()
     this.#idle = setTimeout(() => void this.close(), READER_IDLE_MS).unref()
+  }
+
+  #giveUp(id: number): void {
+    this.#worker?.postMessage({ id, ask: 'give up' } satisfies GiveUpRequest)
+    this.#answered(id, undefined, 'the connection was closed before the answer')
   }
 
   #ended(worker: Worker, why: string): void {

@@ -8,12 +8,21 @@ import { queryLedger } from '../../ledger/query/query.ts'
 import { RecordIndex } from '../../ledger/query/record-index.ts'
 import { freshDirectory } from '../../ledger/samples.test-support.ts'
 import { OVERVIEW_INTERVALS } from '../contract/console-limits.ts'
-import { readHistogram, readNames } from './histogram.ts'
+import { readHistogram, readNames, type WorkInParts } from './histogram.ts'
 import { readOverview } from './overview.ts'
 
 const START_MS = 1_800_000_000_000
 /** 500 calls are five hours: whole ones in the middle, parts of two at the ends. */
 const STEP_MS = 37_000
+/** So that everything is counted in several parts. */
+const STEP = { records: 60, minutes: 13 }
+
+function finish<Result>(work: WorkInParts<Result>): Result {
+  for (;;) {
+    const { done, value } = work.next()
+    if (done) return value
+  }
+}
 
 test('every figure is exact for the stretch it names, and for the one before', async () => {
   const directory = freshDirectory()
@@ -29,6 +38,11 @@ test('every figure is exact for the stretch it names, and for the one before', a
     if (isRefused) await ledger.refuse(entry)
     else await ledger.intent(entry)
   }
+  // The clock was set back by a second between the first and the second of them.
+  for (const [at, atMs] of [0, -1_000, 3_600_000].entries())
+    await ledger.intent(
+      judgement(500 + at, { atMs: START_MS - 36_000_000 + atMs, server: 'odd', name: 'one' }),
+    )
   ledger.close()
   const database = openLedgerReadOnly(directory)
   const index = new RecordIndex(directory, database, {})
@@ -57,7 +71,7 @@ test('every figure is exact for the stretch it names, and for the one before', a
     { text: 'TOOL-3', untilMs },
     { principal: 'nobody' },
   ]) {
-    const { intervals, intervalMs, ...span } = readHistogram(index, query)
+    const { intervals, intervalMs, ...span } = finish(readHistogram(index.database, query, STEP))
     const found = queryLedger(database, { ...query, limit: 1_000 }, index).calls
     for (const { atMs, counts } of intervals) {
       const own = found.filter(
@@ -71,6 +85,16 @@ test('every figure is exact for the stretch it names, and for the one before', a
       true,
     )
   }
+  const { startMs, intervalMs, intervals } = finish(
+    readHistogram(index.database, { server: 'odd' }, STEP),
+  )
+  expect(
+    intervals.map(({ atMs, counts }) => [(atMs - startMs) / intervalMs, counts.allow]),
+  ).toEqual([
+    [-1, 1],
+    [0, 1],
+    [Math.floor(3_600_000 / intervalMs), 1],
+  ])
   expect(readNames(index.database, { of: 'tool', text: 'FILES/' })).toEqual(
     Array.from({ length: 7 }, (_, n) => `files/tool-${n}`),
   )

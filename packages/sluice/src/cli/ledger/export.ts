@@ -9,13 +9,8 @@ import { type Command, Option } from 'commander'
 import { readPackageVersion } from '../../gateway/shared/package-version.ts'
 import { deliverWebhook } from '../../ledger/chain/deliver-webhook.ts'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
-import {
-  EXPORT_FORMATS,
-  type ExportFormat,
-  exportChunks,
-  type HashedRecord,
-  readHashedRecords,
-} from '../../ledger/export/chunks.ts'
+import { exportChunks, type HashedRecord, readHashedRecords } from '../../ledger/export/chunks.ts'
+import { EXPORT_FORMATS, type ExportFormat } from '../../ledger/export/forms.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { addDirectoryOptions } from '../connect/find-data.ts'

@@ -84,7 +84,10 @@ export class BackgroundIndexer {
     const { directory } = this.#options
     const ledger = openLedgerReadOnly(directory)
     try {
-      return { ledger, index: new RecordIndex(directory, ledger, { isChecked: false }) }
+      const index = new RecordIndex(directory, ledger, { isChecked: false })
+      // While the console's thread writes to the index, calls would wait for its lock.
+      index.database.exec('PRAGMA busy_timeout = 0')
+      return { ledger, index }
     } catch (error) {
       ledger.close()
       throw error

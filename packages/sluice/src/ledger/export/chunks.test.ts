@@ -9,13 +9,8 @@ import { allowed, denied, judgement } from '../judgements.test-support.ts'
 import { Ledger } from '../ledger.ts'
 import type { Query } from '../query/query.ts'
 import { freshDirectoryForAll } from '../samples.test-support.ts'
-import {
-  EXPORT_FORMATS,
-  type ExportFormat,
-  exportChunks,
-  exportPage,
-  readHashedRecords,
-} from './chunks.ts'
+import { exportChunks, exportPage, readHashedRecords } from './chunks.ts'
+import { EXPORT_FORMATS, type ExportFormat } from './forms.ts'
 
 const START = 1_800_000_000_000
 const CALLS = 60

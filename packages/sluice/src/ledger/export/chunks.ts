@@ -9,11 +9,8 @@ import { matches, type Query } from '../query/query.ts'
 import { decode } from '../records/decoding.ts'
 import { EXPORT_OPEN_MAX, EXPORT_STRETCH_RECORDS } from '../records/limits.ts'
 import type { LedgerRecord } from '../records/record.ts'
-import { CSV_HEAD, cefLine, csvLine, otlpRecord, otlpRequest } from './forms.ts'
+import { CSV_HEAD, cefLine, csvLine, type ExportFormat, otlpRecord, otlpRequest } from './forms.ts'
 import { recordJson } from './record-json.ts'
-
-export const EXPORT_FORMATS = ['jsonl', 'csv', 'cef', 'otlp'] as const
-export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
 export interface HashedRecord {
   readonly record: LedgerRecord

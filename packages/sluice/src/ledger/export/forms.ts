@@ -8,6 +8,9 @@ import { escapeUnseenJson, visibleLines, visibleText } from '../../core/visible-
 import type { LedgerRecord } from '../records/record.ts'
 import { FIELDS, formatTime, toFields } from './record-fields.ts'
 
+export const EXPORT_FORMATS = ['jsonl', 'csv', 'cef', 'otlp'] as const
+export type ExportFormat = (typeof EXPORT_FORMATS)[number]
+
 export const CSV_HEAD = `${FIELDS.join(',')}\r\n`
 
 export function csvLine(record: LedgerRecord, hash: string): string {

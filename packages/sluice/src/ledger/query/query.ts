@@ -85,8 +85,9 @@ function byIndex(
   query: Query,
   limit: number,
 ): CallWithOutcome[] {
-  const selected = selectCalls(index, query)
-  if (selected === undefined) return []
+  const matching = selectCalls(index.database, query)
+  if (matching === undefined) return []
+  const selected = selectRecords(matching, matching.range)
   const order = query.order === 'oldest' ? 'ASC' : 'DESC'
   const sql = `${selected.found} SELECT calls.seq AS seq, outcomes.seq AS outcome FROM calls
     LEFT JOIN outcomes ON outcomes.intent = calls.seq
@@ -107,43 +108,49 @@ export interface CallSelection {
   /** Empty, or beginning with `WHERE`. */
   readonly where: string
   readonly values: readonly (number | string)[]
+  /** Numbers of the records to look through; not part of `where`. */
+  readonly range: RecordRange
 }
 
+export interface RecordRange {
+  readonly first: number
+  readonly last: number
+}
+
+const EVERY_RECORD: RecordRange = { first: 0, last: Number.MAX_SAFE_INTEGER }
+
 /** The criteria of a query as SQL over the index; undefined if no call can match. */
-export function selectCalls(index: RecordIndex, query: Query): CallSelection | undefined {
+export function selectCalls(index: DatabaseSync, query: Query): CallSelection | undefined {
   const where: string[] = []
   const values: (number | string)[] = []
   for (const [column, text] of listQueryTerms(query)) {
-    const word = index.findWord(text)
+    const word = index.prepare('SELECT id FROM words WHERE text = ?').get(text)?.id
     if (word === undefined) return undefined
     where.push(`calls.${column} = ?`)
-    values.push(word)
+    values.push(Number(word))
     const usual = USUAL[column]
     if (usual !== undefined && word !== usual) where.push(`calls.${column} <> ${usual}`)
   }
   if (query.denied) where.push(`calls.action <> ${USUAL_WORDS.action}`)
   if (query.word !== undefined) where.push(WITH_LABEL[query.word])
   const { sinceMs, untilMs, before, after, text } = query
+  let { first, last } = EVERY_RECORD
   if (sinceMs !== undefined || untilMs !== undefined) {
-    const span = [sinceMs ?? 0, untilMs ?? Number.MAX_SAFE_INTEGER]
+    const times = [sinceMs ?? 0, untilMs ?? Number.MAX_SAFE_INTEGER]
     // The clock may have been set back, so the range of numbers is looked up rather than assumed.
-    const bounds = index.database
+    const bounds = index
       .prepare('SELECT min(seq) AS low, max(seq) AS high FROM calls WHERE at BETWEEN ? AND ?')
-      .get(...span)
+      .get(...times)
     if (bounds?.low == null) return undefined
-    where.push('calls.seq BETWEEN ? AND ?', '+calls.at BETWEEN ? AND ?')
-    values.push(Number(bounds.low), Number(bounds.high), ...span)
+    first = Number(bounds.low)
+    last = Number(bounds.high)
+    where.push('+calls.at BETWEEN ? AND ?')
+    values.push(...times)
   }
-  if (before !== undefined) {
-    where.push('calls.seq < ?')
-    values.push(before)
-  }
-  if (after !== undefined) {
-    where.push('calls.seq > ?')
-    values.push(after)
-  }
+  if (before !== undefined) last = Math.min(last, before - 1)
+  if (after !== undefined) first = Math.max(first, after + 1)
   if (text !== undefined) {
-    if (!index.hasText(toAsciiLower(text))) return undefined
+    if (!hasWord(index, toAsciiLower(text))) return undefined
     where.push(`(${SEARCHED.map((column) => `calls.${column} IN found`).join(' OR ')})`)
     values.unshift(toAsciiLower(text))
   }
@@ -151,7 +158,32 @@ export function selectCalls(index: RecordIndex, query: Query): CallSelection | u
     text === undefined
       ? ''
       : 'WITH found AS MATERIALIZED (SELECT id FROM words WHERE instr(lower(text), ?) > 0)'
-  return { found: matching, where: where.length > 0 ? `WHERE ${where.join(' AND ')}` : '', values }
+  return {
+    found: matching,
+    where: where.length > 0 ? `WHERE ${where.join(' AND ')}` : '',
+    values,
+    range: { first, last },
+  }
+}
+
+/** Its calls among these records, as part of `where`. One range: of two, SQLite may search by the
+ * longer one. */
+export function selectRecords(selected: CallSelection, range: RecordRange): CallSelection {
+  const { first, last } = range
+  if (first === EVERY_RECORD.first && last === EVERY_RECORD.last) return selected
+  const { where, values } = selected
+  return {
+    ...selected,
+    range,
+    where: `${where === '' ? 'WHERE' : `${where} AND`} calls.seq BETWEEN ? AND ?`,
+    values: [...values, first, last],
+  }
+}
+
+/** Whether some name, code or reason has it; `text` is in lower case. */
+function hasWord(index: DatabaseSync, text: string): boolean {
+  const statement = index.prepare('SELECT 1 FROM words WHERE instr(lower(text), ?) > 0 LIMIT 1')
+  return statement.get(text) !== undefined
 }
 
 const LIMITED = `calls.code IN (SELECT id FROM words WHERE text IN ('${LIMIT_CODES.join("', '")}'))`

@@ -73,20 +73,6 @@ export class RecordIndex {
     this.#statements = Object.fromEntries(prepared)
   }
 
-  /** The number of a text; undefined if no record has it. */
-  findWord(text: string): number | undefined {
-    const id = this.#statements.find.get(text)?.id
-    return id === undefined ? undefined : Number(id)
-  }
-
-  /** Whether some name, code or reason has it; `text` is in lower case. */
-  hasText(text: string): boolean {
-    const statement = this.database.prepare(
-      'SELECT 1 FROM words WHERE instr(lower(text), ?) > 0 LIMIT 1',
-    )
-    return statement.get(text) !== undefined
-  }
-
   /** The root over `SUBTREE_LEAVES` leaves from `first` on; undefined if it is not known. */
   subtree(first: number): string | undefined {
     const row = this.database.prepare('SELECT hash FROM subtrees WHERE first = ?').get(first)
@@ -101,12 +87,17 @@ export class RecordIndex {
       if (added === 0) return true
       done += added
     }
-    return readHead(this.#ledger).seq === this.#through()
+    return readHead(this.#ledger).seq === this.through
   }
 
   /** Records that are not indexed yet. */
   get behind(): number {
-    return Math.max(0, readHead(this.#ledger).seq - this.#through())
+    return Math.max(0, readHead(this.#ledger).seq - this.through)
+  }
+
+  /** The last record that is indexed. */
+  get through(): number {
+    return Number(this.database.prepare('SELECT seq FROM through').get()?.seq ?? 0)
   }
 
   /** The number of a call's outcome, if it is indexed. */
@@ -246,10 +237,6 @@ export class RecordIndex {
     this.#counts.clear()
   }
 
-  #through(): number {
-    return Number(this.database.prepare('SELECT seq FROM through').get()?.seq ?? 0)
-  }
-
   /** Roots of complete subtrees only: what is between is quick to read. */
   #addLeaf(at: number, hash: string): void {
     if (at % SUBTREE_LEAVES === 0) this.#leaves = { first: at, tree: new Peaks() }
@@ -271,7 +258,8 @@ export class RecordIndex {
   #intern(text: string): number {
     const known = this.#words.get(text)
     if (known !== undefined) return known
-    const id = this.findWord(text) ?? this.#addWord(text)
+    const found = this.#statements.find.get(text)?.id
+    const id = found === undefined ? this.#addWord(text) : Number(found)
     if (this.#words.size >= REMEMBERED_WORDS_MAX) this.#words.clear()
     this.#words.set(text, id)
     return id
