@@ -71,46 +71,75 @@ interface CountWriter {
   readonly hour: { run(...values: number[]): unknown }
 }
 
+interface CallCount {
+  n: number
+  refused: number
+}
+
+/** By two numbers, without a key that is a new text for each call. */
+type CountTable = Map<number, Map<number, CallCount>>
+
 /** What one step of the index adds, written at its end. */
 export class CountedCalls {
-  readonly #minutes = new Map<string, number>()
-  readonly #hours = new Map<string, { n: number; refused: number }>()
+  /** By action, minute and code. */
+  readonly #minutes = new Map<number, CountTable>()
+  /** By hour and word. */
+  readonly #hours = {
+    principal: new Map() as CountTable,
+    agent: new Map() as CountTable,
+    tool: new Map() as CountTable,
+  }
 
   add(row: readonly unknown[]): void {
-    const get = (column: keyof typeof PLACES) => Number(row[PLACES[column]])
-    const [at, action] = [get('at'), get('action')]
-    const minute = `${Math.floor(at / MINUTE_MS)},${action},${get('code')}`
-    this.#minutes.set(minute, (this.#minutes.get(minute) ?? 0) + 1)
-    for (const [column, kind] of Object.entries(COUNTED_KINDS)) {
-      const word = get(column as CountedColumn)
-      if (column === 'agent' && word === USUAL_WORDS.agent) continue
-      const key = `${kind},${Math.floor(at / HOUR_MS)},${word}`
-      const counts = this.#hours.get(key) ?? { n: 0, refused: 0 }
-      counts.n++
-      if (action !== USUAL_WORDS.action) counts.refused++
-      this.#hours.set(key, counts)
-    }
+    const at = Number(row[PLACES.at])
+    const action = Number(row[PLACES.action])
+    const refused = action === USUAL_WORDS.action ? 0 : 1
+    const minutes: CountTable = this.#minutes.get(action) ?? new Map()
+    if (minutes.size === 0) this.#minutes.set(action, minutes)
+    count(minutes, { first: Math.floor(at / MINUTE_MS), second: Number(row[PLACES.code]), refused })
+    const first = Math.floor(at / HOUR_MS)
+    const { principal, agent, tool } = this.#hours
+    count(principal, { first, second: Number(row[PLACES.principal]), refused })
+    count(tool, { first, second: Number(row[PLACES.tool]), refused })
+    const second = Number(row[PLACES.agent])
+    if (second !== USUAL_WORDS.agent) count(agent, { first, second, refused })
   }
 
   /** Returns what was added to `COUNTS_SUM`. */
   flush(to: CountWriter): number {
     let sum = 0
-    for (const [key, n] of this.#minutes) {
-      const [minute, action, code] = key.split(',').map(Number) as [number, number, number]
-      to.minute.run(minute, action, code, n)
-      sum += (((minute % MODULUS) * 3 + action * 5 + code * 7) % MODULUS) * n
-    }
-    for (const [key, { n, refused }] of this.#hours) {
-      const [kind, hour, word] = key.split(',').map(Number) as [number, number, number]
-      to.hour.run(kind, hour, word, n, refused)
-      sum += ((kind * 11 + (hour % MODULUS) * 13 + word * 17) % MODULUS) * (n + refused * 3)
-    }
+    for (const [action, minutes] of this.#minutes)
+      for (const [minute, codes] of minutes)
+        for (const [code, { n }] of codes) {
+          to.minute.run(minute, action, code, n)
+          sum += (((minute % MODULUS) * 3 + action * 5 + code * 7) % MODULUS) * n
+        }
+    for (const [column, kind] of Object.entries(COUNTED_KINDS))
+      for (const [hour, words] of this.#hours[column as CountedColumn])
+        for (const [word, { n, refused }] of words) {
+          to.hour.run(kind, hour, word, n, refused)
+          sum += ((kind * 11 + (hour % MODULUS) * 13 + word * 17) % MODULUS) * (n + refused * 3)
+        }
     this.clear()
     return sum
   }
 
   clear(): void {
     this.#minutes.clear()
-    this.#hours.clear()
+    for (const table of Object.values(this.#hours)) table.clear()
+  }
+}
+
+function count(
+  table: CountTable,
+  { first, second, refused }: { first: number; second: number; refused: number },
+): void {
+  const counts = table.get(first) ?? new Map<number, CallCount>()
+  if (counts.size === 0) table.set(first, counts)
+  const known = counts.get(second)
+  if (known === undefined) counts.set(second, { n: 1, refused })
+  else {
+    known.n++
+    known.refused += refused
   }
 }
