@@ -11,6 +11,7 @@ import { inspect } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Grants } from '../../packages/sluice/src/identity/callers/grants.ts'
 import { type AuthorisationServer, serveAuthorisation } from '../servers/authorisation.ts'
+import { pipeTo } from '../support/line-pipe.ts'
 import { atTerminal } from '../support/person.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import { sendRaw } from '../support/raw-http.ts'
@@ -256,14 +257,21 @@ describe('who is let in', () => {
     expect((await grants('list')).out).toContain('every grant is revoked')
   })
 
-  test('a grant that ends is refused with the reason, and its open streams end', async () => {
+  test('a grant that ends is refused with the reason; its open streams and pipes end', async () => {
     const untilMs = Date.now() + 1_500
     const terms = { policy: 'reader', slots: 2, groups: [], explain: false }
     const token = store((kept) => kept.add({ ...terms, name: 'guest', untilMs }, Date.now()).token)
     const client = await open(token)
     const headers = { 'mcp-session-id': client.session ?? '', authorization: `Bearer ${token}` }
     const stream = await fetch(client.url, { headers })
+    const pipe = await pipeTo(gate, 'echo', token)
+    pipe.say({ id: 1, method: 'ping' })
+    expect(await pipe.answerTo(1)).toMatchObject({ result: {} })
     await stream.text()
+    await pipe.ended
+    expect(Date.now()).toBeGreaterThanOrEqual(untilMs)
+    expect(gate.log).toContain('may no longer call')
+    await expect(pipeTo(gate, 'echo', token)).rejects.toThrow('the grant `guest` ended at 20')
     const refused = await client.ask('ping')
     expect(refused.status).toBe(401)
     expect(refused.answer.error.message).toContain('the grant `guest` ended at 20')

@@ -15,9 +15,9 @@ export interface Heard {
 }
 
 /** `*` is all servers. */
-export async function pipeTo({ data }: RunningGate, server = '*') {
+export async function pipeTo({ data }: RunningGate, server = '*', token?: string) {
   const socket = (await connectGate(data)) as Socket
-  await greet(socket, { do: 'pipe', server })
+  await greet(socket, { do: 'pipe', server, ...(token === undefined ? {} : { token }) })
   const heard: Heard[] = []
   createInterface({ input: socket }).on('line', (line) => heard.push(JSON.parse(line)))
   const say = (message: object) =>
@@ -27,5 +27,6 @@ export async function pipeTo({ data }: RunningGate, server = '*') {
     await until(() => heard.some(answers))
     return heard.find(answers) as Heard
   }
-  return { say, heard, answerTo, close: () => socket.destroy() }
+  const ended = new Promise((resolve) => socket.once('end', resolve))
+  return { say, heard, answerTo, ended, close: () => socket.destroy() }
 }

@@ -34,7 +34,12 @@ export function TryCall({ tool, onClose }: { tool: ToolPage; onClose: () => void
   const [error, setError] = useState<ApiError>()
   const principals = [
     ...(value?.localUser === true ? ['local'] : []),
-    ...(value?.grants ?? []).filter(({ revoked }) => revoked === null).map((grant) => grant.name),
+    ...(value?.grants ?? [])
+      .filter(
+        ({ revoked, until }) =>
+          revoked === null && (until === null || Date.parse(until) > Date.now()),
+      )
+      .map((grant) => grant.name),
   ]
   const chosen = principal === '' ? (principals[0] ?? '') : principal
   const args = writeArguments(fields, values)

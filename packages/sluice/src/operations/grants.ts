@@ -5,7 +5,12 @@ import type { JsonObject } from '@sluice/policy/core/json'
 import { OperationError } from '../core/operation-error.ts'
 import { toActor } from '../core/person.ts'
 import { nameOne } from '../gateway/config/grants.ts'
-import { GRANT_END_HELP, type Grant, readGrantEnd } from '../identity/callers/grant.ts'
+import {
+  GRANT_END_HELP,
+  type Grant,
+  getRevocationMs,
+  readGrantEnd,
+} from '../identity/callers/grant.ts'
 import type { Grants } from '../identity/callers/grants.ts'
 import { IdentityError } from '../identity/errors.ts'
 import {
@@ -160,7 +165,7 @@ export function toGrantView(grant: Grant, grants: Grants): JsonObject {
     until: at(grant.untilMs ?? null),
     created: at(grant.createdMs),
     lastUsed: at(grants.lastUseMs(grant)),
-    revoked: at(grant.revokedMs),
+    revoked: at(getRevocationMs(grant)),
   }
 }
 

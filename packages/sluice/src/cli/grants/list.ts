@@ -2,7 +2,7 @@
 // none is kept.
 
 import type { Command } from 'commander'
-import { type Grant, isGrantValid } from '../../identity/callers/grant.ts'
+import { type Grant, getRevocationMs, isGrantValid } from '../../identity/callers/grant.ts'
 import { toGrantView } from '../../operations/grants.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
@@ -51,9 +51,9 @@ export function addGrantsList(parent: Command, answer: SetExitCode): void {
 }
 
 function formatGrant(grant: Grant, nowMs: number, output: Output): string {
-  const { name, policy, slots, groups, explain, canSayPrompt, isFixed, lastUsedMs, revokedMs } =
-    grant
+  const { name, policy, slots, groups, explain, canSayPrompt, isFixed, lastUsedMs } = grant
   const { untilMs } = grant
+  const revokedMs = getRevocationMs(grant)
   const hasEnd = typeof untilMs === 'number' && revokedMs === null
   const parts = [
     `policy ${policy}`,

@@ -66,7 +66,8 @@ export async function openAuthenticator(
     try {
       authenticator.look()
       endGrants()
-      if (endMs - nowMs() < GRANTS_LOOK_MS) setTimeout(endGrants, endMs - nowMs()).unref()
+      // A timer may fire a fraction of a millisecond early.
+      if (endMs - nowMs() < GRANTS_LOOK_MS) setTimeout(endGrants, endMs - nowMs() + 1).unref()
       grants.storeLastUse()
       gate.sessions.endUnheld()
     } catch (error) {

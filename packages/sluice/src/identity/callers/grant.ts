@@ -57,6 +57,13 @@ export function isGrantValid(grant: Grant, nowMs: number): boolean {
   return grant.revokedMs === null && !hasGrantEnded(grant, nowMs)
 }
 
+/** Null if it was not revoked, or had ended before: that is only marked as well, so that it does not
+ * come back if the clock is set back. */
+export function getRevocationMs({ revokedMs, untilMs }: Grant): number | null {
+  const hasEndedBefore = revokedMs !== null && typeof untilMs === 'number' && revokedMs > untilMs
+  return hasEndedBefore ? null : revokedMs
+}
+
 export function makeToken(): string {
   return PREFIX + randomBytes(32).toString('hex')
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { GRANT_NAME } from '../names.ts'
-import { hashGrantToken, makeToken, readGrantEnd } from './grant.ts'
+import { getRevocationMs, hashGrantToken, makeToken, readGrantEnd } from './grant.ts'
 import { Grants } from './grants.ts'
 
 const ANN = { name: 'ann', policy: 'reader', slots: 2, groups: ['ops'], explain: true }
@@ -106,6 +106,8 @@ describe('a grant', () => {
     gate.add({ ...ANN, untilMs: T + 50 }, T + 40)
     expect(gate.revoke('ann', T + 49)).toBeDefined()
     expect(gate.validNames(T)).toEqual([])
+    // The first had ended by itself.
+    expect(gate.list().map(getRevocationMs)).toEqual([null, T + 20, T + 49])
   })
 
   test('has an end that is a day, or a time with a zone', () => {

@@ -31,7 +31,8 @@ const ADD = `INSERT INTO grants (hash, name, policy, slots, groups, explain, say
   SELECT :hash, :name, :policy, :slots, :groups, :explain, :prompt, :now, :until, :until
   WHERE NOT EXISTS (SELECT 1 FROM grants WHERE name = :name AND nullif(revoked_ms, until_ms) IS NULL
     AND (until_ms IS NULL OR until_ms > :now))`
-/** Never at the very time of its end, which would look like a grant that was not revoked. */
+/** Never at the very time of its end, which would look like a grant that was not revoked. Those that have
+ * ended are marked too, see `getRevocationMs`. */
 const REVOKE = `UPDATE grants SET revoked_ms = :now - (until_ms IS :now)
   WHERE name = :name AND nullif(revoked_ms, until_ms) IS NULL`
 
