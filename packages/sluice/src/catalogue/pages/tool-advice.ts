@@ -16,10 +16,13 @@ export const USED: Readonly<Record<Category, string>> = {
     'An agent calls it to carry out a purchase, a payment or a trade as the last step of a task.',
 }
 
+/** Where the labels of the tool at hand stand in its advice. */
+export const LABELS = '{labels}'
+
 export const ADVICE: Readonly<Record<Category, readonly string[]>> = {
   Read: [
     'Allow it; a limit keeps one session from reading everything.',
-    'Label what it brings in (`private`, `untrusted`), so that guardrails can hold what leaves afterwards.',
+    `Label what it brings in (${LABELS}), so that guardrails can hold what leaves afterwards.`,
     'Let a person approve it where it reads secrets.',
   ],
   Write: [

@@ -56,6 +56,21 @@ test('a page of a tool of unknown class says so, and tells no risk', () => {
   expect(text).toContain('**Unknown**, perhaps Execute')
   expect(text).not.toMatch(/critical|high risk|Risk:/)
   expect(text).toContain('It takes no arguments.')
+  expect(text).toContain('A call gets the verdict for Execute.')
+  expect(text).toContain('If it is Execute: It runs something')
+  expect(text).toContain('classify:\n  "a/frobnicator": Execute')
+  expect(text).not.toContain('What it is not')
+})
+
+test('advice names the labels of the tool, and none where it brings in nothing private', () => {
+  const read = markdownOf(toolPage(tool('read_file', 'Read a file')))
+  expect(read).toContain('Label what it brings in (`private`, `untrusted`)')
+  const own = {
+    server: 'a',
+    name: 'gallery_list',
+    description: 'List the public gallery templates',
+  }
+  expect(markdownOf(toolPage(own))).not.toContain('Label what it brings in')
 })
 
 test('what is archived is not called a copy', () => {

@@ -22,7 +22,7 @@ import { splitNameWords } from '../signals/split-words.ts'
 import { getAssessment } from './assessment-cache.ts'
 import { countTools, summaryOf } from './server-page.ts'
 import { suggestRule } from './suggest-policy.ts'
-import { ADVICE, denialOf, USED, WAYS } from './tool-advice.ts'
+import { ADVICE, denialOf, LABELS, USED, WAYS } from './tool-advice.ts'
 
 const MEANS: Readonly<Record<Category, string>> = {
   Read: 'It answers and changes nothing; what it answers stays with the agent.',
@@ -80,14 +80,19 @@ export function toolPage(definition: ToolDefinition, around: ToolPageContext = {
     sections: [
       { heading: 'What it does', blocks: described(definition) },
       { heading: 'Parameters', blocks: parameters(definition) },
-      { heading: 'How agents use it', blocks: [createTextBlock(USED[category])] },
+      {
+        heading: 'How agents use it',
+        blocks: [createTextBlock(`${ifGuessed(assessment)}${USED[category]}`)],
+      },
       { heading: 'Why it needs a policy', blocks: why(assessment) },
-      { heading: 'What it is not', blocks: whatNot(assessment) },
+      assessment.unknown
+        ? { heading: 'Say what it is', blocks: settling(id, assessment) }
+        : { heading: 'What it is not', blocks: whatNot(assessment) },
       {
         heading: 'What this access lets an attacker do',
         blocks: [attackTable(assessment.attacks)],
       },
-      { heading: 'Advice', blocks: [{ kind: 'list', items: ADVICE[category] }] },
+      { heading: 'Advice', blocks: [{ kind: 'list', items: adviceOf(assessment) }] },
       { heading: 'A policy to begin with', blocks: recommended(id, assessment) },
       { heading: 'Four ways to rule it', blocks: ways(id) },
       { heading: 'What a denied agent receives', blocks: denied() },
@@ -101,7 +106,35 @@ export function toolPage(definition: ToolDefinition, around: ToolPageContext = {
 function leadOf(assessment: ToolAssessment): string {
   const { category, risk, unknown } = assessment
   if (!unknown) return `**${category}**, ${risk} risk. ${meansOf(assessment)}`
-  return `**Unknown**, perhaps ${category}: its definition does not say clearly what it does. A call gets the stricter of the verdicts for ${category} and for Execute.`
+  const verdict =
+    category === 'Execute'
+      ? 'the verdict for Execute'
+      : `the stricter of the verdicts for ${category} and for Execute`
+  return `**Unknown**, perhaps ${category}: its definition does not say clearly what it does. A call gets ${verdict}.`
+}
+
+/** What follows is said of the class, and the class is a guess. */
+function ifGuessed({ category, unknown }: ToolAssessment): string {
+  return unknown ? `If it is ${category}: ` : ''
+}
+
+/** The line that ends the guess. */
+function settling(id: string, { category }: ToolAssessment): PageBlock[] {
+  return [
+    createTextBlock(
+      'Read what it does, then name its class in the policy; the gate asks no further:',
+    ),
+    yaml(['classify:', `  ${JSON.stringify(id)}: ${category}`, ''].join('\n')),
+  ]
+}
+
+/** The labels in the advice are those of this tool; what is public needs none. */
+function adviceOf({ category, flows }: ToolAssessment): string[] {
+  const labels = flows.reads.filter((label) => label !== 'public').map((label) => `\`${label}\``)
+  return ADVICE[category].flatMap((line) => {
+    if (!line.includes(LABELS)) return [line]
+    return labels.length === 0 ? [] : [line.replace(LABELS, labels.join(', '))]
+  })
 }
 
 function described({ description, title }: ToolDefinition): PageBlock[] {
@@ -143,7 +176,7 @@ function why(assessment: ToolAssessment): PageBlock[] {
   const shown = evidence.filter(({ text }) => text !== '').slice(0, EVIDENCE_SHOWN_MAX)
   const blocks: PageBlock[] = [
     createTextBlock(
-      `${meansOf(assessment)}${unknown ? '' : ` Risk: ${riskBecause}.`} Confidence ${Math.round(confidence * 100)} %.`,
+      `${ifGuessed(assessment)}${meansOf(assessment)}${unknown ? '' : ` Risk: ${riskBecause}.`} Confidence ${Math.round(confidence * 100)} %.`,
     ),
     createTextBlock(flowSentence(flows)),
   ]
@@ -230,7 +263,9 @@ function related(
     .map(({ other }) => {
       const assessment = getAssessment(other)
       const cell = pathOf === undefined ? other.name : { text: other.name, to: pathOf(other) }
-      const milder = CATEGORIES.indexOf(assessment.category) < CATEGORIES.indexOf(category)
+      const milder =
+        !assessment.unknown &&
+        CATEGORIES.indexOf(assessment.category) < CATEGORIES.indexOf(category)
       return [
         cell,
         assessment.unknown ? `unknown, perhaps ${assessment.category}` : assessment.category,

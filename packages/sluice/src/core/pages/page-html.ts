@@ -90,7 +90,8 @@ function blockOf(block: PageBlock, root: string, name: string): string {
     }
     case 'table': {
       const isNumber = (at: number) =>
-        block.rows.every((row) => /^[\d,.]*( (ms|s|min|h))?$/.test(textOf(row[at] ?? '')))
+        block.rows.every((row) => /^[\d,.]*( (ms|s|min|h))?$/.test(textOf(row[at] ?? ''))) &&
+        block.rows.some((row) => textOf(row[at] ?? '') !== '')
       const kinds = block.head.map((_, at) => (isNumber(at) ? ' class="number"' : ''))
       const head = block.head
         .map((cell, at) => `<th scope="col"${kinds[at]}>${escapeHtml(cell)}</th>`)
