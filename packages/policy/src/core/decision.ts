@@ -78,6 +78,9 @@ export interface ShadowDecision {
 /**
  * What happens to one call, by which rule, and why.
  *
+ * Code that replaces a decision copies its members: a new member must be cleared there if it belongs to the
+ * rule. In this package `decide/`, in the gate `toDenial` (gateway/call/decide-call.ts) and await-approval.ts.
+ *
  * @example
  * ```ts
  * const { action, code, rule, reason } = evaluate(policy, call)

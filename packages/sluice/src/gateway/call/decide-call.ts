@@ -60,6 +60,7 @@ export function toFreezeTarget({ call, facts }: CallRequest): FreezeTarget {
   return { server: call.server, ...who }
 }
 
+/** In place of what a rule decided: what belongs to that rule must not appear in the denial. */
 export function toDenial(decision: Decision, code: Decision['code'], reason: string): Decision {
   return { ...decision, action: 'deny', code, reason, limits: [], approvals: [] }
 }

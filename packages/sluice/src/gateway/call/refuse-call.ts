@@ -1,6 +1,7 @@
 // The reply to a request that is not forwarded. A client of the stateless generation whose approval is
 // pending is asked to retry; a hidden name is answered exactly as a name that no server has. The refusal
-// of a decision is on record by now (admit-call.ts). Called by handle-call.ts.
+// of a decision was handed to the ledger (admit-call.ts), which may write it after the reply has left. Called by
+// handle-call.ts.
 
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import { type LocalCode, toRpcCode } from '../../protocol/rpc-codes.ts'

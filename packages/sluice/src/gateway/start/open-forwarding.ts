@@ -5,7 +5,7 @@ import { GATE_BEAT_MS } from '../../store/limits.ts'
 import type { GateConfig } from '../config/config.ts'
 import { digestSession, RequestForwarder } from '../front/forward/forward-requests.ts'
 import { PeerListener } from '../front/forward/peer-listener.ts'
-import type { HttpFront } from '../front/http/http.ts'
+import type { HttpFront } from '../front/http/http-front.ts'
 import type { SharedStore } from './open-shared-store.ts'
 
 export class Forwarding {
