@@ -1,39 +1,84 @@
 // Limits of the policy engine, by name and unit. The error for exceeding one states the limit and
 // the actual value.
 
-/** Steps of the comparison of two globs. */
+/**
+ * Steps of the comparison that decides whether one glob is narrower than another. Beyond it neither
+ * counts as narrower: both apply, and the stricter action wins.
+ */
 export const GLOB_STATES_MAX = 2_000
+/** Length of the `reason` of a rule. A longer one is refused. */
 export const REASON_LENGTH_MAX = 500
+/** Guardrails of one policy document. A document with more is refused. */
 export const GUARDRAILS_MAX = 300
+/**
+ * Entries of one list under a rule, such as its `rate_limit`s, its `spend_limit`s, or the parts of
+ * `per`. A rule with more is refused.
+ */
 export const LIMITS_PER_RULE_MAX = 16
 
+/** Largest `max` of a `rate_limit`. */
 export const RATE_MAX = 1_000_000
+/** Longest `window` of a `rate_limit` or `spend_limit`: 366 days. */
 export const WINDOW_SECONDS_MAX = 366 * 86_400
 
+/** Longest `timeout` of an approval, after which the request is denied: 7 days. */
 export const APPROVAL_TIMEOUT_SECONDS_MAX = 7 * 86_400
-/** Clients give up after 60 seconds. */
+/**
+ * Longest `wait` of an approval, after which the agent is told to retry. Most clients give up after
+ * 60 seconds.
+ */
 export const APPROVAL_WAIT_SECONDS_MAX = 50
+/** Largest `quorum`: how many people must approve one call. */
 export const QUORUM_MAX = 20
 
+/** Length of a `when` expression. A longer one is refused. */
 export const EXPRESSION_LENGTH_MAX = 4_096
+/**
+ * Nodes of the syntax tree of an expression. An expression with more is refused: split it over
+ * several guardrails.
+ */
 export const EXPRESSION_NODES_MAX = 400
+/** Nesting of an expression. A deeper one is refused: split it over several guardrails. */
 export const EXPRESSION_DEPTH_MAX = 24
+/** Length of a regular expression for `matches`. A longer one is refused. */
 export const PATTERN_LENGTH_MAX = 500
-/** Steps of a pattern with its repetitions written out: what a match costs for each character. */
+/**
+ * Steps of a regular expression with its repetitions written out, which is what a match costs for
+ * each character. A pattern with more is refused.
+ */
 export const PATTERN_STEPS_MAX = 1_000
-/** The same for all patterns of a document: compiling a thousand steps takes milliseconds. */
+/**
+ * Steps of all regular expressions of a document together, because compiling 1,000 steps takes
+ * milliseconds. A document with more is refused.
+ */
 export const DOCUMENT_PATTERN_STEPS_MAX = 100_000
 
-/** What one expression may walk in one call, in total. */
+/**
+ * List entries and object members that one expression may visit in one call. Beyond it the
+ * condition is undecidable.
+ */
 export const WALK_ENTRIES_MAX = 1_000
+/**
+ * Characters that one expression may read in one call, each times the weight of the function that
+ * reads it. Beyond it the condition is undecidable.
+ */
 export const WALK_LENGTH_MAX = 65_536
-/** `matches` is slower than everything else: a character counts as this many. */
+/** Weight of a character that `matches` reads, counted towards `WALK_LENGTH_MAX`. */
 export const MATCH_WEIGHT = 8
-/** Wide positions of a pattern up to which RE2 caches its state table. */
+/**
+ * Wide character classes of a pattern up to which `MATCH_WEIGHT` applies, because RE2 still caches
+ * its state table.
+ */
 export const MATCH_WIDE_MAX = 10
-/** Beyond that, a character counts as this many for each step of the pattern. */
+/**
+ * Weight of a character for each step of the pattern, if the pattern has more than `MATCH_WIDE_MAX`
+ * wide character classes.
+ */
 export const MATCH_STEP_WEIGHT = 8
-/** The same for functions that read their text in several ways; all others count once. */
+/**
+ * Weight of a character that this function reads, counted towards `WALK_LENGTH_MAX`. Functions
+ * without an entry count 1.
+ */
 export const FUNCTION_WEIGHTS: Readonly<Record<string, number>> = {
   path: 64,
   url: 4,
@@ -44,9 +89,15 @@ export const FUNCTION_WEIGHTS: Readonly<Record<string, number>> = {
   isPrivate: 0,
   reads: 0,
 }
-/** Parts of an expression that its macros may run in one call, entries times parts of the body. */
+/**
+ * Nodes that the macros of an expression (`all`, `exists`, …) may evaluate in one call: entries
+ * times nodes of the body. Beyond it the condition is undecidable.
+ */
 export const MACRO_PARTS_MAX = 5_000
-/** A function that parses counts as this many parts, for any text. */
+/**
+ * Nodes that a call of this function counts as, towards `MACRO_PARTS_MAX`. Functions without an
+ * entry count 1.
+ */
 export const FUNCTION_PARTS: Readonly<Record<string, number>> = {
   path: 32,
   url: 48,
@@ -57,85 +108,117 @@ export const FUNCTION_PARTS: Readonly<Record<string, number>> = {
   matches: 8,
 }
 /**
- * Characters of one call's texts with percent escapes that are decoded to look for the gate's
- * files, at about 20 ns each. A call with more is denied: it could name them in text that is not
- * checked.
+ * Percent-encoded characters of one call's arguments that are decoded to look for the gate's own
+ * files, at about 20 ns each. A call with more is denied: text that is not checked could name them.
  */
 export const DECODED_CHARS_MAX = 1_048_576
 /**
- * Characters of one call's texts that are searched for the gate's files, at about 7 ns each; base64
- * is searched beyond that too. A call with more is denied.
+ * Characters of one call's arguments that are searched for the gate's own files, at about 7 ns
+ * each. A call with more is denied, except for base64, which is searched at any length.
  */
 export const SEARCHED_CHARS_MAX = 5 * 1_048_576
 /**
- * Characters of one call's texts that are read backwards from a name of the gate's files, or
- * resolved as a path, which counts four times; at most 10 ns each. More count as naming them.
+ * Characters of one call's arguments that are read backwards from the name of one of the gate's own
+ * files, or resolved as a path (which counts four times), at most 10 ns each. A call with more
+ * counts as naming them.
  */
 export const PATH_STEPS_MAX = 1_048_576
 /**
- * Characters of a text with `..` that is searched for climbs, at about 5 ns each, if the server's
- * directory is within the gate's files. A longer text counts as leading to them.
+ * Characters of a text that is searched for `..` segments leading to the gate's own files, at about
+ * 5 ns each, if the server's directory is within them. A longer text counts as leading there.
  */
 export const CLIMB_CHARS_MAX = 4 * 1_048_576
-/** A string or number that is part of a counter's key. */
+/**
+ * Length of an argument that is part of a counter's key (`per: args.x`). A call with a longer one
+ * is denied.
+ */
 export const KEY_PART_LENGTH_MAX = 256
-/** Counter keys that a limit caches. */
+/** Counter keys that one limit caches; the cache is cleared when it is full. */
 export const REMEMBERED_KEYS_MAX = 4_096
 /**
- * Arguments of one call whose values are recorded for `replay`, and the longest text among them.
+ * Arguments of one call whose values are recorded for `replay`. The values of further ones are
+ * unknown to it.
  */
 export const JUDGED_PATHS_MAX = 200
+/**
+ * Token claims of one call whose values are recorded for `replay`. The values of further ones are
+ * unknown to it.
+ */
 export const JUDGED_CLAIMS_MAX = 50
+/** Length of a value that is recorded for `replay`. A longer one is recorded as withheld. */
 export const JUDGED_TEXT_LENGTH_MAX = 1_024
-/** Conditions not decidable from the ledger for which `replay` still tries every outcome. */
+/**
+ * Conditions of a call that the ledger does not decide and for which `replay` tries every outcome.
+ * A call with more is reported as unknown.
+ */
 export const REPLAY_UNKNOWNS_MAX = 5
-/** Nesting of a declared input schema that is followed. */
+/** Nesting of a tool's input schema that is followed. Arguments below it count as undeclared. */
 export const SCHEMA_DEPTH_MAX = 16
 
-/** Hosts that the arguments of one call may name where `egress` has a list for it. */
+/**
+ * Hosts that the arguments of one call may name, if `egress` has a list for its tool. A call with
+ * more is denied.
+ */
 export const EGRESS_HOSTS_MAX = 1_000
-/** Hosts of one list, planted values of a document, and the length of one. */
+/** Hosts in one list under `egress`. A longer list is refused. */
 export const HOSTS_MAX = 1_000
+/** Canaries of one document. A document with more is refused: each is looked for in every call. */
 export const CANARIES_MAX = 100
+/** Length of a canary. A longer one is refused. */
 export const CANARY_LENGTH_MAX = 200
-/** What `max_bytes` and `max_tokens` of answers may say. */
+/** Largest `max_bytes` of the answers of a tool. */
 export const ANSWER_BYTES_MAX = 16 * 1_048_576
+/** Largest `max_tokens` of the answers of a tool. */
 export const ANSWER_TOKENS_MAX = 8 * 1_048_576
 
-/** Combinations of branches that `prove` enumerates for one tool. */
+/**
+ * Combinations of conditions that `prove` enumerates for one tool. Beyond it the claim is reported
+ * as not proved.
+ */
 export const PROVE_BRANCHES_MAX = 4_096
-/** Calls that `prove` tries to reach one branch. */
+/** Calls that `prove` tries for one tool when it looks for a counterexample. */
 export const PROVE_TRIES_MAX = 20_000
-/** Sets of labels that `prove` follows for a claim with `after`. */
+/**
+ * Sets of session labels that `prove` follows for a claim with `after`. Beyond it the claim is
+ * reported as not proved.
+ */
 export const PROVE_LABEL_SETS_MAX = 4_096
-/** Calls that `prove` tries for all sequences of one claim. */
+/** Calls that `prove` tries for one claim with `after`, for all sequences together. */
 export const PROVE_SEQUENCE_TRIES_MAX = 200_000
-/** Callers that the rules tell apart for which `prove` looks for a sequence. */
+/** Callers that the rules tell apart and for which `prove` looks for a sequence of calls. */
 export const PROVE_CALLERS_MAX = 100
 
-/** Relative paths of one call that are resolved; more count as naming the gate's files. */
+/**
+ * Relative paths of one call that are resolved. A call with more counts as naming the gate's own
+ * files.
+ */
 export const RESOLVED_PATHS_MAX = 5_000
 /**
  * Readings of one path (decoded, with backslashes as separators, `..` resolved before or after)
- * that are checked; a path with more counts as naming the gate's files.
+ * that are checked. A path with more counts as naming the gate's own files.
  */
 export const PATH_READINGS_MAX = 64
-/** Times that a text is percent-decoded step by step, before it is decoded fully. */
+/**
+ * Times that a text is percent-decoded one layer at a time, before all remaining layers are decoded
+ * at once.
+ */
 export const DECODE_ROUNDS_MAX = 3
 /**
- * Characters of one call's texts with letters that have several forms (combining accents, full
- * width), which are normalised to look for the gate's files, at up to 200 ns each. A call with more
- * is denied.
+ * Characters of one call's arguments that are normalised, such as combining accents or full-width
+ * letters, to look for the gate's own files, at up to 200 ns each. A call with more is denied.
  */
 export const NORMALIZED_CHARS_MAX = 327_680
 /**
- * Consecutive combining marks: sorting a longer run takes quadratic time. A text with more counts
- * as naming the gate's files.
+ * Consecutive combining marks, because sorting a longer run takes quadratic time. A text with more
+ * counts as naming the gate's own files.
  */
 export const COMBINING_RUN_MAX = 16
-/** Texts of one call that are cached, so that equal ones are searched once. */
+/** Texts of one call that are remembered as harmless, so that equal ones are searched once. */
 export const SEARCHED_TEXTS_MAX = 10_000
-/** Characters of a path without its `.` and `..` segments; as on Linux. */
+/** Length of a path without its `.` and `..` segments, as on Linux; a longer one names no file. */
 export const PATH_LENGTH_MAX = 4_096
-/** Characters of a resource URI that is compared with rules; a longer one has no normal form. */
+/**
+ * Length of a resource URI that is normalised before it is compared with rules. A longer one is
+ * denied.
+ */
 export const URI_LENGTH_MAX = 8_192

@@ -1,32 +1,57 @@
 // Limits of provenance: what a session remembers of answers and prompts. What does not fit is
 // forgotten, and what is forgotten counts as a stranger's text, so a limit only tightens.
 
-/** Hashes that a session remembers of answers; 12 bytes each at a load of at most 0.8. */
+/**
+ * Hashes of answers that a session remembers, 12 bytes each. If it is full, the oldest answers are
+ * forgotten.
+ */
 export const PROVENANCE_ENTRIES_MAX = 64_000
-/** Part of the entries that is freed at once when a session is full: the oldest answers, whole. */
+/**
+ * Hashes that are freed at once when a session's memory is full: the oldest answers, each
+ * completely.
+ */
 export const PROVENANCE_FREED_MIN = 8_000
-/** Characters of one answer that are remembered. The rest counts as forgotten. */
+/** Characters of one answer that a session remembers. The rest counts as forgotten. */
 export const ANSWER_REMEMBERED_CHARS_MAX = 196_608
-/** Nesting of an answer that is read as fields; what is deeper is prose. */
+/** Nesting of an answer that is read as fields. Deeper parts count as prose. */
 export const ANSWER_DEPTH_MAX = 32
-/** Values of the arguments of one call that are checked. A call with more is held. */
+/**
+ * Argument values of one call whose origin is checked. A call that sends or changes data and has
+ * more is held for approval.
+ */
 export const CHECKED_VALUES_MAX = 4_096
-/** Characters of the arguments of one call that are checked. A call with more is held. */
+/**
+ * Characters of one call's arguments whose origin is checked. A call that sends or changes data and
+ * has more is held for approval.
+ */
 export const CHECKED_CHARS_MAX = 131_072
-/** Nesting of arguments that is checked. A call with more is held. */
+/**
+ * Nesting of one call's arguments whose origin is checked. A call that sends or changes data and
+ * nests deeper is held for approval.
+ */
 export const CHECKED_DEPTH_MAX = 32
-/** Characters of a prompt that count as named by the user. */
+/**
+ * Characters of a prompt whose values count as named by the user. The rest of the prompt is
+ * ignored.
+ */
 export const PROMPT_CHARS_MAX = 2_000
-/** Different words of all prompts of a session; past it, those of earlier prompts are forgotten. */
+/**
+ * Different words that a session remembers of its prompts. Beyond it, those of earlier prompts are
+ * forgotten.
+ */
 export const PROMPT_WORDS_MAX = 4_096
-/** A leaf with more characters or words is prose, whatever its key. */
+/** Characters of a field of an answer. A longer one counts as prose, whatever its key. */
 export const FIELD_CHARS_MAX = 100
+/** Words of a field of an answer. A field with more counts as prose, whatever its key. */
 export const FIELD_WORDS_MAX = 8
-/** Words of prose from which on a stranger is taken to have written the fields of the record too. */
+/**
+ * Words of prose in a record from which on a third party counts as the author of its other fields
+ * too.
+ */
 export const RECORD_PROSE_WORDS = 12
-/** Characters that count as one word of text without blanks, such as base64. */
+/** Characters without a blank that count as one word, as in base64. */
 export const WORD_CHARS = 16
-/** Lines of a text that is read as records; a longer one is prose. */
+/** Lines of a text that is read as records. A longer text counts as prose. */
 export const RECORD_LINES_MAX = 10_000
-/** Directories of a path that are compared with what is known. */
+/** Parent directories of a path that are compared with known paths. */
 export const PATH_PARTS_MAX = 16

@@ -1,77 +1,122 @@
 // Bounds of what the console sends and receives, by name and unit. Those of the API as a whole are
 // in limits.ts.
 
-/** Exact counters are sent this often, to each who looks. */
+/** How often the Live page is sent its exact counters. */
 export const LIVE_TICK_MS = 250
-/** Fifty rows a second are more than anybody reads. */
+/** Rows of calls that the Live page is sent per tick; further calls are only counted. */
 export const LIVE_ROWS_A_TICK = 12
-/** How calls ended whose rows were sent before: as many as a page keeps rows. */
+/** Outcomes of calls whose rows were sent before, per tick: as many as a page keeps rows. */
 export const LIVE_ENDS_A_TICK = 1_000
-/** A minute of ticks, for pages that lost their stream. */
+/**
+ * Ticks kept for pages that reconnect: one minute. Without a page for that long, counting pauses.
+ */
 export const LIVE_TICKS_KEPT = 240
-/** Read when Live opens, on the gate's own thread: a few milliseconds. */
+/**
+ * Newest ledger records that are read when Live opens, on the gate's own thread: a few
+ * milliseconds. The list of events reads up to ten times as many.
+ */
 export const LIVE_PAST_RECORDS_MAX = 2_000
+/** Age of the oldest call that is shown when Live opens. */
 export const LIVE_PAST_MS = 10 * 60_000
-/** Counted second by second, in seconds; and series of one second that keep the name of their tool. */
+/** How far back Live has counts for every second. */
 export const LIVE_HISTORY_S = 300
+/**
+ * Combinations of server, tool and result that are counted separately in one second of Live; rarer
+ * ones are merged per server.
+ */
 export const LIVE_HISTORY_COUNTS_MAX = 200
+/** Calls that are shown when Live opens. */
 export const LIVE_PAST_ROWS = 100
 
-/** The overview: points of its plot, and names of each list. */
+/** Points of the overview's chart. */
 export const OVERVIEW_INTERVALS = 60
+/** Names in each list of the overview: those with the most calls. */
 export const OVERVIEW_TOP = 8
-/** Bars over the ledger. */
+/** Bars of the histogram over the ledger. */
 export const HISTOGRAM_INTERVALS = 90
-/** The newest records, which bars over a free text are counted among. */
+/** Newest ledger records that the histogram counts when the search has free text. */
 export const SEARCHED_RECORDS_MAX = 1_000_000
-/** Records that one answer looks through for a free text; the next page goes on from there. */
+/** Ledger records that one request searches for free text; the next page continues from there. */
 export const SEARCH_STEP_RECORDS = 1_000_000
-/** Records, and minutes, that bars over the ledger are counted among before other questions are answered. */
+/** Ledger records that the histogram counts in one go, before other queries have their turn. */
 export const HISTOGRAM_STEP_RECORDS = 500_000
+/**
+ * Minutes of the ledger's counts that the histogram adds up in one go, before other queries have
+ * their turn.
+ */
 export const HISTOGRAM_STEP_MINUTES = 100_000
-/** Names that are suggested for a filter, and how many of its column are looked through for them. */
+/** Names that are suggested for a filter. */
 export const SUGGESTED_NAMES_MAX = 20
+/** Names of a column that are searched for suggestions. */
 export const SUGGESTION_WORDS_MAX = 20_000
 
-/** How long a question waits for the index of the ledger, and how many records that takes in at a time:
- * what is left is taken in after the answer, which says how much it is. */
+/**
+ * How long a query waits for the ledger's index to catch up. Beyond it, the answer says how many
+ * records are missing.
+ */
 export const INDEX_WAIT_MS = 200
+/** Records that the ledger's index takes in at a time while a query waits. */
 export const INDEX_STEP_RECORDS = 2_000
-/** A call is looked for so far from the end of the record, and its outcome so far behind it, before the
- * index is asked. */
+/**
+ * Ledger records that are read backwards to find a call, and forwards to find its outcome, before
+ * the index is used.
+ */
 export const CALL_READ_RECORDS_MAX = 20_000
-/** How far the time of a row and that of its record may lie apart. */
+/**
+ * Largest difference between the time of a row and that of its ledger record; a call outside it is
+ * not found.
+ */
 export const CALL_FOUND_WITHIN_MS = 120_000
+/** Events that the console lists, newest first. */
 export const EVENTS_MAX = 300
-/** Questions to the thread that reads the ledger, and how long it stays when there are none. */
+/**
+ * Queries that wait for the thread that reads the ledger. Further ones are refused with
+ * `API_LIMIT`.
+ */
 export const READINGS_MAX = 64
+/** How long the thread that reads the ledger stays up without a query. */
 export const READER_IDLE_MS = 120_000
 
-/** A call from the console: how long it waits for its answer (a held call ends then), and characters of
- * its arguments and of what is shown. */
+/**
+ * How long a call that was made from the console waits for its answer. A pending approval ends with
+ * it.
+ */
 export const TRIED_CALL_MS = 60_000
+/**
+ * Length of the arguments of a call that is made from the console, and of the part of its answer
+ * that is shown. Longer arguments are refused.
+ */
 export const TRIED_ANSWER_LENGTH_MAX = 100_000
 
-/** As long as the language takes. */
+/** Length of a policy draft in the console: that of a policy document. A longer one is refused. */
 export const DRAFT_LENGTH_MAX = 1_024 * 1_024
+/** How far back a policy draft is replayed against recorded calls. */
 export const REPLAY_MS = 24 * 60 * 60_000
+/** Versions of the policy that the console keeps; the oldest is dropped. */
 export const POLICY_VERSIONS_KEPT = 500
-/** Of a rule that is shown beside a call. */
+/** Characters of a rule that are shown beside a call. */
 export const RULE_TEXT_LENGTH_MAX = 4_000
-/** Of a definition or a page of the catalogue. */
+/** Characters of a tool's definition, and of its catalogue page, that are shown. */
 export const DEFINITION_LENGTH_SHOWN = 200_000
 
-/** Agents in the list, and what is shown of one. */
+/** Agents in the console's list. */
 export const AGENTS_SHOWN = 500
+/** Newest messages of an agent that are shown. */
 export const MESSAGES_SHOWN = 400
+/** Characters of one message that are shown. */
 export const MESSAGE_LENGTH_SHOWN = 20_000
+/** Characters of an agent's file that are shown. */
 export const FILE_LENGTH_SHOWN = 500_000
-/** Pages of a journal, and calls of the ledger, that are read for the turns of an agent. */
+/** Pages of its journal that are read to show the turns of an agent. */
 export const JOURNAL_PAGES_READ = 20
+/** Ledger calls that are read to show the turns of an agent. */
 export const AGENT_CALLS_READ = 500
-/** How often it is looked whether an agent that somebody watches has begun a run, and how long one wait
- * for its end lasts. */
+/** How often a watched agent is checked for a new run. */
 export const WATCH_AGENT_EVERY_MS = 1_000
+/** How long one wait for the end of a watched agent's run lasts; then it is repeated. */
 export const WATCH_RUN_MS = 20_000
-/** The page polls at this interval. */
+/**
+ * How long a prompt from the console waits for its run to end; then the run continues and the page
+ * watches it.
+ */
 export const PROMPT_WAIT_MS = 200

@@ -1,29 +1,46 @@
 // Bounds of the admin API, by name and unit. What a page may ask for is bounded with its endpoint's
 // shape; this is what everybody together may take.
 
+/** Body of a request to `/api`. A larger one is refused. */
 export const API_BODY_BYTES_MAX = 1_024 * 1_024
-/** How long a sign-in lasts, and how many there are at once. */
+/** How long a sign-in to the console lasts. */
 export const SIGN_IN_MS = 12 * 60 * 60_000
+/** Sign-ins to the console at once; the oldest is dropped. */
 export const SIGN_INS_MAX = 1_000
-/** A one-time code of `sluice console`. */
+/** How long a one-time code of `sluice console` is valid. */
 export const CODE_MS = 2 * 60_000
-/** A one-time code for somebody who was added and has nothing yet. */
+/** How long the one-time code for a newly added person is valid. */
 export const INVITATION_MS = 24 * 60 * 60_000
-/** How long a sign-in at an authorisation server is valid: then its groups are requested again. */
+/** How long an external sign-in (OIDC) lasts. The groups are read again at the next one. */
 export const GUEST_MS = 60 * 60_000
-/** Codes of authorisation servers that are being exchanged at once. */
+/**
+ * Codes that are being exchanged at authorisation servers at once. Further external sign-ins are
+ * refused.
+ */
 export const EXCHANGES_MAX = 16
-/** How long after signing in elsewhere somebody may add a first passkey. */
+/** How long after an external sign-in a person may add a first passkey. */
 export const GUEST_FRESH_MS = 5 * 60_000
+/** One-time codes that are valid at once; the oldest is dropped. */
 export const CODES_MAX = 1_000
-/** How long a person may take to touch a key, and how many may be about to. */
+/** How long a passkey challenge is valid: the time to touch a key. */
 export const CHALLENGE_MS = 2 * 60_000
+/** Open passkey challenges, for signing in and for proofs each; the oldest is dropped. */
 export const CHALLENGES_MAX = 1_000
+/** Open passkey challenges of one person; the oldest is dropped. */
 export const CHALLENGES_PER_PERSON_MAX = 16
+/** Length of the passkey assertion in the header `Sluice-Proof`. A longer one is refused. */
 export const ASSERTION_LENGTH_MAX = 16_384
 
-/** Streams of events: how many, how many of them one person's (a page has two), how often they show that they live, and how far one may be behind. */
+/** Event streams that are open at once. A further one is refused. */
 export const STREAMS_MAX = 200
+/**
+ * Event streams of one person that are open at once; a page has up to two. A further one is
+ * refused.
+ */
 export const STREAMS_PER_PERSON_MAX = 24
+/** How often an event stream is sent a keep-alive. */
 export const STREAM_PULSE_MS = 15_000
+/**
+ * Bytes that a slow reader of an event stream has not taken yet. Beyond it the stream is closed.
+ */
 export const STREAM_BEHIND_BYTES_MAX = 4 * 1_024 * 1_024
