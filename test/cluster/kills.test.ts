@@ -1,10 +1,23 @@
 // S5 with kills: the gates at which an approval was asked for, decided and used are killed or stopped right
-// after. The call is made once, and never again.
+// after. The call is made once, and never again. And what the console of the gate that is left shows.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { SettingsView } from '../../packages/sluice/src/admin/contract/contract-console.ts'
+import type { Overview } from '../../packages/sluice/src/admin/contract/contract-overview.ts'
+import {
+  countOverview,
+  readFigures,
+} from '../../packages/sluice/src/admin/queries/overview.test-support.ts'
+import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
+import { decode } from '../../packages/sluice/src/ledger/records/decoding.ts'
+import type { LedgerRecord } from '../../packages/sluice/src/ledger/records/record.ts'
+import { parsePostgresUrl } from '../../packages/sluice/src/store/postgres/address.ts'
+import { PostgresConnections } from '../../packages/sluice/src/store/postgres/connections.ts'
+import { readChain } from '../../packages/sluice/src/store/postgres/read-chain.ts'
 import { ADA, endOwnGates, ownGate } from '../support/own-gate.ts'
+import { makePerson, PIN } from '../support/person.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import {
   findPostgres,
@@ -13,13 +26,16 @@ import {
   startPostgres,
 } from '../support/postgres.ts'
 import { scratchDirectory } from '../support/scratch.ts'
-import { endGates, fixture, startGate, until } from '../support/start-gate.ts'
+import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
 
 const postgres = findPostgres()
 const KEY = 'a key of the cluster with 32 characters or more'
 const POLICY = `version: 1
 default: allow
-tools: { count/slow: { action: require_approval } }
+tools:
+  count/slow: { action: require_approval }
+  count/fail: deny
+  count/write: { action: allow, rate_limit: { max: 2, window: 1h, per: everyone } }
 `
 
 describe.skipIf(postgres === undefined)(namePostgresSuite('kills', postgres), () => {
@@ -34,6 +50,12 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('kills', postgres), ()
     await server?.end()
   })
 
+  async function open(gate: RunningGate): Promise<PlainClient> {
+    const client = await PlainClient.open(gate, 'count')
+    await client.ask('tools/list')
+    return client
+  }
+
   test('S5: each gate dies in between, and the approval is used once', async () => {
     const log = join(scratchDirectory(), 'calls')
     const calls = () => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [])
@@ -42,12 +64,9 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('kills', postgres), ()
       policy: POLICY,
       config: { store: server.url(), cluster: { name, key: KEY } },
     })
-    const open = async (gate: Awaited<ReturnType<typeof startGate>>) => {
-      const client = await PlainClient.open(gate, 'count')
-      await client.ask('tools/list')
-      return client
-    }
-    const decides = await ownGate(spec('decides'))
+    const folder = scratchDirectory()
+    await makePerson(join(folder, 'data'), 'eve', ['viewer'])
+    const decides = await ownGate({ ...spec('decides'), folder })
     const [asks, uses, later] = await Promise.all(
       ['asks', 'uses', 'later'].map((name) => startGate(spec(name))),
     )
@@ -70,5 +89,43 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('kills', postgres), ()
       .catch(() => undefined)
     expect(again?.text ?? 'waits').toMatch(/APPROVAL|waits/)
     expect(calls()).toHaveLength(1)
+    await lookOn(later!)
   })
+
+  /** What the console of the gate that is left shows: which gates are lost, and its calls in figures, as
+   * they are in the database. */
+  async function lookOn(gate: RunningGate): Promise<void> {
+    const client = await open(gate)
+    for (const name of ['read', 'fail', 'write', 'write', 'write']) await client.call(name)
+    const sinceMs = Date.now()
+    for (const name of ['read', 'read', 'fail', 'write']) await client.call(name)
+    const { url } =
+      (await askGate(gate.data, { do: 'console', proof: { name: 'eve', pin: PIN } })) ?? {}
+    const code = new URLSearchParams(new URL(String(url)).hash.slice(1)).get('code')
+    const signedIn = await fetch(`${gate.url}/api/sign-in`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ code }),
+    })
+    const { token } = (await signedIn.json()) as { token: string }
+    const get = async (path: string) =>
+      (
+        await fetch(`${gate.url}/api${path}`, { headers: { authorization: `Bearer ${token}` } })
+      ).json()
+    const states = async () =>
+      ((await get('/settings')) as SettingsView).gates.map(({ name, state }) => `${name} ${state}`)
+    await until(async () => (await states()).includes('uses lost'))
+    expect(await states()).toEqual(['asks lost', 'decides stopped', 'later live', 'uses lost'])
+    const untilMs = Date.now() + 1
+    const records: LedgerRecord[] = []
+    const connections = new PostgresConnections(parsePostgresUrl(server.url()))
+    for await (const { text } of readChain(connections, 'later', 1)) records.push(decode(text))
+    await connections.close()
+    for (const fromMs of [sinceMs, sinceMs - 1_000, sinceMs - 60_000]) {
+      const overview = await get(`/overview?sinceMs=${fromMs}&untilMs=${untilMs}`)
+      const counted = countOverview(records, { sinceMs: fromMs, untilMs })
+      expect(readFigures(overview as Overview)).toEqual(counted)
+      expect(Object.keys(counted.totals).sort()).toEqual(expect.arrayContaining(['allow', 'deny']))
+    }
+  }
 })

@@ -21,7 +21,7 @@ import { ErrorNotice, Loading, Notice, PageHead } from '../../ui/page.tsx'
 import { PERIODS } from '../../ui/periods.ts'
 import { Plot } from '../../ui/plot.tsx'
 import { TopList } from '../../ui/top-list.tsx'
-import { count, plural, short } from '../../ui/words.ts'
+import { count, minute, plural, short } from '../../ui/words.ts'
 import { listPending, useInbox } from '../approvals/inbox.ts'
 import { Limits } from './limits.tsx'
 import './overview.css'
@@ -60,8 +60,8 @@ function Attention(): JSX.Element {
   const servers = useResource<{ servers: ServerView[] }>('/servers', REFRESH_MS)
   const agents = useResource<{ running: boolean; agents: AgentView[] }>('/agents', REFRESH_MS)
   const settings = useResource<SettingsView>('/settings', REFRESH_MS)
-  const gates = settings.value?.gates ?? []
-  const lost = gates.filter(({ isLive }) => !isLive)
+  const gates = (settings.value?.gates ?? []).filter(({ state }) => state !== 'stopped')
+  const lost = gates.filter(({ state }) => state === 'lost')
   const list = servers.value?.servers ?? []
   const failing = list.filter(({ state }) => state === 'failing' || state === 'needs login')
   const undecidedCount = list.reduce((sum, { undecided }) => sum + undecided, 0)
@@ -114,7 +114,11 @@ function Attention(): JSX.Element {
               ? `${plural(gates.length, 'gate')}, all live`
               : `${lost.length} of ${plural(gates.length, 'gate')} lost`
           }
-          detail={lost.map(({ name }) => name).join(', ')}
+          detail={
+            lost.length > 0
+              ? lost.map(({ name, seenAtMs }) => `${name} since ${minute(seenAtMs)}`).join(', ')
+              : `figures of this gate, ${gates.find(({ isThis }) => isThis)?.name ?? ''}`
+          }
         />
       )}
       {agents.value?.running === true && <AgentsCard agents={agents.value.agents} />}

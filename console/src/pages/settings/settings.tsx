@@ -68,6 +68,7 @@ function Place(): JSX.Element {
               {frozen.what} is frozen since {date(frozen.atMs)}: <UntrustedText text={frozen.why} />
             </Notice>
           ))}
+          {value.gates.length > 0 && <Gates gates={value.gates} />}
           <table className="table">
             <thead>
               <tr>
@@ -89,5 +90,32 @@ function Place(): JSX.Element {
         </>
       )}
     </section>
+  )
+}
+
+/** Those that share the store with this one. */
+function Gates({ gates }: { gates: SettingsView['gates'] }): JSX.Element {
+  return (
+    <table className="table" aria-label="Gates">
+      <thead>
+        <tr>
+          <th>Gate</th>
+          <th>State</th>
+          <th className="right">Last seen</th>
+        </tr>
+      </thead>
+      <tbody>
+        {gates.map(({ name, state, seenAtMs, isThis }) => (
+          <tr key={name}>
+            <td className="mono">
+              {name}
+              {isThis && <span className="muted"> (this one)</span>}
+            </td>
+            <td className={state === 'lost' ? 'strong' : 'muted'}>{state}</td>
+            <td className="right num">{date(seenAtMs)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   )
 }

@@ -334,5 +334,13 @@ export interface SettingsView {
   readonly ledger: { readonly state: string; readonly records: number }
   readonly frozen: readonly { readonly what: string; readonly why: string; readonly atMs: number }[]
   /** Gates that share the store, this one too; empty if it shares none. */
-  readonly gates: readonly { readonly name: string; readonly isLive: boolean }[]
+  readonly gates: readonly {
+    readonly name: string
+    readonly isLive: boolean
+    /** `lost`: it says nothing any more, and was not stopped. */
+    readonly state: 'live' | 'stopped' | 'lost'
+    readonly seenAtMs: number
+    /** The one that was asked: calls and figures are its own. */
+    readonly isThis: boolean
+  }[]
 }

@@ -49,7 +49,13 @@ export function settingsEndpoints(parts: AdminParts): Endpoint[] {
           observed: policies.now.all.flatMap(({ name, shadow }) => (shadow ? [name] : [])),
           why: String(status.why ?? ''),
           ledger: { state: ledger.state, records: ledger.figures.seq },
-          gates: gates.map(({ name, isLive }) => ({ name, isLive })),
+          gates: gates.map(({ name, isLive, state, seenAt }) => ({
+            name,
+            isLive,
+            state: isLive ? 'live' : state === 'stopped' ? 'stopped' : 'lost',
+            seenAtMs: Date.parse(seenAt),
+            isThis: name === config.cluster?.name,
+          })),
           frozen: freezes.list.map((frozen) => ({
             what: describeFreezeTarget(frozen),
             why: frozen.why,

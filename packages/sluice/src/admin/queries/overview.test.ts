@@ -1,7 +1,7 @@
 // The figures of the overview, compared with counting the same calls one by one.
 
 import { expect, test } from 'vitest'
-import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
+import { openLedgerReadOnly, recordsFrom } from '../../ledger/chain/read.ts'
 import { allowed, denied, judgement } from '../../ledger/judgements.test-support.ts'
 import { Ledger } from '../../ledger/ledger.ts'
 import { queryLedger } from '../../ledger/query/query.ts'
@@ -9,6 +9,7 @@ import { RecordIndex } from '../../ledger/query/record-index.ts'
 import { freshDirectory } from '../../ledger/samples.test-support.ts'
 import { OVERVIEW_INTERVALS } from '../contract/console-limits.ts'
 import { readHistogram, readNames, type WorkInParts } from './histogram.ts'
+import { countOverview, readFigures } from './overview.test-support.ts'
 import { readOverview } from './overview.ts'
 
 const START_MS = 1_800_000_000_000
@@ -27,16 +28,20 @@ function finish<Result>(work: WorkInParts<Result>): Result {
 test('every figure is exact for the stretch it names, and for the one before', async () => {
   const directory = freshDirectory()
   const ledger = Ledger.open({ directory })
-  const calls = Array.from({ length: 500 }, (_, n) => ({
-    atMs: START_MS + n * STEP_MS,
-    server: n % 3 === 0 ? 'files' : 'mail',
-    name: `tool-${n % 7}`,
-    isRefused: n % 5 === 0,
-  }))
-  for (const [n, { isRefused, ...call }] of calls.entries()) {
-    const entry = judgement(n, { ...call, decision: isRefused ? denied : allowed })
-    if (isRefused) await ledger.refuse(entry)
-    else await ledger.intent(entry)
+  const limited = { ...denied, code: 'RATE_LIMITED' }
+  const asked = { ...denied, action: 'require_approval', code: 'APPROVAL_PENDING' } as const
+  for (let n = 0; n < 500; n++) {
+    const decision = n % 5 === 0 ? denied : n % 11 === 0 ? limited : n % 13 === 0 ? asked : allowed
+    const entry = judgement(n, {
+      atMs: START_MS + n * STEP_MS,
+      decision,
+      agent: n % 4 === 0 ? `agent-${n % 24}` : null,
+      server: n % 3 === 0 ? 'files' : 'mail',
+      name: `tool-${n % 7}`,
+      principal: { id: `person-${n % 17}`, kind: 'grant' },
+    })
+    if (decision === allowed) await ledger.intent(entry)
+    else await ledger.refuse(entry)
   }
   // The clock was set back by a second between the first and the second of them.
   for (const [at, atMs] of [0, -1_000, 3_600_000].entries())
@@ -47,22 +52,17 @@ test('every figure is exact for the stretch it names, and for the one before', a
   const database = openLedgerReadOnly(directory)
   const index = new RecordIndex(directory, database, {})
   index.catchUp()
+  const records = [...recordsFrom(database)]
   const [sinceMs, untilMs] = [START_MS + 250.3 * STEP_MS, START_MS + 400 * STEP_MS]
-  const overview = readOverview(index.database, { sinceMs, untilMs })
-  const within = calls.filter(({ atMs }) => atMs >= sinceMs && atMs < untilMs)
-  const earlier = calls.filter(({ atMs }) => atMs >= sinceMs - 149.7 * STEP_MS && atMs < sinceMs)
-  const count = (some: typeof calls, isRefused: boolean) =>
-    some.filter((call) => call.isRefused === isRefused).length
-  expect(overview.totals).toEqual({ allow: count(within, false), deny: count(within, true) })
-  expect(overview.before).toEqual({ allow: count(earlier, false), deny: count(earlier, true) })
-  const sums = overview.intervals.map(({ counts }) => (counts.allow ?? 0) + (counts.deny ?? 0))
-  expect(sums.reduce((all, n) => all + n, 0)).toBe(within.length)
-  expect(overview.intervals.length).toBeLessThanOrEqual(OVERVIEW_INTERVALS)
-  for (const { name, calls: n, refused: not } of overview.tools) {
-    const own = within.filter((call) => `${call.server}/${call.name}` === name)
-    expect([name, n, not]).toEqual([name, own.length, count(own, true)])
+  for (const stretch of [
+    { sinceMs, untilMs },
+    { sinceMs: untilMs, untilMs: untilMs + 40_000 },
+    { sinceMs: START_MS - 86_400_000, untilMs: START_MS + 30 * 86_400_000 },
+  ]) {
+    const overview = readOverview(index.database, stretch)
+    expect(readFigures(overview)).toEqual(countOverview(records, stretch))
+    expect(overview.intervals.length).toBeLessThanOrEqual(OVERVIEW_INTERVALS)
   }
-  expect(overview.reasons.map(({ calls: n }) => n)).toEqual([count(within, true)])
   for (const query of [
     {},
     { sinceMs, untilMs: untilMs - 1 },
@@ -77,7 +77,7 @@ test('every figure is exact for the stretch it names, and for the one before', a
       const own = found.filter(
         ({ record }) => record.atMs >= atMs && record.atMs < atMs + intervalMs,
       )
-      expect((counts.allow ?? 0) + (counts.deny ?? 0)).toBe(own.length)
+      expect(Object.values(counts).reduce((sum, n) => sum + n, 0)).toBe(own.length)
     }
     const all = intervals.flatMap(({ counts }) => Object.values(counts))
     expect(all.reduce((sum, n) => sum + n, 0)).toBe(found.length)
@@ -98,7 +98,10 @@ test('every figure is exact for the stretch it names, and for the one before', a
   expect(readNames(index.database, { of: 'tool', text: 'FILES/' })).toEqual(
     Array.from({ length: 7 }, (_, n) => `files/tool-${n}`),
   )
-  expect(readNames(index.database, { of: 'code', text: '' })).toEqual(['DENIED'])
+  expect(readNames(index.database, { of: 'code', text: 'en' })).toEqual([
+    'APPROVAL_PENDING',
+    'DENIED',
+  ])
   expect(readNames(index.database, { of: 'agent', text: 'nobody' })).toEqual([])
   index.close()
   database.close()

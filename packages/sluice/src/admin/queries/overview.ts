@@ -97,8 +97,8 @@ function countNames(
     .prepare(
       `SELECT w.text AS name, n, refused FROM
         (SELECT word, sum(n) AS n, sum(refused) AS refused FROM (${parts.join(' UNION ALL ')})
-          GROUP BY 1 ORDER BY n DESC, word LIMIT ${OVERVIEW_TOP})
-        JOIN words w ON w.id = word ORDER BY n DESC, w.text`,
+          GROUP BY 1)
+        JOIN words w ON w.id = word ORDER BY n DESC, w.text LIMIT ${OVERVIEW_TOP}`,
     )
     .all()
     .map(({ name, n, refused }) => ({

@@ -111,7 +111,10 @@ test('what is new since the last look is told, once', async () => {
       ),
     limits: () => (state.fault ? [{ ...limit, used: '8', max: '10', share: 0.8 }] : []),
     ledgerFault: () => (state.fault ? 'full' : undefined),
-    gates: async () => [{ name: 'g2', isLive: state.live } as never],
+    gates: async () => [
+      { name: 'g2', isLive: state.live, state: 'ready' } as never,
+      { name: 'g3', isLive: state.live, state: state.live ? 'ready' : 'stopped' } as never,
+    ],
   }
   const watch = new GateWatch(gate)
   await watch.look()

@@ -137,7 +137,10 @@ export class GateWatch {
     if (gates === undefined) return
     const listed = await gates().catch(() => undefined)
     if (listed === undefined) return
-    const lost = listed.filter(({ isLive }) => !isLive).map(({ name }) => name)
+    // A gate that was stopped has said so.
+    const lost = listed
+      .filter(({ isLive, state }) => !isLive && state !== 'stopped')
+      .map(({ name }) => name)
     const known = this.#lost ?? new Set(lost)
     const fresh = lost.filter((name) => !known.has(name))
     this.#lost = new Set(lost)

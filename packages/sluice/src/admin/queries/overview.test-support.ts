@@ -1,0 +1,74 @@
+// The figures of the overview, counted record by record: what SQL says is compared with it, for a ledger
+// in files and for one in a shared store.
+
+import { toOutcomeLabel } from '../../core/outcome-label.ts'
+import type { DecisionRecord, LedgerRecord } from '../../ledger/records/record.ts'
+import { OVERVIEW_TOP } from '../contract/console-limits.ts'
+import type { CountedName, OutcomeCounts, Overview } from '../contract/contract-overview.ts'
+import type { OverviewRequest } from './overview.ts'
+
+export type OverviewFigures = Pick<
+  Overview,
+  'totals' | 'before' | 'reasons' | 'principals' | 'agents' | 'tools'
+> & { readonly inIntervals: OutcomeCounts }
+
+export function countOverview(
+  records: readonly LedgerRecord[],
+  { sinceMs, untilMs }: OverviewRequest,
+): OverviewFigures {
+  const calls = records.filter(
+    (record): record is DecisionRecord => record.kind === 'intent' || record.kind === 'refusal',
+  )
+  const select = (fromMs: number, toMs: number) =>
+    calls.filter(({ atMs }) => atMs >= fromMs && atMs < toMs)
+  const own = select(sinceMs, untilMs)
+  const refused = own.filter(({ decision }) => decision.action !== 'allow')
+  return {
+    totals: countOutcomes(own),
+    inIntervals: countOutcomes(own),
+    before: countOutcomes(select(sinceMs - (untilMs - sinceMs), sinceMs)),
+    reasons: countNames(refused, ({ decision }) => decision.code),
+    principals: countNames(own, ({ principal }) => principal.id),
+    agents: countNames(own, ({ agent }) => agent ?? ''),
+    tools: countNames(own, ({ server, name }) => `${server}/${name}`),
+  }
+}
+
+/** The same of an answer; the intervals added up. */
+export function readFigures(overview: Overview | Omit<Overview, 'behind'>): OverviewFigures {
+  const { totals, before, reasons, principals, agents, tools, intervals } = overview
+  const inIntervals: Record<string, number> = {}
+  for (const { counts } of intervals)
+    for (const [label, n] of Object.entries(counts))
+      inIntervals[label] = (inIntervals[label] ?? 0) + n
+  return { totals, before, reasons, principals, agents, tools, inIntervals }
+}
+
+function countOutcomes(calls: readonly DecisionRecord[]): OutcomeCounts {
+  const counts: Record<string, number> = {}
+  for (const { decision } of calls) {
+    const label = toOutcomeLabel(decision.action, decision.code)
+    counts[label] = (counts[label] ?? 0) + 1
+  }
+  return counts
+}
+
+/** The most frequent; a call without a name is left out. */
+function countNames(
+  calls: readonly DecisionRecord[],
+  nameOf: (call: DecisionRecord) => string,
+): CountedName[] {
+  const counts = new Map<string, { calls: number; refused: number }>()
+  for (const call of calls) {
+    const name = nameOf(call)
+    if (name === '') continue
+    const count = counts.get(name) ?? { calls: 0, refused: 0 }
+    count.calls++
+    if (call.decision.action !== 'allow') count.refused++
+    counts.set(name, count)
+  }
+  return [...counts]
+    .map(([name, count]) => ({ name, ...count }))
+    .sort((one, other) => other.calls - one.calls || (one.name < other.name ? -1 : 1))
+    .slice(0, OVERVIEW_TOP)
+}
