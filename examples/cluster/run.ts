@@ -37,7 +37,8 @@ let approver = ''
 
 const postgres = findPostgres()
 const haproxy = findHaproxy()
-if (postgres === undefined) console.log('not run: PostgreSQL is not installed')
+if (postgres === undefined)
+  console.log('not run: PostgreSQL is not installed, and cannot be installed or fetched here')
 else {
   const database = await startPostgres(postgres)
   const key = 'the same secret at every gate, by a variable'
@@ -62,7 +63,8 @@ else {
         await withGate(gate('three'), async (three) => {
           await tour([one, two, three])
           await approve(one, two)
-          if (haproxy === undefined) console.log('without HAProxy: it is not installed')
+          if (haproxy === undefined)
+            console.log('left out: the load balancer (HAProxy is not installed)')
           else await balance(haproxy, port, [one, two, three])
           await outlive(three, one)
         })

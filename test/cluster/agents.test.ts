@@ -40,7 +40,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('agents of a cluster',
 
   beforeAll(async () => {
     server = await startPostgres(postgres as string)
-    server.createDatabase('agents')
+    await server.createDatabase('agents')
     const pgBouncer = findPgBouncer()
     if (pgBouncer !== undefined) pooler = await startPgBouncer(pgBouncer, server)
     const start = async (name: string): Promise<RunningGate> => {

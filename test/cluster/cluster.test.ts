@@ -60,14 +60,14 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a cluster', postgres)
   }
 
   let databases = 0
-  function newDatabase(): string {
+  async function newDatabase(): Promise<string> {
     const name = `cluster_${++databases}`
-    server.createDatabase(name)
+    await server.createDatabase(name)
     return name
   }
 
   async function startCluster(names: readonly string[], policy = LIMITED) {
-    const database = newDatabase()
+    const database = await newDatabase()
     const log = join(scratchDirectory(), 'calls')
     const gates: OwnGate[] = []
     for (const name of names) {
@@ -199,7 +199,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a cluster', postgres)
   })
 
   test('what each gate would count for itself is refused', async () => {
-    const store = server.url(newDatabase())
+    const store = server.url(await newDatabase())
     const config = { store, cluster: { name: 'a', key: KEY } }
     const start = (more: object) => ownGate({ servers: {}, config, ...more })
     const counted = `${LIMITED}  count/read: { action: allow, when: session.calls < 5 }\n`
@@ -247,7 +247,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a cluster', postgres)
 
   test('a gate that is killed in a call: the call is unknown at its next start, and charged', async () => {
     const log = join(scratchDirectory(), 'calls')
-    const config = { store: server.url(newDatabase()), cluster: { name: 'killed', key: KEY } }
+    const config = { store: server.url(await newDatabase()), cluster: { name: 'killed', key: KEY } }
     const policy = `version: 1
 default: allow
 tools: { count/slow: { action: allow, rate_limit: { max: 1, window: 1h, per: everyone } } }

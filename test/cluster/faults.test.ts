@@ -11,8 +11,10 @@ import { type FixtureServer, serveFixture } from '../support/fixture-server.ts'
 import { endOwnGates, ownGate } from '../support/own-gate.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import {
+  canFollow,
   findPostgres,
   namePostgresSuite,
+  nameStandbyTest,
   type RunningPostgres,
   startPostgres,
 } from '../support/postgres.ts'
@@ -83,9 +85,9 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
     return web
   }
 
-  function newCluster(port = server.port, policy = POLICY) {
+  async function newCluster(port = server.port, policy = POLICY) {
     const database = `faults_${++databases}`
-    primary.createDatabase(database)
+    await primary.createDatabase(database)
     const log = join(scratchDirectory(), 'calls')
     const spec = (name: string, at = port, more: { servers?: object; address?: string } = {}) => {
       const { address, servers = {} } = more
@@ -123,7 +125,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
   // Gates of their own processes, as a gate in this process could not be stopped.
   test('a gate is stopped (SIGSTOP) and goes on: nothing by an old state, nothing twice', async () => {
     const web = await serveWeb()
-    const { calls, spec } = newCluster()
+    const { calls, spec } = await newCluster()
     const servers = { web: { url: web.url } }
     const stopped = await startGate(spec('stopped', server.port, { servers }))
     const other = await startGate(spec('other', server.port, { servers }))
@@ -153,7 +155,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
   })
 
   test('slow, or an answer is lost: calls wait, then are refused, and nothing stays charged', async () => {
-    const { calls, spec } = newCluster()
+    const { calls, spec } = await newCluster()
     const gate = await ownGate(spec('slow', relay.port))
     const client = await open(gate)
     relay.delayMs = 150
@@ -173,7 +175,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
   })
 
   test("a gate's clock is wrong by an hour: it says so and admits nothing", async () => {
-    const { calls, spec } = newCluster()
+    const { calls, spec } = await newCluster()
     const before = process.env.NODE_OPTIONS
     process.env.NODE_OPTIONS = `--import=${join(ROOT, 'test/support/clock-ahead.mjs')}`
     const gate = await startGate(spec('ahead')).finally(() => {
@@ -189,7 +191,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
   test('the network between gates is cut: sessions are taken over, or over', async () => {
     const web = await serveWeb()
     const servers = { web: { url: web.url } }
-    const { spec } = newCluster()
+    const { spec } = await newCluster()
     const hidden = await ownGate(spec('hidden', server.port, { servers, address: 'gate.invalid' }))
     const other = await ownGate(spec('other', server.port, { servers }))
     const page = await open(hidden, 'web')
@@ -202,125 +204,134 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
     expect((await through(count, 'count').call('read')).status).toBe(404)
   })
 
-  test('S2: the primary is killed under load and a standby promoted', async () => {
-    const { calls, database, spec } = newCluster(relay.port)
-    const replication = keep(await TcpRelay.start(server.port))
-    const standby = keep(await server.startStandby(replication.port))
-    const admin = new PostgresConnections(parsePostgresUrl(server.url(database)))
-    await admin.query("ALTER SYSTEM SET synchronous_standby_names = '*'")
-    await admin.query('SELECT pg_reload_conf()')
-    await until(async () => {
-      const [row] = await admin.query('SELECT sync_state FROM pg_stat_replication')
-      return row?.sync_state === 'sync'
-    })
-    await admin.close()
-    const gates = [await ownGate(spec('a')), await ownGate(spec('b'))]
-    const clients = await Promise.all(gates.map((gate) => open(gate)))
-    let number = 0
-    const load = async (client: PlainClient, until: () => boolean) => {
-      while (!until()) await client.call('write', { number: ++number }).catch(() => {})
-    }
-    let isOver = false
-    const loads = clients.flatMap((client) => [
-      load(client, () => isOver),
-      load(client, () => isOver),
-    ])
-    await until(() => calls().length >= 10)
-    await failOver(standby)
-    for (const gate of gates) await until(() => isReady(gate))
-    await until(
-      async () =>
-        (await clients[0]?.call('write', { number: ++number }))?.text.includes('RATE_LIMITED') ===
-        true,
-    )
-    isOver = true
-    await Promise.all(loads)
-    // Every commit that a gate was told of is there: exactly the limit, each call once.
-    expect(calls().length).toBeLessThanOrEqual(40)
-    expect(new Set(calls()).size).toBe(calls().length)
-    const verified = await sluiceJson(['ledger', 'verify', '--store', standby.url(database)])
-    expect(verified).toMatchObject({ ok: true })
-  })
-
-  test('S2: a standby that is behind is promoted: gates give back what it has lost', async () => {
-    const { calls, database, spec } = newCluster(relay.port, LABELLED)
-    const agents = { servers: { agents: { builtin: 'agents' as const } } }
-    const a = await ownGate(spec('a', relay.port, agents), { agents: agentsFor })
-    const b = await ownGate(spec('b'))
-    const scripts = join(a.data, 'scripts')
-    mkdirSync(scripts, { recursive: true })
-    writeFileSync(join(scripts, 'story.json'), JSON.stringify({ turns: TURNS }))
-    const helper = await open(a, 'agents')
-    // biome-ignore lint/suspicious/noExplicitAny: taken apart by the test
-    const ask = async (name: string, args: object): Promise<any> => {
-      const { result } = (await helper.call(name, args)).answer
-      return result.structuredContent ?? JSON.parse(result.content[0].text)
-    }
-    const made = await ask('wasm_agent_create', { model: 'script:story', tools: ['count/*'] })
-    const prompt = { agentId: made.agent.id as string, input: 'go' }
-    const early = await open(a)
-    // What the common session has called and read, as this gate knows it.
-    const common = async (gate: { readonly url: string }, name: string, args = {}) => {
-      const params = { name, arguments: args }
-      return (await postStateless(gate as RunningGate, 'count', 'tools/call', params)).text
-    }
-    const judged = [{ after: 1 }, { to: 'ann@example.com' }]
-    for (const args of judged) expect(await common(a, 'slow', args)).not.toContain('DENIED')
-    const replication = keep(await TcpRelay.start(primary.port))
-    const late = keep(await primary.startStandby(replication.port))
-    replication.cut()
-    // Everything from here on is lost with the primary: labels, a session, a step, a charge, a gate.
-    const fresh = await open(a)
-    for (const client of [early, fresh]) expect((await client.call('read')).status).toBe(200)
-    const failed = await fresh.call('fail', { token: TOKEN })
-    expect(failed.text).not.toContain('RATE_LIMITED')
-    const [placeholder = ''] = /\[sealed GitLab token [a-z2-7]{16}\]/.exec(failed.text) ?? []
-    expect((await ask('wasm_agent_prompt', prompt)).response).toBe('done')
-    const effects = () => calls().filter((line) => line.includes(prompt.agentId))
-    expect(effects()).toHaveLength(1)
-    const young = await ownGate(spec('young'))
-    expect((await (await open(young)).call('slow')).answer.result).toBeDefined()
-    // Used at another gate too, which does not come back: nobody who is left knows of it.
-    const gone = await ownGate(spec('gone'))
-    expect(await common(gone, 'write', { to: 'ann@example.com' })).not.toContain('DENIED')
-    await gone.stop()
-    await failOver(late)
-    for (const gate of [a, b, young]) await until(() => isReady(gate))
-    for (const client of [early, fresh]) {
-      const { session } = client
-      expect((await client.call('write')).text).toContain('DENIED')
-      const through = Object.assign(new PlainClient(b as unknown as RunningGate, 'count'), {
-        session,
-      })
-      expect((await through.call('write')).text).toContain('DENIED')
-    }
-    for (const args of judged) expect(await common(a, 'slow', args)).toContain('DENIED')
-    expect((await fresh.call('slow', { token: placeholder })).text).not.toContain(TOKEN)
-    expect(calls().at(-1)).toContain(TOKEN)
-    // What was charged counts. Until a gate has noticed the loss it refuses, and charges nothing.
-    const admit = async () => {
-      let text = ''
+  test.skipIf(!canFollow(postgres))(
+    nameStandbyTest('S2: the primary is killed under load and a standby promoted', postgres),
+    async () => {
+      const { calls, database, spec } = await newCluster(relay.port)
+      const replication = keep(await TcpRelay.start(server.port))
+      const standby = keep(await server.startStandby(replication.port))
+      const admin = new PostgresConnections(parsePostgresUrl(server.url(database)))
+      await admin.query("ALTER SYSTEM SET synchronous_standby_names = '*'")
+      await admin.query('SELECT pg_reload_conf()')
       await until(async () => {
-        text = (await fresh.call('fail')).text
-        return !text.includes('cannot be recorded')
+        const [row] = await admin.query('SELECT sync_state FROM pg_stat_replication')
+        return row?.sync_state === 'sync'
       })
-      return text
-    }
-    expect(await admit()).not.toContain('RATE_LIMITED')
-    expect(await admit()).toContain('RATE_LIMITED')
-    // The agent has forgotten its run; the call of it is not made again.
-    await until(async () => {
-      const again = await ask('wasm_agent_prompt', prompt).catch(() => ({}))
-      return again.response === 'done'
-    })
-    const { state } = await ask('wasm_agent_state', { agentId: prompt.agentId })
-    expect(JSON.stringify(state.messages)).toContain('OUTCOME_UNKNOWN')
-    expect(effects()).toHaveLength(1)
-    expect((await (await open(young)).call('slow')).answer.result).toBeDefined()
-    for (const gate of [a, young])
-      expect(recordsOf(gate).map((each) => 'name' in each && each.name)).toContain('failover')
-    const left = await sluiceJson(['ledger', 'verify', '--store', late.url(database)])
-    expect(left).toMatchObject({ ok: true })
-    expect(left.chains).toHaveLength(3)
-  })
+      await admin.close()
+      const gates = [await ownGate(spec('a')), await ownGate(spec('b'))]
+      const clients = await Promise.all(gates.map((gate) => open(gate)))
+      let number = 0
+      const load = async (client: PlainClient, until: () => boolean) => {
+        while (!until()) await client.call('write', { number: ++number }).catch(() => {})
+      }
+      let isOver = false
+      const loads = clients.flatMap((client) => [
+        load(client, () => isOver),
+        load(client, () => isOver),
+      ])
+      await until(() => calls().length >= 10)
+      await failOver(standby)
+      for (const gate of gates) await until(() => isReady(gate))
+      await until(
+        async () =>
+          (await clients[0]?.call('write', { number: ++number }))?.text.includes('RATE_LIMITED') ===
+          true,
+      )
+      isOver = true
+      await Promise.all(loads)
+      // Every commit that a gate was told of is there: exactly the limit, each call once.
+      expect(calls().length).toBeLessThanOrEqual(40)
+      expect(new Set(calls()).size).toBe(calls().length)
+      const verified = await sluiceJson(['ledger', 'verify', '--store', standby.url(database)])
+      expect(verified).toMatchObject({ ok: true })
+    },
+  )
+
+  test.skipIf(!canFollow(postgres))(
+    nameStandbyTest(
+      'S2: a standby that is behind is promoted: gates give back what it has lost',
+      postgres,
+    ),
+    async () => {
+      const { calls, database, spec } = await newCluster(relay.port, LABELLED)
+      const agents = { servers: { agents: { builtin: 'agents' as const } } }
+      const a = await ownGate(spec('a', relay.port, agents), { agents: agentsFor })
+      const b = await ownGate(spec('b'))
+      const scripts = join(a.data, 'scripts')
+      mkdirSync(scripts, { recursive: true })
+      writeFileSync(join(scripts, 'story.json'), JSON.stringify({ turns: TURNS }))
+      const helper = await open(a, 'agents')
+      // biome-ignore lint/suspicious/noExplicitAny: taken apart by the test
+      const ask = async (name: string, args: object): Promise<any> => {
+        const { result } = (await helper.call(name, args)).answer
+        return result.structuredContent ?? JSON.parse(result.content[0].text)
+      }
+      const made = await ask('wasm_agent_create', { model: 'script:story', tools: ['count/*'] })
+      const prompt = { agentId: made.agent.id as string, input: 'go' }
+      const early = await open(a)
+      // What the common session has called and read, as this gate knows it.
+      const common = async (gate: { readonly url: string }, name: string, args = {}) => {
+        const params = { name, arguments: args }
+        return (await postStateless(gate as RunningGate, 'count', 'tools/call', params)).text
+      }
+      const judged = [{ after: 1 }, { to: 'ann@example.com' }]
+      for (const args of judged) expect(await common(a, 'slow', args)).not.toContain('DENIED')
+      const replication = keep(await TcpRelay.start(primary.port))
+      const late = keep(await primary.startStandby(replication.port))
+      replication.cut()
+      // Everything from here on is lost with the primary: labels, a session, a step, a charge, a gate.
+      const fresh = await open(a)
+      for (const client of [early, fresh]) expect((await client.call('read')).status).toBe(200)
+      const failed = await fresh.call('fail', { token: TOKEN })
+      expect(failed.text).not.toContain('RATE_LIMITED')
+      const [placeholder = ''] = /\[sealed GitLab token [a-z2-7]{16}\]/.exec(failed.text) ?? []
+      expect((await ask('wasm_agent_prompt', prompt)).response).toBe('done')
+      const effects = () => calls().filter((line) => line.includes(prompt.agentId))
+      expect(effects()).toHaveLength(1)
+      const young = await ownGate(spec('young'))
+      expect((await (await open(young)).call('slow')).answer.result).toBeDefined()
+      // Used at another gate too, which does not come back: nobody who is left knows of it.
+      const gone = await ownGate(spec('gone'))
+      expect(await common(gone, 'write', { to: 'ann@example.com' })).not.toContain('DENIED')
+      await gone.stop()
+      await failOver(late)
+      for (const gate of [a, b, young]) await until(() => isReady(gate))
+      for (const client of [early, fresh]) {
+        const { session } = client
+        expect((await client.call('write')).text).toContain('DENIED')
+        const through = Object.assign(new PlainClient(b as unknown as RunningGate, 'count'), {
+          session,
+        })
+        expect((await through.call('write')).text).toContain('DENIED')
+      }
+      for (const args of judged) expect(await common(a, 'slow', args)).toContain('DENIED')
+      expect((await fresh.call('slow', { token: placeholder })).text).not.toContain(TOKEN)
+      expect(calls().at(-1)).toContain(TOKEN)
+      // What was charged counts. Until a gate has noticed the loss it refuses, and charges nothing.
+      const admit = async () => {
+        let text = ''
+        await until(async () => {
+          text = (await fresh.call('fail')).text
+          return !text.includes('cannot be recorded')
+        })
+        return text
+      }
+      expect(await admit()).not.toContain('RATE_LIMITED')
+      expect(await admit()).toContain('RATE_LIMITED')
+      // The agent has forgotten its run; the call of it is not made again.
+      await until(async () => {
+        const again = await ask('wasm_agent_prompt', prompt).catch(() => ({}))
+        return again.response === 'done'
+      })
+      const { state } = await ask('wasm_agent_state', { agentId: prompt.agentId })
+      expect(JSON.stringify(state.messages)).toContain('OUTCOME_UNKNOWN')
+      expect(effects()).toHaveLength(1)
+      expect((await (await open(young)).call('slow')).answer.result).toBeDefined()
+      for (const gate of [a, young])
+        expect(recordsOf(gate).map((each) => 'name' in each && each.name)).toContain('failover')
+      const left = await sluiceJson(['ledger', 'verify', '--store', late.url(database)])
+      expect(left).toMatchObject({ ok: true })
+      expect(left.chains).toHaveLength(3)
+    },
+  )
 })

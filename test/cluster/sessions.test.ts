@@ -65,7 +65,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared sessions', pos
     more: { servers?: object; sessions?: object } = {},
   ) {
     const database = `sessions_${++databases}`
-    server.createDatabase(database)
+    await server.createDatabase(database)
     const log = join(scratchDirectory(), 'calls')
     const gates: (OwnGate & RunningGate)[] = []
     for (const name of names) {

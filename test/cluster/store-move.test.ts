@@ -53,7 +53,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a move', postgres), (
   beforeAll(async () => {
     vi.stubEnv('SLUICE_CLUSTER_KEY', KEY)
     server = await startPostgres(postgres as string)
-    server.createDatabase('moved')
+    await server.createDatabase('moved')
   })
   afterAll(async () => {
     vi.unstubAllEnvs()
@@ -69,7 +69,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a move', postgres), (
 
   /** A ledger that cannot be moved, and one that has dropped records. */
   async function moveOthers(data: string): Promise<void> {
-    server.createDatabase('dropped')
+    await server.createDatabase('dropped')
     const to = server.url('dropped')
     const move = ['store', 'move', '--from', data, '--to', to, '--name', 'two']
     const signer = deriveSigningKey(InstallationKey.at(data))
@@ -161,7 +161,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a move', postgres), (
   })
 
   test('records after their time are dropped in the store too', { timeout: 60_000 }, async () => {
-    server.createDatabase('kept')
+    await server.createDatabase('kept')
     const store = server.url('kept')
     const folder = scratchDirectory()
     const data = join(folder, 'data')
@@ -216,7 +216,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a move', postgres), (
   })
 
   test('a move whose connection was cut goes on over no other one', async () => {
-    server.createDatabase('cut')
+    await server.createDatabase('cut')
     const address = parsePostgresUrl(server.url('cut'))
     const move = new BlockingTransaction(address)
     const admin = new PostgresConnections(address)
@@ -234,7 +234,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a move', postgres), (
   })
 
   test('gates of this version and of the next use one store', { timeout: 60_000 }, async () => {
-    server.createDatabase('versions')
+    await server.createDatabase('versions')
     const store = server.url('versions')
     const connections = new PostgresConnections(parsePostgresUrl(store))
     onTestFinished(() => connections.close())

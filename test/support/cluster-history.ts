@@ -44,7 +44,7 @@ export async function makeHistory(
   { calls, gates: count, onProgress, seed, workers: perGate = 2 }: HistorySize,
 ): Promise<History> {
   const database = `history_${seed}`
-  server.createDatabase(database)
+  await server.createDatabase(database)
   const folder = mkdtempSync(join(tmpdir(), 'sluice-history-'))
   const log = join(folder, 'arrivals')
   const random = makeRandom(seed)

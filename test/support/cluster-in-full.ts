@@ -28,7 +28,7 @@ const TURNS = [
 
 /** S1: four gates, 1,000 calls at once: exactly 100 pass, and exactly 10.5 is spent in steps of 0.1. */
 export async function checkLimits(server: RunningPostgres): Promise<string[]> {
-  server.createDatabase('limits')
+  await server.createDatabase('limits')
   return inFolder(async (folder) => {
     const log = join(folder, 'calls')
     const names = ['a', 'b', 'c', 'd']
@@ -62,7 +62,7 @@ export async function checkLimits(server: RunningPostgres): Promise<string[]> {
 
 /** S10: twenty gates have at most four connections each. */
 export async function checkConnections(server: RunningPostgres): Promise<string[]> {
-  server.createDatabase('connections')
+  await server.createDatabase('connections')
   const gates = 20
   const admin = new PostgresConnections(parsePostgresUrl(server.url('connections')))
   try {
@@ -97,7 +97,7 @@ export async function checkAgents(
   server: RunningPostgres,
   { rounds = '4' }: RunOptions,
 ): Promise<string[]> {
-  server.createDatabase('agents')
+  await server.createDatabase('agents')
   return inFolder(async (folder) => {
     const log = join(folder, 'calls')
     const start = async (name: string): Promise<RunningGate> => {

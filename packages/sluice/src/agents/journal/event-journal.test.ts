@@ -83,7 +83,7 @@ let address: PostgresAddress
 beforeAll(async () => {
   if (postgres === undefined) return
   server = await startPostgres(postgres)
-  server.createDatabase('journal')
+  await server.createDatabase('journal')
   address = parsePostgresUrl(`postgres://sluice@127.0.0.1:${server.port}/journal`)
   const connections = new PostgresConnections(address)
   await migrate(connections)

@@ -36,9 +36,9 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared state', postgr
   afterAll(() => server?.end())
 
   let databases = 0
-  function newDatabase(): string {
+  async function newDatabase(): Promise<string> {
     const name = `state_${++databases}`
-    server.createDatabase(name)
+    await server.createDatabase(name)
     return server.url(name)
   }
 
@@ -61,7 +61,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared state', postgr
   }
 
   test('a change is applied at the other gate, before it admits by it; a new gate loads everything', async () => {
-    const url = newDatabase()
+    const url = await newDatabase()
     const [a, b] = [await open(url, 'a'), await open(url, 'b')]
     a.put('x', 'one')
     a.put('y', Buffer.from([0, 255]))
@@ -88,7 +88,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared state', postgr
   })
 
   test('of two changes of one row at the same time the first counts, and the second is told', async () => {
-    const url = newDatabase()
+    const url = await newDatabase()
     const [a, b] = [await open(url, 'a'), await open(url, 'b')]
     const confirm = b.state.beginChange()
     a.put('x', 'of a')
@@ -108,7 +108,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared state', postgr
     ['moved', "UPDATE sluice.shared SET key = replace(key, 'x', 'w')"],
     ['renumbered', 'UPDATE sluice.shared SET version = version + 1'],
   ])('a row that was %s in the database is found', async (_how, sql) => {
-    const url = newDatabase()
+    const url = await newDatabase()
     const a = await open(url, 'a')
     a.put('x', 'one')
     a.put('y', 'one')
@@ -118,7 +118,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared state', postgr
   })
 
   test('the end of a grant holds at every gate; an older gate takes the grant as revoked', async () => {
-    const url = newDatabase()
+    const url = await newDatabase()
     const openGrants = async (gate: string, omit: Record<string, undefined> = {}) => {
       const { state } = await open(url, gate)
       const folder = scratchDirectory()
@@ -151,7 +151,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared state', postgr
   })
 
   test('another key is refused', async () => {
-    const url = newDatabase()
+    const url = await newDatabase()
     const a = await open(url, 'a')
     a.put('x', 'one')
     await a.state.settle()
@@ -159,7 +159,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared state', postgr
   })
 
   test('changes that a failover lost are made again, unless the row was changed since', async () => {
-    const url = newDatabase()
+    const url = await newDatabase()
     const [a, b] = [await open(url, 'a'), await open(url, 'b')]
     a.put('x', 'one')
     a.put('y', 'one')
