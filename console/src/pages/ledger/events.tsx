@@ -52,7 +52,7 @@ export function Events(): JSX.Element {
             <span className="strong">{titleOfEvent(event.name, parse(event.detail))}</span>
             <details>
               <summary>
-                <UntrustedText text={describe(event.detail)} className="muted" />
+                <UntrustedText text={describe(event)} className="muted" />
               </summary>
               <UntrustedText text={event.detail} className="mono small" />
             </details>
@@ -65,8 +65,8 @@ export function Events(): JSX.Element {
 
 const SHOWN_LENGTH = 240
 
-function describe(detail: string): string {
-  const text = describeEvent(parse(detail))
+function describe({ name, detail }: LedgerEvents['events'][number]): string {
+  const text = describeEvent(parse(detail), name)
   return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)}…` : text
 }
 

@@ -88,7 +88,7 @@ describe('tail', () => {
     }
     const record = { kind: 'event', seq: 7, atMs: 0, name: 'approval-proposed', detail } as const
     expect(recordLine(record, new Output({}))).toBe(
-      '      7  1970-01-01T00:00:00.000Z  approval-proposed memory/delete_\\u{1b}[2Jentities, by local, ' +
+      '      7  1970-01-01T00:00:00.000Z  approval-proposed memory/delete_\\u{1b}[2Jentities, for local, ' +
         'request 7725b8a11914, rule /x, signed by 4Xr2oyln…',
     )
   })

@@ -55,7 +55,7 @@ test('events are in words', () => {
     asks: [{ rule: '/tools/shop~1pay', reason: '', quorum: 1 }],
   }
   expect(describeEvent(proposal)).toBe(
-    'shop/pay, by local, request 37344cf0b309, risk low, expires 2027-01-15 08:00 UTC, rule /tools/shop/pay',
+    'shop/pay, for local, request 37344cf0b309, risk low, expires 2027-01-15 08:00 UTC, rule /tools/shop/pay',
   )
   const alert = { title: 'A limit', facts: [{ name: 'pay', value: '9 of 10' }], suppressed: 0 }
   expect(describeEvent(alert)).toBe('A limit, pay: 9 of 10')
@@ -70,9 +70,26 @@ test('events are in words', () => {
   expect(describeEvent({ ...grant, by: { name: 'ada' } })).toBe(
     'ci, by ada, groups ops and qa, prompt, until 2027-01-31 18:00 UTC',
   )
-  expect(describeEvent({ scope: 'all', frozenAtMs: 1.8e12, odd: {} })).toBe(
-    'scope all, frozen at 2027-01-15 08:00 UTC',
+  const frozen = { scope: 'server', id: 'shop', why: 'an incident', cancelled: 2 }
+  expect(describeEvent(frozen, 'freeze')).toBe(
+    'the server shop: an incident; open calls cancelled: 2',
   )
+  const thawed = { scope: 'all', id: '', frozenAtMs: 1.8e12, by: { name: 'ada' } }
+  expect(describeEvent(thawed, 'thaw')).toBe(
+    'everything, by ada, frozen since 2027-01-15 08:00 UTC',
+  )
+  const session = { session: 's', principal: 'ann', client: 'chat 1', servers: ['shop', 'desk'] }
+  expect(describeEvent(session, 'session')).toBe('ann with chat 1 to shop and desk')
+  expect(describeEvent({ hold: [] }, 'grants')).toBe('valid now: none')
+  const documents = [
+    { name: 'policy', from: 'a', to: 'b' },
+    { name: 'other', from: 'c', to: 'c' },
+  ]
+  expect(describeEvent({ how: 'saved', documents, loosens: [{}], by: 'ada' }, 'policy')).toBe(
+    'policy, how: saved, rules loosened: 1, by ada',
+  )
+  expect(describeEvent({ documents: 1, odd: {} }, 'policy')).toBe('documents 1')
+  expect(titleOfEvent('server', { how: 'removed' })).toBe('Server removed')
   expect([describeEvent(null), describeEvent('odd')]).toEqual(['', '"odd"'])
 })
 

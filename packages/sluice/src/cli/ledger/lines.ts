@@ -25,7 +25,7 @@ export function recordLine(record: LedgerRecord, output: Output, sessionName?: s
     case 'outcome':
       return `${beginning(record, output)}  ${output.paint('dim', `  of ${record.intent}:`)} ${outcomeText(record, output)}`
     case 'event': {
-      const detail = output.paint('dim', printable(describeEvent(record.detail)))
+      const detail = output.paint('dim', printable(describeEvent(record.detail, record.name)))
       return `${beginning(record, output)}  ${output.paint('cyan', printable(record.name))} ${detail}`
     }
   }

@@ -33,6 +33,7 @@ const TITLES: Readonly<Record<string, string>> = {
   restore: 'Backup restored',
   recovery: 'Ledger recovered',
   'ledger-recovery': 'Ledger recovered',
+  retention: 'Old records removed',
   failover: 'Records given back after a failover of the database',
   export: 'Ledger exported',
   'console-call': 'Call tried from the console',
@@ -50,14 +51,21 @@ const TITLES_BY_HOW: Readonly<Record<string, string>> = {
   'grant add': 'Grant added',
   'grant revoke': 'Grant revoked',
   'grant forget': 'Grant removed from the list',
+  'server added': 'Server added',
+  'server removed': 'Server removed',
+  'server restarted': 'Server restarted',
+  'approver added': 'Person added',
+  'approver removed': 'Person removed',
 }
 
 /** An event of another name is shown by that. */
 export function titleOfEvent(name: string, detail: unknown): string {
   const how = isObject(detail) && typeof detail.how === 'string' ? detail.how : ''
+  const title = TITLES_BY_HOW[`${name} ${how}`]
+  if (title !== undefined) return title
   // `passkey added`, `console opened` and so on.
   if (name === 'approver' && how !== '') return `${how.slice(0, 1).toUpperCase()}${how.slice(1)}`
-  return TITLES_BY_HOW[`${name} ${how}`] ?? TITLES[name] ?? name
+  return TITLES[name] ?? name
 }
 
 /** Long names for what a person knows by shorter ones, and what the title says. */
@@ -71,30 +79,36 @@ const OMITTED_KEYS: ReadonlySet<string> = new Set([
   'how',
   'ok',
   'id',
+  'kind',
+  'verified',
 ])
 /** Keys that are clearer by another word; an empty one leaves the value alone. */
 const LABELS: Readonly<Record<string, string>> = {
-  hold: 'valid',
   expiresAtMs: 'expires',
   asks: 'rule',
   title: '',
   facts: '',
   isFirstPolicy: 'the first policy',
   signedBy: 'signed by',
-  slots: 'sessions',
+  slots: 'sessions at most',
+  policy: 'under',
+  channel: 'over',
+  channels: 'over',
+  proof: 'proved by',
+  why: 'because',
 }
 const ISO_TIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d+)?Z$/
 const DIGEST = /\b((?:sha256:)?[\w-]{8})[\w-]{32,}/g
 
-/** The call, who did it, then its other values. */
-export function describeEvent(detail: unknown): string {
+/** The call, who did it and for whom, then its other values. `event` is the name of the event. */
+export function describeEvent(detail: unknown, event = ''): string {
   if (!isObject(detail)) return detail === null ? '' : JSON.stringify(detail)
+  const whole = SENTENCES[event]?.(detail)
+  if (whole !== undefined) return whole
   const { server, name, by, principal, agent, ...rest } = detail
-  const call = [server, name].filter((part) => typeof part === 'string').join('/')
-  const who = [toName(by) ?? principal, agent]
-    .filter((part) => typeof part === 'string')
-    .join(' / ')
-  const words = [call, who && `by ${who}`]
+  const call = joinText([server, name], '/')
+  const [person, caller] = [joinText([toName(by)], ''), joinText([principal, agent], ' / ')]
+  const words = [call, person && `by ${person}`, caller && `for ${caller}`]
   for (const [key, value] of Object.entries(rest)) {
     const text = OMITTED_KEYS.has(key) ? '' : toText(key, value)
     if (text === '') continue
@@ -102,6 +116,50 @@ export function describeEvent(detail: unknown): string {
     words.push(value === true ? label : `${label} ${text}`.trim())
   }
   return words.filter((word) => word !== '').join(', ')
+}
+
+type Detail = Readonly<Record<string, unknown>>
+
+/** Events that a list of values would not say plainly. */
+const SENTENCES: Readonly<Record<string, (detail: Detail) => string | undefined>> = {
+  session: ({ principal, client, servers }) =>
+    joinText([principal, client && `with ${toText('', client)}`, `to ${toText('', servers)}`], ' '),
+  grants: ({ hold }) => `valid now: ${toText('', hold) || 'none'}`,
+  freeze: ({ scope, id, why, cancelled }) => {
+    const end = Number(cancelled) > 0 ? `; open calls cancelled: ${toText('', cancelled)}` : ''
+    return `${describeTarget(scope, id)}${why ? `: ${toText('', why)}` : ''}${end}`
+  },
+  thaw: ({ scope, id, by, frozenAtMs }) =>
+    joinText(
+      [
+        describeTarget(scope, id),
+        by && `by ${toText('', toName(by))}`,
+        frozenAtMs && `frozen since ${toText('atMs', frozenAtMs)}`,
+      ],
+      ', ',
+    ),
+  policy: ({ how, documents, loosens, by }) => {
+    if (!Array.isArray(documents)) return undefined
+    const changed = documents.filter((one) => !isObject(one) || one.from !== one.to)
+    const looser = Array.isArray(loosens) ? loosens.length : 0
+    return joinText(
+      [
+        toText('', changed.length === 0 ? documents : changed),
+        how && `how: ${toText('', how)}`,
+        looser > 0 && `rules loosened: ${looser}`,
+        by && `by ${toText('', toName(by))}`,
+      ],
+      ', ',
+    )
+  },
+}
+
+function describeTarget(scope: unknown, id: unknown): string {
+  return scope === 'all' ? 'everything' : joinText(['the', scope, id], ' ')
+}
+
+function joinText(parts: readonly unknown[], between: string): string {
+  return parts.filter((part) => typeof part === 'string' && part !== '').join(between)
 }
 
 /** `frozenAtMs` is `frozen at`. */
@@ -133,6 +191,6 @@ function toName(by: unknown): unknown {
   return isObject(by) && 'name' in by ? by.name : by
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+function isObject(value: unknown): value is Detail {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
