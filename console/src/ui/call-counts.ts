@@ -12,18 +12,23 @@ export function toLines({
   untilMs,
   intervalMs,
   intervals,
-}: Omit<CallHistogram, 'behind'>): { times: number[]; lines: PlotLine[] } {
+  recordsSinceMs = 0,
+}: Omit<CallHistogram, 'behind'> & {
+  /** Nothing is known before: a gap. */
+  readonly recordsSinceMs?: number | null
+}): { times: number[]; lines: PlotLine[] } {
   const byTime = new Map(intervals.map(({ atMs, counts }) => [atMs, counts]))
   const times: number[] = []
-  const counts: OutcomeCounts[] = []
+  const counts: (OutcomeCounts | undefined)[] = []
   for (let atMs = startMs; atMs < untilMs; atMs += intervalMs) {
     times.push(atMs / 1_000)
-    counts.push(byTime.get(atMs) ?? {})
+    const isKnown = recordsSinceMs !== null && atMs + intervalMs > recordsSinceMs
+    counts.push(isKnown ? (byTime.get(atMs) ?? {}) : undefined)
   }
   const lines = WORDS.map((word) => ({
     says: word,
     colour: `--${word}-line`,
-    values: counts.map((one) => one[word] ?? 0),
+    values: counts.map((one) => (one === undefined ? null : (one[word] ?? 0))),
   }))
   return { times, lines }
 }

@@ -48,6 +48,7 @@ export function TextField({
   onEnter,
   suggestions,
   onFocus,
+  isFirst = false,
 }: FieldProps & {
   type?: string
   className?: string
@@ -57,6 +58,8 @@ export function TextField({
   /** Offered while typing; anything else may be typed too. */
   suggestions?: readonly string[]
   onFocus?: () => void
+  /** Of a dialog: it has the focus when that opens. */
+  isFirst?: boolean
 }): JSX.Element {
   const id = useId()
   return (
@@ -68,6 +71,8 @@ export function TextField({
         min={min}
         list={suggestions === undefined ? undefined : `${id}-list`}
         onFocus={onFocus}
+        // biome-ignore lint/a11y/noAutofocus: only in a dialog, which takes the focus anyway
+        autoFocus={isFirst}
         value={value}
         placeholder={placeholder}
         autoComplete="off"

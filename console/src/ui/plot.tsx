@@ -5,7 +5,7 @@
 import { type JSX, memo, useEffect, useMemo, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
-import { clock, date, tick } from './words.ts'
+import { clock, date, interval, tick } from './words.ts'
 import './plot.css'
 
 export interface PlotLine {
@@ -116,7 +116,7 @@ export const Plot = memo(function Plot({
           style={{ left: hover.leftPx }}
           aria-hidden="true"
         >
-          <b className="num">{nameTime(times, hover.at)}</b>
+          <b className="num">{nameTime(times, hover.at, bars)}</b>
           {lines.map(({ says, colour, values }) => (
             <span key={says} className="row small">
               <span className="swatch" style={{ background: `var(${colour})` }} />
@@ -192,12 +192,13 @@ function createOptions({
     legend: { show: false },
     hooks: {
       setCursor: [
-        ({ bbox, cursor: { idx, left } }) =>
+        (plot) => {
+          const { left = -1 } = plot.cursor
+          const at = left < 0 ? undefined : findPointed(plot, bars)
           onHover(
-            idx == null || left === undefined || left < 0
-              ? undefined
-              : { at: idx, leftPx: left + bbox.left / devicePixelRatio },
-          ),
+            at === undefined ? undefined : { at, leftPx: left + plot.bbox.left / devicePixelRatio },
+          )
+        },
       ],
       ...(onSelect === undefined
         ? {}
@@ -213,8 +214,8 @@ function createOptions({
             ready: [
               (plot: uPlot) =>
                 plot.over.addEventListener('click', () => {
-                  const at = plot.cursor.idx
-                  const fromS = at == null ? undefined : plot.data[0][at]
+                  const at = findPointed(plot, bars)
+                  const fromS = at === undefined ? undefined : plot.data[0][at]
                   if (fromS === undefined || plot.select.width >= BRUSH_PX) return
                   onSelect(
                     Math.round(fromS * 1_000),
@@ -266,9 +267,19 @@ function createOptions({
   }
 }
 
-function nameTime(times: readonly number[], at: number): string {
+function nameTime(times: readonly number[], at: number, bars: boolean): string {
+  const fromMs = (times[at] ?? 0) * 1_000
+  if (bars) return interval(fromMs, fromMs + stepBetween(times) * 1_000)
   const spanS = (times.at(-1) ?? 0) - (times[0] ?? 0)
-  return (spanS > 86_400 ? date : clock)((times[at] ?? 0) * 1_000)
+  return (spanS > 86_400 ? date : clock)(fromMs)
+}
+
+/** uPlot finds the nearest time, which in the second half of a bar is that of the next. */
+function findPointed(plot: uPlot, bars: boolean): number | undefined {
+  const { idx, left } = plot.cursor
+  if (!bars || left === undefined) return idx ?? undefined
+  const at = Math.floor((plot.posToVal(left, 'x') - (plot.data[0][0] ?? 0)) / stepOf(plot))
+  return at >= 0 && at < plot.data[0].length ? at : undefined
 }
 
 /** Shorter brushes are clicks. */
@@ -276,7 +287,13 @@ const BRUSH_PX = 4
 const BARS = uPlot.paths.bars?.({ size: [0.9], align: 1 }) ?? (() => null)
 
 function stepOf({ data: [times] }: uPlot): number {
-  return (times[1] ?? 1) - (times[0] ?? 0)
+  return stepBetween(times)
+}
+
+/** One time alone is that of a minute. */
+function stepBetween([first = 0, second = first + 60]: ArrayLike<number> &
+  Iterable<number>): number {
+  return second - first
 }
 
 /** Powers of ten, every second one: the plot is low. */
@@ -288,21 +305,23 @@ function toDecades(_: uPlot, __: number, from: number, to: number): number[] {
 
 /** Steps of the time axis. uPlot knows none between one and five minutes, nor between one and seven days. */
 const STEPS_S = [
-  1,
-  5,
-  10,
-  15,
-  30,
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500].map((ms) => ms / 1_000),
+  ...[1, 5, 10, 15, 30],
   ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * 60),
   ...[1, 2, 3, 6, 12].map((hours) => hours * 3_600),
   ...[1, 2, 4, 7, 14, 28].map((days) => days * 86_400),
 ]
 
 /** Labels with seconds or a day are wider. */
-function spaceOf(_: uPlot, __: number, fromS: number, toS: number): number {
+function spaceOf({ bbox }: uPlot, _: number, fromS: number, toS: number): number {
   const lengthS = toS - fromS
-  return lengthS < 180 || lengthS > 2 * 86_400 ? 80 : 38
+  if (lengthS > 2 * 86_400) return 80
+  // So close that they would have seconds.
+  const stepS = (lengthS * SPACE_PX) / Math.max(1, bbox.width / devicePixelRatio)
+  return stepS < 1 ? 110 : stepS < 60 ? 80 : SPACE_PX
 }
+
+const SPACE_PX = 38
 
 function toTicks({ data: [times] }: uPlot, splits: number[]): string[] {
   const spanMs = ((times.at(-1) ?? 0) - (times[0] ?? 0)) * 1_000

@@ -9,6 +9,8 @@ import './top-list.css'
 
 export interface TopName {
   readonly name: string
+  /** Instead of the name. */
+  readonly says?: string
   readonly calls: number
   readonly words: Readonly<Partial<Record<OutcomeLabel, number>>>
 }
@@ -32,8 +34,8 @@ export function TopList({
       <h2 className="small-head">{title}</h2>
       {list.length === 0 && <p className="muted small">{none}</p>}
       <ol>
-        {list.map(({ name, calls, words }) => (
-          <li key={name}>
+        {list.map(({ name, says = name, calls, words }) => (
+          <li key={name} title={describeShare(calls, words)}>
             <Link to={to(name)} className="top">
               <span
                 className="bars"
@@ -44,12 +46,35 @@ export function TopList({
                   <span key={word} className={`bar ${word}`} style={{ flexGrow: words[word] }} />
                 ))}
               </span>
-              <TextLine text={name} className="top-name" />
+              <TextLine text={says} className="top-name" />
+              <NotAllowed calls={calls} words={words} />
               <b className="num small">{count(calls)}</b>
             </Link>
           </li>
         ))}
       </ol>
     </section>
+  )
+}
+
+type WordCounts = TopName['words']
+
+function countNotAllowed(words: WordCounts): number {
+  return WORDS.reduce((sum, word) => sum + (word === 'allow' ? 0 : (words[word] ?? 0)), 0)
+}
+
+function describeShare(calls: number, words: WordCounts): string {
+  return `${count(countNotAllowed(words))} of ${count(calls)} calls were not allowed`
+}
+
+/** Left out if all were, or none: the colour says that. */
+function NotAllowed({ calls, words }: { calls: number; words: WordCounts }): JSX.Element | null {
+  const refused = countNotAllowed(words)
+  if (refused === 0 || refused === calls) return null
+  return (
+    <span className="num small top-refused">
+      {count(refused)}
+      <span className="visually-hidden"> not allowed of</span>
+    </span>
   )
 }

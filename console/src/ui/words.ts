@@ -3,6 +3,7 @@
 import { chosenZone } from '../zone.ts'
 
 const CLOCK = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const
+const HOURS = { hour: '2-digit', minute: '2-digit' } as const
 const DAY = { day: 'numeric', month: 'short' } as const
 const number = new Intl.NumberFormat('en')
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
@@ -18,8 +19,17 @@ export const moment = (ms: number): string =>
 /** For an axis that spans so many milliseconds, with a label at every step. */
 export function tick(ms: number, { spanMs, stepMs }: { spanMs: number; stepMs: number }): string {
   if (spanMs > 2 * 86_400_000) return format(DAY, ms)
-  if (stepMs % 60_000 === 0) return format({ hour: '2-digit', minute: '2-digit' }, ms)
-  return clock(ms)
+  if (stepMs % 60_000 === 0) return format(HOURS, ms)
+  return stepMs < 1_000 ? format({ ...CLOCK, fractionalSecondDigits: 3 }, ms) : clock(ms)
+}
+
+/** An interval that ends before `toMs`, as short as its length allows. */
+export function interval(fromMs: number, toMs: number): string {
+  if (toMs - fromMs < 1_000) return moment(fromMs)
+  const time = (toMs - fromMs) % 60_000 === 0 ? HOURS : CLOCK
+  const [first, last] = [format({ ...DAY, ...time }, fromMs), format({ ...DAY, ...time }, toMs)]
+  const isSameDay = format(DAY, fromMs) === format(DAY, toMs)
+  return `${first} to ${isSameDay ? format(time, toMs) : last}`
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>()
@@ -55,6 +65,16 @@ export function span(seconds: number): string {
   if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`
   if (seconds < 86_400) return `${Math.floor(seconds / 3_600)} h`
   return `${Math.floor(seconds / 86_400)} d`
+}
+
+/** To two units: `3 min 22 s`. */
+export function duration(ms: number): string {
+  const seconds = Math.floor(ms / 1_000)
+  if (seconds < 60) return millis(ms)
+  const [unitS, small] =
+    seconds < 3_600 ? [60, 1] : seconds < 86_400 ? [3_600, 60] : [86_400, 3_600]
+  const rest = Math.floor((seconds % unitS) / small) * small
+  return `${span(seconds)}${rest === 0 ? '' : ` ${span(rest)}`}`
 }
 
 export function millis(ms: number): string {

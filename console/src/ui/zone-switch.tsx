@@ -9,10 +9,10 @@ export function ZoneSwitch(): JSX.Element {
   return (
     <Button
       kind="quiet"
-      aria-label={isUtc ? 'UTC: show local times' : 'Local: show UTC times'}
+      aria-label={isUtc ? 'UTC: show local times' : 'Local time: show UTC times'}
       onPress={() => chooseZone(isUtc ? 'local' : 'utc')}
     >
-      {isUtc ? 'UTC' : 'Local'}
+      {isUtc ? 'UTC' : 'Local time'}
     </Button>
   )
 }

@@ -14,10 +14,11 @@ import { pathTo, setQuery, useRoute } from '../../route.ts'
 import { mayAct, useMe } from '../../session.ts'
 import { Button, Link } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { LimitOwner } from '../../ui/limit-owner.tsx'
 import { Category, OutcomeBadge } from '../../ui/marks.tsx'
 import { ErrorNotice, Loading } from '../../ui/page.tsx'
 import { LongText, UntrustedText } from '../../ui/text.tsx'
-import { bytes, formatPointer, millis, moment } from '../../ui/words.ts'
+import { bytes, formatPointer, millis, moment, span } from '../../ui/words.ts'
 import type { NewRuleAction } from '../policy/rule-from-call.tsx'
 import './live.css'
 
@@ -142,10 +143,11 @@ function WholeCall({ call }: { call: CallExplanation }): JSX.Element {
       {call.limits.length > 0 && (
         <ExplanationPart title="Limits it took from">
           <ul className="stack">
-            {call.limits.map(({ key, amount, max }) => (
-              <li key={key}>
-                <span className="num strong">{amount}</span> of {max}{' '}
-                <UntrustedText text={key} className="mono small muted" />
+            {call.limits.map(({ key, amount, max, limit, whose, windowMs }) => (
+              <li key={key} title={key}>
+                <span className="num strong">{amount}</span> of {max}
+                {windowMs > 0 && ` in ${span(windowMs / 1_000)}`}: <UntrustedText text={limit} />{' '}
+                <LimitOwner whose={whose} />
               </li>
             ))}
           </ul>
@@ -185,7 +187,9 @@ function WholeCall({ call }: { call: CallExplanation }): JSX.Element {
           <dd className="num">{moment(call.atMs)}</dd>
           <dt>Who</dt>
           <dd className="row">
-            <UntrustedText text={call.principal} />
+            <Link to={`/ledger${formatQuery({ principal: call.principal })}`}>
+              <UntrustedText text={call.principal} />
+            </Link>
             <FreezeButton target={{ scope: 'principal', id: call.principal }} />
           </dd>
           {call.agent !== null && (

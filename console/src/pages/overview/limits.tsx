@@ -2,14 +2,14 @@
 
 import type { JSX } from 'react'
 import type { LimitsView } from '../../../../packages/sluice/src/admin/contract/contract.ts'
-import { formatQuery } from '../../api.ts'
 import { useResource } from '../../resource.ts'
-import { pathTo } from '../../route.ts'
-import { Link } from '../../ui/button.tsx'
+import { LimitOwner } from '../../ui/limit-owner.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
-import { clock, count, span } from '../../ui/words.ts'
+import { count, span } from '../../ui/words.ts'
 
 const SHOWN = 8
+/** The share from which a limit is shown as a warning. */
+export const NEARLY_FULL = 0.8
 
 export function Limits({ everyMs }: { everyMs: number }): JSX.Element | null {
   const { value } = useResource<LimitsView>('/limits', everyMs)
@@ -28,30 +28,23 @@ export function Limits({ everyMs }: { everyMs: number }): JSX.Element | null {
           return (
             <li key={`${limit} ${whose} ${windowMs} ${max}`} className="limit-row">
               <span className="cut">
-                <UntrustedText text={limit} className="strong" /> <Whose whose={whose} />
+                <UntrustedText text={limit} className="strong" /> <LimitOwner whose={whose} />
               </span>
               <span className="num small">
                 {used} of {max} in {span(windowMs / 1_000)}
               </span>
-              <meter min={0} max={1} high={0.8} optimum={0} value={share} aria-label={name} />
+              <meter
+                min={0}
+                max={1}
+                high={NEARLY_FULL}
+                optimum={0}
+                value={share}
+                aria-label={name}
+              />
             </li>
           )
         })}
       </ul>
     </section>
-  )
-}
-
-/** The id of a session: whose it is, which one, and when it began. */
-const SESSION = /^(.+)#\d+@(\d{13})$/
-
-function Whose({ whose }: { whose: string }): JSX.Element {
-  const [, caller, beganMs] = SESSION.exec(whose) ?? []
-  if (caller === undefined)
-    return <UntrustedText text={whose === '' ? 'everyone' : whose} className="muted" />
-  return (
-    <Link to={`${pathTo('ledger')}${formatQuery({ session: whose })}`}>
-      <UntrustedText text={caller} /> (session since {clock(Number(beganMs))})
-    </Link>
   )
 }

@@ -3,8 +3,9 @@
 
 import { type JSX, useMemo } from 'react'
 import type {
-  AgentView,
   CountedName,
+  LimitsView,
+  ListedAgentView,
   Overview as OverviewData,
   ServerView,
   SettingsView,
@@ -16,14 +17,15 @@ import { Link } from '../../ui/button.tsx'
 import { splitTool, toLines } from '../../ui/call-counts.ts'
 import { Chips } from '../../ui/fields.tsx'
 import { Icon, type IconName } from '../../ui/icons.tsx'
-import { OutcomeBadge, WORDS } from '../../ui/marks.tsx'
+import { OutcomeBadge, type OutcomeLabel, toOutcomeLabel, WORDS } from '../../ui/marks.tsx'
 import { ErrorNotice, Loading, Notice, PageHead } from '../../ui/page.tsx'
 import { PERIODS } from '../../ui/periods.ts'
 import { Plot } from '../../ui/plot.tsx'
 import { TopList } from '../../ui/top-list.tsx'
 import { count, minute, plural, short } from '../../ui/words.ts'
 import { listPending, useInbox } from '../approvals/inbox.ts'
-import { Limits } from './limits.tsx'
+import { Limits, NEARLY_FULL } from './limits.tsx'
+import { RecentAlerts } from './recent-alerts.tsx'
 import './overview.css'
 
 const REFRESH_MS = 10_000
@@ -46,6 +48,7 @@ export function Overview(): JSX.Element {
       <div className="page-body stack">
         {error !== undefined && <ErrorNotice error={error} again={reload} />}
         <Attention />
+        <RecentAlerts everyMs={REFRESH_MS} />
         {value === undefined && error === undefined && <Loading />}
         {value !== undefined && <Figures data={value} range={range.before} />}
         <Limits everyMs={REFRESH_MS} />
@@ -58,8 +61,10 @@ export function Overview(): JSX.Element {
 function Attention(): JSX.Element {
   const pending = listPending(useInbox()).length
   const servers = useResource<{ servers: ServerView[] }>('/servers', REFRESH_MS)
-  const agents = useResource<{ running: boolean; agents: AgentView[] }>('/agents', REFRESH_MS)
+  const agents = useResource<{ running: boolean; agents: ListedAgentView[] }>('/agents', REFRESH_MS)
   const settings = useResource<SettingsView>('/settings', REFRESH_MS)
+  const limits = useResource<LimitsView>('/limits', REFRESH_MS).value?.limits ?? []
+  const full = limits.filter(({ share }) => share >= NEARLY_FULL)
   const gates = (settings.value?.gates ?? []).filter(({ state }) => state !== 'stopped')
   const lost = gates.filter(({ state }) => state === 'lost')
   const list = servers.value?.servers ?? []
@@ -121,12 +126,21 @@ function Attention(): JSX.Element {
           }
         />
       )}
+      {full.length > 0 && (
+        <Card
+          icon="limited"
+          to="/ledger?word=limited"
+          n={full.length}
+          says={plural(full.length, 'limit nearly full', 'limits nearly full')}
+          detail={[...new Set(full.map(({ limit }) => limit))].slice(0, 3).join(', ')}
+        />
+      )}
       {agents.value?.running === true && <AgentsCard agents={agents.value.agents} />}
     </ul>
   )
 }
 
-function AgentsCard({ agents }: { agents: readonly AgentView[] }): JSX.Element {
+function AgentsCard({ agents }: { agents: readonly ListedAgentView[] }): JSX.Element {
   const tokens = agents.reduce((sum, agent) => sum + agent.tokens, 0)
   const cost = agents.reduce((sum, agent) => sum + (agent.cost ?? 0), 0)
   return (
@@ -167,8 +181,14 @@ function Card({
 }
 
 function Figures({ data, range }: { data: OverviewData; range: string }): JSX.Element {
-  const { sinceMs, untilMs, totals, before, behind } = data
+  const { sinceMs, untilMs, totals, before, behind, recordsSinceMs } = data
+  const hasBefore = WORDS.some((word) => (before[word] ?? 0) > 0)
   const { times, lines } = useMemo(() => toLines(data), [data])
+  const agents = useResource<{ agents: ListedAgentView[] }>('/agents').value?.agents
+  const tasks = useMemo(
+    () => new Map((agents ?? []).flatMap(({ id, task }) => (task === '' ? [] : [[id, task]]))),
+    [agents],
+  )
   const within = { sinceMs: String(sinceMs), untilMs: String(untilMs) }
   return (
     <>
@@ -188,10 +208,15 @@ function Figures({ data, range }: { data: OverviewData; range: string }): JSX.El
             >
               <OutcomeBadge word={word} bare says={word} />{' '}
               <b className="num">{count(totals[word] ?? 0)}</b>
-              <Change now={totals[word] ?? 0} before={before[word] ?? 0} />
+              {hasBefore && <Change now={totals[word] ?? 0} before={before[word] ?? 0} />}
             </Link>
           ))}
-          <span className="muted small">compared with {range}</span>
+          <span className="muted small">
+            {hasBefore ? `compared with ${range}` : `no calls in ${range}`}
+            {recordsSinceMs !== null &&
+              recordsSinceMs > sinceMs &&
+              `; records begin ${minute(recordsSinceMs)}`}
+          </span>
         </div>
         <Plot
           label="Calls by decision"
@@ -205,13 +230,23 @@ function Figures({ data, range }: { data: OverviewData; range: string }): JSX.El
         />
       </section>
       <div className="overview-lists">
-        <Names title="Reasons" list={data.reasons} to={(code) => ({ code, ...within })} />
+        <Names
+          title="Reasons"
+          list={data.reasons}
+          toWord={(code) => toOutcomeLabel('deny', code)}
+          to={(code) => ({ code, ...within })}
+        />
         <Names
           title="Principals"
           list={data.principals}
           to={(principal) => ({ principal, ...within })}
         />
-        <Names title="Agents" list={data.agents} to={(agent) => ({ agent, ...within })} />
+        <Names
+          title="Agents"
+          list={data.agents}
+          toName={(id) => tasks.get(id) ?? id}
+          to={(agent) => ({ agent, ...within })}
+        />
         <Names title="Tools" list={data.tools} to={(tool) => ({ ...splitTool(tool), ...within })} />
       </div>
     </>
@@ -236,15 +271,22 @@ function Names({
   title,
   list,
   to,
+  toName = (name) => name,
+  toWord = () => 'deny',
 }: {
   title: string
   list: readonly CountedName[]
   to: (name: string) => Readonly<Record<string, string>>
+  /** As people know it. */
+  toName?: (name: string) => string
+  /** Of the calls that did not pass. */
+  toWord?: (name: string) => OutcomeLabel
 }): JSX.Element {
   const names = list.map(({ name, calls, refused }) => ({
     name,
+    says: toName(name),
     calls,
-    words: { allow: calls - refused, deny: refused },
+    words: { allow: calls - refused, [toWord(name)]: refused },
   }))
   const toLedger = (name: string) => `${pathTo('ledger')}${formatQuery(to(name))}`
   return <TopList title={title} none="None in this period." list={names} to={toLedger} />

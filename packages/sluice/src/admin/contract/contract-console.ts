@@ -27,6 +27,10 @@ export interface CallExplanation extends CallRecord {
   }[]
   readonly limits: readonly {
     readonly key: string
+    /** The key in words: the rule, and whose counter it is; the window is 0 if it does not say. */
+    readonly limit: string
+    readonly whose: string
+    readonly windowMs: number
     readonly amount: string
     readonly max: string
   }[]
@@ -176,6 +180,8 @@ export interface TriedCall {
   readonly isError: boolean
   /** Its result, or the error, as JSON. */
   readonly answer: string
+  /** When it was made: its record is the first after that. */
+  readonly atMs: number
   readonly durationMs: number
 }
 

@@ -30,6 +30,8 @@ export interface Overview extends CallHistogram {
   readonly totals: OutcomeCounts
   /** Of the stretch of the same length before it. */
   readonly before: OutcomeCounts
+  /** The minute of the first call on record; null if there is none. Before it nothing is known. */
+  readonly recordsSinceMs: number | null
   /** Codes of calls that did not pass. */
   readonly reasons: readonly CountedName[]
   readonly principals: readonly CountedName[]
@@ -68,6 +70,8 @@ export interface AlertsView {
       readonly kind: string
       readonly title: string
       readonly facts: readonly { readonly name: string; readonly value: string }[]
+      /** Of the console, where it is about. */
+      readonly page: string
     }[]
   } | null
 }

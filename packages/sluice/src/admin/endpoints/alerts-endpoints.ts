@@ -39,12 +39,8 @@ export function alertsEndpoints({
             ? null
             : {
                 ...alerts.config,
-                sent: alerts.sent.map(({ id, atMs, kind, title, facts }) => ({
-                  id,
-                  atMs,
-                  kind,
-                  title,
-                  facts,
+                sent: alerts.sent.map(({ id, atMs, kind, title, facts, page }) => ({
+                  ...{ id, atMs, kind, title, facts, page },
                 })),
               },
       }),

@@ -5,6 +5,7 @@ import { formatDecimal } from '@sluice/policy/core/decimal'
 import { type DecisionInput, isOmittedInput } from '@sluice/policy/core/decision-inputs'
 import { ExactNumber } from '@sluice/policy/core/json'
 import { toOutcomeLabel } from '../../core/outcome-label.ts'
+import { describeLimitKey } from '../../gateway/alerts/describe-limit.ts'
 import type { CallWithOutcome } from '../../ledger/query/query.ts'
 import { shadowText } from '../../ledger/records/shadow-text.ts'
 import type { CallExplanation, CallRecord } from '../contract/contract-console.ts'
@@ -53,6 +54,7 @@ export function callExplained(
     })),
     limits: limits.map(({ key, amount, max }) => ({
       key,
+      ...describeLimitKey(key),
       amount: formatDecimal(amount),
       max: formatDecimal(max),
     })),

@@ -35,11 +35,17 @@ export function readOverview(
     intervals: toIntervals(rows, lengths),
     totals: sumOutcomes(rows),
     before: sumOutcomes(countStretch(index, EVERYTHING, { ...earlier, ...toOne(earlier) })),
+    recordsSinceMs: findFirst(index),
     reasons: sumReasons(rows),
     principals: countNames(index, 'principal', { sinceMs, untilMs }),
     agents: countNames(index, 'agent', { sinceMs, untilMs }),
     tools: countNames(index, 'tool', { sinceMs, untilMs }),
   }
+}
+
+function findFirst(index: DatabaseSync): number | null {
+  const minute = index.prepare('SELECT min(minute) AS minute FROM minutes').get()?.minute
+  return minute == null ? null : Number(minute) * MINUTE_MS
 }
 
 const EVERYTHING = { where: '', values: [] } as const

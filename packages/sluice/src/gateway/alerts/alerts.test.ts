@@ -168,9 +168,14 @@ test('limits in use are what the counters say, the fullest first', async () => {
 
 test('the key of a counter in words', () => {
   const key = '/tools/office~1write_note|rate|3600000|principal, args.to|3:ann|6:a|b:c~'
-  expect(describeLimitKey(key)).toEqual({ limit: 'office/write_note', whose: 'ann, a|b:c~' })
+  expect(describeLimitKey(key)).toEqual({
+    limit: 'office/write_note',
+    whose: 'ann, a|b:c~',
+    windowMs: 3_600_000,
+  })
   expect(describeLimitKey('shadow:/defaults|spend|1|everyone of args.n|0:')).toEqual({
     limit: '/defaults',
     whose: '',
+    windowMs: 1,
   })
 })

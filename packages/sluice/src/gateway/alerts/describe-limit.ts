@@ -5,14 +5,17 @@ export interface DescribedLimit {
   readonly limit: string
   /** The values that the limit counts by; empty if it counts for everyone. */
   readonly whose: string
+  /** 0 if the key does not say. */
+  readonly windowMs: number
 }
 
 /** `<rule>|<kind>|<window>|<per>` and for each value `|<length>:<value>`. */
-const KEY = /^(.*?)\|(?:rate|spend)\|\d+\|[^|]*(.*)$/s
+const KEY = /^(.*?)\|(?:rate|spend)\|(\d+)\|[^|]*(.*)$/s
 
 export function describeLimitKey(key: string): DescribedLimit {
-  const [, rule = key, values = ''] = KEY.exec(key.replace(/^shadow:/, '')) ?? []
-  return { limit: describeRule(rule), whose: readValues(values).filter(Boolean).join(', ') }
+  const [, rule = key, windowMs = '0', values = ''] = KEY.exec(key.replace(/^shadow:/, '')) ?? []
+  const whose = readValues(values).filter(Boolean).join(', ')
+  return { limit: describeRule(rule), whose, windowMs: Number(windowMs) }
 }
 
 function readValues(text: string): string[] {
