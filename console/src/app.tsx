@@ -5,12 +5,13 @@ import { type ComponentType, type JSX, lazy, Suspense, useEffect } from 'react'
 import type { ServerView, SettingsView } from '../../packages/sluice/src/admin/contract/contract.ts'
 import { FreezeBanner, FreezeButton, watchFreezes } from './freeze.tsx'
 import { keepFocus } from './keep-focus.ts'
+import { usePageTitle } from './page-title.ts'
 import { Approvals } from './pages/approvals/approvals.tsx'
 import { listPending, openInbox, useInbox } from './pages/approvals/inbox.ts'
 import { useResource } from './resource.ts'
 import { useRoute } from './route.ts'
 import { signOut, useSession } from './session.ts'
-import { ShortcutDialogs } from './shortcuts.tsx'
+import { openShortcut, ShortcutDialogs } from './shortcuts.tsx'
 import { SignIn } from './sign-in.tsx'
 import { Button, Link } from './ui/button.tsx'
 import { Icon, type IconName } from './ui/icons.tsx'
@@ -75,12 +76,7 @@ function Console(): JSX.Element {
   useEffect(() => watchFreezes(), [])
   const pending = listPending(useInbox()).length
   const current = PAGES.find(({ path }) => path === (page === '' ? 'overview' : page))
-  useEffect(() => {
-    document.title = `${pending === 0 ? '' : `(${pending}) `}${current?.says ?? 'Not found'} · Sluice`
-    return () => {
-      document.title = 'Sluice'
-    }
-  }, [pending, current])
+  usePageTitle(current?.says ?? 'Not found', pending)
   useEffect(() => keepFocus(), [])
   return (
     <div className="shell">
@@ -163,6 +159,11 @@ function Navigation({ current }: { current: string | undefined }): JSX.Element {
         <img src="/icon.svg" alt="" width="22" height="22" />
         <span>Sluice</span>
       </div>
+      <button type="button" className="nav-link nav-search" onClick={() => openShortcut('palette')}>
+        <Icon name="search" />
+        <span>Go to…</span>
+        <kbd>Ctrl K</kbd>
+      </button>
       {PAGES.map(({ path, says, icon }) => (
         <Link key={path} to={`/${path}`} className="nav-link" current={path === current}>
           <Icon name={icon} />

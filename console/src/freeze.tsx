@@ -8,6 +8,7 @@ import { Button } from './ui/button.tsx'
 import { Dialog } from './ui/dialog.tsx'
 import { TextField } from './ui/fields.tsx'
 import { Icon } from './ui/icons.tsx'
+import { OutcomeBadge } from './ui/marks.tsx'
 import { UntrustedText } from './ui/text.tsx'
 import { complain, showToast } from './ui/toasts.tsx'
 import { date, plural } from './ui/words.ts'
@@ -91,6 +92,16 @@ export function FreezeButton({ target }: { target: FreezeTarget }): JSX.Element 
   const list = useFreezes()
   const [asking, setAsking] = useState(false)
   const isFrozen = list.some(({ scope, id }) => scope === target.scope && id === target.id)
+  if (isFrozen && target.scope !== 'all')
+    // A banner has it too, which a drawer may lie over.
+    return mayAct(me, 'admin') ? (
+      <Button kind="quiet" onPress={() => thaw(target)}>
+        <Icon name="freeze" /> Frozen: thaw
+        <span className="visually-hidden">{describeTarget(target)}</span>
+      </Button>
+    ) : (
+      <OutcomeBadge word="deny" says="Frozen" />
+    )
   if (!mayAct(me, 'approver') || isFrozen) return null
   return (
     <>
@@ -103,7 +114,7 @@ export function FreezeButton({ target }: { target: FreezeTarget }): JSX.Element 
   )
 }
 
-function FreezeDialog({
+export function FreezeDialog({
   target,
   onClose,
 }: {
@@ -125,7 +136,13 @@ function FreezeDialog({
         No call passes from now on, and open calls are cancelled. An administrator thaws it with a
         passkey.
       </p>
-      <TextField label="Reason (callers see it)" value={why} onChange={setWhy} onEnter={freeze} />
+      <TextField
+        label="Reason (callers see it)"
+        isFirst
+        value={why}
+        onChange={setWhy}
+        onEnter={freeze}
+      />
       <div className="row">
         <Button kind="refuse" onPress={freeze}>
           <Icon name="freeze" /> Freeze now

@@ -1,24 +1,32 @@
-// The command palette (Ctrl or Cmd and K): pages, servers, tools, agents and a search of the ledger, by
-// typing; and the list of shortcuts (?).
+// The command palette (Ctrl or Cmd and K): pages, commands, servers, tools, agents, callers and a search
+// of the ledger, by typing; and the list of shortcuts (?).
 
-import { type JSX, useMemo, useState } from 'react'
+import { type JSX, useEffect, useMemo, useState } from 'react'
 import type {
-  AgentView,
+  LedgerNames,
+  ListedAgentView,
   ServerView,
   ToolView,
 } from '../../packages/sluice/src/admin/contract/contract.ts'
 import { formatQuery } from './api.ts'
 import { useResource } from './resource.ts'
 import { go, pathTo } from './route.ts'
+import { mayAct, signOut, useMe } from './session.ts'
+import { openShortcut } from './shortcuts.tsx'
+import { chooseTheme } from './theme.ts'
 import { Dialog } from './ui/dialog.tsx'
 import { UntrustedText } from './ui/text.tsx'
+import { chooseZone, chosenZone } from './zone.ts'
 
-const SHOWN_MAX = 12
+const SHOWN_MAX = 20
 
 interface PaletteItem {
   readonly kind: string
   readonly name: string
-  readonly to: string
+  /** An address, or what it does. */
+  readonly to: string | (() => void)
+  /** Found by this as well. */
+  readonly id?: string
 }
 
 export interface PageLink {
@@ -37,32 +45,46 @@ export function Palette({
   const [at, setAt] = useState(0)
   const servers = useResource<{ servers: ServerView[] }>('/servers').value?.servers
   const tools = useResource<{ tools: ToolView[] }>('/tools').value?.tools
-  const agents = useResource<{ agents: AgentView[] }>('/agents').value?.agents
+  const agents = useResource<{ agents: ListedAgentView[] }>('/agents').value?.agents
+  const callers = useResource<LedgerNames>(
+    text === '' ? undefined : `/ledger/names${formatQuery({ of: 'principal', text })}`,
+  ).value?.names
+  const commands = useCommands()
   const items = useMemo(
     (): PaletteItem[] => [
       ...pages.map(({ path, says }) => ({ kind: 'Page', name: says, to: `/${path}` })),
+      ...commands,
       ...(servers ?? []).map(({ name }) => ({ kind: 'Server', name, to: pathTo('servers', name) })),
       ...(tools ?? []).map(({ server, name }) => ({
         kind: 'Tool',
         name: `${server}/${name}`,
         to: `/servers${formatQuery({ tool: `${server}/${name}` })}`,
       })),
-      ...(agents ?? []).map(({ id }) => ({ kind: 'Agent', name: id, to: pathTo('agents', id) })),
+      ...(agents ?? []).map(({ id, task }) => ({
+        ...{ kind: 'Agent', name: task === '' ? id : task, id, to: pathTo('agents', id) },
+      })),
+      ...(callers ?? []).map((name) => ({
+        ...{ kind: 'Calls of', name, to: `/ledger${formatQuery({ principal: name })}` },
+      })),
     ],
-    [pages, servers, tools, agents],
+    [pages, commands, servers, tools, agents, callers],
   )
   const wanted = text.toLowerCase()
   const matches = items
-    .filter(({ name }) => name.toLowerCase().includes(wanted))
+    .filter(({ name, id = '' }) => `${name} ${id}`.toLowerCase().includes(wanted))
     .slice(0, SHOWN_MAX)
   const search = { kind: 'Ledger', name: `Search calls for “${text}”` }
   const shown =
     text === '' ? matches : [...matches, { ...search, to: `/ledger${formatQuery({ text })}` }]
   const current = Math.min(at, shown.length - 1)
+  useEffect(() => {
+    document.getElementById(`palette-${current}`)?.scrollIntoView({ block: 'nearest' })
+  }, [current])
   const follow = (item: PaletteItem | undefined) => {
     if (item === undefined) return
     onClose()
-    go(item.to)
+    if (typeof item.to === 'string') go(item.to)
+    else item.to()
   }
   return (
     <Dialog title="Go to" onClose={onClose}>
@@ -70,11 +92,11 @@ export function Palette({
         autoFocus
         className="input"
         role="combobox"
-        aria-label="Page, server, tool, agent or text"
+        aria-label="Page, command, server, tool, agent, caller or text"
         aria-expanded="true"
         aria-controls="palette-list"
         aria-activedescendant={`palette-${current}`}
-        placeholder="Page, server, tool, agent or text"
+        placeholder="Page, command, server, tool, agent, caller or text"
         autoComplete="off"
         spellCheck={false}
         value={text}
@@ -95,7 +117,7 @@ export function Palette({
           <button
             type="button"
             role="option"
-            key={`${item.kind} ${item.name}`}
+            key={`${item.kind} ${item.name} ${item.id ?? ''}`}
             id={`palette-${index}`}
             aria-selected={index === current}
             tabIndex={-1}
@@ -111,8 +133,37 @@ export function Palette({
   )
 }
 
+/** What can be done from every page. */
+function useCommands(): readonly PaletteItem[] {
+  const me = useMe()
+  return useMemo(() => {
+    const isUtc = chosenZone() === 'utc'
+    const isDark = document.documentElement.dataset.theme === 'dark'
+    const command = (name: string, to: PaletteItem['to']) => ({ kind: 'Command', name, to })
+    const after = (which: 'freeze' | 'shortcuts') => () => openShortcut(which)
+    return [
+      ...(mayAct(me, 'approver') ? [command('Freeze everything…', after('freeze'))] : []),
+      ...(mayAct(me, 'admin')
+        ? [
+            command('Add a server', '/servers?add=server'),
+            command('Connect a client', '/servers?add=client'),
+          ]
+        : []),
+      command('Events of the gate', '/ledger?shows=events'),
+      command(isUtc ? 'Show local times' : 'Show times in UTC', () =>
+        chooseZone(isUtc ? 'local' : 'utc'),
+      ),
+      command(isDark ? 'Light colours' : 'Dark colours', () =>
+        chooseTheme(isDark ? 'light' : 'dark'),
+      ),
+      command('Keyboard shortcuts', after('shortcuts')),
+      command('Sign out', signOut),
+    ]
+  }, [me])
+}
+
 const SHORTCUTS = [
-  { keys: 'Ctrl K or ⌘ K', does: 'Go to a page, server, tool or agent, or search the ledger' },
+  { keys: 'Ctrl K or ⌘ K', does: 'Go to a page, server, tool, agent or caller; commands; search' },
   { keys: '?', does: 'This list' },
   { keys: 'a, d', does: 'Approvals: approve, deny' },
   { keys: 'j, k or arrows', does: 'Approvals: next, previous' },

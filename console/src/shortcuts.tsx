@@ -1,13 +1,21 @@
 // Listens for the shortcuts of every page and opens what they are for; the parts are loaded then.
 
 import { type JSX, lazy, Suspense, useEffect, useState } from 'react'
+import { FreezeDialog } from './freeze.tsx'
 import type { PageLink } from './palette.tsx'
 
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
 const Shortcuts = lazy(async () => ({ default: (await import('./palette.tsx')).Shortcuts }))
 
+type Shortcut = 'palette' | 'shortcuts' | 'freeze'
+
+/** For buttons that do the same. */
+export function openShortcut(which: Shortcut): void {
+  window.dispatchEvent(new CustomEvent('sluice-open', { detail: which }))
+}
+
 export function ShortcutDialogs({ pages }: { pages: readonly PageLink[] }): JSX.Element {
-  const [open, setOpen] = useState<'palette' | 'shortcuts'>()
+  const [open, setOpen] = useState<Shortcut>()
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       const isPalette = event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey)
@@ -16,14 +24,20 @@ export function ShortcutDialogs({ pages }: { pages: readonly PageLink[] }): JSX.
       event.preventDefault()
       setOpen(isPalette ? 'palette' : 'shortcuts')
     }
+    const ask = (event: Event) => setOpen((event as CustomEvent<Shortcut>).detail)
     window.addEventListener('keydown', press)
-    return () => window.removeEventListener('keydown', press)
+    window.addEventListener('sluice-open', ask)
+    return () => {
+      window.removeEventListener('keydown', press)
+      window.removeEventListener('sluice-open', ask)
+    }
   }, [])
   const close = () => setOpen(undefined)
   return (
     <Suspense>
       {open === 'palette' && <Palette pages={pages} onClose={close} />}
       {open === 'shortcuts' && <Shortcuts onClose={close} />}
+      {open === 'freeze' && <FreezeDialog target={{ scope: 'all', id: '' }} onClose={close} />}
     </Suspense>
   )
 }

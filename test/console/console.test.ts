@@ -52,7 +52,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
 
   test('a code opens the page once, and is gone from the address', async () => {
     const paths = await page
-      .locator('.nav-link')
+      .locator('a.nav-link')
       .evaluateAll((links) => links.map((link) => link.getAttribute('href')))
     for (const path of paths) {
       const { status, headers } = await fetch(`${stage.url}${path}`)
@@ -338,6 +338,12 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     expect(new URL(page.url()).searchParams.get('turn')).toBe('2')
     await page.getByLabel('Budgets').getByText('Used by then').waitFor()
     await page.getByLabel('Budgets').getByText('1.2K').waitFor()
+    // Counted as they are now: calls of the gate, without the tools that it has by itself.
+    await page
+      .getByLabel('Budgets')
+      .locator('.budget', { hasText: /^tool calls1$/ })
+      .waitFor()
+    expect(await page.title()).toBe('write the report · Agents · Sluice')
     await until(async () => (await page.getByText('deleting was refused').count()) === 0)
     await page.getByText('turn 2 ·').waitFor()
     await page.getByRole('button', { name: /notes\/report\.md/ }).click()
@@ -462,6 +468,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     const limits = page.getByLabel('Limits in use')
     await limits.locator('.limit-row', { hasText: 'office/write_note' }).waitFor()
     await limits.getByText(/of 20 in 1 h/).waitFor()
+    await page.getByLabel('Recent alerts').getByRole('link').first().waitFor()
     await open('Settings')
     await page.getByRole('button', { name: 'Send a test' }).click()
     await page.getByText('The test was sent by webhook.').waitFor()

@@ -25,6 +25,8 @@ export async function exploreLedger(page: Page, office: PlainClient): Promise<vo
   await page.getByRole('radio', { name: 'Timeline' }).click()
   const first = page.locator('.timeline-row.ledger-row').first()
   await first.getByText('+0.00 ms').waitFor()
+  await page.getByText(/^Session of local, client/).waitFor()
+  await page.getByRole('link', { name: 'The whole session' }).waitFor()
   await first.getByRole('button', { name: /^Explain record/ }).press('Enter')
   await page.getByRole('dialog').getByText('nothing is deleted from here').first().waitFor()
   const address = page.url()

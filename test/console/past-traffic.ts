@@ -122,7 +122,7 @@ function createDecision(
     method: 'tools/call',
     name,
     category,
-    policy: 'policy@4f1c',
+    policy: 'policy 4f1c',
     decision: {
       ...(isRefused && refusal !== undefined
         ? { action: 'deny', code: refusal.code, reason: refusal.reason }

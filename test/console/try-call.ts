@@ -9,7 +9,7 @@ export async function tryCall(page: Page): Promise<string[]> {
   await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
   await page.keyboard.press('Escape')
   await page.keyboard.press('Control+k')
-  await page.getByRole('combobox', { name: /^Page, server/ }).fill('office/write_note')
+  await page.getByRole('combobox', { name: /^Page, command/ }).fill('office/write_note')
   await page
     .getByRole('option', { name: /office\/write_note/ })
     .first()
@@ -23,7 +23,7 @@ export async function tryCall(page: Page): Promise<string[]> {
   await answer.getByText(/^Answered after/).waitFor()
   await answer.getByText('from the console').waitFor()
   await answer.getByRole('link', { name: 'See its record' }).click()
-  await page.locator('.ledger-row', { hasText: 'sluice-console (ada)' }).first().waitFor()
+  await page.locator('.ledger-row', { hasText: 'sluice-console (ada)' }).waitFor()
   await page.getByRole('radio', { name: 'Events' }).click()
   await page.getByText('Call tried from the console').first().waitFor()
   await page.getByText('office/write_note, by ada').first().waitFor()

@@ -9,6 +9,7 @@ import type {
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { download, formatQuery, post } from '../../api.ts'
 import { FreezeButton } from '../../freeze.tsx'
+import { useOpenTitle } from '../../page-title.ts'
 import { useResource } from '../../resource.ts'
 import { go, pathTo, setQuery, useRoute } from '../../route.ts'
 import { useMe } from '../../session.ts'
@@ -70,6 +71,10 @@ export function Agent({ id }: { id: string }): JSX.Element {
     const made = await act('fork', { turn: turn ?? null }, 'forked')
     if (made?.id) go(pathTo('agents', made.id))
   }
+  const task = (now.value ?? value)?.messages
+    .find(({ role }) => role === 'user')
+    ?.text.split('\n')[0]
+  useOpenTitle(task ?? id.slice(0, 18))
   const setTurn = (to: number | undefined) => setQuery({ turn: to === undefined ? '' : String(to) })
   return (
     <div className="page">
@@ -77,7 +82,17 @@ export function Agent({ id }: { id: string }): JSX.Element {
         <Link to="/agents" className="muted">
           Agents
         </Link>
-        <h1 className="mono agent-name">{id.slice(0, 18)}</h1>
+        <div className="agent-title">
+          <h1 className={task === undefined ? 'mono agent-name' : 'agent-name'}>
+            {task === undefined ? id.slice(0, 18) : <TextLine text={task} />}
+          </h1>
+          <span className="row small">
+            {task !== undefined && <span className="mono muted">{id.slice(0, 18)}</span>}
+            <Link to={`/ledger${formatQuery({ agent: id, view: 'timeline' })}`}>
+              Its calls in the ledger
+            </Link>
+          </span>
+        </div>
         {value !== undefined && <State state={value.state} />}
         <span className="spacer" />
         {now.value !== undefined && (
@@ -246,7 +261,7 @@ function Running({
       {stopping && (
         <Dialog title="Stop this agent?" onClose={() => setStopping(false)}>
           <p>What it is doing is cut off. Resume goes on from there; Pause lets calls end first.</p>
-          <TextField label="Reason" value={reason} onChange={setReason} onEnter={stop} />
+          <TextField label="Reason" isFirst value={reason} onChange={setReason} onEnter={stop} />
           <div className="row">
             <Button kind="refuse" onPress={stop}>
               <Icon name="stop" /> Stop it

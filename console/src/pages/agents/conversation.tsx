@@ -82,7 +82,7 @@ function TurnFigures({ turn }: { turn: AgentTurn | undefined }): JSX.Element | n
     <span className="num">
       turn {turn.turn} · {clock(atMs)} · {millis(modelMs)} · {short(inputTokens)}{' '}
       {inputTokens === 1 ? 'token' : 'tokens'} in, {short(outputTokens)} out
-      {cost === null ? '' : ` · ${cost.toFixed(4)}`}
+      {cost === null ? '' : ` · cost ${cost.toFixed(4)}`}
     </span>
   )
 }

@@ -56,7 +56,7 @@ export function FileDialog({
         onChange={setSince}
         choices={[
           { value: '', says: 'Show the file' },
-          ...earlier.map((one) => ({ value: String(one), says: `Turn ${one}` })),
+          ...earlier.map((one) => ({ value: String(one), says: `Changes since turn ${one}` })),
         ]}
       />
       {now.error !== undefined && <ErrorNotice error={now.error} />}

@@ -7,10 +7,10 @@ import type {
   CallRecord,
   VerificationView,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
-import { post } from '../../api.ts'
+import { formatQuery, post } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { setQuery, useRoute } from '../../route.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, Link } from '../../ui/button.tsx'
 import { Chips } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { VirtualList } from '../../ui/long-list.tsx'
@@ -18,12 +18,12 @@ import { useNarrow } from '../../ui/narrow.ts'
 import { Empty, ErrorNotice, Loading, Notice, PageHead } from '../../ui/page.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
 import { complain } from '../../ui/toasts.tsx'
-import { clock, count, date, millis } from '../../ui/words.ts'
+import { clock, count, date, duration, millis, moment } from '../../ui/words.ts'
 import { CallExplanationDrawer, useOpenCall } from '../live/explained.tsx'
 import { useCalls } from './calls.ts'
 import { Events } from './events.tsx'
 import { Export } from './export.tsx'
-import { Filters, useFilter } from './filters.tsx'
+import { type CallFilter, Filters, useFilter } from './filters.tsx'
 import { Histogram } from './histogram.tsx'
 import { CallRow, TimelineRow, TimelineSpan } from './rows.tsx'
 import './ledger.css'
@@ -110,6 +110,9 @@ function Calls(): JSX.Element {
           )}
         </span>
       </div>
+      {isTimeline && histogram.value !== undefined && (
+        <TimelineHead span={histogram.value} first={state?.calls[0]} filter={filter} />
+      )}
       <section
         className={`card ledger-rows${isTimeline ? ' timeline' : ''}`}
         aria-label="Calls on record"
@@ -167,6 +170,45 @@ function Calls(): JSX.Element {
       </section>
       {call !== undefined && <CallExplanationDrawer at={call} onClose={() => open(undefined)} />}
     </div>
+  )
+}
+
+/** Whose calls the timeline shows, and from when to when. */
+function TimelineHead({
+  span: { sinceMs, untilMs },
+  first,
+  filter,
+}: {
+  span: CallHistogram
+  first: CallRecord | undefined
+  filter: CallFilter
+}): JSX.Element {
+  const { session, agent, ...others } = filter
+  const isPart = Object.values(others).some((value) => value !== '')
+  const isOne = session !== '' || agent !== ''
+  return (
+    <p className="small muted">
+      {isOne ? (
+        <>
+          {session === '' ? 'Agent' : 'Session'} of{' '}
+          <UntrustedText text={first?.principal ?? ''} className="strong" />
+          {session !== '' && first?.sessionName !== undefined && (
+            <>
+              , client <UntrustedText text={first.sessionName} />
+            </>
+          )}
+          :{' '}
+        </>
+      ) : (
+        'Everything. Choose a session or an agent in a row to see only its calls: '
+      )}
+      {moment(sinceMs)} to {moment(untilMs)}, {duration(untilMs - sinceMs)}.{' '}
+      {isOne && isPart && (
+        <Link to={`/ledger${formatQuery({ session, agent, view: 'timeline' })}`}>
+          {session === '' ? 'All of this agent' : 'The whole session'}
+        </Link>
+      )}
+    </p>
   )
 }
 

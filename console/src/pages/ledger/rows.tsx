@@ -8,7 +8,7 @@ import { setQuery } from '../../route.ts'
 import type { RowOf } from '../../ui/long-list.tsx'
 import { OutcomeBadge } from '../../ui/marks.tsx'
 import { TextLine } from '../../ui/text.tsx'
-import { millis, moment } from '../../ui/words.ts'
+import { duration, millis, moment } from '../../ui/words.ts'
 
 export const CallRow = memo(function CallRow(props: RowOf<CallRecord>): JSX.Element {
   const { item: call } = props
@@ -36,7 +36,7 @@ export const TimelineRow = memo(function TimelineRow(props: RowOf<CallRecord>): 
   return (
     <Row {...props} className="ledger-row timeline-row">
       <span className="num muted" title={moment(call.atMs)}>
-        +{millis(call.atMs - sinceMs)}
+        +{duration(call.atMs - sinceMs)}
       </span>
       <Decision call={call} />
       <Tool call={call} />

@@ -99,6 +99,7 @@ function AskFrom({
           />
           <TextField
             label="Ask from"
+            isFirst
             placeholder="50.00"
             value={limit}
             onChange={setAmount}

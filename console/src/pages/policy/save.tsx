@@ -209,9 +209,11 @@ function Meaning({ meaning }: { meaning: PolicyDraft }): JSX.Element {
       )}
       {replay !== undefined && (
         <p className="muted">
-          Of {plural(replay.calls, 'call')} in the last day, {count(replay.same)} would be decided
-          the same way
-          {replay.unknown > 0 && `, and ${count(replay.unknown)} cannot be determined`}.
+          Of {plural(replay.calls, 'call')} that this policy decided in the last day,{' '}
+          {count(replay.same)} would be decided the same way
+          {replay.unknown > 0 &&
+            `, and ${count(replay.unknown)} are unknown: the ledger does not keep what the rule reads`}
+          .
           {replay.flips.slice(0, 5).map(({ tool, from, to, count: n }) => (
             <span key={`${tool}${from}${to}`}>
               {' '}

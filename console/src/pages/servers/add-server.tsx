@@ -3,6 +3,7 @@
 
 import { type JSX, useState } from 'react'
 import type {
+  PendingDefinitionView,
   PolicyDraft,
   PolicyView,
   SettingsView,
@@ -89,7 +90,7 @@ function EntryForm({ onPreview }: { onPreview: (preview: Preview) => void }): JS
   }
   return (
     <>
-      <TextField label="Name" placeholder="billing" value={name} onChange={setName} />
+      <TextField label="Name" isFirst placeholder="billing" value={name} onChange={setName} />
       {name !== '' && !NAME.test(name) && (
         <Notice kind="bad">Use letters, digits, - and _ (no spaces), at most 64.</Notice>
       )}
@@ -200,6 +201,7 @@ function Confirm({
         </>
       )}
       {error !== undefined && <ErrorNotice error={error} />}
+      <p className="muted small">Your passkey signs exactly this and nothing else.</p>
       <div className="row">
         <Button kind="primary" onPress={put}>
           <Icon name="key" /> {how === 'added' ? 'Add it' : 'Change it'}
@@ -212,8 +214,15 @@ function Confirm({
   )
 }
 
-/** As `sluice init` begins: reading and writing pass, the rest asks a person. */
-function suggestAction({ category, unknown, risk }: ToolView): string {
+/** A tool of the first list, and why its definition looks like an attack: empty if it does not. */
+interface ListedTool extends ToolView {
+  readonly dangers: readonly string[]
+}
+
+/** As `sluice init` begins: reading and writing pass, the rest asks a person. Nobody is asked for a call
+ * of a tool that tries to steer the model. */
+function suggestAction({ category, unknown, risk, dangers }: ListedTool): string {
+  if (dangers.length > 0) return 'deny'
   if (unknown || risk === 'critical') return 'require_approval'
   return category === 'Read' || (category === 'Write' && risk !== 'high')
     ? 'allow'
@@ -221,7 +230,7 @@ function suggestAction({ category, unknown, risk }: ToolView): string {
 }
 
 function FirstList({ server, onClose }: { server: string; onClose: () => void }): JSX.Element {
-  const [tools, setTools] = useState<readonly ToolView[]>()
+  const [tools, setTools] = useState<readonly ListedTool[]>()
   const [error, setError] = useState<ApiError>()
   const [busy, setBusy] = useState(false)
   const read = async () => {
@@ -229,14 +238,27 @@ function FirstList({ server, onClose }: { server: string; onClose: () => void })
     setBusy(true)
     try {
       await post(`/servers/${encodeURIComponent(server)}/tools`)
-      const { tools: all } = await get<{ tools: ToolView[] }>('/tools')
-      setTools(all.filter((tool) => tool.server === server))
+      const [{ tools: all }, { held }] = await Promise.all([
+        get<{ tools: ToolView[] }>('/tools'),
+        get<{ held: PendingDefinitionView[] }>('/pins'),
+      ])
+      const dangersOf = (name: string) =>
+        held.find((one) => one.server === server && one.name === name)?.dangers ?? []
+      setTools(
+        all
+          .filter((tool) => tool.server === server)
+          .map((tool) => ({
+            ...tool,
+            dangers: [...new Set(dangersOf(tool.name).map(({ kind }) => kind))],
+          })),
+      )
     } catch (fault) {
       setError(toApiError(fault))
     } finally {
       setBusy(false)
     }
   }
+  const attacks = (tools ?? []).filter(({ dangers }) => dangers.length > 0)
   const differing = (tools ?? []).filter((tool) => tool.verdict !== suggestAction(tool))
   return (
     <Dialog title={`${server} is added`} onClose={onClose} wide>
@@ -251,6 +273,13 @@ function FirstList({ server, onClose }: { server: string; onClose: () => void })
       {tools !== undefined && (
         <>
           <p>{plural(tools.length, 'tool')}, with the decision now and what is suggested.</p>
+          {attacks.length > 0 && (
+            <Notice kind="bad">
+              {attacks.length === 1 ? '1 definition looks' : `${attacks.length} definitions look`}{' '}
+              like an attack. No call of it passes until somebody has read and accepted it under
+              Servers.
+            </Notice>
+          )}
           <table className="table">
             <thead>
               <tr>
@@ -264,8 +293,11 @@ function FirstList({ server, onClose }: { server: string; onClose: () => void })
               {tools.map((tool) => (
                 <tr key={tool.name}>
                   <td className="strong">
-                    <UntrustedText text={tool.name} />
-                    {tool.held && <span className="tag high">waits for you</span>}
+                    <UntrustedText text={tool.name} />{' '}
+                    {tool.held && <span className="tag high">to review</span>}
+                    {tool.dangers.length > 0 && (
+                      <div className="small tool-dangers">{tool.dangers.join(', ')}</div>
+                    )}
                   </td>
                   <td>
                     <Category name={tool.category} unknown={tool.unknown} />{' '}
@@ -298,7 +330,7 @@ function FirstList({ server, onClose }: { server: string; onClose: () => void })
 }
 
 /** Nothing is in force until the draft is looked at and saved there. */
-async function draftRules(server: string, tools: readonly ToolView[]): Promise<void> {
+async function draftRules(server: string, tools: readonly ListedTool[]): Promise<void> {
   const { documents } = await get<PolicyView>('/policy')
   const document = documents.find(({ name }) => name === 'policy') ?? documents[0]
   if (document === undefined) return

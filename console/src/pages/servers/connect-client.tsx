@@ -123,6 +123,7 @@ export function ConnectClient({
       />
       <TextField
         label="Name of its grant"
+        isFirst
         placeholder="ann-laptop"
         value={name}
         onChange={setName}

@@ -30,7 +30,7 @@ export function TryCall({ tool, onClose }: { tool: ToolPage; onClose: () => void
   const fields = useMemo(() => readFields(tool.inputSchema), [tool.inputSchema])
   const [values, setValues] = useState<Readonly<Record<string, string>>>({})
   const [principal, setPrincipal] = useState('')
-  const [result, setResult] = useState<TriedCall | 'busy'>()
+  const [result, setResult] = useState<(TriedCall & { readonly principal: string }) | 'busy'>()
   const [error, setError] = useState<ApiError>()
   const principals = [
     ...(value?.localUser === true ? ['local'] : []),
@@ -48,10 +48,13 @@ export function TryCall({ tool, onClose }: { tool: ToolPage; onClose: () => void
     setResult('busy')
     setError(undefined)
     const body = { server, name, principal: chosen, args }
-    sendWithProof<TriedCall>('POST', '/calls', body).then(setResult, (fault) => {
-      setResult(undefined)
-      setError(toApiError(fault))
-    })
+    sendWithProof<TriedCall>('POST', '/calls', body).then(
+      (tried) => setResult({ ...tried, principal: chosen }),
+      (fault) => {
+        setResult(undefined)
+        setError(toApiError(fault))
+      },
+    )
   }
   return (
     <Dialog title={`Try ${server}/${name}`} onClose={onClose} wide>
@@ -80,7 +83,11 @@ export function TryCall({ tool, onClose }: { tool: ToolPage; onClose: () => void
         <section className="stack" aria-label="Answer">
           <Notice kind={result.isError ? 'bad' : 'good'}>
             {result.isError ? 'Refused or failed' : 'Answered'} after {millis(result.durationMs)}.{' '}
-            <Link to={`/ledger${formatQuery({ server, name })}`}>See its record</Link>
+            <Link
+              to={`/ledger${formatQuery({ server, name, principal: result.principal, sinceMs: result.atMs })}`}
+            >
+              See its record
+            </Link>
           </Notice>
           <LongText text={result.answer} code />
         </section>

@@ -166,7 +166,14 @@ function NewGrant({
   }
   return (
     <Dialog title="New grant" onClose={onClose}>
-      <TextField label="Name" value={name} onChange={setName} placeholder="ci-bot" onEnter={make} />
+      <TextField
+        label="Name"
+        isFirst
+        value={name}
+        onChange={setName}
+        placeholder="ci-bot"
+        onEnter={make}
+      />
       {fault !== '' && <Notice kind="bad">{fault}</Notice>}
       <SelectField
         label="Policy"

@@ -5,6 +5,7 @@ import { type JSX, useState } from 'react'
 import type { PersonView } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { useResource } from '../../resource.ts'
 import { addPasskey, mayAct, refreshMe, sendWithProof, signOut, useMe } from '../../session.ts'
+import { openShortcut } from '../../shortcuts.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/fields.tsx'
@@ -37,6 +38,7 @@ export function You(): JSX.Element {
         </p>
       </div>
       <div className="row phone-only">
+        <Button onPress={() => openShortcut('palette')}>Go to…</Button>
         <ThemeSwitch />
         <ZoneSwitch />
         <Button onPress={signOut}>Sign out</Button>
@@ -229,7 +231,7 @@ function AddPerson({
   }
   return (
     <Dialog title="Add person" onClose={onClose}>
-      <TextField label="Name" value={name} onChange={setName} onEnter={add} />
+      <TextField label="Name" isFirst value={name} onChange={setName} onEnter={add} />
       <SelectField
         label="Kind"
         quiet={false}

@@ -58,7 +58,7 @@ export function startConsole(
       ...settingsEndpoints(parts),
       ...alertsEndpoints(parts),
       ...serversEndpoints({ parts, reader }),
-      tryCallEndpoint({ parts, record: recordAs('console-call') }),
+      tryCallEndpoint({ parts, record: recordAs('console-call'), nowMs }),
     ],
     serve: (request, response) => {
       const [path = '/'] = (request.url ?? '/').split('?')

@@ -70,7 +70,8 @@ export function agentPage(
 ): AgentPage {
   const stop = portable.stop ?? (turn === null ? agent.hostStop : null)
   const { limits } = family
-  const { turns, tokens, calls, costMicros } = turn === null ? family : toUsage(summary)
+  const { turns, tokens, calls, costMicros } =
+    turn === null ? family : toUsage(summary, countGateCalls(messages, agent.grants))
   const view = agentView(agent, true)
   return {
     ...view,
@@ -101,13 +102,21 @@ export function agentPage(
 }
 
 /** Of the agent alone: what its family had used by then is not known. */
-function toUsage({ turnCount, usage, toolCallCount }: Summary) {
+function toUsage({ turnCount, usage }: Summary, calls: number) {
   return {
     turns: turnCount,
     tokens: usage.totalTokens,
-    calls: toolCallCount,
+    calls,
     costMicros: usage.costMicros ?? 0,
   }
+}
+
+/** As its family counts them: calls of the gate, and not of the tools that it has by itself. */
+function countGateCalls(messages: AgentSnapshot['messages'], grants: readonly string[]): number {
+  const names = new Set(grants.map((grant) => grant.replace('/', '__')))
+  return messages
+    .flatMap((message) => (message.role === 'assistant' ? message.toolCalls : []))
+    .filter(({ name }) => names.has(name)).length
 }
 
 /** Calls with their results in one: a model's turn reads as it was. */

@@ -18,6 +18,7 @@ import { ApiError } from '../http/errors.ts'
 export interface TryCallParts {
   readonly parts: Pick<AdminParts, 'authenticator' | 'gate' | 'servers'>
   readonly record: (detail: JsonObject) => Promise<unknown>
+  readonly nowMs: () => number
 }
 
 const CALL = z.strictObject({
@@ -29,7 +30,7 @@ const CALL = z.strictObject({
   args: z.string().max(TRIED_ANSWER_LENGTH_MAX),
 })
 
-export function tryCallEndpoint({ parts, record }: TryCallParts): Endpoint {
+export function tryCallEndpoint({ parts, record, nowMs }: TryCallParts): Endpoint {
   return endpoint({
     method: 'POST',
     path: '/api/calls',
@@ -47,6 +48,7 @@ export function tryCallEndpoint({ parts, record }: TryCallParts): Endpoint {
         throw new ApiError('API_NOT_FOUND', `\`${principal}\` may not call`, 'see /api/grants')
       const read = readJson(args)
       if (!read.ok) throw new ApiError('API_REQUEST', `the arguments: ${read.message}`, 'send JSON')
+      const atMs = nowMs()
       await record({ server, name, principal, by: toActor(person) })
       const link = new MemberTransport(
         { generation: 'session', onAnswer() {}, onNotification() {}, onDrop() {}, onEnd() {} },
@@ -62,6 +64,7 @@ export function tryCallEndpoint({ parts, record }: TryCallParts): Endpoint {
           isError:
             error !== undefined || (JSON.parse(answer) as { isError?: boolean }).isError === true,
           answer: answer.slice(0, TRIED_ANSWER_LENGTH_MAX),
+          atMs,
           durationMs: performance.now() - beganMs,
         }
       } catch (error) {
