@@ -61,10 +61,15 @@ export function Palette({
         to: `/servers${formatQuery({ tool: `${server}/${name}` })}`,
       })),
       ...(agents ?? []).map(({ id, task }) => ({
-        ...{ kind: 'Agent', name: task === '' ? id : task, id, to: pathTo('agents', id) },
+        kind: 'Agent',
+        name: task === '' ? id : task,
+        id,
+        to: pathTo('agents', id),
       })),
       ...(callers ?? []).map((name) => ({
-        ...{ kind: 'Calls of', name, to: `/ledger${formatQuery({ principal: name })}` },
+        kind: 'Calls of',
+        name,
+        to: `/ledger${formatQuery({ principal: name })}`,
       })),
     ],
     [pages, commands, servers, tools, agents, callers],

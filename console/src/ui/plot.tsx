@@ -306,7 +306,11 @@ function toDecades(_: uPlot, __: number, from: number, to: number): number[] {
 /** Steps of the time axis. uPlot knows none between one and five minutes, nor between one and seven days. */
 const STEPS_S = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500].map((ms) => ms / 1_000),
-  ...[1, 5, 10, 15, 30],
+  1,
+  5,
+  10,
+  15,
+  30,
   ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * 60),
   ...[1, 2, 3, 6, 12].map((hours) => hours * 3_600),
   ...[1, 2, 4, 7, 14, 28].map((days) => days * 86_400),

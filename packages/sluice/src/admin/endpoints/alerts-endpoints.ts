@@ -40,7 +40,12 @@ export function alertsEndpoints({
             : {
                 ...alerts.config,
                 sent: alerts.sent.map(({ id, atMs, kind, title, facts, page }) => ({
-                  ...{ id, atMs, kind, title, facts, page },
+                  id,
+                  atMs,
+                  kind,
+                  title,
+                  facts,
+                  page,
                 })),
               },
       }),
