@@ -1,33 +1,57 @@
 // Bounds of the guard, by name and unit: how much of a definition or text it looks at. What is beyond
 // a bound was not looked at, and is said to be so.
 
-/** Strings of one definition, keys counted. */
+/**
+ * Strings and keys of one definition or answer that are inspected. One with more counts as a
+ * finding.
+ */
 export const STRINGS_MAX = 5_000
-/** Of one string: as much as of a whole answer. */
+/** Characters of one string that is inspected. A longer one counts as a finding. */
 export const TEXT_CHARS_MAX = 262_144
-/** All texts of one definition, names of members counted. */
+/**
+ * Characters of all strings and keys of one definition. A definition with more counts as a finding.
+ */
 export const DEFINITION_CHARS_MAX = 131_072
-/** What one answer or definition may cost, in characters that one expression searches: some 10 ns each,
- * 80 ms in all. What is decoded, folded or found counts more than once. Ordinary documents, programs and
- * JSON of ANSWER_CHARS_MAX fit; what needs more was made to. */
+/**
+ * Cost of inspecting one answer or definition, in characters that one pattern searches: about 10 ns
+ * each, 80 ms in all. Text that is decoded, folded or matched counts more than once. One that costs
+ * more counts as a finding.
+ */
 export const SCANNED_CHARS_MAX = 8_000_000
-/** The same for a message that has to be looked through in one piece: a notification, a question. */
+/**
+ * Cost of inspecting a message that cannot be inspected in slices (a notification, or a request of
+ * the server), in characters that one pattern searches. One that costs more counts as a finding.
+ */
 export const SCANNED_AT_ONCE_CHARS_MAX = 1_500_000
-/** The same for a text that is searched for secrets alone. */
+/** Cost of searching a text for secrets only, in characters of its decoded forms. */
 export const DECODED_CHARS_MAX = 2 * 1_048_576
+/**
+ * Nesting of definitions, answers and arguments that is inspected. A deeper definition or answer
+ * counts as a finding.
+ */
 export const DEPTH_MAX = 64
-/** Findings told of one text. */
+/** Findings that are reported for one text. */
 export const FINDINGS_MAX = 50
-/** All texts of one answer: looked through only where a policy asks. */
+/**
+ * Characters of all texts of one answer that are inspected, if a policy asks for it. An answer with
+ * more counts as a finding.
+ */
 export const ANSWER_CHARS_MAX = 262_144
-/** A message with all of that, written as JSON: a longer one is not parsed to be looked through. */
+/** Length of a message that is parsed for inspection. A longer one counts as a finding. */
 export const MESSAGE_CHARS_MAX = 4 * 1_048_576
-/** Strings that are base64 as a whole, such as pictures, of one answer; and from what length on. */
+/**
+ * Characters of all base64 strings of one answer, such as images, that are inspected. An answer
+ * with more counts as a finding.
+ */
 export const BINARY_CHARS_MAX = 2 * 1_048_576
+/** Characters from which on a string that is entirely base64 is inspected as binary data. */
 export const BINARY_CHARS_MIN = 4_096
-/** Texts of one call that are joined to find a value that was split over them, and how many at once. */
+/** Arguments of one call that are joined to find a value that was split over several of them. */
 export const SPLIT_LEAVES_MAX = 200
+/** Consecutive arguments that are joined to find a value that was split over them. */
 export const SPLIT_PARTS_MAX = 4
-/** Arguments beyond this length, in UTF-16 code units, are looked through for secrets, numbers of cards and
- * accounts and planted values in slices, before the call is decided. */
+/**
+ * Length of a call's arguments up to which they are searched at once for secrets, card and account
+ * numbers, and canaries. Longer ones are searched in slices before the call is decided.
+ */
 export const ARGUMENTS_AT_ONCE_LENGTH_MAX = 16_384

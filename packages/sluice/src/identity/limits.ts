@@ -1,110 +1,151 @@
 // Limits of callers, by name and unit. `sessions.max` times `max` of a limit is the most that a
 // principal gets in `sessions.window`, whatever it sends.
 
-/** `sessions.idle`: a session ends this long after its last connection. */
+/** Default of `sessions.idle`: a session ends this long after its last connection. */
 export const AGENT_SESSION_IDLE_MS = 30 * 60_000
-/** `sessions.max` and `sessions.window`: sessions of one principal that can charge a limit within the window. */
+/**
+ * Default of `sessions.max`: sessions of one principal that can charge limits within
+ * `sessions.window`. A further connection joins the newest one.
+ */
 export const AGENT_SESSIONS_MAX = 20
+/** Default of `sessions.window`. */
 export const AGENT_SESSIONS_WINDOW_MS = 60 * 60_000
-/** The most that `sessions` can be set to. */
+/** Largest `sessions.max`. */
 export const AGENT_SESSIONS_SETTING_MAX = 1_000
+/** Largest `sessions.idle` and `sessions.window`. */
 export const AGENT_SESSIONS_SECONDS_MAX = 31 * 86_400
 /** The session of an agent's family ends this long after its last call. */
 export const FAMILY_SESSION_IDLE_MS = 31 * 86_400_000
-/** Names under which a session is known: of connections that joined it past the quota. */
+/** Connections whose keys a shared session remembers; the oldest is dropped. */
 export const SESSION_KEYS_MAX = 64
-/** Stored length of a client's name and version. */
+/** Characters of a client's name and version that are stored. */
 export const SESSION_CLIENT_LENGTH_MAX = 80
-/** Principals without sessions that are stored before expired ones are swept. */
+/** Principals that are kept in memory before those without sessions are removed. */
 export const SESSION_PRINCIPALS_KEPT = 1_000
-/** How often sessions that have ended are removed. */
+/** How often ended sessions are removed. */
 export const SESSION_SWEEP_EVERY_MS = 60_000
 
-/** How far a stored sign-in may lie ahead of the clock; one that lies further ends. */
+/**
+ * How far in the future a stored sign-in may begin. One that is further ahead was created before
+ * the clock was set back, and ends.
+ */
 export const SIGN_IN_AHEAD_MS_MAX = 60_000
 
-/**
- * How long the grants that were read are considered current: requests that arrive together are
- * checked together.
- */
+/** How long grants are cached: requests that arrive together are checked together. */
 export const GRANTS_FRESH_MS = 10
-/** Grants of one installation, including revoked ones. */
+/** Grants of one installation, including revoked ones. A further one is refused. */
 export const GRANTS_MAX = 10_000
+/** Groups of one grant or access token. One with more is refused. */
 export const GRANT_GROUPS_MAX = 64
-/** Minimum interval between updates of a grant's last use. */
+/** How often the last use of a grant is stored, at most. */
 export const LAST_USED_EVERY_MS = 60_000
 
 // Authorisation servers.
 
-/** One request to an authorisation server: its timeout, and how much of the response is read. */
+/** How long one request to an authorisation server may take. */
 export const FETCH_MS_MAX = 10_000
+/** Size of an authorisation server's response. A larger one is refused. */
 export const FETCH_BYTES_MAX = 256 * 1_024
-/** Maximum clock skew between an authorisation server and the gate. */
+/** Clock skew between an authorisation server and the gate that is tolerated. */
 export const CLOCK_SKEW_S = 30
-/**
- * Keys are fetched again after this long; an unknown key triggers it too, but not more often than
- * this.
- */
+/** How long the keys and metadata of an authorisation server are cached. */
 export const KEYS_KEPT_MS = 10 * 60_000
+/** Age that cached keys must have before an unknown key makes the gate fetch them again. */
 export const KEYS_COOLDOWN_MS = 30_000
-/** After a failed fetch, no other is made for this long. */
+/** Pause after a failed request to an authorisation server, before the next one. */
 export const FAILED_FETCH_REST_MS = 5_000
-/** Cached verified tokens: how many, and for how long. */
+/** Verified access tokens that are cached; the least recently used is dropped. */
 export const CHECKED_MAX = 1_000
+/** How long a verified access token is cached. */
 export const CHECKED_KEPT_MS = 60_000
 
-/**
- * How long a sign-in at an authorisation server may take, and how many used responses are
- * remembered.
- */
+/** How long a person may take to sign in at an authorisation server. */
 export const SIGN_IN_THERE_MS = 10 * 60_000
+/** Used responses of authorisation servers that are remembered, so that none is used twice. */
 export const SIGN_IN_STATES_USED_MAX = 1_000
 
-/** A token that the gate sends to a server. */
+/** Length of a token that the gate sends to a server. A longer one is refused. */
 export const TOKEN_LENGTH_MAX = 16_384
-/** A login's token is refreshed this long before it expires. */
+/** How long before its expiry the token of a login is refreshed. */
 export const RENEW_AHEAD_MS = 60_000
 
-/** A handle of a server's that is sealed for a client. */
+/**
+ * Size of a server's handle, such as a cursor, that is sealed for a client. A larger one is
+ * refused.
+ */
 export const HANDLE_BYTES_MAX = 64 * 1_024
-/** Principals with tokens whose agents may continue to call while the token is valid. */
+/**
+ * Principals with access tokens that are remembered, so that their agents may continue to call
+ * while the token is valid.
+ */
 export const CALLERS_SEEN_MAX = 10_000
 
 // Approvers.
 
+/** Approvers of one installation. A further one is refused. */
 export const PEOPLE_MAX = 1_000
+/** Passkeys of one person. A further one is refused. */
 export const PASSKEYS_EACH_MAX = 16
+/** Length of a PIN, at least. */
 export const PIN_LENGTH_MIN = 6
+/** Length of a PIN, at most. */
 export const PIN_LENGTH_MAX = 64
-/** The cost of an attempt: 64 MiB and a fifth of a second. */
+/** Cost parameter of scrypt for PINs: 64 MiB and a fifth of a second per attempt. */
 export const PIN_SCRYPT_COST = 2 ** 16
-/** Wrong PINs until there is a pause, and the length of the first and the longest. */
+/** Wrong PINs after which further attempts have to wait. */
 export const PIN_TRIES = 5
+/** First pause after too many wrong PINs; it doubles with each further one. */
 export const PIN_PAUSE_FIRST_MS = 60_000
+/** Longest pause after wrong PINs. */
 export const PIN_PAUSE_MS_MAX = 60 * 60_000
 
-/** Redacted secrets of one session that may be passed on by their placeholder; more are only redacted. */
+/**
+ * Redacted secrets of one session that can be passed on by their placeholder. Further ones are only
+ * redacted.
+ */
 export const SEALED_VALUES_MAX = 64
-/** Of one of them; a longer secret is only redacted. No private key in use is longer. */
+/**
+ * Length of a secret that can be passed on by its placeholder; no private key in use is longer. A
+ * longer one is only redacted.
+ */
 export const SEALED_VALUE_CHARS_MAX = 8_192
-/** Characters of sealed values that one call may have opened: a short placeholder may stand for a long value. */
+/**
+ * Characters of all secrets that the placeholders of one call stand for. A call with more is
+ * refused.
+ */
 export const OPENED_CHARS_MAX = 524_288
-/** Characters of sealed values that are compared with one message: one that needs more was made to, and is
- * denied. */
+/**
+ * Characters of secrets that are compared with one message. A message that needs more is withheld.
+ */
 export const ECHO_CHARS_MAX = 8_000_000
-/** The same for a message that has to be looked through in one piece. */
+/**
+ * Characters of secrets that are compared with a message that cannot be inspected in slices. A
+ * message that needs more is withheld.
+ */
 export const ECHO_AT_ONCE_CHARS_MAX = 2_000_000
-/** What was cut off of answers of one session and can be read on: how many, and their characters in all. */
+/** Cut-off parts of answers that one session can still read; the oldest is dropped. */
 export const RESTS_MAX = 16
+/**
+ * Characters of all cut-off parts of answers that one session can still read; the oldest is
+ * dropped.
+ */
 export const REST_CHARS_MAX = 4 * 1_048_576
 /**
- * What all sessions remember of answers together in memory. Beyond it, those used least recently leave
- * until so much is left.
+ * Memory for what all sessions remember of answers. Beyond it, the least recently used sessions are
+ * unloaded; what was written is read again when they are used.
  */
 export const PROVENANCE_BYTES_MAX = 256 * 1_048_576
+/** Size to which the sessions' memory is reduced when it is over `PROVENANCE_BYTES_MAX`. */
 export const PROVENANCE_BYTES_KEPT = 192 * 1_048_576
-/** What a session remembers is written this long after a change, at most so many bytes at a time. */
+/** How long after a change a session's memory is written. */
 export const MEMORY_WRITE_DELAY_MS = 2_000
+/**
+ * Bytes of sessions' memories that are written at a time; the rest follows after
+ * `MEMORY_WRITE_DELAY_MS`.
+ */
 export const MEMORY_WRITTEN_BYTES_MAX = 8 * 1_048_576
-/** Calls of a session that conditions over its past see at least; twice as many are kept. */
+/**
+ * Newest calls of a session that conditions over its past see, at least. Up to twice as many are
+ * kept.
+ */
 export const PAST_CALLS_MAX = 256

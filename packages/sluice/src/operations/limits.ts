@@ -1,8 +1,10 @@
 // Limits of what operations read of the ledger.
 
-/** Calls on record that a suggested policy is made of, the newest. */
+/** Newest recorded calls from which a policy is suggested. */
 export const SUGGEST_CALLS_MAX = 50_000
-/** Parts in which the days of these calls are left out to measure the policy. */
+/**
+ * Folds of the cross-validation, over the days of these calls, that measures a suggested policy.
+ */
 export const SUGGEST_FOLDS_MAX = 10
-/** Words of an argument that become a list of choices. */
+/** Different values of an argument that a suggested policy lists as choices. */
 export const SUGGEST_WORDS_MAX = 8

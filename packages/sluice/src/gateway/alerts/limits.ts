@@ -1,14 +1,19 @@
 // Limits of alerts and of what they watch, by name and unit.
 
-/** How often it is looked at what alerts are about, and over how long denials are counted. */
+/** How often the conditions of alerts are checked. */
 export const ALERT_LOOK_MS = 10_000
+/** Period over which denials are counted for an alert. */
 export const ALERT_DENIALS_MS = 300_000
-/** Fewer calls than this are no rate. */
+/** Calls in that period below which the rate of denials raises no alert. */
 export const ALERT_CALLS_MIN = 20
-/** Names that one alert has. */
+/** Names that one alert lists. */
 export const ALERT_NAMES_MAX = 10
 /** Sent alerts that the console shows. */
 export const ALERTS_KEPT = 50
-/** Counters of limits that are remembered to say how full they are, and how many are shown. */
+/**
+ * Counters of rate and spend limits that are tracked to show how full they are; the least recently
+ * used is dropped.
+ */
 export const LIMITS_REMEMBERED_MAX = 10_000
+/** Counters of rate and spend limits that the console shows. */
 export const LIMITS_SHOWN_MAX = 50

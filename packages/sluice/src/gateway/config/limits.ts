@@ -1,27 +1,41 @@
 // Limits of reading the configuration and of servers that change, and what following links to the gate's
 // own files may cost, by name and unit. A call that needs more lookups counts as leading to them.
 
-/** Links to links that are followed; as on Linux. */
+/** Symbolic links in a row that are followed, as on Linux. A path with more counts as a loop. */
 export const LINK_DEPTH_MAX = 40
-/** Lookups on the disk of one call to follow links; past that a path counts as leading to the gate. */
+/**
+ * File system lookups of one call to follow links. Beyond it, a path counts as leading to the
+ * gate's own files.
+ */
 export const LINK_LOOKUPS_MAX = 4_000
-/** Characters of a name on the disk; as on Linux. A longer one is not looked up. */
+/** Length of a file name, as on Linux. A longer one is not looked up. */
 export const FILE_NAME_LENGTH_MAX = 255
-/** Files of the gate that are looked at for hard links; past that a hard link counts as leading to one. */
+/**
+ * The gate's own files that are checked for hard links. Beyond it, any hard link counts as leading
+ * to one.
+ */
 export const OWN_FILES_WALKED_MAX = 20_000
-/** How long what was found counts. */
+/** How long the result of that check is cached. */
 export const OWN_LINKS_FRESH_MS = 1_000
 
-/** How long open calls may take to finish when a server is changed or restarted; then they end. */
+/**
+ * How long open calls may take to finish when a server is changed or restarted. Then they are
+ * ended.
+ */
 export const SERVER_DRAIN_MS = 30_000
-/** A server that an edit took out of sluice.yaml and that is back as it was: an editor wrote the file in
- * two steps. After that it waits for a person like any other. */
+/**
+ * How long a server that an edit removed from sluice.yaml may return unchanged without a new
+ * approval: some editors write a file in two steps.
+ */
 export const SERVER_RETURN_MS = 10_000
-/** sluice.yaml as a running gate reads it again; a longer one takes a restart. */
+/** Size of a sluice.yaml that a running gate reloads. A larger one takes a restart. */
 export const CONFIG_RELOAD_LENGTH_MAX = 262_144
 
-/** `alerts.every`, `alerts.denials` and `alerts.limit` if they are not set. */
+/** Default of `alerts.every`. */
 export const ALERT_EVERY_MS = 900_000
+/** Default of `alerts.denials`, in percent. */
 export const ALERT_DENIALS_PERCENT = 50
+/** Default of `alerts.limit`, in percent. */
 export const ALERT_LIMIT_PERCENT = 80
+/** Largest `alerts.every`. */
 export const ALERT_EVERY_SECONDS_MAX = 7 * 86_400

@@ -1,12 +1,18 @@
 // Limits of the search for the process at the other end of a connection, by name and unit.
-/** How long the gate's mark on its own processes may take to be set. */
+/** How long it may take to set the mark by which the gate recognises its own processes. */
 export const MARK_MS_MAX = 2_000
-/** Marks that a data directory keeps, to recognise what its gates have started since the machine booted. Of more, one
- * that is above all of them is kept, which may recognise processes of other gates too. */
+/**
+ * Marks that a data directory keeps to recognise processes that its gates started since the machine
+ * booted. Beyond it, they are replaced by one mark above all of them, which may recognise processes
+ * of other gates too.
+ */
 export const PROCESS_MARKS_MAX = 16
-/** Processes looked at in one turn when the peer of a connection is searched for. */
+/**
+ * Processes that are checked per turn of the event loop when the peer of a connection is searched
+ * for.
+ */
 export const PEER_PROCESSES_PER_TURN = 20
-/** Ancestors of a pipe among which its client is looked for. */
+/** Ancestors of a pipe's process among which its client is searched for. */
 export const PROCESS_ANCESTORS_MAX = 64
-/** Peers that are looked at first, since they came before. */
+/** Processes that were peers before, and are checked first. */
 export const PEER_PIDS_KEPT_MAX = 64

@@ -1,16 +1,18 @@
 // Limits of recorded traces.
 
-/** A recording that has reached this size ends. */
+/** Size at which a recording ends. */
 export const TRACE_BYTES_MAX = 16 * 1_048_576
-/** Recordings that are kept at once; and so how much of the disk they take. */
+/** Recordings that are kept. A further one is refused. */
 export const TRACES_MAX = 16
-/** Arguments and answer of one call; a longer answer is left out and marked. */
+/** Length of an answer in a recording. A longer one is left out and marked. */
 export const TRACE_CALL_LENGTH_MAX = 1_048_576
-/** How long a recording lasts by default, and at most. */
+/** How long a recording lasts, unless `for` says otherwise. */
 export const TRACE_RECORD_SECONDS = 3_600
+/** Largest `for` of a recording. */
 export const TRACE_RECORD_SECONDS_MAX = 7 * 86_400
-/** How long it is kept after its start by default, and at most. */
+/** How long a recording is kept after its start, unless `keep` says otherwise. */
 export const TRACE_KEEP_SECONDS = 7 * 86_400
+/** Largest `keep` of a recording. */
 export const TRACE_KEEP_SECONDS_MAX = 30 * 86_400
 /** How often expired recordings are deleted. */
 export const TRACE_SWEEP_MS = 60_000
