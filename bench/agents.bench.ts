@@ -94,9 +94,13 @@ async function inProcess(service: Service, count: number): Promise<Timing[]> {
     await time('todos, resident', count, () => service.ask(OWNER, id, { ask: 'todos' })),
     await time('is_stopped', count, standing),
     await time('write_file, committed', count, write),
-    await time('todos, resident, first after a change', count, () => ask('todos'), write),
-    await time('files, resident, first after a change', count, () => ask('files'), write),
-    await time('is_stopped, first after a change', count, standing, write),
+    await time('todos, resident, first after a change', count, () => ask('todos'), {
+      before: write,
+    }),
+    await time('files, resident, first after a change', count, () => ask('files'), {
+      before: write,
+    }),
+    await time('is_stopped, first after a change', count, standing, { before: write }),
     await time('a hop to the step thread and back', count, () => service.steps.nextWake()),
     await time('export', Math.min(count, 100), () => service.export(OWNER, id, 'json', 'keep')),
     await forkBulk(service, id),
@@ -155,7 +159,7 @@ async function flat(service: Service): Promise<Timing[]> {
   const first = (at: number) => oneTurn(service, nameOf(at), 0)
   // Waking an agent is not part of a turn.
   const wake = (at: number) => service.callTool(OWNER, nameOf(at), 'write_todos', { todos: [] })
-  rows.push(await time("a turn's two steps, turn 1", 50, first, wake, WARM))
+  rows.push(await time("a turn's two steps, turn 1", 50, first, { before: wake, warm: WARM }))
   const { id } = await fresh()
   let turn = 0
   for (const until of [100, 1_000]) {

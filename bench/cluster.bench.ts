@@ -74,7 +74,7 @@ export async function run(options: RunOptions): Promise<number> {
       const cluster = { name: `gate-${at}`, key: KEY }
       shared.push(await open(`postgres-${at}`, { store: server.url(), cluster }))
     }
-    const bench = new ClusterBench(loads, sqlite, shared, server, options)
+    const bench = new ClusterBench(loads, sqlite, { shared, server, options })
     await bench.run()
     await measureRest()
     return 0
@@ -94,6 +94,12 @@ interface DatabaseFigures {
 
 type GateSide = Side & { readonly pid: number }
 
+interface BenchSetting {
+  readonly shared: readonly GateSide[]
+  readonly server: RunningPostgres
+  readonly options: RunOptions
+}
+
 class ClusterBench {
   readonly #loads: readonly Load[]
   readonly #sqlite: GateSide
@@ -103,13 +109,7 @@ class ClusterBench {
   readonly #forMs: number
   readonly #json: boolean
 
-  constructor(
-    loads: readonly Load[],
-    sqlite: GateSide,
-    shared: readonly GateSide[],
-    server: RunningPostgres,
-    options: RunOptions,
-  ) {
+  constructor(loads: readonly Load[], sqlite: GateSide, { shared, server, options }: BenchSetting) {
     this.#loads = loads
     this.#sqlite = sqlite
     this.#shared = shared

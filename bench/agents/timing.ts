@@ -7,13 +7,17 @@ export interface Timing {
   readonly count: number
 }
 
+interface TimingOptions {
+  /** Runs before each call, and is not counted. */
+  readonly before?: ((at: number) => unknown) | undefined
+  readonly warm?: number | undefined
+}
+
 export async function time(
   name: string,
   count: number,
   call: (at: number) => unknown,
-  /** Runs before each call, and is not counted. */
-  before: (at: number) => unknown = () => undefined,
-  warm = Math.min(50, Math.ceil(count / 5)),
+  { before = () => undefined, warm = Math.min(50, Math.ceil(count / 5)) }: TimingOptions = {},
 ): Promise<Timing> {
   const times: number[] = []
   for (let at = -warm; at < count; at += 1) {

@@ -120,7 +120,9 @@ export async function grown(directory: string, records: number): Promise<Record<
     note(`restore limits of a ${name}, ms`, restored.ms)
     note(`restore limits of a ${name}, ms of CPU`, restored.cpuMs)
   }
-  const sessions = timed(() => restoreSessions(new AgentSessions(), ledger, nowMs, () => []))
+  const sessions = timed(() =>
+    restoreSessions(new AgentSessions(), ledger, { nowMs, labelsOf: () => [] }),
+  )
   note('restore sessions, ms', sessions.ms)
   note('restore sessions, ms of CPU', sessions.cpuMs)
   ledger.close()

@@ -34,6 +34,24 @@ const DIALECT: readonly (readonly [RegExp, string])[] = [
 /** Left as it is: the bundle's text is the identity of an agent's core. */
 const DIALECT_FROZEN = 'packages/sluice/src/guest/'
 
+const PARAMETERS_MAX = 4
+
+/** Files with functions of five or six parameters. An object for each call would be made in the inner loops
+ * of a decision, a classification and what is read of every message; values of agents cross threads and
+ * gates by their place; `replace` of a string calls back with its groups. */
+const LONG_CALLS = [
+  'packages/policy/src/decide/',
+  'packages/policy/src/provenance/session-provenance.ts',
+  'packages/sluice/src/agents/service/',
+  'packages/sluice/src/agents/step-thread/operations.ts',
+  'packages/sluice/src/agents/steps/stepper.ts',
+  'packages/sluice/src/catalogue/signals/',
+  'packages/sluice/src/gateway/call/inspect-answers.ts',
+  'packages/sluice/src/guard/views.ts',
+  'packages/sluice/src/guest/',
+  'packages/sluice/src/protocol/read-message.ts',
+]
+
 type File = { path: string; text: string }
 
 const rooms = listRooms()
@@ -107,10 +125,24 @@ describe('literals', () => {
     )
     const wrong = code.flatMap(({ path, text }) =>
       findNodes({ path, text }, isLiteralSpread).map(({ start }) => {
-        const line = text.slice(0, start).split('\n').length
-        return `${path}:${line} spreads a literal: write its members without the spread`
+        return `${path}:${findLine(text, start)} spreads a literal: write its members without the spread`
       }),
     )
+    expect(wrong).toEqual([])
+  })
+})
+
+describe('functions', () => {
+  test('take an options object past four parameters', () => {
+    const page = files.filter(({ path }) => /^console\/src\/.*\.tsx?$/.test(path) && !isTest(path))
+    const wrong = [...modules, ...page]
+      .filter(({ path }) => !LONG_CALLS.some((allowed) => path.startsWith(allowed)))
+      .flatMap(({ path, text }) =>
+        findNodes({ path, text }, hasManyParameters).map(
+          ({ start }) =>
+            `${path}:${findLine(text, start)} has more than ${PARAMETERS_MAX} parameters`,
+        ),
+      )
     expect(wrong).toEqual([])
   })
 })
@@ -422,6 +454,15 @@ function findNodes({ path, text }: File, isWanted: (node: SyntaxNode) => boolean
 
 function isNode(value: object): value is SyntaxNode {
   return 'type' in value && typeof value.type === 'string'
+}
+
+function hasManyParameters({ type, params }: SyntaxNode): boolean {
+  const isFunction = /^(?:Arrow)?Function(?:Declaration|Expression)$/.test(type)
+  return isFunction && (params as unknown[]).length > PARAMETERS_MAX
+}
+
+function findLine(text: string, start: number): number {
+  return text.slice(0, start).split('\n').length
 }
 
 function isLiteralSpread({ type, argument }: SyntaxNode): boolean {

@@ -47,6 +47,13 @@ export interface LiveState {
   readonly version: number
 }
 
+interface CallCount {
+  readonly server: string
+  readonly tool: string
+  readonly word: OutcomeLabel
+  readonly n: number
+}
+
 export class LiveStore {
   #state: LiveState = {
     rows: [],
@@ -124,7 +131,7 @@ export class LiveStore {
 
   #count({ atMs, counts, latency }: LiveSecond): void {
     const second = Math.floor(atMs / 1_000)
-    for (const [server, tool, word, n] of counts) this.#add(second, server, tool, word, n)
+    for (const [server, tool, word, n] of counts) this.#add(second, { server, tool, word, n })
     const kept = this.#at(second)
     kept.latency = latency.map((n, at) => n + (kept.latency[at] ?? 0))
   }
@@ -171,7 +178,7 @@ export class LiveStore {
     return of
   }
 
-  #add(at: number, server: string, tool: string, word: OutcomeLabel, n: number): void {
+  #add(at: number, { server, tool, word, n }: CallCount): void {
     this.#second(at, server)[word] += n
     const key = `${server}\n${tool}\n${word}`
     let of = this.#tools.get(key)

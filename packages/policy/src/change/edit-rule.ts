@@ -60,7 +60,7 @@ function spliceFor(text: string, move: RuleMove): Splice | string {
   )
     return 'only a plain argument and a plain number can be compared'
   const to = ruleText(move)
-  if (pair === undefined) return sectionSplice(text, root, section, key, to)
+  if (pair === undefined) return sectionSplice(text, root, { section, key, to })
   const map = pair.value
   if (isScalar(map) && map.value === null) {
     const at = text.indexOf(':', getRange(pair.key)[1]) + 1
@@ -126,14 +126,14 @@ function replaced(scalar: Scalar, to: string): Splice {
   return { start, end, text: to }
 }
 
+interface SectionEntry {
+  readonly section: string
+  readonly key: string
+  readonly to: string
+}
+
 /** A section that does not exist yet: at the end, or inside the braces of JSON. */
-function sectionSplice(
-  text: string,
-  root: YAMLMap,
-  section: string,
-  key: string,
-  to: string,
-): Splice {
+function sectionSplice(text: string, root: YAMLMap, { section, key, to }: SectionEntry): Splice {
   if (root.flow === true) {
     const value = to.startsWith('{') ? to : JSON.stringify(to)
     const quoted = `${JSON.stringify(section)}: { ${JSON.stringify(key)}: ${value} }`

@@ -25,15 +25,19 @@ type ReportBindProblem = (problem: BindProblem) => void
 
 const NAMES_SHOWN_MAX = 8
 
+interface ToolCheckOptions {
+  readonly tools: readonly KnownTool[]
+  readonly severity: Severity
+  readonly problems: Problems
+}
+
 export function checkAgainstTools(
   policy: CompiledPolicy,
   document: LocatedMap,
-  tools: readonly KnownTool[],
-  severity: Severity,
-  problems: Problems,
+  { tools, severity, problems }: ToolCheckOptions,
 ): void {
   const report: ReportBindProblem = ({ code, at, message, help }) =>
-    problems.add(severity, code, at, message, help)
+    problems.add(severity, code, { offset: at, message, help })
   const known = new ToolNameIndex(tools)
   for (const name of writtenNames(document)) if (!known.matches(name)) report(known.unmatched(name))
   for (const server of matchEntries(document, 'servers'))

@@ -114,7 +114,11 @@ export function* compileSteps(
   if (tree === undefined) return { problems: problems.sorted() }
   const policy = yield* build(asMap(tree), problems, options)
   if (options.tools !== undefined && !problems.hasErrors)
-    checkAgainstTools(policy, asMap(tree), options.tools, options.unmatched ?? 'error', problems)
+    checkAgainstTools(policy, asMap(tree), {
+      tools: options.tools,
+      severity: options.unmatched ?? 'error',
+      problems,
+    })
   return problems.hasErrors
     ? { problems: problems.sorted() }
     : { policy, problems: problems.sorted() }

@@ -4,12 +4,16 @@
 import type { Problems } from '../document/problem.ts'
 import { findEntry, type LocatedMap } from '../document/read-document.ts'
 
+interface NoEffectText {
+  readonly message: string
+  readonly help: string
+  readonly problems: Problems
+}
+
 export function noEffect(
   map: LocatedMap,
   field: string,
-  message: string,
-  help: string,
-  problems: Problems,
+  { message, help, problems }: NoEffectText,
 ): void {
   const key = map.entries.find((candidate) => candidate.key.value === field)?.key
   problems.error('POLICY_NO_EFFECT', key?.at ?? map.at, message, help)

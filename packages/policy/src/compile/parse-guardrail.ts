@@ -18,7 +18,7 @@ export function parseGuardrail(node: LocatedNode, index: number, context: RuleCo
   const action = scalar(map, 'action') as Action | undefined
   const id = `${context.document}/guardrails/${escapePointer(name)}`
   const words: Action[] = action === undefined ? ['allow'] : [action]
-  const common = parseCommon(map, map.at, `/guardrails/${index}`, words, id, context)
+  const common = parseCommon(map, map.at, { pointer: `/guardrails/${index}`, words, id, context })
   const { problems } = context
   if (action === undefined && common.limits.length === 0)
     problems.error(
@@ -62,25 +62,21 @@ function checkMatch(match: LocatedMap, problems: Problems): void {
   const methods = strings(findEntry(match, 'methods'))
   if (methods.length === 0 || methods.includes(TOOL_CALL)) return
   if (findEntry(match, 'tools') !== undefined)
-    noEffect(
-      match,
-      'methods',
-      '`methods` without `tools/call` never matches together with `tools`',
-      'add `tools/call`, or take one of them away',
+    noEffect(match, 'methods', {
+      message: '`methods` without `tools/call` never matches together with `tools`',
+      help: 'add `tools/call`, or take one of them away',
       problems,
-    )
+    })
   const categories = strings(findEntry(match, 'categories'))
   if (
     categories.length > 0 &&
     !methods.some((method) => categories.includes(CONTENT_METHODS.get(method) ?? ''))
   )
-    noEffect(
-      match,
-      'categories',
-      '`categories` has none of the categories of these `methods`',
-      `they count as ${[...new Set(methods.map((method) => `\`${CONTENT_METHODS.get(method)}\``))].join(', ')}`,
+    noEffect(match, 'categories', {
+      message: '`categories` has none of the categories of these `methods`',
+      help: `they count as ${[...new Set(methods.map((method) => `\`${CONTENT_METHODS.get(method)}\``))].join(', ')}`,
       problems,
-    )
+    })
 }
 
 function defined<K extends string, V>(name: K, value: V | undefined): { [P in K]?: V } {

@@ -22,13 +22,17 @@ export interface RuleContext {
   readonly document: string
 }
 
+interface CommonContext {
+  readonly pointer: string
+  readonly words: readonly Action[]
+  readonly id: string
+  readonly context: RuleContext
+}
+
 export function parseCommon(
   map: LocatedMap,
   at: number,
-  pointer: string,
-  words: readonly Action[],
-  id: string,
-  context: RuleContext,
+  { pointer, words, id, context }: CommonContext,
 ) {
   const { problems } = context
   const when = parseWhen(map, context)
@@ -36,31 +40,25 @@ export function parseCommon(
   const passes = words.some((word) => word === 'allow' || word === 'require_approval')
   if (limits.length > 0 && !passes) {
     const field = findEntry(map, 'rate_limit') ? 'rate_limit' : 'spend_limit'
-    noEffect(
-      map,
-      field,
-      `\`${field}\` is set on a rule that never allows a call (${words.map((word) => `\`${word}\``).join(', ')})`,
-      'take the limit away, or let the call pass',
+    noEffect(map, field, {
+      message: `\`${field}\` is set on a rule that never allows a call (${words.map((word) => `\`${word}\``).join(', ')})`,
+      help: 'take the limit away, or let the call pass',
       problems,
-    )
+    })
   }
   if (findEntry(map, 'approval') !== undefined && !words.includes('require_approval'))
-    noEffect(
-      map,
-      'approval',
-      '`approval` is set but nothing requires one',
-      'write `require_approval`, or remove it',
+    noEffect(map, 'approval', {
+      message: '`approval` is set but nothing requires one',
+      help: 'write `require_approval`, or remove it',
       problems,
-    )
+    })
   const readsArgs = when?.expression.readsArgs === true
   if (findEntry(map, 'extra_args') !== undefined && !readsArgs)
-    noEffect(
-      map,
-      'extra_args',
-      '`extra_args` needs a `when` that reads `args`',
-      'take it away',
+    noEffect(map, 'extra_args', {
+      message: '`extra_args` needs a `when` that reads `args`',
+      help: 'take it away',
       problems,
-    )
+    })
   return {
     pointer,
     at,

@@ -46,14 +46,23 @@ export function parseRule(
   const action = scalar(map, 'action') as Action
   const otherwise = (scalar(map, 'otherwise') as Action | undefined) ?? 'deny'
   const words = findEntry(map, 'when') === undefined ? [action] : [action, otherwise]
-  const common = parseCommon(map, key.at, pointer, words, `${context.document}${pointer}`, context)
+  const common = parseCommon(map, key.at, {
+    pointer,
+    words,
+    id: `${context.document}${pointer}`,
+    context,
+  })
   const rule = { ...common, key: name, ...glob, action, otherwise, over: parseOver(map) }
   checkBranches(map, rule, context.problems)
   if (findEntry(map, 'over') !== undefined && !('glob' in glob)) {
     const help = named
       ? 'remove it: an exact name overrides the category anyway'
       : 'take it away: only a glob under `tools` lifts the rule of a category'
-    noEffect(map, 'over', '`over` is set on a name that is not a glob', help, context.problems)
+    noEffect(map, 'over', {
+      message: '`over` is set on a name that is not a glob',
+      help,
+      problems: context.problems,
+    })
   }
   if (section === 'categories' && (name === 'Destructive' || name === 'Financial'))
     checkClientChannel(map, `a ${name} call`, rule.approval, context.problems)
@@ -63,28 +72,29 @@ export function parseRule(
 function checkBranches(map: LocatedMap, rule: Rule, problems: Problems): void {
   const { when, action, otherwise } = rule
   if (findEntry(map, 'otherwise') !== undefined && findEntry(map, 'when') === undefined)
-    noEffect(map, 'otherwise', '`otherwise` needs `when`', 'add `when`, or take it away', problems)
-  if (when !== undefined && action === otherwise)
-    noEffect(
-      map,
-      'when',
-      `\`when\` decides nothing: both branches are \`${action}\``,
-      findEntry(map, 'otherwise') === undefined
-        ? `add an \`otherwise\`: it is \`deny\` where left out`
-        : 'write a different action in `otherwise`',
+    noEffect(map, 'otherwise', {
+      message: '`otherwise` needs `when`',
+      help: 'add `when`, or take it away',
       problems,
-    )
+    })
+  if (when !== undefined && action === otherwise)
+    noEffect(map, 'when', {
+      message: `\`when\` decides nothing: both branches are \`${action}\``,
+      help:
+        findEntry(map, 'otherwise') === undefined
+          ? `add an \`otherwise\`: it is \`deny\` where left out`
+          : 'write a different action in `otherwise`',
+      problems,
+    })
   if (when?.expression.dependsOnCall && (action === 'hide' || otherwise === 'hide'))
     hideByArgs(map, problems)
   const isShown = when !== undefined || action !== 'allow' || rule.limits.length > 0
   if (rule.reason !== '' && !isShown)
-    noEffect(
-      map,
-      'reason',
-      '`reason` is never shown',
-      'remove it: it is shown on a denial or when approval is required',
+    noEffect(map, 'reason', {
+      message: '`reason` is never shown',
+      help: 'remove it: it is shown on a denial or when approval is required',
       problems,
-    )
+    })
 }
 
 function parseOver(map: LocatedMap): Set<Category> {

@@ -32,6 +32,12 @@ export interface Problem {
   readonly column: number
 }
 
+interface ProblemText {
+  readonly offset: number
+  readonly message: string
+  readonly help: string
+}
+
 /** Collects the problems of one file, by offset into its text. */
 export class Problems {
   readonly #file: string
@@ -56,14 +62,14 @@ export class Problems {
   }
 
   error(code: string, offset: number, message: string, help: string): void {
-    this.add('error', code, offset, message, help)
+    this.add('error', code, { offset, message, help })
   }
 
   warn(code: string, offset: number, message: string, help: string): void {
-    this.add('warning', code, offset, message, help)
+    this.add('warning', code, { offset, message, help })
   }
 
-  add(severity: Severity, code: string, offset: number, message: string, help: string): void {
+  add(severity: Severity, code: string, { offset, message, help }: ProblemText): void {
     if (severity === 'error') this.#errors++
     const count = severity === 'error' ? this.#errors : ++this.#warnings
     if (count > PROBLEMS_KEPT_MAX) return

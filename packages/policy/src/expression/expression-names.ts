@@ -90,7 +90,7 @@ export function inspectPath(
       help,
     )
   }
-  return namedPath(root as Root, staticParts, base, labels, presence)
+  return namedPath(root as Root, staticParts, { base, labels, presence })
 }
 
 function argsPath(
@@ -109,12 +109,16 @@ function argsPath(
   return { root, path: names, end }
 }
 
+interface PathContext {
+  readonly base: CelNode
+  readonly labels: ReadonlySet<string>
+  readonly presence: boolean
+}
+
 function namedPath(
   root: Root,
   parts: readonly { name: string; node: CelNode }[],
-  base: CelNode,
-  labels: ReadonlySet<string>,
-  presence: boolean,
+  { base, labels, presence }: PathContext,
 ): InspectedPath {
   const [first, second] = parts
   if (root === 'now' || (root === 'agent' && first === undefined))

@@ -268,9 +268,13 @@ export class Inspector {
     this.visit(range, scope)
     const whole = this.variableByNode.get(range)?.variable
     const lists = whole === undefined ? this.#listVariables(range) : [whole]
-    const runs = macroCost(this.#nameOf(node), name, range, bodies, {
-      lists: lists.map((list) => list.name),
-      whole: whole !== undefined,
+    const runs = macroCost(this.#nameOf(node), name, {
+      range,
+      bodies,
+      kind: {
+        lists: lists.map((list) => list.name),
+        whole: whole !== undefined,
+      },
     })
     this.macros.push(runs)
     for (const body of bodies)

@@ -17,14 +17,15 @@ export interface Macro {
   readonly parts: number
 }
 
+interface MacroParts {
+  readonly range: CelNode
+  readonly bodies: readonly CelNode[]
+  readonly kind: Pick<Macro, 'lists' | 'whole'>
+}
+
 /** Throws ExpressionError if the literals alone exceed the bound. */
-export function macroCost(
-  at: number,
-  name: string,
-  range: CelNode,
-  bodies: readonly CelNode[],
-  { lists, whole }: Pick<Macro, 'lists' | 'whole'>,
-): Macro {
+export function macroCost(at: number, name: string, { range, bodies, kind }: MacroParts): Macro {
+  const { lists, whole } = kind
   const written = whole ? 0 : range.op === 'list' ? range.args.length : countParts(range)
   const parts = bodies.reduce((sum, body) => sum + countParts(body), 0)
   if (written * parts > MACRO_PARTS_MAX)

@@ -138,8 +138,7 @@ export class Bench {
     const { memory: old, ...pieces } = runWhole(this.operations.takeExport(owner, id, nowMs, true))
     const beginner = new AgentBeginner(() => this.stepper.image)
     const moved = beginner.move(pieces, old ?? Buffer.alloc(0), nowMs)
-    const { text, bytes, answer, memory, before } = moved
-    return this.operations.move(owner, id, { seq, answer, nowMs }, text, bytes, memory, before)
+    return this.operations.move(owner, id, { ...moved, seq, nowMs })
   }
 
   /** As the service does it, here and now. */
@@ -152,8 +151,7 @@ export class Bench {
 
   import(given: string | Uint8Array, options: AgentImportOptions) {
     const bytes = typeof given === 'string' ? Buffer.from(given) : given
-    const { facts, files, rest, bytes: binary, memory } = readImport(bytes)
-    return this.operations.import(facts, files, rest, binary, memory, options)
+    return this.operations.import(options, readImport(bytes))
   }
 
   ask<Value>(id: string, question: object): Value {

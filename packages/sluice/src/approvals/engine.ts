@@ -236,11 +236,13 @@ export class ApprovalEngine implements ApprovalService {
       const row = this.#book.getRow(id)
       if (row.state === 'pending' && row.expiresAtMs <= nowMs()) await this.#book.expire(row)
       checkOpen(this.#book.getRow(id), verdict)
-      const weighed = weighVerdict(row, verdict, who, channel, nowMs(), readArgs)
+      const weighed = weighVerdict(row, verdict, { who, channel, atMs: nowMs(), readArgs })
       const { votes, outcome, edit } = weighed
       const { args, comment = '', forAWhile } = verdict
       const sent = this.#book.openCall(row) ?? { rest: '{}', args: '' }
-      const keep = forAWhile && this.#standing.check(row, sent, forAWhile, who.name, nowMs())
+      const keep =
+        forAWhile &&
+        this.#standing.check(row, sent, { wanted: forAWhile, by: who.name, nowMs: nowMs() })
       await this.#book.record(outcome, {
         ...aboutRequest(row),
         ...aboutPerson(who, channel),

@@ -48,6 +48,12 @@ interface StoredStanding extends Omit<StandingMatch, 'rest' | 'args'> {
   used: number
 }
 
+interface StandingRequest {
+  readonly wanted: StandingTerms
+  readonly by: string
+  readonly nowMs: number
+}
+
 export class StandingApprovals {
   readonly #database: DatabaseSync
   readonly #vault: Vault
@@ -157,13 +163,7 @@ export class StandingApprovals {
   }
 
   /** Rejects an invalid bound before it is confirmed to the approver. */
-  check(
-    row: ApprovalRow,
-    sent: SubmittedCall,
-    wanted: StandingTerms,
-    by: string,
-    nowMs: number,
-  ): () => void {
+  check(row: ApprovalRow, sent: SubmittedCall, { wanted, by, nowMs }: StandingRequest): () => void {
     const { rest, args } = sent
     if (!(wanted.forMs > 0 && wanted.forMs <= STANDING_MS_MAX))
       throw new OperationError(

@@ -17,14 +17,18 @@ export interface VoteTally {
   readonly outcome: 'approved' | 'denied' | 'voted'
 }
 
+interface VerdictOrigin {
+  readonly who: Person
+  readonly channel: Channel
+  readonly atMs: number
+  readonly readArgs: (text: string) => string | undefined
+}
+
 /** `readArgs` returns what is wrong with edited arguments. */
 export function weighVerdict(
   row: ApprovalRow,
   verdict: ApprovalVerdict,
-  who: Person,
-  channel: Channel,
-  atMs: number,
-  readArgs: (text: string) => string | undefined,
+  { who, channel, atMs, readArgs }: VerdictOrigin,
 ): VoteTally {
   const no = mayNotDecide(row, who, channel)
   if (no !== undefined) throw new OperationError(no, 'another approver has to decide')

@@ -12,6 +12,7 @@ import type { GateConfig, ServerConfig } from './config/config.ts'
 import type { OwnFiles } from './config/own-facts.ts'
 import type { CallInstrumentation } from './metrics/instrument-calls.ts'
 import type { Log } from './shared/log.ts'
+import type { ClientSend, ClientTransport, ConnectionOrigin } from './shared/transport.ts'
 import type { FreezeStore } from './state/freezes.ts'
 import type { PolicySet } from './state/policy-set.ts'
 import type { Servers } from './state/servers.ts'
@@ -39,4 +40,12 @@ export interface GateParts extends Omit<ServerLinksParts, 'serverOf'>, TracePart
   readonly ownFiles: (name: string, server: ServerConfig | undefined) => OwnFiles
   readonly servers: Servers
   readonly log: Log
+}
+
+/** A client as the relay with one server sees it. */
+export interface RelayedClient extends Pick<ConnectionOrigin, 'environment' | 'handle'> {
+  /** The session's own link, or one that stands for it towards one of its servers. */
+  readonly link: ClientTransport
+  readonly send: ClientSend
+  readonly onEnd: () => void
 }

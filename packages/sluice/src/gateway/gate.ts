@@ -17,7 +17,7 @@ import { LedgerCallRecorder } from './call/record-calls.ts'
 import { settleCalls } from './call/settle-calls.ts'
 import type { ServerConfig } from './config/config.ts'
 import { SessionOwnFiles } from './config/own-facts.ts'
-import type { GateParts } from './gate-parts.ts'
+import type { GateParts, RelayedClient } from './gate-parts.ts'
 import { defaultProcessesMax } from './processes/process-quota.ts'
 import { EXPECTED_ENDS, OpenRelays } from './relay/open-relays.ts'
 import { refuseFrozen } from './relay/refuse-frozen.ts'
@@ -35,7 +35,6 @@ import type { Log } from './shared/log.ts'
 import {
   ALL_SERVERS,
   type ClientEvents,
-  type ClientSend,
   type ClientTransport,
   type ConnectionOrigin,
   NO_CLIENT_EVENTS,
@@ -51,12 +50,6 @@ import type { UpstreamEvents } from './upstream/upstream.ts'
 
 /** Idle times of sessions: setting the machine's clock makes none forget what it saw. */
 const { steadyMs } = processClock
-
-interface RelayedClient extends Pick<ConnectionOrigin, 'environment'> {
-  /** The session's own link, or one that stands for it towards one of its servers. */
-  readonly link: ClientTransport
-  readonly send: ClientSend
-}
 
 export class Gate {
   readonly #parts: GateParts
@@ -148,7 +141,12 @@ export class Gate {
     const onName = (name: string) => session.lease.introduce(name, undefined)
     if (name === ALL_SERVERS) {
       const open = (server: string, link: ClientTransport) =>
-        this.#relay(server, { link, send: link.send.bind(link), environment }, session, () => {})
+        this.#relay(server, session, {
+          link,
+          send: link.send.bind(link),
+          environment,
+          onEnd: () => {},
+        })
       const onLimit = (server: string, why: string) => this.notes.limitMet(server, why)
       const all: AggregateSession = new AggregateSession(client, {
         send,
@@ -164,8 +162,8 @@ export class Gate {
       this.#relays.aggregates.add(all)
       return observeClient(all.events, onName)
     }
-    const link = { link: client, send, environment }
-    return observeClient(this.#relay(name, link, session, onEnd, handle), onName)
+    const link = { link: client, send, environment, onEnd, handle }
+    return observeClient(this.#relay(name, session, link), onName)
   }
 
   /** Whether a rule for this caller reads where values came from. */
@@ -182,17 +180,15 @@ export class Gate {
   ): ClientEvents {
     const send = stripOwn(client)
     const connect = (session: OpenSession) =>
-      this.#relay(name, { link: client, send }, session, session.release)
+      this.#relay(name, session, { link: client, send, onEnd: session.release })
     const opened = this.sessions.openFamily(client, who, family)
     return opened instanceof Promise ? deferClient(client, opened, connect) : connect(opened)
   }
 
   #relay(
     name: string,
-    { link, send, environment }: RelayedClient,
     session: OpenSession,
-    onEnd: () => void,
-    handle?: string,
+    { link, send, environment, onEnd, handle }: RelayedClient,
   ): ClientEvents {
     const { client, who, lease, agent } = session
     lease.introduce(undefined, name)

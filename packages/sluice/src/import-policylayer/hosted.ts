@@ -69,7 +69,7 @@ export function importHosted(
   )
   readVersion(root, report)
   readDescription(root, draft, report)
-  readDefault(root, 'refuse', scope, draft, report)
+  readDefault(root, 'refuse', { scope, draft, report })
   const hidden = readHidden(root, scope, draft, report)
   const tools = readMap(findEntry(root, 'tools'), undefined, '`tools`', report)
   for (const { key, value } of tools?.entries ?? []) {

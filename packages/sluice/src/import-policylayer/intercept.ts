@@ -29,12 +29,12 @@ export function importIntercept(
   readMap(root, ['version', 'description', 'default', 'hide', 'tools'], 'the policy', report)
   readVersion(root, report)
   readDescription(root, draft, report)
-  const shut = readDefault(root, 'allow', scope, draft, report) === 'deny'
+  const shut = readDefault(root, 'allow', { scope, draft, report }) === 'deny'
   const hidden = readHidden(root, scope, draft, report)
   const tools = readMap(findEntry(root, 'tools'), undefined, '`tools`', report)
   for (const { key, value } of tools?.entries ?? []) {
     const name = String(key.value)
-    if (name === '*') importWildcard(value, key.at, shut, scope, draft, report)
+    if (name === '*') importWildcard(value, key.at, { shut, scope, draft, report })
     else if (hidden.has(name) || hidden.has('*'))
       report.warn(
         'IMPORT_UNREACHABLE',
@@ -42,18 +42,18 @@ export function importIntercept(
         `\`${name}\` is hidden, so that its rules change nothing`,
         'take it from `hide` if it was meant to be called',
       )
-    else importTool(name, key.at, value, scope, draft, report)
+    else importTool(name, key.at, { node: value, scope, draft, report })
   }
 }
 
-function importTool(
-  name: string,
-  at: number,
-  node: LocatedNode,
-  scope: ServerScope,
-  draft: ImportDraft,
-  report: ImportReport,
-): void {
+interface ToolContext {
+  readonly node: LocatedNode
+  readonly scope: ServerScope
+  readonly draft: ImportDraft
+  readonly report: ImportReport
+}
+
+function importTool(name: string, at: number, { node, scope, draft, report }: ToolContext): void {
   const key = toolKey(name, at, scope, report)
   if (key === undefined) return
   const checks = readChecks(name, node, report) ?? [notImported(report)]
@@ -68,13 +68,17 @@ function importTool(
   composeTool(draft, { key, title: name, comments: report.commentsAbove(at), at }, checks)
 }
 
+interface WildcardContext {
+  readonly shut: boolean
+  readonly scope: ServerScope
+  readonly draft: ImportDraft
+  readonly report: ImportReport
+}
+
 function importWildcard(
   node: LocatedNode,
   at: number,
-  shut: boolean,
-  scope: ServerScope,
-  draft: ImportDraft,
-  report: ImportReport,
+  { shut, scope, draft, report }: WildcardContext,
 ): void {
   if (shut)
     report.warn(

@@ -55,7 +55,7 @@ export function importPages(
       '`default` is not written, and the pages do not say what holds for other tools',
       'here they are denied; write `default: allow` to import the opposite',
     )
-  else readDefault(root, 'refuse', scope, draft, report)
+  else readDefault(root, 'refuse', { scope, draft, report })
   const hidden = readHidden(root, scope, draft, report)
   const tools = readMap(findEntry(root, 'tools'), undefined, '`tools`', report)
   for (const { key, value } of tools?.entries ?? []) {

@@ -31,13 +31,17 @@ export function readDescription(root: LocatedMap, draft: ImportDraft, report: Im
     draft.comments.push(...description.split('\n').filter((line) => line.trim() !== ''))
 }
 
+interface DefaultContext {
+  readonly scope: ServerScope
+  readonly draft: ImportDraft
+  readonly report: ImportReport
+}
+
 /** The rule for tools that are not listed; `allow` is written as a glob over this server only. */
 export function readDefault(
   root: LocatedMap,
   missing: 'allow' | 'refuse',
-  scope: ServerScope,
-  draft: ImportDraft,
-  report: ImportReport,
+  { scope, draft, report }: DefaultContext,
 ): 'allow' | 'deny' {
   const at = keyAt(root, 'default')
   const written = readText(root, 'default', report)

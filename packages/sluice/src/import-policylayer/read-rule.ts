@@ -61,14 +61,12 @@ export function readRule(
   }
   const state = readState(map, report)
   const shorthand = readShorthand(map, report)
-  checkTogether(
-    map,
-    action,
-    conditions.length + stateConditions.length,
+  checkTogether(map, action, {
+    conditions: conditions.length + stateConditions.length,
     state,
-    shorthand !== undefined,
+    shorthand: shorthand !== undefined,
     report,
-  )
+  })
   const name = readName(map, number, report)
   const reason = readReason(map, 'on_deny', report) ?? name
   const approvalTimeout = readTimeout(map, report)
@@ -166,13 +164,17 @@ function readShorthand(map: LocatedMap, report: ImportReport): InterceptRule['sh
   return { ...parsed, at }
 }
 
+interface RuleParts {
+  readonly conditions: number
+  readonly state: StateBlock | undefined
+  readonly shorthand: boolean
+  readonly report: ImportReport
+}
+
 function checkTogether(
   map: LocatedMap,
   action: string,
-  conditions: number,
-  state: StateBlock | undefined,
-  shorthand: boolean,
-  report: ImportReport,
+  { conditions, state, shorthand, report }: RuleParts,
 ): void {
   const refused = (key: string, message: string) =>
     report.error(

@@ -66,17 +66,21 @@ export function translateCondition(
       `unknown operator \`${op}\``,
       didYouMean(op, OPERATORS),
     )
-  const condition = new ConditionTranslator(
-    path,
-    op,
-    node ?? { ...NOTHING, at: map.at },
+  const condition = new ConditionTranslator(path, op, {
+    node: node ?? { ...NOTHING, at: map.at },
     sense,
     report,
-  )
+  })
   return condition.translate()
 }
 
 const NOTHING: LocatedScalar = { kind: 'scalar', at: 0, contentAt: 0, value: null, text: '' }
+
+interface ConditionContext {
+  readonly node: LocatedNode
+  readonly sense: ConditionSense
+  readonly report: ImportReport
+}
 
 class ConditionTranslator {
   readonly #path: ArgumentPath
@@ -86,13 +90,7 @@ class ConditionTranslator {
   readonly #sense: ConditionSense
   readonly #report: ImportReport
 
-  constructor(
-    path: ArgumentPath,
-    op: string,
-    node: LocatedNode,
-    sense: ConditionSense,
-    report: ImportReport,
-  ) {
+  constructor(path: ArgumentPath, op: string, { node, sense, report }: ConditionContext) {
     this.#path = path
     this.#x = path.cel
     this.#op = op

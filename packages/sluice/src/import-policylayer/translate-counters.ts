@@ -43,7 +43,7 @@ export function translateCounters(
   const before = report.errorCount
   for (const rule of rules)
     for (const condition of rule.stateConditions)
-      readBound(rule, condition, owners, scope, bounds, report)
+      readBound(rule, condition, { owners, scope, bounds, report })
   if (report.errorCount > before) return undefined
   const limits = new Map<CountingRule, TranslatedLimit>()
   for (const rule of rules) {
@@ -54,13 +54,17 @@ export function translateCounters(
   return report.errorCount > before ? undefined : limits
 }
 
+interface BoundContext {
+  readonly owners: ReadonlyMap<string, CountingRule>
+  readonly scope: string
+  readonly bounds: Map<CountingRule, CounterBound[]>
+  readonly report: ImportReport
+}
+
 function readBound(
   rule: CountingRule,
   condition: LocatedMap,
-  owners: ReadonlyMap<string, CountingRule>,
-  scope: string,
-  bounds: Map<CountingRule, CounterBound[]>,
-  report: ImportReport,
+  { owners, scope, bounds, report }: BoundContext,
 ): void {
   const path = readText(condition, 'path', report) ?? ''
   const op = readText(condition, 'op', report) ?? ''

@@ -65,7 +65,8 @@ export function translateLimit(
     )
   warnWindow(counter, report)
   const max = Math.trunc(counter.max)
-  if (incrementFrom !== undefined) return spendLimit(counter, incrementFrom, max, window, report)
+  if (incrementFrom !== undefined)
+    return spendLimit(counter, incrementFrom, { max, window, report })
   const calls = Math.floor(max / increment)
   if (calls < 1) return { denies: true }
   if (calls > RATE_MAX)
@@ -78,12 +79,16 @@ export function translateLimit(
   return { limit: { max: Math.min(calls, RATE_MAX), window, per }, pass: [] }
 }
 
+interface SpendBounds {
+  readonly max: number
+  readonly window: Window
+  readonly report: ImportReport
+}
+
 function spendLimit(
   { at, per }: CounterLimit,
   from: string,
-  max: number,
-  window: Window,
-  report: ImportReport,
+  { max, window, report }: SpendBounds,
 ): TranslatedLimit | undefined {
   const path = parseArgumentPath(from)
   if (path === undefined)

@@ -45,6 +45,20 @@ export interface InitOptions {
   readonly json?: boolean
 }
 
+interface InitResult {
+  readonly servers: readonly NamedServer[]
+  readonly tools: readonly ToolDefinition[]
+  readonly moved: readonly MovedEntry[]
+  readonly changes: readonly Change[]
+}
+
+interface WritePlan {
+  readonly servers: readonly NamedServer[]
+  readonly tools: readonly ToolDefinition[]
+  readonly before: string | undefined
+  readonly asker: Asker | undefined
+}
+
 export class Init {
   readonly #options: InitOptions
   readonly #record: string
@@ -72,7 +86,7 @@ export class Init {
       const agreed = await this.#agree(named, asker)
       const { servers, tools } = await this.#scan(agreed)
       if (servers.length === 0) return this.#nothing(discovery, named)
-      return await this.#write(discovery, servers, tools, before, asker)
+      return await this.#write(discovery, { servers, tools, before, asker })
     } finally {
       asker?.close()
     }
@@ -143,10 +157,7 @@ export class Init {
 
   async #write(
     discovery: DiscoveryResult,
-    servers: readonly NamedServer[],
-    tools: readonly ToolDefinition[],
-    before: string | undefined,
-    asker: Asker | undefined,
+    { servers, tools, before, asker }: WritePlan,
   ): Promise<0 | 1> {
     const written = this.#written(servers, tools, before)
     const moves = this.#moves(servers, written.config)
@@ -154,7 +165,7 @@ export class Init {
     if (this.#options.dryRun === true) {
       const changes = [...written.changes, ...clientChanges(moves)]
       showChanges(changes, secrets, this.#output)
-      this.#tell(discovery, servers, tools, [], maskChanges(changes, secrets))
+      this.#tell(discovery, { servers, tools, moved: [], changes: maskChanges(changes, secrets) })
       return 0
     }
     for (const change of written.changes) await writeChange(change)
@@ -174,7 +185,7 @@ export class Init {
         if (!done.some((one) => one.path === path))
           this.#left.push({ name: path.at(-1) ?? '', file, because: 'it was changed meanwhile' })
     }
-    this.#tell(discovery, servers, tools, moved, written.changes)
+    this.#tell(discovery, { servers, tools, moved, changes: written.changes })
     return 0
   }
 
@@ -247,7 +258,7 @@ export class Init {
   }
 
   #nothing(discovery: DiscoveryResult, named: readonly NamedServer[]): 1 {
-    this.#tell(discovery, [], [], [], [])
+    this.#tell(discovery, { servers: [], tools: [], moved: [], changes: [] })
     if (discovery.servers.length === 0)
       this.#output.line(`no MCP server is set up in ${Object.values(CLIENTS).join(', ')}`)
     else if (named.length > 0 && this.#options.yes === undefined)
@@ -263,13 +274,7 @@ export class Init {
     return 1
   }
 
-  #tell(
-    discovery: DiscoveryResult,
-    servers: readonly NamedServer[],
-    tools: readonly ToolDefinition[],
-    moved: readonly MovedEntry[],
-    changes: readonly Change[],
-  ): void {
+  #tell(discovery: DiscoveryResult, { servers, tools, moved, changes }: InitResult): void {
     const isDry = this.#options.dryRun === true
     this.#output.value({
       found: discovery.servers.map(({ from, entry, reading }) => ({

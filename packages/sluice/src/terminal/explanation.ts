@@ -17,6 +17,14 @@ const STYLES: Record<Action, Style> = {
   hide: 'magenta',
 }
 
+interface ExplainedCall {
+  readonly tool: KnownTool | undefined
+  readonly args: JsonObject
+  readonly decision: Decision
+  readonly trace: readonly TraceStep[]
+  readonly shown: boolean
+}
+
 export class Explanation {
   readonly #policy: CompiledPolicy
   readonly #output: Output
@@ -26,14 +34,7 @@ export class Explanation {
     this.#output = output
   }
 
-  print(
-    target: string,
-    tool: KnownTool | undefined,
-    args: JsonObject,
-    decision: Decision,
-    trace: readonly TraceStep[],
-    shown: boolean,
-  ): void {
+  print(target: string, { tool, args, decision, trace, shown }: ExplainedCall): void {
     const { line, bold, dim } = this
     line(`${bold(printable(target))}${tool ? dim(`  ${classText(tool)} by the catalogue`) : ''}`)
     if (Object.keys(args).length > 0) line(dim(`  ${toJsonLine(args)}`))

@@ -98,12 +98,16 @@ function besides(file: string): string {
   }
 }
 
+interface JsonTextOptions {
+  readonly help: string
+  readonly code?: 'CLI_ARGUMENT' | 'CLI_TOOLS' | undefined
+  readonly limits?: Partial<JsonLimits> | undefined
+}
+
 export function readJsonText(
   text: string,
   what: string,
-  help: string,
-  code: 'CLI_ARGUMENT' | 'CLI_TOOLS' = 'CLI_ARGUMENT',
-  limits: Partial<JsonLimits> = {},
+  { help, code = 'CLI_ARGUMENT', limits = {} }: JsonTextOptions,
 ): JsonValue {
   const read = readJson(text, limits)
   if (read.ok) return read.value
@@ -117,7 +121,7 @@ export function readJsonText(
 
 export function readObject(text: string, what: string): JsonObject {
   const help = `write \`${what} '{"name": "text", "count": 1}'\`, quotes and all`
-  const value = readJsonText(text, what, help)
+  const value = readJsonText(text, what, { help })
   if (isObject(value)) return value
   throw new CliError('CLI_ARGUMENT', `${what} is not a JSON object`, help)
 }

@@ -36,7 +36,11 @@ export async function readTools(file: string): Promise<KnownTool[]> {
  * `sluice scan --json` answers. Those of the servers in `builtin` are marked as Sluice's own. */
 export function readDefinitions(file: string): ToolDefinition[] {
   const text = readText(file, TOOLS_FILE_BYTES_MAX)
-  const value = readJsonText(text, `\`${file}\``, TOOLS_HELP, 'CLI_TOOLS', TOOLS_LIMITS)
+  const value = readJsonText(text, `\`${file}\``, {
+    help: TOOLS_HELP,
+    code: 'CLI_TOOLS',
+    limits: TOOLS_LIMITS,
+  })
   const list = isObject(value)
     ? (LISTS.map((key) => value[key]).find(Array.isArray) ?? value)
     : value

@@ -40,7 +40,11 @@ function readLines(file: string): { line: JsonObject; place: string }[] {
   return lines.flatMap((text, index) => {
     if (text.trim() === '') return []
     const place = `${file}:${index + 1}`
-    const line = readJsonText(text, `\`${place}\``, HELP, 'CLI_ARGUMENT', LIMITS)
+    const line = readJsonText(text, `\`${place}\``, {
+      help: HELP,
+      code: 'CLI_ARGUMENT',
+      limits: LIMITS,
+    })
     if (!isObject(line)) throw new CliError('CLI_ARGUMENT', `${place}: it is no object`, HELP)
     return [{ line, place }]
   })

@@ -85,7 +85,11 @@ export class LiveHub implements CallTap {
       this.#left++
       return undefined
     }
-    const passing = new LiveCall(watched, decision, callId, this.#parts.nowMs(), this)
+    const passing = new LiveCall(watched, decision, {
+      callId,
+      atMs: this.#parts.nowMs(),
+      hub: this,
+    })
     rows.push(passing)
     return isUrgent ? undefined : passing
   }
@@ -165,6 +169,12 @@ export class LiveHub implements CallTap {
   }
 }
 
+interface LiveCallOptions {
+  readonly callId: string
+  readonly atMs: number
+  readonly hub: LiveHub
+}
+
 /** A call that may get a row; it is put into words only when it does. */
 class LiveCall implements TappedCall {
   readonly #watched: CallWithFacts
@@ -176,13 +186,7 @@ class LiveCall implements TappedCall {
   #durationMs: number | null = null
   #isSent = false
 
-  constructor(
-    watched: CallWithFacts,
-    decision: Decision,
-    callId: string,
-    atMs: number,
-    hub: LiveHub,
-  ) {
+  constructor(watched: CallWithFacts, decision: Decision, { callId, atMs, hub }: LiveCallOptions) {
     this.#watched = watched
     this.#decision = decision
     this.#callId = callId

@@ -285,7 +285,10 @@ export class LedgerQueries {
 
   /** A stretch of an export. */
   stretch({ query, format, from }: ExportPageRequest): ExportPage {
-    return exportPage(this.#ledger, query, { format, version: readPackageVersion() }, from)
+    return exportPage(this.#ledger, query, {
+      form: { format, version: readPackageVersion() },
+      from,
+    })
   }
 
   verify(): VerificationView {

@@ -11,13 +11,16 @@ export interface StepTables {
   family(family: number): FamilyRow
   setFamily(family: number, row: FamilyRow): void
   insertEvent(key: number, row: EventRow, nonce: string | null): void
-  setAgent(
-    agent: AgentRow,
-    row: EventRow,
-    summary: AgentRow['summary'],
-    stop: HostStop | null,
-  ): AgentRow
+  setAgent(agent: AgentRow, row: EventRow, update: AgentUpdate): AgentRow
   readonly work: OpenWorkTables
+}
+
+/** What an event changes in an agent's row. */
+export interface AgentUpdate {
+  readonly summary: AgentRow['summary']
+  readonly hostStop: HostStop | null
+  /** The core it runs on from now on; the same if left out. */
+  readonly image?: string
 }
 
 /** Runs and effects that have no result yet. */
@@ -62,7 +65,7 @@ export function commitStep(tables: StepTables, { agent }: Fence, entry: JournalE
   // A stopped agent gets no effect carried out, and recovery after a crash must find none.
   if (hostStop === null) changeEffects(work, agent.key, entry)
   else work.removeEffects(agent.key)
-  return tables.setAgent({ ...agent, pausedAt }, row, summary, hostStop)
+  return tables.setAgent({ ...agent, pausedAt }, row, { summary, hostStop })
 }
 
 function countFamily(

@@ -12,7 +12,7 @@ import {
   ROWS_KEPT_MAX,
 } from '../shared/limits.ts'
 import { CheckpointStore } from './checkpoint-store.ts'
-import { commitStep, type StepTables } from './commit-step.ts'
+import { type AgentUpdate, commitStep, type StepTables } from './commit-step.ts'
 import { type AgentDatabase, type JournalPlace, openAgentDatabase, type Value } from './database.ts'
 import { INSERT_AGENT } from './dialects.ts'
 import type { AppendReply, EventJournal, Fence, JournalEntry } from './event-journal.ts'
@@ -21,7 +21,7 @@ import { type NewAgent, newFamily, rowOf, rowsOf, type SharedAgentFields } from 
 import { OpenWork } from './open-work.ts'
 import { type SqlRow, toAgent, toFamily } from './read-rows.ts'
 import { keepRemovedFamily } from './removed-families.ts'
-import type { AgentPage, AgentRow, EventRow, FamilyRow, HostStop } from './rows.ts'
+import type { AgentPage, AgentRow, EventRow, FamilyRow } from './rows.ts'
 
 export class Journal implements EventJournal, StepTables {
   readonly memories: CheckpointStore
@@ -279,9 +279,7 @@ export class Journal implements EventJournal, StepTables {
   setAgent(
     agent: AgentRow,
     event: Pick<EventRow, 'seq' | 'event' | 'bytes'>,
-    summary: Summary,
-    hostStop: HostStop | null,
-    image = agent.image,
+    { summary, hostStop, image = agent.image }: AgentUpdate,
   ): AgentRow {
     const { seq } = event
     const { pausedAt } = agent

@@ -9,7 +9,7 @@ import {
   type StepTables,
 } from './commit-step.ts'
 import type { AppendReply, EventJournal, Fence, JournalEntry } from './event-journal.ts'
-import type { AgentRow, EventRow, FamilyRow, HostStop } from './rows.ts'
+import type { AgentRow, EventRow, FamilyRow } from './rows.ts'
 
 interface StoredRun extends InsertedRun {
   result: RunEnd | null
@@ -57,7 +57,7 @@ function toTables(state: State): StepTables {
     family: (family) => state.families.get(family) as FamilyRow,
     setFamily: (family, row) => void state.families.set(family, row),
     insertEvent: (key, row, nonce) => void state.events.get(key)?.push({ ...row, nonce }),
-    setAgent: (agent, { seq }, summary, hostStop: HostStop | null) => {
+    setAgent: (agent, { seq }, { summary, hostStop }) => {
       const isStopped = hostStop !== null || summary.stop !== null
       const going = agent.pausedAt === null ? summary.state : 'paused'
       const after = {

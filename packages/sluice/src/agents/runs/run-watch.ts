@@ -33,6 +33,12 @@ export interface ToolResult {
   readonly isError: boolean
 }
 
+export interface WaitOptions {
+  readonly waitMs: number | undefined
+  readonly onProgress?: ProgressListener | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
 export class RunWatch {
   readonly #runs = new Map<string, Set<Waiter>>()
   readonly #outcomes = new Map<string, (outcome: ToolResult) => void>()
@@ -41,9 +47,7 @@ export class RunWatch {
   until(
     agent: string,
     runId: string,
-    ms: number,
-    listener?: ProgressListener,
-    signal?: AbortSignal,
+    { waitMs, onProgress: listener, signal }: WaitOptions,
   ): Promise<RunEnd | undefined> {
     return new Promise((resolve) => {
       const end = (result: RunEnd | undefined): void => {
@@ -54,7 +58,7 @@ export class RunWatch {
         resolve(result)
       }
       const waiter: Waiter = { agent, end, listener }
-      const timer = setTimeout(() => end(undefined), ms)
+      const timer = setTimeout(() => end(undefined), waitMs)
       signal?.addEventListener('abort', () => end(undefined), { once: true })
       const waiters = this.#runs.get(runId) ?? new Set()
       this.#runs.set(runId, waiters.add(waiter))

@@ -44,14 +44,12 @@ export async function importForOwner(
   const chosen = patterns && grantTools(patterns, available).map(nameOf)
   const options: AgentImportOptions = { ...rest, tools, chosen }
   const read = await transfers.read(rest.owner, bytes)
-  const { facts, files, rest: state, bytes: binary, memory } = read
+  const { facts, memory } = read
   const { config, usesMemory } = await steps.planImport(facts, memory !== undefined, options)
-  if (usesMemory)
-    return steps.import(facts, files, state, binary, memory, { ...options, planned: 'memory' })
+  if (usesMemory) return steps.import({ ...options, planned: 'memory' }, read)
   const first = { id: rest.id, at: rest.nowMs, config }
   const begun = await transfers.begin(rest.owner, read, first)
-  const { answer, memory: packed } = begun
-  return steps.import(facts, files, state, binary, undefined, options, { answer, config }, packed)
+  return steps.import(options, { ...read, memory: undefined }, { ...begun, config })
 }
 
 function nameOf({ server, tool }: GrantedTool): string {

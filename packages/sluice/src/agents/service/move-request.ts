@@ -10,7 +10,7 @@ export async function moveForOwner(
   { steps, transfers, owner }: TransferSetting,
 ): Promise<AgentRow> {
   let seq = 0
-  const { text, bytes, answer, memory, before } = await transfers.move(owner, async () => {
+  const moved = await transfers.move(owner, async () => {
     const { memory: old = new Uint8Array(), ...pieces } = await steps.takeExport(
       owner,
       id,
@@ -20,5 +20,5 @@ export async function moveForOwner(
     seq = pieces.taken.agent.seq
     return { kind: 'move', pieces, memory: old, atMs: nowMs }
   })
-  return steps.move(owner, id, { seq, answer, nowMs }, text, bytes, memory, before)
+  return steps.move(owner, id, { ...moved, seq, nowMs })
 }

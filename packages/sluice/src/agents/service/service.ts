@@ -15,7 +15,12 @@ import type { AgentRow } from '../journal/rows.ts'
 import { checkModel, checkModelName, type ModelSettings } from '../models/models.ts'
 import { EffectPerformer } from '../runs/perform-effect.ts'
 import { recoverEffects, runTurn, type TurnContext } from '../runs/run-turn.ts'
-import { type ProgressListener, RunWatch, type ToolResult } from '../runs/run-watch.ts'
+import {
+  type ProgressListener,
+  RunWatch,
+  type ToolResult,
+  type WaitOptions,
+} from '../runs/run-watch.ts'
 import { RunningEffects } from '../runs/running-effects.ts'
 import { AgentError } from '../shared/errors.ts'
 import {
@@ -218,7 +223,7 @@ export class Service {
     const at = nowMs()
     const runId = this.#runId(at)
     // Before the run can end.
-    const waiting = this.#wait(id, runId, waitMs, onProgress, signal)
+    const waiting = this.#wait(id, runId, { waitMs, onProgress, signal })
     try {
       const event = { kind: 'prompt', at, runId, input, maxTurns } as const
       await this.#run(owner, id, event, { request: requestId })
@@ -250,19 +255,17 @@ export class Service {
     const run = await this.steps.run(owner, id, runId ?? null)
     if (run === undefined)
       throw new AgentError('AGENT_RUN_MISSING', `\`${id}\` has no run \`${runId ?? ''}\``)
-    return this.#wait(id, run.runId, waitMs, onProgress, signal)()
+    return this.#wait(id, run.runId, { waitMs, onProgress, signal })()
   }
 
   /** Listens at once; the answer is asked for when the run is known to be in the journal. */
   #wait(
     id: string,
     runId: string,
-    waitMs: number | undefined,
-    onProgress?: ProgressListener,
-    signal?: AbortSignal,
+    { waitMs, onProgress, signal }: WaitOptions,
   ): () => Promise<PromptAnswer> {
     const ms = Math.min(waitMs ?? WAIT_MS_DEFAULT, WAIT_MS_MAX)
-    const ended = this.#turns.watch.until(id, runId, ms, onProgress, signal)
+    const ended = this.#turns.watch.until(id, runId, { waitMs: ms, onProgress, signal })
     return async () => {
       const already = await this.steps.run(null, id, runId)
       const result = already?.result ?? (await ended)

@@ -13,12 +13,16 @@ import { answersOf, hashAnswer, LIMITS } from '../steps/residents.ts'
 import { type Stepper, unwrap } from '../steps/stepper.ts'
 import type { MovedAgent } from '../transfer/begin-agent.ts'
 
+interface ForkOptions {
+  readonly ids: readonly string[]
+  readonly turn: number | null
+  readonly nowMs: number
+}
+
 export function forkAgent(
   stepper: Stepper,
   agent: AgentRow,
-  ids: readonly string[],
-  turn: number | null,
-  nowMs: number,
+  { ids, turn, nowMs }: ForkOptions,
 ): AgentRow[] {
   const { journal } = stepper
   if (ids.length < 1 || ids.length > FORKS_MAX)
@@ -34,7 +38,7 @@ export function forkAgent(
   const { image, memory, saved, answer, forked } =
     turn === null
       ? asItIs(stepper, agent, ids[0] as string, nowMs)
-      : asItWas(stepper, agent, seq, ids[0] as string, nowMs)
+      : asItWas(stepper, agent, { seq, id: ids[0] as string, nowMs })
   const { summary } = checkStep(unwrap(answer))
   return journal.transact(() => {
     const { memories } = journal
@@ -71,31 +75,41 @@ function asItIs(
 ): Origin {
   residents.checkpoint(agent)
   const memory = journal.memories.memoryOf(agent.key, agent.seq)
-  const begun = residents.trying(agent, (instance) => begin(journal, instance, memory, id, nowMs))
+  const begun = residents.trying(agent, (instance) =>
+    begin(journal, instance, { memory, id, nowMs }),
+  )
   return { image: agent.image, memory, ...begun }
+}
+
+interface PastState {
+  readonly seq: number
+  readonly id: string
+  readonly nowMs: number
 }
 
 function asItWas(
   { journal, residents }: Stepper,
   agent: AgentRow,
-  seq: number,
-  id: string,
-  nowMs: number,
+  { seq, id, nowMs }: PastState,
 ): Origin {
   const instance = residents.at(agent, seq)
   const memory = journal.memories.memoryOf(agent.key, seq)
   const saved = memory === undefined ? { saved: instance.save() } : {}
-  const begun = begin(journal, instance, memory, id, nowMs)
+  const begun = begin(journal, instance, { memory, id, nowMs })
   residents.release(instance)
   return { image: instance.image.hash, memory, ...saved, ...begun }
+}
+
+interface BeginOptions {
+  readonly memory: number | undefined
+  readonly id: string
+  readonly nowMs: number
 }
 
 function begin(
   { memories }: Journal,
   instance: Instance,
-  memory: number | undefined,
-  id: string,
-  nowMs: number,
+  { memory, id, nowMs }: BeginOptions,
 ): Pick<Origin, 'answer' | 'forked'> {
   const event: JournalEvent = { kind: 'forked', at: nowMs, id, seed: id }
   const call = { operation: 'step', text: JSON.stringify(event), nowMs }
@@ -128,7 +142,7 @@ export function upgradeAgent(
     const row = { ...about, bytes: bytes ?? null, answer: hashAnswer(answer) }
     journal.insertEvent(agent.key, row, null)
     memories.putCheckpoint(agent.key, seq, image.hash, memories.putPacked(memory, null))
-    journal.setAgent(agent, row, summary, agent.hostStop, image.hash)
+    journal.setAgent(agent, row, { summary, hostStop: agent.hostStop, image: image.hash })
   })
   residents.forget(agent.key)
   return journal.agent(agent.id) as AgentRow

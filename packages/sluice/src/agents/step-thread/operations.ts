@@ -32,10 +32,15 @@ import type { AgentStatus, HistoryEntry, ListedAgent, ProgramFiles } from './ope
 import { OwnerOperations } from './owner-operations.ts'
 
 /** Of the agent when it was taken out of its older core. */
-export interface MoveFacts {
+/** An agent as the transfer thread has brought it to this core. */
+export interface MovedAgent {
   readonly seq: number
   readonly answer: string
   readonly nowMs: number
+  readonly text: Uint8Array
+  readonly bytes: Uint8Array | undefined
+  readonly memory: Uint8Array
+  readonly before: Uint8Array
 }
 
 export class Operations extends OwnerOperations {
@@ -65,20 +70,12 @@ export class Operations extends OwnerOperations {
 
   /** Stores an agent of an older core as the transfer thread has brought it to this one, if nothing has
    * happened to it since. */
-  move(
-    owner: string,
-    id: string,
-    { seq, answer, nowMs }: MoveFacts,
-    text: Uint8Array,
-    bytes: Uint8Array | undefined,
-    memory: Uint8Array,
-    before: Uint8Array,
-  ): AgentRow {
+  move(owner: string, id: string, { seq, nowMs, ...moved }: MovedAgent): AgentRow {
     const agent = this.#stepper.find(owner, id)
     if (agent.image === this.#stepper.image.hash) return agent
     if (agent.summary.runId !== null || agent.seq !== seq)
       throw new AgentError('AGENT_BUSY', `\`${id}\` is running: it can be moved when it is idle`)
-    return upgradeAgent(this.#stepper, agent, { text, bytes, answer, memory, before }, nowMs)
+    return upgradeAgent(this.#stepper, agent, moved, nowMs)
   }
 
   ask(owner: string | null, id: string, question: AgentQuery, nowMs: number) {
@@ -211,7 +208,7 @@ export class Operations extends OwnerOperations {
   }
 
   fork(owner: string, id: string, ids: readonly string[], turn: number | null, nowMs: number) {
-    return forkAgent(this.#stepper, this.#stepper.find(owner, id), ids, turn, nowMs)
+    return forkAgent(this.#stepper, this.#stepper.find(owner, id), { ids, turn, nowMs })
   }
 
   remove(owner: string, id: string, nowMs = processClock.earliestMs()): void {
@@ -235,20 +232,10 @@ export class Operations extends OwnerOperations {
     return { config, usesMemory }
   }
 
-  /** What was read and checked in the transfer thread; bytes cross beside the rest. `begun` and `packed`:
-   * what its first event led to there. */
-  import(
-    facts: ReadImport['facts'],
-    files: Uint8Array,
-    rest: Uint8Array,
-    bytes: Uint8Array | undefined,
-    memory: Uint8Array | undefined,
-    options: AgentImportOptions,
-    begun?: Omit<BegunImport, 'memory'>,
-    packed?: Uint8Array,
-  ): AgentImportResult {
-    const run = begun && packed && { ...begun, memory: packed }
-    return bringImport(this.#stepper, { facts, files, rest, bytes, memory }, options, run)
+  /** What was read and checked in the transfer thread; bytes cross beside the rest. `begun`: what its
+   * first event led to there. */
+  import(options: AgentImportOptions, read: ReadImport, begun?: BegunImport): AgentImportResult {
+    return bringImport(this.#stepper, read, options, begun)
   }
 
   history(owner: string, id: string, from: number, to: number | null): HistoryEntry[] {

@@ -71,7 +71,7 @@ function ownerOf(
   values: readonly unknown[],
 ): { owner: string } | { agent: string } {
   if (name === 'create') return { owner: (values[0] as AgentOrigin).owner }
-  if (name === 'import') return { owner: (values[5] as AgentImportOptions).owner }
+  if (name === 'import') return { owner: (values[0] as AgentImportOptions).owner }
   if (name === 'look' || name === 'fileAt' || name === 'programFiles')
     return { agent: String(values[0]) }
   const [owner, id] = values as [string | null, string]

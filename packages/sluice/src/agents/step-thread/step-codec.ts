@@ -20,8 +20,14 @@ export interface StepRequest {
   readonly text: string
   /** Values that were not given, by their place. */
   readonly gaps: readonly number[]
-  readonly bytes: readonly (readonly [place: number, bytes: Uint8Array])[]
+  readonly bytes: readonly PlacedBytes[]
 }
+
+/** Bytes beside the text: a value, or a member of one. */
+type PlacedBytes = readonly [place: number, bytes: Uint8Array, member?: string]
+
+/** Operations whose values are objects with bytes in them. */
+const WITH_BYTES: ReadonlySet<keyof Operations> = new Set(['move', 'import'])
 
 /** As text; as it is if there are bytes in it. */
 export type StepAnswer =
@@ -38,20 +44,34 @@ export type SliceAnswer = StepAnswer | NextSlice | { readonly isLost: true }
 
 export function packRequest(name: keyof Operations, values: readonly unknown[]): StepRequest {
   const gaps: number[] = []
-  const bytes: [number, Uint8Array][] = []
+  const bytes: PlacedBytes[] = []
   const plain = values.map((value, place) => {
     if (value === undefined) gaps.push(place)
-    if (!(value instanceof Uint8Array)) return value
-    bytes.push([place, value])
-    return null
+    if (value instanceof Uint8Array) {
+      bytes.push([place, value])
+      return null
+    }
+    return WITH_BYTES.has(name) ? takeBytes(value, place, bytes) : value
   })
   return { name, text: JSON.stringify(plain), gaps, bytes }
+}
+
+/** The value without the members that are bytes, which are put into `bytes`. */
+function takeBytes(value: unknown, place: number, bytes: PlacedBytes[]): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  const rest: [string, unknown][] = []
+  for (const [member, each] of Object.entries(value))
+    if (each instanceof Uint8Array) bytes.push([place, each, member])
+    else rest.push([member, each])
+  return Object.fromEntries(rest)
 }
 
 export function readRequest({ text, gaps, bytes }: StepRequest): unknown[] {
   const values = JSON.parse(text) as unknown[]
   for (const place of gaps) values[place] = undefined
-  for (const [place, each] of bytes) values[place] = each
+  for (const [place, each, member] of bytes)
+    if (member === undefined) values[place] = each
+    else (values[place] as Record<string, unknown>)[member] = each
   return values
 }
 

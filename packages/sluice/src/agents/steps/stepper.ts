@@ -134,7 +134,7 @@ export class Stepper {
     const known = this.#starts.get(name)
     const ran = known === undefined ? this.#begin(fresh.image, event, text, bytes) : undefined
     const { step, answer } = known ?? (ran as KnownStart)
-    const first = rowFor({ seq: 0 }, event, text, bytes, step, answer)
+    const first = rowFor({ seq: 0 }, event, { event: text, bytes, step, answer })
     const agent = this.journal.transact(() => this.journal.insertAgent(fresh, step.summary, first))
     if (ran !== undefined) {
       this.#starts.set(name, { step, answer })
@@ -154,7 +154,12 @@ export class Stepper {
     const { instance, answer } = this.residents.begin(fresh.image, text, bytes, at)
     const step = this.#read(answer.text, instance)
     const about = { at, kind: 'create' } as JournalEvent
-    const first = rowFor({ seq: 0 }, about, text, bytes, step, hashAnswer(answer.text))
+    const first = rowFor({ seq: 0 }, about, {
+      event: text,
+      bytes,
+      step,
+      answer: hashAnswer(answer.text),
+    })
     const agent = this.journal.transact(() => this.journal.insertAgent(fresh, step.summary, first))
     this.residents.adopt({ key: agent.key, image: fresh.image, seq: 1 }, instance)
     return { agent, step, ...this.journal.getUsage(agent) }
@@ -168,7 +173,12 @@ export class Stepper {
   ): AppliedStep {
     const step = checkStep(unwrap(answer))
     const about = { at, kind: 'create' } as JournalEvent
-    const first = rowFor({ seq: 0 }, about, text, bytes, step, hashAnswer(answer))
+    const first = rowFor({ seq: 0 }, about, {
+      event: text,
+      bytes,
+      step,
+      answer: hashAnswer(answer),
+    })
     const agent = this.journal.transact(() => {
       const { memories } = this.journal
       const made = this.journal.insertAgent(fresh, step.summary, first)
@@ -323,15 +333,27 @@ const HELD_BACK: ReadonlySet<JournalEvent['kind']> = new Set([
   'tick',
 ])
 
+interface RowParts {
+  readonly event: string
+  readonly bytes: Uint8Array | undefined
+  readonly step: StepResult
+  readonly answer: Buffer
+}
+
 function rowFor(
   { seq }: Pick<AgentRow, 'seq'>,
   { at, kind }: JournalEvent,
-  event: string,
-  bytes: Uint8Array | undefined,
-  { summary }: StepResult,
-  answer: Buffer,
+  { event, bytes, step, answer }: RowParts,
 ): EventRow {
-  return { seq: seq + 1, at, kind, turn: summary.turnCount, event, bytes: bytes ?? null, answer }
+  return {
+    seq: seq + 1,
+    at,
+    kind,
+    turn: step.summary.turnCount,
+    event,
+    bytes: bytes ?? null,
+    answer,
+  }
 }
 
 export function unwrap<Value>(text: string): Value {

@@ -30,25 +30,27 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
       'Create an agent',
       'Creates an agent in a sandbox of its own: files, todos, conversation, limits.',
     ],
-    'Write',
-    createShape,
-    z.strictObject({ success, agent: agentShape, source: text.optional() }),
-    async (input, { service, gallery, owner, parent, madeLabels }) => {
-      const by = { parent, labels: madeLabels }
-      if (input.rvfBase64 !== undefined) {
-        const made = instructionsOf(readRvf(Buffer.from(input.rvfBase64, 'base64')))
-        const instructions = [made, input.instructions].filter(Boolean).join('\n\n')
-        const agent = await service.create(owner, { ...input, instructions }, by)
-        return { success: true, agent: agentView(agent), source: 'rvf' }
-      }
-      if (input.template === undefined)
-        return { success: true, agent: agentView(await service.create(owner, input, by)) }
-      const agent = await service.create(
-        owner,
-        await gallery.fill(owner, input.template, input),
-        by,
-      )
-      return { success: true, agent: agentView(agent), source: 'gallery' }
+    {
+      category: 'Write',
+      input: createShape,
+      output: z.strictObject({ success, agent: agentShape, source: text.optional() }),
+      run: async (input, { service, gallery, owner, parent, madeLabels }) => {
+        const by = { parent, labels: madeLabels }
+        if (input.rvfBase64 !== undefined) {
+          const made = instructionsOf(readRvf(Buffer.from(input.rvfBase64, 'base64')))
+          const instructions = [made, input.instructions].filter(Boolean).join('\n\n')
+          const agent = await service.create(owner, { ...input, instructions }, by)
+          return { success: true, agent: agentView(agent), source: 'rvf' }
+        }
+        if (input.template === undefined)
+          return { success: true, agent: agentView(await service.create(owner, input, by)) }
+        const agent = await service.create(
+          owner,
+          await gallery.fill(owner, input.template, input),
+          by,
+        )
+        return { success: true, agent: agentView(agent), source: 'gallery' }
+      },
     },
   ),
   tool(
@@ -57,19 +59,25 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
       'Prompt an agent',
       'Gives an agent something to do and waits for its answer; a longer run is picked up with wasm_agent_wait.',
     ],
-    'Execute',
-    z.strictObject({
-      agentId,
-      input: text.min(1).describe('what it is to do'),
-      maxTurns: z.int().min(1).optional().describe('turns of this run'),
-      waitMs,
-      requestId: text.min(1).max(128).optional().describe('the same id never starts a second run'),
-    }),
-    promptShape,
-    async ({ agentId: id, ...request }, setting) => {
-      const { service, owner, onProgress, signal } = setting
-      const prompt = { ...request, writer: findWriter(request.input, setting) }
-      return promptView(await service.prompt(owner, id, prompt, onProgress, signal))
+    {
+      category: 'Execute',
+      input: z.strictObject({
+        agentId,
+        input: text.min(1).describe('what it is to do'),
+        maxTurns: z.int().min(1).optional().describe('turns of this run'),
+        waitMs,
+        requestId: text
+          .min(1)
+          .max(128)
+          .optional()
+          .describe('the same id never starts a second run'),
+      }),
+      output: promptShape,
+      run: async ({ agentId: id, ...request }, setting) => {
+        const { service, owner, onProgress, signal } = setting
+        const prompt = { ...request, writer: findWriter(request.input, setting) }
+        return promptView(await service.prompt(owner, id, prompt, onProgress, signal))
+      },
     },
   ),
   tool(
@@ -78,15 +86,17 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
       'Wait for a run',
       'Waits for a run that wasm_agent_prompt left running, the newest unless one is named.',
     ],
-    'Read',
-    z.strictObject({
-      agentId,
-      runId: text.max(64).optional().describe('of wasm_agent_prompt or wasm_agent_resume'),
-      waitMs,
-    }),
-    promptShape,
-    async ({ agentId: id, runId, waitMs: ms }, { service, owner, onProgress }) =>
-      promptView(await service.wait(owner, id, runId, ms, onProgress)),
+    {
+      category: 'Read',
+      input: z.strictObject({
+        agentId,
+        runId: text.max(64).optional().describe('of wasm_agent_prompt or wasm_agent_resume'),
+        waitMs,
+      }),
+      output: promptShape,
+      run: async ({ agentId: id, runId, waitMs: ms }, { service, owner, onProgress }) =>
+        promptView(await service.wait(owner, id, runId, ms, onProgress)),
+    },
   ),
   tool(
     'wasm_agent_tool',
@@ -94,31 +104,31 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
       "Call an agent's tool",
       'Calls a tool of the agent directly: its own, or one it was given, through the gate.',
     ],
-    'Execute',
-    z.strictObject({
-      agentId,
-      toolName: text.max(128).describe('as wasm_agent_tools lists it'),
-      toolInput: z.record(text, z.unknown()).optional().describe('its arguments'),
-    }),
-    z.strictObject({ success: z.boolean(), output: text }),
-    async ({ agentId: id, toolName, toolInput }, { service, owner }) => {
-      const { content, isError } = await service.callTool(owner, id, toolName, toolInput ?? {})
-      return { success: !isError, output: content }
+    {
+      category: 'Execute',
+      input: z.strictObject({
+        agentId,
+        toolName: text.max(128).describe('as wasm_agent_tools lists it'),
+        toolInput: z.record(text, z.unknown()).optional().describe('its arguments'),
+      }),
+      output: z.strictObject({ success: z.boolean(), output: text }),
+      run: async ({ agentId: id, toolName, toolInput }, { service, owner }) => {
+        const { content, isError } = await service.callTool(owner, id, toolName, toolInput ?? {})
+        return { success: !isError, output: content }
+      },
     },
   ),
-  tool(
-    'wasm_agent_list',
-    ['List agents', 'Lists your agents, a page at a time.'],
-    'Read',
-    z.strictObject({
+  tool('wasm_agent_list', ['List agents', 'Lists your agents, a page at a time.'], {
+    category: 'Read',
+    input: z.strictObject({
       filter: z
         .strictObject({ state: stateShape.optional().describe('only those in this state') })
         .optional()
         .describe('which agents'),
       cursor: text.max(32).optional().describe('`nextCursor` of the page before'),
     }),
-    z.strictObject({ agents: z.array(agentShape), count, nextCursor: text.nullable() }),
-    async ({ filter, cursor }, setting) => {
+    output: z.strictObject({ agents: z.array(agentShape), count, nextCursor: text.nullable() }),
+    run: async ({ filter, cursor }, setting) => {
       const { service, owner } = setting
       const after = cursor === undefined ? 0 : Number(cursor)
       if (!Number.isSafeInteger(after) || after < 0)
@@ -129,34 +139,38 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
       const nextCursor = rows.length < LIST_PAGE_MAX ? null : String(rows.at(-1)?.key)
       return { agents: rows.map(agentView), count: rows.length, nextCursor }
     },
-  ),
+  }),
   tool(
     'wasm_agent_fork',
     [
       'Fork an agent',
       'Makes copies that go their own way, of now or of an earlier turn; they share the budget.',
     ],
-    'Write',
-    z.strictObject({
-      agentId,
-      count: z.int().min(1).max(FORKS_MAX).optional().describe('how many, one without it'),
-      at: count.optional().describe('as it was after this turn; as it is without it'),
-    }),
-    z.strictObject({ agents: z.array(agentShape) }),
-    async ({ agentId: id, count: copies = 1, at }, { service, owner }) => ({
-      agents: (await service.fork(owner, id, copies, at ?? null)).map(agentView),
-    }),
+    {
+      category: 'Write',
+      input: z.strictObject({
+        agentId,
+        count: z.int().min(1).max(FORKS_MAX).optional().describe('how many, one without it'),
+        at: count.optional().describe('as it was after this turn; as it is without it'),
+      }),
+      output: z.strictObject({ agents: z.array(agentShape) }),
+      run: async ({ agentId: id, count: copies = 1, at }, { service, owner }) => ({
+        agents: (await service.fork(owner, id, copies, at ?? null)).map(agentView),
+      }),
+    },
   ),
   tool(
     'wasm_agent_stop',
     ['Stop an agent', 'Stops it and whatever it is doing; wasm_agent_resume lifts it.'],
-    'Execute',
-    z.strictObject({ agentId, reason: text.max(1_000).optional().describe('why') }),
-    z.strictObject({ success, agentId: text, isStopped: z.boolean(), reason: text }),
-    async ({ agentId: id, reason = 'asked to stop' }, { service, owner }) => {
-      const agent = await service.stop(owner, id, reason)
-      const isStopped = agent.summary.stop !== null
-      return { success: true, agentId: id, isStopped, reason: agent.summary.stop?.reason ?? '' }
+    {
+      category: 'Execute',
+      input: z.strictObject({ agentId, reason: text.max(1_000).optional().describe('why') }),
+      output: z.strictObject({ success, agentId: text, isStopped: z.boolean(), reason: text }),
+      run: async ({ agentId: id, reason = 'asked to stop' }, { service, owner }) => {
+        const agent = await service.stop(owner, id, reason)
+        const isStopped = agent.summary.stop !== null
+        return { success: true, agentId: id, isStopped, reason: agent.summary.stop?.reason ?? '' }
+      },
     },
   ),
   tool(
@@ -165,15 +179,17 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
       'Pause an agent',
       'Holds it between two steps: what was sent ends, nothing new is sent. wasm_agent_resume goes on.',
     ],
-    'Execute',
-    z.strictObject({
-      agentId,
-      reason: text.max(1_000).optional().describe('why, for its history'),
-    }),
-    z.strictObject({ success, agentId: text, state: stateShape, runId: text.nullable() }),
-    async ({ agentId: id, reason = 'asked to pause' }, { service, owner }) => {
-      const { state, summary } = await service.pause(owner, id, reason)
-      return { success: true, agentId: id, state, runId: summary.runId }
+    {
+      category: 'Execute',
+      input: z.strictObject({
+        agentId,
+        reason: text.max(1_000).optional().describe('why, for its history'),
+      }),
+      output: z.strictObject({ success, agentId: text, state: stateShape, runId: text.nullable() }),
+      run: async ({ agentId: id, reason = 'asked to pause' }, { service, owner }) => {
+        const { state, summary } = await service.pause(owner, id, reason)
+        return { success: true, agentId: id, state, runId: summary.runId }
+      },
     },
   ),
   tool(
@@ -182,41 +198,50 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
       'Resume an agent',
       'Goes on after a pause, and after a stop by a limit that is raised; lifts a stop. wasm_agent_wait waits for the run it names.',
     ],
-    'Execute',
-    z.strictObject({ agentId, limits: limitsShape.optional().describe('limits to set') }),
-    z.strictObject({
-      success,
-      agentId: text,
-      isStopped: z.boolean(),
-      state: stateShape,
-      runId: text.nullable(),
-    }),
-    async ({ agentId: id, limits }, { service, owner, parent }) => {
-      const { state, summary } = await service.resume(owner, id, limits ?? {}, { parent })
-      const isStopped = state === 'stopped'
-      return { success: true, agentId: id, isStopped, state, runId: summary.runId }
+    {
+      category: 'Execute',
+      input: z.strictObject({ agentId, limits: limitsShape.optional().describe('limits to set') }),
+      output: z.strictObject({
+        success,
+        agentId: text,
+        isStopped: z.boolean(),
+        state: stateShape,
+        runId: text.nullable(),
+      }),
+      run: async ({ agentId: id, limits }, { service, owner, parent }) => {
+        const { state, summary } = await service.resume(owner, id, limits ?? {}, { parent })
+        const isStopped = state === 'stopped'
+        return { success: true, agentId: id, isStopped, state, runId: summary.runId }
+      },
     },
   ),
   tool(
     'wasm_agent_reset',
     ['Reset an agent', 'Clears conversation, todos, turns and files (kept with keepFiles).'],
-    'Destructive',
-    z.strictObject({ agentId, keepFiles: z.boolean().optional().describe('its files stay') }),
-    z.strictObject({ success, agentId: text }),
-    async ({ agentId: id, keepFiles = false }, { service, owner, parent }) => {
-      await service.reset(owner, id, keepFiles, { parent })
-      return { success: true, agentId: id }
+    {
+      category: 'Destructive',
+      input: z.strictObject({
+        agentId,
+        keepFiles: z.boolean().optional().describe('its files stay'),
+      }),
+      output: z.strictObject({ success, agentId: text }),
+      run: async ({ agentId: id, keepFiles = false }, { service, owner, parent }) => {
+        await service.reset(owner, id, keepFiles, { parent })
+        return { success: true, agentId: id }
+      },
     },
   ),
   tool(
     'wasm_agent_terminate',
     ['Remove an agent', 'Ends it and removes everything of it, its journal included.'],
-    'Destructive',
-    one,
-    z.strictObject({ success }),
-    async ({ agentId: id }, { service, owner }) => {
-      await service.terminate(owner, id)
-      return { success: true }
+    {
+      category: 'Destructive',
+      input: one,
+      output: z.strictObject({ success }),
+      run: async ({ agentId: id }, { service, owner }) => {
+        await service.terminate(owner, id)
+        return { success: true }
+      },
     },
   ),
 ]

@@ -31,66 +31,62 @@ function withParts(template: Template) {
 }
 
 export const GALLERY_TOOLS: readonly ToolEntry[] = [
-  tool(
-    'wasm_gallery_list',
-    ['List templates', 'All templates: builtin ones and your own.'],
-    'Read',
-    none,
-    z.strictObject({ templates: z.array(templateView), count }),
-    async (_, { gallery, owner }) => {
+  tool('wasm_gallery_list', ['List templates', 'All templates: builtin ones and your own.'], {
+    category: 'Read',
+    input: none,
+    output: z.strictObject({ templates: z.array(templateView), count }),
+    run: async (_, { gallery, owner }) => {
       const templates = (await gallery.list(owner)).map(view)
       return { templates, count: templates.length }
     },
-  ),
+  }),
   tool(
     'wasm_gallery_categories',
     ['Template categories', 'How many templates each category has.'],
-    'Read',
-    none,
-    z.strictObject({ categories: z.record(text, count) }),
-    async (_, { gallery, owner }) => {
-      const categories = new Map<string, number>()
-      for (const { category } of await gallery.list(owner))
-        categories.set(category, (categories.get(category) ?? 0) + 1)
-      return { categories: Object.fromEntries(categories) }
+    {
+      category: 'Read',
+      input: none,
+      output: z.strictObject({ categories: z.record(text, count) }),
+      run: async (_, { gallery, owner }) => {
+        const categories = new Map<string, number>()
+        for (const { category } of await gallery.list(owner))
+          categories.set(category, (categories.get(category) ?? 0) + 1)
+        return { categories: Object.fromEntries(categories) }
+      },
     },
   ),
-  tool(
-    'wasm_gallery_active',
-    ['Active template', 'The template that is active, if one is.'],
-    'Read',
-    none,
-    z.strictObject({ activeId: text.nullable() }),
-    async (_, { gallery, owner }) => ({ activeId: await gallery.active(owner) }),
-  ),
-  tool(
-    'wasm_gallery_config',
-    ['Gallery settings', 'The settings of the active template.'],
-    'Read',
-    none,
-    z.strictObject({ config }),
-    async (_, { gallery, owner }) => ({ config: await gallery.config(owner) }),
-  ),
+  tool('wasm_gallery_active', ['Active template', 'The template that is active, if one is.'], {
+    category: 'Read',
+    input: none,
+    output: z.strictObject({ activeId: text.nullable() }),
+    run: async (_, { gallery, owner }) => ({ activeId: await gallery.active(owner) }),
+  }),
+  tool('wasm_gallery_config', ['Gallery settings', 'The settings of the active template.'], {
+    category: 'Read',
+    input: none,
+    output: z.strictObject({ config }),
+    run: async (_, { gallery, owner }) => ({ config: await gallery.config(owner) }),
+  }),
   tool(
     'wasm_gallery_export',
     ['Export templates', 'Your own templates, as wasm_gallery_import takes them.'],
-    'Write',
-    none,
-    z.strictObject({ exported: z.array(whole) }),
-    async (_, { gallery, owner }) => ({
-      exported: (await gallery.export(owner)).map(withParts),
-    }),
+    {
+      category: 'Write',
+      input: none,
+      output: z.strictObject({ exported: z.array(whole) }),
+      run: async (_, { gallery, owner }) => ({
+        exported: (await gallery.export(owner)).map(withParts),
+      }),
+    },
   ),
-  tool(
-    'wasm_gallery_search',
-    ['Search templates', 'Templates that match, the best first.'],
-    'Read',
-    z.strictObject({ query: text.min(1).max(256).describe('words to look for') }),
-    z.strictObject({
+  tool('wasm_gallery_search', ['Search templates', 'Templates that match, the best first.'], {
+    category: 'Read',
+    input: z.strictObject({ query: text.min(1).max(256).describe('words to look for') }),
+    output: z.strictObject({
       results: z.array(templateView.extend({ relevance: z.number() })),
       count,
     }),
-    async ({ query }, { gallery, owner }) => {
+    run: async ({ query }, { gallery, owner }) => {
       const matches = await gallery.search(owner, query)
       const results = matches.map(({ relevance, ...template }) => ({
         ...view(template),
@@ -98,117 +94,119 @@ export const GALLERY_TOOLS: readonly ToolEntry[] = [
       }))
       return { results, count: results.length }
     },
-  ),
+  }),
   tool(
     'wasm_gallery_list_by_category',
     ['Templates of a category', 'The templates that a category has.'],
-    'Read',
-    z.strictObject({
-      category: text.min(1).max(64).describe('as wasm_gallery_categories lists it'),
-    }),
-    z.strictObject({ category: text, templates: z.array(templateView) }),
-    async ({ category }, { gallery, owner }) => {
-      const all = await gallery.list(owner)
-      return { category, templates: all.filter((each) => each.category === category).map(view) }
+    {
+      category: 'Read',
+      input: z.strictObject({
+        category: text.min(1).max(64).describe('as wasm_gallery_categories lists it'),
+      }),
+      output: z.strictObject({ category: text, templates: z.array(templateView) }),
+      run: async ({ category }, { gallery, owner }) => {
+        const all = await gallery.list(owner)
+        return { category, templates: all.filter((each) => each.category === category).map(view) }
+      },
     },
   ),
-  tool(
-    'wasm_gallery_create',
-    ['Create from a template', 'Creates an agent from a template.'],
-    'Write',
-    z.strictObject({ template: text.min(1).max(64).describe('its id') }),
-    z.strictObject({ success, agent: agentShape, template: text, about: templateView }),
-    async ({ template: name }, { service, gallery, owner, parent, madeLabels }) => {
+  tool('wasm_gallery_create', ['Create from a template', 'Creates an agent from a template.'], {
+    category: 'Write',
+    input: z.strictObject({ template: text.min(1).max(64).describe('its id') }),
+    output: z.strictObject({ success, agent: agentShape, template: text, about: templateView }),
+    run: async ({ template: name }, { service, gallery, owner, parent, madeLabels }) => {
       const template = await gallery.get(owner, name)
       const by = { parent, labels: madeLabels }
       const agent = await service.create(owner, await gallery.fill(owner, name, {}), by)
       return { success: true, agent: agentView(agent), template: name, about: view(template) }
     },
-  ),
-  tool(
-    'wasm_gallery_load_rvf',
-    ['Template as a container', 'A template as an RVF container.'],
-    'Read',
-    id,
-    z.strictObject({ id: text, rvfBase64: text, sizeBytes: count }),
-    async ({ id: name }, { gallery, owner }) => {
+  }),
+  tool('wasm_gallery_load_rvf', ['Template as a container', 'A template as an RVF container.'], {
+    category: 'Read',
+    input: id,
+    output: z.strictObject({ id: text, rvfBase64: text, sizeBytes: count }),
+    run: async ({ id: name }, { gallery, owner }) => {
       const rvf = await gallery.rvf(owner, name)
       return { id: name, rvfBase64: rvf.toString('base64'), sizeBytes: rvf.length }
     },
-  ),
-  tool(
-    'wasm_gallery_activate',
-    ['Activate a template', 'Makes a template the active one.'],
-    'Write',
-    id,
-    z.strictObject({ activeId: text }),
-    async ({ id: name }, { gallery, owner }) => ({ activeId: await gallery.activate(owner, name) }),
-  ),
+  }),
+  tool('wasm_gallery_activate', ['Activate a template', 'Makes a template the active one.'], {
+    category: 'Write',
+    input: id,
+    output: z.strictObject({ activeId: text }),
+    run: async ({ id: name }, { gallery, owner }) => ({
+      activeId: await gallery.activate(owner, name),
+    }),
+  }),
   tool(
     'wasm_gallery_configure',
     [
       'Configure the gallery',
       'Sets what the active template is used with: model, maxTurns, instructions.',
     ],
-    'Write',
-    z.strictObject({ config: config.describe('model, maxTurns, instructions') }),
-    z.strictObject({ success, config }),
-    async ({ config: input }, { gallery, owner }) => ({
-      success: true,
-      config: await gallery.configure(owner, input),
-    }),
+    {
+      category: 'Write',
+      input: z.strictObject({ config: config.describe('model, maxTurns, instructions') }),
+      output: z.strictObject({ success, config }),
+      run: async ({ config: input }, { gallery, owner }) => ({
+        success: true,
+        config: await gallery.configure(owner, input),
+      }),
+    },
   ),
   tool(
     'wasm_gallery_add_custom',
     ['Add a template', 'Keeps a template of your own, or one made from an RVF container.'],
-    'Write',
-    z.strictObject({
-      template: z
-        .record(text, z.unknown())
-        .optional()
-        .describe('with id, name and instructions, or with prompts as Claude Flow has them'),
-      rvfBase64: text.optional().describe('an RVF container to make one from'),
-    }),
-    z.strictObject({ success }),
-    async ({ template, rvfBase64 }, { gallery, owner }) => {
-      if (rvfBase64 !== undefined) await gallery.addRvf(owner, rvfBase64)
-      else await gallery.add(owner, template)
-      return { success: true }
+    {
+      category: 'Write',
+      input: z.strictObject({
+        template: z
+          .record(text, z.unknown())
+          .optional()
+          .describe('with id, name and instructions, or with prompts as Claude Flow has them'),
+        rvfBase64: text.optional().describe('an RVF container to make one from'),
+      }),
+      output: z.strictObject({ success }),
+      run: async ({ template, rvfBase64 }, { gallery, owner }) => {
+        if (rvfBase64 !== undefined) await gallery.addRvf(owner, rvfBase64)
+        else await gallery.add(owner, template)
+        return { success: true }
+      },
     },
   ),
-  tool(
-    'wasm_gallery_remove_custom',
-    ['Remove a template', 'Removes a template of your own.'],
-    'Destructive',
-    id,
-    z.strictObject({ success, id: text }),
-    async ({ id: name }, { gallery, owner }) => {
+  tool('wasm_gallery_remove_custom', ['Remove a template', 'Removes a template of your own.'], {
+    category: 'Destructive',
+    input: id,
+    output: z.strictObject({ success, id: text }),
+    run: async ({ id: name }, { gallery, owner }) => {
       await gallery.remove(owner, name)
       return { success: true, id: name }
     },
-  ),
+  }),
   tool(
     'wasm_gallery_import',
     [
       'Import templates',
       'Takes templates as JSON; each is checked and scanned, and refused with a reason.',
     ],
-    'Write',
-    z.strictObject({
-      templatesJson: text
-        .max(16 * 1_048_576)
-        .describe('a list of templates, as wasm_gallery_export gives it'),
-    }),
-    z.strictObject({
-      success,
-      importedCount: count,
-      warning: text.nullable(),
-      rejected: z.array(z.strictObject({ id: text, reason: text })),
-    }),
-    async ({ templatesJson }, { gallery, owner }) => {
-      const { importedCount, rejected } = await gallery.import(owner, templatesJson)
-      const warning = rejected.length === 0 ? null : `${rejected.length} were not taken`
-      return { success: true, importedCount, warning, rejected: [...rejected] }
+    {
+      category: 'Write',
+      input: z.strictObject({
+        templatesJson: text
+          .max(16 * 1_048_576)
+          .describe('a list of templates, as wasm_gallery_export gives it'),
+      }),
+      output: z.strictObject({
+        success,
+        importedCount: count,
+        warning: text.nullable(),
+        rejected: z.array(z.strictObject({ id: text, reason: text })),
+      }),
+      run: async ({ templatesJson }, { gallery, owner }) => {
+        const { importedCount, rejected } = await gallery.import(owner, templatesJson)
+        const warning = rejected.length === 0 ? null : `${rejected.length} were not taken`
+        return { success: true, importedCount, warning, rejected: [...rejected] }
+      },
     },
   ),
 ]

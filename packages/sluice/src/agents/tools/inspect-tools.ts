@@ -46,126 +46,143 @@ export const INSPECT_TOOLS: readonly ToolEntry[] = [
       "List an agent's files",
       'Lists files with size, time and digest; with `path` one file and its content.',
     ],
-    'Read',
-    z.strictObject({
-      agentId,
-      path: text.optional().describe('one file, with its content'),
-      glob: text.optional().describe('only files that match, such as `src/**/*.ts`'),
-    }),
-    z.strictObject({
-      files: z.array(file),
-      fileCount: count,
-      tools: z.array(text),
-      turnCount: count,
-    }),
-    async ({ agentId: id, path, glob }, { service, owner }) => {
-      const question = {
-        ...(path === undefined ? {} : { path }),
-        ...(glob === undefined ? {} : { glob }),
-      }
-      const { agent, files } = await service.steps.files(owner, id, question, processClock.nowMs())
-      const tools = await service.ask<ModelTool[]>(owner, id, { ask: 'tools' })
-      const { fileCount, turnCount } = agent.summary
-      const names = tools.value.map(({ name }) => name)
-      return { files: files.map(fileView), fileCount, tools: names, turnCount }
+    {
+      category: 'Read',
+      input: z.strictObject({
+        agentId,
+        path: text.optional().describe('one file, with its content'),
+        glob: text.optional().describe('only files that match, such as `src/**/*.ts`'),
+      }),
+      output: z.strictObject({
+        files: z.array(file),
+        fileCount: count,
+        tools: z.array(text),
+        turnCount: count,
+      }),
+      run: async ({ agentId: id, path, glob }, { service, owner }) => {
+        const question = {
+          ...(path === undefined ? {} : { path }),
+          ...(glob === undefined ? {} : { glob }),
+        }
+        const { agent, files } = await service.steps.files(
+          owner,
+          id,
+          question,
+          processClock.nowMs(),
+        )
+        const tools = await service.ask<ModelTool[]>(owner, id, { ask: 'tools' })
+        const { fileCount, turnCount } = agent.summary
+        const names = tools.value.map(({ name }) => name)
+        return { files: files.map(fileView), fileCount, tools: names, turnCount }
+      },
     },
   ),
   tool(
     'wasm_agent_todos',
     ["An agent's todos", 'The whole todo list, in its order, with counts.'],
-    'Read',
-    one,
-    z.strictObject({ agentId: text, todos: z.array(todo), counts }),
-    async ({ agentId: id }, { service, owner }) =>
-      todoView(id, (await service.ask<Todo[]>(owner, id, { ask: 'todos' })).value),
+    {
+      category: 'Read',
+      input: one,
+      output: z.strictObject({ agentId: text, todos: z.array(todo), counts }),
+      run: async ({ agentId: id }, { service, owner }) =>
+        todoView(id, (await service.ask<Todo[]>(owner, id, { ask: 'todos' })).value),
+    },
   ),
   tool(
     'wasm_agent_is_stopped',
     ['Is an agent stopped?', 'Whether it is stopped, since when and why.'],
-    'Read',
-    one,
-    z.strictObject({
-      agentId: text,
-      isStopped: z.boolean(),
-      reason: text.nullable(),
-      detail: text.nullable(),
-      turnCount: count,
-      maxTurns: count,
-      at: text.nullable(),
-    }),
-    async ({ agentId: id }, { service, owner }) => {
-      return stopView(await service.steps.standing(owner, id, processClock.nowMs()))
+    {
+      category: 'Read',
+      input: one,
+      output: z.strictObject({
+        agentId: text,
+        isStopped: z.boolean(),
+        reason: text.nullable(),
+        detail: text.nullable(),
+        turnCount: count,
+        maxTurns: count,
+        at: text.nullable(),
+      }),
+      run: async ({ agentId: id }, { service, owner }) => {
+        return stopView(await service.steps.standing(owner, id, processClock.nowMs()))
+      },
     },
   ),
   tool(
     'wasm_agent_state',
     ["An agent's state", 'Messages (a page from `from`), turns, stop and config.'],
-    'Read',
-    z.strictObject({ agentId, from: count.optional().describe('the first message') }),
-    z.strictObject({
-      agentId: text,
-      agent: agentShape,
-      usage: usageShape,
-      state: z.strictObject({
-        messages: z.array(z.record(text, z.unknown())),
-        turn_count: count,
-        stopped: z.boolean(),
-        config: z.record(text, z.unknown()),
+    {
+      category: 'Read',
+      input: z.strictObject({ agentId, from: count.optional().describe('the first message') }),
+      output: z.strictObject({
+        agentId: text,
+        agent: agentShape,
+        usage: usageShape,
+        state: z.strictObject({
+          messages: z.array(z.record(text, z.unknown())),
+          turn_count: count,
+          stopped: z.boolean(),
+          config: z.record(text, z.unknown()),
+        }),
+        nextFrom: count.nullable(),
       }),
-      nextFrom: count.nullable(),
-    }),
-    async ({ agentId: id, from = 0 }, { service, owner }) => {
-      const question = { ask: 'messages', from, bytesMax: MESSAGES_PAGE_LENGTH } as const
-      const page = await service.ask<{ messages: ChatMessage[]; next: number | null }>(
-        owner,
-        id,
-        question,
-      )
-      const { value } = await service.ask<PortableAgent>(owner, id, { ask: 'portable' })
-      const { agent, held } = await service.steps.standing(owner, id, processClock.nowMs())
-      const { instructions } = value.config
-      // The system message is the config's; it is no message of the page.
-      const system = from === 0 && instructions !== '' ? [systemMessage(instructions)] : []
-      return {
-        agentId: id,
-        agent: agentView(agent),
-        usage: usageView(agent.summary.usage),
-        state: {
-          messages: [...system, ...page.value.messages] as never,
-          turn_count: value.turnCount,
-          stopped: value.stop !== null || held !== null,
-          config: { ...value.config },
-        },
-        nextFrom: page.value.next,
-      }
+      run: async ({ agentId: id, from = 0 }, { service, owner }) => {
+        const question = { ask: 'messages', from, bytesMax: MESSAGES_PAGE_LENGTH } as const
+        const page = await service.ask<{ messages: ChatMessage[]; next: number | null }>(
+          owner,
+          id,
+          question,
+        )
+        const { value } = await service.ask<PortableAgent>(owner, id, { ask: 'portable' })
+        const { agent, held } = await service.steps.standing(owner, id, processClock.nowMs())
+        const { instructions } = value.config
+        // The system message is the config's; it is no message of the page.
+        const system = from === 0 && instructions !== '' ? [systemMessage(instructions)] : []
+        return {
+          agentId: id,
+          agent: agentView(agent),
+          usage: usageView(agent.summary.usage),
+          state: {
+            messages: [...system, ...page.value.messages] as never,
+            turn_count: value.turnCount,
+            stopped: value.stop !== null || held !== null,
+            config: { ...value.config },
+          },
+          nextFrom: page.value.next,
+        }
+      },
     },
   ),
   tool(
     'wasm_agent_tools',
     ["An agent's tools", 'The tools it has: its own and those it was given.'],
-    'Read',
-    one,
-    z.strictObject({
-      agentId: text,
-      tools: z.array(text),
-      definitions: z.array(
-        z.strictObject({ name: text, description: text, inputSchema: z.unknown() }),
-      ),
-    }),
-    async ({ agentId: id }, { service, owner }) => {
-      const { value } = await service.ask<ModelTool[]>(owner, id, { ask: 'tools' })
-      return { agentId: id, tools: value.map(({ name }) => name), definitions: [...value] }
+    {
+      category: 'Read',
+      input: one,
+      output: z.strictObject({
+        agentId: text,
+        tools: z.array(text),
+        definitions: z.array(
+          z.strictObject({ name: text, description: text, inputSchema: z.unknown() }),
+        ),
+      }),
+      run: async ({ agentId: id }, { service, owner }) => {
+        const { value } = await service.ask<ModelTool[]>(owner, id, { ask: 'tools' })
+        return { agentId: id, tools: value.map(({ name }) => name), definitions: [...value] }
+      },
     },
   ),
   tool(
     'wasm_agent_turn_count',
     ["An agent's turns", 'How many answered model calls it has behind it.'],
-    'Read',
-    one,
-    z.strictObject({ agentId: text, turnCount: count }),
-    async ({ agentId: id }, { service, owner }) => {
-      const { agent } = await service.steps.standing(owner, id, processClock.nowMs())
-      return { agentId: id, turnCount: agent.summary.turnCount }
+    {
+      category: 'Read',
+      input: one,
+      output: z.strictObject({ agentId: text, turnCount: count }),
+      run: async ({ agentId: id }, { service, owner }) => {
+        const { agent } = await service.steps.standing(owner, id, processClock.nowMs())
+        return { agentId: id, turnCount: agent.summary.turnCount }
+      },
     },
   ),
   tool(
@@ -174,27 +191,29 @@ export const INSPECT_TOOLS: readonly ToolEntry[] = [
       "An agent's history",
       'What happened, event by event: prompts, turns, calls, results, usage; from the first that is kept.',
     ],
-    'Read',
-    z.strictObject({
-      agentId,
-      from: z.int().min(1).optional().describe('the first event'),
-      to: z.int().min(1).optional().describe('the last event'),
-    }),
-    z.strictObject({
-      agentId: text,
-      events: z.array(z.looseObject({ seq: count, at: text, kind: text, turn: count })),
-      nextCursor: count.nullable(),
-      startsAt: count,
-      lastSeq: count,
-    }),
-    async ({ agentId: id, from = 1, to }, { service, owner }) => {
-      const startsAt = await service.steps.historyStart(owner, id)
-      const entries = await service.steps.history(owner, id, from, to ?? null)
-      const last = entries.at(-1)
-      const { agent } = await service.steps.standing(owner, id, processClock.nowMs())
-      const nextCursor = last === undefined || last.seq >= (to ?? agent.seq) ? null : last.seq + 1
-      const events = entries.map(historyView)
-      return { agentId: id, events, nextCursor, startsAt, lastSeq: agent.seq }
+    {
+      category: 'Read',
+      input: z.strictObject({
+        agentId,
+        from: z.int().min(1).optional().describe('the first event'),
+        to: z.int().min(1).optional().describe('the last event'),
+      }),
+      output: z.strictObject({
+        agentId: text,
+        events: z.array(z.looseObject({ seq: count, at: text, kind: text, turn: count })),
+        nextCursor: count.nullable(),
+        startsAt: count,
+        lastSeq: count,
+      }),
+      run: async ({ agentId: id, from = 1, to }, { service, owner }) => {
+        const startsAt = await service.steps.historyStart(owner, id)
+        const entries = await service.steps.history(owner, id, from, to ?? null)
+        const last = entries.at(-1)
+        const { agent } = await service.steps.standing(owner, id, processClock.nowMs())
+        const nextCursor = last === undefined || last.seq >= (to ?? agent.seq) ? null : last.seq + 1
+        const events = entries.map(historyView)
+        return { agentId: id, events, nextCursor, startsAt, lastSeq: agent.seq }
+      },
     },
   ),
   tool(
@@ -203,24 +222,29 @@ export const INSPECT_TOOLS: readonly ToolEntry[] = [
       "Replay an agent's journal",
       'Runs its journal again in a fresh sandbox and compares answers and memory byte for byte; names the event of a difference. Changes nothing.',
     ],
-    'Read',
-    z.strictObject({ agentId, to: count.optional().describe('up to this turn; all without it') }),
-    z.strictObject({
-      agentId: text,
-      isSame: z.boolean(),
-      from: count,
-      to: count,
-      turn: count,
-      events: count,
-      memories: count,
-      memoryDigest: text.nullable(),
-      difference: z
-        .strictObject({ seq: count, kind: text, turn: count, what: text, detail: text })
-        .nullable(),
-    }),
-    async ({ agentId: id, to }, { service, owner }) => {
-      const report = await service.steps.replay(owner, id, to ?? null)
-      return { agentId: id, isSame: report.difference === null, ...report }
+    {
+      category: 'Read',
+      input: z.strictObject({
+        agentId,
+        to: count.optional().describe('up to this turn; all without it'),
+      }),
+      output: z.strictObject({
+        agentId: text,
+        isSame: z.boolean(),
+        from: count,
+        to: count,
+        turn: count,
+        events: count,
+        memories: count,
+        memoryDigest: text.nullable(),
+        difference: z
+          .strictObject({ seq: count, kind: text, turn: count, what: text, detail: text })
+          .nullable(),
+      }),
+      run: async ({ agentId: id, to }, { service, owner }) => {
+        const report = await service.steps.replay(owner, id, to ?? null)
+        return { agentId: id, isSame: report.difference === null, ...report }
+      },
     },
   ),
 ]

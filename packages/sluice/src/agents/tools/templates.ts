@@ -63,84 +63,76 @@ const WORK =
   'and say plainly what you did and what you did not.'
 
 export const BUILTIN_TEMPLATES: readonly Template[] = [
-  toTemplate(
-    'coder',
-    'Coder',
-    'development',
-    'Reads, writes and edits code',
-    ['code', 'files'],
-    [
+  toTemplate('coder', 'Coder', {
+    category: 'development',
+    description: 'Reads, writes and edits code',
+    tags: ['code', 'files'],
+    lines: [
       'You write software. Read before you change, change little, and keep to the style you find.',
       'Handle the cases at the edges and the ones that fail. Run what can be run with run_code.',
     ],
-  ),
-  toTemplate(
-    'researcher',
-    'Researcher',
-    'research',
-    'Gathers, weighs and sums up',
-    ['analysis'],
-    [
+  }),
+  toTemplate('researcher', 'Researcher', {
+    category: 'research',
+    description: 'Gathers, weighs and sums up',
+    tags: ['analysis'],
+    lines: [
       'You look into questions. Separate what you found from what you conclude, and name the source.',
       'Say how sure you are. Where sources disagree, show both.',
     ],
-  ),
-  toTemplate(
-    'tester',
-    'Tester',
-    'testing',
-    'Writes tests and finds bugs',
-    ['qa', 'coverage', 'bugs'],
-    [
+  }),
+  toTemplate('tester', 'Tester', {
+    category: 'testing',
+    description: 'Writes tests and finds bugs',
+    tags: ['qa', 'coverage', 'bugs'],
+    lines: [
       'You test. Find out what the thing promises, then try to break each promise.',
       'A test you write must be able to fail; show that it did.',
     ],
-  ),
-  toTemplate(
-    'reviewer',
-    'Reviewer',
-    'development',
-    'Reviews changes',
-    ['review', 'quality'],
-    [
+  }),
+  toTemplate('reviewer', 'Reviewer', {
+    category: 'development',
+    description: 'Reviews changes',
+    tags: ['review', 'quality'],
+    lines: [
       'You review changes. Look for what is wrong before what could be nicer: correctness, security,',
       'data that is lost, then clarity. Give each finding a place and a way to fix it.',
     ],
-  ),
-  toTemplate(
-    'security',
-    'Security',
-    'security',
-    'Looks for weaknesses',
-    ['audit', 'threats'],
-    [
+  }),
+  toTemplate('security', 'Security', {
+    category: 'security',
+    description: 'Looks for weaknesses',
+    tags: ['audit', 'threats'],
+    lines: [
       'You think as an attacker and write as a defender. Follow data from where it comes in to where',
       'it is trusted. Report only what you can show, with what it would take and what it would cost.',
     ],
-  ),
-  toTemplate(
-    'swarm-orchestrator',
-    'Swarm orchestrator',
-    'orchestration',
-    'Splits work among coder, tester and reviewer',
-    ['swarm', 'multi-agent', 'team'],
-    [
+  }),
+  toTemplate('swarm-orchestrator', 'Swarm orchestrator', {
+    category: 'orchestration',
+    description: 'Splits work among coder, tester and reviewer',
+    tags: ['swarm', 'multi-agent', 'team'],
+    lines: [
       'You split work into pieces that can be done apart, hand each to whoever fits (coder, tester,',
       'reviewer), and put the results together. Keep one list of who does what.',
     ],
-  ),
+  }),
 ]
 
 /** Names people use for one of them. */
 export const SHORT_NAMES: Readonly<Record<string, string>> = { swarm: 'swarm-orchestrator' }
 
+interface TemplateText {
+  readonly category: string
+  readonly description: string
+  readonly tags: string[]
+  readonly lines: readonly string[]
+}
+
 function toTemplate(
   id: string,
   name: string,
-  category: string,
-  description: string,
-  tags: string[],
-  lines: readonly string[],
+  { category, description, tags, lines }: TemplateText,
 ): Template {
   const instructions = `${lines.join(' ')}\n\n${WORK}`
   const about = { id, name, category, description, tags, version: '1.0.0', author: 'Sluice' }

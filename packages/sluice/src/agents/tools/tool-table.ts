@@ -33,14 +33,18 @@ export interface ToolEntry {
   run(input: never, setting: ToolSetting): Promise<object>
 }
 
+interface ToolParts<Input extends z.ZodObject, Output extends z.ZodObject> {
+  readonly category: ToolCategory
+  readonly input: Input
+  readonly output: Output
+  readonly run: (input: z.infer<Input>, setting: ToolSetting) => Promise<z.input<Output>>
+}
+
 /** Keeps the type of the arguments between schema and function. */
 export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(
   name: string,
   [title, description]: readonly [title: string, description: string],
-  category: ToolCategory,
-  input: Input,
-  output: Output,
-  run: (input: z.infer<Input>, setting: ToolSetting) => Promise<z.input<Output>>,
+  { category, input, output, run }: ToolParts<Input, Output>,
 ): ToolEntry {
   return { name, title, description, category, input, output, run: run as ToolEntry['run'] }
 }

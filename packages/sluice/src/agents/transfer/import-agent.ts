@@ -86,7 +86,7 @@ export function bringImport(
     const made =
       usesMemory && memory !== undefined
         ? fromMemory(stepper, row, Buffer.from(memory), options)
-        : fromJson(stepper, row, read, config, begun)
+        : fromJson(stepper, row, { read, config, begun })
     return row.family === undefined ? settleBudget(stepper, made, facts) : made
   })
   const { tools } = config
@@ -130,13 +130,13 @@ function grantedTools(
   )
 }
 
-function fromJson(
-  stepper: Stepper,
-  row: NewAgent,
-  read: ReadImport,
-  config: Config,
-  begun: BegunImport | undefined,
-): AgentRow {
+interface JsonSource {
+  readonly read: ReadImport
+  readonly config: Config
+  readonly begun: BegunImport | undefined
+}
+
+function fromJson(stepper: Stepper, row: NewAgent, { read, config, begun }: JsonSource): AgentRow {
   const { id, createdAt: at } = row
   const text = writeFirstEvent(read, { id, at, config })
   return stepper.createFrom(row, { text, at }, read.bytes, begun).agent

@@ -133,7 +133,7 @@ export function assessTool(definition: ToolDefinition, weights: Weights = WEIGHT
     riskBecause: because,
     confidence: Math.round(judged.confidence * 100) / 100,
     flows: flowsOf(definition, category),
-    evidence: findMinimalEvidence(definition, judged, schema, weights, stands),
+    evidence: findMinimalEvidence(definition, judged, { schema, weights, stands }),
     whyNot: explainRejected(category, shares),
     depends: findCategoryArguments(definition),
     disagreements: judged.disagreements,

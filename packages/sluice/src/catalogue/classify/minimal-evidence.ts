@@ -19,12 +19,16 @@ const ROUNDS_MAX = 5
 /** In the first look only what speaks clearly. */
 const CLEAR_WEIGHT = 0.8
 
+interface EvidenceSetting {
+  readonly schema: readonly Signal[]
+  readonly weights: Weights
+  readonly stands: RescoreWithout
+}
+
 export function findMinimalEvidence(
   definition: ToolDefinition,
   judged: CategoryScore,
-  schema: readonly Signal[],
-  weights: Weights,
-  stands: RescoreWithout,
+  { schema, weights, stands }: EvidenceSetting,
 ): Evidence[] {
   const shown: WeightedSignal[] = []
   let here = { definition, judged }

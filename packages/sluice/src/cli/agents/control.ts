@@ -68,58 +68,87 @@ interface ExportView {
 }
 
 export function addAgentsControl(parent: Command, answer: SetExitCode): void {
-  add(parent, answer, 'stop', 'stop an agent', async (agents, agentId, { reason }) => {
-    await agents.call('wasm_agent_stop', { agentId, ...(reason === undefined ? {} : { reason }) })
-    return [await stateOf(agents, agentId)]
+  add(parent, answer, {
+    name: 'stop',
+    description: 'stop an agent',
+    work: async (agents, agentId, { reason }) => {
+      await agents.call('wasm_agent_stop', { agentId, ...(reason === undefined ? {} : { reason }) })
+      return [await stateOf(agents, agentId)]
+    },
   }).option('--reason <text>', 'why')
   const description = 'hold an agent between two steps; resume goes on'
-  add(parent, answer, 'pause', description, async (agents, agentId, { reason }) => {
-    const request = { agentId, ...(reason === undefined ? {} : { reason }) }
-    const { state } = await agents.call<AgentStateView>('wasm_agent_pause', request)
-    return [{ id: agentId, state }]
+  add(parent, answer, {
+    name: 'pause',
+    description,
+    work: async (agents, agentId, { reason }) => {
+      const request = { agentId, ...(reason === undefined ? {} : { reason }) }
+      const { state } = await agents.call<AgentStateView>('wasm_agent_pause', request)
+      return [{ id: agentId, state }]
+    },
   }).option('--reason <text>', 'why')
   const goesOn = 'go on after a pause or a limit that is raised; lift a stop'
-  add(parent, answer, 'resume', goesOn, async (agents, agentId, { maxTurns }) => {
-    const limits = maxTurns === undefined ? {} : { maxTurns: readWhole('--max-turns', maxTurns, 0) }
-    const request = { agentId, limits }
-    const { state } = await agents.call<AgentStateView>('wasm_agent_resume', request)
-    return [{ id: agentId, state }]
+  add(parent, answer, {
+    name: 'resume',
+    description: goesOn,
+    work: async (agents, agentId, { maxTurns }) => {
+      const limits =
+        maxTurns === undefined ? {} : { maxTurns: readWhole('--max-turns', maxTurns, 0) }
+      const request = { agentId, limits }
+      const { state } = await agents.call<AgentStateView>('wasm_agent_resume', request)
+      return [{ id: agentId, state }]
+    },
   }).option('--max-turns <n>', 'a higher limit')
-  add(parent, answer, 'fork', 'copies that go their own way', async (agents, agentId, options) => {
-    const { agents: forks } = await agents.call<{ agents: AgentToolView[] }>('wasm_agent_fork', {
-      agentId,
-      ...(options.count === undefined ? {} : { count: readWhole('--count', options.count, 0) }),
-      ...(options.at === undefined ? {} : { at: readWhole('--at', options.at, 0) }),
-    })
-    return forks
+  add(parent, answer, {
+    name: 'fork',
+    description: 'copies that go their own way',
+    work: async (agents, agentId, options) => {
+      const { agents: forks } = await agents.call<{ agents: AgentToolView[] }>('wasm_agent_fork', {
+        agentId,
+        ...(options.count === undefined ? {} : { count: readWhole('--count', options.count, 0) }),
+        ...(options.at === undefined ? {} : { at: readWhole('--at', options.at, 0) }),
+      })
+      return forks
+    },
   })
     .option('--count <n>', 'how many')
     .option('--at <turn>', 'as it was after this turn')
-  add(parent, answer, 'upgrade', 'move to the core of this version', async (agents, agentId) => {
-    if (agents.service === undefined)
-      throw new CliError(
-        'CLI_AGENTS',
-        'a gate runs these agents',
-        'an agent moves by itself at its next prompt',
-      )
-    return [await agents.service.move(OWNER, agentId)]
+  add(parent, answer, {
+    name: 'upgrade',
+    description: 'move to the core of this version',
+    work: async (agents, agentId) => {
+      if (agents.service === undefined)
+        throw new CliError(
+          'CLI_AGENTS',
+          'a gate runs these agents',
+          'an agent moves by itself at its next prompt',
+        )
+      return [await agents.service.move(OWNER, agentId)]
+    },
   })
-  add(parent, answer, 'rm', 'remove an agent and all of it', async (agents, agentId) => {
-    await agents.call('wasm_agent_terminate', { agentId })
-    return []
+  add(parent, answer, {
+    name: 'rm',
+    description: 'remove an agent and all of it',
+    work: async (agents, agentId) => {
+      await agents.call('wasm_agent_terminate', { agentId })
+      return []
+    },
   })
+}
+
+interface ControlCommand {
+  readonly name: string
+  readonly description: string
+  readonly work: (
+    agents: AgentsApi,
+    agentId: string,
+    options: ControlOptions,
+  ) => Promise<readonly AgentStateView[]>
 }
 
 function add(
   parent: Command,
   answer: SetExitCode,
-  name: string,
-  description: string,
-  work: (
-    agents: AgentsApi,
-    agentId: string,
-    options: ControlOptions,
-  ) => Promise<readonly AgentStateView[]>,
+  { name, description, work }: ControlCommand,
 ): Command {
   return addAgentsOptions(parent.command(`${name} <agent>`))
     .description(description)

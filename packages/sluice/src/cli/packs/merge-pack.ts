@@ -68,7 +68,11 @@ export function mergePack(text: string, options: MergeOptions): MergedPolicy {
     })
     if (fresh.length === 0) continue
     added[section] = fresh.length
-    merged = insertEntries(merged, document, section, fresh, ` From the pack \`${pack.name}\`.`)
+    merged = insertEntries(merged, document, {
+      section,
+      entries: fresh,
+      comment: ` From the pack \`${pack.name}\`.`,
+    })
   }
   assertContains(parseDocument(merged).toJS(), parseDocument(text).toJS())
   return { text: merged, added, kept: lines, leftOut }
@@ -141,12 +145,16 @@ function hasTool(key: string, { server, tools }: MergeOptions): boolean {
   return [...tools].some((tool) => globMatches(glob, server, tool))
 }
 
+interface SectionEntries {
+  readonly section: Section
+  readonly entries: readonly PackEntry[]
+  readonly comment: string
+}
+
 function insertEntries(
   text: string,
   document: Document,
-  section: Section,
-  entries: readonly PackEntry[],
-  comment: string,
+  { section, entries, comment }: SectionEntries,
 ): string {
   const end = text.includes('\r\n') ? '\r\n' : '\n'
   const splice = (at: number, put: string) => text.slice(0, at) + put + text.slice(at)

@@ -132,7 +132,7 @@ async function explain(target: string, options: Options, output: Output): Promis
   const answer = describeAnswers(policy, parts)
   const answerField = answer === '' ? {} : { answer }
   output.value({ call: target, ...decision, visible: shown, trace, ...answerField })
-  new Explanation(policy, output).print(target, tool, args, decision, trace, shown)
+  new Explanation(policy, output).print(target, { tool, args, decision, trace, shown })
   if (answer !== '') output.remark(`answer: ${answer}`)
   return decision.action === 'allow' ? 0 : 1
 }

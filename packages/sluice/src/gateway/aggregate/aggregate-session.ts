@@ -22,10 +22,10 @@ import { buildErrorReply, type RpcReply } from '../shared/error-reply.ts'
 import { ALL_LISTENS_MAX, SESSION_REQUESTS_MAX } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
 import type { ClientEnd, ClientEvents, ClientSend, MessageContext } from '../shared/transport.ts'
-import { helloOf } from './client-hello.ts'
+import { helloOf, NO_PARAMS } from './client-hello.ts'
 import { AggregateMember, type MemberContext, waitFor } from './member.ts'
 import { MergedLists } from './merge-lists.ts'
-import { begunSession, discovered, mergeProfiles } from './merge-profiles.ts'
+import { begunSession, discovered } from './merge-profiles.ts'
 import { resultForClient, withMember } from './qualified-handles.ts'
 import { type RouteResult, ServerRouter } from './route-request.ts'
 import { type AggregateRequest, parseMessages, ServerMessages } from './server-messages.ts'
@@ -45,7 +45,6 @@ export interface AllServersContext {
 
 const LISTING = ['tools', 'prompts', 'resources']
 const INITIALIZED = 'notifications/initialized'
-const NO_PARAMS: ParsedMembers = { value: {}, text: new Map() }
 
 export class AggregateSession {
   readonly events: ClientEvents
@@ -233,13 +232,13 @@ export class AggregateSession {
     this.#client.revision = revision
     this.#client.begun?.(undefined)
     this.#answer(id, {
-      text: writeResult(id, begunSession(mergeProfiles(this.#members.values()), revision)),
+      text: writeResult(id, begunSession(this.#members.values(), revision)),
     })
   }
 
   async #discover(id: RequestId): Promise<void> {
     await this.#waitForAll()
-    this.#answer(id, { text: writeResult(id, discovered(mergeProfiles(this.#members.values()))) })
+    this.#answer(id, { text: writeResult(id, discovered(this.#members.values())) })
   }
 
   /** A server that was not ready in time joins later, and the client is notified. */
@@ -297,7 +296,10 @@ export class AggregateSession {
     const { id } = request
     const { generation } = this.#client
     if (route.member === undefined)
-      return this.#answer(id, buildNotFoundReply(id, route.method, route.name, generation))
+      return this.#answer(
+        id,
+        buildNotFoundReply(id, route.method, { name: route.name, generation }),
+      )
     const { member, params } = route
     open.advertised = String(request.params?.value.name)
     open.own = String(params.value.name)

@@ -7,6 +7,8 @@ import type { ParsedMembers } from '../../protocol/message.ts'
 import { META } from '../../protocol/protocol-generation.ts'
 import { writeMembers } from '../../protocol/write-message.ts'
 
+export const NO_PARAMS: ParsedMembers = { value: {}, text: new Map() }
+
 export function helloOf(params: ParsedMembers | undefined): ParsedMembers {
   const meta = splitMembers(params?.text.get('_meta') ?? '{}')
   const members = [META.version, META.client, META.capabilities].flatMap((key) => {

@@ -14,7 +14,7 @@ interface MergedProfile {
 }
 
 /** A server that has not begun is named as missing. */
-export function mergeProfiles(members: Iterable<AggregateMember>): MergedProfile {
+function mergeProfiles(members: Iterable<AggregateMember>): MergedProfile {
   const servers = [...members]
   const begun = servers.flatMap(({ name, begun }) => (begun ? [{ ...begun, name }] : []))
   const missing = servers.flatMap(({ name, begun }) => (begun ? [] : [name]))
@@ -28,13 +28,14 @@ export function mergeProfiles(members: Iterable<AggregateMember>): MergedProfile
 }
 
 /** The result of `initialize`. */
-export function begunSession(all: MergedProfile, revision: string): string {
+export function begunSession(members: Iterable<AggregateMember>, revision: string): string {
+  const all = mergeProfiles(members)
   return JSON.stringify({ protocolVersion: revision, ...all, serverInfo: whoWeAre() })
 }
 
 /** The result of `server/discover`. */
-export function discovered(all: MergedProfile): string {
-  const profile = { ...all, _meta: { [META.server]: whoWeAre() } }
+export function discovered(members: Iterable<AggregateMember>): string {
+  const profile = { ...mergeProfiles(members), _meta: { [META.server]: whoWeAre() } }
   return toStatelessResult('server/discover', JSON.stringify(profile))
 }
 

@@ -251,7 +251,11 @@ function refuseAnswer(
   const { errorCode, text }: RpcReply =
     'fault' in refused
       ? buildErrorReply(id, RPC.internal, refused.fault)
-      : buildRefusalReply(sent, name, { ...refused, explain: false }, undefined, session.generation)
+      : buildRefusalReply(
+          sent,
+          { ...refused, explain: false },
+          { name, tool: undefined, generation: session.generation },
+        )
   session.upstream.abort(ours)
   return { reply: { text, errorCode, from: sent }, outcome: outcomeOf(response, text) }
 }

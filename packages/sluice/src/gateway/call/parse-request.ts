@@ -112,7 +112,7 @@ function parseTaskRequest(
   const isOwn =
     generation === 'stateless' || method === 'tasks/list' || tasks.isAbout(params?.value)
   if (isOwn) return { status: 'passes', message }
-  return refuse(buildNotFoundReply(id, method, '', generation))
+  return refuse(buildNotFoundReply(id, method, { name: '', generation }))
 }
 
 async function checkUnsubscribe(
@@ -122,7 +122,7 @@ async function checkUnsubscribe(
   const { message } = passing
   const { id, method } = message
   if (await names.isMissing(message))
-    return refuse(buildNotFoundReply(id, method, parseCall('', message).name, generation))
+    return refuse(buildNotFoundReply(id, method, { name: parseCall('', message).name, generation }))
   if (await names.isListed(message)) return passing
   return refuse(buildErrorReply(id, RPC.invalidParams, NOT_NORMAL.reason))
 }

@@ -55,20 +55,21 @@ function toClientRefusal({ exchange, parsed, verdict }: DecidedRefusal): RpcRepl
   const { decision } = verdict
   const explain = session.explain()
   const refusal = { decision, callId: verdict.callId, explain }
+  const target = { name: call.name, tool: facts.tool, generation }
   if (decision.action !== 'hide') {
     const { policy } = session.pipeline.policy()
     const alternatives = () => lists.findAlternatives(facts)
     const advice = adviseCaller({ decision, policy, explain, alternatives })
-    return buildRefusalReply(message, call.name, { ...refusal, advice }, facts.tool, generation)
+    return buildRefusalReply(message, { ...refusal, advice }, target)
   }
   // A completion is for a prompt or resource: if that is hidden, the reply says it is unknown.
   const named = findNamedTarget(message)
   if (decision.rule === BUILT_IN && named)
-    return buildNotFoundReply(id, named.method, named.name, generation)
+    return buildNotFoundReply(id, named.method, { name: named.name, generation })
   // For hidden names as for unknown ones: nothing tells which of the two it is.
   if (method === TOOL_CALL && lists.leftOut !== undefined) {
     const doubt = `not all of its server's tools are known: ${lists.leftOut}`
-    return buildNotFoundReply(id, TOOL_CALL, call.name, generation, doubt)
+    return buildNotFoundReply(id, TOOL_CALL, { name: call.name, generation, doubt })
   }
-  return buildRefusalReply(message, call.name, refusal, facts.tool, generation)
+  return buildRefusalReply(message, refusal, target)
 }

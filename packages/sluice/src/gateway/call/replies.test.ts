@@ -31,7 +31,7 @@ function reply(decision: Partial<Decision>, call: Asked = TOOL, tool?: KnownTool
   const { method, name, value = {} } = call
   const params = { value, text: new Map() }
   const request = { kind: 'request', id: 1, method, params, source: '' } as const
-  return JSON.parse(buildRefusalReply(request, name, verdict, tool, 'session').text)
+  return JSON.parse(buildRefusalReply(request, verdict, { name, tool, generation: 'session' }).text)
 }
 
 describe('a refusal', () => {

@@ -24,15 +24,19 @@ export interface CallRefusal {
   readonly advice?: string | undefined
 }
 
+interface RefusedTarget {
+  readonly name: string
+  readonly tool: KnownTool | undefined
+  readonly generation: ProtocolGeneration
+}
+
 export function buildRefusalReply(
   { id, method, params }: Pick<JsonRpcRequest, 'id' | 'method' | 'params'>,
-  name: string,
   { decision, callId, explain, advice }: CallRefusal,
-  tool: KnownTool | undefined,
-  generation: ProtocolGeneration,
+  { name, tool, generation }: RefusedTarget,
 ): RpcReply {
   const { action, code, reason, retryAfterMs, rule, remaining, approval } = decision
-  if (action === 'hide') return buildNotFoundReply(id, method, name, generation)
+  if (action === 'hide') return buildNotFoundReply(id, method, { name, generation })
   const canCome = Number.isFinite(retryAfterMs) && retryAfterMs > 0
   const wait = canCome ? { retryAfterMs: Math.ceil(retryAfterMs) } : {}
   const left = remaining === undefined ? {} : { remaining }
@@ -127,13 +131,17 @@ export function noTasksAnswer(id: RequestId, method: string): RpcReply {
   return buildErrorReply(id, RPC.missingCapability, text, data)
 }
 
+interface UnknownName {
+  readonly name: string
+  readonly generation: ProtocolGeneration
+  readonly doubt?: string | undefined
+}
+
 /** To a name that is not found. `doubt`: why it may exist all the same. */
 export function buildNotFoundReply(
   id: RequestId,
   method: string,
-  name: string,
-  generation: ProtocolGeneration,
-  doubt?: string,
+  { name, generation, doubt }: UnknownName,
 ): RpcReply {
   const { code, message } = unknownError(method, name, generation)
   return buildErrorReply(id, code, doubt === undefined ? message : `${message}${DOUBT}${doubt}`)
@@ -151,14 +159,14 @@ export function renameUnknown(
   }: { readonly id: RequestId; readonly method: string; readonly generation: ProtocolGeneration },
   { from, to }: { readonly from: string; readonly to: string },
 ): RpcReply | undefined {
-  const plain = buildNotFoundReply(id, method, from, generation)
-  if (reply.text === plain.text) return buildNotFoundReply(id, method, to, generation)
+  const plain = buildNotFoundReply(id, method, { name: from, generation })
+  if (reply.text === plain.text) return buildNotFoundReply(id, method, { name: to, generation })
   const { message } = unknownError(method, from, generation)
   const begin = plain.text.slice(0, plain.text.lastIndexOf(JSON.stringify(message)))
   const doubted = `${begin}${JSON.stringify(message + DOUBT).slice(0, -1)}`
   if (!reply.text.startsWith(doubted)) return undefined
   const doubt = JSON.parse(`"${reply.text.slice(doubted.length, reply.text.lastIndexOf('"'))}"`)
-  return buildNotFoundReply(id, method, to, generation, String(doubt))
+  return buildNotFoundReply(id, method, { name: to, generation, doubt: String(doubt) })
 }
 
 export function unknownError(

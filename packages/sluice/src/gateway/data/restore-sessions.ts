@@ -28,26 +28,30 @@ export interface SessionSnapshot {
   }[]
 }
 
+interface RestoreSessionsOptions {
+  readonly nowMs: number
+  readonly labelsOf: LabelsOf
+  readonly noted?: SessionSnapshot | undefined
+}
+
 /** `labelsOf` says what the answer to a call may have brought in: for calls whose outcome nobody
  * knows, because the gate was killed before it was on record. */
 export function restoreSessions(
   sessions: AgentSessions,
   database: DatabaseSync,
-  nowMs: number,
-  labelsOf: LabelsOf,
-  noted?: SessionSnapshot,
+  { nowMs, labelsOf, noted }: RestoreSessionsOptions,
 ): void {
   const sinceMs = nowMs - AGENT_SESSION_IDLE_MS
   const known = sessions.recentIds(nowMs)
   let pasts = noted
     ? resumeFromSnapshot(database, labelsOf, noted)
-    : gather(database, sinceMs, labelsOf)
+    : gather(database, sinceMs, { labelsOf })
   const used = [...pasts].filter(([, { lastUsedMs }]) => lastUsedMs > sinceMs).map(([id]) => id)
   const alive = [...new Set([...known, ...used])]
   if (alive.length === 0) return
   const beganMs = alive.map(beganAt).reduce((least, each) => Math.min(least, each))
   // They have done more than what was just read.
-  if (noted === undefined && beganMs <= sinceMs) pasts = gather(database, beganMs - 1, labelsOf)
+  if (noted === undefined && beganMs <= sinceMs) pasts = gather(database, beganMs - 1, { labelsOf })
   for (const id of alive.sort(byBegin)) {
     const { lastUsedMs, calls, saw } = pasts.get(id) ?? newPast()
     sessions.restore(id, Math.min(lastUsedMs, nowMs), calls, saw)
@@ -64,16 +68,20 @@ function resumeFromSnapshot(
     id,
     { lastUsedMs, calls, saw: new Set(saw) },
   ])
-  return gather(database, 0, labelsOf, new Map(pasts), seq)
+  return gather(database, 0, { labelsOf, pasts: new Map(pasts), after: seq })
+}
+
+interface GatherOptions {
+  readonly labelsOf: LabelsOf
+  readonly pasts?: Map<string, RestoredSession> | undefined
+  readonly after?: number | undefined
 }
 
 /** What each session has done since then, or behind record `after`. */
 function gather(
   database: DatabaseSync,
   sinceMs: number,
-  labelsOf: LabelsOf,
-  pasts = new Map<string, RestoredSession>(),
-  after = 0,
+  { labelsOf, pasts = new Map<string, RestoredSession>(), after = 0 }: GatherOptions,
 ): Map<string, RestoredSession> {
   const open = new Map<number, RestoredCall>()
   const read = recordReader(database)

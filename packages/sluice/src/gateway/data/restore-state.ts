@@ -31,7 +31,7 @@ export function restoreState(
     // The caller may be bound to another document now: the labels of every document count as seen.
     const labels = (call: Parameters<typeof labelsOf>[1]) =>
       policies.all.flatMap((policy) => labelsOf(policy, call))
-    restoreSessions(sessions, database, now.wallMs, labels, noted)
+    restoreSessions(sessions, database, { nowMs: now.wallMs, labelsOf: labels, noted })
   } finally {
     database.close()
   }

@@ -50,8 +50,14 @@ export class CallInstrumentation {
 
   begin(watched: CallWithFacts, parent: TraceContext | undefined): InstrumentedCall {
     const span = this.#startSpan?.(watched, parent)
-    return new InstrumentedCall(this.#meter, watched, span, parent, this.tap)
+    return new InstrumentedCall(this.#meter, watched, { span, parent, tap: this.tap })
   }
+}
+
+interface CallTracing {
+  readonly span: CallSpan | undefined
+  readonly parent: TraceContext | undefined
+  readonly tap: CallTap | undefined
 }
 
 export class InstrumentedCall {
@@ -66,13 +72,7 @@ export class InstrumentedCall {
   /** For a person. */
   #waitedMs = 0
 
-  constructor(
-    meter: Meter,
-    watched: CallWithFacts,
-    span: CallSpan | undefined,
-    parent: TraceContext | undefined,
-    tap: CallTap | undefined,
-  ) {
+  constructor(meter: Meter, watched: CallWithFacts, { span, parent, tap }: CallTracing) {
     this.#meter = meter
     this.#watched = watched
     this.#span = span

@@ -32,6 +32,12 @@ export type StartAgents = (
   shared: SharedAgentStore | undefined,
 ) => Promise<RunningAgents>
 
+interface AgentServices {
+  readonly authenticator: Authenticator
+  readonly approvals: ApprovalService
+  readonly shared?: SharedAgentStore | undefined
+}
+
 /** What the gate connects to; nothing is there before `start`. */
 export class BuiltinAgents {
   readonly #start: StartAgents | undefined
@@ -54,9 +60,7 @@ export class BuiltinAgents {
   async start(
     servers: Servers,
     gate: Gate,
-    authenticator: Authenticator,
-    approvals: ApprovalService,
-    shared?: SharedAgentStore,
+    { authenticator, approvals, shared }: AgentServices,
   ): Promise<() => Promise<void>> {
     const isThere = servers.entries.some(([, { kind }]) => kind === 'builtin')
     if (!isThere || this.#start === undefined) return async () => {}

@@ -255,7 +255,13 @@ export async function runGate(
     }
     const opening = { config, policies: () => policies.now, gate, ledger, log }
     const { authenticator, grants } = await openAuthenticator(opening, undo)
-    undo.push(await agents.start(servers, gate, authenticator, approvals.engine, shared?.agents))
+    undo.push(
+      await agents.start(servers, gate, {
+        authenticator,
+        approvals: approvals.engine,
+        shared: shared?.agents,
+      }),
+    )
     const { path, dispose } = makeSocketPath(config.data)
     undo.push(dispose)
     const ready = () =>

@@ -50,6 +50,12 @@ export interface AgentSessionsOptions {
   readonly nowMs?: number
 }
 
+interface JoinOptions {
+  readonly limit: SessionLimit
+  readonly nowMs: number
+  readonly labelled?: string | undefined
+}
+
 export class AgentSessions {
   readonly #principals = new Map<string, PrincipalSessions>()
   readonly #byId = new Map<string, AgentSession>()
@@ -80,14 +86,18 @@ export class AgentSessions {
 
   /** The session of a new connection. Past the quota it joins the newest one. */
   open(principal: string, key: string, limit: SessionLimit, nowMs: number): SessionLease {
-    return this.#join(this.#ownerOf(principal), key, limit, this.#advance(nowMs))
+    return this.#join(this.#ownerOf(principal), key, { limit, nowMs: this.#advance(nowMs) })
   }
 
   /** One session for all agents of a family; its labels are those of `principal` too. */
   openFamily(family: string, principal: string | undefined, nowMs: number): SessionLease {
     const now = this.#advance(nowMs)
     const owner = this.#ownerOf(familyOwner(family))
-    return this.#join(owner, 'family', { max: 1, windowMs: 0 }, now, principal)
+    return this.#join(owner, 'family', {
+      limit: { max: 1, windowMs: 0 },
+      nowMs: now,
+      labelled: principal,
+    })
   }
 
   /** Joins a session that gates share: which one it is, the shared store has decided. */
@@ -203,9 +213,7 @@ export class AgentSessions {
   #join(
     owner: PrincipalSessions,
     key: string,
-    limit: SessionLimit,
-    nowMs: number,
-    labelled = owner.principal,
+    { limit, nowMs, labelled = owner.principal }: JoinOptions,
   ): SessionLease {
     owner.windowMs = limit.windowMs
     this.#clean(owner, nowMs)

@@ -53,7 +53,7 @@ export function rewriteEntry(
       : rewriteToml(parseToml(text, from.file), entry, isTransport, raw)
   const whole = splice(text, entry, after)
   const members = Object.entries(entry.value).filter(([key]) => !isTransport(key))
-  confirm(text, whole, from, entry.path, { ...now, ...Object.fromEntries(members) })
+  confirm(text, whole, { from, path: entry.path, now: { ...now, ...Object.fromEntries(members) } })
   return { text: whole, before: text.slice(entry.start, entry.end), after }
 }
 
@@ -68,7 +68,7 @@ export function restoreEntry(
   const at = text.lastIndexOf(was.after, start)
   if (at < 0 || at + was.after.length <= start) return undefined
   const whole = splice(text, { start: at, end: at + was.after.length }, was.before)
-  confirm(text, whole, from, path, was.value)
+  confirm(text, whole, { from, path, now: was.value })
   return whole
 }
 
@@ -84,14 +84,14 @@ export function documentValue(text: string, { file, format }: Pick<ClientFile, '
   return format === 'json' ? parseJson(text, file).value : parseToml(text, file).value
 }
 
+interface ExpectedEntry {
+  readonly from: Pick<ClientFile, 'file' | 'format'>
+  readonly path: readonly string[]
+  readonly now: JsonObject
+}
+
 /** Fails closed: a file that would say anything else than meant is never written. */
-function confirm(
-  before: string,
-  after: string,
-  from: Pick<ClientFile, 'file' | 'format'>,
-  path: readonly string[],
-  now: JsonObject,
-): void {
+function confirm(before: string, after: string, { from, path, now }: ExpectedEntry): void {
   const meant = toPlainJson(replaced(documentValue(before, from), path, now))
   if (isDeepStrictEqual(toPlainJson(documentValue(after, from)), meant)) return
   throw new Error(`the change of \`${path.join('.')}\` in ${from.file} would change something else`)

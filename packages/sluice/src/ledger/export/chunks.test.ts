@@ -9,7 +9,7 @@ import { allowed, denied, judgement } from '../judgements.test-support.ts'
 import { Ledger } from '../ledger.ts'
 import type { Query } from '../query/query.ts'
 import { freshDirectoryForAll } from '../samples.test-support.ts'
-import { exportChunks, exportPage, readHashedRecords } from './chunks.ts'
+import { type ExportCursor, exportChunks, exportPage, readHashedRecords } from './chunks.ts'
 import { EXPORT_FORMATS, type ExportFormat } from './forms.ts'
 
 const START = 1_800_000_000_000
@@ -40,8 +40,8 @@ beforeAll(async () => {
 
 function exported(query: Query, format: ExportFormat, recordsMax?: number): string {
   let text = ''
-  for (let from: Parameters<typeof exportPage>[3] | null = { seq: 1, open: [] }; from !== null; ) {
-    const stretch = exportPage(ledger, query, { format, version: '1' }, from, recordsMax)
+  for (let from: ExportCursor | null = { seq: 1, open: [] }; from !== null; ) {
+    const stretch = exportPage(ledger, query, { form: { format, version: '1' }, from, recordsMax })
     text += stretch.text
     from = stretch.next
   }

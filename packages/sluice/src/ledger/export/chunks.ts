@@ -91,6 +91,12 @@ export interface ExportPage {
   readonly next: ExportCursor | null
 }
 
+interface PageOptions {
+  readonly form: Form
+  readonly from: ExportCursor
+  readonly recordsMax?: number | undefined
+}
+
 /**
  * What matches a query: calls with their outcomes; also events of the gate, if it does not select
  * particular calls. Reads a bounded number of records.
@@ -98,10 +104,9 @@ export interface ExportPage {
 export function exportPage(
   ledger: DatabaseSync,
   query: Query,
-  form: Form,
-  { seq, open }: ExportCursor,
-  recordsMax = EXPORT_STRETCH_RECORDS,
+  { form, from, recordsMax = EXPORT_STRETCH_RECORDS }: PageOptions,
 ): ExportPage {
+  const { seq, open } = from
   const { sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER, ...words } = query
   const wantsAll = Object.values(words).every((word) => word === undefined)
   const intents = new Set(open)

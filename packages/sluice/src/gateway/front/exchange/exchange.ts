@@ -38,6 +38,12 @@ export interface ExchangeEvents {
   onFull(isFull: boolean, of: readonly RequestId[]): void
 }
 
+interface ExchangeOptions {
+  readonly ids: readonly RequestId[]
+  readonly batch: boolean
+  readonly events: ExchangeEvents
+}
+
 export class ClientExchange {
   readonly #reply: ResponseWriter
   readonly #of: SessionHeaders
@@ -55,13 +61,7 @@ export class ClientExchange {
   #timer: NodeJS.Timeout | undefined
   #isAway = false
 
-  constructor(
-    reply: ResponseWriter,
-    of: SessionHeaders,
-    ids: readonly RequestId[],
-    batch: boolean,
-    events: ExchangeEvents,
-  ) {
+  constructor(reply: ResponseWriter, of: SessionHeaders, { ids, batch, events }: ExchangeOptions) {
     this.#reply = reply
     this.#of = of
     if (batch) {

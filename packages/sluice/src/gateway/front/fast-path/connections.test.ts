@@ -32,9 +32,9 @@ beforeEach(async () => {
     })
     request.on('end', () => response.end(`node ${body}`))
   })
-  connections = new FastPathServer(server, 'connection', (_head, body, _socket, reply) =>
-    answer(body.toString(), reply),
-  )
+  connections = new FastPathServer(server, 'connection', {
+    onRequest: (_head, body, _socket, reply) => answer(body.toString(), reply),
+  })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 })
 afterEach(() => {
@@ -76,7 +76,11 @@ describe('connections beyond the bound', () => {
     server.removeAllListeners('connection')
     const take = (_head: unknown, body: string | Buffer, _socket: Socket, reply: ResponseWriter) =>
       reply.send(200, {}, `gate ${body}`)
-    connections = new FastPathServer(server, 'connection', take, undefined, 3)
+    connections = new FastPathServer(server, 'connection', {
+      onRequest: take,
+      onUnread: undefined,
+      most: 3,
+    })
     const slow = client()
     slow.socket.write('POST /mcp/a HTTP/1.1\r\nhost: a\r\n')
     const silent = client()

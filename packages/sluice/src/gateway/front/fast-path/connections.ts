@@ -7,6 +7,12 @@ import type { Socket } from 'node:net'
 import { CLIENT_CONNECTIONS_MAX, CLIENT_LOOK_EVERY_MS } from '../../shared/limits.ts'
 import { FastPathConnection, type PlainEvents } from './connection.ts'
 
+interface FastPathHandlers {
+  readonly onRequest: PlainEvents['onRequest']
+  readonly onUnread?: PlainEvents['onUnread'] | undefined
+  readonly most?: number | undefined
+}
+
 export class FastPathServer {
   readonly #all = new Set<FastPathConnection>()
   readonly #sweeper: NodeJS.Timeout
@@ -19,9 +25,7 @@ export class FastPathServer {
   constructor(
     server: Server,
     event: 'connection' | 'secureConnection',
-    onRequest: PlainEvents['onRequest'],
-    onUnread: PlainEvents['onUnread'] = () => {},
-    most = CLIENT_CONNECTIONS_MAX,
+    { onRequest, onUnread = () => {}, most = CLIENT_CONNECTIONS_MAX }: FastPathHandlers,
   ) {
     this.#server = server
     this.#most = most

@@ -76,7 +76,10 @@ export class HttpFront {
     this.#mcp = new McpFront(options)
     const take = (request: IncomingMessage, response: ServerResponse): void => {
       const failed = (error: Error) =>
-        writeRpcError(new NodeResponseWriter(response), 500, RPC.internal, error.message)
+        writeRpcError(new NodeResponseWriter(response), 500, {
+          code: RPC.internal,
+          message: error.message,
+        })
       try {
         this.#handle(request, response)?.catch(failed)
       } catch (error) {
@@ -90,7 +93,8 @@ export class HttpFront {
     this.#server.maxConnections = 2 * CLIENT_CONNECTIONS_MAX
     const event = options.tls === undefined ? 'connection' : 'secureConnection'
     const takePlain: PlainEvents['onRequest'] = (head, body, socket, reply) => {
-      const failed = (error: Error) => writeRpcError(reply, 500, RPC.internal, error.message)
+      const failed = (error: Error) =>
+        writeRpcError(reply, 500, { code: RPC.internal, message: error.message })
       try {
         this.#handlePlain(head, body, socket, reply)?.catch(failed)
       } catch (error) {
@@ -98,7 +102,7 @@ export class HttpFront {
       }
     }
     const onUnread = (socket: Socket) => this.#unread.add(socket)
-    this.#plain = new FastPathServer(this.#server, event, takePlain, onUnread)
+    this.#plain = new FastPathServer(this.#server, event, { onRequest: takePlain, onUnread })
     this.#server.on(event, (socket: Socket) => this.#mcp.lookAt(socket))
   }
 
@@ -134,11 +138,13 @@ export class HttpFront {
     const path = (incoming.url ?? '').split('?')[0] as string
     const server = findServer(path)
     if (server === undefined) return nothingAt(reply, path)
-    if (this.#stopping) return writeRpcError(reply, 503, RPC.internal, 'the gate is stopping')
+    if (this.#stopping)
+      return writeRpcError(reply, 503, { code: RPC.internal, message: 'the gate is stopping' })
     const { headers, method, socket, url } = incoming
     const request: FrontRequest = { headers, method, socket, url, forwarded: { isLocal } }
     const body = () => readBody(incoming, BODY_BYTES_MAX)
-    const failed = (error: Error) => writeRpcError(reply, 500, RPC.internal, error.message)
+    const failed = (error: Error) =>
+      writeRpcError(reply, 500, { code: RPC.internal, message: error.message })
     try {
       this.#mcp.take({ server, path, request, reply, body })?.catch(failed)
     } catch (error) {
@@ -190,8 +196,10 @@ export class HttpFront {
       this.#plainHeads.set(head, route)
     }
     const { request, server, path, why } = route
-    if (why !== undefined) return writeRpcError(reply, 403, RPC.invalidRequest, why)
-    if (this.#stopping) return writeRpcError(reply, 503, RPC.internal, 'the gate is stopping')
+    if (why !== undefined)
+      return writeRpcError(reply, 403, { code: RPC.invalidRequest, message: why })
+    if (this.#stopping)
+      return writeRpcError(reply, 503, { code: RPC.internal, message: 'the gate is stopping' })
     const body = () => decodeBody(request.headers, bytes)
     return this.#mcp.take({ server, path, request, reply, body })
   }
@@ -204,7 +212,10 @@ export class HttpFront {
     request.url = head.target
     const why = findOriginProblem(request, this.#port, this.#options.names)
     if (why !== undefined)
-      return writeRpcError(new NodeResponseWriter(response), 403, RPC.invalidRequest, why)
+      return writeRpcError(new NodeResponseWriter(response), 403, {
+        code: RPC.invalidRequest,
+        message: why,
+      })
     const path = (request.url ?? '').split('?')[0] as string
     if (path === '/healthz') return void response.writeHead(200, PLAIN).end('ok\n')
     if (path === '/readyz') return this.#ready(response)
@@ -215,7 +226,8 @@ export class HttpFront {
     const reply = new NodeResponseWriter(response, this.#unread)
     const server = findServer(path)
     if (server === undefined && this.#options.site === undefined) return nothingAt(reply, path)
-    if (this.#stopping) return writeRpcError(reply, 503, RPC.internal, 'the gate is stopping')
+    if (this.#stopping)
+      return writeRpcError(reply, 503, { code: RPC.internal, message: 'the gate is stopping' })
     if (server === undefined) return this.#site(request, response)
     const body = () => readBody(request, BODY_BYTES_MAX)
     return this.#mcp.take({ server, path, request, reply, body })
@@ -228,12 +240,18 @@ export class HttpFront {
   ): void {
     this.#ending.add(socket)
     response.setHeader('connection', 'close')
-    writeRpcError(new NodeResponseWriter(response), status, RPC.invalidRequest, why)
+    writeRpcError(new NodeResponseWriter(response), status, {
+      code: RPC.invalidRequest,
+      message: why,
+    })
   }
 
   async #site(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (await this.#mcp.isOwnPeer(request.socket))
-      return writeRpcError(new NodeResponseWriter(response), 403, RPC.invalidRequest, OWN_PEER)
+      return writeRpcError(new NodeResponseWriter(response), 403, {
+        code: RPC.invalidRequest,
+        message: OWN_PEER,
+      })
     await this.#options.site?.serve(request, response)
   }
 

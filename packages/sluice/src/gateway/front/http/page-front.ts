@@ -98,7 +98,7 @@ export class PageFront {
     try {
       const refuse = (status: number, why: string) => {
         response.setHeader('connection', 'close')
-        writeRpcError(reply, status, RPC.invalidRequest, why)
+        writeRpcError(reply, status, { code: RPC.invalidRequest, message: why })
       }
       const head = refusedHead(request) ?? targetOf(request, 'http')
       if ('status' in head) return refuse(head.status, head.why)
@@ -112,7 +112,7 @@ export class PageFront {
       if (site === undefined || /^\/mcp(?:\/|$)/.test(path)) return refuse(404, NO_MCP)
       await site.serve(request, response)
     } catch (error) {
-      writeRpcError(reply, 500, RPC.internal, (error as Error).message)
+      writeRpcError(reply, 500, { code: RPC.internal, message: (error as Error).message })
     }
   }
 }

@@ -75,6 +75,12 @@ const FORWARD_TRIES_MAX = 3
 const NOT_ACCEPTABLE =
   'the Accept header takes neither `application/json` nor `text/event-stream`: send both'
 
+interface StatelessRequest {
+  readonly messages: readonly JsonRpcMessage[]
+  readonly request: FrontRequest
+  readonly reply: ResponseWriter
+}
+
 export class McpFront {
   readonly #options: McpFrontOptions
   readonly #sessions: SessionRegistry
@@ -116,7 +122,7 @@ export class McpFront {
 
   #identify(isOwnPeer: boolean, mcpRequest: McpRequest): void | Promise<void> {
     const { request, reply, path } = mcpRequest
-    if (isOwnPeer) return writeRpcError(reply, 403, RPC.invalidRequest, OWN_PEER)
+    if (isOwnPeer) return writeRpcError(reply, 403, { code: RPC.invalidRequest, message: OWN_PEER })
     const caller = this.#options.authenticate.caller(request, reply, path)
     if (caller instanceof Promise) return caller.then((found) => this.#serve(found, mcpRequest))
     return this.#serve(caller, mcpRequest)
@@ -163,7 +169,7 @@ export class McpFront {
     const id = sessionIdOf(request) as string
     const body = request.method === 'POST' ? await mcpRequest.body() : undefined
     if (body !== undefined && body.text === undefined)
-      return writeRpcError(reply, body.status, RPC.parse, body.why)
+      return writeRpcError(reply, body.status, { code: RPC.parse, message: body.why })
     const here = { ...mcpRequest, body: () => body as BodyResult }
     const passed = { request, reply, isLocal: isLocalRequest(request), body: body?.text }
     for (let tries = 0; tries < FORWARD_TRIES_MAX; tries++) {
@@ -171,12 +177,16 @@ export class McpFront {
       if (owner === forwarder.gate) return this.#serveHere(caller, here)
       const result = await forwarder.pass(owner, passed)
       if (result === 'passed') return
-      if (result === 'unknown') return writeRpcError(reply, 502, RPC.internal, OUTCOME_UNKNOWN)
+      if (result === 'unknown')
+        return writeRpcError(reply, 502, { code: RPC.internal, message: OUTCOME_UNKNOWN })
       // Its server cannot go on with it: the client initialises again.
       if (this.#options.kindOf(server) !== 'http') return this.#sessionGone(reply, request)
       if (await forwarder.takeOver(id, owner)) return this.#serveHere(caller, here)
     }
-    writeRpcError(reply, 503, RPC.internal, 'the session changes its gate: try again')
+    writeRpcError(reply, 503, {
+      code: RPC.internal,
+      message: 'the session changes its gate: try again',
+    })
   }
 
   /** Ends sessions that other gates have taken over. */
@@ -197,7 +207,10 @@ export class McpFront {
   #post(caller: Caller, mcpRequest: McpRequest): void | Promise<void> {
     const form = answerForm(mcpRequest.request.headers.accept)
     if (form === undefined)
-      return writeRpcError(mcpRequest.reply, 406, RPC.invalidRequest, NOT_ACCEPTABLE)
+      return writeRpcError(mcpRequest.reply, 406, {
+        code: RPC.invalidRequest,
+        message: NOT_ACCEPTABLE,
+      })
     mcpRequest.reply.readsOnlyEvents = form === 'events'
     const body = mcpRequest.body()
     if (body instanceof Promise)
@@ -212,7 +225,8 @@ export class McpFront {
   }
 
   #read(caller: Caller, { server, request, reply }: McpRequest, body: BodyResult): void {
-    if (body.text === undefined) return writeRpcError(reply, body.status, RPC.parse, body.why)
+    if (body.text === undefined)
+      return writeRpcError(reply, body.status, { code: RPC.parse, message: body.why })
     const id = sessionIdOf(request)
     const existing = this.#use(server, caller, request)
     enterStep('read')
@@ -221,21 +235,19 @@ export class McpFront {
     this.#options.onRead(performance.now() - beganMs)
     if (!read.ok) {
       const text = `${read.message} (at character ${read.offset + 1})`
-      return writeRpcError(reply, 400, toRpcCode(read.code), text, read.id)
+      return writeRpcError(reply, 400, { code: toRpcCode(read.code), message: text, id: read.id })
     }
     if (isStatelessPost(request.headers, read.messages))
-      return this.#stateless(server, caller, read.messages, request, reply)
+      return this.#stateless(server, caller, { messages: read.messages, request, reply })
     if (existing === undefined && id !== undefined) return this.#sessionGone(reply, request)
     const [first] = read.messages
     const unlike = findHeaderBodyMismatch(request.headers, read.messages)
     if (unlike !== undefined)
-      return writeRpcError(
-        reply,
-        400,
-        RPC.headerMismatch,
-        unlike,
-        first?.kind === 'request' ? first.id : null,
-      )
+      return writeRpcError(reply, 400, {
+        code: RPC.headerMismatch,
+        message: unlike,
+        id: first?.kind === 'request' ? first.id : null,
+      })
     const opens = first?.kind === 'request' && first.method === 'initialize'
     if (existing === undefined && !opens) return this.#sessionGone(reply, request)
     const session =
@@ -245,7 +257,8 @@ export class McpFront {
       )
     if (session === undefined) return tooMany(reply)
     const refused = session.refuses(read.messages)
-    if (refused !== undefined) return writeRpcError(reply, 400, RPC.invalidRequest, refused)
+    if (refused !== undefined)
+      return writeRpcError(reply, 400, { code: RPC.invalidRequest, message: refused })
     const headers = paramHeaders(request.headers)
     const trace = { trace: checkTrace(request.headers) }
     const related = headers.size === 0 ? trace : { ...trace, headers }
@@ -263,10 +276,14 @@ export class McpFront {
     const id = sessionIdOf(request)
     const none =
       'there is no session: send `initialize`, then its Mcp-Session-Id with every request'
-    if (id === undefined) return writeRpcError(reply, 400, RPC.invalidRequest, none)
+    if (id === undefined)
+      return writeRpcError(reply, 400, { code: RPC.invalidRequest, message: none })
     const why = this.#sessions.whyOver(id)
     const over = `this session is over${why === undefined ? '' : ` (${why.slice(0, 300)})`}`
-    writeRpcError(reply, 404, RPC.invalidRequest, `${over}: send \`initialize\` again`)
+    writeRpcError(reply, 404, {
+      code: RPC.invalidRequest,
+      message: `${over}: send \`initialize\` again`,
+    })
   }
 
   /** The transport of 2024-11-05. */
@@ -283,20 +300,17 @@ export class McpFront {
   }
 
   /** A request of the newer generation stands by itself: no session, no batch, no answers. */
-  #stateless(
-    server: string,
-    caller: Caller,
-    messages: readonly JsonRpcMessage[],
-    request: FrontRequest,
-    reply: ResponseWriter,
-  ): void {
+  #stateless(server: string, caller: Caller, { messages, request, reply }: StatelessRequest): void {
     const { headers } = request
     const [message] = messages
     const unspoken = message === undefined ? undefined : refusedVersion(headers, message)
     if (unspoken !== undefined) return reply.send(400, JSON_TYPE, unspoken.text)
     if (message?.kind === 'notification') return reply.send(202, {})
     if (message?.kind !== 'request' || messages.length > 1)
-      return writeRpcError(reply, 400, RPC.invalidRequest, 'one request a POST, and no answers')
+      return writeRpcError(reply, 400, {
+        code: RPC.invalidRequest,
+        message: 'one request a POST, and no answers',
+      })
     const refused = rejectStatelessPost(headers, message)
     if (refused !== undefined) return reply.send(400, JSON_TYPE, refused.text)
     const capabilities = JSON.stringify(getMeta(message.params)[META.capabilities])
@@ -334,24 +348,26 @@ function opensSse(request: FrontRequest): boolean {
 export function nothingAt(reply: ResponseWriter, path: string): void {
   const text = `nothing is at \`${path.slice(0, 100)}\``
   const help = 'servers are at /mcp/<server>, all of them at /mcp'
-  writeRpcError(reply, 404, RPC.invalidRequest, `${text}: ${help}`)
+  writeRpcError(reply, 404, { code: RPC.invalidRequest, message: `${text}: ${help}` })
 }
 
 function tooMany(reply: ResponseWriter): void {
-  writeRpcError(
-    reply,
-    503,
-    RPC.internal,
-    `all ${SESSIONS_MAX} sessions are in use: try again later`,
-  )
+  writeRpcError(reply, 503, {
+    code: RPC.internal,
+    message: `all ${SESSIONS_MAX} sessions are in use: try again later`,
+  })
+}
+
+interface RpcErrorReply {
+  readonly code: number
+  readonly message: string
+  readonly id?: RequestId | null | undefined
 }
 
 export function writeRpcError(
   reply: ResponseWriter,
   status: number,
-  code: number,
-  message: string,
-  id: RequestId | null = null,
+  { code, message, id = null }: RpcErrorReply,
 ): void {
   if (reply.isBegun) return reply.destroy()
   reply.send(status, JSON_TYPE, writeError(id, code, message))

@@ -175,7 +175,7 @@ export class HttpSession implements ClientSession, SessionHeaders {
     const ids = requestIds(messages)
     this.#opening ??= ids[0]
     if (ids.length > 0) {
-      const exchange = new ClientExchange(reply, this, ids, batch, this.#ofExchanges)
+      const exchange = new ClientExchange(reply, this, { ids, batch, events: this.#ofExchanges })
       for (const id of ids) this.#exchanges.set(id, exchange)
     }
     for (const message of messages) this.#events.onMessage(message, related)

@@ -80,9 +80,13 @@ export class StatelessClient implements ClientTransport {
   accept(request: JsonRpcRequest, related: MessageContext, reply: ResponseWriter): void {
     const name = `r${++this.#lastName}`
     const listens = request.method === 'subscriptions/listen'
-    const exchange = new ClientExchange(reply, NO_SESSION, [name], false, {
-      onGone: () => this.#abandon(name),
-      onFull: (isFull) => this.#events.onPressure(isFull, name),
+    const exchange = new ClientExchange(reply, NO_SESSION, {
+      ids: [name],
+      batch: false,
+      events: {
+        onGone: () => this.#abandon(name),
+        onFull: (isFull) => this.#events.onPressure(isFull, name),
+      },
     })
     this.#open.set(name, { id: request.id, exchange, listens })
     this.#events.onMessage({ ...request, id: name }, related)
