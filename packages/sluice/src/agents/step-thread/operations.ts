@@ -14,6 +14,7 @@ import { LIST_PAGE_MAX } from '../shared/limits.ts'
 import type { SlicedWork } from '../shared/sliced.ts'
 import { type ReplayReport, replayJournal } from '../steps/replay-journal.ts'
 import type { AppliedStep, ApplyHow, Stepper } from '../steps/stepper.ts'
+import type { MovedAgent } from '../transfer/begin-agent.ts'
 import { exportAgent } from '../transfer/export-agent.ts'
 import {
   type AgentImportOptions,
@@ -32,15 +33,10 @@ import type { AgentStatus, HistoryEntry, ListedAgent, ProgramFiles } from './ope
 import { OwnerOperations } from './owner-operations.ts'
 
 /** Of the agent when it was taken out of its older core. */
-/** An agent as the transfer thread has brought it to this core. */
-export interface MovedAgent {
+/** An agent as the transfer thread has brought it to this core, and the event that it was then at. */
+export interface AgentMove extends MovedAgent {
   readonly seq: number
-  readonly answer: string
   readonly nowMs: number
-  readonly text: Uint8Array
-  readonly bytes: Uint8Array | undefined
-  readonly memory: Uint8Array
-  readonly before: Uint8Array
 }
 
 export class Operations extends OwnerOperations {
@@ -70,7 +66,7 @@ export class Operations extends OwnerOperations {
 
   /** Stores an agent of an older core as the transfer thread has brought it to this one, if nothing has
    * happened to it since. */
-  move(owner: string, id: string, { seq, nowMs, ...moved }: MovedAgent): AgentRow {
+  move(owner: string, id: string, { seq, nowMs, ...moved }: AgentMove): AgentRow {
     const agent = this.#stepper.find(owner, id)
     if (agent.image === this.#stepper.image.hash) return agent
     if (agent.summary.runId !== null || agent.seq !== seq)
