@@ -46,18 +46,17 @@ export async function readLimits(): Promise<LimitRow[]> {
   return rows
 }
 
-/** Each exported constant, in order, with the comment above it or above the ones before it. */
+/** Each exported constant, in order, with the comment directly above it; empty if it has none. */
 function commentsIn(text: string): [name: string, says: string][] {
-  const limits: [string, string][] = []
-  let says = ''
-  for (const { groups } of text.matchAll(
-    /\/\*\*(?<comment>[\s\S]*?)\*\/|^export const (?<name>\w+)|^(?<blank>)$/gm,
-  )) {
-    if (groups?.comment !== undefined) says = groups.comment.replace(/\s*\n\s*\*\s*/g, ' ').trim()
-    else if (groups?.name !== undefined) limits.push([groups.name, says])
-    else says = ''
-  }
-  return limits
+  const constants = /(?:\/\*\*(?<comment>(?:(?!\*\/)[\s\S])*)\*\/\n)?^export const (?<name>\w+)/gm
+  return Array.from(text.matchAll(constants), ({ groups }) => [
+    groups?.name ?? '',
+    toOneLine(groups?.comment ?? ''),
+  ])
+}
+
+function toOneLine(comment: string): string {
+  return comment.replace(/\s*\n\s*\*\s*/g, ' ').trim()
 }
 
 /** For a member of an object of limits: the comment of its type. */
@@ -66,10 +65,7 @@ function findMemberComment(text: string, path: string): string | undefined {
   if (member === undefined) return undefined
   const [before = '', declared] = text.split(`readonly ${member}:`)
   const comment = declared === undefined ? undefined : before.slice(before.lastIndexOf('/**') + 3)
-  return comment
-    ?.replace(/\*\/\s*$/, '')
-    .replace(/\s*\n\s*\*\s*/g, ' ')
-    .trim()
+  return comment === undefined ? undefined : toOneLine(comment.replace(/\*\/\s*$/, ''))
 }
 
 function numbersIn(name: string, value: unknown): [string, number][] {

@@ -1,5 +1,5 @@
-// docs/reference/limits.md says what the limits.ts of the rooms say: the tables are made of them, and every value
-// that the page's own words name beside a limit is the limit's.
+// docs/reference/limits.md agrees with the limits.ts of the rooms: its tables are generated from them,
+// every limit is described by a comment of its own, and values in the page's own tables are current.
 
 import { expect, test } from 'vitest'
 import { limitsPage, readLimits, writeNumber } from '../../scripts/limits-page.ts'
@@ -7,6 +7,13 @@ import { limitsPage, readLimits, writeNumber } from '../../scripts/limits-page.t
 test('the tables are those of the sources (run `node scripts/limits-page.ts`)', async () => {
   const { is, shouldBe } = await limitsPage()
   expect(is).toBe(shouldBe)
+})
+
+test('every limit has a comment of its own, directly above it', async () => {
+  const limits = await readLimits()
+  expect(
+    limits.filter(({ says }) => says === '').map(({ file, name }) => `${file} ${name}`),
+  ).toEqual([])
 })
 
 test('what the page says of a limit in its own words has the value of the limit', async () => {

@@ -14,10 +14,8 @@ import {
   stripOwnSteps,
   stripOwnTokens,
 } from '../../packages/sluice/src/gateway/session/strip-gate-tokens.ts'
-import {
-  ANSWER_AT_ONCE_LENGTH_MAX,
-  RELOADED_AT_ONCE_LENGTH_MAX,
-} from '../../packages/sluice/src/gateway/shared/limits.ts'
+import { ANSWER_AT_ONCE_LENGTH_MAX } from '../../packages/sluice/src/gateway/shared/limits.ts'
+import { RELOADED_AT_ONCE_LENGTH_MAX } from '../../packages/sluice/src/gateway/state/limits.ts'
 import { ResponseReader } from '../../packages/sluice/src/gateway/upstream/http/http-response.ts'
 import { inspectAnswerSteps } from '../../packages/sluice/src/guard/inspect-answer.ts'
 import type { ScanEffort } from '../../packages/sluice/src/guard/patterns.ts'

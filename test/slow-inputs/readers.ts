@@ -44,12 +44,10 @@ import { foldLookAlikes } from '../../packages/sluice/src/core/look-alikes.ts'
 import { markdownOf } from '../../packages/sluice/src/core/pages/page-markdown.ts'
 import { openSealed } from '../../packages/sluice/src/gateway/call/open-sealed.ts'
 import { FastPathReader } from '../../packages/sluice/src/gateway/front/fast-path/request-reader.ts'
-import {
-  DEFINITION_LENGTH_MAX,
-  HTTP_HEADER_BYTES_MAX,
-  INSPECTED_AT_ONCE_LENGTH_MAX,
-  RELOADED_AT_ONCE_LENGTH_MAX,
-} from '../../packages/sluice/src/gateway/shared/limits.ts'
+import { DEFINITION_LENGTH_MAX } from '../../packages/sluice/src/gateway/session/limits.ts'
+import { INSPECTED_AT_ONCE_LENGTH_MAX } from '../../packages/sluice/src/gateway/shared/limits.ts'
+import { RELOADED_AT_ONCE_LENGTH_MAX } from '../../packages/sluice/src/gateway/state/limits.ts'
+import { HTTP_HEADER_BYTES_MAX } from '../../packages/sluice/src/gateway/upstream/limits.ts'
 import { findInAnswer } from '../../packages/sluice/src/guard/answer-injections.ts'
 import { findExternalLinksSteps } from '../../packages/sluice/src/guard/external-links.ts'
 import { findCanarySteps } from '../../packages/sluice/src/guard/find-canary.ts'

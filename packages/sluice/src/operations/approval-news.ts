@@ -2,7 +2,7 @@
 // change, and a promise of the next one.
 
 import type { ApprovalService } from '../core/approval.ts'
-import { APPROVALS_NEWS_MS } from '../gateway/shared/limits.ts'
+import { APPROVALS_NEWS_MS } from './limits.ts'
 
 export class ApprovalNews {
   readonly #approvals: ApprovalService

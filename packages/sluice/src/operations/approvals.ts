@@ -11,7 +11,7 @@ import {
   type ApprovalVerdict,
 } from '../core/approval.ts'
 import { NotFoundError, OperationError } from '../core/operation-error.ts'
-import { APPROVALS_LISTED_MAX, APPROVALS_PAGE_MAX } from '../gateway/shared/limits.ts'
+import { APPROVALS_LISTED_MAX, APPROVALS_PAGE_MAX } from './limits.ts'
 import { type Asker, type Operation, type OperationParts, operation } from './operation.ts'
 import { FLAG, fieldsOf, listOf, OBJECT } from './output.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'

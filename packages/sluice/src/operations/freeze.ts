@@ -5,13 +5,13 @@ import type { JsonObject } from '@sluice/policy/core/json'
 import type { FieldValues } from '@sluice/policy/document/shape'
 import { InputError, OperationError } from '../core/operation-error.ts'
 import { toActor } from '../core/person.ts'
-import { FREEZE_ID_LENGTH_MAX, FREEZE_WHY_LENGTH_MAX } from '../gateway/shared/limits.ts'
 import {
   describeFreezeTarget,
   type Freeze,
   type FreezeScope,
   SCOPES,
 } from '../gateway/state/freezes.ts'
+import { FREEZE_ID_LENGTH_MAX, FREEZE_WHY_LENGTH_MAX } from './limits.ts'
 import { type Operation, type OperationParts, operation } from './operation.ts'
 import { COUNT, fieldsOf, listOf, TEXT, TIME } from './output.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'

@@ -8,9 +8,9 @@ import type { Decision } from '@sluice/policy/core/decision'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { type CompiledPolicy, longestWindowMs } from '@sluice/policy/model/policy'
-import { REPLAY_EXAMPLES_MAX, REPLAY_ROWS_MAX } from '../gateway/shared/limits.ts'
 import { recordsFrom } from '../ledger/chain/read.ts'
 import type { DecisionRecord, LedgerRecord } from '../ledger/records/record.ts'
+import { REPLAY_EXAMPLES_MAX, REPLAY_ROWS_MAX } from './limits.ts'
 import { isDecided, RecordedCalls } from './recorded-calls.ts'
 
 /** A verdict that becomes another, for all calls of one tool that it holds for. */

@@ -1,11 +1,11 @@
 // `sluice status` and `sluice status --metrics` of a running gate.
 
 import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
-import { APPROVALS_LISTED_MAX } from '../gateway/shared/limits.ts'
 import { readPackageVersion } from '../gateway/shared/package-version.ts'
 import type { CommandParts } from '../gateway/start/run-admin.ts'
 import type { ServerFailure } from '../gateway/tools/server-notes.ts'
 import { listFreezes } from './freeze.ts'
+import { APPROVALS_LISTED_MAX } from './limits.ts'
 import { type Operation, operation } from './operation.ts'
 import { listPeople } from './people.ts'
 import { toSessionView } from './sessions.ts'

@@ -9,7 +9,7 @@ import { parseDuration, type Shape } from '@sluice/policy/document/shape'
 import { isSafeUrl } from '../../identity/oauth/safe-url.ts'
 import type { RemoteStoreConfig } from '../../ledger/chain/remote-checkpoint-store.ts'
 import { CHECKPOINT_EVERY_RECORDS } from '../../ledger/records/limits.ts'
-import { KEEP_MS_MIN, KEEP_SECONDS_MAX, KEEP_SIZE_BYTES_MIN } from '../shared/limits.ts'
+import { KEEP_MS_MIN, KEEP_SECONDS_MAX, KEEP_SIZE_BYTES_MIN } from './limits.ts'
 import type { ConfigValues } from './values.ts'
 
 export interface LedgerConfig {

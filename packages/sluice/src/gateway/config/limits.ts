@@ -39,3 +39,23 @@ export const ALERT_DENIALS_PERCENT = 50
 export const ALERT_LIMIT_PERCENT = 80
 /** Largest `alerts.every`. */
 export const ALERT_EVERY_SECONDS_MAX = 7 * 86_400
+
+/** Largest `processes.max`: server processes at once, over all sessions. */
+export const PROCESSES_SETTING_MAX = 1_000
+/**
+ * Default of `processes.idle`: a server process ends this long after the last request or stream of
+ * its session.
+ */
+export const PROCESS_IDLE_MS = 60_000
+/** Default of `processes.wait`: how long a session waits for a server process if all are in use. */
+export const PROCESS_WAIT_MS = 20_000
+/** Largest `processes.idle`, and `idle` of a server. */
+export const PROCESS_IDLE_SECONDS_MAX = 86_400
+/** Largest `processes.wait`. */
+export const PROCESS_WAIT_SECONDS_MAX = 600
+/** Smallest `ledger.keep`: one day. */
+export const KEEP_MS_MIN = 86_400_000
+/** Largest `ledger.keep`: ten years. */
+export const KEEP_SECONDS_MAX = 3_660 * 86_400
+/** Smallest `ledger.keep_size`. */
+export const KEEP_SIZE_BYTES_MIN = 10_000_000

@@ -4,12 +4,7 @@
 import type { ObjectShape } from '@sluice/policy/document/json-schema'
 import type { Shape } from '@sluice/policy/document/shape'
 import { DOCUMENT as POLICY } from '@sluice/policy/language/language'
-import {
-  CALL_MS_MAX,
-  PROCESS_IDLE_SECONDS_MAX,
-  PROCESS_WAIT_SECONDS_MAX,
-  PROCESSES_SETTING_MAX,
-} from '../shared/limits.ts'
+import { CALL_MS_MAX } from '../shared/limits.ts'
 import { AGENTS, MODELS } from './agents.ts'
 import { ALERTS } from './alerts.ts'
 import { AUTH, TLS } from './auth.ts'
@@ -17,6 +12,11 @@ import { CHANNELS } from './channels.ts'
 import { CLUSTER, STORE } from './cluster.ts'
 import { GRANTS, POLICIES } from './grants.ts'
 import { LEDGER } from './ledger.ts'
+import {
+  PROCESS_IDLE_SECONDS_MAX,
+  PROCESS_WAIT_SECONDS_MAX,
+  PROCESSES_SETTING_MAX,
+} from './limits.ts'
 import { LOGIN } from './login.ts'
 import { SESSIONS } from './sessions.ts'
 

@@ -8,9 +8,9 @@ import type { AgentSessions } from '../../identity/sessions/agent-sessions.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { processClock } from '../../store/process-clock.ts'
 import type { LedgerConfig } from '../config/ledger.ts'
-import { KEEP_FIRST_LOOK_MS, KEEP_LOOK_EVERY_MS } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
 import type { PolicySet } from '../state/policy-set.ts'
+import { KEEP_FIRST_LOOK_MS, KEEP_LOOK_EVERY_MS } from './limits.ts'
 
 export interface RetentionParts {
   readonly config: LedgerConfig

@@ -5,14 +5,14 @@ import type { DatabaseSync } from 'node:sqlite'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { RecordIndex } from '../../ledger/query/record-index.ts'
+import type { Log } from '../shared/log.ts'
 import {
   INDEX_BUSY_RECORDS,
   INDEX_EVERY_MS,
   INDEX_RECORDS_MAX,
   INDEX_SLICE_MS,
   INDEX_SLICE_RECORDS,
-} from '../shared/limits.ts'
-import type { Log } from '../shared/log.ts'
+} from './limits.ts'
 
 export class BackgroundIndexer {
   readonly #options: { directory: string; ledger: Ledger; isQuiet: () => boolean; log: Log }

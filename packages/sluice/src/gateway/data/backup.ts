@@ -22,8 +22,8 @@ import { readCheckpoints } from '../../ledger/chain/checkpoint-file.ts'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
 import { CHECKPOINTS_FILE } from '../../ledger/records/files.ts'
 import { verifyLedger } from '../../ledger/verify/verify.ts'
-import { BACKUP_FILES_MAX } from '../shared/limits.ts'
 import { DATA_VERSION } from './data-version.ts'
+import { BACKUP_FILES_MAX } from './limits.ts'
 
 export interface BackupFile {
   readonly name: string

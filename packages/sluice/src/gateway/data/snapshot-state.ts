@@ -2,8 +2,8 @@
 // wrong with it is harmless: a start then reads more of the ledger.
 
 import type { Ledger } from '../../ledger/ledger.ts'
-import { STATE_EVERY_RECORDS, STATE_LOOK_EVERY_MS } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
+import { STATE_EVERY_RECORDS, STATE_LOOK_EVERY_MS } from './limits.ts'
 import { type StateParts, writeState } from './state-file.ts'
 
 /** Returns what ends it, with a last note. */

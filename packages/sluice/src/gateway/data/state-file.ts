@@ -13,11 +13,7 @@ import type { SigningKey } from '../../identity/keys/signing-key.ts'
 import type { AgentSessions } from '../../identity/sessions/agent-sessions.ts'
 import { hashAt } from '../../ledger/chain/read.ts'
 import { processClock } from '../../store/process-clock.ts'
-import {
-  STATE_COUNTER_EVENTS_MAX,
-  STATE_EVENTS_MAX,
-  STATE_FILE_BYTES_MAX,
-} from '../shared/limits.ts'
+import { STATE_COUNTER_EVENTS_MAX, STATE_EVENTS_MAX, STATE_FILE_BYTES_MAX } from './limits.ts'
 import type { SessionSnapshot } from './restore-sessions.ts'
 
 export interface GateSnapshot extends SessionSnapshot {

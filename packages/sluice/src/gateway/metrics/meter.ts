@@ -2,7 +2,7 @@
 // On the way of every call, so nothing here costs more than a look into a map; it is put into words
 // only when somebody asks (write-metrics.ts).
 
-import { DECISION_SERIES_MAX } from '../shared/limits.ts'
+import { DECISION_SERIES_MAX } from './limits.ts'
 
 export const STEPS = ['read', 'decide', 'limits', 'intent', 'upstream', 'total'] as const
 export type PipelineStep = (typeof STEPS)[number]

@@ -17,11 +17,11 @@ import { AlwaysOnSampler, BatchSpanProcessor, TracerProvider } from '@openteleme
 import type { Decision } from '@sluice/policy/core/decision'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import { displayName } from '../../core/display-name.ts'
-import { TELEMETRY_END_MS_MAX, TELEMETRY_EVERY_MS, TELEMETRY_SPANS_MAX } from '../shared/limits.ts'
 import type { CallOutcome } from '../shared/outcome.ts'
 import { readPackageVersion } from '../shared/package-version.ts'
 import type { TraceContext } from '../shared/transport.ts'
 import type { CallSpan, CallWithFacts, StartSpan } from './instrument-calls.ts'
+import { TELEMETRY_END_MS_MAX, TELEMETRY_EVERY_MS, TELEMETRY_SPANS_MAX } from './limits.ts'
 
 export interface Telemetry {
   readonly startSpan: StartSpan

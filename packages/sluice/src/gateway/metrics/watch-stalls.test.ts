@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { enterStep } from '../shared/current-step.ts'
-import { STALL_LOOK_EVERY_MS, STALL_MS_MIN } from '../shared/limits.ts'
+import { STALL_LOOK_EVERY_MS, STALL_MS_MIN } from './limits.ts'
 import { Meter } from './meter.ts'
 import { watchStalls } from './watch-stalls.ts'
 

@@ -4,8 +4,8 @@
 
 import { performance } from 'node:perf_hooks'
 import { takeLongestStep } from '../shared/current-step.ts'
-import { STALL_LOOK_EVERY_MS, STALL_MS_MIN, STALLS_LOGGED_PER_SECOND } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
+import { STALL_LOOK_EVERY_MS, STALL_MS_MIN, STALLS_LOGGED_PER_SECOND } from './limits.ts'
 import type { Meter } from './meter.ts'
 
 const OWN_STALL = 'the event loop stood still: nobody was answered meanwhile'

@@ -4,8 +4,8 @@
 
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { bootId } from '../../store/files/boot-id.ts'
-import { LEFTOVERS_FILE_BYTES_MAX, LEFTOVERS_MAX } from '../shared/limits.ts'
 import { CHILD_VARIABLE } from './environment.ts'
+import { LEFTOVERS_FILE_BYTES_MAX, LEFTOVERS_MAX } from './limits.ts'
 import { endGroup, membersOf, readStat } from './process-group.ts'
 
 export interface OrphanGroup {

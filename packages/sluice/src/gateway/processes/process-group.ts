@@ -4,7 +4,7 @@
 
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
-import { KILL_WAIT_MS, TERM_GRACE_MS } from '../shared/limits.ts'
+import { KILL_WAIT_MS, TERM_GRACE_MS } from './limits.ts'
 
 const POLL_FIRST_MS = 5
 const POLL_LAST_MS = 100

@@ -3,13 +3,13 @@
 // the upstreams before they start a process.
 
 import { totalmem } from 'node:os'
+import { type Evictable, type EvictionCandidate, pickEvictable } from './evict-idle.ts'
 import {
   PROCESS_BYTES_TYPICAL,
   PROCESS_MEMORY_SHARE,
   PROCESSES_MAX_MAX,
   PROCESSES_MAX_MIN,
-} from '../shared/limits.ts'
-import { type Evictable, type EvictionCandidate, pickEvictable } from './evict-idle.ts'
+} from './limits.ts'
 
 /** The place of one process. */
 export interface ProcessLease {

@@ -2,7 +2,7 @@
 // Its stdin is a pipe from the gate, one order a line. When the pipe closes, be it by kill -9 of the
 // gate, it ends every group that is still on the list, and then itself. Started by watcher.ts.
 
-import { PARENT_LOOK_EVERY_MS } from '../shared/limits.ts'
+import { PARENT_LOOK_EVERY_MS } from './limits.ts'
 import { endGroup, readStat } from './process-group.ts'
 
 /** `+ 123 456789`: watch the group of 123, which started then. `- 123`: it is gone. */

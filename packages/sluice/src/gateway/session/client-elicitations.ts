@@ -6,9 +6,9 @@ import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/j
 import { withMembers } from '../../protocol/members.ts'
 import type { JsonRpcResponse, ParsedMembers, RequestId } from '../../protocol/message.ts'
 import { oneLine, writeNotification, writeRequest } from '../../protocol/write-message.ts'
-import { CLIENT_QUESTIONS_MAX } from '../shared/limits.ts'
 import { type DeclaredCapabilities, declaredIn } from '../shared/server-questions.ts'
 import type { ClientEnd, ClientSend } from '../shared/transport.ts'
+import { CLIENT_QUESTIONS_MAX } from './limits.ts'
 
 export class ClientElicitations {
   readonly #client: Pick<ClientEnd, 'noteHeld'>

@@ -2,8 +2,8 @@
 
 import { afterEach, expect, test } from 'vitest'
 import { playing } from '../relay/relay.test-support.ts'
-import { CLIENT_ROOTS_MAX } from '../shared/limits.ts'
 import { settled } from '../upstream/scripted-link.test-support.ts'
+import { CLIENT_ROOTS_MAX } from './limits.ts'
 
 const { play, endPlays } = playing()
 afterEach(endPlays)

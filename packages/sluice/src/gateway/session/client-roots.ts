@@ -5,7 +5,7 @@
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import type { JsonRpcRequest, JsonRpcResponse } from '../../protocol/message.ts'
-import { CLIENT_ROOTS_MAX } from '../shared/limits.ts'
+import { CLIENT_ROOTS_MAX } from './limits.ts'
 
 /** Applies roots to the calls that follow; returns why they may not be sent to the server. */
 export type NameRoots = (roots: readonly string[]) => string | undefined

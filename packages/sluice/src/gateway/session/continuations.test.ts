@@ -1,8 +1,9 @@
 // Calls that go on without being counted again: once each, not for ever, and not without bound.
 
 import { expect, test } from 'vitest'
-import { CONTINUATIONS_MAX, INPUT_HELD_MS } from '../shared/limits.ts'
+import { INPUT_HELD_MS } from '../shared/limits.ts'
 import { Continuations } from './continuations.ts'
+import { CONTINUATIONS_MAX } from './limits.ts'
 
 test('each is good for one return, in time', () => {
   let nowMs = 0

@@ -3,7 +3,8 @@
 // Each is good for one return; a second return is a call of its own.
 
 import { LruMap } from '../../core/lru-map.ts'
-import { CONTINUATIONS_MAX, INPUT_HELD_MS } from '../shared/limits.ts'
+import { INPUT_HELD_MS } from '../shared/limits.ts'
+import { CONTINUATIONS_MAX } from './limits.ts'
 
 export class Continuations {
   readonly #nowMs: () => number

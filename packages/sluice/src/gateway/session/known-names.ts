@@ -18,16 +18,11 @@ import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
 import type { JsonRpcRequest, JsonRpcResponse } from '../../protocol/message.ts'
 import { RPC } from '../../protocol/rpc-codes.ts'
 import { UriTemplate } from '../../protocol/uri-template.ts'
-import {
-  HEARD_DEPTH_MAX,
-  HEARD_URIS_MAX,
-  LIST_PAGES_MAX,
-  MEMBER_TEMPLATES_MAX,
-  RELIST_MS,
-} from '../shared/limits.ts'
+import { LIST_PAGES_MAX, MEMBER_TEMPLATES_MAX, RELIST_MS } from '../shared/limits.ts'
 import { parseCall } from '../shared/parse-call.ts'
 import { Slices } from '../shared/slices.ts'
 import { TEMPLATE_STEPS_MAX } from '../shared/turn-limits.ts'
+import { HEARD_DEPTH_MAX, HEARD_URIS_MAX } from './limits.ts'
 
 export interface KnownNamesContext {
   readonly server: string

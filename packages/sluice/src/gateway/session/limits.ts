@@ -1,5 +1,5 @@
-// What looking through one message towards a client may cost, by name and unit. A message that needs
-// more counts as having what is looked for.
+// Limits of one session, by name and unit: what it knows of its servers, and what searching a message
+// to its client may cost.
 
 /**
  * Places in one run of base64 or hex where one of the gate's tokens could begin. A run with more is
@@ -29,3 +29,51 @@ export const LABELS_RECORDED_MS = 1_000
 export const ADVICE_TOOLS_MAX = 500
 /** Names that the advice of a refusal lists. */
 export const ADVICE_NAMES_MAX = 3
+
+/** Tasks of one session that its client can ask about; the least recently used is forgotten. */
+export const SESSION_TASKS_MAX = 1_000
+/** Times that one call lists the tools again, if they change while they are listed. */
+export const LIST_TIMES_MAX = 5
+/**
+ * Tools of one server that a session knows. Further ones are left out of lists and cannot be
+ * called.
+ */
+export const LISTED_TOOLS_MAX = 20_000
+/** Length of a definition in a list. A longer one is left out. */
+export const DEFINITION_LENGTH_MAX = 131_072
+/**
+ * Resources named by a server's answers that a session may read although they are not listed; the
+ * least recently used is forgotten.
+ */
+export const HEARD_URIS_MAX = 1_000
+/** Nesting of an answer that is searched for such resources. */
+export const HEARD_DEPTH_MAX = 8
+/** Requests of the gate that a client has not answered. Further ones are not sent. */
+export const CLIENT_QUESTIONS_MAX = 20
+/**
+ * Calls of all sessions that may continue after input without being counted again; the least
+ * recently used is forgotten.
+ */
+export const CONTINUATIONS_MAX = 10_000
+/** Age from which on the tools of a server are listed again. */
+export const LIST_AGE_MS = 600_000
+/**
+ * Cost of searching one message for the gate's tokens, in units of about 100 ns: ten characters of
+ * a text with escapes, or a quarter of an escape. Texts beyond it are not passed on.
+ */
+export const STRIPPED_COST_MAX = 400_000
+/**
+ * Places in one message where one of the gate's tokens, encoded with gaps, could begin. Texts
+ * beyond it are not passed on.
+ */
+export const SPACED_TOKENS_MAX = 1_000
+/**
+ * Characters of one message that are read without their gaps to find such a token. Texts beyond it
+ * are not passed on.
+ */
+export const SPACED_CHARS_MAX = 524_288
+/**
+ * Roots of one client that a server may receive, because relative paths are resolved in each. A
+ * client with more gets an error.
+ */
+export const CLIENT_ROOTS_MAX = 32

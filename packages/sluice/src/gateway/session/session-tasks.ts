@@ -6,7 +6,7 @@ import type { Steps } from '@sluice/policy/core/steps'
 import { LruMap } from '../../core/lru-map.ts'
 import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
 import { writeMembers } from '../../protocol/write-message.ts'
-import { SESSION_TASKS_MAX } from '../shared/limits.ts'
+import { SESSION_TASKS_MAX } from './limits.ts'
 
 export class SessionTasks {
   readonly #ids = new LruMap<string, true>(SESSION_TASKS_MAX)

@@ -6,8 +6,7 @@ import type { Steps } from '@sluice/policy/core/steps'
 import { OWN_TOKEN_PREFIX } from '../../core/own-token-shapes.ts'
 import { decodeBase64 } from '../../guard/secret-checks.ts'
 import { redactGateTokens } from '../../identity/keys/gate-tokens.ts'
-import { SPACED_CHARS_MAX, SPACED_TOKENS_MAX } from '../shared/limits.ts'
-import { STEP_CHARS } from './limits.ts'
+import { SPACED_CHARS_MAX, SPACED_TOKENS_MAX, STEP_CHARS } from './limits.ts'
 import { testSteps } from './test-steps.ts'
 
 /** What the prefix is in base64, wherever in a run it begins, without the letters that depend on what

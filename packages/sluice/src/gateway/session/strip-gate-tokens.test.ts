@@ -3,8 +3,12 @@
 import { describe, expect, test } from 'vitest'
 import { encodedRuns } from '../../guard/encoded-runs.ts'
 import { createGateToken } from '../../identity/keys/gate-tokens.ts'
-import { SPACED_TOKENS_MAX, STRIPPED_COST_MAX } from '../shared/limits.ts'
-import { STEP_CHARS, STRIPPED_TEXT_LENGTH_MAX } from './limits.ts'
+import {
+  SPACED_TOKENS_MAX,
+  STEP_CHARS,
+  STRIPPED_COST_MAX,
+  STRIPPED_TEXT_LENGTH_MAX,
+} from './limits.ts'
 import { stripOwnSteps, stripOwnTokens } from './strip-gate-tokens.ts'
 
 const TOKENS = [createGateToken('code'), `sluice_${'0123456789abcdef'.repeat(4)}`]

@@ -9,8 +9,12 @@ import { OWN_TOKEN_BEGINNING, OWN_TOKEN_PREFIX } from '../../core/own-token-shap
 import { decodeRun, encodedRuns } from '../../guard/encoded-runs.ts'
 import { readingsOf, type ViewBudget } from '../../guard/views.ts'
 import { redactGateTokens } from '../../identity/keys/gate-tokens.ts'
-import { STRIPPED_COST_MAX } from '../shared/limits.ts'
-import { RUN_BEGINNINGS_MAX, STEP_CHARS, STRIPPED_TEXT_LENGTH_MAX } from './limits.ts'
+import {
+  RUN_BEGINNINGS_MAX,
+  STEP_CHARS,
+  STRIPPED_COST_MAX,
+  STRIPPED_TEXT_LENGTH_MAX,
+} from './limits.ts'
 import {
   IN_BASE64,
   IN_HEX,

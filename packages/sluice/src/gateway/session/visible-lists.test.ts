@@ -1,13 +1,9 @@
 import { afterEach, expect, test } from 'vitest'
 import { NAME_LENGTH_MAX } from '../../protocol/json/limits.ts'
 import { playing } from '../relay/relay.test-support.ts'
-import {
-  DEFINITION_LENGTH_MAX,
-  LIST_PAGES_MAX,
-  LISTED_TOOLS_MAX,
-  SLICE_MS,
-} from '../shared/limits.ts'
+import { LIST_PAGES_MAX, SLICE_MS } from '../shared/limits.ts'
 import { watchPieces } from '../shared/thread-pieces.test-support.ts'
+import { DEFINITION_LENGTH_MAX, LISTED_TOOLS_MAX } from './limits.ts'
 
 const { play, endPlays } = playing()
 afterEach(endPlays)

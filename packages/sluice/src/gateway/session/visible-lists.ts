@@ -14,18 +14,18 @@ import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
 import type { JsonRpcResponse } from '../../protocol/message.ts'
 import { writeMembers } from '../../protocol/write-message.ts'
 import { enterStep } from '../shared/current-step.ts'
-import {
-  DEFINITION_LENGTH_MAX,
-  LIST_AGE_MS,
-  LIST_AT_ONCE_LENGTH_MAX,
-  LIST_PAGES_MAX,
-  LIST_TIMES_MAX,
-  LISTED_TOOLS_MAX,
-} from '../shared/limits.ts'
+import { LIST_AT_ONCE_LENGTH_MAX, LIST_PAGES_MAX } from '../shared/limits.ts'
 import { Slices } from '../shared/slices.ts'
 import type { KnownTools } from '../tools/known-tools.ts'
 import type { PendingDefinition } from '../tools/pins.ts'
-import { ADVICE_NAMES_MAX, ADVICE_TOOLS_MAX } from './limits.ts'
+import {
+  ADVICE_NAMES_MAX,
+  ADVICE_TOOLS_MAX,
+  DEFINITION_LENGTH_MAX,
+  LIST_AGE_MS,
+  LIST_TIMES_MAX,
+  LISTED_TOOLS_MAX,
+} from './limits.ts'
 
 /** A server chooses its names: one that could be read as a sentence is not repeated by the gate. */
 const PLAIN_NAME = /^[\w.-]{1,64}$/

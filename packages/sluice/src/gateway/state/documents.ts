@@ -12,7 +12,7 @@ import { digestText } from '../../ledger/records/record.ts'
 import type { GateConfig } from '../config/config.ts'
 import { BASE_POLICY, LOCAL_POLICY } from '../config/grants.ts'
 import { decodeUtf8 } from '../shared/decode-utf8.ts'
-import { POLICY_FILE_BYTES_MAX, RELOADED_AT_ONCE_LENGTH_MAX } from '../shared/limits.ts'
+import { POLICY_FILE_BYTES_MAX, RELOADED_AT_ONCE_LENGTH_MAX } from './limits.ts'
 import { type BoundPolicy, PolicySet } from './policy-set.ts'
 import { cutPolicy } from './read-trees.ts'
 

@@ -4,7 +4,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { OperationError } from '../../core/operation-error.ts'
-import { FREEZES_MAX } from '../shared/limits.ts'
+import { FREEZES_MAX } from './limits.ts'
 
 export const SCOPES = ['all', 'server', 'principal', 'agent', 'session'] as const
 export type FreezeScope = (typeof SCOPES)[number]

@@ -15,7 +15,7 @@ import type { Person } from '../../core/person.ts'
 import { toActor } from '../../core/person.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { BASE_POLICY } from '../config/grants.ts'
-import { LOOSENINGS_SHOWN_MAX, RELOADED_AT_ONCE_LENGTH_MAX } from '../shared/limits.ts'
+import { LOOSENINGS_SHOWN_MAX } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
 import { runInSlices } from '../shared/slices.ts'
 import {
@@ -28,6 +28,7 @@ import {
   policySet,
   type Trees,
 } from './documents.ts'
+import { RELOADED_AT_ONCE_LENGTH_MAX } from './limits.ts'
 import type { PolicySet } from './policy-set.ts'
 import { readTrees } from './read-trees.ts'
 import { baseline, readStoredDocuments, storeDocuments } from './stored-documents.ts'

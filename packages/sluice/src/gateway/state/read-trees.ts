@@ -7,8 +7,8 @@ import { Worker } from 'node:worker_threads'
 import type { Problem } from '@sluice/policy/document/problem'
 import type { LocatedMap } from '@sluice/policy/document/read-document'
 import { enterStep } from '../shared/current-step.ts'
-import { READ_TREES_MS_MAX } from '../shared/limits.ts'
 import type { PolicyDocument, Trees } from './documents.ts'
+import { READ_TREES_MS_MAX } from './limits.ts'
 import type { GivenDocument, TreePart } from './tree-thread.ts'
 
 export interface TreesReading {

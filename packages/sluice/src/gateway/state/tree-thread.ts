@@ -7,7 +7,7 @@ import { readPolicyTree } from '@sluice/policy/compile/compile'
 import { extractDocument } from '@sluice/policy/document/document-within'
 import { type Problem, Problems } from '@sluice/policy/document/problem'
 import type { LocatedMap, LocatedNode } from '@sluice/policy/document/read-document'
-import { TREE_ENTRIES_PER_TURN } from '../shared/limits.ts'
+import { TREE_ENTRIES_PER_TURN } from './limits.ts'
 
 export interface GivenDocument {
   readonly file: string

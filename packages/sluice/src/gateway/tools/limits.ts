@@ -1,4 +1,5 @@
-// Limits of what is shown to people about tools, by name and unit.
+// Limits of stored, accepted and refused tool definitions, and of what people are shown of them, by
+// name and unit.
 
 /** How long a tool that appeared on a known server is marked as new. */
 export const NEW_TOOL_MS = 7 * 86_400_000
@@ -10,3 +11,23 @@ export const NEW_TOOLS_SHOWN_MAX = 50
 export const DANGERS_SHOWN_MAX = 20
 /** Characters of text that the console shows of one suspicious place. */
 export const DANGER_LENGTH_MAX = 300
+
+/** Tool definitions that are stored. Further ones are not. */
+export const KEPT_TOOLS_MAX = 20_000
+/** Length of a tool definition that is stored. A longer one is not. */
+export const KEPT_TOOL_LENGTH_MAX = 65_536
+/** How long new tool definitions are collected before they are stored. */
+export const KEEP_TOOLS_EVERY_MS = 1_000
+/** Tool definitions that are stored in one transaction: a few milliseconds. */
+export const KEPT_TOOLS_PER_TURN = 100
+/**
+ * Accepted definitions of all servers, and likewise definitions that wait for a person. Further
+ * ones are not stored.
+ */
+export const PINS_MAX = 50_000
+/** Changes of a definition that a caller is shown. */
+export const HELD_CHANGES_SHOWN_MAX = 5
+/** How long after the first tool of a server others still belong to its first list. */
+export const FIRST_LIST_MS = 60_000
+/** Refused definitions that are remembered; the least recently used is dropped. */
+export const REFUSALS_MAX = 10_000

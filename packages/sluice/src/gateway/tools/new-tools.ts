@@ -6,9 +6,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import { Listeners } from '@sluice/policy/core/listeners'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import type { Ledger } from '../../ledger/ledger.ts'
-import { KEEP_TOOLS_EVERY_MS } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
-import { NEW_TOOL_MS, NEW_TOOLS_MAX, NEW_TOOLS_SHOWN_MAX } from './limits.ts'
+import { KEEP_TOOLS_EVERY_MS, NEW_TOOL_MS, NEW_TOOLS_MAX, NEW_TOOLS_SHOWN_MAX } from './limits.ts'
 
 export interface NewToolsOptions {
   readonly store: DatabaseSync

@@ -4,7 +4,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { LruMap } from '../../core/lru-map.ts'
-import { REFUSALS_MAX } from '../shared/limits.ts'
+import { REFUSALS_MAX } from './limits.ts'
 
 export interface DefinitionRefusal {
   readonly by: string

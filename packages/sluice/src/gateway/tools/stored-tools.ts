@@ -4,13 +4,13 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Category, KnownTool, Risk, ToolDefinition } from '@sluice/policy/core/tools'
 import { classify } from '../../catalogue/classify/classify.ts'
+import type { Log } from '../shared/log.ts'
 import {
   KEEP_TOOLS_EVERY_MS,
   KEPT_TOOL_LENGTH_MAX,
   KEPT_TOOLS_MAX,
   KEPT_TOOLS_PER_TURN,
-} from '../shared/limits.ts'
-import type { Log } from '../shared/log.ts'
+} from './limits.ts'
 
 export class StoredTools {
   readonly #store: DatabaseSync

@@ -3,8 +3,8 @@
 
 import { isObject } from '@sluice/policy/core/json'
 import type { JsonRpcMessage, JsonRpcResponse, RequestId } from '../../protocol/message.ts'
-import { OPEN_REQUESTS_MAX } from '../shared/limits.ts'
 import { SmallSet } from '../shared/small-set.ts'
+import { OPEN_REQUESTS_MAX } from './limits.ts'
 
 /** A request has both, a notification only a method, an answer only an id. */
 export interface MessageHead {

@@ -5,7 +5,8 @@
 import type { JsonValue } from '@sluice/policy/core/json'
 import { withMembers } from '../../../protocol/members.ts'
 import type { RequestId } from '../../../protocol/message.ts'
-import { LISTEN_AGAIN_MS, LISTEN_AGAIN_MS_MAX, LISTEN_RESOURCES_MAX } from '../../shared/limits.ts'
+import { LISTEN_RESOURCES_MAX } from '../../shared/limits.ts'
+import { LISTEN_AGAIN_MS, LISTEN_AGAIN_MS_MAX } from '../limits.ts'
 import type { OutboundRequest } from '../upstream.ts'
 
 export interface ChangeStreamEvents {

@@ -8,7 +8,8 @@ import { patchObject, readMembers, withMembers } from '../../../protocol/members
 import type { JsonRpcRequest, JsonRpcResponse, RequestId } from '../../../protocol/message.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
 import { writeError, writeRequest } from '../../../protocol/write-message.ts'
-import { INPUT_ROUND_PAUSE_MS, INPUT_ROUNDS_MAX, SERVER_REQUESTS_MAX } from '../../shared/limits.ts'
+import { INPUT_ROUNDS_MAX, SERVER_REQUESTS_MAX } from '../../shared/limits.ts'
+import { INPUT_ROUND_PAUSE_MS } from '../limits.ts'
 import type { OutboundRequest } from '../upstream.ts'
 import { sessionQuestion } from './translate.ts'
 

@@ -10,7 +10,7 @@ import {
   STATELESS_REVISION,
 } from '../../../protocol/protocol-generation.ts'
 import { writeNotification, writeRequest } from '../../../protocol/write-message.ts'
-import { GENERATION_PROBE_PROCESS_MS_MAX, STDIN_QUEUE_MESSAGES_MAX } from '../../shared/limits.ts'
+import { GENERATION_PROBE_PROCESS_MS_MAX, STDIN_QUEUE_MESSAGES_MAX } from '../limits.ts'
 import { ScriptedLink, type Sent, settled } from '../scripted-link.test-support.ts'
 import type { UpstreamEvents, UpstreamFailure } from '../upstream.ts'
 import { NegotiatingUpstream } from './negotiating-upstream.ts'

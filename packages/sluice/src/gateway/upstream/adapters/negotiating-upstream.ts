@@ -6,10 +6,7 @@
 import type { RequestId } from '../../../protocol/message.ts'
 import type { ProtocolGeneration } from '../../../protocol/protocol-generation.ts'
 import { writeRequest } from '../../../protocol/write-message.ts'
-import {
-  GENERATION_PROBE_HTTP_MS_MAX,
-  GENERATION_PROBE_PROCESS_MS_MAX,
-} from '../../shared/limits.ts'
+import { GENERATION_PROBE_HTTP_MS_MAX, GENERATION_PROBE_PROCESS_MS_MAX } from '../limits.ts'
 import type { Upstream, UpstreamEvents, UpstreamFailure, UpstreamSendOptions } from '../upstream.ts'
 import {
   isAboutGeneration,

@@ -6,13 +6,8 @@
 import { randomUUID } from 'node:crypto'
 import { patchObject } from '../../../protocol/members.ts'
 import type { JsonRpcResponse, RequestId } from '../../../protocol/message.ts'
-import {
-  INPUT_GATHER_MS,
-  INPUT_HELD_LENGTH_MAX,
-  INPUT_HELD_MAX,
-  INPUT_HELD_MS,
-  SERVER_REQUESTS_MAX,
-} from '../../shared/limits.ts'
+import { INPUT_HELD_MS, SERVER_REQUESTS_MAX } from '../../shared/limits.ts'
+import { INPUT_GATHER_MS, INPUT_HELD_LENGTH_MAX, INPUT_HELD_MAX } from '../limits.ts'
 import type { UpstreamFailure } from '../upstream.ts'
 
 /** A question of the server's, under the key the client answers it by. */

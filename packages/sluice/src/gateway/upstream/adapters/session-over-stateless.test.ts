@@ -16,14 +16,9 @@ import {
   writeRequest,
   writeResult,
 } from '../../../protocol/write-message.ts'
-import {
-  INPUT_ROUND_PAUSE_MS,
-  INPUT_ROUNDS_MAX,
-  LISTEN_AGAIN_MS,
-  LISTEN_RESOURCES_MAX,
-  SERVER_REQUESTS_MAX,
-} from '../../shared/limits.ts'
+import { INPUT_ROUNDS_MAX, LISTEN_RESOURCES_MAX, SERVER_REQUESTS_MAX } from '../../shared/limits.ts'
 import type { MessageContext } from '../../shared/transport.ts'
+import { INPUT_ROUND_PAUSE_MS, LISTEN_AGAIN_MS } from '../limits.ts'
 import { ScriptedLink, settled } from '../scripted-link.test-support.ts'
 import type { UpstreamEvents, UpstreamFailure } from '../upstream.ts'
 import { SessionOverStateless } from './session-over-stateless.ts'

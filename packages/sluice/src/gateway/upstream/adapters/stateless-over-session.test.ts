@@ -6,14 +6,9 @@ import { withMembers } from '../../../protocol/members.ts'
 import type { JsonRpcMessage, JsonRpcResponse, RequestId } from '../../../protocol/message.ts'
 import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { writeNotification, writeRequest } from '../../../protocol/write-message.ts'
-import {
-  INPUT_GATHER_MS,
-  INPUT_HELD_LENGTH_MAX,
-  INPUT_HELD_MAX,
-  INPUT_HELD_MS,
-  SERVER_REQUESTS_MAX,
-} from '../../shared/limits.ts'
+import { INPUT_HELD_MS, SERVER_REQUESTS_MAX } from '../../shared/limits.ts'
 import type { MessageContext } from '../../shared/transport.ts'
+import { INPUT_GATHER_MS, INPUT_HELD_LENGTH_MAX, INPUT_HELD_MAX } from '../limits.ts'
 import { ScriptedLink, settled } from '../scripted-link.test-support.ts'
 import type { UpstreamEvents, UpstreamFailure } from '../upstream.ts'
 import { StatelessOverSession } from './stateless-over-session.ts'

@@ -2,7 +2,7 @@
 // where their sender no longer waits. Used while the generation of a server is found out.
 
 import type { RequestId } from '../../../protocol/message.ts'
-import { STDIN_QUEUE_LENGTH_MAX, STDIN_QUEUE_MESSAGES_MAX } from '../../shared/limits.ts'
+import { STDIN_QUEUE_LENGTH_MAX, STDIN_QUEUE_MESSAGES_MAX } from '../limits.ts'
 import type { UpstreamSendOptions } from '../upstream.ts'
 
 export interface WaitingMessage {

@@ -3,8 +3,8 @@
 
 import { EventParser } from '../../../protocol/sse.ts'
 import { decodeUtf8 } from '../../shared/decode-utf8.ts'
-import { UPSTREAM_MESSAGE_BYTES_MAX } from '../../shared/limits.ts'
 import { STREAM_UNITS_PER_EVENT, STREAM_UNITS_PER_TURN } from '../../shared/turn-limits.ts'
+import { UPSTREAM_MESSAGE_BYTES_MAX } from '../limits.ts'
 import { readUpstreamMessages, type UpstreamMessages } from '../read-upstream-messages.ts'
 import type { ResponseHeaders } from './http-response.ts'
 

@@ -6,11 +6,7 @@ import { Buffer } from 'node:buffer'
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { connect as connectTls } from 'node:tls'
-import {
-  HTTP_CONNECT_MS_MAX,
-  HTTP_KEEP_ALIVE_MS,
-  HTTP_KEEP_ALIVE_MS_MAX,
-} from '../../shared/limits.ts'
+import { HTTP_CONNECT_MS_MAX, HTTP_KEEP_ALIVE_MS, HTTP_KEEP_ALIVE_MS_MAX } from '../limits.ts'
 import { type ResponseEvents, type ResponseHeaders, ResponseReader } from './http-response.ts'
 
 /** A request on its way, as a connection knows it. */

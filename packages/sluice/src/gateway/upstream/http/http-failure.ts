@@ -2,8 +2,8 @@
 // the request may be sent once more. Pure; used by the HTTP transports of this folder.
 
 import type { RequestId } from '../../../protocol/message.ts'
-import { HTTP_ERROR_SHOWN_LENGTH_MAX, HTTP_HANDLE_LENGTH_MAX } from '../../shared/limits.ts'
 import { shorten } from '../../shared/log.ts'
+import { HTTP_ERROR_SHOWN_LENGTH_MAX, HTTP_HANDLE_LENGTH_MAX } from '../limits.ts'
 import type { UpstreamFailure } from '../upstream.ts'
 import type { ResponseHeaders } from './http-response.ts'
 

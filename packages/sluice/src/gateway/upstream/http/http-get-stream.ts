@@ -3,13 +3,13 @@
 
 import { EVENT_IDLE_LINES_MAX } from '../../../protocol/json/limits.ts'
 import type { RequestId } from '../../../protocol/message.ts'
+import { restartDelayMs } from '../../shared/restart.ts'
 import {
   HTTP_RESUME_TRIES_MAX,
   HTTP_RESUME_WAIT_MS,
   HTTP_RESUME_WAIT_MS_MAX,
   HTTP_RESUME_WAIT_MS_MIN,
-} from '../../shared/limits.ts'
-import { restartDelayMs } from '../../shared/restart.ts'
+} from '../limits.ts'
 import type { UpstreamFailure } from '../upstream.ts'
 import { bodyKindOf, EventBody } from './http-body.ts'
 import { HttpExchange } from './http-exchange.ts'

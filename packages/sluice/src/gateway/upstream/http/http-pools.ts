@@ -6,11 +6,7 @@ import { type LookupAddress, type LookupAllOptions, lookup as resolve } from 'no
 import type { LookupFunction } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { getZone, type Zone } from '../../../identity/oauth/address-zones.ts'
-import {
-  HTTP_CONNECTIONS_MAX,
-  HTTP_POOL_LOOK_MS,
-  HTTP_SILENCE_MS_MAX,
-} from '../../shared/limits.ts'
+import { HTTP_CONNECTIONS_MAX, HTTP_POOL_LOOK_MS, HTTP_SILENCE_MS_MAX } from '../limits.ts'
 import { Connection, type ConnectionEvents, type ConnectionJob } from './http-connection.ts'
 
 /** From the outside in; a special address is in none of them. */

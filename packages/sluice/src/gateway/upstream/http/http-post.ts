@@ -3,8 +3,8 @@
 
 import { EVENT_IDLE_LINES_MAX } from '../../../protocol/json/limits.ts'
 import type { RequestId } from '../../../protocol/message.ts'
-import { HTTP_ERROR_BYTES_MAX, HTTP_LISTEN_JSON_MS_MAX } from '../../shared/limits.ts'
 import { checkTrace } from '../../shared/trace-context.ts'
+import { HTTP_ERROR_BYTES_MAX, HTTP_LISTEN_JSON_MS_MAX } from '../limits.ts'
 import { readUpstreamMessages, type UpstreamMessages } from '../read-upstream-messages.ts'
 import type { UpstreamFailure } from '../upstream.ts'
 import { type BodyEvents, bodyKindOf, EventBody, JsonBody, type ResponseBody } from './http-body.ts'

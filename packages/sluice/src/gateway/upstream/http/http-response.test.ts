@@ -3,7 +3,7 @@
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { HTTP_HEADER_BYTES_MAX } from '../../shared/limits.ts'
+import { HTTP_HEADER_BYTES_MAX } from '../limits.ts'
 import { ResponseReader } from './http-response.ts'
 
 interface Read {

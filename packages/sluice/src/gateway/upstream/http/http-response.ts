@@ -8,7 +8,7 @@ import {
   HTTP_CHUNK_LINE_LENGTH_MAX,
   HTTP_HEADER_BYTES_MAX,
   HTTP_INTERIM_RESPONSES_MAX,
-} from '../../shared/limits.ts'
+} from '../limits.ts'
 
 export interface ResponseEvents {
   onHead(status: number, headers: ResponseHeaders): void

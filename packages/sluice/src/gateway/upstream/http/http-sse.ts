@@ -4,7 +4,7 @@
 
 import { EVENT_IDLE_LINES_MAX } from '../../../protocol/json/limits.ts'
 import type { RequestId } from '../../../protocol/message.ts'
-import { HTTP_ENDPOINT_LENGTH_MAX, HTTP_ENDPOINT_MS_MAX } from '../../shared/limits.ts'
+import { HTTP_ENDPOINT_LENGTH_MAX, HTTP_ENDPOINT_MS_MAX } from '../limits.ts'
 import { bodyKindOf, EventBody } from './http-body.ts'
 import { HttpExchange } from './http-exchange.ts'
 import type { HttpHost, HttpTransport, OutgoingMessage } from './http-host.ts'

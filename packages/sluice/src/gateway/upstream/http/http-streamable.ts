@@ -3,12 +3,8 @@
 
 import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'
 import { writeNotification, writeRequest } from '../../../protocol/write-message.ts'
-import {
-  HTTP_FAREWELL_MS_MAX,
-  HTTP_HANDLE_LENGTH_MAX,
-  HTTP_TAILS_MAX,
-} from '../../shared/limits.ts'
 import { SmallSet } from '../../shared/small-set.ts'
+import { HTTP_FAREWELL_MS_MAX, HTTP_HANDLE_LENGTH_MAX, HTTP_TAILS_MAX } from '../limits.ts'
 import type { OutboundRequest, UpstreamFailure } from '../upstream.ts'
 import { EventBody } from './http-body.ts'
 import { HttpExchange } from './http-exchange.ts'

@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test, vi } from 'vitest'
 import { writeEvent } from '../../../../../../test/servers/http.ts'
-import { HTTP_LISTEN_JSON_MS_MAX } from '../../shared/limits.ts'
 import { until } from '../ask.test-support.ts'
+import { HTTP_LISTEN_JSON_MS_MAX } from '../limits.ts'
 import { connect, EVENTS, isCall, serve, up } from './http.test-support.ts'
 
 describe('streams', () => {

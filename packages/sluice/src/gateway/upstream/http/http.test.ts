@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { type Behaviour, writeEvent } from '../../../../../../test/servers/http.ts'
 import { writeError, writeNotification, writeResult } from '../../../protocol/write-message.ts'
-import { HTTP_OPEN_EXCHANGES_MAX } from '../../shared/limits.ts'
 import { until } from '../ask.test-support.ts'
+import { HTTP_OPEN_EXCHANGES_MAX } from '../limits.ts'
 import { connect, EVENTS, isCall, serve, up } from './http.test-support.ts'
 
 describe('a server that behaves', () => {

@@ -5,6 +5,8 @@
 import { performance } from 'node:perf_hooks'
 import type { RequestId } from '../../../protocol/message.ts'
 import type { ProtocolGeneration } from '../../../protocol/protocol-generation.ts'
+import type { Log } from '../../shared/log.ts'
+import { TokenBucket } from '../../shared/token-bucket.ts'
 import {
   HTTP_AGAIN_MS,
   HTTP_OPEN_EXCHANGES_MAX,
@@ -12,9 +14,7 @@ import {
   STDOUT_UNIT_BYTES,
   STDOUT_UNITS_PER_SECOND,
   STRAY_LINES_LOGGED_PER_SECOND,
-} from '../../shared/limits.ts'
-import type { Log } from '../../shared/log.ts'
-import { TokenBucket } from '../../shared/token-bucket.ts'
+} from '../limits.ts'
 import type { UpstreamMessages } from '../read-upstream-messages.ts'
 import type { Upstream, UpstreamEvents, UpstreamFailure, UpstreamSendOptions } from '../upstream.ts'
 import { readMessageHead, UpstreamState } from '../upstream-state.ts'

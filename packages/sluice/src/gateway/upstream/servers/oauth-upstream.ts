@@ -3,7 +3,7 @@
 // one. What fails then says which command to run.
 
 import type { RequestId } from '../../../protocol/message.ts'
-import { OPEN_REQUESTS_MAX } from '../../shared/limits.ts'
+import { OPEN_REQUESTS_MAX } from '../limits.ts'
 import type { Upstream, UpstreamEvents, UpstreamFailure, UpstreamSendOptions } from '../upstream.ts'
 import { readMessageHead } from '../upstream-state.ts'
 import type { ServerLogin } from './login-tokens.ts'

@@ -4,15 +4,15 @@
 
 import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
+import { type Log, shorten } from '../../shared/log.ts'
+import { TokenBucket } from '../../shared/token-bucket.ts'
 import {
   LAST_LINE_LENGTH_MAX,
   LAST_LINES_MAX,
   LOGGED_LINE_LENGTH_MAX,
   STDERR_BYTES_PER_SECOND,
   STDERR_LINES_PER_SECOND,
-} from '../../shared/limits.ts'
-import { type Log, shorten } from '../../shared/log.ts'
-import { TokenBucket } from '../../shared/token-bucket.ts'
+} from '../limits.ts'
 
 export class StderrLog {
   readonly #log: Log

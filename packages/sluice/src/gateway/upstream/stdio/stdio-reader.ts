@@ -5,14 +5,14 @@
 import type { Readable } from 'node:stream'
 import { type DecodedLine, LineSplitter } from '../../../protocol/lines.ts'
 import { decodeUtf8 } from '../../shared/decode-utf8.ts'
+import { TokenBucket } from '../../shared/token-bucket.ts'
 import {
   STDOUT_CREDIT_MAX,
   STDOUT_LINES_PER_TURN,
   STDOUT_UNIT_BYTES,
   STDOUT_UNITS_PER_SECOND,
   UPSTREAM_MESSAGE_BYTES_MAX,
-} from '../../shared/limits.ts'
-import { TokenBucket } from '../../shared/token-bucket.ts'
+} from '../limits.ts'
 
 export class StdioReader {
   readonly #stdout: Readable

@@ -3,7 +3,7 @@
 
 import { Writable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { STDIN_QUEUE_LENGTH_MAX, STDIN_STUCK_MS, STDIN_WRITE_LENGTH } from '../../shared/limits.ts'
+import { STDIN_QUEUE_LENGTH_MAX, STDIN_STUCK_MS, STDIN_WRITE_LENGTH } from '../limits.ts'
 import { StdioWriter } from './stdio-writer.ts'
 
 function make() {

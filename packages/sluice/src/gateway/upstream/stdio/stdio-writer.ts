@@ -8,7 +8,7 @@ import {
   STDIN_QUEUE_MESSAGES_MAX,
   STDIN_STUCK_MS,
   STDIN_WRITE_LENGTH,
-} from '../../shared/limits.ts'
+} from '../limits.ts'
 
 export class StdioWriter {
   readonly #stdin: Writable

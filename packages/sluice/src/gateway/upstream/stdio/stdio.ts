@@ -7,20 +7,19 @@ import type { DecodedLine } from '../../../protocol/lines.ts'
 import type { RequestId } from '../../../protocol/message.ts'
 import { oneLine } from '../../../protocol/write-message.ts'
 import { CHILD_VARIABLE, environmentFor } from '../../processes/environment.ts'
+import { KILL_WAIT_MS, TERM_GRACE_MS } from '../../processes/limits.ts'
 import { endGroup } from '../../processes/process-group.ts'
 import type { Watcher } from '../../processes/watcher.ts'
+import { type Log, shorten } from '../../shared/log.ts'
+import { TokenBucket } from '../../shared/token-bucket.ts'
+import type { ClientEnvironment } from '../../shared/transport.ts'
 import {
   EXIT_DRAIN_MS,
-  KILL_WAIT_MS,
   STDIN_END_GRACE_MS,
   STDIN_QUEUE_LENGTH_MAX,
   STDIN_QUEUE_MESSAGES_MAX,
   STRAY_LINES_LOGGED_PER_SECOND,
-  TERM_GRACE_MS,
-} from '../../shared/limits.ts'
-import { type Log, shorten } from '../../shared/log.ts'
-import { TokenBucket } from '../../shared/token-bucket.ts'
-import type { ClientEnvironment } from '../../shared/transport.ts'
+} from '../limits.ts'
 import { readUpstreamMessages } from '../read-upstream-messages.ts'
 import type { Upstream, UpstreamEvents, UpstreamFailure } from '../upstream.ts'
 import { readMessageHead, UpstreamState } from '../upstream-state.ts'
