@@ -56,6 +56,23 @@ test('pages that code, messages and tests name exist', () => {
   expect(missing).toEqual([])
 })
 
+test('files that ARCHITECTURE.md and CONTRIBUTING.md name exist', () => {
+  const sources = listFiles('**/*.{ts,tsx,js,json,md}')
+  const missing = ['ARCHITECTURE.md', 'CONTRIBUTING.md'].flatMap((page) =>
+    [
+      ...readFileSync(join(ROOT, page), 'utf8').matchAll(
+        /`([\w./-]+\/[\w.-]+\.(?:ts|js|json|md))`/g,
+      ),
+    ]
+      .filter(
+        ([, name = '']) =>
+          !/\bNAME\b/.test(name) && !sources.some((path) => `/${path}`.endsWith(`/${name}`)),
+      )
+      .map(([, name]) => `${page} names ${name}`),
+  )
+  expect(missing).toEqual([])
+})
+
 function listFiles(pattern: string): string[] {
   return globSync(pattern, { cwd: ROOT, exclude: (path) => NOT_OURS.includes(path) })
     .filter((path) => !path.split('/').some((part) => NOT_OURS.includes(part)))

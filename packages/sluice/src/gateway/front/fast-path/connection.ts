@@ -11,8 +11,8 @@ import {
   PLAIN_HEAD_BYTES_MAX,
   PLAIN_REQUEST_BYTES_MAX,
 } from '../../shared/limits.ts'
+import { type FastPathPeer, FastPathResponseWriter } from './fast-path-response-writer.ts'
 import { type FastPathHead, FastPathReader } from './request-reader.ts'
-import { type FastPathPeer, FastPathResponseWriter } from './response-writer.ts'
 
 export interface PlainEvents {
   /** The body is text where it is all ASCII, and bytes if it is not. */
