@@ -194,8 +194,11 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a cluster', postgres)
     await b.stop()
     const twins = await sluiceJson(['gates', '--data', twin.data])
     expect(twins.gates[1]).toMatchObject({ name: 'b', isLive: true, state: 'ready' })
-    const wrongKey = { store, cluster: { name: 'c', key: `${KEY}, another one` } }
+    // One with another key does not even take the name.
+    const wrongKey = { store, cluster: { name: 'b', key: `${KEY}, another one` } }
     await expect(ownGate({ servers: {}, config: wrongKey })).rejects.toThrow('key of this cluster')
+    const client = await PlainClient.open(twin as unknown as RunningGate, 'count')
+    expect((await client.call('read')).answer.result).toBeDefined()
   })
 
   test('what each gate would count for itself is refused', async () => {

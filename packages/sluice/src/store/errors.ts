@@ -15,7 +15,7 @@ export const ERRORS = {
   STORE_MISSING: 'a file of the data directory is not there, or was moved away',
   STORE_IO: 'the disk answered with an error',
   STORE_ADDRESS: 'the address of the shared store is wrong',
-  STORE_UNREACHABLE: 'the shared store does not answer in time',
+  STORE_UNREACHABLE: 'the shared store does not answer in time, or refuses the connection',
   STORE_FENCED: 'another gate with the same name uses the shared store',
   STORE_LOST: 'the shared store no longer has what it had confirmed',
   STORE_CONFLICT: 'another gate changed the same at the same time',

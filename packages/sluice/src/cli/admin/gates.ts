@@ -32,7 +32,7 @@ export function addGates(parent: Command, answer: SetExitCode): void {
       const configs = new Set(live.map(({ config }) => config))
       const rows = gates.map((gate) => [
         `${String(gate.name)}${gate.name === response.self ? ' (this one)' : ''}`,
-        gate.isLive === true ? String(gate.state) : 'gone',
+        gate.isLive === true || gate.state === 'stopped' ? String(gate.state) : 'gone',
         gate.isCurrent === true ? 'current' : `at ${gate.version}`,
         String(gate.release),
         String(gate.config),

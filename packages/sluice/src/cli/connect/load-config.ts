@@ -53,15 +53,16 @@ export function loadConfig(
 }
 
 function withStore(
-  { cluster }: GateConfig,
+  { cluster, clusterSettings }: GateConfig,
   store: string | undefined,
   environment: Environment,
 ): Pick<GateConfig, 'cluster'> {
   if (store === undefined) return {}
-  const key = cluster?.key ?? environment.SLUICE_CLUSTER_KEY
-  const wrong = whatIsWrong(store, key)
+  const settings = cluster ??
+    clusterSettings ?? { name: hostname(), key: environment.SLUICE_CLUSTER_KEY ?? '' }
+  const wrong = whatIsWrong(store, settings.key)
   if (wrong !== undefined) throw new CliError('CLI_ARGUMENT', wrong.what, wrong.help)
-  return { cluster: { name: cluster?.name ?? hostname(), key: key as string, store } }
+  return { cluster: { ...settings, store } }
 }
 
 /** As `loadConfig` reads it, for a gate that reads its configuration again: throws the first mistake. */

@@ -9,6 +9,9 @@ import { CliError } from '../../terminal/errors.ts'
 import { type Output, plural } from '../../terminal/output.ts'
 import { readAllCheckpoints, readKeys } from './keys.ts'
 
+/** No such table, no such schema. */
+const NO_TABLES = ['42P01', '3F000']
+
 export interface VerifyStoreOptions {
   readonly store: string
   readonly checkpoint?: readonly string[]
@@ -42,10 +45,16 @@ export async function verifyStore(options: VerifyStoreOptions, output: Output): 
       output.line(output.paint('dim', 'no checkpoint: a chain that was replaced cannot be seen'))
     return ok ? 0 : 1
   } catch (error) {
-    const { message, help = 'see that the role may read the schema `sluice`' } = error as Error & {
-      help?: string
-    }
-    throw new CliError('CLI_FILE', message, help)
+    const { code, help, message } = error as Error & { code?: string; help?: string }
+    const isEmpty = code !== undefined && NO_TABLES.includes(code)
+    throw new CliError(
+      'CLI_FILE',
+      isEmpty ? `${connections.where} has no ledger: ${message}` : message,
+      help ??
+        (isEmpty
+          ? 'name the database that gates use'
+          : 'see that the role may read the schema `sluice`'),
+    )
   } finally {
     await connections.close()
   }

@@ -18,6 +18,9 @@ export interface ClusterConfig {
   readonly address?: string | undefined
 }
 
+/** `cluster:` of a file without `store:`, which then comes from the command line. */
+export type ClusterSettings = Omit<ClusterConfig, 'store'>
+
 const KEY_LENGTH_MIN = 32
 const ADDRESS = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]{1,253})(:\d{1,5})?$/
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
@@ -51,28 +54,20 @@ export const CLUSTER: Shape = {
 export function readCluster(
   map: LocatedMap,
   values: ConfigValues,
-): { readonly cluster?: ClusterConfig } {
+): { readonly cluster?: ClusterConfig; readonly clusterSettings?: ClusterSettings } {
   const node = findEntry(map, 'store')
   const cluster = asMap(findEntry(map, 'cluster'))
+  const [first] = cluster.entries
+  if (node === undefined && first === undefined) return {}
+  const at = node?.at ?? (first?.key.at as number)
   const keyNode = findEntry(cluster, 'key')
   const key = keyNode === undefined ? values.variable('SLUICE_CLUSTER_KEY') : values.text(keyNode)
   const nameNode = findEntry(cluster, 'name')
   const name = nameNode === undefined ? hostname() : values.text(nameNode)
-  if (node === undefined) {
-    const [first] = cluster.entries
-    if (first !== undefined)
-      values.problems.error(
-        'CONFIG_STORE',
-        first.key.at,
-        '`cluster` does nothing without a shared `store`',
-        'add `store: postgres://…`, or remove `cluster`',
-      )
-    return {}
-  }
   if (!NAME.test(name))
     values.problems.error(
       'CONFIG_STORE',
-      (nameNode ?? node).at,
+      nameNode?.at ?? at,
       `\`${name}\` cannot be the name of a gate`,
       'letters, digits, `.`, `_` and `-`, at most 63: set `cluster: { name }`',
     )
@@ -85,10 +80,12 @@ export function readCluster(
       `\`${address}\` is not an address of a gate`,
       'write `host` or `host:port`',
     )
+  const settings = { name, key: key ?? '', address }
+  if (node === undefined) return { clusterSettings: settings }
   const store = values.text(node)
   const wrong = whatIsWrong(store, key)
-  if (wrong !== undefined) values.problems.error('CONFIG_STORE', node.at, wrong.what, wrong.help)
-  return { cluster: { store, name, key: key ?? '', address } }
+  if (wrong !== undefined) values.problems.error('CONFIG_STORE', at, wrong.what, wrong.help)
+  return { cluster: { ...settings, store } }
 }
 
 /** Also for an address that is given on the command line. */

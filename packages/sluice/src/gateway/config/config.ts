@@ -20,7 +20,7 @@ import { type AgentsConfig, readAgents } from './agents.ts'
 import { type AlertsConfig, readAlerts } from './alerts.ts'
 import { type ListenConfig, readIssuers, readListenConfig } from './auth.ts'
 import { type ChannelsConfig, readChannels } from './channels.ts'
-import { type ClusterConfig, readCluster } from './cluster.ts'
+import { type ClusterConfig, type ClusterSettings, readCluster } from './cluster.ts'
 import { findDataFolder } from './data-location.ts'
 import { policyNames, readGrants, readPolicies } from './grants.ts'
 import { type LedgerConfig, readLedger } from './ledger.ts'
@@ -79,6 +79,7 @@ export interface GateConfig extends ListenConfig, AgentsConfig {
   readonly data: string
   /** Several gates share a database; undefined for the embedded store. */
   readonly cluster?: ClusterConfig
+  readonly clusterSettings?: ClusterSettings
   readonly servers: Readonly<Record<string, ServerConfig>>
   /** The same as the file has them, variables not filled in: for people and the ledger. */
   readonly writtenServers?: Readonly<Record<string, JsonObject>>

@@ -29,8 +29,14 @@ export async function joinCluster(
   documents: CompiledDocuments,
   log: Log,
 ): Promise<SharedStore | undefined> {
-  const { cluster } = config
-  if (cluster === undefined) return undefined
+  const { cluster, clusterSettings } = config
+  if (cluster === undefined) {
+    if (clusterSettings === undefined) return undefined
+    throw new OperationError(
+      `\`${config.file}\` has \`cluster:\`, which does nothing without a shared store`,
+      'add `store: postgres://…` or pass --store, or remove `cluster:`',
+    )
+  }
   const objection = clusterObjection(documents.policies.values())
   if (objection !== undefined)
     throw new OperationError(objection, 'see docs/concepts/scale.md for what gates share')

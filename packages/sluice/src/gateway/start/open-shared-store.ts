@@ -134,6 +134,7 @@ export class SharedStore {
     try {
       await migrate(shared.#connections)
       await shared.#mark()
+      await shared.#checkKey()
       const { openFrom } = await shared.admission.start()
       // From now on this gate is counted; before, a newer one may have removed what it needs.
       await checkStoreVersion(shared.#connections)
@@ -265,6 +266,13 @@ export class SharedStore {
     await this.directory.leave().catch(() => {})
     await this.#connections.close()
     this.#identity?.close()
+  }
+
+  /** A gate with another key must not take the name of one that runs. */
+  async #checkKey(): Promise<void> {
+    const { key, name: gate } = this.#config.cluster
+    const parts = { connections: this.#connections, gate, key: deriveKey(key, 'rows') }
+    await new SharedRows({ ...parts, epoch: () => 0 }).readNews(() => {})
   }
 
   /** A directory belongs to one gate of one store, or to none. */

@@ -20,29 +20,31 @@ export function isPostgresUrl(text: string): boolean {
 
 export function parsePostgresUrl(text: string): PostgresAddress {
   const url = URL.canParse(text) && isPostgresUrl(text) ? new URL(text) : undefined
-  if (url === undefined)
-    throw wrong('it is not an address', 'write postgres://user@host:5432/database')
+  if (url === undefined) {
+    const why = isPostgresUrl(text) ? 'it is not an address' : 'it does not begin with postgres://'
+    throw wrong(why, 'write postgres://user@host:5432/database')
+  }
   for (const name of url.searchParams.keys())
     if (!PARAMETERS.includes(name))
       throw wrong(
         `the parameter \`${name}\` is not known`,
         `there are ${PARAMETERS.map((each) => `\`${each}\``).join(', ')}`,
       )
-  const host = url.searchParams.get('host') ?? decodeURIComponent(url.hostname)
-  const database = decodeURIComponent(url.pathname.slice(1))
+  const host = url.searchParams.get('host') ?? decodePart(url.hostname)
+  const database = decodePart(url.pathname.slice(1))
   if (host === '' || url.username === '' || database === '')
     throw wrong('user, host or database is missing', 'write postgres://user@host:5432/database')
   const place = {
     host: host.replace(/^\[(.*)\]$/, '$1'),
     port: url.port === '' ? 5432 : Number(url.port),
-    user: decodeURIComponent(url.username),
+    user: decodePart(url.username),
     database,
   }
   const { PGPASSFILE: file, PGPASSWORD: given } = process.env
   const password =
     url.password === ''
       ? (given ?? (file ? readPassword(file, place) : undefined))
-      : decodeURIComponent(url.password)
+      : decodePart(url.password)
   return {
     ...place,
     ...(password === undefined ? {} : { password }),
@@ -64,11 +66,30 @@ function toTls(host: string, parameters: URLSearchParams): PostgresAddress['ssl'
     throw wrong(`\`sslmode=${mode}\` is not supported`, `use one of ${MODES.join(', ')}`)
   if (mode === 'disable' || (mode === null && isLocal(host))) return false
   const root = parameters.get('sslrootcert')
-  const ca = root === null ? {} : { ca: readFileSync(root, 'utf8') }
+  const ca = root === null ? {} : { ca: readAuthority(root) }
   if (mode === 'require') return { ...ca, rejectUnauthorized: false }
   if (mode === 'verify-ca')
     return { ...ca, rejectUnauthorized: true, checkServerIdentity: () => undefined }
   return { ...ca, rejectUnauthorized: true }
+}
+
+function decodePart(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw wrong('it has a `%` without two hexadecimal digits', 'write a `%` of a password as `%25`')
+  }
+}
+
+function readAuthority(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw wrong(
+      `\`sslrootcert=${file}\` cannot be read: ${(error as Error).message}`,
+      'name a file in PEM with the certificate of the authority',
+    )
+  }
 }
 
 function isLocal(host: string): boolean {

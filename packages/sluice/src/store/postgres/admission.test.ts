@@ -22,6 +22,7 @@ import type { DecisionEntry } from '../../ledger/records/record.ts'
 import type { AdmissionReply, ChargeRequest } from '../admission.ts'
 import { describePostgres, parsePostgresUrl } from './address.ts'
 import { PostgresConnections } from './connections.ts'
+import { toUnreachable } from './explain-failure.ts'
 import { openSharedGate } from './shared-gate.test-support.ts'
 
 const NOW = { wallMs: 1_000, monotonicMs: 1_000 }
@@ -272,6 +273,21 @@ test('the address: encrypted and checked, unless it is on this machine or says o
     'postgres://s@db',
     'postgres://s@db/sluice?sslmode=prefer',
     'postgres://s@db/sluice?options=-c%20x',
+    'postgres://s:100%@db/sluice',
+    'postgres://s@db/sluice?sslrootcert=/nowhere',
   ])
     expect(() => parsePostgresUrl(wrong)).toThrow('address of the shared store')
+})
+
+test.each([
+  [{ message: 'no such database', code: '3D000', severity: 'FATAL' }, 'refuses', 'createdb'],
+  [{ message: 'wrong password', code: '28P01', severity: 'FATAL' }, 'refuses', 'PGPASSWORD'],
+  [{ message: 'SASL: client password must be a string' }, 'none is given', 'PGPASSWORD'],
+  [{ message: 'The server does not support SSL connections' }, 'refuses', 'sslmode=disable'],
+  [{ message: 'self-signed', code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }, 'self-signed', 'sslrootcert'],
+  [{ message: 'connect ECONNREFUSED', code: 'ECONNREFUSED' }, 'does not answer', 'reachable'],
+])('a failure says what to do: %o', (failure, said, help) => {
+  const error = toUnreachable('postgres://s@db/sluice', failure)
+  expect(error.message).toContain(said)
+  expect(error.help).toContain(help)
 })

@@ -7,6 +7,7 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from '
 import { StoreError } from '../errors.ts'
 import { BLOCKING_DEADLINE_MS, BLOCKING_GRACE_MS, SHARED_RETRY_MS_MAX } from '../limits.ts'
 import { describePostgres, type PostgresAddress } from './address.ts'
+import { toUnreachable } from './explain-failure.ts'
 
 export interface BlockingStatement {
   readonly text: string
@@ -91,12 +92,8 @@ export class BlockingConnection {
     throw this.#unreachable(this.#downWhy)
   }
 
-  #unreachable(why: string): StoreError {
-    return new StoreError(
-      'STORE_UNREACHABLE',
-      `the shared store ${describePostgres(this.#address)} does not answer: ${why}`,
-      'see that PostgreSQL runs and is reachable; the gate recovers automatically',
-    )
+  #unreachable(message: string): StoreError {
+    return toUnreachable(describePostgres(this.#address), { message })
   }
 
   close(): void {

@@ -4,9 +4,9 @@
 // works. Used by the rest of this folder.
 
 import type { Client as PgClient, QueryResult } from 'pg'
-import { StoreError } from '../errors.ts'
 import { CONNECTIONS_MAX, STATEMENT_DEADLINE_MS } from '../limits.ts'
 import { describePostgres, type PostgresAddress } from './address.ts'
+import { toUnreachable } from './explain-failure.ts'
 
 export type Row = QueryResult['rows'][number]
 
@@ -58,7 +58,7 @@ export class PostgresConnections {
         else this.#destroy(client)
       }
       if (hasNoEffect && !isFatal(error)) throw error
-      throw this.#unreachable(error as Error)
+      throw toUnreachable(this.where, error as Error, error)
     } finally {
       clearTimeout(timer)
     }
@@ -109,15 +109,6 @@ export class PostgresConnections {
     client.connection.stream.destroy()
     // Its place is free for another.
     this.#waiting.shift()?.(undefined)
-  }
-
-  #unreachable(error: Error): StoreError {
-    return new StoreError(
-      'STORE_UNREACHABLE',
-      `the shared store ${this.where} does not answer: ${error.message}`,
-      'see that PostgreSQL runs and is reachable; the gate recovers automatically',
-      error,
-    )
   }
 }
 

@@ -35,7 +35,8 @@ export async function migrate(
       await connections.query(sqlOf(version + 1, migration), undefined, MIGRATE_DEADLINE_MS)
     } catch (error) {
       // Another gate was faster: its row is the one that collides.
-      if ((await readStoreVersion(connections)).version <= version) throw explain(error as Error)
+      if ((await readStoreVersion(connections)).version <= version)
+        throw explain(error as Error, done === 0)
     }
   }
 }
@@ -87,12 +88,13 @@ async function readStoreVersion(connections: PostgresConnections): Promise<Store
   return { version: Number(row?.version), oldest: Number(row?.oldest) }
 }
 
-function explain(error: Error & { code?: string }): Error {
+function explain(error: Error & { code?: string }, isEmpty: boolean): Error {
   if (error.code !== '42501') return error
-  return new StoreError(
-    'STORE_OWNER',
-    `the tables of the shared store are of an older version, and its role may not change them: ${error.message}`,
-    'start one gate with a role that owns the schemas `sluice` and `sluice_agents`, then the others',
-    error,
-  )
+  const what = isEmpty
+    ? 'the shared store has no tables yet, and its role may not create them'
+    : 'the tables of the shared store are of an older version, and its role may not change them'
+  const help = isEmpty
+    ? 'name a role that owns the database, or may create schemas in it'
+    : 'start one gate with a role that owns the schemas `sluice` and `sluice_agents`, then the others'
+  return new StoreError('STORE_OWNER', `${what}: ${error.message}`, help, error)
 }
