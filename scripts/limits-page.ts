@@ -11,13 +11,19 @@ const PAGE = join(ROOT, 'docs', 'reference', 'limits.md')
 const MARK =
   '<!-- From here on made by scripts/limits-page.ts: change the limits.ts of the room. -->'
 const FILES = ['packages/*/src/**/{,console-,turn-}limits.ts']
-/** By the suffix of the name, without `_MAX` and `_MIN`; otherwise it is a number of things. */
+/** By the ending of the name without its qualifier (`QUALIFIERS`); otherwise it is a number of things. */
 const UNITS: readonly (readonly [ending: RegExp, unit: string])[] = [
+  [/BYTES_PER_SECOND$/, 'bytes per second'],
+  [/_PER_SECOND$/, 'per second'],
+  [/MEGABYTES$/, 'MiB'],
+  [/KIB$/, 'KiB'],
   [/BYTES$/, 'bytes'],
   [/(_|^)MS$|Ms$/, 'ms'],
-  [/SECONDS$/, 's'],
+  [/SECONDS$|_S$/, 's'],
+  [/PERCENT$/, '%'],
   [/(LENGTH|CHARS)$|[lL]ength$/, 'UTF-16 code units'],
 ]
+const QUALIFIERS = /(_?(MAX|MIN|Max|Min)|_(ALLOWED|DEFAULT|KEPT|SHOWN|TYPICAL))+$/
 
 export interface LimitRow {
   readonly file: string
@@ -75,7 +81,7 @@ function numbersIn(name: string, value: unknown): [string, number][] {
 }
 
 function getUnit(name: string): string {
-  const bare = name.replace(/_?(MAX|MIN|Max|Min)$/, '')
+  const bare = name.replace(QUALIFIERS, '')
   return UNITS.find(([ending]) => ending.test(bare))?.[1] ?? ''
 }
 

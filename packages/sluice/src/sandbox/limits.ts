@@ -40,7 +40,7 @@ export const WATCHDOG_INTERVAL_MS = 50
 export const AWAKE_PAUSE_MS = 20
 /** How long a thread may serve one request after another, before its event loop runs again. */
 export const AWAKE_MS_MAX = 500
-/** Young generation of a thread's V8 heap, in MiB. */
+/** Young generation of a thread's V8 heap. */
 export const THREAD_YOUNG_MEGABYTES = 12
 /** Threads in a row that may end while idle, before no other is started. */
 export const THREAD_FAILURES_MAX = 5

@@ -10,7 +10,7 @@ export const OPEN_TIMEOUT_MS = 2_000
 export const WAL_PAGES_MAX = 4_000
 /** Disk space that the write-ahead log keeps after a checkpoint. */
 export const WAL_KEPT_BYTES_MAX = 32 * 1_048_576
-/** Page cache of one database, in KiB. */
+/** Page cache of one database. */
 export const CACHE_KIB_MAX = 4_096
 
 /** Symbolic links on the path to a data directory, as on Linux. A path with more is refused. */

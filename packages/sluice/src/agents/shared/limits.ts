@@ -245,12 +245,12 @@ export const IMPORT_LABELS_MAX = 64
  */
 export const TEMPLATE_ELEMENTS_MAX = 100_000
 /**
- * V8 heap of the step thread in MiB, without the memories of guests. Beyond it the thread ends, its
+ * V8 heap of the step thread, without the memories of guests. Beyond it the thread ends, its
  * request fails, and a new thread takes over.
  */
 export const STEP_HEAP_MEGABYTES = 512
 /**
- * V8 heap of the transfer thread in MiB, without the memories of guests. Beyond it the thread ends,
+ * V8 heap of the transfer thread, without the memories of guests. Beyond it the thread ends,
  * its request fails, and a new thread takes over.
  */
 export const TRANSFER_HEAP_MEGABYTES = 768

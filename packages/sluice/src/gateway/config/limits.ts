@@ -33,9 +33,9 @@ export const CONFIG_RELOAD_LENGTH_MAX = 262_144
 
 /** Default of `alerts.every`. */
 export const ALERT_EVERY_MS = 900_000
-/** Default of `alerts.denials`, in percent. */
+/** Default of `alerts.denials`. */
 export const ALERT_DENIALS_PERCENT = 50
-/** Default of `alerts.limit`, in percent. */
+/** Default of `alerts.limit`. */
 export const ALERT_LIMIT_PERCENT = 80
 /** Largest `alerts.every`. */
 export const ALERT_EVERY_SECONDS_MAX = 7 * 86_400

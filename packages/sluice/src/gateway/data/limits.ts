@@ -25,7 +25,7 @@ export const INDEX_BUSY_RECORDS = 1_000
 export const STATE_EVERY_RECORDS = 20_000
 /** How often it is checked whether a snapshot is due. */
 export const STATE_LOOK_EVERY_MS = 60_000
-/** Events of one counter that a snapshot stores separately; older ones are merged. */
+/** Events of one counter in a snapshot. Beyond it, neighbours are merged into the later one. */
 export const STATE_COUNTER_EVENTS_MAX = 10_000
 /**
  * Events of all counters in a snapshot. Beyond it no snapshot is written, and the next start reads
