@@ -152,7 +152,7 @@ export const JUDGED_TEXT_LENGTH_MAX = 1_024
  * A call with more is reported as unknown.
  */
 export const REPLAY_UNKNOWNS_MAX = 5
-/** Nesting of a tool's input schema that is followed. Arguments below it count as undeclared. */
+/** Nesting of a tool's input schema that is followed. Arguments below it may have any type. */
 export const SCHEMA_DEPTH_MAX = 16
 
 /**

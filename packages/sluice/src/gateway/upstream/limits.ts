@@ -101,7 +101,8 @@ export const HTTP_RESUME_WAIT_MS_MIN = 100
 /** Longest pause before a stream is resumed. */
 export const HTTP_RESUME_WAIT_MS_MAX = 60_000
 /**
- * Length of a server's session id or event id that the gate sends back. A longer one is ignored.
+ * Length of a server's session id. A longer one fails the session with `UPSTREAM_BAD_ANSWER`. Of a
+ * longer login challenge (`WWW-Authenticate`) the rest is cut.
  */
 export const HTTP_HANDLE_LENGTH_MAX = 1_024
 /** How long a server of the HTTP+SSE transport may take to name its endpoint. */
