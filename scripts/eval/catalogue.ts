@@ -1,14 +1,11 @@
-// `npm run eval -- catalogue --data FILE [--collected FILE] [--packages FILE] [--unseen FILE] [--kept] [--compare] [--misses] [--write]`:
+// `npm run eval -- catalogue --data FILE [--collected FILE] [--packages FILE] [--unseen FILE] [--money FILE] [--kept] [--compare] [--misses] [--write]`:
 // learns the weights from the labels and scores them by leave-servers-out cross-validation. `--data`
-// are definitions of published servers, `--collected` of those in public repositories, `--packages` and
-// `--unseen` as installed packages list them; half of the last teaches nothing. `--kept` scores the
-// held-out servers, `--compare` other methods, `--write` puts the weights into packages/sluice/src/catalogue.
+// are definitions of published servers, `--collected` of public repositories, the other three as installed
+// packages list them; of the last two a part teaches nothing. `--kept` scores the held-out servers,
+// `--compare` other methods, `--write` puts the weights into packages/sluice/src/catalogue.
 
 import type { ToolDefinition } from '@sluice/policy/core/tools'
-import {
-  assessTool,
-  CONFIDENCE_MIN,
-} from '../../packages/sluice/src/catalogue/classify/classify.ts'
+import { assessTool } from '../../packages/sluice/src/catalogue/classify/classify.ts'
 import type { Weights } from '../../packages/sluice/src/catalogue/classify/score.ts'
 import {
   amountsOf,
@@ -22,19 +19,27 @@ import { hintsScore } from './catalogue/hints.ts'
 import { computeAgreement } from './catalogue/readers.ts'
 import {
   buildReport,
+  computeReadCurve,
   computeReliability,
   formatReport,
   type Report,
   type Verdict,
 } from './catalogue/report.ts'
-import { alike, assignFolds, FOLDS, isHeldOut, isHeldOutCollected } from './catalogue/split.ts'
+import {
+  alike,
+  assignFolds,
+  FOLDS,
+  isHeldOut,
+  isHeldOutCollected,
+  isHeldOutMoney,
+} from './catalogue/split.ts'
 import { type Example, train } from './catalogue/train.ts'
 import { writeWeights } from './catalogue/write-weights.ts'
 import { readWritten, WRITTEN_SHARE } from './catalogue/written.ts'
 
 export function run(options: RunOptions): number {
   const { data } = options
-  const hasAll = [options.collected, options.packages, options.unseen].every(
+  const hasAll = [options.collected, options.packages, options.unseen, options.money].every(
     (file) => typeof file === 'string',
   )
   if (typeof data !== 'string' || (options.write === true && !hasAll)) {
@@ -51,7 +56,9 @@ export function run(options: RunOptions): number {
   const collectedTaught = collected.filter(({ tool }) => !isHeldOutCollected(tool.server))
   const written = readWritten()
   const writtenTaught = written.filter(({ tool }) => !isHeldOut(tool.server))
-  const listed = [...packages, ...unseenTaught]
+  const money = readOptional(options.money, 'money.tsv')
+  const moneyTaught = money.filter(({ tool }) => !isHeldOutMoney(tool.server))
+  const listed = [...packages, ...unseenTaught, ...moneyTaught]
   const verdicts = leaveServersOut(taught, {
     real: [...collectedTaught, ...listed],
     written: writtenTaught,
@@ -71,13 +78,14 @@ export function run(options: RunOptions): number {
   })
   const result: Record<string, unknown> = {
     labels: { tools: labels.length, of: tools.length, ...computeAgreement(labels) },
-    leftOut: buildReport(verdicts, CONFIDENCE_MIN),
+    leftOut: buildReport(verdicts),
     reliability: computeReliability(verdicts),
     collectedLabels: { tools: collected.length, ...computeAgreement(collected) },
-    collectedLeftOut: buildReport(collectedVerdicts, CONFIDENCE_MIN),
+    collectedLeftOut: buildReport(collectedVerdicts),
     unseenLabels: { tools: unseen.length, ...computeAgreement(unseen) },
-    packagesLeftOut: buildReport(listedVerdicts, CONFIDENCE_MIN),
-    writtenLeftOut: buildReport(writtenVerdicts, CONFIDENCE_MIN),
+    packagesLeftOut: buildReport(listedVerdicts),
+    writtenLeftOut: buildReport(writtenVerdicts),
+    readCurve: computeReadCurve([...verdicts, ...collectedVerdicts, ...listedVerdicts]),
   }
   const whole = train([
     ...toExamples([...labels, ...collectedTaught, ...listed]),
@@ -93,22 +101,27 @@ export function run(options: RunOptions): number {
   if (options.kept === true) {
     const heldOut = labels.filter(({ tool }) => isHeldOut(tool.server))
     const found = score(heldOut, [...taught, ...collectedTaught, ...listed])
-    result.kept = buildReport(found, CONFIDENCE_MIN)
+    result.kept = buildReport(found)
     result.keptReliability = computeReliability(found)
     const collectedKept = collected.filter(({ tool }) => isHeldOutCollected(tool.server))
     const real = [...labels, ...collectedTaught, ...listed]
     const unseenKept = unseen.filter(({ tool }) => isHeldOutCollected(tool.server))
     const unseenFound = score(unseenKept, real)
-    result.unseenKept = buildReport(unseenFound, CONFIDENCE_MIN)
+    result.unseenKept = buildReport(unseenFound)
     result.unseenKeptReliability = computeReliability(unseenFound)
-    result.unseenKeptWithHints = buildReport(score(unseenKept, real, true), CONFIDENCE_MIN)
+    result.unseenKeptWithHints = buildReport(score(unseenKept, real, true))
+    const moneyKept = money.filter(({ tool }) => isHeldOutMoney(tool.server))
+    const moneyFound = score(moneyKept, real)
+    result.moneyKept = buildReport(moneyFound)
+    result.moneyKeptReliability = computeReliability(moneyFound)
+    result.moneyKeptWithHints = buildReport(score(moneyKept, real, true))
     const collectedFound = score(collectedKept, real)
-    result.collectedKept = buildReport(collectedFound, CONFIDENCE_MIN)
+    result.collectedKept = buildReport(collectedFound)
     result.collectedKeptReliability = computeReliability(collectedFound)
-    result.collectedKeptWithHints = buildReport(score(collectedKept, real, true), CONFIDENCE_MIN)
+    result.collectedKeptWithHints = buildReport(score(collectedKept, real, true))
     const writtenKept = written.filter(({ tool }) => isHeldOut(tool.server))
     const writtenFound = writtenKept.map((label) => classifyLabelled(label, whole))
-    result.writtenKept = buildReport(writtenFound, CONFIDENCE_MIN)
+    result.writtenKept = buildReport(writtenFound)
   }
   if (options.write === true) writeWeights(whole)
   result.faithful = faithfulness(tools, whole)
@@ -123,7 +136,7 @@ export function run(options: RunOptions): number {
 }
 
 const USAGE =
-  'usage: npm run eval -- catalogue --data FILE [--collected FILE] [--packages FILE] [--unseen FILE] [--kept] [--compare] [--misses] [--write]; --write needs all four files'
+  'usage: npm run eval -- catalogue --data FILE [--collected FILE] [--packages FILE] [--unseen FILE] [--money FILE] [--kept] [--compare] [--misses] [--write]; --write needs all five files'
 
 function readOptional(file: unknown, labels: string): Labelled[] {
   return typeof file === 'string' ? readLabels(readTools(file), labels) : []
@@ -199,6 +212,7 @@ function classifyLabelled(
     truth: category,
     found: assessment.category,
     confidence: assessment.confidence,
+    unknown: assessment.unknown,
     rightRisk: assessment.risk === risk,
   }
 }

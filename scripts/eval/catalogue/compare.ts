@@ -47,10 +47,10 @@ function scoreMethod(method: (typeof METHODS)[number], labels: readonly Labelled
         const floor = floorOf(new Set(amounts.keys()))?.category ?? 'Read'
         const lifted = CATEGORIES.indexOf(floor) > CATEGORIES.indexOf(weighed)
         const found = lifted ? floor : weighed
-        return { id, truth: category, found, confidence: 1, rightRisk: true }
+        return { id, truth: category, found, confidence: 1, unknown: false, rightRisk: true }
       })
   })
-  const { accuracy, readOrNot, changeCalledRead, classes } = buildReport(verdicts, 0)
+  const { accuracy, readOrNot, changeCalledRead, classes } = buildReport(verdicts)
   const recall = Object.fromEntries(CATEGORIES.map((name) => [name, classes[name].recall]))
   return { accuracy, readOrNot, changeCalledRead, recall }
 }

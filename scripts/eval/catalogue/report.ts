@@ -8,6 +8,8 @@ export interface Verdict {
   readonly truth: Category
   readonly found: Category
   readonly confidence: number
+  /** The category is a guess. */
+  readonly unknown: boolean
   readonly rightRisk: boolean
 }
 
@@ -17,7 +19,9 @@ export interface Report {
   readonly readOrNot: number
   /** Of the tools that change something, the share called Read. */
   readonly changeCalledRead: number
-  /** The share below the confidence threshold, where a category is a guess. */
+  /** The same without those whose category is a guess. */
+  readonly changeKnownAsRead: number
+  /** The share whose category is a guess. */
   readonly unknown: number
   readonly accuracyOfKnown: number
   readonly risk: number
@@ -25,8 +29,8 @@ export interface Report {
   readonly classes: Record<Category, { precision: number; recall: number; tools: number }>
 }
 
-export function buildReport(verdicts: readonly Verdict[], unknownBelow: number): Report {
-  const known = verdicts.filter(({ confidence }) => confidence >= unknownBelow)
+export function buildReport(verdicts: readonly Verdict[]): Report {
+  const known = verdicts.filter(({ unknown }) => !unknown)
   const of = (truth: Category, found: Category) =>
     verdicts.filter((verdict) => verdict.truth === truth && verdict.found === found).length
   const table = Object.fromEntries(
@@ -57,6 +61,10 @@ export function buildReport(verdicts: readonly Verdict[], unknownBelow: number):
       changing.filter(({ found }) => found === 'Read').length,
       changing.length,
     ),
+    changeKnownAsRead: share(
+      changing.filter(({ found, unknown }) => found === 'Read' && !unknown).length,
+      changing.length,
+    ),
     unknown: share(verdicts.length - known.length, verdicts.length),
     accuracyOfKnown: share(
       known.filter(({ truth, found }) => truth === found).length,
@@ -79,7 +87,7 @@ export function formatReport(title: string, report: Report): string {
   const line = (cells: readonly string[]) =>
     cells.map((cell, index) => (index === 0 ? cell.padEnd(12) : cell.padStart(9))).join('')
   return [
-    `${title}: ${report.tools} tools, five classes ${report.accuracy}, read or not ${report.readOrNot}, changes called Read ${report.changeCalledRead}, unknown ${report.unknown}, accuracy of the others ${report.accuracyOfKnown}, risk ${report.risk}`,
+    `${title}: ${report.tools} tools, five classes ${report.accuracy}, read or not ${report.readOrNot}, changes called Read ${report.changeCalledRead}, known as Read ${report.changeKnownAsRead}, unknown ${report.unknown}, accuracy of the others ${report.accuracyOfKnown}, risk ${report.risk}`,
     line(head),
     ...rows.map(line),
   ].join('\n')
@@ -94,6 +102,33 @@ interface Bin {
 }
 
 const BINS = 10
+
+/** What it costs that a Read needs so much confidence to be known. */
+export function computeReadCurve(verdicts: readonly Verdict[]): readonly ReadCurvePoint[] {
+  const changing = verdicts.filter(({ truth }) => truth !== 'Read')
+  return READ_BARS.map((from) => {
+    const isKnown = ({ found, confidence, unknown }: Verdict) =>
+      found === 'Read' ? confidence >= from : !unknown
+    const passed = changing.filter((verdict) => verdict.found === 'Read' && isKnown(verdict))
+    const open = verdicts.filter((verdict) => !isKnown(verdict))
+    const percent = (part: number, whole: number) => Math.round((part / whole) * 10_000) / 100
+    return {
+      from,
+      changeKnownAsRead: percent(passed.length, changing.length),
+      unknown: percent(open.length, verdicts.length),
+    }
+  })
+}
+
+const READ_BARS = [0.7, 0.8, 0.85, 0.88, 0.9, 0.91, 0.92, 0.93, 0.95, 0.97]
+
+interface ReadCurvePoint {
+  readonly from: number
+  /** In per cent, of the tools that change something. */
+  readonly changeKnownAsRead: number
+  /** In per cent, of all. */
+  readonly unknown: number
+}
 
 /** The reliability curve: how often a category is right, by its confidence. */
 export function computeReliability(verdicts: readonly Verdict[]): Bin[] {

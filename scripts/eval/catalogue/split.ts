@@ -13,6 +13,12 @@ export function isHeldOutCollected(server: string): boolean {
   return hashNumber('sha256', server) % 2 === 0
 }
 
+/** The third of the authors of servers of money that is held out: one author writes one way. */
+export function isHeldOutMoney(server: string): boolean {
+  const [, author = server] = /^@([^/]+)\//.exec(server) ?? []
+  return hashNumber('sha256', author) % 3 === 0
+}
+
 export const FOLDS = 8
 
 /** The fold of each server; servers of one product are in the same. */

@@ -51,7 +51,7 @@ export interface Classification {
  */
 export interface ToolAssessment extends Classification {
   readonly riskBecause: string
-  /** 0 to 1; below CONFIDENCE_MIN the class is a guess. */
+  /** 0 to 1; below CONFIDENCE_MIN, of a Read below READ_CONFIDENCE_MIN, the class is a guess. */
   readonly confidence: number
   readonly flows: Flows
   readonly evidence: readonly Evidence[]
@@ -71,9 +71,11 @@ export interface ToolAssessment extends Classification {
  * ```
  */
 export const CONFIDENCE_MIN = 0.5
+/** A Read is known from here on: an error in this class lets a change pass unasked. */
+const READ_CONFIDENCE_MIN = 0.91
 /** Where neither name nor description speaks. */
 const SILENT_CONFIDENCE = 0.2
-/** Where name and description contradict each other. */
+/** Where name and description contradict each other, or a Read is said to act as well. */
 const PARTED_CONFIDENCE = 0.4
 /** What a rule of the categories says by itself. */
 const FLOOR_CONFIDENCE = 0.9
@@ -166,10 +168,11 @@ function scoreCategory(
   const own = ownClass(silent, shares, floor, parted)
   const share = shares[CATEGORIES.indexOf(own)] as number
   const floored = floor?.category === own ? Math.max(share, FLOOR_CONFIDENCE) : share
-  const bound = silent ? SILENT_CONFIDENCE : parted ? PARTED_CONFIDENCE : 1
+  const doubted = parted || (own === 'Read' && actsAsWell(amounts))
+  const bound = silent ? SILENT_CONFIDENCE : doubted ? PARTED_CONFIDENCE : 1
   const confidence = Math.min(floored, bound)
   const mayDestroy = (shares[CATEGORIES.indexOf('Destructive')] as number) >= MAY_DESTROY_SHARE
-  const open = confidence < CONFIDENCE_MIN
+  const open = confidence < (own === 'Read' ? READ_CONFIDENCE_MIN : CONFIDENCE_MIN)
   // Who contradicts themselves is not believed a third time.
   const hinted = open && !parted ? settleByHints(own, shares, definition.annotations) : undefined
   const checked = crossCheck(hinted ?? own, mayDestroy, definition.annotations)
@@ -208,6 +211,15 @@ function contradicts(amounts: ReadonlyMap<string, number>): boolean {
   }
   return reads && (acts || (amounts.has('text:run') && amounts.has('says:runs anything')))
 }
+
+/** `Find a shop. Sets the shop of later orders.`: what reads has a side effect. */
+function actsAsWell(amounts: ReadonlyMap<string, number>): boolean {
+  for (const feature of amounts.keys())
+    if (feature.startsWith('text.also:') && SIDE_EFFECT.test(feature)) return true
+  return false
+}
+
+const SIDE_EFFECT = /^text\.also:(?!look|judge|render|settle|generate|manage)/
 
 /** How a feature speaks where name and text may part. */
 const voiceOf = memoFeature((feature) => {

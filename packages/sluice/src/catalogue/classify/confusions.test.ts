@@ -4,6 +4,19 @@ import { assessTool, CONFIDENCE_MIN, classify } from './classify.ts'
 
 /** Class, server, tool, description, arguments: what the codebook's edges are about. */
 const CONFUSED = `
+Financial | groceries | cancel_order | Cancel an order that has not been packed yet | order_id
+Financial | marketplace | confirm_return | Accept what a buyer sends back | return_id
+Financial | market-ads | create_ad_set | Create an ad set in a campaign | campaign_id,daily_budget
+Financial | hotels | cancel_reservation | Cancel the stay of a guest | reservation_id
+Financial | delivery | checkout | Show the basket, or place the order if it is confirmed | confirm
+Financial | lodge | create_rate | Set the price of a room for a season | room,amount
+Write | shopify | update_order | Change the note and the tags of an order | id,note,tags
+Write | shopify | register_webhook | Register a webhook subscription for an event | topic,address
+Write | warehouse | update_stock | Update the stock of a product | sku,quantity
+Write | quickbooks | create_bill | Enter a bill of a vendor | vendor,lines
+Write | calendar | create_booking | Book a slot with an attendee | attendee,start
+Write | web | fetch | Fetch an address with a method and a body | url,method,body
+Destructive | delivery | logout | Clear the saved session and its cookies |
 Read | diary | episode_history | What happened, day by day: prompts, turns, calls, results | id
 Financial | broker | delete_limit_order | Delete one limit order that is still open | id
 Financial | paysomewhere | create_session | Create a hosted checkout session for a basket | items
@@ -154,6 +167,13 @@ describe('what is easily confused', () => {
       category: 'Execute',
       unknown: true,
     })
+  })
+
+  test('a Read is known only if it is nearly certain', () => {
+    const aside = tool('detect_motors', 'Scan the bus for motors (restarts the motors on it)')
+    expect(classify(aside)).not.toMatchObject({ category: 'Read', unknown: false })
+    const later = tool('find_shop', 'Find shops near an address. Sets the shop of later orders.')
+    expect(classify(later)).not.toMatchObject({ category: 'Read', unknown: false })
   })
 
   test('a prompt for another agent is an act', () => {

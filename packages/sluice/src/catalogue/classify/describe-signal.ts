@@ -38,6 +38,7 @@ const ZONES: Readonly<Record<string, string>> = {
   'text.noun': 'an act that the description names as a noun',
   'text.too': 'a verb beside the act',
   'text.later': 'a later sentence',
+  'text.also': 'what it does as well',
 }
 
 const NOUNS: Readonly<Record<string, string>> = {
@@ -76,6 +77,11 @@ const NOUNS: Readonly<Record<string, string>> = {
   memory: 'what is remembered',
   caption: 'a name or title',
   memo: 'a note beside it',
+  purchase: 'an order',
+  booking: 'a booking',
+  goods: 'goods that are paid for',
+  returned: 'goods that come back',
+  rate: 'a rate',
 }
 
 const WHOLE: Readonly<Record<string, string>> = {
@@ -102,6 +108,10 @@ const WHOLE: Readonly<Record<string, string>> = {
   'arg:query': 'takes a search',
   'arg:payload': 'takes content to store or send',
   'arg:worst': 'has a switch for the worst',
+  'arg:spend': 'takes a budget or a bid',
+  'arg:buyer': 'takes who buys or pays',
+  'arg.deep:buyer': 'takes who buys or pays inside of an argument',
+  'arg:memo': 'takes a note or tags',
   'arg:empties': 'has a switch that empties what is there',
   'arg:cost': 'asks to accept a cost',
   'arg:file': 'takes the name of a file',

@@ -43,7 +43,8 @@ export function floorOf(
     !features.has('name:nothing') &&
     !features.has('money that does not move') &&
     !features.has('keeps books') &&
-    !features.has('only annotates money')
+    !features.has('only annotates money') &&
+    !features.has('books what was spent')
   )
     for (const feature of MONEY_OBJECTS) if (features.has(feature)) lift('Financial', feature)
   return worst

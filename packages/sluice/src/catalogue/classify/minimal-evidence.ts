@@ -15,9 +15,10 @@ type RescoreWithout = (
   schema: readonly Signal[],
 ) => CategoryScore | undefined
 
-const ROUNDS_MAX = 5
-/** In the first look only what speaks clearly. */
+const ROUNDS_MAX = 8
+/** What speaks clearly is shown at once; of what does not, so many at a time. */
 const CLEAR_WEIGHT = 0.8
+const UNCLEAR_MAX = 2
 
 interface EvidenceSetting {
   readonly schema: readonly Signal[]
@@ -36,8 +37,8 @@ export function findMinimalEvidence(
   for (let round = 0; round < ROUNDS_MAX && shown.length < EVIDENCE_MAX; round++) {
     const { own, signals, floor } = here.judged
     const weighted = weigh(own, signals, floor, weights)
-    const clear = round === 0 ? weighted.filter(({ weight }) => weight >= CLEAR_WEIGHT) : weighted
-    const next = clear.length > 0 ? clear : weighted
+    const clear = weighted.filter(({ weight }) => weight >= CLEAR_WEIGHT)
+    const next = clear.length > 0 ? clear : weighted.slice(0, UNCLEAR_MAX)
     if (next.length === 0) break
     shown.push(...next)
     // A read is what is left where nothing else speaks: its words are shown, not tried.

@@ -25,8 +25,8 @@ export function sharesOf(weights: Weights, amounts: ReadonlyMap<string, number>)
 
 /** Read needs this share: a tool that changes something must not pass as one that reads. */
 const READ_SHARE_MIN = 0.7
-/** What cannot be undone counts more than its share. */
-const STAKES = [0, 1, 1, 1.5, 2]
+/** What runs, what cannot be undone and what costs counts more than its share. */
+const STAKES = [0, 1, 1.2, 1.5, 4]
 const READ_TIMES_MIN = 4
 
 /** The class to act on: doubt goes to the riskier side. */

@@ -1,5 +1,6 @@
 // What signals mean together, rule by rule: an act, what must be told beside it and what must not. The
-// nouns are those of nouns.ts, the acts families and verbs of lexicon.ts.
+// nouns are those of nouns.ts, the acts families and verbs of lexicon.ts; the rules of money are in
+// money-rules.ts.
 
 import type { Noun } from './nouns.ts'
 
@@ -47,6 +48,13 @@ export const OVER_READS: readonly Rule[] = [
     act: /^(?:name|text):look$/,
     with: /^says:makes what is missing$/,
   },
+  { feature: 'prompts an agent', act: /^name=ask$/, with: /^arg:prompt$/ },
+  {
+    feature: 'shows and checks out',
+    act: /^text:(?:look|judge|render)$/,
+    with: /^says:money moves$/,
+    and: /^name\.none\+(?:checkout|purchase|deal)\./,
+  },
   {
     feature: 'settles a matter',
     act: /^(?:name|text)=(?:un)?resolve$/,
@@ -58,6 +66,13 @@ export const OVER_READS: readonly Rule[] = [
     with: /\+database\./,
     and: /^arg:(?:query|sql)$/,
     without: /^says:only reads$|^name=read$|\+kept\./,
+  },
+  {
+    feature: 'sends what it is given',
+    act: /^(?:name|text):look$/,
+    with: /^arg:method$/,
+    and: /^arg:payload$/,
+    without: /^says:only reads$/,
   },
   { feature: 'triggers something', act: /^(?:name|text)=trigger$/ },
   {
@@ -132,70 +147,16 @@ export const RULES: readonly Rule[] = [
     with: /^call:/,
   },
   {
-    feature: 'spends on ads',
-    act: /^(?:name|text):(?:change|power|run)$/,
-    with: /^name\.act\+ads\./,
-    server: 'ads',
-  },
-  {
-    feature: 'runs a campaign',
-    act: /^(?:name|text):(?:power|run)$|^name\.act\+books\.object$/,
-    with: /^name\.act\+campaign\./,
-    and: /\+(?:ads|seller)\.|^arg(?:\.deep)?:money$/,
-  },
-  {
-    feature: 'places an order',
-    act: /^(?:name|text)=(?:place|submit|complete|checkout)$/,
-    with: /\+deal\.object$/,
-    without: /^says:moves no money$/,
-  },
-  {
-    feature: 'buys what is sold',
-    act: /^(?:name|text)=(?:book|renew|reserve|rent|lease|register|upgrade|order|exercise|request|checkout)$/,
-    with: /\+sold\./,
-  },
-  {
-    feature: 'sets what is asked for',
-    act: /^(?:name|text):(?:make|change|send|power|run)$/,
-    with: /^name\.act\+asked\.object$/,
-    without: /:(?:destroy|remove)$/,
-    in: 'seller',
-  },
-  {
     feature: 'acts on a screen',
     act: /^(?:name|text):(?:make|change|send|settle|link|drive|power|manage)$/,
     without: /^name:(?:destroy|remove|clear|keep)$/,
     in: 'browser',
   },
   {
-    feature: 'changes an order',
-    act: /^(?:name|text)=(?:amend|cancel|modify|replace|close)$/,
-    with: /\+deal\./,
-    in: 'house',
-  },
-  {
-    feature: 'changes a trade',
-    act: /^(?:name|text)[:=](?:amend|cancel|modify|replace|close|change|settle|place)$/,
-    with: /^says:trades$/,
-    and: /\+deal\./,
-    without: /=resolve$/,
-  },
-  {
-    feature: 'only annotates money',
-    act: /^(?:name|text):change$/,
-    with: /^(?:name|text)\.act\+memo\./,
-    and: /\+(?:money|deal)\./,
-  },
-  {
     feature: 'writes on what runs',
     act: /^(?:name|text):(?:make|change|link|keep|remove)$/,
     with: /^(?:name|text)\.act\+caption\.object$/,
     in: 'device',
-  },
-  {
-    feature: 'settles a dispute',
-    act: /^(?:name|text)=(?:accept|contest|concede|settle|appeal)$/,
-    with: /\+dispute\./,
   },
   {
     feature: 'restores over what is there',
@@ -236,11 +197,6 @@ export const RULES: readonly Rule[] = [
     without: /^arg:saves$|^says:(?:saves it|shares it)$/,
   },
   {
-    feature: 'takes messages in',
-    act: /^(?:name|text)=(?:pull|receive|consume|fetch)$/,
-    with: /^(?:name|text)\.(?:act|read|none)\+message\./,
-  },
-  {
     feature: 'drops data',
     act: /^(?:name|text)=drop$/,
     with: /^(?:name|text)\.act\+data\./,
@@ -250,22 +206,11 @@ export const RULES: readonly Rule[] = [
     act: /^(?:name|text)=(?:rotate|reset|regenerate|revoke|expire|unset)$/,
     with: /^(?:name|text)\.act\+secret\.object$/,
   },
-  {
-    feature: 'opens to read',
-    act: /^(?:name|text)=open$/,
-    with: /^(?:name|text)\.act\+memory\./,
-  },
   { feature: 'pushes by force', act: /^(?:name|text)=push$/, with: /^arg:worst$/ },
   {
     feature: 'empties first',
     act: /^(?:name|text):(?:change|keep|make|send)$/,
     with: /^arg:empties$/,
-  },
-  {
-    feature: 'keeps books',
-    act: /^(?:name|text):(?:make|change|keep|settle|send)$/,
-    with: /\+books\./,
-    without: /\+(?:ads|campaign)\.|^says:costs$/,
   },
   {
     feature: 'replaces the whole',
@@ -282,12 +227,6 @@ export const RULES: readonly Rule[] = [
     act: /^(?:name|text):(?:change|keep|link|settle|deploy)$/,
     with: /^says:gone for good$/,
     without: /^says:can be undone$/,
-  },
-  {
-    feature: 'accepts a price',
-    act: /^(?:name|text)=(?:accept|confirm|approve)$/,
-    with: /\+(?:price|money)\.object$/,
-    in: 'house',
   },
   {
     feature: 'submits a job',
@@ -322,18 +261,6 @@ export const RULES: readonly Rule[] = [
     with: /^(?:name|text)\.act\+document\.object$/,
   },
   {
-    feature: 'costs money',
-    act: /^(?:name|text):(?:make|change|power|deploy|run|link|settle|trade|pay|send)$/,
-    with: /^says:costs$|^arg:cost$/,
-  },
-  {
-    feature: 'books what was spent',
-    act: /^(?:name|text):(?:make|change|keep)$/,
-    with: /^(?:name|text)\.act\+booked\./,
-    without: /^says:costs$|\+house\.object$/,
-    in: 'accounting',
-  },
-  {
     feature: 'types into a terminal',
     act: /^(?:name|text)(?::send|=write|=put|=type|=input)$/,
     with: /^(?:name|text)\.act\+terminal\./,
@@ -346,36 +273,14 @@ export const RULES: readonly Rule[] = [
     and: /\+machine\./,
   },
   {
-    feature: 'changes a subscription',
-    act: /^(?:name|text):(?:make|change|settle|power)$/,
-    with: /^name\.act\+sold\.object$/,
-    and: /^arg(?:\.deep)?:(?:plan|money)$|^says:costs$/,
-  },
-  {
-    feature: 'any request to a house of money',
-    act: /^(?:name|text):(?:run|make|send|manage)$/,
-    with: /^arg:(?:method|payload)$/,
-    and: /\+lore\.|^acts:|^choice:|\+endpoint\./,
-    in: 'house',
-    without: /^name\.act\+(?:record|document|message|matter|relation)\.object$/,
-  },
-  {
-    feature: 'takes a deal back',
-    act: /^(?:name|text):(?:destroy|remove|clear|change)$/,
-    with: /^says:trades$/,
-    and: /^name\.act\+deal\.object$/,
-    without: /^says:moves no money$/,
-  },
-  {
-    feature: 'opens a checkout',
-    act: /^(?:name|text):(?:make|change|send|generate)$/,
-    with: /^(?:name|text)\.act\+checkout\./,
-    without: /\+(?:document|caption|matter)\.object$/,
-  },
-  {
     feature: 'prompts an agent',
     act: /^(?:name|text)\.(?:act|none|read)\+agent\./,
     with: /^arg:prompt$/,
     without: /^name:(?:look|judge|render)$/,
+  },
+  {
+    feature: 'forgets a login',
+    act: /^(?:name|text)(?:=logout|:clear|:remove)$/,
+    with: /^says:forgets a login$/,
   },
 ]

@@ -6,6 +6,7 @@ import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { OVER_READS, RULES, type Rule } from './company-rules.ts'
 import { classOf, FAMILY_NAMES } from './lexicon.ts'
 import { memoFeature } from './memo-feature.ts'
+import { MONEY_RULES } from './money-rules.ts'
 import { type Noun, nounsOfServerWord } from './nouns.ts'
 import type { EmitSignal, Signal, SignalSpan } from './signal.ts'
 import { splitNameWords } from './split-words.ts'
@@ -44,7 +45,11 @@ export function readCompany(
 }
 
 /** Rules by which no money moves although it is spoken of. */
-const MONEY_RESTS: ReadonlySet<string> = new Set(['keeps books', 'only annotates money'])
+const MONEY_RESTS: ReadonlySet<string> = new Set([
+  'keeps books',
+  'only annotates money',
+  'books what was spent',
+])
 
 type KindFlag = 'isAct' | 'isVerbThatActs' | 'isKept' | 'isMoney' | 'isSettled' | 'isScreen'
 
@@ -81,7 +86,7 @@ interface SignalContext {
 
 /** What the rules tell. */
 export const COMPANY_FEATURES: ReadonlySet<string> = new Set(
-  [...OVER_READS, ...RULES].map(({ feature }) => feature),
+  [...OVER_READS, ...RULES, ...MONEY_RULES].map(({ feature }) => feature),
 )
 
 /** One of the rules above: it speaks where the verbs are silent. */
@@ -98,7 +103,7 @@ interface RuleBits {
 }
 
 /** Rules of one list, at most: a number has so many bits. */
-const BITS = 30
+const BITS = 31
 
 /** What the rules and the patterns of this file say of a feature; the patterns are tried once for each. */
 interface FeatureKind extends Readonly<Record<KindFlag, boolean>> {
@@ -160,9 +165,12 @@ function bitsOf(rules: readonly Rule[], holds: (rule: Rule) => boolean): number 
   return rules.reduce((bits, rule, index) => (holds(rule) ? bits | (1 << index) : bits), 0)
 }
 
-const LISTS = [OVER_READS, RULES.slice(0, BITS), RULES.slice(BITS)] as const
-const OVER_READS_LIST = new RuleList(LISTS[0], 0)
-const RULE_LISTS = [new RuleList(LISTS[1], 1), new RuleList(LISTS[2], 2)]
+const ALL_RULES = [...RULES, ...MONEY_RULES]
+const LISTS = [OVER_READS, ALL_RULES.slice(0, BITS), ALL_RULES.slice(BITS)] as const
+const [OVER_READS_LIST, ...RULE_LISTS] = LISTS.map((rules, at) => new RuleList(rules, at)) as [
+  RuleList,
+  ...RuleList[],
+]
 const OUT_OF = 'out of a holder'
 
 const kindOf = memoFeature(

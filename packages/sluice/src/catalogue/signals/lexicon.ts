@@ -60,14 +60,14 @@ const FAMILIES = {
     reinstate remediate remix replenish replicate reprice reshape reshuffle restock restrict retag retarget retract
     reverse revive secure separate sharpen shift shrink shuffle silence simplify slice slide smooth splice stamp
     stitch stretch strengthen suppress synchronize synchronise tighten transcode transpose unify whitelist allowlist
-    denylist blocklist withhold supersede integrate impersonate expose`,
+    denylist blocklist withhold supersede integrate impersonate expose optimize optimise enrich`,
   ],
   send: [
     'Write',
     `send post reply comment respond notify broadcast publish submit email message forward tweet
     announce react vote request invite share upload contest deliver push commit propose emit remind escalate contact produce enqueue cast upvote
     downvote repost retweet transmit relay
-    warn inform endorse advertise apologize solicit give`,
+    warn inform endorse advertise apologize solicit give rate`,
   ],
   link: [
     'Write',
@@ -89,7 +89,7 @@ const FAMILIES = {
     `export backup save download copy clone store remember record import cache stash checkout pull
     pack archive snapshot persist memorize collect ingest index log track load bundle compress zip
     preserve salvage
-    collate accumulate unzip`,
+    collate accumulate unzip learn`,
   ],
   run: [
     'Execute',

@@ -1,41 +1,31 @@
-// The nouns a tool is judged by: those that turn a plain act into another class (money, a live thing, a
-// relation that can be made again), and those that name an answer. English as tools are named; the only
-// names in it are those of houses of money and of devices. Pure; called by the readers.
+// The nouns a tool is judged by: those that turn a plain act into another class (a live thing, a
+// relation that can be made again), and those that name an answer; those of money are in money-nouns.ts.
+// English as tools are named; the only names in it are those of devices. Pure; called by the readers.
 
 import { toWordSet } from '@sluice/policy/core/word-set'
-
-/** Nouns by which a plain act is one with money. */
-const MONEY = toWordSet(`
-  payment payments payout payouts refund refunds reimbursement reimbursements fund funds money trade trades trading purchase
-  purchases withdrawal withdrawals loan loans erc20 erc721 erc1155 nft nfts usdc usdt btc eth crypto
-  cryptocurrency wallet wallets futures perpetual leverage margin collateral liquidity donation
-  donations invoice invoices escrow bounty savings staking settlement remittance salary
-  cashout topup spending dcd dca twap earn lending stock stocks shares brokerage portfolio
-  payer payee bank banking billing pay finance exchange commerce shop bets bet wager charges
-  spender compensation premium tariff autorefill refill bill bills memecoin memecoins airdrop airdrops
-  perp perps defi dex cashback satoshi satoshis sats onchain spl weth wbtc dai stablecoin stablecoins wager wagers
-`)
-
-/** Nouns that mean money in its company, and other things in another: an order, a token. */
-const DEAL = toWordSet(`
-  order orders checkout payroll subscription subscriptions transaction transactions transfer transfers deposit deposits
-  charge charges stake position positions token tokens option options coin coins native sol algo grid
-  bot bid bids mandate mandates credit credits reward rewards allowance swap swaps tip tips contract contracts
-`)
-
-/** An order or a subscription of another kind, by the word before it. */
-export const OTHER_DEALS = toWordSet(`
-  setting settings menu select filter search sorting configuration config preference
-  draft sort display column field layer tab card item notification webhook event topic email feed push
-  calendar realtime pubsub access api oauth user client session csrf auth refresh bearer playback build cell cursor slide element
-`)
-
-/** Nouns of the neighbourhood: a price, a plan, a product moves no money by itself. */
-const PRICE = toWordSet(`
-  price prices pricing offer offers plan plans coupon coupons discount discounts product products tax taxes quote quotes budget
-  dispute disputes campaign ad ads promotion promotions customer
-  customers cost costs balance balances fee fees ledger policy policies bidding markdown account evidence
-`)
+import {
+  ACCOUNTING,
+  ADS,
+  ASKED,
+  BOOKED,
+  BOOKING,
+  BOOKS,
+  CAMPAIGN,
+  CHECKOUT,
+  DEAL,
+  DISPUTE,
+  GOODS,
+  HOUSES,
+  MEMO,
+  MONEY,
+  MONEYED_NAME,
+  PRICE,
+  PURCHASE,
+  RATE,
+  RETURNED,
+  SELLER,
+  SOLD,
+} from './money-nouns.ts'
 
 /** Nouns that name an answer: `server_status` reads. */
 const ANSWER = toWordSet(`
@@ -65,21 +55,6 @@ const INQUIRY = toWordSet(`
   audit audits analysis check checks diagnostics diagnosis scan scans benchmark benchmarks lint
   evaluation assessment search searches report reports lookup inspection health estimate validation
   simulation preview review
-`)
-
-/** By its name a server deals in money: `somepay`, `anycoin`, `thistrade`. */
-const MONEYED_NAME =
-  /^(?:pay(?!load|roll)|crypto|invoic|billing|wallet|defi)|(?:pay|payments?|coin|swap|trade|trading|wallet|broker|brokers|exchange|bank)$/
-
-/** Well-known houses of money: their name on a server or in a text puts deals in money's company. */
-const HOUSES = toWordSet(`
-  paypal stripe square adyen braintree chargebee recurly paddle razorpay mollie plaid wise coinbase
-  binance kraken alpaca robinhood bybit polymarket uniswap solana ethereum metamask shopify
-  gocardless lago brex ramp mercury chargify zuora paystack flutterwave ibkr etrade webull kalshi phantom
-  pancakeswap sushiswap opensea lido compound quickbooks xero klarna venmo revolut ebay etsy woocommerce bigcommerce okx kucoin bitfinex hyperliquid aave jupiter lemonsqueezy
-  zerodha kite upstox groww metatrader mt4 mt5 ctrader oanda tradier tastytrade schwab questrade etoro saxo
-  bitget gateio mexc deribit bitstamp bitmex upbit bitflyer coincheck ccxt mercadopago payu cashfree paytm
-  xendit midtrans iyzico alipay affirm afterpay sumup worldpay dwolla lithic payoneer
 `)
 
 /** Live things: to set, start or move one is to drive it. */
@@ -130,40 +105,12 @@ const RECORD = toWordSet(`
   entity entities tag tags payee payees vendor vendors supplier suppliers
 `)
 
-/** Books that tell of money and move none. */
-const BOOKS = toWordSet(`
-  journal journals expense expenses ledger bookkeeping receipt receipts timesheet timesheets budget
-  budgets budgeting ynab splitwise actual firefly entry entries category categories accrual
-`)
-
-/** Spending that runs by itself: advertisements and what they cost. */
-const ADS = toWordSet(`
-  ad ads advert adset adgroup adgroups bid bids bidding googleads adwords promotion promotions sponsored
-`)
-
-/** What is paid for when it is booked, reserved or renewed. */
-const SOLD = toWordSet(`
-  domain domains subscription subscriptions license licenses licence membership registration hosting
-  insurance flight flights hotel hotels ticket tickets ride rides trip seat seats rental rentals option
-  options shipment shipments tier cart
-`)
-
-/** Where one sells, and what is asked for there. */
-const SELLER = toWordSet(
-  'ebay etsy shopify woocommerce bigcommerce magento amazon walmart seller marketplace',
-)
-const ASKED = toWordSet(
-  'offer offers listing listings promotion promotions discount discounts markdown',
-)
-
 /** By their name a server drives a browser, a desktop or a phone. */
 const BROWSER = toWordSet(`
   browser playwright puppeteer chrome chromium devtools selenium webdriver android ios simulator emulator
   adb appium browsermcp stagehand browserbase hyperbrowser windows winui uiautomation autohotkey pyautogui
   mobile iphone ipad maestro
 `)
-
-const CAMPAIGN = toWordSet('campaign campaigns')
 
 /** What is open until it is resolved. */
 const MATTER = toWordSet(
@@ -173,7 +120,6 @@ const MATTER = toWordSet(
 /** What one proves to be one's own: to verify it changes what it is good for. */
 const OWNERSHIP = toWordSet('domain domains email phone ownership identity dns sender')
 
-const DISPUTE = toWordSet('dispute disputes chargeback chargebacks claim')
 /** What runs on its own until it is told otherwise. */
 const MACHINE = toWordSet(`
   service services instance instances vm vms droplet droplets server servers machine machines cluster clusters
@@ -211,18 +157,7 @@ const DESK = toWordSet(
 const CAPTION = toWordSet(
   'name names title titles description descriptions playlist playlists library metadata lyrics caption',
 )
-/** What stands beside a payment and moves none. */
-const MEMO = toWordSet('notes memo metadata')
 const COPY = toWordSet('backup backups snapshot snapshots checkpoint')
-
-/** Programs that keep books: what is entered there moves no money by itself. */
-const ACCOUNTING = toWordSet(
-  'quickbooks xero freshbooks sage netsuite odoo erpnext dolibarr wave freee accounting bookkeeping books ledger',
-)
-const BOOKED = toWordSet('bill bills deposit deposits vendor supplier purchase purchases')
-
-/** Where a customer is asked to pay. */
-const CHECKOUT = toWordSet('checkout paywall paylink payout payouts')
 
 /** Where what is typed is run. */
 const TERMINAL = toWordSet(
@@ -308,6 +243,11 @@ export type Noun =
   | 'booked'
   | 'terminal'
   | 'checkout'
+  | 'purchase'
+  | 'booking'
+  | 'goods'
+  | 'returned'
+  | 'rate'
   | 'secret'
 const NOUNS: readonly (readonly [Noun, ReadonlySet<string>])[] = [
   ['money', MONEY],
@@ -357,6 +297,11 @@ const NOUNS: readonly (readonly [Noun, ReadonlySet<string>])[] = [
   ['booked', BOOKED],
   ['terminal', TERMINAL],
   ['checkout', CHECKOUT],
+  ['purchase', PURCHASE],
+  ['booking', BOOKING],
+  ['goods', GOODS],
+  ['returned', RETURNED],
+  ['rate', RATE],
 ]
 export const NOUN_NAMES: readonly Noun[] = NOUNS.map(([noun]) => noun)
 const NOUNS_OF = new Map<string, readonly Noun[]>()

@@ -4,7 +4,8 @@
 
 import { classOf, verbAt } from './lexicon.ts'
 import { familyFeatures, nounFeatures, wordFeatures } from './memo-feature.ts'
-import { type Noun, nounsAt, OTHER_DEALS, worksOut } from './nouns.ts'
+import { DEALS, OTHER_DEALS } from './money-nouns.ts'
+import { type Noun, nounsAt, worksOut } from './nouns.ts'
 import type { EmitSignal } from './signal.ts'
 import { splitNameWords, type WordSpan } from './split-words.ts'
 
@@ -48,7 +49,7 @@ export function readName(name: string, server: string, tell: EmitSignal): void {
       )
         continue
       const before = words[index - 1]?.text ?? ''
-      if (noun === 'deal' && OTHER_DEALS.has(before) && !(before === 'draft' && settles)) continue
+      if (DEALS.has(noun) && OTHER_DEALS.has(before) && !(before === 'draft' && settles)) continue
       tell(NOUNS_OF_NAME[kind](noun, word === object), place(word))
     }
   })

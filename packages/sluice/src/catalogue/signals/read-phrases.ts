@@ -31,18 +31,18 @@ const PHRASES: readonly (readonly [string, string, RegExp])[] = [
   ],
   [
     'says:costs',
-    'bill charg incur hourly credits paid cost fee kostenpfl invoiced escrow refunded debit collect commits you_pay',
-    /\bbillable\b|\bbilled resource|\b(?:is|are|be) billed\b|\b(?:will be|may be|is|are|gets?) charged\b|\bincurs? (?:an? )?(?:additional )?(?:costs?|charges?|fees?)\b|\bcharges? (?:your|the|a|apply)\b|\bhourly price\b|\bconsumes? credits\b|\bpaid (?:purchase|order)\b|\bcosts? (?:\$|€|\d|credits|gas)|\bfees? (?:is|are|apply|applies|may apply)\b|\bkostenpflichtig|\binvoiced (?:monthly|by|to)\b|\bescrow\b|\b(?:is|are|be) (?:paid (?:back|by|out)|refunded)\b|\bdirect debit\b|\bcollects? the\b[^.\n]{0,20}?(?:premium|fee|payment|deposit)|\bcommits (?:the budget|you to)\b|\bcharges appear\b|\byou pay\b/g,
+    'bill charg incur refund_t refund_f cancellation_ cancelation_ hourly credits paid cost fee kostenpfl invoiced escrow refunded debit collect commits you_pay',
+    /\bbillable\b|\bbilled resource|\b(?:is|are|be) billed\b|\b(?:will be|may be|is|are|gets?) charged\b|\bincurs? (?:an? )?(?:additional )?(?:costs?|charges?|fees?)\b|\bcharges? (?:your|the|a|apply)\b|\bhourly price\b|\bconsumes? credits\b|\bpaid (?:purchase|order)\b|\bcosts? (?:\$|€|\d|credits|gas)|\bfees? (?:is|are|apply|applies|may apply)\b|\bkostenpflichtig|\binvoiced (?:monthly|by|to)\b|\bescrow\b|\b(?:is|are|be) (?:paid (?:back|by|out)|refunded)\b|\bdirect debit\b|\bcollects? the\b[^.\n]{0,20}?(?:premium|fee|payment|deposit)|\bcommits (?:the budget|you to)\b|\bcharges appear\b|\byou pay\b|\bor be charged\b|\b(?:refund|cancell?ation) (?:terms|fees?)\b/g,
   ],
   [
     'says:moves no money',
     'keeping journal money charg not_move not_transfer not_debit testnet devnet paper simulat draft record',
-    /\bbook-?keeping\b|\bjournal entr|\bno (?:real )?money\b|\b(?:does|do) not (?:charge|move|transfer|debit)|\btestnet\b|\bdevnet\b|\bpaper[- ]trad|\bsimulated\b|\bdraft\b|\bno charge\b|\bwithout charging\b|\brecord(?:s)? (?:of |that )?an? (?:expense|payment|settlement)/g,
+    /\bbook-?keeping\b|\bjournal entr|\bno (?:real )?money\b|\b(?:does|do) not (?:charge|move|transfer|debit)|\btestnet\b|\bdevnet\b|\bpaper[- ]trad|\bsimulated\b|(?<!from )\b(?:an?|the|as|new|in|its|existing|invoice|order|purchase|offer) drafts?\b|\bno charge\b|\bwithout charging\b|\brecord(?:s)? (?:of |that )?an? (?:expense|payment|settlement)/g,
   ],
   [
     'says:saves it',
-    'sav writ download stor export ~/ local',
-    /\b(?:sav(?:e|es|ed|ing)|writ(?:e|es|ten)|download(?:s|ed)?|stor(?:e|es|ed)|export(?:s|ed)?) [^.\n]{0,40}?(?:to|on|in|into|as) (?:an? |the |your )?(?:local |given |specified |output )?(?:disk|files?(?:system)?|folder|director(?:y|ies)|machine|project|path)\b|\bstores? (?:it|them) in\b|\bstored in the local\b|\bto ~\/|\bsaved? locally\b|\bpath (?:it was|it is|where it is|they were) saved\b|\bto (?:your|the) local (?:project|machine|disk|file)/g,
+    'sav writ download stor export dump ~/ local',
+    /\b(?:sav(?:e|es|ed|ing)|writ(?:e|es|ten)|download(?:s|ed)?|stor(?:e|es|ed)|export(?:s|ed)?|dump(?:s|ed)?) [^.\n]{0,40}?(?:to|on|in|into|as) (?:an? |the |your )?(?:local |given |specified |output |temp |temporary )?(?:disk|files?(?:system)?|folder|director(?:y|ies)|machine|project|path)\b|\bstores? (?:it|them) in\b|\bstored in the local\b|\bto ~\/|\bsaved? locally\b|\bpath (?:it was|it is|where it is|they were) saved\b|\bto (?:your|the) local (?:project|machine|disk|file)/g,
   ],
   [
     'says:access is lost',
@@ -51,8 +51,8 @@ const PHRASES: readonly (readonly [string, string, RegExp])[] = [
   ],
   [
     'says:money moves',
-    'real_ fund money spend place',
-    /\breal (?:funds|money|trades?|orders?)\b|\bmoves? (?:real )?(?:funds|money)|\blocks? funds|\bcosts? (?:real )?money|\bspend (?:your|money)|\bcapture funds|\bplaces? an? order/g,
+    'real_ fund money spend place placi complet finali proceed',
+    /\breal (?:funds|money|trades?|orders?)\b|\bmoves? (?:real )?(?:funds|money)|\blocks? funds|\bcosts? (?:real )?money|\bspend (?:your|money)|\bcapture funds|\bplac(?:e|es|ing) (?:an?|the|your|this) (?:[\w'’-]+ ){0,3}?orders?\b(?! (?:of|in)\b)|\b(?:completes?|finali[sz]es?) (?:an?|the|your) (?:purchase|checkout|payment|booking)\b|\bproceeds? to checkout\b/g,
   ],
   [
     'says:restores over',
@@ -64,6 +64,12 @@ const PHRASES: readonly (readonly [string, string, RegExp])[] = [
     'stop profit order position trad short_sale option_contract',
     /\bstop[- ]?loss|\btake[- ]?profit|\b(?:pending|limit|stop|market|open|gtt|triggered) orders?\b|\bopen positions?\b|\btrades?\b|\btrading\b|\bshort sale|\boption contract/g,
   ],
+  [
+    'says:forgets a login',
+    'session cookie credential ed_token',
+    /\b(?:clear|delet|remov|forget|eras|wip)(?:e|es|s|ing|ed)?\b[^.\n]{0,30}?\b(?:session|cookies?|(?:cached|stored|saved) tokens?|credentials?)\b/g,
+  ],
+  ['says:payment link', 'payment_link', /\bpayment links?\b/g],
   ['says:to the trash', 'trash bin', /\bto (?:the |mcp )?(?:trash|recycle bin|bin)\b/g],
   ['says:from the trash', 'trash bin', /\bfrom (?:the )?(?:trash|recycle bin|bin)\b/g],
   [

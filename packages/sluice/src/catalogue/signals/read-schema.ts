@@ -61,6 +61,15 @@ const ARGUMENTS: readonly (readonly [string, RegExp])[] = [
     'arg:plan',
     /^(?:plan|plan_?type|new_?plan|tier|seats|\w*_?seats|quantity|price_?id|proration\w*|billing_?cycle)$/i,
   ],
+  [
+    'arg:spend',
+    /^(?:(?:daily|lifetime|total|new|campaign)_?)?budget(?:_?(?:amount|value|micros|cents))?$|^(?:\w+_?)?bid_?(?:amount|micros|value)$|^bid$|^spend_?cap$|^dailyBudgetAmount$/i,
+  ],
+  [
+    'arg:buyer',
+    /^(?:customer_?(?:name|email|phone)|billing_?\w*|shipping_?\w*|buyer\w*|payment_?(?:method|type|info)|payer\w*|adults|travell?ers|passengers|tip_?amount|check_?in|check_?out)$/i,
+  ],
+  ['arg:memo', /^(?:owner_?)?notes?$|^tags$|^metafields$|^tracking_?\w*$/i],
   ['arg:prompt', /^prompts?$/i],
   ['arg:rehearsal', /^(?:dry_?run|preview|simulate|validate_?only)$/i],
   [
@@ -168,6 +177,7 @@ const SWITCH =
 const DEEP = [
   ['arg:money', 'arg.deep:money'],
   ['arg:plan', 'arg.deep:plan'],
+  ['arg:buyer', 'arg.deep:buyer'],
 ] as const
 
 const NAMES_A_THING = /(?:^|_|[a-z])(?:id|ids|uuid|key|name|slug|project|owner|repo|team)s?$/i

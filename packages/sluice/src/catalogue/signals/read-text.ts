@@ -6,8 +6,10 @@
 import type { Category } from '@sluice/policy/core/tools'
 import { classOf, type Family, verbAt } from './lexicon.ts'
 import { TEXT_CHARS_MAX } from './limits.ts'
+import { meantFamily } from './meant-family.ts'
 import { familyFeatures, nounFeatures, wordFeatures } from './memo-feature.ts'
-import { nounsAt, OTHER_DEALS, worksOut } from './nouns.ts'
+import { DEALS, OTHER_DEALS } from './money-nouns.ts'
+import { nounsAt } from './nouns.ts'
 import { OTHER_LETTER, OTHER_SCRIPTS, VERB_LAST } from './other-languages.ts'
 import { readPhrases } from './read-phrases.ts'
 import type { EmitSignal } from './signal.ts'
@@ -136,13 +138,15 @@ function readAct(words: readonly WordSpan[], text: string, at: string, tell: Emi
   const verbs = verbsOf(words, text).filter(({ text: word }) => !(lists && verbAt(word)?.nounish))
   const [head, ...others] = verbs
   if (head === undefined || isListed(words, head)) return false
-  const works = asks(words, head)
+  const works = meantFamily(words, head)
   if (works !== undefined) tell(`text:${works}`, toSignalSpan(at, head))
   else tellVerb('text', head, at, tell)
   const joined: WordSpan[] = [head]
   for (const other of others) {
     const how = joinOf(text, words, joined.at(-1) as WordSpan, other)
     if (how === 'and') joined.push(other)
+    if (how === 'beside' && text[other.start - 1] === '(' && isDone(words, words.indexOf(other)))
+      tellVerb('text.also', other, at, tell)
     tellVerb(
       how === 'means' ? 'text.means' : how === 'and' ? 'text.and' : 'text.too',
       other,
@@ -167,43 +171,6 @@ function isListed(words: readonly WordSpan[], head: WordSpan): boolean {
   if (verbAt(head.text)?.nounish !== true) return false
   return words.slice(0, words.indexOf(head)).some(({ text }) => ACT_NOUNS.has(text))
 }
-
-/** An act by its verb, and none by what it is done to: to convert between units, to test a connection,
- * to send a question and get the answer. The family that it belongs to instead. */
-function asks(words: readonly WordSpan[], head: WordSpan): string | undefined {
-  const from = words.indexOf(head)
-  if (worksOut(words, from)) return 'render'
-  if (words[from + 1]?.text === 'out' && /^checks?$/.test(head.text)) return 'keep'
-  if (words[from + 1]?.text === 'off' && /^kicks?$/.test(head.text)) return 'run'
-  const act = ASKING.exec(head.text)?.[1]
-  if (act === undefined) return undefined
-  const near = words.slice(from + 1, from + 5).map(({ text }) => text)
-  if (act === 'check') return near.some((word) => TICKED.test(word)) ? 'drive' : undefined
-  if (act === 'solve') return near.some((word) => /^captchas?$/.test(word)) ? 'drive' : undefined
-  if (act === 'report') return near.some((word) => COMPLAINTS.has(word)) ? 'send' : undefined
-  if (act === 'perform' || act === 'conduct')
-    return near.some((word) => nounsAt(word).includes('inquiry')) ? 'judge' : undefined
-  if (act === 'load')
-    return near.some((word) => /^(?:onto|into)$/.test(word)) ? 'change' : undefined
-  if (act === 'convert') return near.includes('between') ? 'judge' : undefined
-  if (act === 'test')
-    return near.some((word) => /^connect(?:ion|ivity)$/.test(word)) ? 'judge' : undefined
-  const isQuestion = near.some((word) => /^(?:prompt|query|question)$/.test(word))
-  // A tool that acts on an instruction is classified by the instruction.
-  if (words.some(({ text }) => nounsAt(text).includes('agent'))) return 'run'
-  const answered = words.slice(from).some(({ text }) => /^(?:get|gets|return|returns)$/.test(text))
-  return isQuestion && answered ? 'look' : undefined
-}
-
-const ASKING = /^(convert|test|send|load|report|perform|conduct|check|solve)s?$/
-/** To check one of these is to tick it. */
-const TICKED = /^(?:checkbox|checkboxes|radio)$/
-/** To report one of these is to tell somebody. */
-const COMPLAINTS = new Set(
-  'problem problems bug bugs issue issues incident abuse spam feedback outage vulnerability'.split(
-    ' ',
-  ),
-)
 
 /** The worst of several acts: `list, create, delete or rename` deletes. */
 function tellWorst(acts: readonly WordSpan[], text: string, at: string, tell: EmitSignal): void {
@@ -247,7 +214,7 @@ function readObject(
     for (const noun of nounsAt(word.text)) {
       if (noun === 'lore' && !acts) tell('text.read+lore', toSignalSpan(at, word))
       if (noun === 'answer' || noun === 'lore' || (!acts && noun !== 'secret')) continue
-      if (noun === 'deal' && OTHER_DEALS.has(words[index - 1]?.text ?? '')) continue
+      if (DEALS.has(noun) && OTHER_DEALS.has(words[index - 1]?.text ?? '')) continue
       tell(nounFeature(noun, index === object), toSignalSpan(at, word))
     }
   })
@@ -256,7 +223,21 @@ function readObject(
 function readLater(words: readonly WordSpan[], text: string, at: string, tell: EmitSignal): void {
   const verbs = verbsOf(words.slice(0, LATER_WORDS_MAX), text)
   const head = verbs[0]
-  if (head !== undefined) tellVerb('text.later', head, at, tell)
+  if (head === undefined) return
+  tellVerb('text.later', head, at, tell)
+  // `Sets the default store.`: what it does as well; `Set …` may be advice to the model.
+  const also = words.find(
+    (_, index) => (index === 0 || words[index - 1]?.text === 'and') && isDone(words, index),
+  )
+  if (also !== undefined) tellVerb('text.also', also, at, tell)
+}
+
+/** `updates`, `(reboots the motors)`: an act, told of the tool and not to the reader. */
+function isDone(words: readonly WordSpan[], index: number): boolean {
+  const { text } = words[index] as WordSpan
+  const verb = verbAt(text)
+  if (verb?.form !== 'third' || isRead(text)) return false
+  return !verb.nounish || VERBS_PRECEDE.test(words[index + 1]?.text ?? '')
 }
 
 /** The verbs of a sentence, the head first: neither denied, nor nouns by what stands before them. */
@@ -361,6 +342,7 @@ const OF_TEXT = {
   'text.and': familyFeatures('text.and'),
   'text.too': familyFeatures('text.too'),
   'text.later': familyFeatures('text.later'),
+  'text.also': familyFeatures('text.also'),
 }
 const wordOfText = wordFeatures('text')
 const NOUNS_OF_ACT = nounFeatures('text.act')

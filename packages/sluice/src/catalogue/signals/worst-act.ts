@@ -41,7 +41,7 @@ const MEANT: Readonly<Record<string, Category>> = {
   deactivate: 'Write',
   block: 'Write',
   book: 'Write',
-  renew: 'Write',
+  renew: 'Financial',
   subscribe: 'Write',
   publish: 'Write',
   play: 'Execute',
