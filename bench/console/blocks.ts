@@ -30,6 +30,7 @@ interface Block {
   readonly calls: number
   readonly seconds: number
   readonly cpuUs: number
+  readonly p99Us: number
 }
 
 /** Without, with, with, without: what drifts meets both alike. */
@@ -53,7 +54,8 @@ export async function measureViewers(options: BlockOptions): Promise<boolean> {
     const watch: Watch = { url: new URL(url).origin, token, viewers: VIEWERS }
     const block = async (until = { forMs: turnMs } as Parameters<Load['turn']>[2]) => {
       const { turned, cpuUs } = await load.turn(side, CLIENTS, until)
-      return { calls: turned.calls, seconds: turned.seconds, cpuUs: cpuUs * turned.calls }
+      const { calls, seconds, p99Us } = turned
+      return { calls, seconds, cpuUs: cpuUs * calls, p99Us }
     }
     await block({ calls: warmCalls, forMs: WARM_MS_MAX })
     const taken: Round[] = []
@@ -80,6 +82,7 @@ function report(taken: readonly Round[], seen: ViewerFigures, made: number): boo
     blocks.reduce((all, one) => all + one[field], 0)
   const cpuOf = (blocks: readonly Block[]) => sum(blocks, 'cpuUs') / sum(blocks, 'calls')
   const rateOf = (blocks: readonly Block[]) => sum(blocks, 'calls') / sum(blocks, 'seconds')
+  const p99Of = (blocks: readonly Block[]) => computeSpread(blocks.map(({ p99Us }) => p99Us)).p50
   const without = taken.flatMap(([first, , , last]) => [first, last])
   const withPages = taken.flatMap(([, one, other]) => [one, other])
   for (const [name, blocks] of [
@@ -87,14 +90,16 @@ function report(taken: readonly Round[], seen: ViewerFigures, made: number): boo
     ['with three', withPages],
   ] as const)
     console.log(
-      `${name.padEnd(14)} ${rateOf(blocks).toFixed(0)} calls/s, ${cpuOf(blocks).toFixed(1)} µs CPU of the gate a call`,
+      `${name.padEnd(14)} ${rateOf(blocks).toFixed(0)} calls/s, ${cpuOf(blocks).toFixed(1)} µs CPU of the gate a call, p99 ${(p99Of(blocks) / 1_000).toFixed(1)} ms`,
     )
   const ratio = (of: (blocks: readonly Block[]) => number) =>
     computeSpread(taken.map(([a, b, c, d]) => of([b, c]) / of([a, d])))
   const noise = computeSpread(taken.map(([first, , , last]) => cpuOf([last]) / cpuOf([first])))
   const cpu = ratio(cpuOf)
   console.log(`the last block without pages by the first: CPU ${write(noise)}`)
-  console.log(`with three pages: CPU ${write(cpu)}, throughput ${write(ratio(rateOf))}`)
+  console.log(
+    `with three pages: CPU ${write(cpu)}, throughput ${write(ratio(rateOf))}, p99 ${write(ratio(p99Of))}`,
+  )
   if (Math.abs(1 - noise.p50) > MORE_MAX - 1)
     console.log('blocks without pages are further apart than 3 %: measure on a quieter machine')
   console.log(

@@ -13,7 +13,7 @@ import { writeRecords } from '../ledger/grow.ts'
 import { describeFrames, heapOf, look, type Seen, scroll } from './frames.ts'
 import { consoleAddress, firstPerson } from './sign-in.ts'
 
-const LOAD_BYTES_MAX = 250_000
+const LOAD_BYTES_MAX = 150_000
 const USABLE_MS_MAX = 1_000
 const FRAME_SCRIPT_MS_MAX = 20
 const ANSWERED_MS_MAX = 3_000

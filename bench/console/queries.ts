@@ -1,17 +1,22 @@
 // What the console asks the ledger for, over an index of millions of calls: a search for a free text and
 // the histogram with filters. The index of two days of traffic is copied until it has as many calls,
-// since writing and indexing ten million takes most of an hour. Called by `--queries N`.
+// since writing and indexing ten million takes most of an hour. Then what a gate's own thread feels of
+// it, see gate-thread.ts. Called by `--queries N`.
 
 import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { SEARCH_STEP_RECORDS } from '../../packages/sluice/src/admin/contract/console-limits.ts'
 import { readHistogram } from '../../packages/sluice/src/admin/queries/histogram.ts'
 import { readOverview } from '../../packages/sluice/src/admin/queries/overview.ts'
 import { findSearchPart } from '../../packages/sluice/src/admin/queries/search-parts.ts'
 import { openLedgerReadOnly } from '../../packages/sluice/src/ledger/chain/read.ts'
+import { COUNTS_SUM } from '../../packages/sluice/src/ledger/query/call-counts.ts'
+import { sumUpTo } from '../../packages/sluice/src/ledger/query/index-check.ts'
 import { type Query, queryLedger } from '../../packages/sluice/src/ledger/query/query.ts'
 import { RecordIndex } from '../../packages/sluice/src/ledger/query/record-index.ts'
 import { writePastTraffic } from '../../test/console/past-traffic.ts'
+import { measureGateThread } from './gate-thread.ts'
 
 const DAYS = 2
 const DAY_MS = 86_400_000
@@ -19,10 +24,14 @@ const DAY_MS = 86_400_000
 const END_MS = Date.UTC(2026, 10, 3)
 const RARE = 'quarterly_zebra'
 const ROUNDS = 3
+/** For the calls that a gate records afterwards. */
+const FREE_RECORDS = 500_000
 
-export function measureQueries(directory: string, calls: number): void {
+export async function measureQueries(folder: string, calls: number): Promise<void> {
+  const directory = join(folder, 'data')
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  const written = writePastTraffic(directory, { days: DAYS, endMs: END_MS, callsPerHour: 3_500 })
+  const traffic = { days: DAYS, endMs: END_MS, callsPerHour: 3_500, oldestTool: RARE }
+  const written = writePastTraffic(directory, traffic)
   const ledger = openLedgerReadOnly(directory)
   // The copies are not in the ledger, so a check would build the index again.
   const index = new RecordIndex(directory, ledger, { isChecked: false })
@@ -53,6 +62,7 @@ export function measureQueries(directory: string, calls: number): void {
   })
   index.close()
   ledger.close()
+  await measureGateThread(folder, { principal: 'support', text: RARE })
 }
 
 /** Part by part, as the page asks for them. */
@@ -88,7 +98,6 @@ function countAll(index: DatabaseSync, query: Query): string {
 /** Each copy two days later than the one before. */
 function copyCalls(database: DatabaseSync, copies: number): void {
   database.exec('PRAGMA synchronous = OFF')
-  database.exec(`INSERT INTO words (text) VALUES ('${RARE}')`)
   const base = Number(database.prepare('SELECT max(seq) AS seq FROM calls').get()?.seq)
   const indexes = database
     .prepare(
@@ -98,7 +107,7 @@ function copyCalls(database: DatabaseSync, copies: number): void {
   for (const { name } of indexes) database.exec(`DROP INDEX ${name}`)
   const calls =
     database.prepare(`INSERT INTO calls SELECT seq + ?, at + ?, principal, agent, session, server,
-    method, name, tool, category, action, code, rule, reason, shadow, unknown FROM calls WHERE seq <= ${base}`)
+    method, name, tool, category, action, code, rule, reason, shadow, unknown FROM calls WHERE seq BETWEEN 2 AND ${base}`)
   const minutes =
     database.prepare(`INSERT INTO minutes SELECT minute + ?, action, code, n FROM minutes
     WHERE minute < ${END_MS / 60_000}`)
@@ -107,13 +116,13 @@ function copyCalls(database: DatabaseSync, copies: number): void {
     WHERE hour < ${END_MS / 3_600_000}`)
   database.exec('BEGIN')
   for (let copy = 1; copy < copies; copy++) {
-    calls.run(copy * base, copy * DAYS * DAY_MS)
+    calls.run(FREE_RECORDS + copy * base, copy * DAYS * DAY_MS)
     minutes.run(copy * DAYS * 1_440)
     hours.run(copy * DAYS * 24)
   }
-  database.exec(
-    `UPDATE calls SET reason = (SELECT id FROM words WHERE text = '${RARE}') WHERE seq = 1`,
-  )
+  // So that the index is one that a gate takes.
+  database.exec(`UPDATE tally SET calls = ${sumUpTo('calls', Number.MAX_SAFE_INTEGER)}`)
+  database.exec(`UPDATE tally SET counts = ${COUNTS_SUM}`)
   database.exec('COMMIT')
   for (const { sql } of indexes) database.exec(String(sql))
 }

@@ -37,6 +37,8 @@ export interface SluiceOptions {
   readonly protect?: string
   /** Folder for a CPU profile. */
   readonly profile?: string
+  /** A module that is loaded before. */
+  readonly preload?: string
   /** Further keys of the configuration. */
   readonly config?: Readonly<Record<string, unknown>>
 }
@@ -59,6 +61,7 @@ export async function startSluice(options: SluiceOptions): Promise<RunningProces
   // JSON is YAML.
   writeFileSync(join(folder, 'sluice.yaml'), JSON.stringify(config))
   const flags = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]
+  if (options.preload !== undefined) flags.push('--import', options.preload)
   const up = ['up', '--config', join(folder, 'sluice.yaml'), '--port', '0']
   const running = await start({ command: [process.execPath, ...flags, command, ...up] })
   return { ...running, url: `${running.url}/mcp/echo` }

@@ -98,7 +98,8 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     const figures = async () => (await page.locator('.live-plots').textContent()) ?? ''
     const before = await figures()
     for (let at = 0; at < 5; at++) await office.call('delete_all', { at })
-    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    // Three ticks.
+    await new Promise((resolve) => setTimeout(resolve, 750))
     expect(await figures()).toBe(before)
     await page.getByRole('button', { name: 'Resume' }).click()
     await until(async () => (await figures()) !== before)

@@ -55,11 +55,13 @@ export interface PastTraffic {
   readonly endMs: number
   /** At the busiest hour. */
   readonly callsPerHour: number
+  /** The tool of the oldest call, which no other has. */
+  readonly oldestTool?: string
 }
 
 /** Returns how many calls were written. The same options give the same calls. */
 export function writePastTraffic(data: string, options: PastTraffic): number {
-  const { days, endMs, callsPerHour } = options
+  const { days, endMs, callsPerHour, oldestTool } = options
   const chain = new Chain(data, 'normal')
   const random = createRandom(20)
   let calls = 0
@@ -71,7 +73,8 @@ export function writePastTraffic(data: string, options: PastTraffic): number {
     const first = seq + 1
     for (let at = 0; at < count; at++) {
       const atMs = Math.round(beginMs + (at * HOUR_MS) / count)
-      const tool = pickTool(random() * 100)
+      const picked = pickTool(random() * 100)
+      const tool = calls > 0 || oldestTool === undefined ? picked : { ...picked, name: oldestTool }
       const isRefused = random() * 100 < (tool.refusal?.percent ?? 0)
       entries.push(createDecision(tool, { atMs, number: calls, isRefused, pick: random() }))
       seq++
