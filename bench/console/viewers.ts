@@ -26,7 +26,8 @@ let bytes = 0
 /** Of those that were closed. */
 let before = { ticks: 0, calls: 0, rows: 0 }
 
-/** Answers when every one of them has received something. */
+/** Answers when every one of them has received the calls before: reading those is done once for a page that
+ * stays for hours. */
 function open({ url, token, viewers }: Watch): void {
   const { hostname, port, host } = new URL(url)
   let silent = viewers
@@ -36,11 +37,14 @@ function open({ url, token, viewers }: Watch): void {
     socket.write(
       `GET /api/live HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}\r\naccept: text/event-stream\r\n\r\n`,
     )
+    let head: string | undefined = ''
     socket.on('data', (chunk) => {
       bytes += chunk.length
       if (at === 0) chunks.push(chunk)
-    })
-    socket.once('data', () => {
+      if (head === undefined) return
+      head += chunk.toString('latin1')
+      if (!head.includes('event: rows\n')) return
+      head = undefined
       if (--silent === 0) process.send?.(figures())
     })
     socket.on('error', (error) => process.send?.({ wrong: error.message }))

@@ -35,9 +35,9 @@ export function startConsole(
   const { config, meter, watch, policies, reload, tools } = parts
   const page = new ConsolePage()
   const hub = new LiveHub({ meter, watch, nowMs })
-  const reader = new LedgerReader(config.data)
   // In a thread of its own: the whole chain takes minutes, for which other questions would wait.
   const verifier = new LedgerReader(config.data)
+  const reader = new LedgerReader(config.data, verifier)
   const store = new ConsoleStore(config.data)
   const flushTools = () => tools.flush()
   const nameSession = (id: string) => parts.gate.sessions.nameOf(id)

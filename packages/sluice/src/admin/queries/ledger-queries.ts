@@ -3,7 +3,6 @@
 // none of it may hold up a call.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { NewCase } from '@sluice/policy/cases/add-case'
 import { loosenings } from '@sluice/policy/change/compare'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
@@ -23,10 +22,9 @@ import {
   recordsBackwards,
   recordsFrom,
 } from '../../ledger/chain/read.ts'
-import { type ExportCursor, type ExportPage, exportPage } from '../../ledger/export/chunks.ts'
-import type { ExportFormat } from '../../ledger/export/forms.ts'
+import { type ExportPage, exportPage } from '../../ledger/export/chunks.ts'
 import { type CallWithOutcome, type Query, queryLedger } from '../../ledger/query/query.ts'
-import { RecordIndex } from '../../ledger/query/record-index.ts'
+import { type IndexOptions, RecordIndex } from '../../ledger/query/record-index.ts'
 import { SessionNames } from '../../ledger/query/session-names.ts'
 import type { DecisionRecord, LedgerRecord, OutcomeRecord } from '../../ledger/records/record.ts'
 import { verifyLedger } from '../../ledger/verify/verify.ts'
@@ -57,42 +55,19 @@ import { callRecord } from './call-views.ts'
 import { draftTests } from './draft-tests.ts'
 import { type NamesRequest, readHistogram, readNames, type WorkInParts } from './histogram.ts'
 import { type OverviewRequest, readOverview } from './overview.ts'
+import type { CallAddress, CallLookup, DraftRequest, ExportPageRequest } from './read-requests.ts'
 import { findSearchPart } from './search-parts.ts'
 
-export interface CallAddress {
-  readonly callId: string
-  readonly session: string
-  readonly atMs: number
-  /** Its number on record, if that is known. */
-  readonly seq?: number | undefined
-}
-
-export interface CallLookup {
-  /** Null if it is not on record, or not among what is indexed. */
-  readonly called: CallWithOutcome | null
-  readonly behind: number
-}
-
-export interface DraftRequest {
-  /** All that are in force. */
-  readonly documents: readonly (readonly [string, PolicyDocument])[]
-  readonly name: string
-  readonly text: string
-  /** Also tried on the calls since then. */
-  readonly replaySinceMs?: number | undefined
-  /** Also added to the document's cases. */
-  readonly test?: NewCase | undefined
-}
-
-export interface ExportPageRequest {
-  readonly query: Query
-  readonly format: ExportFormat
-  readonly from: ExportCursor
+interface IndexingOptions {
+  readonly waitMs: number
+  readonly stepRecords: number
+  /** False: another thread does. */
+  readonly isChecked?: boolean
 }
 
 export class LedgerQueries {
   readonly #directory: string
-  readonly #indexing: { readonly waitMs: number; readonly stepRecords: number }
+  readonly #indexing: IndexingOptions
   readonly #searching: number
   readonly #ledger: DatabaseSync
   readonly #index: RecordIndex | undefined
@@ -106,15 +81,16 @@ export class LedgerQueries {
 
   constructor(
     directory: string,
-    indexing = { waitMs: INDEX_WAIT_MS, stepRecords: INDEX_STEP_RECORDS },
+    indexing: IndexingOptions = { waitMs: INDEX_WAIT_MS, stepRecords: INDEX_STEP_RECORDS },
     searching = SEARCH_STEP_RECORDS,
   ) {
     this.#directory = directory
     this.#indexing = indexing
     this.#searching = searching
     this.#ledger = openLedgerReadOnly(directory)
-    this.#index = indexOf(directory, this.#ledger, (why) => {
-      this.#rebuilt = why
+    this.#index = indexOf(directory, this.#ledger, {
+      isChecked: indexing.isChecked ?? true,
+      onRebuilt: (why) => this.noteRebuilt(why),
     })
     this.#names = new SessionNames(this.#ledger, this.#index?.database)
   }
@@ -140,6 +116,18 @@ export class LedgerQueries {
   #withSessionNames(calls: readonly CallWithOutcome[]): CallRecord[] {
     this.#names.load(calls.map(({ record }) => record.session))
     return calls.map((call) => callRecord(call, this.#names.nameOf(call.record.session)))
+  }
+
+  /** Reads every row from time to time; why the index had to be built again, if it had. */
+  checkIndex(): { readonly rebuilt: string | undefined } {
+    this.#index?.catchUp(0)
+    return { rebuilt: this.#rebuilt }
+  }
+
+  /** Said with every page from now on. */
+  noteRebuilt(why: string): object {
+    this.#rebuilt = why
+    return {}
   }
 
   /** Takes in some of what the index lacks, between two questions; false if nothing is left. */
@@ -378,10 +366,10 @@ function isCall(record: LedgerRecord): record is DecisionRecord {
 function indexOf(
   directory: string,
   ledger: DatabaseSync,
-  onRebuilt: (why: string) => void,
+  options: IndexOptions,
 ): RecordIndex | undefined {
   try {
-    return new RecordIndex(directory, ledger, { onRebuilt })
+    return new RecordIndex(directory, ledger, options)
   } catch {
     return undefined
   }

@@ -2,11 +2,19 @@
 // that takes long in parts with others in between, and brings the index up to date between them. Started by ledger-reader.ts; ends with the gate.
 
 import { parentPort, workerData } from 'node:worker_threads'
+import { INDEX_STEP_RECORDS, INDEX_WAIT_MS } from '../contract/console-limits.ts'
 import type { WorkInParts } from './histogram.ts'
 import { LedgerQueries } from './ledger-queries.ts'
 
-const { directory } = workerData as { readonly directory: string }
-const reading = new LedgerQueries(directory)
+const { directory, isChecked } = workerData as ReaderOptions
+const indexing = { waitMs: INDEX_WAIT_MS, stepRecords: INDEX_STEP_RECORDS, isChecked }
+const reading = new LedgerQueries(directory, indexing)
+
+export interface ReaderOptions {
+  readonly directory: string
+  /** False: another thread checks the index. */
+  readonly isChecked: boolean
+}
 
 export interface ReadRequest {
   readonly id: number
@@ -20,6 +28,8 @@ export interface ReadRequest {
     | 'names'
     | 'past'
     | 'verify'
+    | 'checkIndex'
+    | 'noteRebuilt'
     | 'tools'
     | 'draft'
   readonly with: unknown

@@ -1,0 +1,38 @@
+// What the reading thread is asked for, as far as it is more than a query. Types only.
+
+import type { NewCase } from '@sluice/policy/cases/add-case'
+import type { PolicyDocument } from '../../gateway/state/documents.ts'
+import type { ExportCursor } from '../../ledger/export/chunks.ts'
+import type { ExportFormat } from '../../ledger/export/forms.ts'
+import type { CallWithOutcome, Query } from '../../ledger/query/query.ts'
+
+export interface CallAddress {
+  readonly callId: string
+  readonly session: string
+  readonly atMs: number
+  /** Its number on record, if that is known. */
+  readonly seq?: number | undefined
+}
+
+export interface CallLookup {
+  /** Null if it is not on record, or not among what is indexed. */
+  readonly called: CallWithOutcome | null
+  readonly behind: number
+}
+
+export interface DraftRequest {
+  /** All that are in force. */
+  readonly documents: readonly (readonly [string, PolicyDocument])[]
+  readonly name: string
+  readonly text: string
+  /** Also tried on the calls since then. */
+  readonly replaySinceMs?: number | undefined
+  /** Also added to the document's cases. */
+  readonly test?: NewCase | undefined
+}
+
+export interface ExportPageRequest {
+  readonly query: Query
+  readonly format: ExportFormat
+  readonly from: ExportCursor
+}
