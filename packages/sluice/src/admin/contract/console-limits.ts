@@ -12,8 +12,8 @@ export const LIVE_ENDS_A_TICK = 1_000
  */
 export const LIVE_TICKS_KEPT = 240
 /**
- * Newest ledger records that are read when Live opens, on the gate's own thread: a few
- * milliseconds. The list of events reads up to ten times as many.
+ * Newest ledger records that are read when Live opens. The list of events reads up to ten times as
+ * many.
  */
 export const LIVE_PAST_RECORDS_MAX = 2_000
 /** Age of the oldest call that is shown when Live opens. */
@@ -57,7 +57,7 @@ export const SUGGESTION_WORDS_MAX = 20_000
 export const INDEX_WAIT_MS = 200
 /** Records that the ledger's index takes in at a time while a query waits. */
 export const INDEX_STEP_RECORDS = 2_000
-/** How long questions wait for the check of the index, which another thread does. */
+/** How long a query waits for the check of the ledger's index, which another thread makes. */
 export const INDEX_CHECK_WAIT_MS = 2_000
 /**
  * Ledger records that are read backwards to find a call, and forwards to find its outcome, before
