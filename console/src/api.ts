@@ -34,7 +34,7 @@ export function whenSignedOut(listener: () => void): void {
   onSignedOut = listener
 }
 
-export function authorised(headers: Record<string, string> = {}): Record<string, string> {
+export function withAuthorization(headers: Record<string, string> = {}): Record<string, string> {
   return token === undefined ? headers : { ...headers, authorization: `Bearer ${token}` }
 }
 
@@ -44,7 +44,9 @@ export async function call<Answer>(
   body?: unknown,
   signal?: AbortSignal,
 ): Promise<Answer> {
-  const headers = authorised(body === undefined ? {} : { 'content-type': 'application/json' })
+  const headers = withAuthorization(
+    body === undefined ? {} : { 'content-type': 'application/json' },
+  )
   const request: RequestInit = { method, headers, cache: 'no-store', redirect: 'error' }
   if (body !== undefined) request.body = JSON.stringify(body)
   if (signal !== undefined) request.signal = signal
@@ -99,7 +101,11 @@ export async function download(
     readonly onProgress?: (bytes: number) => void
   },
 ): Promise<string> {
-  const request: RequestInit = { headers: authorised(), cache: 'no-store', redirect: 'error' }
+  const request: RequestInit = {
+    headers: withAuthorization(),
+    cache: 'no-store',
+    redirect: 'error',
+  }
   if (signal !== undefined) request.signal = signal
   const response = await fetch(`/api${path}`, request)
   if (!response.ok) throw await refusal(response)

@@ -14,7 +14,6 @@ import type {
 } from '../../packages/sluice/src/admin/contract/contract.ts'
 import {
   ApiError,
-  authorised,
   call,
   get,
   holdToken,
@@ -22,6 +21,7 @@ import {
   refusal,
   toApiError,
   whenSignedOut,
+  withAuthorization,
 } from './api.ts'
 import { leaveFor, takeAnswer } from './elsewhere.ts'
 
@@ -173,7 +173,7 @@ export async function sendWithProof<Answer>(
   const signed = { method, path: `/api${path}`, body: text }
   const { challenge } = await post<{ challenge: never }>('/proofs', signed)
   const assertion = await startAuthentication({ optionsJSON: challenge })
-  const headers = authorised({
+  const headers = withAuthorization({
     'sluice-proof': btoa(JSON.stringify(assertion)),
     ...(text === '' ? {} : { 'content-type': 'application/json' }),
   })

@@ -1,7 +1,7 @@
 // Server-sent events over fetch, because EventSource cannot send the token in a header. A broken
 // stream is resumed after its last event; events are passed on one by one.
 
-import { authorised, refusal } from './api.ts'
+import { refusal, withAuthorization } from './api.ts'
 import { attentionFor, type StreamPolicy, waitForPermit } from './attention.ts'
 
 const PAUSE_MS_MIN = 500
@@ -42,7 +42,7 @@ export function listen(
       })
       let why: string | undefined
       try {
-        const headers = authorised({ accept: 'text/event-stream' })
+        const headers = withAuthorization({ accept: 'text/event-stream' })
         if (last !== '') headers['last-event-id'] = last
         const signal = AbortSignal.any([ending.signal, going.signal])
         const request = { headers, signal, cache: 'no-store' as const }

@@ -2,7 +2,7 @@
 // for longer, `npm run fuzz -- --planted` with all planted faults. What a fuzzer found is below by name.
 
 import { bindExpression } from '@sluice/policy/expression/evaluate/bind-expression'
-import { declaredArguments } from '@sluice/policy/expression/evaluate/declared-types'
+import { readDeclaredArguments } from '@sluice/policy/expression/evaluate/declared-types'
 import { parseExpression } from '@sluice/policy/expression/expression'
 import { describe, expect, test } from 'vitest'
 import { decode } from '../../packages/sluice/src/ledger/records/decoding.ts'
@@ -51,7 +51,10 @@ test('counters are in every branch, and the code does the same', async () => {
 
 describe('found by fuzzing', () => {
   test('`args.a > !5` is no fault of the compiler', () => {
-    const declared = declaredArguments({ type: 'object', properties: { a: { type: 'number' } } })
+    const declared = readDeclaredArguments({
+      type: 'object',
+      properties: { a: { type: 'number' } },
+    })
     const parsed = parseExpression('args.a > !5', new Set())
     expect(() => bindExpression(parsed, declared, { extraArgs: false })).not.toThrow()
   })

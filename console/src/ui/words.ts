@@ -55,7 +55,7 @@ export function ago(ms: number, nowMs: number): string {
   return seconds < 5 ? 'just now' : `${span(seconds)} ago`
 }
 
-export function left(ms: number, nowMs: number): string {
+export function formatTimeLeft(ms: number, nowMs: number): string {
   const seconds = Math.round((ms - nowMs) / 1_000)
   return seconds <= 0 ? 'over' : `${span(seconds)} left`
 }

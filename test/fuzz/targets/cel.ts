@@ -3,7 +3,7 @@
 
 import { sampleFacts } from '@sluice/policy/cases/sample-facts'
 import { bindExpression } from '@sluice/policy/expression/evaluate/bind-expression'
-import { declaredArguments } from '@sluice/policy/expression/evaluate/declared-types'
+import { readDeclaredArguments } from '@sluice/policy/expression/evaluate/declared-types'
 import { evaluate } from '@sluice/policy/expression/evaluate/evaluate'
 import { parseExpression } from '@sluice/policy/expression/expression'
 import { ExpressionError } from '@sluice/policy/expression/expression-names'
@@ -25,7 +25,7 @@ export const tokens = [
   '"é"',
 ]
 
-const DECLARED = declaredArguments({
+const DECLARED = readDeclaredArguments({
   type: 'object',
   properties: {
     amount: { type: 'number' },

@@ -13,7 +13,7 @@ import { Risk } from '../../ui/marks.tsx'
 import { useNow } from '../../ui/now.ts'
 import { Empty, PageHead } from '../../ui/page.tsx'
 import { TextLine } from '../../ui/text.tsx'
-import { ago, left } from '../../ui/words.ts'
+import { ago, formatTimeLeft } from '../../ui/words.ts'
 import { parseMembers } from './arguments.tsx'
 import { listPending, useInbox } from './inbox.ts'
 import { Request, StateMark } from './request.tsx'
@@ -145,7 +145,7 @@ function Entry({ request, current }: { request: ApprovalRequest; current: boolea
         <StateMark request={request} />
         <span className={`small num ${isSoon ? 'soon' : 'muted'}`}>
           {request.state === 'pending'
-            ? left(request.expiresAtMs, now)
+            ? formatTimeLeft(request.expiresAtMs, now)
             : `asked ${ago(request.atMs, now)}`}
         </span>
       </span>

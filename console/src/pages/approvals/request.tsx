@@ -19,7 +19,7 @@ import { useNow } from '../../ui/now.ts'
 import { Notice } from '../../ui/page.tsx'
 import { TextLine, UntrustedText } from '../../ui/text.tsx'
 import { complain } from '../../ui/toasts.tsx'
-import { ago, clock, date, formatPointer, left } from '../../ui/words.ts'
+import { ago, clock, date, formatPointer, formatTimeLeft } from '../../ui/words.ts'
 import { Arguments, hasLongValues } from './arguments.tsx'
 import { Verdict } from './verdict.tsx'
 
@@ -47,7 +47,7 @@ export function Request({
           <Risk level={request.risk} unknown={request.unknown} />
           <span className="muted small num">
             {request.state === 'pending'
-              ? left(request.expiresAtMs, now)
+              ? formatTimeLeft(request.expiresAtMs, now)
               : `asked ${ago(request.atMs, now)}`}
           </span>
         </div>

@@ -17,7 +17,7 @@ import { useNow } from '../../ui/now.ts'
 import { Empty, ErrorNotice, Loading } from '../../ui/page.tsx'
 import { ToolName, UntrustedText } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
-import { left, plural } from '../../ui/words.ts'
+import { formatTimeLeft, plural } from '../../ui/words.ts'
 
 const REFRESH_MS = 3_000
 
@@ -65,7 +65,7 @@ function Stands({
         <div className="row">
           <OutcomeBadge word="allow" says="Standing approval" />
           <ToolName server={server} name={name} />
-          <span className="muted small num">{left(untilMs, now)}</span>
+          <span className="muted small num">{formatTimeLeft(untilMs, now)}</span>
         </div>
         {mayAct(me, 'approver') && <Button onPress={end}>End it</Button>}
       </div>

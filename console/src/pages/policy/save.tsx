@@ -6,8 +6,8 @@ import { type JSX, useEffect, useState } from 'react'
 import type {
   PolicyDocumentView,
   PolicyDraft,
-  PolicySaved,
   PolicyTestsDraft,
+  SavedPolicy,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { type ApiError, post, save, toApiError } from '../../api.ts'
 import { sendWithProof } from '../../session.ts'
@@ -58,7 +58,7 @@ export function SaveDialog({
     setBusy(true)
     setError(undefined)
     try {
-      const saved = await sendWithProof<PolicySaved>('PUT', '/policy', {
+      const saved = await sendWithProof<SavedPolicy>('PUT', '/policy', {
         name,
         text,
         base: digest,

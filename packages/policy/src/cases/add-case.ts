@@ -16,7 +16,7 @@ export interface NewCase {
   readonly expect: Action
 }
 
-export type CaseResult =
+export type AddCaseResult =
   | { readonly text: string; readonly file: CaseFile; readonly added: PolicyCase }
   | { readonly refused: string }
 
@@ -25,7 +25,7 @@ export function addCase(
   before: string | undefined,
   one: NewCase,
   head: { readonly policy: string; readonly tools?: string },
-): CaseResult {
+): AddCaseResult {
   const text = before === undefined ? startFile(one, head) : append(before, one)
   if (text === undefined) return { refused: 'its `cases` are not a plain list' }
   const { cases, problems } = readCases({ file: '', text })

@@ -8,7 +8,7 @@ import {
   ANYTHING,
   BOOLEAN,
   type DeclaredType,
-  declaredAt,
+  findDeclared,
   INTEGER,
   LIST,
   MAP,
@@ -66,7 +66,7 @@ export function* listAssignments(
   const dimensions: { key: string; options: readonly (Region | ResultSet)[] }[] = [
     ...paths.map((key) => ({
       key,
-      options: listRegions(literals.get(key) as Literal[], declaredAt(declared, parsePath(key))),
+      options: listRegions(literals.get(key) as Literal[], findDeclared(declared, parsePath(key))),
     })),
     ...[...new Set(texts)].map((key) => ({ key, options: [CAN_BE_TRUE, CAN_BE_FALSE, CAN_FAIL] })),
   ]

@@ -7,7 +7,7 @@ import type { KnownTool } from '../core/tools.ts'
 import { decideAssuming } from '../decide/decide.ts'
 import { getRulesForTool } from '../decide/resolve.ts'
 import type { BoundExpression } from '../expression/evaluate/bind-expression.ts'
-import { declaredArguments } from '../expression/evaluate/declared-types.ts'
+import { readDeclaredArguments } from '../expression/evaluate/declared-types.ts'
 import type { ConditionResult } from '../expression/evaluate/evaluate.ts'
 import type { ExpressionVariable } from '../expression/expression-variables.ts'
 import { PROVE_BRANCHES_MAX } from '../language/limits.ts'
@@ -92,7 +92,7 @@ export function findBranchOfClaim(
   const isWanted = isBroken(claim)
   if (when === undefined) return findBranch(subject, isWanted, { known })
   const others = listPreparedRules(subject.scope).flatMap(({ rule }) => rule.when?.expression ?? [])
-  const declared = declaredArguments(subject.facts.tool?.definition.inputSchema)
+  const declared = readDeclaredArguments(subject.facts.tool?.definition.inputSchema)
   let assignments = 0
   for (const { known: assigned, hasValue } of listAssignments(when, others, declared)) {
     if (++assignments > PROVE_BRANCHES_MAX)

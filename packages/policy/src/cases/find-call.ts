@@ -9,7 +9,7 @@ import type { KnownTool } from '../core/tools.ts'
 import { decide } from '../decide/decide.ts'
 import { getRulesForTool } from '../decide/resolve.ts'
 import { type BoundExpression, bindExpression } from '../expression/evaluate/bind-expression.ts'
-import { declaredArguments } from '../expression/evaluate/declared-types.ts'
+import { readDeclaredArguments } from '../expression/evaluate/declared-types.ts'
 import { evaluate } from '../expression/evaluate/evaluate.ts'
 import { TOOL_CALL } from '../language/methods.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
@@ -65,7 +65,7 @@ export function findCall(
 /** A claim's condition for one tool; undefined if it does not fit the tool's arguments. */
 export function bindClaim({ when, kind }: Claim, tool: KnownTool): BoundExpression | undefined {
   if (when === undefined) return undefined
-  const declared = declaredArguments(tool.definition.inputSchema)
+  const declared = readDeclaredArguments(tool.definition.inputSchema)
   // An undeclared argument does not take a call out of what must never happen.
   const { program, problem } = bindExpression(when, declared, { extraArgs: kind === 'never' })
   return problem === undefined ? program : undefined

@@ -8,12 +8,12 @@ import { type CelNode, listChildren } from '../expression/cel.ts'
 import {
   BOOLEAN,
   type DeclaredType,
-  declaredArguments,
-  declaredAt,
+  findDeclared,
   INTEGER,
   LIST,
   MAP,
   NUMBER,
+  readDeclaredArguments,
   STRING,
 } from '../expression/evaluate/declared-types.ts'
 import type { Expression } from '../expression/expression.ts'
@@ -124,11 +124,11 @@ function listDimensions(
   tool: KnownTool,
   { literals, variables, counted }: SampleInputs,
 ): SampleDimension[] {
-  const declared = declaredArguments(tool.definition.inputSchema)
+  const declared = readDeclaredArguments(tool.definition.inputSchema)
   const read = variables.filter(({ root }) => root === 'args').map(({ path }) => path)
   const places = [
     ...distinct([...read, ...counted]).map((path) =>
-      argumentPlace(path, declaredAt(declared, path), literals),
+      argumentPlace(path, findDeclared(declared, path), literals),
     ),
     ...distinct(variables).map((variable) => factPlace(variable, literals)),
   ]

@@ -15,7 +15,7 @@ import type { CompiledPolicy } from '../model/policy.ts'
 import { isSink, rememberAnswer } from '../provenance/check-call.ts'
 import { SessionProvenance } from '../provenance/session-provenance.ts'
 import {
-  type Attack,
+  type AnswerAttack,
   type AttackKind,
   hasMarker,
   putAttack,
@@ -134,7 +134,7 @@ class Player {
   readonly #policy: CompiledPolicy
   readonly #options: SimulationOptions
   readonly #injection: Injection | undefined
-  readonly #attack: Attack | undefined
+  readonly #attack: AnswerAttack | undefined
   readonly #memory = new SessionProvenance(SEED)
   readonly #counters: Counters & LimitUsage
   readonly #saw = new Set<string>()

@@ -10,11 +10,11 @@ import { nearest } from '../document/nearest.ts'
 import type { Problems, Severity } from '../document/problem.ts'
 import { findEntry, type LocatedMap, type LocatedScalar } from '../document/read-document.ts'
 import { bindExpression } from '../expression/evaluate/bind-expression.ts'
-import { type BindProblem, undeclared } from '../expression/evaluate/bind-problems.ts'
+import { type BindProblem, toUndeclaredProblem } from '../expression/evaluate/bind-problems.ts'
 import {
   type DeclaredType,
-  declaredArguments,
-  declaredAt,
+  findDeclared,
+  readDeclaredArguments,
 } from '../expression/evaluate/declared-types.ts'
 import { globMatches, parseGlob, wildcardMatches } from '../language/glob.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
@@ -52,7 +52,7 @@ export function checkAgainstTools(
         'take it away, or widen it',
       )
   const declared = new Map(
-    tools.map((tool) => [tool, declaredArguments(tool.definition.inputSchema)]),
+    tools.map((tool) => [tool, readDeclaredArguments(tool.definition.inputSchema)]),
   )
   checkDestinations(document, declared, report)
   for (const [rule, list] of met)
@@ -169,8 +169,8 @@ function checkDestinations(
       .map(([, schema]) => schema)
     for (const { key: argument } of asMap(value).entries) {
       const path = String(argument.value).split('.')
-      if (schemas.length > 0 && schemas.every((one) => declaredAt(one, path) === undefined))
-        report(undeclared(path, argument.at, schemas))
+      if (schemas.length > 0 && schemas.every((one) => findDeclared(one, path) === undefined))
+        report(toUndeclaredProblem(path, argument.at, schemas))
     }
   }
 }
@@ -220,8 +220,8 @@ function checkArguments(
       })
   }
   for (const { path, at } of rule.limits.flatMap((limit) => limit.reads))
-    if (schemas.every((schema) => declaredAt(schema, path) === undefined))
-      report(undeclared(path, at, schemas))
+    if (schemas.every((schema) => findDeclared(schema, path) === undefined))
+      report(toUndeclaredProblem(path, at, schemas))
 }
 
 /** Why `when` fits none of the tools; undefined if it fits one. */
@@ -240,9 +240,10 @@ function misfit(
   if (first === undefined || schemas.length === 1) return first
   const nowhere = expression.variables.find(
     ({ root, path }) =>
-      root === 'args' && schemas.every((schema) => declaredAt(schema, path) === undefined),
+      root === 'args' && schemas.every((schema) => findDeclared(schema, path) === undefined),
   )
-  if (nowhere !== undefined && !extraArgs) return undeclared(nowhere.path, nowhere.at, schemas)
+  if (nowhere !== undefined && !extraArgs)
+    return toUndeclaredProblem(nowhere.path, nowhere.at, schemas)
   const { server, name } = (tools[0] as KnownTool).definition
   return {
     ...first,

@@ -6,7 +6,7 @@
 import type { Call, Facts, Principal } from '../core/call.ts'
 import type { DecisionInput, DecisionInputs, OmittedInput } from '../core/decision-inputs.ts'
 import { ExactNumber, isObject, type JsonValue } from '../core/json.ts'
-import { type DeclaredType, declaredArguments } from '../expression/evaluate/declared-types.ts'
+import { type DeclaredType, readDeclaredArguments } from '../expression/evaluate/declared-types.ts'
 import type { ExpressionVariable } from '../expression/expression-variables.ts'
 import { pathText } from '../language/argument-path.ts'
 import { JUDGED_CLAIMS_MAX, JUDGED_PATHS_MAX, JUDGED_TEXT_LENGTH_MAX } from '../language/limits.ts'
@@ -22,7 +22,7 @@ export const GROUPS = 'principal.groups'
 export const LOCAL = 'local'
 const NO_WORDS: ReadonlySet<string> = new Set()
 
-interface InputRead {
+interface InputReference {
   readonly path: readonly string[]
   readonly text: string
   /** The declared enum at this path; undefined if none is declared. */
@@ -30,9 +30,9 @@ interface InputRead {
 }
 
 interface InputReads {
-  readonly reads: readonly InputRead[]
+  readonly reads: readonly InputReference[]
   /** Paths below the claims. */
-  readonly claims: readonly InputRead[]
+  readonly claims: readonly InputReference[]
   readonly declared: DeclaredType
 }
 
@@ -87,10 +87,10 @@ function listReads(scope: ApplicableRules, { tool }: Facts): InputReads {
     text,
     words: findEnum(schema, path),
   }))
-  return { reads, claims: claimsRead(scope), declared: declaredArguments(schema) }
+  return { reads, claims: claimsRead(scope), declared: readDeclaredArguments(schema) }
 }
 
-function claimsRead(scope: ApplicableRules): readonly InputRead[] {
+function claimsRead(scope: ApplicableRules): readonly InputReference[] {
   const variables = listApplicable(scope).flatMap(
     ({ rule }) => rule.when?.expression.variables ?? [],
   )
@@ -138,7 +138,11 @@ function findEnum(
   return new Set(words.filter((word) => typeof word === 'string'))
 }
 
-function recordValue(args: JsonValue, { path, words }: InputRead, texts: boolean): DecisionInput {
+function recordValue(
+  args: JsonValue,
+  { path, words }: InputReference,
+  texts: boolean,
+): DecisionInput {
   let place: JsonValue | undefined = args
   for (const [depth, name] of path.entries()) {
     if (!isObject(place)) return WITHHELD

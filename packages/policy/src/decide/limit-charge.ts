@@ -8,7 +8,7 @@ import { ExactNumber, isObject, type JsonObject, type JsonValue } from '../core/
 import {
   BOOLEAN,
   type DeclaredType,
-  declaredAt,
+  findDeclared,
   INTEGER,
   NUMBER,
   STRING,
@@ -77,7 +77,7 @@ function partValue(
     case 'tool':
       return `${call.server}/${call.name}`
     default:
-      return argumentKey(valueAt(call.args, part.path), declaredAt(declared, part.path))
+      return argumentKey(valueAt(call.args, part.path), findDeclared(declared, part.path))
   }
 }
 

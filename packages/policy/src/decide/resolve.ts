@@ -7,7 +7,7 @@ import type { ArgumentFlow } from '../core/provenance.ts'
 import { CATEGORIES, type Category, type KnownTool } from '../core/tools.ts'
 import { bindExpression } from '../expression/evaluate/bind-expression.ts'
 import type { BindProblem } from '../expression/evaluate/bind-problems.ts'
-import { type DeclaredType, declaredArguments } from '../expression/evaluate/declared-types.ts'
+import { type DeclaredType, readDeclaredArguments } from '../expression/evaluate/declared-types.ts'
 import { readUri } from '../expression/functions/resource-uri.ts'
 import { globMatches, wildcardMatches } from '../language/glob.ts'
 import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from '../language/methods.ts'
@@ -31,7 +31,7 @@ export function resolveRules(policy: CompiledPolicy, call: Call, facts: Facts): 
     ? [policy.resources, normalName(policy.resources, call.name)]
     : [method === 'prompts/get' ? policy.prompts : undefined, call.name]
   const target = { server, name, method, category, accepted: category, classified: false }
-  return buildScope(policy, target, named, readyMaker(declaredArguments(undefined)))
+  return buildScope(policy, target, named, readyMaker(readDeclaredArguments(undefined)))
 }
 
 /** Rules on resources compare normal forms. */
@@ -66,7 +66,7 @@ export function getRulesForTool(policy: CompiledPolicy, tool: KnownTool): Applic
       accepted: tool.category,
       classified: word !== undefined,
     }
-    const declared = declaredArguments(inputSchema)
+    const declared = readDeclaredArguments(inputSchema)
     const make = readyMaker(declared)
     scope = buildScope(policy, target, policy.tools, make)
     // A guess is not a category: the call is decided as Execute too.

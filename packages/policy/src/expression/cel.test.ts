@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { sampleFacts } from '../cases/sample-facts.ts'
 import { ExactNumber, type JsonObject, type JsonValue } from '../core/json.ts'
 import { bindExpression } from './evaluate/bind-expression.ts'
-import { declaredArguments } from './evaluate/declared-types.ts'
+import { readDeclaredArguments } from './evaluate/declared-types.ts'
 import { evaluate } from './evaluate/evaluate.ts'
 import { parseExpression } from './expression.ts'
 
@@ -18,7 +18,10 @@ function ask(text: string, args: JsonObject = {}, types: Record<string, JsonValu
   const properties = Object.fromEntries(
     Object.entries(args).map(([name, value]) => [name, types[name] ?? schemaOf(value)]),
   )
-  const declared = declaredArguments({ type: 'object', properties: { ...types, ...properties } })
+  const declared = readDeclaredArguments({
+    type: 'object',
+    properties: { ...types, ...properties },
+  })
   let program: ReturnType<typeof bindExpression>['program']
   try {
     program = bindExpression(parseExpression(text, new Set()), declared, {

@@ -190,7 +190,7 @@ function listed(names: readonly string[]): string {
 }
 
 /** The CEL type of a variable that is not an argument. */
-export function namedType(root: Root, path: readonly string[]): string {
+export function findVariableType(root: Root, path: readonly string[]): string {
   if (root === 'now') return 'google.protobuf.Timestamp'
   if (root === 'origin') return 'string'
   if (root === 'past') return PAST_FUNCTIONS.get(path[0] as string)?.type as string

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { ExactNumber, type JsonObject, type JsonValue } from '../core/json.ts'
 import { WALK_ENTRIES_MAX, WALK_LENGTH_MAX } from '../language/limits.ts'
 import { bindExpression } from './evaluate/bind-expression.ts'
-import { declaredArguments } from './evaluate/declared-types.ts'
+import { readDeclaredArguments } from './evaluate/declared-types.ts'
 import { type EvaluationContext, evaluate } from './evaluate/evaluate.ts'
 import { parseExpression } from './expression.ts'
 import { patternSteps } from './pattern-steps.ts'
@@ -35,7 +35,7 @@ const LABELS = new Set(['private', 'untrusted'])
 function comesTo(text: string, args: JsonObject = {}, facts: object = {}): string {
   const { program, problem } = bindExpression(
     parseExpression(text, LABELS),
-    declaredArguments(SCHEMA),
+    readDeclaredArguments(SCHEMA),
     {
       extraArgs: false,
     },
@@ -105,7 +105,7 @@ describe('what an expression reads', () => {
   test('arguments while there are none yet: either result', () => {
     const { program } = bindExpression(
       parseExpression('args.count > 1', LABELS),
-      declaredArguments(SCHEMA),
+      readDeclaredArguments(SCHEMA),
       { extraArgs: false },
     )
     expect(evaluate(program!, { ...situation({}, {}), args: undefined }).is).toBe('either')

@@ -30,7 +30,7 @@ const HEX = /^[0-9a-fA-F]+$/
 
 /** One for each way to read `text`, whose bytes are `bytes`: in every alignment, and as hex, whose digits
  * are letters of base64 too. Undefined for a text that is longer than is looked through. */
-export function* printedTexts(text: string, bytes: Uint8Array): Generator<string | undefined> {
+export function* findPrintedTexts(text: string, bytes: Uint8Array): Generator<string | undefined> {
   for (let alignment = 0; alignment < ALIGNMENTS; alignment++) yield printedText(bytes, alignment)
   if (!HEX.test(text.slice(0, PROBED)) || !HEX.test(text)) return
   for (const from of [0, 1]) yield printedText(hexBytes(text, from), 0)

@@ -15,13 +15,13 @@ export interface Link {
   readonly mayStart?: (text: string, start: number) => boolean
 }
 
-export interface Chain {
+export interface PatternChain {
   readonly links: readonly [Link, ...Link[]]
   /** One less than links. */
   readonly gaps: readonly GapRule[]
 }
 
-export interface Span {
+export interface TextSpan {
   readonly start: number
   readonly end: number
 }
@@ -30,10 +30,10 @@ export interface Span {
  * is charged to the budget; what was found when it is used up is incomplete. */
 export function findChains(
   text: string,
-  { links, gaps }: Chain,
+  { links, gaps }: PatternChain,
   spansMax: number,
   budget: { charsLeft: number },
-): Span[] {
+): TextSpan[] {
   const [first, ...rest] = links
   const everywhere = { start: 0, end: text.length }
   let reached = spansOf(text, first, {
@@ -56,7 +56,7 @@ export function findChains(
 }
 
 /** Where the next link may begin. */
-function behind(reached: readonly Span[], { chars }: GapRule, length: number): Span {
+function behind(reached: readonly TextSpan[], { chars }: GapRule, length: number): TextSpan {
   let start = length
   let end = 0
   for (const span of reached) {
@@ -73,7 +73,7 @@ export const LINK_CHARS_MAX = 200
 
 interface SpanSearch {
   /** Where a span may begin. */
-  readonly within: Span
+  readonly within: TextSpan
   readonly budget: { charsLeft: number }
   readonly max: number
 }
@@ -83,8 +83,8 @@ function spansOf(
   text: string,
   { words, mayStart }: Link,
   { within, budget, max }: SpanSearch,
-): Span[] {
-  const spans: Span[] = []
+): TextSpan[] {
+  const spans: TextSpan[] = []
   const part = text.slice(0, within.end + LINK_CHARS_MAX)
   budget.charsLeft -= part.length - within.start
   if (budget.charsLeft < 0) return spans
@@ -105,13 +105,18 @@ function spansOf(
 
 /** Those of `next` that are near enough behind one of `reached`, from where that begins. The nearest
  * one before decides: if it is too far, or a stop stands between, so it is for all before it. */
-function join(text: string, reached: readonly Span[], next: readonly Span[], gap: GapRule): Span[] {
+function join(
+  text: string,
+  reached: readonly TextSpan[],
+  next: readonly TextSpan[],
+  gap: GapRule,
+): TextSpan[] {
   const byEnd = [...reached].sort((a, b) => a.end - b.end)
-  const joined: Span[] = []
+  const joined: TextSpan[] = []
   const stops = new StopsBefore(text, gap.stops)
   let taken = 0
   for (const { start, end } of next) {
-    while (taken < byEnd.length && (byEnd[taken] as Span).end <= start) taken++
+    while (taken < byEnd.length && (byEnd[taken] as TextSpan).end <= start) taken++
     const before = byEnd[taken - 1]
     if (before === undefined || start - before.end > gap.chars) continue
     if (stops.last(start) < before.end) joined.push({ start: before.start, end })

@@ -1,14 +1,14 @@
 // Of a text that is mostly one that has been looked at: the parts around what is new in it, wide enough
 // for any match that has some of it. Linear; what cannot be compared in time counts as new. Pure.
 
-import type { Span } from './chain.ts'
+import type { TextSpan } from './chain.ts'
 
 /** The text around every one of `places`, which are in order: on either side as far as `reach` characters
  * that count. White space, `>` and what is not printed ASCII do not: joining lines and folding letters may
  * take any number of them away. */
 export function* partsAround(
   text: string,
-  places: Iterable<Span>,
+  places: Iterable<TextSpan>,
   reach: number,
 ): Generator<string> {
   let start = -1
@@ -43,7 +43,7 @@ function walk(text: string, from: number, { step, reach, to }: SpanPath): number
 const QUOTE = 0x3e
 
 /** The places of `after` that are not in `before`, where both are the same text but for them. */
-export function* changesIn(before: string, after: string): Generator<Span> {
+export function* changesIn(before: string, after: string): Generator<TextSpan> {
   let tries = 0
   let from = 0
   for (let at = 0; ; ) {

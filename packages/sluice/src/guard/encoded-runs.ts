@@ -24,7 +24,7 @@ const NEXT_LINE = /\r?\n[A-Za-z0-9+/_-]{24}[A-Za-z0-9+/_-]*/y
 const LAST_LINE = /(?:\r?\n[A-Za-z0-9+/_-]{1,76})?={0,2}/y
 const NEXT_BYTE = / [01]{8}\b/y
 
-export function* encodedRuns(text: string): Generator<EncodedRun> {
+export function* findEncodedRuns(text: string): Generator<EncodedRun> {
   if (text.length < RUN_CHARS_MIN) return
   // The patterns are shared, and a run may be nested: the place is kept here.
   let binary = findBinary(text, 0)

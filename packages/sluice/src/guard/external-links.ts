@@ -3,9 +3,9 @@
 // bare address in a text stays. Linear: every part of a pattern is bounded. Pure.
 
 import type { Steps } from '@sluice/policy/core/steps'
-import type { Span } from './chain.ts'
+import type { TextSpan } from './chain.ts'
 
-export interface ExternalLink extends Span {
+export interface ExternalLink extends TextSpan {
   /** What is shown instead. */
   readonly replacement: string
 }
@@ -37,7 +37,7 @@ export function* findExternalLinksSteps(
 ): Steps<ExternalLink[]> {
   if (!/\/\/|\\\\/.test(text)) return []
   const links: ExternalLink[] = []
-  const add = ({ start, end }: Span, address: string, show: (host: string) => string) => {
+  const add = ({ start, end }: TextSpan, address: string, show: (host: string) => string) => {
     const host = hostOf(address)
     if (host !== undefined && isListed(host)) return
     const shown = host === undefined ? 'an address that cannot be read' : host.slice(0, 100)
@@ -69,11 +69,11 @@ export function* findExternalLinksSteps(
   return external
 }
 
-function spanOf({ 0: matched, index }: RegExpExecArray): Span {
+function spanOf({ 0: matched, index }: RegExpExecArray): TextSpan {
   return { start: index, end: index + matched.length }
 }
 
-interface InlineLink extends Span {
+interface InlineLink extends TextSpan {
   readonly isImage: boolean
   readonly label: string
   readonly address: string

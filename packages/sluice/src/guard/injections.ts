@@ -5,7 +5,7 @@
 
 import { normalizedLengthMax } from '@sluice/policy/core/normalized-length'
 import { foldLookAlikes } from '../core/look-alikes.ts'
-import type { Span } from './chain.ts'
+import type { TextSpan } from './chain.ts'
 import { partsAround } from './changed-parts.ts'
 import type { Finding, FindingKind } from './finding.ts'
 import { isPlain, stripHidden } from './hidden-text.ts'
@@ -156,7 +156,7 @@ export function findInjections(text: string, budget: ScanBudget = newScanBudget(
   return findings
 }
 
-function* notPlainIn(text: string): Generator<Span> {
+function* notPlainIn(text: string): Generator<TextSpan> {
   for (const { index, 0: run } of text.matchAll(NOT_PLAIN_RUN))
     yield { start: index, end: index + run.length }
 }

@@ -6,9 +6,9 @@
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import { runSteps, type Steps } from '@sluice/policy/core/steps'
 import { findInAnswer, ORDER_REACH } from './answer-injections.ts'
-import { binaryIn, printedTexts, textIn } from './binary-text.ts'
+import { binaryIn, findPrintedTexts, textIn } from './binary-text.ts'
 import { changesIn, partsAround } from './changed-parts.ts'
-import { decodeRun, encodedRuns } from './encoded-runs.ts'
+import { decodeRun, findEncodedRuns } from './encoded-runs.ts'
 import { findHidden } from './hidden-text.ts'
 import { findInjections } from './injections.ts'
 import { ANSWER_CHARS_MAX, BINARY_CHARS_MAX, DEPTH_MAX, STRINGS_MAX } from './limits.ts'
@@ -198,7 +198,7 @@ function orderIn(text: string, { strictness, budget }: AnswerScan): string | und
 /** In base64, hex or binary digits, also several times over. */
 function* findEncodedOrder(text: string, walk: AnswerScan): Steps<string | undefined> {
   let unpaused = 0
-  for (const run of encodedRuns(text)) {
+  for (const run of findEncodedRuns(text)) {
     for (const inside of decodeRun(run, walk.budget)) {
       if (inside === undefined) return TOO_LARGE
       const innerText = textIn(inside)
@@ -231,7 +231,7 @@ function* lookAtBinary(text: string, bytes: Uint8Array, walk: AnswerScan): Steps
     const kind = plainDataIn(text, 'secret')
     if (kind !== undefined) addFinding('secret', kind, walk)
   }
-  for (const printed of printedTexts(text, bytes)) {
+  for (const printed of findPrintedTexts(text, bytes)) {
     if (printed === '') continue
     // What can be read in it is a text of the answer as any other.
     walk.chars += printed?.length ?? 0

@@ -6,7 +6,7 @@ import type { DataKind } from '@sluice/policy/core/data-kinds'
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import { runSteps, type Steps } from '@sluice/policy/core/steps'
 import { groupsOf } from './data-detectors.ts'
-import { encodedRuns } from './encoded-runs.ts'
+import { findEncodedRuns } from './encoded-runs.ts'
 import { DEPTH_MAX, SPLIT_LEAVES_MAX, SPLIT_PARTS_MAX } from './limits.ts'
 import { isCard } from './number-checks.ts'
 import { newScanBudget, type ScanBudget, spend } from './patterns.ts'
@@ -109,7 +109,7 @@ export function canHoldData(json: string, kinds: ReadonlySet<DataKind>): boolean
   const text = json.includes('\\') ? json.replace(COMMON_ESCAPE, ' ') : json
   if (CAN_HIDE.test(text) || SECRET_MEMBER.test(text)) return true
   if (groupsOf(kinds).some(({ beginnings }) => beginnings.test(text))) return true
-  return !encodedRuns(text).next().done
+  return !findEncodedRuns(text).next().done
 }
 
 const COMMON_ESCAPE = /\\[nrt"]/g

@@ -2,7 +2,7 @@
 // hash of three letters, and only where that fits by the words themselves. One expression for each
 // pattern took most of the time that an ordinary text costs. Pure.
 
-import type { Span } from './chain.ts'
+import type { TextSpan } from './chain.ts'
 
 /** Words in small letters, one of which every match has: of three or more, or of two that are not
  * ASCII. `at`: sticky, what must hold besides where one of them begins. */
@@ -71,8 +71,8 @@ export class NeedsFinder {
   }
 
   /** By the index of a pattern: the parts of `small` where it can match. */
-  windowsIn(small: string, budget: { charsLeft: number }): Map<number, Span[]> {
-    const search = { small, windows: new Map<number, Span[]>(), budget }
+  windowsIn(small: string, budget: { charsLeft: number }): Map<number, TextSpan[]> {
+    const search = { small, windows: new Map<number, TextSpan[]>(), budget }
     const isThree = this.#isThree
     let hash = 0
     let before = 0
@@ -116,6 +116,6 @@ export class NeedsFinder {
 
 interface NeedsSearch {
   readonly small: string
-  readonly windows: Map<number, Span[]>
+  readonly windows: Map<number, TextSpan[]>
   readonly budget: { charsLeft: number }
 }

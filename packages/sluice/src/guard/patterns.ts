@@ -2,19 +2,19 @@
 // looked at, and what does not fit counts as found. Shared by the finders of orders. Pure.
 
 import {
-  type Chain,
   findChains,
   type GapRule,
   LINK_CHARS_MAX,
   type Link,
-  type Span,
+  type PatternChain,
+  type TextSpan,
 } from './chain.ts'
 import type { Finding, FindingKind, FindingSeverity } from './finding.ts'
 import { joinWrapped } from './join-wrapped.ts'
 import { FINDINGS_MAX, SCANNED_AT_ONCE_CHARS_MAX, SCANNED_CHARS_MAX } from './limits.ts'
 import { NeedsFinder, type PatternNeeds } from './needs.ts'
 
-export interface Pattern extends Chain {
+export interface Pattern extends PatternChain {
   readonly kind: FindingKind
   readonly severity: FindingSeverity
   /** What no match does without: most texts are settled by looking for it. */
@@ -42,7 +42,7 @@ export function spend(budget: ScanBudget, chars: number): boolean {
 }
 
 /** Sources of expressions with the gaps between them; a bare number is a gap within a sentence. */
-export function chainOf(parts: readonly (string | number | GapRule | Link)[]): Chain {
+export function chainOf(parts: readonly (string | number | GapRule | Link)[]): PatternChain {
   const links: Link[] = []
   const gaps: GapRule[] = []
   for (const part of parts) {
@@ -108,9 +108,9 @@ export class PatternSet {
 function* findPattern(
   small: string,
   pattern: Pattern,
-  windows: readonly Span[],
+  windows: readonly TextSpan[],
   budget: ScanBudget,
-): Generator<Span> {
+): Generator<TextSpan> {
   for (const { start, end } of windows) {
     if (budget.charsLeft < 0) return
     const part = small.slice(start, end)
@@ -120,7 +120,7 @@ function* findPattern(
 }
 
 /** As far as a match can reach. */
-function reachOf({ links, gaps }: Chain): number {
+function reachOf({ links, gaps }: PatternChain): number {
   return gaps.reduce((sum, { chars }) => sum + chars, 0) + (links.length + 1) * LINK_CHARS_MAX
 }
 

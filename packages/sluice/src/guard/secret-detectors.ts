@@ -7,7 +7,7 @@ import {
   OWN_TOKEN_ON_ONE_LINE,
   ownTokenPattern,
 } from '../core/own-token-shapes.ts'
-import type { Span } from './chain.ts'
+import type { TextSpan } from './chain.ts'
 import {
   hasChecksum,
   hasTokenHeader,
@@ -40,7 +40,7 @@ export interface SecretDetector {
   /** In place of `check`: where what begins at `start` ends; undefined if it is none. */
   readonly measure?: (text: string, start: number) => number | undefined
   /** In place of all of these: where they stand. Charges the budget, and finds what it does not allow to check. */
-  readonly locate?: (text: string, budget: { charsLeft: number }) => Iterable<Span>
+  readonly locate?: (text: string, budget: { charsLeft: number }) => Iterable<TextSpan>
   /** Of two parts of the match only the group is sensitive. */
   readonly hides?: boolean
   /** Characters at its end that approvers are shown. */

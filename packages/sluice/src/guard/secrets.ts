@@ -4,9 +4,9 @@
 
 import { BLOCKING_KINDS, type DataKind } from '@sluice/policy/core/data-kinds'
 import { runSteps, type Steps } from '@sluice/policy/core/steps'
-import type { Span } from './chain.ts'
+import type { TextSpan } from './chain.ts'
 import { type DetectorGroup, groupsOf } from './data-detectors.ts'
-import { decodeRun, type EncodedRun, encodedRuns } from './encoded-runs.ts'
+import { decodeRun, type EncodedRun, findEncodedRuns } from './encoded-runs.ts'
 import { FINDINGS_MAX } from './limits.ts'
 import { always, type SecretContext, type SecretDetector } from './secret-detectors.ts'
 import { newViewBudget, type ViewBudget } from './views.ts'
@@ -99,7 +99,7 @@ interface FindOptions {
   readonly groups: readonly DetectorGroup[]
 }
 
-interface BudgetedFind extends FindOptions {
+interface BudgetedFindOptions extends FindOptions {
   readonly budget: ViewBudget
 }
 
@@ -112,7 +112,7 @@ function* findSteps(text: string, budget: ViewBudget, options: FindOptions): Ste
   const spans = new Spans()
   yield* match(text, spans, { ...options, budget })
   let unpaused = 0
-  for (const run of encodedRuns(text)) {
+  for (const run of findEncodedRuns(text)) {
     if (spans.inOrder.length >= options.max) break
     const inside = yield* dataIn(run, budget, options)
     if (inside !== undefined) spans.add({ ...inside, start: run.start, end: run.end })
@@ -124,7 +124,7 @@ function* findSteps(text: string, budget: ViewBudget, options: FindOptions): Ste
   return spans.inOrder
 }
 
-function* match(text: string, spans: Spans, options: BudgetedFind): Steps<void> {
+function* match(text: string, spans: Spans, options: BudgetedFindOptions): Steps<void> {
   const isLong = text.length > STEP_CHARS
   for (const group of options.groups) {
     if (isLong) yield
@@ -145,7 +145,7 @@ interface DetectorSearch extends FindOptions {
   readonly detector: SecretDetector
 }
 
-function matchPlaces(places: Iterable<Span>, spans: Spans, search: DetectorSearch): void {
+function matchPlaces(places: Iterable<TextSpan>, spans: Spans, search: DetectorSearch): void {
   const { detector, group, max } = search
   for (const { start, end } of places) {
     spans.add({ kind: detector.kind, group, start, end })
@@ -256,7 +256,7 @@ function* dataIn(
     if (inside === undefined) return { kind: `${run.encoding}, too large to look into`, group }
     const plain = yield* firstIn(inside, budget, options)
     if (plain !== undefined) return { ...plain, kind: `${plain.kind}, in ${run.encoding}` }
-    for (const deeper of encodedRuns(inside)) {
+    for (const deeper of findEncodedRuns(inside)) {
       const below = yield* dataIn(deeper, budget, options)
       if (below !== undefined) return { ...below, kind: `${below.kind}, in ${run.encoding}` }
     }

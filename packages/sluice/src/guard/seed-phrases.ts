@@ -3,7 +3,7 @@
 // Of prose, few stretches have twelve words of the list in a row, and one in sixteen passes. One pass, with
 // a budget of checksums. Pure.
 
-import type { Span } from './chain.ts'
+import type { TextSpan } from './chain.ts'
 import { firstSha256Byte } from './sha256.ts'
 
 /** Twelve words in a row, whatever they are: for a test. */
@@ -21,7 +21,7 @@ const CHECKSUM_COST = 2_000
 /** Rows of words of the list that have a phrase in them, each as a whole: which of several phrases that
  * pass the checksum is the right one cannot be said. A row that the budget does not allow to check counts
  * as one. */
-export function* findSeedPhrases(text: string, budget: { charsLeft: number }): Generator<Span> {
+export function* findSeedPhrases(text: string, budget: { charsLeft: number }): Generator<TextSpan> {
   const row = new WordRow()
   let gap = 0
   for (let at = 0; at <= text.length; ) {
@@ -90,7 +90,7 @@ class WordRow {
     return this.#values.length
   }
 
-  get place(): Span {
+  get place(): TextSpan {
     return { start: this.#start, end: this.#end }
   }
 

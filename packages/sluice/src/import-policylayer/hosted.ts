@@ -6,7 +6,7 @@ import { isNull } from '@sluice/policy/document/check-shape'
 import { findEntry, type LocatedMap, type LocatedNode } from '@sluice/policy/document/read-document'
 import { composeGuardrails, composeTool, type ImportTarget } from './compose.ts'
 import { type Check, EMPTY_CHECK, type ImportDraft, type ImportLimitScope } from './draft.ts'
-import { notImported } from './intercept.ts'
+import { buildNotImportedCheck } from './intercept.ts'
 import { PAGE_KEYS, readBody } from './pages.ts'
 import {
   readDefault,
@@ -147,7 +147,7 @@ function readChecks(
       checks.push(readLimit(item, index + 1, report))
     })
   }
-  if (report.errorCount > before) return [notImported(report)]
+  if (report.errorCount > before) return [buildNotImportedCheck(report)]
   return checks.filter((check): check is Check => check !== undefined)
 }
 

@@ -56,7 +56,7 @@ interface ToolContext {
 function importTool(name: string, at: number, { node, scope, draft, report }: ToolContext): void {
   const key = toolKey(name, at, scope, report)
   if (key === undefined) return
-  const checks = readChecks(name, node, report) ?? [notImported(report)]
+  const checks = readChecks(name, node, report) ?? [buildNotImportedCheck(report)]
   const denying = checks.findIndex((check) => check.denies)
   if (denying !== -1 && checks.length > 1)
     report.warn(
@@ -87,7 +87,7 @@ function importWildcard(
       '`*` lets no further tool through: with `default: deny` only listed tools are',
       'list the tools, or write `<server>/*` by hand',
     )
-  const checks = readChecks('*', node, report) ?? [notImported(report)]
+  const checks = readChecks('*', node, report) ?? [buildNotImportedCheck(report)]
   composeGuardrails(draft, { key: scope.all, title: 'all tools', comments: [], at }, checks)
 }
 
@@ -203,7 +203,7 @@ function refuseDoubledCounters(rules: readonly InterceptRule[], report: ImportRe
 }
 
 /** What stands in for a rule that needs a person: never looser than the original. */
-export function notImported(report: ImportReport): Check {
+export function buildNotImportedCheck(report: ImportReport): Check {
   return {
     ...EMPTY_CHECK,
     name: 'not imported',

@@ -3,7 +3,7 @@
 
 import { createInterface } from 'node:readline/promises'
 
-export interface Asker {
+export interface QuestionPrompt {
   /** Yes only if the person says so. */
   yes(question: string): Promise<boolean>
   /** `all`: yes to this question and to the others of its kind. */
@@ -12,7 +12,7 @@ export interface Asker {
 }
 
 /** Undefined if nobody can be asked. */
-export function askerFor(json: boolean): Asker | undefined {
+export function askerFor(json: boolean): QuestionPrompt | undefined {
   if (json || !process.stdin.isTTY || !process.stderr.isTTY) return undefined
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   return {

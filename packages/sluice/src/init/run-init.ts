@@ -17,7 +17,7 @@ import { findSecrets } from '../guard/secrets.ts'
 import { CliError } from '../terminal/errors.ts'
 import { type Output, plural, printable } from '../terminal/output.ts'
 import { readText } from '../terminal/read-input.ts'
-import { type Asker, askerFor } from './ask.ts'
+import { askerFor, type QuestionPrompt } from './ask.ts'
 import { type AskedServers, askServers } from './ask-servers.ts'
 import { showClosing } from './closing.ts'
 import { addServers, checkDataOf, environmentWith, newConfig, readGateState } from './config.ts'
@@ -56,7 +56,7 @@ interface WritePlan {
   readonly servers: readonly NamedServer[]
   readonly tools: readonly ToolDefinition[]
   readonly before: string | undefined
-  readonly asker: Asker | undefined
+  readonly asker: QuestionPrompt | undefined
 }
 
 export class Init {
@@ -113,7 +113,10 @@ export class Init {
   }
 
   /** Which servers may be started. */
-  async #agree(named: readonly NamedServer[], asker: Asker | undefined): Promise<NamedServer[]> {
+  async #agree(
+    named: readonly NamedServer[],
+    asker: QuestionPrompt | undefined,
+  ): Promise<NamedServer[]> {
     const { yes, dryRun } = this.#options
     const names = Array.isArray(yes) ? (yes as readonly string[]) : []
     for (const name of names)

@@ -7,7 +7,7 @@ import { CLIENTS, type ClientFile } from './files/client.ts'
 import type { ServerYaml } from './move/extract-secrets.ts'
 import type { DiscoveredServer, DiscoveryResult } from './move/find-servers.ts'
 import type { NamedServer } from './move/name-servers.ts'
-import { changedLines } from './move/show-change.ts'
+import { listChangedLines } from './move/show-change.ts'
 
 export interface Change {
   readonly file: string
@@ -71,7 +71,7 @@ export function showChanges(
     if (before === after) continue
     const isNew = before === undefined ? `(new${mode === undefined ? '' : ', for you alone'})` : ''
     output.line(output.paint('bold', `${printable(file)} ${isNew}`.trimEnd()))
-    for (const { kind, text } of changedLines(before ?? '', after)) {
+    for (const { kind, text } of listChangedLines(before ?? '', after)) {
       const shown = mask(text.replace(/\r?\n$/, ''), secrets)
       // A tab is what it looks like.
       const line = `${kind} ${shown.split('\t').map(printable).join('\t')}`

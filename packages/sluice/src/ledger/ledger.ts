@@ -58,13 +58,13 @@ export interface LedgerOptions {
 
 interface QueuedEntry {
   readonly entry: LedgerEntry
-  readonly resolve?: OnWritten
-  readonly reject?: OnWriteError
+  readonly resolve?: WriteListener
+  readonly reject?: WriteErrorListener
 }
 
 /** Called when a record is durable, with its number, or with the reason if it is not. */
-type OnWritten = (seq: number) => void
-type OnWriteError = (error: Error) => void
+type WriteListener = (seq: number) => void
+type WriteErrorListener = (error: Error) => void
 
 export class Ledger {
   readonly #chain: Chain
@@ -258,7 +258,7 @@ export class Ledger {
     return new Promise((resolve, reject) => this.#append(entry, resolve, reject))
   }
 
-  #append(entry: LedgerEntry, resolve: OnWritten, reject: OnWriteError): void {
+  #append(entry: LedgerEntry, resolve: WriteListener, reject: WriteErrorListener): void {
     if (this.#state === 'failing' || this.#state === 'closed') {
       this.#lose(entry)
       return reject(this.#unavailable())

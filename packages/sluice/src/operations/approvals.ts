@@ -12,7 +12,7 @@ import {
 } from '../core/approval.ts'
 import { NotFoundError, OperationError } from '../core/operation-error.ts'
 import { APPROVALS_LISTED_MAX, APPROVALS_PAGE_MAX } from './limits.ts'
-import { type Asker, type Operation, type OperationParts, operation } from './operation.ts'
+import { type Operation, type OperationParts, operation, type Requester } from './operation.ts'
 import { FLAG, fieldsOf, listOf, OBJECT } from './output.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
@@ -236,7 +236,7 @@ function standing(approvals: ApprovalService): JsonObject {
 function findRequest(
   { approvals }: Pick<OperationParts, 'approvals'>,
   id: string,
-  { channel }: Asker,
+  { channel }: Requester,
 ): ApprovalRequest {
   const found = approvals.find(id)
   if (found !== undefined) return found

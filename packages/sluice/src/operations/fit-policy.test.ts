@@ -6,7 +6,7 @@ import type { KnownTool } from '@sluice/policy/core/tools'
 import { describe, expect, test } from 'vitest'
 import type { DecisionRecord, LedgerRecord } from '../ledger/records/record.ts'
 import { fitPolicy, validateByDay } from './fit-policy.ts'
-import { judgeTraffic, type PastCall } from './past-traffic.ts'
+import { judgeTraffic, type TrafficCall } from './past-traffic.ts'
 import { RecordedCalls } from './recorded-calls.ts'
 import { suggestStops } from './stop-call.ts'
 
@@ -45,7 +45,7 @@ interface GivenRule {
 }
 
 /** Calls as the ledger would have them; `labels` is what the answer brought. */
-function traffic(list: readonly GivenRule[]): PastCall[] {
+function traffic(list: readonly GivenRule[]): TrafficCall[] {
   const past = new RecordedCalls(TOOLS)
   let seq = 0
   return list.map((given) => {
@@ -159,7 +159,7 @@ describe('a fitted policy', () => {
 })
 
 describe('against a bad call', () => {
-  const best = (calls: readonly PastCall[], ...seqs: number[]) =>
+  const best = (calls: readonly TrafficCall[], ...seqs: number[]) =>
     suggestStops(
       calls.filter(({ record }) => seqs.includes(record.seq)),
       calls,

@@ -10,8 +10,8 @@ import { UNDECLARED } from '@sluice/policy/decide/collect-inputs'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { SUGGEST_FOLDS_MAX, SUGGEST_WORDS_MAX } from './limits.ts'
-import { judgeTraffic, type PastCall } from './past-traffic.ts'
-import { wordThen } from './replay.ts'
+import { judgeTraffic, type TrafficCall } from './past-traffic.ts'
+import { toRecordedAction } from './replay.ts'
 
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
@@ -24,7 +24,7 @@ export interface FittedPolicy {
 }
 
 /** `margin`: how far beyond what was seen numbers and rates may go, 0.5 for half as much again. */
-export function fitPolicy(calls: readonly PastCall[], margin: number): FittedPolicy {
+export function fitPolicy(calls: readonly TrafficCall[], margin: number): FittedPolicy {
   const passed = calls.filter((call) => call.passed)
   const byTool = groupBy(passed.filter(isToolCall), toolOf)
   const unbounded: { tool: string; why: string }[] = []
@@ -61,7 +61,7 @@ export interface DayValidation {
 
 /** Undefined with calls of one day only: there is nothing to leave out. */
 export function validateByDay(
-  calls: readonly PastCall[],
+  calls: readonly TrafficCall[],
   margin: number,
 ): DayValidation | undefined {
   const passed = calls.filter((call) => call.passed)
@@ -71,7 +71,7 @@ export function validateByDay(
   const foldOf = new Map(days.map((day, index) => [day, index % folds]))
   let [stopped, unknown] = [0, 0]
   for (let fold = 0; fold < folds; fold++) {
-    const isOut = (call: PastCall) => foldOf.get(dayOf(call)) === fold
+    const isOut = (call: TrafficCall) => foldOf.get(dayOf(call)) === fold
     const { policy } = fitPolicy(
       passed.filter((call) => !isOut(call)),
       margin,
@@ -91,7 +91,7 @@ export function compileSuggestion(yaml: string): CompiledPolicy {
 }
 
 function fitRule(
-  calls: readonly PastCall[],
+  calls: readonly TrafficCall[],
   margin: number,
 ): { readonly rule: string; readonly why: readonly string[] } {
   const free = calls.filter(isFree)
@@ -106,7 +106,7 @@ function fitRule(
   const why = bounds.flatMap((bound) => bound.why ?? [])
   const conditions = bounds.flatMap((bound) => bound.condition ?? [])
   const when = conditions.join(' && ')
-  if (when === '' || !fits(calls[0] as PastCall, when))
+  if (when === '' || !fits(calls[0] as TrafficCall, when))
     return { rule: `{ action: allow, ${rate} }`, why }
   const extra = free.some(({ record }) => record.judged[UNDECLARED] === true)
   const fields = ['action: allow', `when: ${JSON.stringify(when)}`, 'otherwise: require_approval']
@@ -117,7 +117,7 @@ function fitRule(
 }
 
 /** Whether the condition can be decided for the tool as it is declared now. */
-function fits({ past }: PastCall, when: string): boolean {
+function fits({ past }: TrafficCall, when: string): boolean {
   const { tool } = past.facts
   if (tool === undefined || !past.schemaKnown) return false
   const id = JSON.stringify(`${tool.definition.server}/${tool.definition.name}`)
@@ -132,7 +132,7 @@ interface FittedBound {
 }
 
 /** A condition that all of these values meet. */
-function fitBound(path: string, calls: readonly PastCall[], margin: number): FittedBound {
+function fitBound(path: string, calls: readonly TrafficCall[], margin: number): FittedBound {
   const values = calls.map(({ record }) => record.judged[path])
   const present = values.filter((value) => value !== undefined && !isMissing(value))
   if (values.includes(undefined))
@@ -186,23 +186,23 @@ function numberBound(
 const isMissing = (value: DecisionInput) => isOmittedInput(value) && value.is !== 'withheld'
 
 /** The most calls of one session within a minute. */
-function busiestMinute(calls: readonly PastCall[]): number {
+function busiestMinute(calls: readonly TrafficCall[]): number {
   let busiest = 1
   for (const own of groupBy(calls, ({ record }) => record.session).values()) {
     let first = 0
     for (const [index, { record }] of own.entries()) {
-      while (record.atMs - (own[first] as PastCall).record.atMs >= MINUTE_MS) first++
+      while (record.atMs - (own[first] as TrafficCall).record.atMs >= MINUTE_MS) first++
       busiest = Math.max(busiest, index - first + 1)
     }
   }
   return busiest
 }
 
-export const isToolCall = ({ record }: PastCall) => record.method === TOOL_CALL
-export const toolOf = ({ record }: PastCall) => `${record.server}/${record.name}`
+export const isToolCall = ({ record }: TrafficCall) => record.method === TOOL_CALL
+export const toolOf = ({ record }: TrafficCall) => `${record.server}/${record.name}`
 /** No person was asked. */
-const isFree = ({ record }: PastCall) => wordThen(record) !== 'require_approval'
-const dayOf = ({ record }: PastCall) => Math.floor(record.atMs / DAY_MS)
+const isFree = ({ record }: TrafficCall) => toRecordedAction(record) !== 'require_approval'
+const dayOf = ({ record }: TrafficCall) => Math.floor(record.atMs / DAY_MS)
 const byKey = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1)
 
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {

@@ -47,7 +47,7 @@ export interface OperationParts {
 }
 
 /** Who asks, and over which face. */
-export interface Asker {
+export interface Requester {
   /** Nobody in particular on the socket if the operation needs no proof. */
   readonly by: Person
   readonly channel: 'terminal' | 'console'
@@ -91,7 +91,7 @@ export interface Operation {
   readonly run: (
     parts: OperationParts,
     input: never,
-    asker: Asker,
+    asker: Requester,
   ) => JsonObject | Promise<JsonObject>
 }
 
@@ -101,7 +101,7 @@ interface OperationDefinition<Fields extends ShapeFields, Parts>
   readonly run: (
     parts: Parts,
     input: FieldValues<Fields>,
-    asker: Asker,
+    asker: Requester,
   ) => JsonObject | Promise<JsonObject>
 }
 

@@ -11,9 +11,9 @@ import { recordsFrom } from '../ledger/chain/read.ts'
 import type { DecisionRecord } from '../ledger/records/record.ts'
 import { SUGGEST_CALLS_MAX } from './limits.ts'
 import { isDecided, RecordedCalls } from './recorded-calls.ts'
-import { wordThen } from './replay.ts'
+import { toRecordedAction } from './replay.ts'
 
-export interface PastCall {
+export interface TrafficCall {
   readonly record: DecisionRecord
   readonly past: RecordedCall
   /** The call was forwarded. */
@@ -31,9 +31,9 @@ export interface TrafficOptions {
 export function collectTraffic(
   ledger: DatabaseSync,
   { name, sinceMs, tools }: TrafficOptions,
-): { readonly calls: readonly PastCall[]; readonly left: number } {
+): { readonly calls: readonly TrafficCall[]; readonly left: number } {
   const past = new RecordedCalls(tools)
-  const calls: PastCall[] = []
+  const calls: TrafficCall[] = []
   let left = 0
   for (const record of recordsFrom(ledger)) {
     if (isDecided(record, name) && record.atMs >= sinceMs) {
@@ -55,7 +55,7 @@ export interface Judgement {
 }
 
 /** Decides the calls again in their order, limits counted from these calls alone. */
-export function judgeTraffic(policy: CompiledPolicy, calls: readonly PastCall[]): Judgement {
+export function judgeTraffic(policy: CompiledPolicy, calls: readonly TrafficCall[]): Judgement {
   const counters = new MemoryCounters()
   const stopped: DecisionRecord[] = []
   const unknown: DecisionRecord[] = []
@@ -68,7 +68,7 @@ export function judgeTraffic(policy: CompiledPolicy, calls: readonly PastCall[])
     }
     const { action, limits } = result.decision
     if (action === 'allow') counters.consume(limits, now)
-    const before = ACTIONS.find((word) => word === wordThen(record)) ?? 'allow'
+    const before = ACTIONS.find((word) => word === toRecordedAction(record)) ?? 'allow'
     if (isStronger(action, before)) stopped.push(record)
   }
   return { stopped, unknown }

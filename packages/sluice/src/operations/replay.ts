@@ -87,7 +87,7 @@ class ReplayWalk {
     const { decision } = result
     if (decision.action === 'allow') this.#counters.consume(decision.limits, now)
     if (!counts) return
-    const [from, to] = [wordThen(record), wordNow(decision)]
+    const [from, to] = [toRecordedAction(record), wordNow(decision)]
     if (from === to) found.same++
     else this.#flip(record, from, to, decision)
   }
@@ -114,7 +114,7 @@ class ReplayWalk {
 /** How records end that were made before people could be asked. */
 const NOBODY_TO_ASK = '; nobody can be asked yet, so it is denied'
 
-export function wordThen({ decision }: DecisionRecord): ReplayAction {
+export function toRecordedAction({ decision }: DecisionRecord): ReplayAction {
   const { code, reason } = decision
   if (code === 'APPROVED' || code.startsWith('APPROVAL_')) return 'require_approval'
   if (reason.endsWith(NOBODY_TO_ASK)) return 'require_approval'

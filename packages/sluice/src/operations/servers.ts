@@ -26,7 +26,7 @@ import {
 import type { Ledger } from '../ledger/ledger.ts'
 import { writeWhole } from '../store/files/write-whole.ts'
 import { checkWords } from './check-words.ts'
-import { type Asker, type Operation, operation } from './operation.ts'
+import { type Operation, operation, type Requester } from './operation.ts'
 import { COUNT, FLAG, fieldsOf, TEXT } from './output.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
@@ -145,7 +145,7 @@ export function createServerOperations(parts: ServerParts): readonly Operation[]
  * whatever holds it. */
 function checkChannel(
   { isOpenToApi = false }: ServerParts,
-  channel: Asker['channel'],
+  channel: Requester['channel'],
   by?: Person,
 ): void {
   if (channel === 'terminal') return

@@ -6,7 +6,7 @@ import { compareDecimal, formatDecimal, toDecimal } from '@sluice/policy/core/de
 import { type DecisionInput, isOmittedInput } from '@sluice/policy/core/decision-inputs'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { compileSuggestion, isToolCall, toolOf } from './fit-policy.ts'
-import { judgeTraffic, type PastCall } from './past-traffic.ts'
+import { judgeTraffic, type TrafficCall } from './past-traffic.ts'
 
 export interface StopSuggestion {
   /** Undefined: the tool as a whole. */
@@ -21,10 +21,10 @@ export interface StopSuggestion {
 
 /** Best first. `bad` are calls of one tool. */
 export function suggestStops(
-  bad: readonly PastCall[],
-  calls: readonly PastCall[],
+  bad: readonly TrafficCall[],
+  calls: readonly TrafficCall[],
 ): StopSuggestion[] {
-  const tool = toolOf(bad[0] as PastCall)
+  const tool = toolOf(bad[0] as TrafficCall)
   const isBad = new Set(bad.map(({ record }) => record.seq))
   const others = calls.filter(
     (call) =>
@@ -43,8 +43,8 @@ export function suggestStops(
 function evaluate(
   tool: string,
   conditions: readonly (string | undefined)[],
-  bad: readonly PastCall[],
-  others: readonly PastCall[],
+  bad: readonly TrafficCall[],
+  others: readonly TrafficCall[],
 ): StopSuggestion[] {
   return conditions.flatMap((when) => {
     const guardrail = [
@@ -69,7 +69,7 @@ function evaluate(
 }
 
 /** A bad call may have been denied already: what counts is that the guardrail denies it. */
-function asAllowed(call: PastCall): PastCall {
+function asAllowed(call: TrafficCall): TrafficCall {
   const decision = {
     ...call.record.decision,
     action: 'allow',
@@ -79,7 +79,10 @@ function asAllowed(call: PastCall): PastCall {
   return { ...call, record: { ...call.record, decision } }
 }
 
-function compileGuardrail(guardrail: readonly string[], bad: readonly PastCall[]): CompiledPolicy {
+function compileGuardrail(
+  guardrail: readonly string[],
+  bad: readonly TrafficCall[],
+): CompiledPolicy {
   const labels = [...new Set(bad.flatMap(({ past }) => past.facts.session.saw))]
   const lines = [
     'version: 1',
@@ -93,8 +96,8 @@ function compileGuardrail(guardrail: readonly string[], bad: readonly PastCall[]
 }
 
 /** Conditions that are true of every bad call, most telling first. */
-function listConditions(bad: readonly PastCall[], others: readonly PastCall[]): string[] {
-  const [first] = bad as [PastCall]
+function listConditions(bad: readonly TrafficCall[], others: readonly TrafficCall[]): string[] {
+  const [first] = bad as [TrafficCall]
   const labels = first.past.facts.session.saw.filter((label) =>
     bad.every(({ past }) => past.facts.session.saw.includes(label)),
   )
@@ -110,8 +113,8 @@ function listConditions(bad: readonly PastCall[], others: readonly PastCall[]): 
 
 function conditionsOn(
   path: string,
-  bad: readonly PastCall[],
-  others: readonly PastCall[],
+  bad: readonly TrafficCall[],
+  others: readonly TrafficCall[],
 ): string[] {
   const values = bad.map(({ record }) => record.judged[path])
   if (values.some((value) => value === undefined || isOmitted(value))) return []

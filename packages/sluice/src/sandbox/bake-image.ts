@@ -15,7 +15,7 @@ import { readQuickJs, sha256 } from './quickjs.ts'
 import {
   customSection,
   dataSections,
-  filledRanges,
+  findFilledRanges,
   keepExports,
   memorySection,
   readSections,
@@ -88,7 +88,7 @@ function assemble(
   memory: Uint8Array,
   facts: ImageFacts,
 ): Uint8Array<ArrayBuffer> {
-  const { data, count } = dataSections(memory, filledRanges(memory, SEGMENT_GAP_BYTES))
+  const { data, count } = dataSections(memory, findFilledRanges(memory, SEGMENT_GAP_BYTES))
   const sections = readSections(quickJs).flatMap((section) => {
     switch (section.id) {
       case SECTION.custom:

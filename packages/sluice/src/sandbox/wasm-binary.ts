@@ -16,7 +16,7 @@ const I32 = 0x7f
 const END = 0x0b
 const LEB_BYTES_MAX = 5
 
-export function unsigned(value: number): number[] {
+export function encodeUnsigned(value: number): number[] {
   const bytes: number[] = []
   let rest = value >>> 0
   do {
@@ -91,7 +91,7 @@ export function readSections(wasm: Uint8Array): WasmSection[] {
 export function writeSections(sections: readonly WasmSection[]): Uint8Array<ArrayBuffer> {
   const parts: Uint8Array[] = [HEADER]
   for (const { id, body } of sections)
-    parts.push(Uint8Array.from([id, ...unsigned(body.length)]), body)
+    parts.push(Uint8Array.from([id, ...encodeUnsigned(body.length)]), body)
   return concat(parts)
 }
 
@@ -99,7 +99,7 @@ export function writeSections(sections: readonly WasmSection[]): Uint8Array<Arra
 export function memorySection(pages: number, pagesMax: number): WasmSection {
   return {
     id: SECTION.memory,
-    body: Uint8Array.from([1, 1, ...unsigned(pages), ...unsigned(pagesMax)]),
+    body: Uint8Array.from([1, 1, ...encodeUnsigned(pages), ...encodeUnsigned(pagesMax)]),
   }
 }
 
@@ -112,15 +112,15 @@ export function stackPointerSection(value: number): WasmSection {
 }
 
 export function dataSections(image: Uint8Array, ranges: readonly (readonly [number, number])[]) {
-  const parts: Uint8Array[] = [Uint8Array.from(unsigned(ranges.length))]
+  const parts: Uint8Array[] = [Uint8Array.from(encodeUnsigned(ranges.length))]
   for (const [start, end] of ranges)
     parts.push(
-      Uint8Array.from([0, I32_CONST, ...signed(start), END, ...unsigned(end - start)]),
+      Uint8Array.from([0, I32_CONST, ...signed(start), END, ...encodeUnsigned(end - start)]),
       image.subarray(start, end),
     )
   return {
     data: { id: SECTION.data, body: concat(parts) },
-    count: { id: SECTION.dataCount, body: Uint8Array.from(unsigned(ranges.length)) },
+    count: { id: SECTION.dataCount, body: Uint8Array.from(encodeUnsigned(ranges.length)) },
   }
 }
 
@@ -137,7 +137,7 @@ export function keepExports(section: WasmSection, keep: ReadonlySet<string>): Wa
   }
   return {
     id: SECTION.exports,
-    body: concat([Uint8Array.from(unsigned(sections.length)), ...sections]),
+    body: concat([Uint8Array.from(encodeUnsigned(sections.length)), ...sections]),
   }
 }
 
@@ -145,7 +145,11 @@ export function customSection(name: string, payload: string): WasmSection {
   const bytes = Buffer.from(name, 'utf8')
   return {
     id: SECTION.custom,
-    body: concat([Uint8Array.from(unsigned(bytes.length)), bytes, Buffer.from(payload, 'utf8')]),
+    body: concat([
+      Uint8Array.from(encodeUnsigned(bytes.length)),
+      bytes,
+      Buffer.from(payload, 'utf8'),
+    ]),
   }
 }
 
@@ -160,7 +164,7 @@ export function readCustom(sections: readonly WasmSection[], name: string): stri
 }
 
 /** The ranges that are not zero; those closer than `gap` are merged. */
-export function filledRanges(image: Uint8Array, gap: number): [number, number][] {
+export function findFilledRanges(image: Uint8Array, gap: number): [number, number][] {
   const words = new BigUint64Array(image.buffer, image.byteOffset, image.length >> 3)
   const ranges: [number, number][] = []
   for (let at = 0; at < words.length; at += 1) {

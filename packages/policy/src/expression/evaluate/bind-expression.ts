@@ -5,9 +5,14 @@
 import { type CelCheck, type CelProgram, checkCel } from '../cel.ts'
 import type { Expression } from '../expression.ts'
 import type { ExpressionEdit } from '../expression-variables.ts'
-import { type BindProblem, nameVariables, typeProblem, undeclared } from './bind-problems.ts'
+import {
+  type BindProblem,
+  nameVariables,
+  toUndeclaredProblem,
+  typeProblem,
+} from './bind-problems.ts'
 import { type BoundVariable, bindVariable, getVariableType } from './bound-variable.ts'
-import { ANYTHING, type DeclaredType, declaredAt } from './declared-types.ts'
+import { ANYTHING, type DeclaredType, findDeclared } from './declared-types.ts'
 import { NumberKinds } from './number-kinds.ts'
 
 export interface BoundExpression {
@@ -38,9 +43,9 @@ export function bindExpression(
   const bound: BoundVariable[] = []
   let missing: { problem: BindProblem } | undefined
   for (const variable of expression.variables) {
-    const place = variable.root === 'args' ? declaredAt(declared, variable.path) : ANYTHING
+    const place = variable.root === 'args' ? findDeclared(declared, variable.path) : ANYTHING
     if (place === undefined && !open)
-      missing ??= { problem: undeclared(variable.path, variable.at, [declared]) }
+      missing ??= { problem: toUndeclaredProblem(variable.path, variable.at, [declared]) }
     bound.push(bindVariable(variable, place ?? ANYTHING, expression))
   }
   const kinds = new NumberKinds(

@@ -6,7 +6,7 @@ import { pathText } from '../../language/argument-path.ts'
 import type { PolicyErrorCode } from '../../language/errors.ts'
 import { FUNCTIONS, METHODS } from '../cel-functions.ts'
 import { type BoundVariable, getVariableType } from './bound-variable.ts'
-import { type DeclaredType, declaredAt } from './declared-types.ts'
+import { type DeclaredType, findDeclared } from './declared-types.ts'
 
 export interface BindProblem {
   readonly code: PolicyErrorCode
@@ -17,7 +17,7 @@ export interface BindProblem {
 }
 
 /** An argument that none of these tools declares. */
-export function undeclared(
+export function toUndeclaredProblem(
   path: readonly string[],
   at: number,
   schemas: readonly DeclaredType[],
@@ -27,11 +27,11 @@ export function undeclared(
       ? 'the tool declares no'
       : `none of the ${schemas.length} tools it meets declares`
   const depth = path.findIndex((_, index) =>
-    schemas.every((schema) => declaredAt(schema, path.slice(0, index + 1)) === undefined),
+    schemas.every((schema) => findDeclared(schema, path.slice(0, index + 1)) === undefined),
   )
   const above = path.slice(0, depth)
   const known = new Set(
-    schemas.flatMap((schema) => [...(declaredAt(schema, above)?.properties?.keys() ?? [])]),
+    schemas.flatMap((schema) => [...(findDeclared(schema, above)?.properties?.keys() ?? [])]),
   )
   const message = `${who} \`${pathText(path)}\``
   return {

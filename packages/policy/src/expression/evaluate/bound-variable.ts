@@ -3,7 +3,7 @@
 
 import { type CelNode, listChildren } from '../cel.ts'
 import type { Expression } from '../expression.ts'
-import { namedType } from '../expression-names.ts'
+import { findVariableType } from '../expression-names.ts'
 import type { ExpressionVariable } from '../expression-variables.ts'
 import { celType, type DeclaredType } from './declared-types.ts'
 
@@ -56,5 +56,5 @@ export function getVariableType(variable: BoundVariable): string {
   if (variable.besideNull) return 'dyn'
   return variable.root === 'args'
     ? celType(variable.declared)
-    : namedType(variable.root, variable.path)
+    : findVariableType(variable.root, variable.path)
 }

@@ -26,7 +26,7 @@ export interface DeclaredType {
 export const ANYTHING: DeclaredType = { kinds: ANY, open: true }
 
 /** The declared arguments of a tool; a schema that is missing or not an object declares none. */
-export function declaredArguments(inputSchema: JsonValue | undefined): DeclaredType {
+export function readDeclaredArguments(inputSchema: JsonValue | undefined): DeclaredType {
   if (!isObject(inputSchema)) return { kinds: MAP, properties: new Map(), open: false }
   const declared = declare(inputSchema, inputSchema, 0)
   return { kinds: MAP, properties: declared.properties ?? new Map(), open: declared.open }
@@ -98,7 +98,7 @@ function followReference(reference: string, root: JsonObject): JsonValue | undef
 }
 
 /** The declaration at a path of names. Undefined: not declared. */
-export function declaredAt(
+export function findDeclared(
   declared: DeclaredType,
   path: readonly string[],
 ): DeclaredType | undefined {

@@ -3,7 +3,7 @@
 
 import type { CelNode } from '../cel.ts'
 import type { Expression } from '../expression.ts'
-import { namedType } from '../expression-names.ts'
+import { findVariableType } from '../expression-names.ts'
 import type { ExpressionEdit } from '../expression-variables.ts'
 import type { BoundVariable } from './bound-variable.ts'
 import { ANYTHING, celType, isInteger, NUMBER } from './declared-types.ts'
@@ -81,7 +81,7 @@ export class NumberKinds {
     const variable = this.#variables.get(name) as BoundVariable
     if (variable.presence) return 'other'
     if (variable.root !== 'args') {
-      const type = namedType(variable.root, variable.path)
+      const type = findVariableType(variable.root, variable.path)
       return type === 'int' ? 'int' : type === 'dyn' ? 'double' : 'other'
     }
     const declared = element ? (variable.declared.items ?? ANYTHING) : variable.declared

@@ -289,7 +289,7 @@ export interface PolicyDraft {
   }
 }
 
-export interface PolicySaved {
+export interface SavedPolicy {
   readonly digest: string
   readonly inForce: boolean
   /** Where the file is under version control: nothing was written, this is the change. */

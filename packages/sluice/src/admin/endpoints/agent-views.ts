@@ -42,7 +42,7 @@ function figuresOf({ turnCount, usage, fileCount }: Summary) {
 }
 
 /** `owned`: whether the person may see what an agent of this owner says. */
-export function listedAgents(
+export function toAgentList(
   agents: readonly ListedAgent[],
   owned: (owner: string) => boolean,
 ): ListedAgentView[] {

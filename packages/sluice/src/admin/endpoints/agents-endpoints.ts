@@ -25,7 +25,7 @@ import { ApiError } from '../http/errors.ts'
 import { EventStreamResponse, type Feed } from '../http/events.ts'
 import { listTurns } from '../queries/agent-turns.ts'
 import type { LedgerReader } from '../queries/ledger-reader.ts'
-import { agentEvent, agentPage, agentView, listedAgents } from './agent-views.ts'
+import { agentEvent, agentPage, agentView, toAgentList } from './agent-views.ts'
 
 const TURN = z.strictObject({ turn: z.coerce.number().int().min(0).optional() })
 const FILE = TURN.extend({ path: z.string().min(1).max(4_096) })
@@ -68,7 +68,7 @@ export function agentsEndpoints(
       summary: 'agents of all owners, the newest first',
       handle: async ({ person }) => {
         const rows = (await service()?.steps.listAll(AGENTS_SHOWN)) ?? []
-        const agents = listedAgents(rows, (owner) => owns(person, owner))
+        const agents = toAgentList(rows, (owner) => owns(person, owner))
         return { running: service() !== undefined, agents }
       },
     }),

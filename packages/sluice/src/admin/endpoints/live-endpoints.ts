@@ -7,7 +7,7 @@ import type { CallExplanation } from '../contract/contract-console.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import { EventStreamResponse } from '../http/events.ts'
-import { callExplained } from '../queries/call-views.ts'
+import { explainCall } from '../queries/call-views.ts'
 import type { NamesRequest } from '../queries/histogram.ts'
 import type { LedgerReader } from '../queries/ledger-reader.ts'
 import type { LiveHub } from './live-hub.ts'
@@ -158,7 +158,7 @@ export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
             'look again in some seconds',
           )
         const { policy, decision, session } = called.record
-        const explained = callExplained(called, ruleText(policy, decision.rule))
+        const explained = explainCall(called, ruleText(policy, decision.rule))
         return { ...explained, sessionName: nameSession(session) }
       },
     }),

@@ -10,7 +10,7 @@ import type { Person } from '../../core/person.ts'
 import { digestOfSet, makeDocument, type PolicyDocument } from '../../gateway/state/documents.ts'
 import { compileAside, type Policies } from '../../gateway/state/policies.ts'
 import { writeWhole } from '../../store/files/write-whole.ts'
-import type { PolicySaved } from '../contract/contract-console.ts'
+import type { SavedPolicy } from '../contract/contract-console.ts'
 import { casesFileOf, readCasesFile } from '../queries/draft-tests.ts'
 import type { ConsoleStore } from './console-store.ts'
 
@@ -38,7 +38,7 @@ export async function savePolicy(
   { policies, store, reload, nowMs }: SavePolicyParts,
   { name, base, text, why, tests }: SavePolicyRequest,
   by: Person,
-): Promise<PolicySaved> {
+): Promise<SavedPolicy> {
   const known = policies.documents.get(name)
   if (known === undefined)
     throw new OperationError(`there is no policy \`${name}\``, 'sluice.yaml names the documents')

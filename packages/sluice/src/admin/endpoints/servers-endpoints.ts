@@ -31,14 +31,14 @@ import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import type { LedgerReader } from '../queries/ledger-reader.ts'
 
-export interface ServersParts {
+export interface ServersEndpointParts {
   readonly parts: AdminParts
   readonly reader: LedgerReader
 }
 
 const TOOL = z.strictObject({ server: z.string().max(64), name: z.string().max(1_000) })
 
-export function serversEndpoints({ parts, reader }: ServersParts): Endpoint[] {
+export function serversEndpoints({ parts, reader }: ServersEndpointParts): Endpoint[] {
   const { gate, pins, policies, tools } = parts
   const nameServer = (name = ''): string => {
     if (parts.servers.find(name) !== undefined) return name

@@ -38,7 +38,7 @@ export function callRecord({ record, outcome }: CallWithOutcome, sessionName?: s
   }
 }
 
-export function callExplained(
+export function explainCall(
   called: CallWithOutcome,
   ruleText: CallExplanation['ruleText'],
 ): CallExplanation {

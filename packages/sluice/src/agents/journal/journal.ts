@@ -21,7 +21,7 @@ import { type NewAgent, newFamily, rowOf, rowsOf, type SharedAgentFields } from 
 import { OpenWork } from './open-work.ts'
 import { type SqlRow, toAgent, toFamily } from './read-rows.ts'
 import { keepRemovedFamily } from './removed-families.ts'
-import type { AgentPage, AgentRow, EventRow, FamilyRow } from './rows.ts'
+import type { AgentPageQuery, AgentRow, EventRow, FamilyRow } from './rows.ts'
 
 export class Journal implements EventJournal, StepTables {
   readonly memories: CheckpointStore
@@ -167,7 +167,7 @@ export class Journal implements EventJournal, StepTables {
   }
 
   /** A page of rows as JSON: the columns are JSON already, so that nothing is parsed and written again. */
-  agents(owner: string, { state, after, limit, family }: AgentPage): string {
+  agents(owner: string, { state, after, limit, family }: AgentPageQuery): string {
     const row = this.get(
       this.database.dialect.agentPage,
       owner,

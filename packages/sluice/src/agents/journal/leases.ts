@@ -23,7 +23,7 @@ const BEGIN: BlockingStatement = { text: `BEGIN; SET LOCAL lock_timeout = ${AGEN
 const COMMIT: BlockingStatement = { text: 'COMMIT' }
 const IS_FREE = `NOT EXISTS (SELECT 1 FROM sluice_agents.leases l WHERE l.lease = f.lease)`
 
-export class Leases {
+export class AgentLeases {
   readonly #gate: string
   readonly #send: (statements: readonly BlockingStatement[]) => readonly SqlRows[]
   readonly #families = new Set<number>()

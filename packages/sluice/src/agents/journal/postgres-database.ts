@@ -11,7 +11,7 @@ import {
 import { AGENT_KEYS_AT_ONCE } from '../shared/limits.ts'
 import type { AgentDatabase, Value } from './database.ts'
 import { POSTGRES } from './dialects.ts'
-import { Leases, type TakenLease } from './leases.ts'
+import { AgentLeases, type TakenLease } from './leases.ts'
 import type { SqlRow } from './read-rows.ts'
 
 export interface SharedJournalPlace {
@@ -29,7 +29,7 @@ const COMMIT: BlockingStatement = { text: 'COMMIT' }
 export class PostgresDatabase implements AgentDatabase {
   readonly dialect = POSTGRES
   readonly #connection: BlockingConnection
-  readonly #leases: Leases
+  readonly #leases: AgentLeases
   readonly #lease: string
   readonly #onRollback: () => void
   readonly #texts = new Map<string, string>()
@@ -46,7 +46,7 @@ export class PostgresDatabase implements AgentDatabase {
     this.#lease = lease
     this.#connection = new BlockingConnection(address)
     this.#onRollback = onRollback
-    this.#leases = new Leases(place, (statements) => this.#connection.send(statements))
+    this.#leases = new AgentLeases(place, (statements) => this.#connection.send(statements))
     try {
       this.#leases.enter()
     } catch (error) {

@@ -30,7 +30,7 @@ export interface AgentRow {
 }
 
 /** Which agents of an owner are listed. */
-export interface AgentPage {
+export interface AgentPageQuery {
   readonly state: string | null
   readonly after: number
   readonly limit: number

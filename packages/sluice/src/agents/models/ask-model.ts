@@ -20,7 +20,7 @@ import type { Steps } from '../step-thread/step-client.ts'
 import { BudgetSpent, FamilyBudgets, type Reservation } from './family-budget.ts'
 import { callModel, type ModelAnswer, type ModelRequest, type ModelSettings } from './models.ts'
 
-export interface AskOptions {
+export interface AskModelOptions {
   readonly signal: AbortSignal
   /** The caller releases it when what the answer led to is in the journal. */
   onReserved(reservation: Reservation): void
@@ -65,7 +65,7 @@ export class ModelCaller {
   async ask(
     agent: AgentRow,
     effect: Extract<Effect, { kind: 'model' | 'compact' }>,
-    { signal, onReserved, onText }: AskOptions,
+    { signal, onReserved, onText }: AskModelOptions,
   ): Promise<ModelAnswer> {
     const { id, model } = agent
     const all = await this.#conversation(id, effect)

@@ -232,11 +232,11 @@ function toText(outcome: GateOutcome): { content: string; isError: boolean } {
     case 'result':
       return { content: outcome.text, isError: outcome.isError }
     case 'denied':
-      return failedContent(outcome.code, outcome.reason)
+      return toFailedContent(outcome.code, outcome.reason)
     case 'held':
-      return failedContent('APPROVAL_REQUIRED', outcome.reason)
+      return toFailedContent('APPROVAL_REQUIRED', outcome.reason)
     case 'unknown':
-      return failedContent(
+      return toFailedContent(
         'OUTCOME_UNKNOWN',
         `${outcome.reason}: it may have happened; it is not sent again`,
       )
@@ -244,7 +244,7 @@ function toText(outcome: GateOutcome): { content: string; isError: boolean } {
 }
 
 /** An error as the content of a tool result. */
-export function failedContent(
+export function toFailedContent(
   code: string,
   message: string,
 ): { content: string; isError: boolean } {

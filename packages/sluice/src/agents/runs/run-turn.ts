@@ -10,8 +10,8 @@ import type { AgentError } from '../shared/errors.ts'
 import { RESULT_RETRY_MS } from '../shared/limits.ts'
 import type { Steps } from '../step-thread/step-client.ts'
 import type { WakeTimer } from '../step-thread/wake-timer.ts'
-import type { AppliedStep, ApplyHow } from '../steps/stepper.ts'
-import { type EffectPerformer, type EffectResult, failedContent } from './perform-effect.ts'
+import type { AppliedStep, ApplyOptions } from '../steps/stepper.ts'
+import { type EffectPerformer, type EffectResult, toFailedContent } from './perform-effect.ts'
 import type { RunWatch } from './run-watch.ts'
 import type { RunningEffects } from './running-effects.ts'
 
@@ -27,7 +27,7 @@ export interface TurnContext {
   warn(message: string): void
 }
 
-export interface TurnRequest extends ApplyHow {
+export interface TurnRequest extends ApplyOptions {
   /** Null: the gate itself. */
   readonly owner: string | null
   readonly id: string
@@ -161,7 +161,7 @@ function toFailedResult(event: JournalEvent, message: string): JournalEvent | un
   const { at, kind } = event
   if (kind !== 'model' && kind !== 'tool' && kind !== 'code') return undefined
   const { effectId } = event
-  const failed = failedContent('AGENT_FAULT', message)
+  const failed = toFailedContent('AGENT_FAULT', message)
   switch (kind) {
     case 'model':
       return { kind: 'model_failed', at, effectId, code: 'AGENT_FAULT', message }

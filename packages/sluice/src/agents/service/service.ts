@@ -33,7 +33,7 @@ import {
 import { type GateTool, NO_GATE } from '../shared/tool-gate.ts'
 import { type StepThread, startStepThread } from '../step-thread/step-client.ts'
 import { WakeTimer } from '../step-thread/wake-timer.ts'
-import type { ApplyHow } from '../steps/stepper.ts'
+import type { ApplyOptions } from '../steps/stepper.ts'
 import { loadBundleKey } from '../transfer/bundle-key.ts'
 import {
   type CreateArguments,
@@ -376,7 +376,7 @@ export class Service {
     return imported
   }
 
-  #run(owner: string | null, id: string, event: JournalEvent, how: ApplyHow = {}) {
+  #run(owner: string | null, id: string, event: JournalEvent, how: ApplyOptions = {}) {
     return runTurn(this.#turns, { owner, id, event, ...how })
   }
 

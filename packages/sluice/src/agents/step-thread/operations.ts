@@ -13,7 +13,7 @@ import { AgentError } from '../shared/errors.ts'
 import { LIST_PAGE_MAX } from '../shared/limits.ts'
 import type { SlicedWork } from '../shared/sliced.ts'
 import { type ReplayReport, replayJournal } from '../steps/replay-journal.ts'
-import type { AppliedStep, ApplyHow, Stepper } from '../steps/stepper.ts'
+import type { AppliedStep, ApplyOptions, Stepper } from '../steps/stepper.ts'
 import type { MovedAgent } from '../transfer/begin-agent.ts'
 import { exportAgent } from '../transfer/export-agent.ts'
 import {
@@ -58,7 +58,7 @@ export class Operations extends OwnerOperations {
     event: JournalEvent,
     bytes?: Uint8Array,
     nonce?: string,
-    how?: ApplyHow,
+    how?: ApplyOptions,
   ): Promise<AppliedStep> {
     const agent = this.#stepper.find(owner, id)
     return this.#stepper.apply(agent, event, bytes, nonce, how)

@@ -16,7 +16,7 @@ import {
   STEPS_AT_ONCE,
 } from '../shared/limits.ts'
 import type { ResultOf } from '../shared/sliced.ts'
-import type { ApplyHow } from '../steps/stepper.ts'
+import type { ApplyOptions } from '../steps/stepper.ts'
 import type { AgentImportOptions } from '../transfer/import-agent.ts'
 import type { Operations } from './operations.ts'
 import { StepCache } from './step-cache.ts'
@@ -75,7 +75,7 @@ function ownerOf(
   if (name === 'look' || name === 'fileAt' || name === 'programFiles')
     return { agent: String(values[0]) }
   const [owner, id] = values as [string | null, string]
-  const { whose } = name === 'apply' ? ((values[5] ?? {}) as ApplyHow) : {}
+  const { whose } = name === 'apply' ? ((values[5] ?? {}) as ApplyOptions) : {}
   const known = owner ?? whose
   return known === undefined ? { agent: id } : { owner: known }
 }

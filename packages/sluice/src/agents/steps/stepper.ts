@@ -50,7 +50,7 @@ export interface AppliedStep extends HostUsage {
 
 type AppendedStep = Extract<AppendReply, { status: 'appended' }>
 
-export interface ApplyHow {
+export interface ApplyOptions {
   /** The request that a prompt belongs to. */
   readonly request?: string | null | undefined
   /** A reset from inside clears the agent, not what its family has used. */
@@ -210,7 +210,7 @@ export class Stepper {
     event: JournalEvent,
     bytes?: Uint8Array,
     nonce?: string,
-    how: ApplyHow = {},
+    how: ApplyOptions = {},
   ): Promise<AppliedStep> {
     // Requests are repeated in their order, so that after one of its own none was committed before.
     const isOwn = nonce === undefined || this.#own.has(agent.key)

@@ -18,7 +18,7 @@ import { loadEnvironment } from '../connect/load-environment.ts'
 import { probePort } from '../connect/probe-port.ts'
 import { peopleIn } from './offline-status.ts'
 
-export interface Finding {
+export interface DoctorFinding {
   readonly check:
     | 'node'
     | 'config'
@@ -43,8 +43,8 @@ export interface DoctorOptions {
 
 const NODE_MAJOR_MIN = 24
 
-export async function runChecks(options: DoctorOptions): Promise<Finding[]> {
-  const findings: Finding[] = [checkNode()]
+export async function runChecks(options: DoctorOptions): Promise<DoctorFinding[]> {
+  const findings: DoctorFinding[] = [checkNode()]
   const config = checkConfig(options, findings)
   const data = resolve(options.data ?? config?.data ?? join(options.config, '..', '.sluice'))
   const status = await checkGate(data, findings)
@@ -61,7 +61,7 @@ export async function runChecks(options: DoctorOptions): Promise<Finding[]> {
   return findings
 }
 
-function checkNode(): Finding {
+function checkNode(): DoctorFinding {
   const message = `Node ${process.versions.node} at ${process.execPath}, sluice ${readPackageVersion()}`
   if (Number.parseInt(process.versions.node, 10) >= NODE_MAJOR_MIN)
     return { check: 'node', status: 'ok', message }
@@ -73,8 +73,11 @@ function checkNode(): Finding {
   }
 }
 
-function checkConfig({ config: file }: DoctorOptions, findings: Finding[]): GateConfig | undefined {
-  const add = (status: Finding['status'], message: string, help?: string) =>
+function checkConfig(
+  { config: file }: DoctorOptions,
+  findings: DoctorFinding[],
+): GateConfig | undefined {
+  const add = (status: DoctorFinding['status'], message: string, help?: string) =>
     findings.push({ check: 'config', status, message, ...(help === undefined ? {} : { help }) })
   if (!existsSync(file)) {
     add(
@@ -101,8 +104,8 @@ function checkConfig({ config: file }: DoctorOptions, findings: Finding[]): Gate
   }
 }
 
-function checkPolicy(config: GateConfig, findings: Finding[]): void {
-  const add = (status: Finding['status'], message: string, help: string | undefined) =>
+function checkPolicy(config: GateConfig, findings: DoctorFinding[]): void {
+  const add = (status: DoctorFinding['status'], message: string, help: string | undefined) =>
     findings.push({ check: 'policy', status, message, ...(help === undefined ? {} : { help }) })
   if (config.policy === undefined)
     return void add('warn', 'there is none: everything is denied', 'add `policy:` to sluice.yaml')
@@ -124,8 +127,8 @@ function checkPolicy(config: GateConfig, findings: Finding[]): void {
   }
 }
 
-async function checkGate(data: string, findings: Finding[]): Promise<JsonObject | undefined> {
-  const add = (status: Finding['status'], message: string, help?: string) =>
+async function checkGate(data: string, findings: DoctorFinding[]): Promise<JsonObject | undefined> {
+  const add = (status: DoctorFinding['status'], message: string, help?: string) =>
     findings.push({ check: 'gate', status, message, ...(help === undefined ? {} : { help }) })
   try {
     const status = await askGate(data, { do: 'status' })
@@ -151,8 +154,8 @@ async function checkGate(data: string, findings: Finding[]): Promise<JsonObject 
   }
 }
 
-function checkData(data: string, findings: Finding[]): void {
-  const add = (status: Finding['status'], message: string, help?: string) =>
+function checkData(data: string, findings: DoctorFinding[]): void {
+  const add = (status: DoctorFinding['status'], message: string, help?: string) =>
     findings.push({ check: 'data', status, message, ...(help === undefined ? {} : { help }) })
   if (!existsSync(data)) return void add('ok', `${data} is made by the first start`)
   try {
@@ -169,7 +172,7 @@ function checkData(data: string, findings: Finding[]): void {
   }
 }
 
-function checkPin(data: string, status: JsonObject | undefined, findings: Finding[]): void {
+function checkPin(data: string, status: JsonObject | undefined, findings: DoctorFinding[]): void {
   const anybody = status?.anybody ?? hasApprover(data)
   // The check of the data reports what is wrong with the directory.
   if (anybody === undefined) return
@@ -196,7 +199,7 @@ function hasApprover(data: string): boolean | undefined {
 async function checkPort(
   { host, port }: GateConfig,
   status: JsonObject | undefined,
-  findings: Finding[],
+  findings: DoctorFinding[],
 ): Promise<void> {
   if (status !== undefined && status.isPiped !== true) return
   const why = await probePort(host, port)
@@ -212,38 +215,40 @@ async function checkServers(
   config: GateConfig,
   status: JsonObject | undefined,
   starts: boolean,
-  findings: Finding[],
+  findings: DoctorFinding[],
 ): Promise<void> {
   const known = listObjects(status?.servers)
-  const checked = Object.entries(config.servers).map(async ([name, server]): Promise<Finding> => {
-    const failing = known.find((each) => each.name === name)?.fails
-    const about = `${name}: ${describeServer(server)}`
-    if (failing !== undefined)
-      return {
-        check: 'server',
-        status: 'fail',
-        message: `${about}: ${String(failing)}`,
-        help: `\`sluice server restart ${name}\` after the cause is gone`,
+  const checked = Object.entries(config.servers).map(
+    async ([name, server]): Promise<DoctorFinding> => {
+      const failing = known.find((each) => each.name === name)?.fails
+      const about = `${name}: ${describeServer(server)}`
+      if (failing !== undefined)
+        return {
+          check: 'server',
+          status: 'fail',
+          message: `${about}: ${String(failing)}`,
+          help: `\`sluice server restart ${name}\` after the cause is gone`,
+        }
+      const missing = missingProgram(server)
+      if (missing !== undefined)
+        return {
+          check: 'server',
+          status: 'fail',
+          message: `${about}: no program \`${missing}\``,
+          help: 'install it, or write its whole path under `command:`',
+        }
+      if (!starts || server.kind === 'builtin')
+        return { check: 'server', status: 'ok', message: about }
+      try {
+        const count = (await listServerTools(name, server)).length
+        return { check: 'server', status: 'ok', message: `${about}, ${plural(count, 'tool')}` }
+      } catch (error) {
+        const { message, help } = error as Error & { readonly help?: string }
+        const failure = { check: 'server', status: 'fail', message } as const
+        return help === undefined ? failure : { ...failure, help }
       }
-    const missing = missingProgram(server)
-    if (missing !== undefined)
-      return {
-        check: 'server',
-        status: 'fail',
-        message: `${about}: no program \`${missing}\``,
-        help: 'install it, or write its whole path under `command:`',
-      }
-    if (!starts || server.kind === 'builtin')
-      return { check: 'server', status: 'ok', message: about }
-    try {
-      const count = (await listServerTools(name, server)).length
-      return { check: 'server', status: 'ok', message: `${about}, ${plural(count, 'tool')}` }
-    } catch (error) {
-      const { message, help } = error as Error & { readonly help?: string }
-      const failure = { check: 'server', status: 'fail', message } as const
-      return help === undefined ? failure : { ...failure, help }
-    }
-  })
+    },
+  )
   findings.push(...(await Promise.all(checked)))
 }
 
@@ -276,12 +281,12 @@ async function checkClients(
   file: string,
   config: GateConfig | undefined,
   status: JsonObject | undefined,
-  findings: Finding[],
+  findings: DoctorFinding[],
 ): Promise<void> {
   const { host, port, publicUrl, tls } = config ?? { host: '127.0.0.1', port: 7433 }
   const url = publicUrl ?? `${tls === undefined ? 'http' : 'https'}://${host}:${port}`
   const { entries, broken } = await inspectClients(file, url)
-  const add = (status: Finding['status'], message: string, help?: string) =>
+  const add = (status: DoctorFinding['status'], message: string, help?: string) =>
     findings.push({ check: 'client', status, message, ...(help === undefined ? {} : { help }) })
   for (const { client, name, through, missing, isUrl, isProject, off, stays } of entries) {
     const entry = `${client}: ${name}`

@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
 import type { DataOptions } from '../connect/find-data.ts'
-import { type Finding, runChecks } from './doctor-checks.ts'
+import { type DoctorFinding, runChecks } from './doctor-checks.ts'
 
 interface Options extends DataOptions {
   readonly start?: boolean
@@ -45,7 +45,7 @@ export function addDoctor(parent: Command, answer: SetExitCode): void {
     })
 }
 
-function printFinding({ check, status, message, help }: Finding, output: Output): void {
+function printFinding({ check, status, message, help }: DoctorFinding, output: Output): void {
   const word = output.paint(STYLES[status], status.padEnd(4))
   output.line(`${word}  ${check.padEnd(8)}  ${printable(message)}`)
   if (help !== undefined) output.line(`${' '.repeat(16)}${printable(help)}`)

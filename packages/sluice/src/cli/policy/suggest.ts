@@ -11,7 +11,7 @@ import {
   toolOf,
   validateByDay,
 } from '../../operations/fit-policy.ts'
-import { collectTraffic, judgeTraffic, type PastCall } from '../../operations/past-traffic.ts'
+import { collectTraffic, judgeTraffic, type TrafficCall } from '../../operations/past-traffic.ts'
 import { type StopSuggestion, suggestStops } from '../../operations/stop-call.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
@@ -90,7 +90,7 @@ function readMargin(text: string): number {
 }
 
 function fit(
-  calls: readonly PastCall[],
+  calls: readonly TrafficCall[],
   { margin, out }: { readonly margin: number; readonly out: string | undefined },
   output: Output,
 ): 0 | 1 {
@@ -137,7 +137,7 @@ function rateText(days: DayValidation | undefined): string {
 
 const SHOWN_MAX = 5
 
-function stop(against: readonly string[], calls: readonly PastCall[], output: Output): 0 | 1 {
+function stop(against: readonly string[], calls: readonly TrafficCall[], output: Output): 0 | 1 {
   const numbers = against.map((text) => readCount(text, '--against', 2 ** 50))
   const bad = numbers.map((seq) => findCall(seq, calls))
   if (new Set(bad.map(toolOf)).size > 1)
@@ -147,12 +147,12 @@ function stop(against: readonly string[], calls: readonly PastCall[], output: Ou
       'ask for one tool at a time',
     )
   const suggestions = suggestStops(bad, calls)
-  output.value({ tool: toolOf(bad[0] as PastCall), against: numbers, suggestions })
+  output.value({ tool: toolOf(bad[0] as TrafficCall), against: numbers, suggestions })
   for (const one of suggestions.slice(0, SHOWN_MAX)) printStop(one, output)
   return 0
 }
 
-function findCall(seq: number, calls: readonly PastCall[]): PastCall {
+function findCall(seq: number, calls: readonly TrafficCall[]): TrafficCall {
   const found = calls.find(({ record }) => record.seq === seq)
   if (found !== undefined && isToolCall(found)) return found
   throw new CliError(

@@ -25,7 +25,7 @@ import type { ClientEnd, ClientEvents, ClientSend, MessageContext } from '../sha
 import { helloOf, NO_PARAMS } from './client-hello.ts'
 import { AggregateMember, type MemberContext, waitFor } from './member.ts'
 import { MergedLists } from './merge-lists.ts'
-import { begunSession, discovered } from './merge-profiles.ts'
+import { buildDiscoverResult, buildInitializeResult } from './merge-profiles.ts'
 import { resultForClient, withMember } from './qualified-handles.ts'
 import { type RouteResult, ServerRouter } from './route-request.ts'
 import { type AggregateRequest, parseMessages, ServerMessages } from './server-messages.ts'
@@ -232,13 +232,13 @@ export class AggregateSession {
     this.#client.revision = revision
     this.#client.begun?.(undefined)
     this.#answer(id, {
-      text: writeResult(id, begunSession(this.#members.values(), revision)),
+      text: writeResult(id, buildInitializeResult(this.#members.values(), revision)),
     })
   }
 
   async #discover(id: RequestId): Promise<void> {
     await this.#waitForAll()
-    this.#answer(id, { text: writeResult(id, discovered(this.#members.values())) })
+    this.#answer(id, { text: writeResult(id, buildDiscoverResult(this.#members.values())) })
   }
 
   /** A server that was not ready in time joins later, and the client is notified. */

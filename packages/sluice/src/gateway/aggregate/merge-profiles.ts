@@ -28,13 +28,16 @@ function mergeProfiles(members: Iterable<AggregateMember>): MergedProfile {
 }
 
 /** The result of `initialize`. */
-export function begunSession(members: Iterable<AggregateMember>, revision: string): string {
+export function buildInitializeResult(
+  members: Iterable<AggregateMember>,
+  revision: string,
+): string {
   const all = mergeProfiles(members)
   return JSON.stringify({ protocolVersion: revision, ...all, serverInfo: whoWeAre() })
 }
 
 /** The result of `server/discover`. */
-export function discovered(members: Iterable<AggregateMember>): string {
+export function buildDiscoverResult(members: Iterable<AggregateMember>): string {
   const profile = { ...mergeProfiles(members), _meta: { [META.server]: whoWeAre() } }
   return toStatelessResult('server/discover', JSON.stringify(profile))
 }

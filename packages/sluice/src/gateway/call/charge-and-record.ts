@@ -24,7 +24,7 @@ export interface ChargeOptions {
   readonly isLastTry: boolean
 }
 
-export type ChargeResult =
+export type ChargeOutcome =
   | {
       readonly status: 'admitted'
       readonly admission: Admission
@@ -43,7 +43,7 @@ export interface Misfit {
   readonly refusal: Decision
 }
 
-export async function chargeAndRecord(options: ChargeOptions): Promise<ChargeResult> {
+export async function chargeAndRecord(options: ChargeOptions): Promise<ChargeOutcome> {
   const { pipeline, tracked } = options
   const { callId, watched } = tracked
   const passing = options.isLastTry ? withoutShadowCharges(options.passing) : options.passing

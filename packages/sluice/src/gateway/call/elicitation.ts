@@ -7,7 +7,7 @@ import { describeMasked } from '../../approvals/describe-masked.ts'
 import { maskCall } from '../../approvals/mask-text.ts'
 import type { Person } from '../../core/person.ts'
 import { visibleText } from '../../core/visible-text.ts'
-import { declaredIn } from '../shared/server-questions.ts'
+import { listDeclaredCapabilities } from '../shared/server-questions.ts'
 import type { PendingApproval } from './await-approval.ts'
 
 export interface ApprovalElicitation {
@@ -18,7 +18,7 @@ export interface ApprovalElicitation {
 }
 
 /** What the call would send, as it is shown everywhere. */
-export interface ClientShown {
+export interface ShownCall {
   /** Tool name, resource URI, prompt name or method. */
   readonly what: string
   readonly args: string
@@ -31,11 +31,11 @@ const ASKED_LENGTH_MAX = 4_000
 /** Undefined if the client can be shown nothing. `capabilities` are the client's. */
 export function toElicitation(
   pending: PendingApproval,
-  shown: ClientShown,
+  shown: ShownCall,
   capabilities: JsonValue | undefined,
   withId: boolean,
 ): ApprovalElicitation | undefined {
-  const declared = declaredIn(capabilities)
+  const declared = listDeclaredCapabilities(capabilities)
   if (declared.length === 0) return undefined
   const { id, url, client } = pending
   const { message, isWhole } = messageOf(pending, shown)
@@ -59,7 +59,7 @@ export function toElicitation(
 /** The reason first: long arguments must not push it out. */
 function messageOf(
   { reason }: PendingApproval,
-  { what, args, rest }: ClientShown,
+  { what, args, rest }: ShownCall,
 ): { readonly message: string; readonly isWhole: boolean } {
   const shown = maskCall(args, rest)
   const masked = describeMasked(shown)

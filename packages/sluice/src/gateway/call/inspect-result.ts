@@ -15,7 +15,7 @@ import {
   INSPECTED_AT_ONCE_LENGTH_MAX,
 } from '../shared/limits.ts'
 import type { CallOutcome } from '../shared/outcome.ts'
-import { declaredIn } from '../shared/server-questions.ts'
+import { listDeclaredCapabilities } from '../shared/server-questions.ts'
 import { writeSessionHandle } from '../shared/session-handle.ts'
 import { takeTurn } from '../shared/slices.ts'
 import type { UpstreamFailure } from '../upstream/upstream.ts'
@@ -228,7 +228,7 @@ async function inspectQuestions(
   const declared =
     session.generation === 'session'
       ? session.questions.declared
-      : declaredIn(getMeta(sent.params)[META.capabilities])
+      : listDeclaredCapabilities(getMeta(sent.params)[META.capabilities])
   const refused = await findRefusedInput(asking, session, declared)
   if (refused !== undefined) return refuseAnswer(sent, response, { refused, session })
   if (asking.wanted === undefined) return inspectAnswer(sent, response, session)

@@ -10,7 +10,7 @@ import { factsOf, objectionTo, parseCall } from '../shared/parse-call.ts'
 import { describePending } from '../tools/pins.ts'
 import type { CallRequest } from './call-request.ts'
 import type { CallSession } from './call-session.ts'
-import { sealedObjection } from './open-sealed.ts'
+import { findSealedObjection } from './open-sealed.ts'
 import type { ParsedCall } from './parsed-request.ts'
 import type { PendingRequest } from './pending-requests.ts'
 import { createWaitOptions } from './wait-options.ts'
@@ -77,7 +77,7 @@ function toClientCall(
     argsText: message.params?.text.get('arguments'),
     objection:
       objectionTo(message, tool) ??
-      sealedObjection({
+      findSealedObjection({
         message,
         tool: call.name,
         vault: session.vault(),

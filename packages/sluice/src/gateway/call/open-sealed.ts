@@ -24,7 +24,7 @@ export interface SealedCall {
 const REDACTED = /\[secret: [A-Za-z][A-Za-z0-9 ,-]{2,60}\]/
 
 /** Why a call is denied; undefined if it holds no sealed value, or may have all of them. */
-export function sealedObjection(call: SealedCall): string | undefined {
+export function findSealedObjection(call: SealedCall): string | undefined {
   const { message, tool, vault, canOpen, redacts } = call
   if (vault.size === 0 && !redacts()) return undefined
   const args = argumentsOf(message)
@@ -50,7 +50,7 @@ export function openSealed(call: SealedCall): ParsedMembers | undefined {
   const known = vault.findPlaceholders(spellOut(args))
   if (typeof known === 'string' || known.length === 0) return undefined
   // Decided for the same arguments a moment ago; an approver may have changed them since.
-  if (sealedObjection(call) !== undefined) return undefined
+  if (findSealedObjection(call) !== undefined) return undefined
   const opened = rewriteText(args, {
     text: (value) => JSON.stringify(vault.open(value)),
     plain: (written) => written,

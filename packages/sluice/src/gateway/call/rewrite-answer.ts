@@ -11,7 +11,7 @@ import { type Path, rewriteText } from '../../approvals/json-text.ts'
 import { type AnswerChange, AnswerChangeCounts } from '../../core/answer-changes.ts'
 import { joinMembers } from '../../core/canonical-json.ts'
 import type { CompareBudget } from '../../core/value-forms.ts'
-import { binaryIn, printedTexts } from '../../guard/binary-text.ts'
+import { binaryIn, findPrintedTexts } from '../../guard/binary-text.ts'
 import { findExternalLinksSteps } from '../../guard/external-links.ts'
 import { DEPTH_MAX } from '../../guard/limits.ts'
 import { locateDataSteps, locateInMember, locateInMemberSteps } from '../../guard/locate-data.ts'
@@ -201,7 +201,7 @@ function* lookAtBinary(
   { budget, kinds }: Scan,
 ): Steps<DataMatch[] | undefined> {
   const all: DataMatch[] = []
-  for (const printed of printedTexts(text, bytes)) {
+  for (const printed of findPrintedTexts(text, bytes)) {
     yield
     const matches =
       printed === undefined ? undefined : yield* locateDataSteps(printed, kinds, budget)

@@ -60,7 +60,7 @@ export function backUp(data: string, to: string, now: Date): Manifest {
       'name the data directory of a gate',
     )
   const files = names.map((name) => copyOne(data, to, name))
-  const { head, problems } = verified(to)
+  const { head, problems } = verifyDirectory(to)
   if (problems.length > 0)
     throw new OperationError(
       `the record does not fit together: ${problems[0]?.message}`,
@@ -71,7 +71,7 @@ export function backUp(data: string, to: string, now: Date): Manifest {
   return manifest
 }
 
-export function verified(directory: string) {
+export function verifyDirectory(directory: string) {
   const ledger = openLedgerReadOnly(directory)
   try {
     const checkpoints = readCheckpoints(join(directory, CHECKPOINTS_FILE))

@@ -23,7 +23,7 @@ import {
   LEDGER,
   MANIFEST,
   type Manifest,
-  verified,
+  verifyDirectory,
 } from './backup.ts'
 import { DATA_VERSION } from './data-version.ts'
 
@@ -152,7 +152,7 @@ function checkCopy(copy: string, { files, head }: Manifest): void {
         'it was changed or is damaged: use another backup',
       )
   }
-  const verification = verified(copy)
+  const verification = verifyDirectory(copy)
   const [problem] = verification.problems
   if (
     problem !== undefined ||

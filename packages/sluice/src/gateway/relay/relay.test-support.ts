@@ -31,7 +31,7 @@ import { Continuations } from '../session/continuations.ts'
 import { SealedHandles } from '../session/sealed-handles.ts'
 import { VisibleLists } from '../session/visible-lists.ts'
 import type { CallOutcome } from '../shared/outcome.ts'
-import { declaredIn } from '../shared/server-questions.ts'
+import { listDeclaredCapabilities } from '../shared/server-questions.ts'
 import { writeSessionHandle } from '../shared/session-handle.ts'
 import type { ClientTransport, MessageContext } from '../shared/transport.ts'
 import type { Freeze } from '../state/freezes.ts'
@@ -212,7 +212,7 @@ export class Play {
       nameRoots: (roots) => this.nameRoots(roots),
       onEnd: settleLabels,
       log: (text) => void this.log.push(text),
-      handle: writeSessionHandle('', declaredIn(this.#capabilities)),
+      handle: writeSessionHandle('', listDeclaredCapabilities(this.#capabilities)),
     })
   }
 

@@ -27,7 +27,7 @@ import { UpstreamQueries } from '../session/upstream-queries.ts'
 import type { VisibleLists } from '../session/visible-lists.ts'
 import { CALL_MS_MAX } from '../shared/limits.ts'
 import { notificationPassage } from '../shared/parse-call.ts'
-import { declaredBefore } from '../shared/session-handle.ts'
+import { readDeclaredCapabilities } from '../shared/session-handle.ts'
 import type { ClientEnd, ClientEvents, ClientSend, MessageContext } from '../shared/transport.ts'
 import { type Freeze, frozenReason } from '../state/freezes.ts'
 import type { Upstream, UpstreamEvents, UpstreamFailure } from '../upstream/upstream.ts'
@@ -111,7 +111,7 @@ export class Relay {
     }
     const { facts, handles, pipeline } = context
     const policy = () => pipeline.policy().policy
-    const questions = new ClientElicitations(client, send, declaredBefore(context.handle))
+    const questions = new ClientElicitations(client, send, readDeclaredCapabilities(context.handle))
     this.#session = {
       ...context,
       generation,

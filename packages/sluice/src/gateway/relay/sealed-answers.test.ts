@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { ECHO_CHARS_MAX } from '../../identity/limits.ts'
 import { SessionVault, type ValueSource } from '../../identity/sessions/session-vault.ts'
 import type { ProtocolGeneration } from '../../protocol/protocol-generation.ts'
-import { openSealed, sealedObjection } from '../call/open-sealed.ts'
+import { findSealedObjection, openSealed } from '../call/open-sealed.ts'
 import { settled } from '../upstream/scripted-link.test-support.ts'
 import { type Play, playing } from './relay.test-support.ts'
 
@@ -137,7 +137,7 @@ describe('placeholders in arguments', () => {
     const hidden = closed.replace('[', '\\u005b').replace('sealed', '\\u0073ea\\u006Ced')
     const args = `{"a":"${open}","b":"${hidden}"}`
     expect(JSON.parse(args).b).toBe(closed)
-    expect(sealedObjection(call(args))).toContain('may not be passed to this tool')
+    expect(findSealedObjection(call(args))).toContain('may not be passed to this tool')
     expect(openSealed(call(args))).toBeUndefined()
     const allowed = `{"a":"${open.replace('[', '\\u005B')}"}`
     expect(openSealed(call(allowed))?.text.get('arguments')).toBe(`{"a":"${KEY}"}`)
@@ -145,9 +145,9 @@ describe('placeholders in arguments', () => {
 
   test('a short placeholder of a long value does not fill the memory', () => {
     const few = `{"a":"${long.repeat(50)}"}`
-    expect(sealedObjection(call(few))).toBeUndefined()
+    expect(findSealedObjection(call(few))).toBeUndefined()
     const many = `{"a":"${long.repeat(70)}"}`
-    expect(sealedObjection(call(many))).toContain('more than 524288 characters together')
+    expect(findSealedObjection(call(many))).toContain('more than 524288 characters together')
     expect(openSealed(call(many))).toBeUndefined()
     expect(vault.seal('x'.repeat(8_193), 'key', [])).toBeUndefined()
   })

@@ -6,7 +6,7 @@ import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/j
 import { withMembers } from '../../protocol/members.ts'
 import type { JsonRpcResponse, ParsedMembers, RequestId } from '../../protocol/message.ts'
 import { oneLine, writeNotification, writeRequest } from '../../protocol/write-message.ts'
-import { type DeclaredCapabilities, declaredIn } from '../shared/server-questions.ts'
+import { type DeclaredCapabilities, listDeclaredCapabilities } from '../shared/server-questions.ts'
 import type { ClientEnd, ClientSend } from '../shared/transport.ts'
 import { CLIENT_QUESTIONS_MAX } from './limits.ts'
 
@@ -45,7 +45,7 @@ export class ClientElicitations {
 
   learn(params: ParsedMembers | undefined): void {
     this.#capabilities = params?.value.capabilities
-    this.#declared = declaredIn(this.#capabilities)
+    this.#declared = listDeclaredCapabilities(this.#capabilities)
   }
 
   /** `answered` gets the result, undefined for an error. Returns what takes the question back. */

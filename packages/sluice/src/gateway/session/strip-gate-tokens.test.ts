@@ -1,7 +1,7 @@
 // F12: the gate's own tokens are taken out of what clients are sent, however they are spelt there.
 
 import { describe, expect, test } from 'vitest'
-import { encodedRuns } from '../../guard/encoded-runs.ts'
+import { findEncodedRuns } from '../../guard/encoded-runs.ts'
 import { createGateToken } from '../../identity/keys/gate-tokens.ts'
 import {
   SPACED_TOKENS_MAX,
@@ -120,7 +120,7 @@ test('F7: a token or a run of base64 of many megabytes does not overflow the sta
   const text = `sluice_in_${'a'.repeat(10 * 1_048_576)}`
   expect(stripOwnTokens(JSON.stringify({ text }))).toBe('{"text":"sluice_removed"}')
   const run = `c2x1aWNlX2${'a'.repeat(15 * 1_048_576)}`
-  expect([...encodedRuns(`see ${run}`)]).toHaveLength(1)
+  expect([...findEncodedRuns(`see ${run}`)]).toHaveLength(1)
 })
 
 test('F7: a token longer than any that the gate makes is removed to its end', () => {

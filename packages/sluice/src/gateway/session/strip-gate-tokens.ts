@@ -6,7 +6,7 @@
 import { runSteps, type Steps } from '@sluice/policy/core/steps'
 import { NO_WIDTH_CLASS } from '../../core/hidden-characters.ts'
 import { OWN_TOKEN_BEGINNING, OWN_TOKEN_PREFIX } from '../../core/own-token-shapes.ts'
-import { decodeRun, encodedRuns } from '../../guard/encoded-runs.ts'
+import { decodeRun, findEncodedRuns } from '../../guard/encoded-runs.ts'
 import { readingsOf, type ViewBudget } from '../../guard/views.ts'
 import { redactGateTokens } from '../../identity/keys/gate-tokens.ts'
 import {
@@ -166,7 +166,7 @@ const CARRIAGE_RETURN = 0x0d
 function stripRuns(text: string): string {
   const parts: string[] = []
   let from = 0
-  for (const run of encodedRuns(text)) {
+  for (const run of findEncodedRuns(text)) {
     if (!ENCODED.test(run.text) || !holdsToken(run)) continue
     parts.push(text.slice(from, run.start), REMOVED)
     from = run.end

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { ELICIT, type Play, playing } from '../relay/relay.test-support.ts'
 import { settled } from '../upstream/scripted-link.test-support.ts'
 import { CLIENT_ANSWER_MS_MAX, CLIENT_ANSWER_QUICK_MS_MAX } from './limits.ts'
-import { declaredIn, questionFault } from './server-questions.ts'
+import { listDeclaredCapabilities, questionFault } from './server-questions.ts'
 import { readSessionHandle, writeSessionHandle } from './session-handle.ts'
 
 const ALL = ['roots', 'sampling', 'sampling.tools', 'elicitation.form', 'elicitation.url']
@@ -25,7 +25,7 @@ describe('F8: a question reaches only a client that declared it', () => {
     [{ elicitation: { form: {}, url: {} } }, ['elicitation.form', 'elicitation.url']],
     [{ sampling: { tools: {} } }, ['sampling', 'sampling.tools']],
   ])('capabilities %j', (capabilities, declared) => {
-    expect(declaredIn(capabilities)).toEqual(declared)
+    expect(listDeclaredCapabilities(capabilities)).toEqual(declared)
   })
 
   test.each<[string, JsonObject, string, number]>([

@@ -17,7 +17,9 @@ export interface QuestionFault {
  * `elicitation.url`. */
 export type DeclaredCapabilities = readonly string[]
 
-export function declaredIn(capabilities: JsonValue | undefined): DeclaredCapabilities {
+export function listDeclaredCapabilities(
+  capabilities: JsonValue | undefined,
+): DeclaredCapabilities {
   if (!isObject(capabilities)) return []
   const { roots, sampling, elicitation } = capabilities
   const declared: string[] = []

@@ -16,6 +16,6 @@ export function readSessionHandle(text: string): {
   return typeof declared === 'string' ? { server: text, declared: [] } : { server, declared }
 }
 
-export function declaredBefore(handle: string | undefined): DeclaredCapabilities {
+export function readDeclaredCapabilities(handle: string | undefined): DeclaredCapabilities {
   return handle === undefined ? [] : readSessionHandle(handle).declared
 }

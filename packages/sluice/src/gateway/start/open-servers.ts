@@ -41,7 +41,7 @@ export function openServers(config: GateConfig, { ledger, log, peers }: ServersP
 }
 
 /** The variables that a server, or any of all, lists under `env:` without a value. */
-export function listedVariables(servers: Servers, name: string): readonly string[] {
+export function listVariables(servers: Servers, name: string): readonly string[] {
   const selected = servers.entries.filter(([each]) => name === ALL_SERVERS || each === name)
   return selected.flatMap(([, server]) =>
     server.kind === 'stdio' ? (server.clientVariables ?? []) : [],

@@ -8,7 +8,7 @@ import type { Gate } from '../gate.ts'
 import type { Policies } from '../state/policies.ts'
 import type { Servers } from '../state/servers.ts'
 import { pipeAudiences } from './open-authenticator.ts'
-import { listedVariables } from './open-servers.ts'
+import { listVariables } from './open-servers.ts'
 import { describeObserved } from './readiness.ts'
 
 export interface GateSocketOptions
@@ -26,7 +26,7 @@ export function openSocket(options: GateSocketOptions): SocketFront {
     peers,
     path,
     hasServer: (name) => gate.kindOf(name) !== undefined,
-    listedVariables: (name) => listedVariables(servers, name),
+    listedVariables: (name) => listVariables(servers, name),
     open: (name, link, who, origin) => gate.open(name, link, who, origin),
     identify: (token, server) =>
       authenticator.admit({

@@ -8,9 +8,9 @@ import { isIPv4, isIPv6 } from 'node:net'
  * `special`: link-local, unspecified, multicast, reserved; never allowed to be named by another
  * server.
  */
-export type Zone = 'public' | 'private' | 'loopback' | 'special'
+export type AddressZone = 'public' | 'private' | 'loopback' | 'special'
 
-type Block = readonly [prefix: readonly number[], bits: number, zone: Zone]
+type Block = readonly [prefix: readonly number[], bits: number, zone: AddressZone]
 
 const IPV4: readonly Block[] = [
   [[127], 8, 'loopback'],
@@ -47,7 +47,7 @@ const IPV6: readonly Block[] = [
 ]
 
 /** For an address as a resolver or a URL writes it, with or without brackets. */
-export function getZone(address: string): Zone {
+export function getZone(address: string): AddressZone {
   const bare = address.replace(/^\[|\]$/g, '').replace(/%.*$/s, '')
   if (isIPv4(bare)) return zoneIn(IPV4, bare.split('.').map(Number)) ?? 'public'
   if (!isIPv6(bare)) return 'special'
@@ -68,7 +68,7 @@ export function literalAddress(hostname: string): string | undefined {
   return isIPv4(bare) || isIPv6(bare) ? bare : undefined
 }
 
-function zoneIn(blocks: readonly Block[], bytes: readonly number[]): Zone | undefined {
+function zoneIn(blocks: readonly Block[], bytes: readonly number[]): AddressZone | undefined {
   return blocks.find(([prefix, bits]) => isWithin(bytes, prefix, bits))?.[2]
 }
 

@@ -1,7 +1,7 @@
 // A stored login at an authorisation server for one MCP server: the tokens, and what is needed to
 // refresh them. Types and pure functions only.
 
-import type { Zone } from './address-zones.ts'
+import type { AddressZone } from './address-zones.ts'
 
 export interface Login {
   /** The URL of the MCP server it is for: a token is sent nowhere else. */
@@ -11,7 +11,7 @@ export interface Login {
   readonly issuer: string
   readonly tokenEndpoint: string
   /** The innermost zone that its endpoints may be in; absent in logins of older versions. */
-  readonly reach?: Zone
+  readonly reach?: AddressZone
   readonly clientId: string
   readonly clientSecret?: string
   /** How the client authenticates. */

@@ -5,7 +5,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { getZone, type Zone } from './address-zones.ts'
+import { type AddressZone, getZone } from './address-zones.ts'
 import { discoverIssuer, endpointIn } from './discover-issuer.ts'
 import { OutgoingHttp } from './outgoing.ts'
 
@@ -40,7 +40,7 @@ function resolver(names: Record<string, string[][]>) {
 }
 
 describe('M10: an address belongs to the zone that it leads to', () => {
-  test.each<[Zone, string[]]>([
+  test.each<[AddressZone, string[]]>([
     ['loopback', ['127.0.0.1', '127.9.9.9', '::1', '[::1]', '::ffff:127.0.0.1', '::ffff:7f00:1']],
     ['loopback', ['64:ff9b::7f00:1', '2002:7f00:1::', '0:0:0:0:0:0:0:1']],
     ['private', ['10.0.0.1', '172.16.0.1', '172.31.255.255', '192.168.1.1', '100.64.0.1']],

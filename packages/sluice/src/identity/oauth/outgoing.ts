@@ -7,7 +7,7 @@ import type { LookupAddress } from 'node:dns'
 import { lookup as resolve } from 'node:dns/promises'
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import { FETCH_BYTES_MAX, FETCH_MS_MAX } from '../limits.ts'
-import { getZone, literalAddress, type Zone } from './address-zones.ts'
+import { type AddressZone, getZone, literalAddress } from './address-zones.ts'
 import { isSafeUrl } from './safe-url.ts'
 
 export interface FetchedDocument {
@@ -29,7 +29,7 @@ export interface FetchOptions {
 type ResolveHost = (hostname: string) => Promise<readonly LookupAddress[]>
 
 /** From the outside in. A server of a zone may name what is in that zone or further out. */
-const ZONES: readonly Zone[] = ['public', 'private', 'loopback']
+const ZONES: readonly AddressZone[] = ['public', 'private', 'loopback']
 
 export interface OutgoingOptions {
   /**
@@ -37,7 +37,7 @@ export interface OutgoingOptions {
    */
   readonly trusted: readonly string[]
   /** The innermost zone that was found earlier, for the same servers. */
-  readonly zone?: Zone | undefined
+  readonly zone?: AddressZone | undefined
   readonly resolve?: ResolveHost
 }
 
@@ -48,7 +48,7 @@ export class OutgoingHttp {
   readonly #options: OutgoingOptions
   readonly #resolve: ResolveHost
   readonly #pinned = new Map<string, Promise<readonly LookupAddress[]>>()
-  #zone: Promise<Zone> | undefined
+  #zone: Promise<AddressZone> | undefined
 
   constructor(options: OutgoingOptions) {
     this.#options = options
@@ -56,7 +56,7 @@ export class OutgoingHttp {
   }
 
   /** The innermost zone that may be requested. */
-  get zone(): Promise<Zone> {
+  get zone(): Promise<AddressZone> {
     this.#zone ??= this.#findZone()
     return this.#zone
   }
@@ -121,7 +121,7 @@ export class OutgoingHttp {
   }
 
   /** Of several addresses the outermost counts: that is what the server can prove. */
-  async #findZone(): Promise<Zone> {
+  async #findZone(): Promise<AddressZone> {
     const { trusted, zone = 'public' } = this.#options
     let innermost = ZONES.indexOf(zone)
     for (const url of trusted) {
@@ -148,7 +148,7 @@ export class OutgoingHttp {
   }
 }
 
-function isReachable(address: string, zone: Zone): boolean {
+function isReachable(address: string, zone: AddressZone): boolean {
   const at = ZONES.indexOf(getZone(address))
   return at >= 0 && at <= ZONES.indexOf(zone)
 }

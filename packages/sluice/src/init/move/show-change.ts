@@ -9,7 +9,7 @@ export interface ChangeLine {
 }
 
 /** Every line that differs. Equal lines between two changes keep them apart. */
-export function changedLines(before: string, after: string): ChangeLine[] {
+export function listChangedLines(before: string, after: string): ChangeLine[] {
   const old = linesOf(before)
   const now = linesOf(after)
   const steps = compare(old, now)

@@ -30,7 +30,7 @@ export interface WebhookMessage {
   readonly body: string
 }
 
-export interface PostOptions {
+export interface WebhookPostOptions {
   readonly nowMs?: () => number
   readonly triesMax?: number
   readonly timeoutMs?: number
@@ -54,7 +54,7 @@ export class DeliveryError extends Error {
 export async function deliverWebhook(
   endpoint: WebhookEndpoint,
   message: WebhookMessage,
-  options: PostOptions = {},
+  options: WebhookPostOptions = {},
 ): Promise<void> {
   const { triesMax = POST_TRIES_MAX, signal } = options
   let pauseMs = options.firstPauseMs ?? POST_FIRST_PAUSE_MS
@@ -78,7 +78,7 @@ export async function deliverWebhook(
 async function postOnce(
   endpoint: WebhookEndpoint,
   message: WebhookMessage,
-  options: PostOptions,
+  options: WebhookPostOptions,
 ): Promise<void> {
   const { nowMs = Date.now, timeoutMs = POST_MS_MAX, signal } = options
   const bytes = Buffer.byteLength(message.body)

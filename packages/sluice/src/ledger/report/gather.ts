@@ -13,7 +13,7 @@ import type {
   LimitRow,
   PrincipalRow,
   RefusalReportRow,
-  SessionRow,
+  ReportSession,
   ShadowRow,
   Span,
   ToolRow,
@@ -178,7 +178,7 @@ function listLimits(source: Source): LimitRow[] {
     }))
 }
 
-function listSessions(source: Source, names: SessionNames): SessionRow[] {
+function listSessions(source: Source, names: SessionNames): ReportSession[] {
   const rows = source
     .all(
       `SELECT c.session AS session, min(c.principal) AS principal, count(*) AS calls,

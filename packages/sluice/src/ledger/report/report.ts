@@ -28,7 +28,7 @@ export interface LedgerReport {
     readonly what: string
   }[]
   readonly limits: readonly LimitRow[]
-  readonly sessions: readonly SessionRow[]
+  readonly sessions: readonly ReportSession[]
   /** What rules in shadow mode would have done. */
   readonly shadow: readonly ShadowRow[]
   readonly events: readonly {
@@ -93,7 +93,7 @@ export interface ApprovalReportRow {
   readonly comment: string
 }
 
-export interface SessionRow {
+export interface ReportSession {
   readonly session: string
   /** The client, marked as self-reported; empty if the ledger no longer says. */
   readonly name: string

@@ -9,7 +9,7 @@ import {
   PLAIN_HEADERS_MAX,
   PLAIN_REQUEST_BYTES_MAX,
 } from '../../shared/limits.ts'
-import { refusedHead, targetOf } from '../http/refused-head.ts'
+import { checkHead, targetOf } from '../http/refused-head.ts'
 import { readByNode } from './node-request.test-support.ts'
 import { FastPathReader, type FastPathRequest } from './request-reader.ts'
 
@@ -38,7 +38,7 @@ async function expectSame(bytes: Buffer, plain: FastPathRequest): Promise<void> 
   const length = String(plain.end - plain.bodyAt)
   if (request === undefined) throw new Error('node:http takes no such request')
   // F7: what node:http takes too loosely is refused after it, and never read here.
-  expect(refusedHead(request)).toBeUndefined()
+  expect(checkHead(request)).toBeUndefined()
   expect(targetOf(request, 'http')).toEqual({ target: path })
   expect(request.method).toBe('POST')
   expect(request.httpVersion).toBe('1.1')

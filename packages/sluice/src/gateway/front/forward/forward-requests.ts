@@ -42,7 +42,7 @@ export interface ForwardedRequest {
 
 /** `passed`: the reply was given, or will be. `gone`: nothing was sent, the gate is not there. `unknown`:
  * it was sent, and the gate went away. */
-export type ForwardResult = 'passed' | 'gone' | 'unknown'
+export type GateForwardResult = 'passed' | 'gone' | 'unknown'
 
 /** Headers of a client that its session's gate reads; and those of an answer. */
 const PASSED =
@@ -76,7 +76,7 @@ export class RequestForwarder {
     return this.#options.store.takeOver(digestSession(session), from)
   }
 
-  async pass(owner: string, forwarded: ForwardedRequest): Promise<ForwardResult> {
+  async pass(owner: string, forwarded: ForwardedRequest): Promise<GateForwardResult> {
     const peer = await this.#find(owner)
     if (peer === undefined || !isThere(peer)) return 'gone'
     return this.#send(owner, peer, forwarded)
@@ -96,7 +96,7 @@ export class RequestForwarder {
     return row
   }
 
-  #send(owner: string, peer: PeerRow, forwarded: ForwardedRequest): Promise<ForwardResult> {
+  #send(owner: string, peer: PeerRow, forwarded: ForwardedRequest): Promise<GateForwardResult> {
     const { body, isLocal, reply, request } = forwarded
     const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(peer.address) ?? []
     const agent = this.#agentOf(owner, peer)

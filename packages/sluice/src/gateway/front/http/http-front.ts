@@ -26,7 +26,7 @@ import type { FastPathResponseWriter } from '../fast-path/fast-path-response-wri
 import type { FastPathHead } from '../fast-path/request-reader.ts'
 import { findOriginProblem, type GateHostNames } from './check-origin.ts'
 import { decodeBody, readBody } from './read-body.ts'
-import { type RefusedHead, refusedHead, targetOf } from './refused-head.ts'
+import { checkHead, type RefusedHead, targetOf } from './refused-head.ts'
 import { McpFront, type McpFrontOptions, nothingAt, OWN_PEER, writeRpcError } from './serve-mcp.ts'
 import type { MetricsFront } from './serve-metrics.ts'
 import type { AdminSite } from './site.ts'
@@ -207,7 +207,7 @@ export class HttpFront {
   #handle(request: IncomingMessage, response: ServerResponse): void | Promise<void> {
     if (this.#ending.has(request.socket)) return
     const scheme = this.#options.tls === undefined ? 'http' : 'https'
-    const head = refusedHead(request) ?? targetOf(request, scheme)
+    const head = checkHead(request) ?? targetOf(request, scheme)
     if ('status' in head) return this.#refuseHead(request, response, head)
     request.url = head.target
     const why = findOriginProblem(request, this.#port, this.#options.names)

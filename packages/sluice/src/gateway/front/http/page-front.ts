@@ -11,7 +11,7 @@ import { CLIENT_KEEP_ALIVE_MS } from '../../shared/limits.ts'
 import { PAGE_CONNECTIONS_MAX } from '../../shared/turn-limits.ts'
 import { NodeResponseWriter } from '../exchange/response-writer.ts'
 import { findOriginProblem } from './check-origin.ts'
-import { refusedHead, targetOf } from './refused-head.ts'
+import { checkHead, targetOf } from './refused-head.ts'
 import { OWN_PEER, writeRpcError } from './serve-mcp.ts'
 import type { AdminSite } from './site.ts'
 
@@ -100,7 +100,7 @@ export class PageFront {
         response.setHeader('connection', 'close')
         writeRpcError(reply, status, { code: RPC.invalidRequest, message: why })
       }
-      const head = refusedHead(request) ?? targetOf(request, 'http')
+      const head = checkHead(request) ?? targetOf(request, 'http')
       if ('status' in head) return refuse(head.status, head.why)
       request.url = head.target
       const why =

@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import { Duplex } from 'node:stream'
 import { describe, expect, test } from 'vitest'
-import { refusedHead, targetOf } from './refused-head.ts'
+import { checkHead, targetOf } from './refused-head.ts'
 
 const HOST = 'host: 127.0.0.1:7433'
 const head = (line: string, ...headers: string[]): string =>
@@ -23,7 +23,7 @@ function read(text: string): Promise<IncomingMessage | undefined> {
 async function look(text: string, scheme: 'http' | 'https' = 'http'): Promise<number | string> {
   const request = await read(text)
   if (request === undefined) return 400
-  const found = refusedHead(request) ?? targetOf(request, scheme)
+  const found = checkHead(request) ?? targetOf(request, scheme)
   return 'status' in found ? found.status : found.target
 }
 

@@ -20,7 +20,7 @@ const ABSOLUTE = /^(https?):\/\/([^/?#]*)([^#]*)$/i
 
 /** Why the request must not be looked at any further. The connection has to end with it: where the
  * next request begins is what two readers may disagree about. */
-export function refusedHead({
+export function checkHead({
   httpVersion,
   rawHeaders,
   headers,

@@ -22,10 +22,10 @@ import type { ClientSession } from '../sessions/front-session.ts'
 import { type SessionIds, SessionRegistry, toSessionKey } from '../sessions/session-registry.ts'
 import { SseSession } from '../sessions/sse-session.ts'
 import {
+  checkVersion,
   findHeaderBodyMismatch,
   isStatelessPost,
   paramHeaders,
-  refusedVersion,
   rejectStatelessPost,
 } from '../sessions/stateless-request.ts'
 import { answerForm } from './answer-form.ts'
@@ -303,7 +303,7 @@ export class McpFront {
   #stateless(server: string, caller: Caller, { messages, request, reply }: StatelessRequest): void {
     const { headers } = request
     const [message] = messages
-    const unspoken = message === undefined ? undefined : refusedVersion(headers, message)
+    const unspoken = message === undefined ? undefined : checkVersion(headers, message)
     if (unspoken !== undefined) return reply.send(400, JSON_TYPE, unspoken.text)
     if (message?.kind === 'notification') return reply.send(202, {})
     if (message?.kind !== 'request' || messages.length > 1)

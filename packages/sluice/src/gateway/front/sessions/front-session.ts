@@ -40,7 +40,7 @@ export function requestIds(messages: readonly JsonRpcMessage[]): readonly Reques
 }
 
 /** A request id that is still open must not be used again; too many open ones are refused. */
-export function refusedIds(
+export function checkRequestIds(
   messages: readonly JsonRpcMessage[],
   open: { has(id: RequestId): boolean; readonly size: number },
 ): string | undefined {

@@ -25,7 +25,7 @@ import {
   type OutgoingHeaders,
   type ResponseWriter,
 } from '../exchange/response-writer.ts'
-import { type ClientSession, refusedIds, requestIds } from './front-session.ts'
+import { type ClientSession, checkRequestIds, requestIds } from './front-session.ts'
 
 /**
  * Messages for a client's GET stream, the newest last: kept until it opens one, and for a client
@@ -162,7 +162,7 @@ export class HttpSession implements ClientSession, SessionHeaders {
   }
 
   refuses(messages: readonly JsonRpcMessage[]): string | undefined {
-    return refusedIds(messages, this.#exchanges)
+    return checkRequestIds(messages, this.#exchanges)
   }
 
   accept(

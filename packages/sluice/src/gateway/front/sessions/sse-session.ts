@@ -11,7 +11,7 @@ import { SSE_INITIALIZE_MS } from '../../shared/limits.ts'
 import { type ClientEvents, type MessageContext, NO_CLIENT_EVENTS } from '../../shared/transport.ts'
 import { EventStream } from '../exchange/event-stream.ts'
 import type { ResponseWriter } from '../exchange/response-writer.ts'
-import { type ClientSession, refusedIds, requestIds } from './front-session.ts'
+import { type ClientSession, checkRequestIds, requestIds } from './front-session.ts'
 
 export interface SseOpening {
   readonly id: string
@@ -80,7 +80,7 @@ export class SseSession implements ClientSession {
     const [first] = messages
     const opens = first?.kind === 'request' && first.method === 'initialize'
     if (this.#connect !== undefined && !opens) return 'send `initialize` first'
-    return refusedIds(messages, this.#open)
+    return checkRequestIds(messages, this.#open)
   }
 
   accept(

@@ -31,7 +31,7 @@ export function isStatelessPost(
 
 /** Why the version that the header says is none. A request that says one in `_meta` as well is
  * compared with that instead. */
-export function refusedVersion(
+export function checkVersion(
   headers: IncomingHttpHeaders,
   message: JsonRpcMessage,
 ): RpcReply | undefined {

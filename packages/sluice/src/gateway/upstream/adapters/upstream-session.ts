@@ -9,7 +9,10 @@ import type { JsonRpcResponse, RequestId } from '../../../protocol/message.ts'
 import { getMeta, META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { negotiateRevision } from '../../../protocol/revisions.ts'
 import { writeMembers, writeNotification, writeRequest } from '../../../protocol/write-message.ts'
-import { type DeclaredCapabilities, declaredIn } from '../../shared/server-questions.ts'
+import {
+  type DeclaredCapabilities,
+  listDeclaredCapabilities,
+} from '../../shared/server-questions.ts'
 import type { OutboundRequest, Upstream, UpstreamFailure } from '../upstream.ts'
 import { withoutTasks } from './translate.ts'
 
@@ -106,7 +109,7 @@ export class UpstreamSession {
   #begin({ params }: OutboundRequest): void {
     this.#state = 'beginning'
     const meta = splitMembers(params?.text.get('_meta') ?? '{}')
-    this.declared = declaredIn(getMeta(params)[META.capabilities])
+    this.declared = listDeclaredCapabilities(getMeta(params)[META.capabilities])
     const texts = {
       protocolVersion: JSON.stringify(negotiateRevision(undefined)),
       capabilities: withoutTasks(meta.get(META.capabilities)),

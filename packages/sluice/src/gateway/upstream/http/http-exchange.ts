@@ -27,7 +27,7 @@ const PATH = /^\/[\x21-\x7e]*$/
 /** Heads that were written before, but for the length: a link sends the same with every call. */
 const written = new WeakMap<object, { method: string; path: string; text: string }>()
 
-export interface ExchangeEvents {
+export interface HttpExchangeEvents {
   onHead(status: number, headers: ResponseHeaders): void
   /** What is left of the chunk, if other work is to have its turn first: it comes again then. */
   // biome-ignore lint/suspicious/noConfusingVoidType: most receivers return nothing
@@ -46,7 +46,7 @@ export class HttpExchange implements ConnectionJob {
   head = ''
   readonly body: string
   readonly bodyBytes: number
-  readonly #events: ExchangeEvents
+  readonly #events: HttpExchangeEvents
   #connection: Connection | undefined
   #isPaused = false
   #timer: NodeJS.Timeout | undefined
@@ -57,7 +57,7 @@ export class HttpExchange implements ConnectionJob {
   /** How it ended, while something is in the queue. */
   #ending: (() => void) | undefined
 
-  constructor(pool: ConnectionPool, request: HttpRequest, events: ExchangeEvents) {
+  constructor(pool: ConnectionPool, request: HttpRequest, events: HttpExchangeEvents) {
     const { body = '' } = request
     this.body = body
     this.bodyBytes = Buffer.byteLength(body)

@@ -8,7 +8,7 @@ import { HTTP_ERROR_BYTES_MAX, HTTP_LISTEN_JSON_MS_MAX } from '../limits.ts'
 import { readUpstreamMessages, type UpstreamMessages } from '../read-upstream-messages.ts'
 import type { UpstreamFailure } from '../upstream.ts'
 import { type BodyEvents, bodyKindOf, EventBody, JsonBody, type ResponseBody } from './http-body.ts'
-import { type ExchangeEvents, HttpExchange } from './http-exchange.ts'
+import { HttpExchange, type HttpExchangeEvents } from './http-exchange.ts'
 import { failureOfError, failureOfStatus } from './http-failure.ts'
 import type { HttpHost, OutgoingMessage } from './http-host.ts'
 import type { ResponseHeaders } from './http-response.ts'
@@ -48,7 +48,7 @@ interface RejectedPost {
   readonly chunks: Buffer[]
 }
 
-export class Post implements ExchangeEvents, BodyEvents {
+export class Post implements HttpExchangeEvents, BodyEvents {
   readonly message: OutgoingMessage
   /** Of the request; undefined for notifications and answers. */
   readonly request: RequestId | undefined

@@ -7,7 +7,7 @@ import { SharedServer } from './shared-server.ts'
 /** How easily a process can be done without; undefined: not now. */
 export type FindSpare = () => number | undefined
 
-type StartShared = (spare: FindSpare, events: UpstreamEvents) => Upstream
+type SharedProcessStarter = (spare: FindSpare, events: UpstreamEvents) => Upstream
 
 interface SharedProcess {
   readonly server: SharedServer
@@ -29,7 +29,7 @@ export class SharedServers {
 
   attach(
     key: string,
-    { spare, start }: { readonly spare: FindSpare; readonly start: StartShared },
+    { spare, start }: { readonly spare: FindSpare; readonly start: SharedProcessStarter },
     events: UpstreamEvents,
   ): Upstream {
     const shared = this.#processes.get(key) ?? this.#start(key, start)
@@ -40,7 +40,7 @@ export class SharedServers {
     return link
   }
 
-  #start(key: string, start: StartShared): SharedProcess {
+  #start(key: string, start: SharedProcessStarter): SharedProcess {
     const spares = new Map<Upstream, FindSpare>()
     const forget = (): void => {
       clearTimeout(shared.idleTimer)
