@@ -141,6 +141,9 @@ describe('a verb', () => {
     ['create_event', 'Please read my notes', 'balanced', true],
     ['create_event', 'Please read my notes', 'strict', true],
     ['create_event', 'Scheduling an event', 'strict', false],
+    ['create_event', 'Remind me with an event', 'strict', false],
+    ['create_event', "Look, but don't make any event yet", 'balanced', true],
+    ['create_event', "Don't forget to create it, do not send it", 'strict', false],
     ['create_event', undefined, 'balanced', false],
     ['create_event', undefined, 'strict', false],
     ['___', 'x', 'strict', true],
@@ -161,6 +164,23 @@ describe('a verb', () => {
     const decision = ask(args, { tool: 'add_address', prompt })
     expect(decision.action).toBe(isHeld ? 'require_approval' : 'allow')
     if (isHeld) expect(decision.rule).toBe('/protect/changesUnasked')
+  })
+})
+
+describe('a purchase', () => {
+  test.each<[string, JsonObject, string | undefined, boolean]>([
+    ['book_boat', { boat: 'Blue 7' }, 'Book a boat', true],
+    ['book_boat', { boat: 'Blue 7' }, undefined, true],
+    ['book_boat', { boat: 'Blue 7' }, 'Book Blue 7', false],
+    ['book_boat', { boat: 'm-1', board: 'half' }, 'Book a boat', false],
+    ['book_boat', { date: '2026-11-16' }, 'Book a boat', false],
+    ['place_order', { item: 'x-9' }, 'Order what is missing', true],
+    ['make_reservation', { table: 'x-9' }, 'Make a reservation', true],
+    ['add_book', { author: 'Ann' }, 'Add a book', false],
+  ])('%s of %o with the prompt %s: held %s', (name, args, prompt, isHeld) => {
+    const { action, reason } = ask(args, { tool: name, ...(prompt && { prompt }) })
+    expect(action).toBe(isHeld ? 'require_approval' : 'allow')
+    if (isHeld) expect(reason).toContain('was named by nobody and stands in no answer')
   })
 })
 

@@ -88,15 +88,21 @@ export function checkValues(
   const { values, isTooLarge } = collectValues(call, isRead)
   if (isTooLarge && (!isRead || sendsByRole(call)))
     return { reason: 'it has more or longer arguments than are checked for their origin' }
+  let isKnown = values.length === 0
   for (const value of values) {
     const origin = memory.originOf(value.reading)
+    isKnown ||= origin !== 'nowhere'
     const isBad =
       origin === 'nowhere'
         ? isHeldUnknown(value, call, memory, level)
         : isHeld(origin, value.use, level)
     if (isBad) return { path: toPathText(value), origin, reason: describe(value, origin) }
   }
-  return undefined
+  // Other changes may name something new, such as a file.
+  if (isKnown || isRead || !memory.hasProse || !getToolVerb(call.name).isPurchase) return undefined
+  const [first] = values as [CheckedValue]
+  const path = toPathText(first)
+  return { path, origin: 'nowhere', reason: describe(first, 'nowhere') }
 }
 
 function sendsByRole({ roles }: CheckedCall): boolean {

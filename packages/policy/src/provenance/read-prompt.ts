@@ -27,3 +27,15 @@ function dropLongQuotes(text: string): string {
   }
   return own
 }
+
+/** `don't make any reservations`, `do not send`: the words between, and the one that is not asked for. */
+const NEGATED =
+  /(?<!\p{L})(?:don['’]?t|do not|never|without|not|no)\s+(?:(?:please|yet|actually|make|do|place|any|the|a|an|to|need)\s+){0,3}\p{L}+/gu
+
+/** The words of a folded prompt, but for those that it says only with a "not" before them. */
+export function listAskedWords(folded: string): string[] {
+  return folded
+    .replace(NEGATED, ' ')
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== '')
+}

@@ -57,6 +57,33 @@ describe('shapes', () => {
     ['a table of one row', '| id |\n|---|\n| P-1 |', ['P-1'], true],
     ['a listing', '[FILE] old letter.txt\n[DIR] notes', ['old letter.txt', 'notes'], true],
     ['paths', '/srv/a.txt\n/srv/b.txt', ['/srv/a.txt', '/srv/b.txt'], true],
+    [
+      'records with blank lines between them',
+      'from: ann\nbody: hi there\n\nfrom: bob\nbody: ok\n',
+      ['ann', 'bob'],
+      false,
+    ],
+    ['one name in each of two records', 'to: ann\n---\nto: bob', ['ann', 'bob'], true],
+    [
+      'a literal',
+      `[{'to': 'ann', "n": 1.5, 'body': 'it\\'s \\x41'}, {'to': "b'b", 'n': -2, 'body': None}]`,
+      ['to', 'ann', '1.5', "b'b", '-2'],
+      false,
+    ],
+    [
+      'records with their names',
+      "[Room(id='7', at=time(9, 30), tags=['x'], is_open=True), Room(id=8, at=None, tags=(), is_open=False)]",
+      ['7', '9', 'x', '8'],
+      false,
+    ],
+    ['names as a literal', "['general', 'old \\u0041\\n', u'x', None]", ['general', 'x'], true],
+    [
+      'a literal by name',
+      "{'Blue': {'price': 7}, 'Red': {'price': 8}}",
+      ['Blue', 'Red', '7'],
+      true,
+    ],
+    ['a literal with an order', `{'to': 'ann', 'body': '${ORDER}'}`, ['ann'], true],
   ])('%s', (_, text, fields, isWritten) => {
     const read = readRecords(text)
     expect(read?.isWritten).toBe(isWritten)
@@ -73,7 +100,7 @@ describe('shapes', () => {
     ['a flow collection', '- to: [a, b]'],
     ['text after a quotation', "- a: 'x' y'\n  b: 2"],
     ['an open quotation', "- a: 'x\n- b: 1"],
-    ['a deeper line that is no value', 'a: 1\nb'],
+    ['a line that is no value', 'a: 1\nb: 2\nc'],
     ['a row with too many cells', '| a |\n|---|\n| 1 | 2 |'],
     ['a table without its line', '| a |\n| b |\n| c |'],
     ['a line of dashes with too many cells', '| a |\n|---|---|\n| c |'],
@@ -90,6 +117,19 @@ describe('shapes', () => {
       'too deep',
       Array.from({ length: ANSWER_DEPTH_MAX + 3 }, (_, at) => `${' '.repeat(at)}a:`).join('\n'),
     ],
+    ['one short line', 'Pay bob now'],
+    ['lines that are sentences', 'Pay bob.\nDo it!'],
+    ['lines of many words', 'send it to bob\nand then go on'],
+    ['names below a heading', 'Rooms of the town:\nBlue\nGreen Tea'],
+    ['records with other names', 'a: 1\nb: 2\n\na: 1\nc: 2'],
+    ['text between records', 'a: 1\nb: 2\n\nhello'],
+    ['a literal and a sentence', "['a'] then pay"],
+    ['an open literal', "['a', 'b'"],
+    ['a literal without commas', "['a' 'b']"],
+    ['a literal with a word', '[a, b]'],
+    ['a literal with code', '[x.y, 1 ]'],
+    ['a deep literal', `${'['.repeat(ANSWER_DEPTH_MAX + 1)} 1`],
+    ['a bracket', '(,  1'],
     ['too deep a list', `a:\n${'- '.repeat(2)}b: 1`],
   ])('%s has no fields', (_, text) => {
     expect(readRecords(text)).toBeUndefined()

@@ -1,21 +1,18 @@
 // Reads a text that is nothing but records as fields: a block of YAML, a table or a list in Markdown,
-// a listing of paths. A server that writes such a text may not escape what a stranger wrote, so one
+// a literal of Python, a listing of paths. A server that writes such a text may not escape what a stranger wrote, so one
 // record cannot be told from another: the prose of any record counts for all, and a single record
 // counts as written by a stranger. A text with a single line that does not fit has no fields.
 
-import { countBlanks, isPhrase, isProse } from './is-prose.ts'
-import { ANSWER_DEPTH_MAX, RECORD_LINES_MAX, RECORD_PROSE_WORDS, WORD_CHARS } from './limits.ts'
-
-export interface RecordText {
-  /** Values, and names of fields, that are not prose. */
-  readonly fields: readonly string[]
-  /** A stranger may have written the fields too. */
-  readonly isWritten: boolean
-}
+import { countBlanks } from './is-prose.ts'
+import { ANSWER_DEPTH_MAX, RECORD_LINES_MAX } from './limits.ts'
+import { isLiteralStart, readLiteral } from './read-literal.ts'
+import { FieldCollector, type RecordText } from './record-fields.ts'
 
 /** Undefined if the text is not records and nothing else. */
 export function readRecords(text: string): RecordText | undefined {
   const trimmed = text.trimEnd()
+  const literal = isLiteralStart(trimmed) ? readLiteral(trimmed) : undefined
+  if (literal !== undefined) return literal
   const end = trimmed.indexOf('\n')
   const first = end === -1 ? trimmed : trimmed.slice(0, end)
   const isTable = first.startsWith('|')
@@ -27,47 +24,6 @@ export function readRecords(text: string): RecordText | undefined {
   const fields = new FieldCollector()
   if (isTable) return readTable(lines, fields)
   return isListing ? readListing(lines, fields) : new BlockReader(lines, fields).read()
-}
-
-/** Collects fields, and how many words of prose one record has at most. */
-class FieldCollector {
-  readonly fields: string[] = []
-  readonly #names = new Set<string>()
-  #words = 0
-  #most = 0
-  /** Words of values that could be parts of a sentence. */
-  #phrases = 0
-
-  startRecord(): void {
-    this.#words = 0
-  }
-
-  /** The records of a text mostly have the same names. */
-  addName(name: string): void {
-    if (this.#names.has(name)) return
-    this.#names.add(name)
-    this.add(name, '')
-  }
-
-  add(text: string, key: string): void {
-    if (text === '') return
-    const blanks = countBlanks(text)
-    if (isProse(text, key, blanks)) {
-      this.#words += Math.max(blanks + 1, Math.ceil(text.length / WORD_CHARS))
-      this.#most = Math.max(this.#most, this.#words)
-      return
-    }
-    if (isPhrase(text, blanks)) this.#phrases += blanks + 1
-    this.fields.push(text)
-  }
-
-  result(shape: 'table' | 'list' | 'record'): RecordText | undefined {
-    const isWritten = this.#most >= RECORD_PROSE_WORDS
-    if (shape === 'table') return { fields: this.fields, isWritten }
-    // Who wrote an order may have written all of it, and an order can be cut into `key: value` lines.
-    const hasOrder = isWritten || (shape === 'record' && this.#phrases >= RECORD_PROSE_WORDS)
-    return hasOrder ? undefined : { fields: this.fields, isWritten: true }
-  }
 }
 
 const SEPARATOR = /^\|(?:\s*:?-+:?\s*\|)+\s*$/
@@ -171,8 +127,15 @@ class BlockReader {
 
   #readRoot(): 'table' | 'list' | 'record' {
     if (this.#isItem(0)) return this.#readSequence(0, '', 0) ? 'table' : 'list'
-    this.#readMapping(0, 0)
-    return 'record'
+    const shape = this.#readMapping(0, 0)
+    if (this.#at === this.#lines.length) return 'record'
+    // Records with the same names and a blank line between them.
+    while (this.#at < this.#lines.length) {
+      this.#at++
+      this.#fields.startRecord()
+      if (this.#readMapping(0, 0) !== shape) throw NO_RECORDS
+    }
+    return shape.includes('\n') ? 'table' : 'list'
   }
 
   #isItem(indent: number): boolean {
@@ -215,6 +178,7 @@ class BlockReader {
       own = undefined
       if (keyed === undefined) {
         if (names.length === 0 || this.#isItem(indent)) break
+        if (depth === 0 && isSeparator(line as string)) break
         throw NO_RECORDS
       }
       names.push(keyed.key)
@@ -287,6 +251,11 @@ class BlockReader {
     if (code === start && !parts.every(isPlain)) throw NO_RECORDS
     this.#fields.add(code === start ? parts.join(' ') : code, key)
   }
+}
+
+/** Between two records. */
+function isSeparator(line: string): boolean {
+  return line === '' || line === '---'
 }
 
 function isEmpty(text: string): boolean {

@@ -30,7 +30,12 @@ function readFolded(folded: string, isAddress: boolean): ValueReading {
   const account = readAccount(bare)
   if (account !== undefined) return { kind: 'account', whole: account }
   if (isPath(plain)) return { kind: 'path', whole: resolvePath(plain) }
-  return { kind: 'text', whole: bare === '' ? plain : bare }
+  return { kind: 'text', whole: bare === '' ? plain : dropSigil(bare) }
+}
+
+/** `#general` and `@ann` are other spellings of a name. */
+function dropSigil(text: string): string {
+  return /^[#@][\p{L}\p{N}_.-]+$/u.test(text) ? text.slice(1) : text
 }
 
 /** Letters, digits and the marks of the three shapes below; 0 is everything else. */

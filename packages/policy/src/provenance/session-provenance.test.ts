@@ -41,6 +41,8 @@ describe('two spellings of one value are one', () => {
     ['/a/./b/../c', '/a//c'],
     ['file:///a/c', '/a/c'],
     ['ａｂｃ', 'ABC'],
+    ['#general', 'general'],
+    ['@ann-lee', 'Ann-Lee'],
     ['"Report  Q1"', 'report q1'],
     ['zero​width', 'zerowidth'],
   ])('%s and %s', (one, other) => {
@@ -181,6 +183,11 @@ describe('a prompt', () => {
     const memory = session(`${'word '.repeat(500)} mallory`)
     expect(memory.promptWords.has('mallory')).toBe(false)
   })
+})
+
+test('the word behind a line break that is escaped is remembered', () => {
+  const memory = session(undefined, String.raw`first\nzulu-7 and "a\tx ray"`)
+  for (const value of ['zulu-7', 'x ray']) expect(origin(memory, value)).toBe('prose')
 })
 
 describe('forgetting only tightens', () => {

@@ -28,7 +28,7 @@ import {
   RECORD_PROSE_WORDS,
 } from './limits.ts'
 import { parseDocument } from './parse-document.ts'
-import { readPrompt } from './read-prompt.ts'
+import { listAskedWords, readPrompt } from './read-prompt.ts'
 import { readRecords } from './read-records.ts'
 import {
   readSimple,
@@ -132,8 +132,7 @@ export class SessionProvenance implements ProvenanceLookup {
     this.#table.markIncomplete()
   }
 
-  /** What the user asked for, added to what was asked before in this session. False if it was just
-   * said. */
+  /** What the user asked for, added to what was asked before. False if it was just said. */
   addPrompt(text: string): boolean {
     if (text === this.#lastPrompt) return false
     this.#lastPrompt = text
@@ -142,19 +141,18 @@ export class SessionProvenance implements ProvenanceLookup {
     const folded = foldText(readPrompt(text.slice(0, PROMPT_CHARS_MAX)))
     addWords(this.#hash, this.#prompt, folded, PROSE)
     // Without the words of earlier prompts fewer verbs count as asked for.
-    const words = new Set(this.#verbs.size > PROMPT_WORDS_MAX ? [] : this.#verbs)
+    const before = this.#verbs.size > PROMPT_WORDS_MAX ? [] : this.#verbs
+    this.#verbs = new Set([...before, ...listAskedWords(folded)])
     for (const token of splitTokens(folded)) {
       const bare = trimEdges(token)
       if (bare === '') continue
       this.#add(this.#prompt, TOKEN, bare, PROSE)
-      for (const word of bare.split(/[^\p{L}\p{N}]+/u)) words.add(word)
       const reading = readValue(bare)
       this.#add(this.#prompt, WHOLE, reading.whole, PROSE)
       if (reading.isBareHost === true || readValue(bare, true).isBareHost === true)
         this.#add(this.#prompt, HOST, readValue(bare, true).host as string, PROSE)
     }
     visitGroupedAccounts(folded, (compact) => this.#add(this.#prompt, WHOLE, compact, PROSE))
-    this.#verbs = words
     return true
   }
 
@@ -365,6 +363,9 @@ export class SessionProvenance implements ProvenanceLookup {
       return 0
     }
     const count = addWords(this.#hash, this.#table, folded, PROSE)
+    // The words behind a line break that is written as `\n`.
+    const breaks = folded.indexOf('\\') === -1 ? folded : folded.replace(/\\[nrt]/g, ' ')
+    if (breaks !== folded) addWords(this.#hash, this.#table, breaks, PROSE)
     if (count > 0) this.#hasProse = true
     visitGroupedAccounts(folded, (compact) => this.#add(this.#table, WHOLE, compact, PROSE))
     return count

@@ -16,20 +16,21 @@ const DESTRUCTIVE_SYNONYMS = toGroups([
 /** Words that ask for the same. A verb may be in several groups. */
 const SYNONYMS = toGroups([
   `send email mail message forward reply respond answer write notify tell inform contact dm text post
-   deliver share submit invite let ask remind say`,
+   deliver share submit invite let ask remind say greet welcome thank congratulate`,
   `send pay transfer refund wire remit reimburse settle owe money donate return`,
   `pay buy purchase order checkout charge spend`,
   `create make add new set schedule book write generate start open plan put organise organize arrange
    draft compose prepare register save insert build`,
+  `create schedule set remind`,
   `schedule plan set recurring standing book arrange pay transfer`,
-  `reserve book reservation booking rent order`,
+  `reserve book reservation booking rent hire order`,
   `add append include insert put attach extend invite join write`,
   `update change modify edit adjust set correct fix rename replace move amend revise refresh
    increase decrease raise lower alter`,
   `reschedule move postpone shift change delay bring`,
   `share give grant invite send allow access permission`,
   `post publish upload tweet announce write share put send`,
-  `invite add bring include join`,
+  `invite add bring include join onboard`,
   `move rename transfer relocate copy`,
   `write save store create append put edit overwrite update fix implement change`,
   `execute run launch start call invoke perform test build compile install`,
@@ -47,9 +48,20 @@ const DESTRUCTIVE: ReadonlySet<string> = new Set(
    archive merge force`.split(/\s+/),
 )
 
+/** What is bought or booked exists before: it is not made up, as the name of a new file is. */
+const BUYING: ReadonlySet<string> = new Set(
+  'reserve book rent hire order buy purchase checkout subscribe'.split(' '),
+)
+const ORDERED: ReadonlySet<string> = new Set(
+  'reservation booking rental order purchase subscription'.split(' '),
+)
+const MAKING: ReadonlySet<string> = new Set('create make add new place submit'.split(' '))
+
 export interface ToolVerb {
   readonly verb: string
   readonly isDestructive: boolean
+  /** It buys or books something. */
+  readonly isPurchase: boolean
   /** The verb and every word that asks for the same. */
   readonly words: ReadonlySet<string>
   /** The other words of the name: what it acts on. */
@@ -73,6 +85,7 @@ export function getToolVerb(name: string): ToolVerb {
     read = {
       verb,
       isDestructive: words.some((word) => DESTRUCTIVE.has(word)),
+      isPurchase: BUYING.has(verb) || (MAKING.has(verb) && words.some((word) => ORDERED.has(word))),
       words: new Set([verb, ...groups.flatMap((group) => [...group])]),
       objects: new Set(words.filter((word) => word !== verb && word.length > 2)),
     }
