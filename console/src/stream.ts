@@ -5,7 +5,7 @@ import { refusal, withAuthorization } from './api.ts'
 import { attentionFor, type StreamPolicy, waitForPermit } from './attention.ts'
 
 const PAUSE_MS_MIN = 500
-const PAUSE_MS_MAX = 10_000
+const PAUSE_MS_MAX = 3_000
 
 export interface StreamEvent {
   readonly id: string
