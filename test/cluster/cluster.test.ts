@@ -150,18 +150,25 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a cluster', postgres)
     for (const { answer } of again) expect(JSON.stringify(answer)).toMatch(/APPROVAL_USED/)
   })
 
-  test('S8: without the database calls are refused with a reason, and it recovers by itself', async () => {
+  test('S8: without the database calls are refused with a reason; it recovers by itself; `/readyz` is red first', async () => {
     const { gates, clients, calls } = await startCluster(['a', 'b'])
     await server.stop()
     const replies = await Promise.all(clients.map((client) => client.call('read')))
     for (const { answer } of replies) expect(JSON.stringify(answer)).toContain('cannot be recorded')
     expect((await fetch(`${gates[0]?.url}/readyz`)).status).toBe(503)
+    expect((await fetch(`${gates[0]?.url}/healthz`)).status).toBe(200)
     await server.start()
     for (const [at, client] of clients.entries()) {
       await until(async () => (await fetch(`${gates[at]?.url}/readyz`)).status === 200)
       expect((await client.call('read')).answer.result).toBeDefined()
     }
     expect(calls()).toHaveLength(2)
+    // A gate that stops says so to whoever asks, and takes calls until they have noticed.
+    const stopping = gates[0]?.stop()
+    expect((await clients[0]?.call('read'))?.answer.result).toBeDefined()
+    for (let answer = 0; answer < 2; answer++)
+      expect(await (await fetch(`${gates[0]?.url}/readyz`)).text()).toContain('is stopping')
+    await stopping
   })
 
   test('`sluice gates` lists them; a stopped gate leaves, and comes back with its chain', async () => {
@@ -199,6 +206,15 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a cluster', postgres)
     await expect(ownGate({ servers: {}, config: wrongKey })).rejects.toThrow('key of this cluster')
     const client = await PlainClient.open(twin as unknown as RunningGate, 'count')
     expect((await client.call('read')).answer.result).toBeDefined()
+    await twin.stop()
+    // A backup that is older than the copy of a gate: nothing is admitted by it.
+    const admin = connect(store)
+    await admin.query("DELETE FROM sluice.ledger WHERE gate = 'b' AND seq > 1")
+    await admin.query(`UPDATE sluice.gates g SET seq = 1, head = l.hash FROM sluice.ledger l
+      WHERE g.gate = 'b' AND l.gate = 'b'`)
+    await admin.close()
+    const again = ownGate({ folder: twin.folder, servers: {}, config })
+    await expect(again).rejects.toThrow('does not have the records')
   })
 
   test('what each gate would count for itself is refused', async () => {

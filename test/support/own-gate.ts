@@ -59,7 +59,7 @@ export async function ownGate(
 
 /** Their folders are kept for another call if `removes` is false. */
 export async function endOwnGates(removes = true): Promise<void> {
-  for (const gate of gates) await gate.stop()
+  await Promise.all(gates.map((gate) => gate.stop()))
   if (!removes) return
   for (const gate of gates.splice(0)) rmSync(gate.folder, { recursive: true, force: true })
 }

@@ -375,6 +375,8 @@ export async function runGate(
     undo.push(() => front.stopTaking())
     const { port } = await front.listen()
     await forwarding?.listen(front)
+    // Without other gates there is nothing that a load balancer could choose instead.
+    if (shared !== undefined) undo.push(() => front.announceStop())
     const host = config.host.includes(':') ? `[${config.host}]` : config.host
     url = `${scheme}://${host}:${port}`
     return { url, idle: idle.end, approvals: approvals.engine, stop }

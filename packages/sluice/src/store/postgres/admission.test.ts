@@ -222,12 +222,18 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a shared store', post
     await expect(ask('sslmode=verify-full')).rejects.toThrow(/self.signed|certificate/)
   })
 
-  test('a gate has at most four connections', async () => {
-    const { connections } = await open('pool')
+  test('a gate has at most four connections; while all are in use a call is refused in time', async () => {
+    const { connections, one, store } = await open('pool')
     await Promise.all(Array.from({ length: 20 }, () => connections.query('SELECT pg_sleep(0.01)')))
     const sql = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'sluice'"
     const [row] = await connections.query(sql)
     expect(Number(row?.count)).toBe(4)
+    const slow = [1, 2, 3, 4].map(() => connections.query('SELECT pg_sleep(1.5)'))
+    const refused = { status: 'unavailable', why: expect.stringContaining('within 900 ms') }
+    expect(await one()).toMatchObject(refused)
+    await Promise.all(slow)
+    await until(() => store.state === 'open')
+    expect((await one()).status).toBe('admitted')
   })
 })
 

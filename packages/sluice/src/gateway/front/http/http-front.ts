@@ -16,6 +16,9 @@ import {
   BODY_BYTES_MAX,
   CLIENT_CONNECTIONS_MAX,
   CLIENT_KEEP_ALIVE_MS,
+  READY_ASKED_MS,
+  STOP_ANNOUNCED_ANSWERS,
+  STOP_ANNOUNCED_MS,
 } from '../../shared/limits.ts'
 import { ALL_SERVERS } from '../../shared/transport.ts'
 import { type FrontRequest, NodeResponseWriter } from '../exchange/response-writer.ts'
@@ -54,6 +57,7 @@ interface PlainRoute {
 }
 
 const PLAIN = { 'content-type': 'text/plain; charset=utf-8' }
+const STOPPING = { ok: false, why: 'the gate is stopping' }
 /** For last answers to reach their client. */
 const FLUSH_MS = 500
 
@@ -69,6 +73,9 @@ export class HttpFront {
   readonly #ending = new WeakSet<Socket>()
   #port = 0
   #stopping = false
+  #readyAskedMs = Number.NEGATIVE_INFINITY
+  /** Called with each answer of `/readyz` while the gate stops. */
+  #onRefusal: (() => void) | undefined
   #closed: Promise<void> | undefined
 
   constructor(options: HttpFrontOptions) {
@@ -155,6 +162,17 @@ export class HttpFront {
   /** Ends sessions that other gates have taken over. */
   closeTaken(isTaken: (id: string) => boolean): void {
     this.#mcp.closeTaken(isTaken)
+  }
+
+  /** From now on `/readyz` says no. Resolves when a load balancer that asks has noticed: until then requests are
+   * taken as before. */
+  announceStop(): Promise<void> {
+    const isAsked = this.#options.nowMs() - this.#readyAskedMs < READY_ASKED_MS
+    return new Promise((resolve) => {
+      let answers = 0
+      this.#onRefusal = () => void (++answers >= STOP_ANNOUNCED_ANSWERS && resolve())
+      setTimeout(resolve, isAsked ? STOP_ANNOUNCED_MS : 0)
+    })
   }
 
   /** Takes no new requests; those that are open go on. */
@@ -256,7 +274,9 @@ export class HttpFront {
   }
 
   #ready(response: ServerResponse): void {
-    const { ok, why } = this.#options.ready()
+    this.#readyAskedMs = this.#options.nowMs()
+    const { ok, why } = this.#onRefusal === undefined ? this.#options.ready() : STOPPING
+    this.#onRefusal?.()
     const word = ok ? 'ready' : 'not ready'
     response.writeHead(ok ? 200 : 503, PLAIN).end(why === '' ? `${word}\n` : `${word}: ${why}\n`)
   }
