@@ -219,7 +219,7 @@ export async function readHistory(
         seq: Number(row.seq),
         epoch: Number(row.epoch),
         atMs: Number(row.at_ms),
-        record: decode((row.body as Buffer).toString('utf8')),
+        record: keepChecked(decode((row.body as Buffer).toString('utf8'))),
       })
     if (page.length === 0) break
   }
@@ -243,6 +243,18 @@ export async function readHistory(
     approvals: new Map(approvals.map((row) => [toApprovalCounter(String(row.key)), 1])),
     freezes,
   }
+}
+
+/** Of a record only what is checked: a history has millions of them. */
+function keepChecked(record: LedgerRecord): LedgerRecord {
+  const { kind } = record
+  if (kind === 'intent') {
+    const { argsDigest, decision } = record
+    return { kind, argsDigest, decision: { limits: decision.limits } } as LedgerRecord
+  }
+  if (kind !== 'outcome') return { kind } as LedgerRecord
+  const { givenBack, intent } = record
+  return { kind, givenBack, intent } as LedgerRecord
 }
 
 /** The key of a shared row is a list of SQL literals. */

@@ -3,7 +3,7 @@
 // and a page that code, a message or a test names exists.
 
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { expect, test } from 'vitest'
 import { ROOT } from '../support/rooms.ts'
 
@@ -54,6 +54,22 @@ test('pages that code, messages and tests name exist', () => {
       .map(([page]) => `${file} names ${page}`),
   )
   expect(missing).toEqual([])
+})
+
+test('tests that pages name exist', () => {
+  const files = listFiles('{packages,test}/**/*.test.ts').map((file) => ({
+    name: basename(file),
+    text: readFileSync(join(ROOT, file), 'utf8'),
+  }))
+  const named = pages.flatMap((page) =>
+    [...readFileSync(join(ROOT, page), 'utf8').matchAll(/`([\w-]+\.test\.ts)`: ([^|;]+)/g)].map(
+      ([, file = '', title = '']) => ({ page, file, title: title.trim() }),
+    ),
+  )
+  expect(named.length).toBeGreaterThan(20)
+  const isThere = ({ file, title }: (typeof named)[number]) =>
+    files.some(({ name, text }) => name === file && text.includes(title))
+  expect(named.filter((each) => !isThere(each))).toEqual([])
 })
 
 test('files that ARCHITECTURE.md and CONTRIBUTING.md name exist', () => {

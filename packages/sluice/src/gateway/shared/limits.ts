@@ -128,7 +128,7 @@ export const INSPECTED_AT_ONCE_LENGTH_MAX = 32_768
 export const ADMIT_TRIES_MAX = 4
 /** How long open calls may take to finish when the gate stops. Then they are ended. */
 export const DRAIN_MS = 5_000
-/** How recently `/readyz` must have been asked for a gate that stops to wait for whoever asks it. */
+/** How recently `/readyz` must have been asked for a gate that stops to wait for the next answers of it. */
 export const READY_ASKED_MS = 3_000
 /** How long a gate with a shared store takes requests after `/readyz` says that it stops. Then it takes no more. */
 export const STOP_ANNOUNCED_MS = 2_500
