@@ -93,7 +93,7 @@ test('with Node inside it runs where there is no Node, by a link and with an emp
 
 test('the library example of the READMEs runs with the policy package alone', () => {
   const readExample = (file: string): string =>
-    /^```ts library\.ts\n(.*?)^```$/ms.exec(readFileSync(join(ROOT, file), 'utf8'))?.[1] ?? ''
+    /^```ts library\.mts\n(.*?)^```$/ms.exec(readFileSync(join(ROOT, file), 'utf8'))?.[1] ?? ''
   const text = readExample('packages/policy/README.md')
   expect(readExample('README.md')).toBe(text)
   const folder = join(place, 'library')
@@ -106,9 +106,10 @@ test('the library example of the READMEs runs with the policy package alone', ()
   ) as { dependencies: Record<string, string> }
   for (const name of Object.keys(dependencies))
     cpSync(join(ROOT, 'node_modules', name), join(modules, name), { recursive: true })
-  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
-  writeFileSync(join(folder, 'library.ts'), text)
-  const stdout = execFileSync(process.execPath, ['library.ts'], { cwd: folder, encoding: 'utf8' })
+  // As `npm init -y` writes it.
+  writeFileSync(join(folder, 'package.json'), '{ "type": "commonjs" }')
+  writeFileSync(join(folder, 'library.mts'), text)
+  const stdout = execFileSync(process.execPath, ['library.mts'], { cwd: folder, encoding: 'utf8' })
   expect(stdout).toBe('allow\nrequire_approval\ndeny\n')
 })
 

@@ -20,6 +20,17 @@ test.each(PUBLISHED)('what %s exports has TSDoc with an example', (entry) => {
   ).toEqual([])
 })
 
+test('every entry point of a package is looked at', () => {
+  const entries = ['packages/policy', 'packages/sluice'].flatMap((folder) => {
+    const manifest = readFileSync(join(ROOT, folder, 'package.json'), 'utf8')
+    const { exports } = JSON.parse(manifest) as { exports: Record<string, string> }
+    // Paths with `*` are for the other package, not for programs.
+    const paths = Object.values(exports).filter((path) => /^[^*]*\.ts$/.test(path))
+    return paths.map((path) => join(folder, path))
+  })
+  expect(entries.sort()).toEqual([...PUBLISHED].sort())
+})
+
 function listExports(entry: string): { readonly file: string; readonly name: string }[] {
   const text = readFileSync(join(ROOT, entry), 'utf8')
   const statements = text.matchAll(/^export (?:type )?\{([^}]*)\} from '([^']+)'$/gm)
