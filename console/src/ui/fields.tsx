@@ -1,6 +1,6 @@
 // Fields with their labels: text, several lines, a select, and a choice as chips.
 
-import { type JSX, type ReactNode, useId } from 'react'
+import { type JSX, type ReactNode, useEffect, useId, useRef } from 'react'
 import { ToggleButton } from 'react-aria-components/ToggleButton'
 import { ToggleButtonGroup } from 'react-aria-components/ToggleButtonGroup'
 
@@ -62,17 +62,23 @@ export function TextField({
   isFirst?: boolean
 }): JSX.Element {
   const id = useId()
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    if (!isFirst) return
+    // A dialog over another has the focus only a moment after it opened.
+    const frame = requestAnimationFrame(() => input.current?.focus())
+    return () => cancelAnimationFrame(frame)
+  }, [isFirst])
   return (
     <Labelled id={id} label={label} quiet={quiet} className={className}>
       <input
+        ref={input}
         id={id}
         className="input"
         type={type}
         min={min}
         list={suggestions === undefined ? undefined : `${id}-list`}
         onFocus={onFocus}
-        // biome-ignore lint/a11y/noAutofocus: only in a dialog, which takes the focus anyway
-        autoFocus={isFirst}
         value={value}
         placeholder={placeholder}
         autoComplete="off"
