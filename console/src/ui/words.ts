@@ -46,6 +46,10 @@ function format(options: Intl.DateTimeFormatOptions, ms: number): string {
 export const count = (value: number): string => number.format(value)
 export const short = (value: number): string => compact.format(value)
 
+/** In the currency of the prices: turns cost parts of a cent. */
+export const money = (value: number): string =>
+  value === 0 ? '0' : value.toFixed(value < 1 ? 4 : 2)
+
 export function plural(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`
 }

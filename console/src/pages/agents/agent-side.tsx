@@ -6,7 +6,7 @@ import type { AgentPage } from '../../../../packages/sluice/src/admin/contract/c
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { TextLine, UntrustedText } from '../../ui/text.tsx'
-import { bytes, clock, count, plural, short } from '../../ui/words.ts'
+import { bytes, clock, count, money, plural, short } from '../../ui/words.ts'
 
 export function Timeline({
   turns,
@@ -94,8 +94,8 @@ export function Budgets({ agent }: { agent: AgentPage }): JSX.Element {
         <div key={name} className="budget">
           <span>{name}</span>
           <span className="num muted">
-            {short(used)}
-            {max === null ? '' : ` of ${short(max)}`}
+            {(name === 'cost' ? money : short)(used)}
+            {max === null ? '' : ` of ${(name === 'cost' ? money : short)(max)}`}
           </span>
           {max !== null && (
             <meter min={0} max={max} high={max * 0.8} optimum={0} value={used} aria-label={name} />

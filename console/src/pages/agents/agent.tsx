@@ -131,11 +131,22 @@ export function Agent({ id }: { id: string }): JSX.Element {
           </div>
           <div className="stack agent-main">
             <Standing agent={value} isPast={turn !== undefined} />
+            {turn === undefined && value.state === 'idle' && turns.value?.failure != null && (
+              <Notice kind="bad">
+                The last run failed at {clock(turns.value.failure.atMs)}, and its prompt was not
+                answered: <UntrustedText text={turns.value.failure.message} />
+              </Notice>
+            )}
             <Conversation
               messages={value.messages}
               turns={turns.value?.turns ?? []}
               onCall={openCall}
             />
+            {turn === undefined && value.state === 'running' && modelText === '' && (
+              <p className="muted" role="status">
+                Waiting for the model or a tool…
+              </p>
+            )}
             {turn === undefined && modelText !== '' && (
               <div
                 className="message-by assistant"

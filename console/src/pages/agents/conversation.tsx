@@ -13,7 +13,7 @@ import { Icon } from '../../ui/icons.tsx'
 import { OutcomeBadge } from '../../ui/marks.tsx'
 import { Empty } from '../../ui/page.tsx'
 import { LongText, UntrustedText } from '../../ui/text.tsx'
-import { clock, millis, short } from '../../ui/words.ts'
+import { clock, millis, money, short } from '../../ui/words.ts'
 import { useInbox } from '../approvals/inbox.ts'
 import type { CallAddress } from '../live/explained.tsx'
 
@@ -82,7 +82,7 @@ function TurnFigures({ turn }: { turn: AgentTurn | undefined }): JSX.Element | n
     <span className="num">
       turn {turn.turn} · {clock(atMs)} · {millis(modelMs)} · {short(inputTokens)}{' '}
       {inputTokens === 1 ? 'token' : 'tokens'} in, {short(outputTokens)} out
-      {cost === null ? '' : ` · cost ${cost.toFixed(4)}`}
+      {cost === null ? '' : ` · cost ${money(cost)}`}
     </span>
   )
 }

@@ -22,7 +22,7 @@ import { ErrorNotice, Loading, Notice, PageHead } from '../../ui/page.tsx'
 import { PERIODS } from '../../ui/periods.ts'
 import { Plot } from '../../ui/plot.tsx'
 import { TopList } from '../../ui/top-list.tsx'
-import { count, minute, plural, short } from '../../ui/words.ts'
+import { count, minute, money, plural, short } from '../../ui/words.ts'
 import { listPending, useInbox } from '../approvals/inbox.ts'
 import { Limits, NEARLY_FULL } from './limits.tsx'
 import { RecentAlerts } from './recent-alerts.tsx'
@@ -149,7 +149,7 @@ function AgentsCard({ agents }: { agents: readonly ListedAgentView[] }): JSX.Ele
       to="/agents"
       n={0}
       says={plural(agents.length, 'agent')}
-      detail={`${short(tokens)} tokens${cost === 0 ? '' : `, cost ${cost.toFixed(2)}`}`}
+      detail={`${short(tokens)} tokens${cost === 0 ? '' : `, cost ${money(cost)}`}`}
     />
   )
 }

@@ -113,10 +113,6 @@ export const FILE_LENGTH_SHOWN = 500_000
 export const JOURNAL_PAGES_READ = 20
 /** Ledger calls that are read to show the turns of an agent. */
 export const AGENT_CALLS_READ = 500
-/** How often a watched agent is checked for a new run. */
-export const WATCH_AGENT_EVERY_MS = 1_000
-/** How long one wait for the end of a watched agent's run lasts; then it is repeated. */
-export const WATCH_RUN_MS = 20_000
 /**
  * How long a prompt from the console waits for its run to end; then the run continues and the page
  * watches it.

@@ -71,6 +71,8 @@ export interface AgentPage extends AgentView {
 /** `GET /api/agents/:id/turns`: what the journal and the ledger say of its turns, the newest last. */
 export interface AgentTurns {
   readonly turns: readonly AgentTurn[]
+  /** Why the last run ended without an answer: the model could not be asked. */
+  readonly failure: { readonly atMs: number; readonly message: string } | null
   /** Records of the ledger that are not searched yet. */
   readonly behind: number
 }

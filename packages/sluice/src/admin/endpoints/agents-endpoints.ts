@@ -2,7 +2,6 @@
 // only for its owner and admins, and so is prompting, stopping, forking, exporting and importing. What
 // an agent calls goes through the gate, regardless of who prompted it.
 
-import { setTimeout } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Service } from '../../agents/service/service.ts'
 import { AgentError } from '../../agents/shared/errors.ts'
@@ -16,14 +15,12 @@ import {
   FILE_LENGTH_SHOWN,
   JOURNAL_PAGES_READ,
   PROMPT_WAIT_MS,
-  WATCH_AGENT_EVERY_MS,
-  WATCH_RUN_MS,
 } from '../contract/console-limits.ts'
 import type { AgentStep, AgentTurns } from '../contract/contract-agents.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
-import { EventStreamResponse, type Feed } from '../http/events.ts'
-import { listTurns } from '../queries/agent-turns.ts'
+import { EventStreamResponse } from '../http/events.ts'
+import { findFailure, listTurns } from '../queries/agent-turns.ts'
 import type { LedgerReader } from '../queries/ledger-reader.ts'
 import { agentEvent, agentPage, agentView, toAgentList } from './agent-views.ts'
 
@@ -107,7 +104,11 @@ export function agentsEndpoints(
           const history = await readJournal(steps, owner, id)
           const query = { agent: id, limit: AGENT_CALLS_READ }
           const { calls, behind } = await reader.ask('page', query as never)
-          return { turns: listTurns(agent, history, calls), behind }
+          return {
+            turns: listTurns(agent, history, calls),
+            failure: findFailure(history),
+            behind,
+          }
         }),
     }),
     endpoint({
@@ -119,15 +120,13 @@ export function agentsEndpoints(
         own(
           person,
           params.id ?? '',
-          async (agents, owner) =>
-            new EventStreamResponse((feed) => {
-              let isHere = true
-              const watched = { agents, owner, id: params.id ?? '', feed, isHere: () => isHere }
-              watchAgent(watched).catch(() => {})
-              return () => {
-                isHere = false
-              }
-            }),
+          async (agents) =>
+            new EventStreamResponse((feed) =>
+              agents.follow(params.id ?? '', {
+                onEvent: ({ kind, turn }) => feed.send('step', { kind, turn } satisfies AgentStep),
+                onText: (text) => feed.send('text', text),
+              }),
+            ),
         ),
     }),
     endpoint({
@@ -252,32 +251,6 @@ async function readJournal(
     entries.push(...next)
   }
   return entries
-}
-
-interface WatchedAgent {
-  readonly agents: Service
-  readonly owner: string
-  readonly id: string
-  readonly feed: Feed
-  readonly isHere: () => boolean
-}
-
-/** Every run of an agent, one after another. No run is cancelled because a page is closed. */
-async function watchAgent({ agents, owner, id, feed, isHere }: WatchedAgent): Promise<void> {
-  const listener = {
-    onEvent: ({ kind, turn }: AgentStep) => void (isHere() && feed.send('step', { kind, turn })),
-    onText: (text: string) => void (isHere() && feed.send('text', text)),
-  }
-  while (isHere()) {
-    const { agent } = await agents.steps.standing(owner, id, processClock.nowMs())
-    const { runId } = agent.summary
-    if (runId === null) {
-      await setTimeout(WATCH_AGENT_EVERY_MS, undefined, { ref: false })
-      continue
-    }
-    const { state, agent: after } = await agents.wait(owner, id, runId, WATCH_RUN_MS, listener)
-    if (state === 'ended') listener.onEvent({ kind: 'end', turn: after.summary.turnCount })
-  }
 }
 
 /** What agents refuse is the asker's to know. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { digestText } from '../../ledger/records/record.ts'
 import type { CallRecord } from '../contract/contract-console.ts'
-import { listTurns } from './agent-turns.ts'
+import { findFailure, listTurns } from './agent-turns.ts'
 
 const agent = { grants: ['office/delete_all'], price: { inputMicros: 2, outputMicros: 10 } }
 
@@ -54,4 +54,11 @@ test('A7: the records of a call are found by tool, arguments and time, not by wh
       [[12], []],
     ],
   )
+})
+
+test('why the last run ended without an answer is said until the next prompt', () => {
+  const failed = entry(2, 2_000, 'model_failed', 0, { code: 'MODEL_FAILED', message: 'not now' })
+  const history = [entry(1, 1_000, 'prompt', 0), failed]
+  expect(findFailure(history)).toEqual({ atMs: 2_000, message: 'not now' })
+  expect(findFailure([...history, entry(3, 3_000, 'prompt', 0)])).toBe(null)
 })

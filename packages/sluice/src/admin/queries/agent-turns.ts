@@ -5,7 +5,7 @@
 import type { AgentRow } from '../../agents/journal/rows.ts'
 import type { HistoryEntry } from '../../agents/step-thread/operation-results.ts'
 import { digestText } from '../../ledger/records/record.ts'
-import type { AgentTurn } from '../contract/contract-agents.ts'
+import type { AgentTurn, AgentTurns } from '../contract/contract-agents.ts'
 import type { CallRecord } from '../contract/contract-console.ts'
 
 /** Of an event `model` of the journal. */
@@ -20,6 +20,8 @@ interface ModelAnswer {
 
 /** The journal and the ledger have clocks that may differ by a little. */
 const SLACK_MS = 1_000
+/** Of a provider's message. */
+const FAILURE_LENGTH_MAX = 1_000
 
 export function listTurns(
   { grants, price }: Pick<AgentRow, 'grants' | 'price'>,
@@ -56,6 +58,15 @@ export function listTurns(
       }),
     }
   })
+}
+
+/** Of the last run, if its model could not be asked; a later prompt or answer is another. */
+export function findFailure(history: readonly HistoryEntry[]): AgentTurns['failure'] {
+  const last = history.findLast(({ kind }) =>
+    ['prompt', 'model', 'model_failed', 'resume'].includes(kind),
+  )
+  if (last?.kind !== 'model_failed') return null
+  return { atMs: last.at, message: String(last.event.message ?? '').slice(0, FAILURE_LENGTH_MAX) }
 }
 
 /** Takes the records that fit out of `left`. */

@@ -41,6 +41,8 @@ export interface WaitOptions {
 
 export class RunWatch {
   readonly #runs = new Map<string, Set<Waiter>>()
+  /** Who looks at an agent, whatever run it is in. */
+  readonly #onlookers = new Map<string, Set<ProgressListener>>()
   readonly #outcomes = new Map<string, (outcome: ToolResult) => void>()
 
   /** The run's end, or nothing when the time is up or the caller has gone. */
@@ -65,16 +67,32 @@ export class RunWatch {
     })
   }
 
+  /** Every event and text of an agent, from now until the returned function is called. */
+  follow(agent: string, listener: ProgressListener): () => void {
+    const onlookers = this.#onlookers.get(agent) ?? new Set()
+    this.#onlookers.set(agent, onlookers.add(listener))
+    return () => {
+      onlookers.delete(listener)
+      if (onlookers.size === 0 && this.#onlookers.get(agent) === onlookers)
+        this.#onlookers.delete(agent)
+    }
+  }
+
   /** Receives the model's text as it is streamed; undefined if no one listens. */
   textSink(agent: string, runId: string | null): ((text: string) => void) | undefined {
     const listeners = (): ProgressListener[] =>
-      [...(this.#runs.get(runId ?? '') ?? [])].flatMap(({ agent: id, listener }) =>
-        id === agent && listener?.onText !== undefined ? [listener] : [],
-      )
+      this.#listenersOf(agent, runId).filter(({ onText }) => onText !== undefined)
     if (listeners().length === 0) return undefined
     return (text) => {
       for (const listener of listeners()) listener.onText?.(text)
     }
+  }
+
+  #listenersOf(agent: string, runId: string | null): ProgressListener[] {
+    const waiting = [...(this.#runs.get(runId ?? '') ?? [])].flatMap(({ agent: id, listener }) =>
+      id === agent && listener !== undefined ? [listener] : [],
+    )
+    return [...waiting, ...(this.#onlookers.get(agent) ?? [])]
   }
 
   forget(runId: string): void {
@@ -93,9 +111,8 @@ export class RunWatch {
   note({ agent, step }: AppliedStep, event: JournalEvent): void {
     const { runId, turnCount, todos } = step.summary
     const message = describeEvent(event)
-    for (const { agent: id, listener } of this.#runs.get(runId ?? '') ?? [])
-      if (id === agent.id)
-        listener?.onEvent({ runId: runId ?? '', turn: turnCount, kind: event.kind, message, todos })
+    for (const listener of this.#listenersOf(agent.id, runId))
+      listener.onEvent({ runId: runId ?? '', turn: turnCount, kind: event.kind, message, todos })
     for (const ended of step.ended)
       for (const { agent: id, end } of this.#runs.get(ended.runId) ?? [])
         if (id === agent.id) end(ended)

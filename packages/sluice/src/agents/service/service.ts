@@ -258,6 +258,11 @@ export class Service {
     return this.#wait(id, run.runId, { waitMs, onProgress, signal })()
   }
 
+  /** What an agent does and its model says, as it comes; ends with the returned function. */
+  follow(id: string, listener: ProgressListener): () => void {
+    return this.#turns.watch.follow(id, listener)
+  }
+
   /** Listens at once; the answer is asked for when the run is known to be in the journal. */
   #wait(
     id: string,
