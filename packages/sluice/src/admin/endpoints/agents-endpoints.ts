@@ -122,7 +122,7 @@ export function agentsEndpoints(
           params.id ?? '',
           async (agents) =>
             new EventStreamResponse((feed) =>
-              agents.follow(params.id ?? '', {
+              agents.watch.follow(params.id ?? '', {
                 onEvent: ({ kind, turn }) => feed.send('step', { kind, turn } satisfies AgentStep),
                 onText: (text) => feed.send('text', text),
               }),

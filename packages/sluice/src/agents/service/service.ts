@@ -58,6 +58,7 @@ const { nowMs } = processClock
 
 /** All agents of one directory. @example `await Service.start({ directory: './agents', models })` */
 export class Service {
+  readonly watch = new RunWatch()
   readonly #options: ServiceOptions
   readonly #thread: StepThread
   readonly #programs: Programs
@@ -103,7 +104,7 @@ export class Service {
       steps,
       running: new RunningEffects(),
       performer: new EffectPerformer({ steps, programs: this.#programs, gate, models, now: nowMs }),
-      watch: new RunWatch(),
+      watch: this.watch,
       timer: new WakeTimer(steps, (id) => this.#run(null, id, { kind: 'tick', at: nowMs() })),
       nonce: () => this.#thread.nonce(),
       now: nowMs,
@@ -256,11 +257,6 @@ export class Service {
     if (run === undefined)
       throw new AgentError('AGENT_RUN_MISSING', `\`${id}\` has no run \`${runId ?? ''}\``)
     return this.#wait(id, run.runId, { waitMs, onProgress, signal })()
-  }
-
-  /** What an agent does and its model says, as it comes; ends with the returned function. */
-  follow(id: string, listener: ProgressListener): () => void {
-    return this.#turns.watch.follow(id, listener)
   }
 
   /** Listens at once; the answer is asked for when the run is known to be in the journal. */
