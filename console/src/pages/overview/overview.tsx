@@ -149,7 +149,7 @@ function AgentsCard({ agents }: { agents: readonly ListedAgentView[] }): JSX.Ele
       to="/agents"
       n={0}
       says={plural(agents.length, 'agent')}
-      detail={`${short(tokens)} tokens${cost === 0 ? '' : `, cost ${money(cost)}`}`}
+      detail={`${short(tokens)} tokens in all${cost === 0 ? '' : `, cost ${money(cost)}`}`}
     />
   )
 }

@@ -122,8 +122,7 @@ export class Service {
     return this.#options.models
   }
 
-  /** Ends what is under way, as far as that takes no longer, and begins nothing more: the gate that takes
-   * the agents over goes on from there. Without other gates nothing is handed over. */
+  /** Ends what is under way and begins nothing more: another gate, if there is one, goes on. */
   async handOver(ms: number): Promise<void> {
     if (this.#cluster === undefined) return
     this.#turns.timer.close()
