@@ -14,6 +14,8 @@ import {
   INDEX_SLICE_RECORDS,
 } from './limits.ts'
 
+const SQLITE_BUSY = 5
+
 export class BackgroundIndexer {
   readonly #options: { directory: string; ledger: Ledger; isQuiet: () => boolean; log: Log }
   readonly #timer: NodeJS.Timeout
@@ -67,6 +69,8 @@ export class BackgroundIndexer {
       if (this.#open.index.catchUp(records)) this.#through = seq
       return true
     } catch (error) {
+      // The console's thread writes to it, and so brings it up to date.
+      if ((error as { readonly errcode?: number }).errcode === SQLITE_BUSY) return false
       const why = (error as Error).message
       this.#options.log('debug', 'the index of queries was left for later', { why })
       this.#end()
