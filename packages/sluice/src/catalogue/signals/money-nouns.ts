@@ -70,7 +70,7 @@ export const ADS = toWordSet(`
 export const SOLD = toWordSet(`
   domain domains subscription subscriptions license licenses licence membership registration hosting
   insurance flight flights hotel hotels ticket tickets ride rides trip seat seats rental rentals option
-  options shipment shipments tier cart room rooms stay stays accommodation lodging cruise tour tours train trains bus
+  options shipment shipments tier cart stay stays accommodation lodging cruise tour tours train trains bus
   fare fares vehicle vehicles car cars
 `)
 

@@ -51,7 +51,7 @@ const PHRASES: readonly (readonly [string, string, RegExp])[] = [
   ],
   [
     'says:money moves',
-    'real_ fund money spend place placi complet finali proceed',
+    'real_ fund money spend place placing complete_a complete_t complete_y completes_ finali proceed',
     /\breal (?:funds|money|trades?|orders?)\b|\bmoves? (?:real )?(?:funds|money)|\blocks? funds|\bcosts? (?:real )?money|\bspend (?:your|money)|\bcapture funds|\bplac(?:e|es|ing) (?:an?|the|your|this) (?:[\w'’-]+ ){0,3}?orders?\b(?! (?:of|in)\b)|\b(?:completes?|finali[sz]es?) (?:an?|the|your) (?:purchase|checkout|payment|booking)\b|\bproceeds? to checkout\b/g,
   ],
   [
@@ -66,7 +66,7 @@ const PHRASES: readonly (readonly [string, string, RegExp])[] = [
   ],
   [
     'says:forgets a login',
-    'session cookie credential ed_token',
+    'clear forget wip eras cookie credential ed_token ed_session the_session',
     /\b(?:clear|delet|remov|forget|eras|wip)(?:e|es|s|ing|ed)?\b[^.\n]{0,30}?\b(?:session|cookies?|(?:cached|stored|saved) tokens?|credentials?)\b/g,
   ],
   ['says:payment link', 'payment_link', /\bpayment links?\b/g],
