@@ -264,11 +264,14 @@ function listValues(checked: Checked): Value[] {
 function toValues(leaf: Leaf): Value[] {
   const { text, name, isWord, said } = leaf
   if (text === '' || said === 'none' || (isWord && said === undefined)) return []
-  if (said === 'text' || (said === undefined && name === 'body'))
+  if (said === 'text' || (said === undefined && name === 'body')) {
+    // An account may be written in groups.
+    if (findAddress(text)?.kind === 'account') return [{ text, use: 'mention' }]
     return text
       .split(/[\s<>()]/)
       .filter((word) => findAddress(word) !== undefined || isLongNumber(word))
       .map((word) => ({ text: word, use: 'mention' }))
+  }
   if (findAddress(text) !== undefined || isLongNumber(text) || said === 'address')
     return [{ text, use: 'address' }]
   if (said === undefined && name === 'due') return []

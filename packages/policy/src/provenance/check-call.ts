@@ -14,9 +14,10 @@ import {
 } from '../core/provenance.ts'
 import type { Category } from '../core/tools.ts'
 import { isDestination, isSentTo } from './argument-roles.ts'
+import { isMessage } from './is-message.ts'
 import { isReachable } from './is-reachable.ts'
 import { CHECKED_VALUES_MAX } from './limits.ts'
-import { getRole, splitName, type ValueRole } from './names.ts'
+import type { ValueRole } from './names.ts'
 import {
   isDestinationKind,
   isSeparated,
@@ -202,20 +203,6 @@ function isHeldUnknown(
   return isReachable(reading) && (hasPrompt || reading.kind !== 'url' || isMessage(call))
 }
 
-/** The call reaches a person: by the name of the tool, or by a recipient among its arguments. */
-function isMessage({ name, args, roles }: CheckedCall): boolean {
-  if (splitName(name).some((word) => MESSAGES.has(word))) return true
-  if (Object.keys(args).some((key) => getRole(key) === 'recipient')) return true
-  for (const [path, role] of roles ?? [])
-    if (role === 'recipient' && Object.hasOwn(args, path.split('.', 1)[0] as string)) return true
-  return false
-}
-
-const MESSAGES: ReadonlySet<string> = new Set(
-  `send email mail message reply forward respond post publish tweet share invite notify comment review
-   dm sms announce broadcast submit answer`.split(/\s+/),
-)
-
 const DESCRIPTIONS: Readonly<Record<Origin, string>> = {
   user: 'was named by the user',
   field: 'is a field of an answer',
@@ -307,7 +294,10 @@ function listValues(
   const values: CheckedValue[] = []
   const isReach = isRead && getToolWords(name).reachesHosts
   const visit = ({ text, parent, key, role, isEnum, policyRole }: ArgumentLeaf) => {
-    if (text === '' || policyRole === 'none' || (isEnum && policyRole === undefined)) return
+    if (text === '' || policyRole === 'none') return
+    if (!isRead && text.length <= EVERYBODY_CHARS_MAX && EVERYBODY.test(text))
+      values.push({ parent, key, reading: readValue(text), use: 'recipient' })
+    if (isEnum && policyRole === undefined) return
     // Most values are one word, or a few: neither several nor a sentence.
     if (!isRead && policyRole === undefined && role !== 'free text') {
       const reading = readOne(text, role)
@@ -367,6 +357,9 @@ function readOne(text: string, role: ValueRole): ValueReading | undefined {
 }
 
 const WORD = /^[\w-]+$/
+/** Who gets something, whatever the argument is called. */
+const EVERYBODY_CHARS_MAX = 9
+const EVERYBODY = /^(?:public|anyone|everyone|everybody|world|internet|all_?users|anonymous)$/i
 /** A URL has a scheme or a host with a dot; beyond ASCII are other spellings of both. */
 const HOLDS_NO_URL = /^[^.:\u0080-\uffff]*$/
 /** What a value that is no address is used for; a date and a place decide nothing. */

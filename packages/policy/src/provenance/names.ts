@@ -23,7 +23,7 @@ const RECIPIENT =
   toWordSet(`recipient recipients to cc bcc email emails mail mails participant participants
   attendee attendees invitee invitees user users username member members receiver payee beneficiary
   account accounts iban bic wallet card phone telephone mobile number contact contacts person people
-  collaborator collaborators assignee assignees reviewer reviewers owner owners channel channels group
+  chat chats conversation collaborator collaborators assignee assignees reviewer reviewers owner owners channel channels group
   groups team teams`)
 const CREDENTIAL =
   toWordSet(`password passwd passphrase secret token apikey key pin credential credentials
@@ -56,7 +56,9 @@ export function getRole(name: string): ValueRole {
 
 function findRole(words: readonly string[]): ValueRole {
   const last = words.at(-1) ?? ''
-  if (ID.has(last)) return 'id'
+  // The id of a person or a group, and the number of an account, say who gets something.
+  if (ID.has(last))
+    return words.length > 1 && RECIPIENT.has(words.at(-2) as string) ? 'recipient' : 'id'
   for (const word of [...words].reverse()) {
     if (FREE_TEXT.has(word)) return 'free text'
     if (CREDENTIAL.has(word)) return 'credential'

@@ -3,6 +3,7 @@
 // of answers and for prompts. Linear.
 
 import type { ValueKind, ValueReading } from '../core/provenance.ts'
+import { isIban } from './checksums.ts'
 import { foldText } from './fold-text.ts'
 
 /** Longer texts are no addresses and no accounts. */
@@ -13,8 +14,12 @@ const EDGES = `"'\`‘’“”«»<>()[]{},;:!?*_|`
 export function readValue(text: string, isAddress = false): ValueReading {
   const simple = readSimple(text)
   if (simple !== undefined && (!isAddress || simple.kind === 'email')) return simple
-  return readFolded(foldText(text).trim(), isAddress)
+  const folded = foldText(text).trim()
+  // A number of four parts is an address of the network, if it is the whole value.
+  return readFolded(folded, isAddress || IPV4.test(folded))
 }
+
+const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?$/
 
 function readFolded(folded: string, isAddress: boolean): ValueReading {
   // A day is nothing else, and arguments are full of them.
@@ -110,7 +115,7 @@ export function readSimple(text: string): ValueReading | undefined {
   }
   if (at === -1 || dot < at || isMark) shapes &= NAME + PATH
   if (isMark || (length >= 8 && (digits >= 6 || length >= 26))) shapes &= EMAIL + PATH
-  if (isStart || !hasSlash || isWww(text)) shapes &= NAME + EMAIL
+  if (isStart || !hasSlash || digits >= 12 || isWww(text)) shapes &= NAME + EMAIL
   const kind = KINDS[shapes]
   return kind && { kind, whole: hasCapitals ? text.toLowerCase() : text }
 }
@@ -155,16 +160,26 @@ export function trimEdges(text: string): string {
 }
 
 /** `ann@example.com`, `mailto:ann@example.com`, `Ann <ann@example.com>`. */
-function readEmail(text: string): string | undefined {
+function readEmail(written: string): string | undefined {
+  const text = ENCODED_AT.test(written) ? written.replace(ENCODED_AT, '@') : written
   const at = text.lastIndexOf('@')
-  if (at <= 0 || at === text.length - 1) return undefined
+  if (at === -1 || at === text.length - 1) return undefined
+  if (at === 0) return FEDERATED.test(text) ? text : undefined
   let start = at
   while (start > 0 && !' <:"\''.includes(text[start - 1] as string)) start--
   const local = text.slice(start, at)
   const domain = trimEdges(text.slice(at + 1))
-  if (local === '' || local.includes('/') || local.includes('@')) return undefined
-  return isHostName(domain) ? `${local}@${domain}` : undefined
+  if (local === '' || local.includes('/') || !isHostName(domain)) return undefined
+  // Of several `@` some readers take the first: such an address is none that anybody named.
+  const isTwofold =
+    local.includes('@') || (text[start - 1] === ':' && text.lastIndexOf('@', at - 1) !== -1)
+  return isTwofold ? text : `${local}@${domain}`
 }
+
+/** `@ann:example.com`. */
+const FEDERATED = /^@[^\s@:/]+:[^\s/@:?#.]+(?:\.[^\s/@:?#.]+)+$/
+/** Servers decode what they are given. */
+const ENCODED_AT = /%40/
 
 function isHostName(text: string): boolean {
   return /^[^\s/@:?#.]+(?:\.[^\s/@:?#.]+)+$/.test(text)
@@ -174,7 +189,16 @@ function isHostName(text: string): boolean {
 const SCHEME = /^(?:(?:https?|wss?|ftp):[\\/]*|([a-z][a-z0-9+.-]{1,15}):\/\/+)/
 const RELATIVE = /^[\\/]{2,}(?=[^\\/])/
 
+/** Where `git`, `scp` and `rsync` write to: `git@host:path`. */
+const REMOTE = /^[\w.-]+@([^\s/@:?#.]+(?:\.[^\s/@:?#.]+)+):[^\s@]+$/
+
 function readUrl(text: string, isAddress: boolean): ValueReading | undefined {
+  const host = REMOTE.exec(text)?.[1]
+  if (host !== undefined) return { kind: 'url', whole: text, host, isBareHost: false }
+  return readWebUrl(text, isAddress)
+}
+
+function readWebUrl(text: string, isAddress: boolean): ValueReading | undefined {
   const scheme = SCHEME.exec(text)
   if (scheme !== null && scheme[1] === 'file') return undefined
   const start = scheme?.[0].length ?? RELATIVE.exec(text)?.[0].length ?? 0
@@ -203,10 +227,13 @@ const WALLET = /^(?:0x[0-9a-f]{40}|bc1[a-z0-9]{25,62}|[13][a-z0-9]{25,34})$/
 /** IBAN, card, phone or wallet, without separators. */
 function readAccount(text: string): string | undefined {
   if (text.length < 8 || text.length > 80) return undefined
-  const compact = text.replace(/[ ().-]/g, '')
+  const compact = text.replace(/^(?:tel|sms):/, '').replace(/[ ().-]/g, '')
   if (IBAN.test(compact) || WALLET.test(compact)) return compact
   if (/^\+\d{7,15}$/.test(compact)) return compact.slice(1)
-  return /^\d{12,19}$/.test(compact) && !/^\d{4}-\d\d-\d\d/.test(text) ? compact : undefined
+  if (/^\d{12,19}$/.test(compact) && !/^\d{4}-\d\d-\d\d/.test(text)) return compact
+  // Paths and names have these separators too, so the checksum decides.
+  const joined = compact.replace(/[_/]/g, '')
+  return joined !== compact && IBAN.test(joined) && isIban(joined) ? joined : undefined
 }
 
 function isPath(text: string): boolean {
@@ -236,10 +263,17 @@ export function listAddresses(text: string, most: number): ValueReading[] {
   const readings: ValueReading[] = []
   // Folded once as a whole: to fold each word costs ten times as much.
   const folded = foldText(text)
-  if (!ADDRESS_MARK.test(folded)) return readings
+  const isCommand = folded.indexOf('.') !== -1 && COMMAND.test(folded)
+  if (!isCommand && !ADDRESS_MARK.test(folded)) return readings
+  visitGroupedAccounts(folded, (compact) => {
+    if (readings.length < most && IBAN.test(compact) && isIban(compact))
+      readings.push({ kind: 'account', whole: compact })
+  })
   for (const token of splitTokens(folded)) {
     if (readings.length >= most) break
-    if (token.length < MENTION_CHARS_MIN || !ADDRESS_MARK.test(token)) continue
+    if (token.length < MENTION_CHARS_MIN) continue
+    if (isCommand && isBareHost(token)) readings.push(readFolded(trimEdges(token), true))
+    if (!ADDRESS_MARK.test(token)) continue
     const bare = trimEdges(token)
     if (readSimple(bare)?.kind === 'text') continue
     const reading = readFolded(bare, false)
@@ -249,9 +283,19 @@ export function listAddresses(text: string, most: number): ValueReading[] {
   return readings
 }
 
+function isBareHost(token: string): boolean {
+  const bare = trimEdges(token)
+  return isHostName(bare) && !FILE_NAME.test(bare)
+}
+
 const MENTION_CHARS_MIN = 6
 /** Without one of these a token is neither an e-mail nor a URL nor an account. */
 const ADDRESS_MARK = /[@:?\\\d]|\/\/|www\./
+/** A line of a shell that talks to a host: its arguments may be bare hosts. */
+const COMMAND =
+  /(?:^|[\n;&|(`])\s?(?:sudo )?(?:curl|wget|nc|ncat|netcat|ssh|scp|rsync|telnet|s?ftp|dig|nslookup|ping) /
+const FILE_NAME =
+  /\.(?:txt|md|json|[cm]?[jt]sx?|py|sh|rb|go|rs|html?|css|ya?ml|toml|csv|log|xml|sql|t?gz|zip|tar|png|jpe?g|gif|pdf|docx?|xlsx?|env|key|pem|conf|bak)$/
 /** Where a URL may begin within a token: `src=https://host`, `see:https:/host`, `src=//host`. */
 const INNER_URL = /(?:https?|wss?|ftp):[\\/]|[a-z][a-z0-9+.-]{1,15}:\/\/|(?<=[=:])\/\//i
 

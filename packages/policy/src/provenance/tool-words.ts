@@ -18,7 +18,7 @@ const TRANSFORMING = new Set(
 )
 
 const REACHING = new Set(
-  `ping dns resolve whois traceroute nslookup dig curl http visit navigate goto browse crawl
+  `ping dns resolve whois traceroute nslookup dig host hostname probe telnet curl http visit navigate goto browse crawl
    scrape`.split(/\s+/),
 )
 
