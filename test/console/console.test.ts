@@ -477,7 +477,10 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await page.getByText('The test was sent by email.').waitFor()
     expect(stage.mails.at(-1)).toMatch(/^To: ada@example\.com\r$/m)
     expect(stage.mails.at(-1)).toMatch(/^Subject: \[sluice\] Test alert\r$/m)
-    await page.getByText(/Test alert: Asked for by: ada/).waitFor()
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: /Test alert: Asked for by: ada/ })
+      .waitFor()
     // A definition that was held, found by the gate itself.
     await until(() => stage.alerts.some(({ kind }) => kind === 'definition'))
     await until(() => stage.mails.some((mail) => mail.includes('/servers')))

@@ -9,7 +9,7 @@ import type {
 import { post } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { mayAct, useMe } from '../../session.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, Link } from '../../ui/button.tsx'
 import { Notice } from '../../ui/page.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
 import { complain } from '../../ui/toasts.tsx'
@@ -77,9 +77,9 @@ export function AlertSettings(): JSX.Element | null {
           </div>
           {alerts.sent.length > 0 && (
             <ul className="stack small">
-              {alerts.sent.slice(0, SENT_SHOWN).map(({ id, atMs, title, facts }) => (
+              {alerts.sent.slice(0, SENT_SHOWN).map(({ id, atMs, title, facts, page }) => (
                 <li key={id}>
-                  <span className="muted num">{date(atMs)}</span> {title}
+                  <span className="muted num">{date(atMs)}</span> <Link to={page}>{title}</Link>
                   {facts.length > 0 && (
                     <>
                       :{' '}
