@@ -37,11 +37,25 @@ export async function run(options: RunOptions): Promise<number> {
   const loads = Array.from({ length: GATES }, () => new Load())
   const running: RunningProcess[] = []
   const server = await startPostgres(postgres)
-  const measureRest = async () => {
-    await compareAdmission(server.url(), Number(options.rounds ?? 5), Number(options.ms ?? 1_500))
-    const commitUs = await measureCommit(server.url())
+  const measureRest = async (bench?: ClusterBench) => {
+    // Of its own: the gates have changed the shared state of theirs.
+    await server.createDatabase('admission')
+    await compareAdmission(
+      server.url('admission'),
+      Number(options.rounds ?? 5),
+      Number(options.ms ?? 1_500),
+    )
+    const commit = await measureCommit(server.url())
     const fsyncUs = measureFsync(join(folder, 'fsync'))
-    console.log(`a commit of the database alone: p50 ${(commitUs / 1_000).toFixed(2)} ms`)
+    const toMs = (us: number) => (us / 1_000).toFixed(2)
+    console.log(
+      `a commit of the database alone: p50 ${toMs(commit.p50)} ms  p99 ${toMs(commit.p99)} ms`,
+    )
+    const one = bench?.oneClient
+    if (one !== undefined)
+      console.log(
+        `added by the gate at one client: p50 ${toMs(one.p50 - commit.p50)} ms  p99 ${toMs(one.p99 - commit.p99)} ms`,
+      )
     console.log(`fdatasync of 8 KiB on this disk: p50 ${(fsyncUs / 1_000).toFixed(2)} ms`)
   }
   try {
@@ -76,7 +90,7 @@ export async function run(options: RunOptions): Promise<number> {
     }
     const bench = new ClusterBench(loads, sqlite, { shared, server, options })
     await bench.run()
-    await measureRest()
+    await measureRest(bench)
     return 0
   } finally {
     for (const load of loads) load.end()
@@ -108,6 +122,8 @@ class ClusterBench {
   readonly #rounds: number
   readonly #forMs: number
   readonly #json: boolean
+  /** Latency of one gate on PostgreSQL at one client, µs. */
+  oneClient: { readonly p50: number; readonly p99: number } | undefined
 
   constructor(loads: readonly Load[], sqlite: GateSide, { shared, server, options }: BenchSetting) {
     this.#loads = loads
@@ -165,6 +181,10 @@ class ClusterBench {
       p99Us: computeSpread(figures.map(({ p99 }) => p99)).p50,
       cpuUs: computeSpread(figures.map(({ cpu }) => cpu)).p50,
     }))
+    const find = (name: string) => rows.find((row) => row.name === name)
+    const rateOf = (name: string) => find(name)?.callsPerSecond.p50 ?? Number.NaN
+    const alone = find('one gate, PostgreSQL, 1')
+    if (alone !== undefined) this.oneClient = { p50: alone.p50Us, p99: alone.p99Us }
     const middle = (of: (figures: DatabaseFigures) => number) => computeSpread(database.map(of)).p50
     const databaseUs = middle((figures) => figures.cpuUs)
     const commits = middle((figures) => figures.commits)
@@ -174,6 +194,12 @@ class ClusterBench {
       console.log(
         `${name.padEnd(28)} ${callsPerSecond.p50.toFixed(0).padStart(6)} calls/s  p50 ${(p50Us / 1_000).toFixed(2)} ms  p99 ${(p99Us / 1_000).toFixed(2)} ms  ${cpu.toFixed(0)} µs of CPU in the gate`,
       )
+    const shared = rateOf(`one gate, PostgreSQL, ${CLIENTS}`)
+    const toSqlite = shared / rateOf(`one gate, SQLite, ${CLIENTS}`)
+    const toOne = rateOf(`${GATES} gates, PostgreSQL, ${CLIENTS}`) / shared
+    console.log(
+      `S11: one gate on PostgreSQL ${toSqlite.toFixed(2)} of SQLite (0.5 wanted), ${GATES} gates ${toOne.toFixed(2)} of one (1 wanted)`,
+    )
     console.log(
       `database: ${databaseUs.toFixed(0)} µs of CPU, ${commits.toFixed(3)} commits and ${bytes.toFixed(0)} bytes of write-ahead log a call at ${CLIENTS} clients`,
     )
@@ -204,7 +230,7 @@ function measureFsync(file: string): number {
   return computeSpread(times).p50
 }
 
-async function measureCommit(url: string): Promise<number> {
+async function measureCommit(url: string): Promise<{ p50: number; p99: number }> {
   const connections = new PostgresConnections(parsePostgresUrl(url))
   await connections.query('CREATE TABLE IF NOT EXISTS bench (n int)')
   const times: number[] = []
@@ -214,5 +240,7 @@ async function measureCommit(url: string): Promise<number> {
     times.push((performance.now() - began) * 1_000)
   }
   await connections.close()
-  return computeSpread(times).p50
+  times.sort((one, other) => one - other)
+  const at = (share: number) => times[Math.floor(times.length * share)] as number
+  return { p50: at(0.5), p99: at(0.99) }
 }
