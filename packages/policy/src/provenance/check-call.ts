@@ -17,7 +17,7 @@ import { isDestination, isSentTo } from './argument-roles.ts'
 import { isMessage } from './is-message.ts'
 import { isReachable } from './is-reachable.ts'
 import { CHECKED_VALUES_MAX } from './limits.ts'
-import type { ValueRole } from './names.ts'
+import { isEverybody, type ValueRole } from './names.ts'
 import {
   isDestinationKind,
   isSeparated,
@@ -295,7 +295,7 @@ function listValues(
   const isReach = isRead && getToolWords(name).reachesHosts
   const visit = ({ text, parent, key, role, isEnum, policyRole }: ArgumentLeaf) => {
     if (text === '' || policyRole === 'none') return
-    if (!isRead && text.length <= EVERYBODY_CHARS_MAX && EVERYBODY.test(text))
+    if (!isRead && isEverybody(text))
       values.push({ parent, key, reading: readValue(text), use: 'recipient' })
     if (isEnum && policyRole === undefined) return
     // Most values are one word, or a few: neither several nor a sentence.
@@ -357,9 +357,6 @@ function readOne(text: string, role: ValueRole): ValueReading | undefined {
 }
 
 const WORD = /^[\w-]+$/
-/** Who gets something, whatever the argument is called. */
-const EVERYBODY_CHARS_MAX = 9
-const EVERYBODY = /^(?:public|anyone|everyone|everybody|world|internet|all_?users|anonymous)$/i
 /** A URL has a scheme or a host with a dot; beyond ASCII are other spellings of both. */
 const HOLDS_NO_URL = /^[^.:\u0080-\uffff]*$/
 /** What a value that is no address is used for; a date and a place decide nothing. */

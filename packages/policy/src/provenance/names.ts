@@ -70,6 +70,17 @@ function findRole(words: readonly string[]): ValueRole {
   return 'name'
 }
 
+const EVERYBODY: ReadonlySet<string> = toWordSet(
+  'public anyone everyone everybody world internet allusers all_users anonymous',
+)
+
+/** A value that says who gets something, whatever its argument is called. */
+export function isEverybody(text: string): boolean {
+  // Asked of every value: most are longer, or begin with another letter.
+  if (text.length < 5 || text.length > 9 || !'paewiPAEWI'.includes(text[0] as string)) return false
+  return EVERYBODY.has(text.toLowerCase())
+}
+
 const WORDS = new Map<string, readonly string[]>()
 
 /** Words of an identifier, in lower case. Asked for several times a call, mostly for the same names. */

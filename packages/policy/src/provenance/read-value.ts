@@ -16,7 +16,7 @@ export function readValue(text: string, isAddress = false): ValueReading {
   if (simple !== undefined && (!isAddress || simple.kind === 'email')) return simple
   const folded = foldText(text).trim()
   // A number of four parts is an address of the network, if it is the whole value.
-  return readFolded(folded, isAddress || IPV4.test(folded))
+  return readFolded(folded, isAddress || (folded.charCodeAt(0) < 58 && IPV4.test(folded)))
 }
 
 const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?$/
@@ -161,7 +161,8 @@ export function trimEdges(text: string): string {
 
 /** `ann@example.com`, `mailto:ann@example.com`, `Ann <ann@example.com>`. */
 function readEmail(written: string): string | undefined {
-  const text = ENCODED_AT.test(written) ? written.replace(ENCODED_AT, '@') : written
+  // Servers decode what they are given.
+  const text = written.indexOf('%40') === -1 ? written : written.replace('%40', '@')
   const at = text.lastIndexOf('@')
   if (at === -1 || at === text.length - 1) return undefined
   if (at === 0) return FEDERATED.test(text) ? text : undefined
@@ -178,8 +179,6 @@ function readEmail(written: string): string | undefined {
 
 /** `@ann:example.com`. */
 const FEDERATED = /^@[^\s@:/]+:[^\s/@:?#.]+(?:\.[^\s/@:?#.]+)+$/
-/** Servers decode what they are given. */
-const ENCODED_AT = /%40/
 
 function isHostName(text: string): boolean {
   return /^[^\s/@:?#.]+(?:\.[^\s/@:?#.]+)+$/.test(text)
@@ -193,7 +192,7 @@ const RELATIVE = /^[\\/]{2,}(?=[^\\/])/
 const REMOTE = /^[\w.-]+@([^\s/@:?#.]+(?:\.[^\s/@:?#.]+)+):[^\s@]+$/
 
 function readUrl(text: string, isAddress: boolean): ValueReading | undefined {
-  const host = REMOTE.exec(text)?.[1]
+  const host = text.indexOf('@') === -1 ? undefined : REMOTE.exec(text)?.[1]
   if (host !== undefined) return { kind: 'url', whole: text, host, isBareHost: false }
   return readWebUrl(text, isAddress)
 }
@@ -227,13 +226,15 @@ const WALLET = /^(?:0x[0-9a-f]{40}|bc1[a-z0-9]{25,62}|[13][a-z0-9]{25,34})$/
 /** IBAN, card, phone or wallet, without separators. */
 function readAccount(text: string): string | undefined {
   if (text.length < 8 || text.length > 80) return undefined
-  const compact = text.replace(/^(?:tel|sms):/, '').replace(/[ ().-]/g, '')
+  const bare = text.indexOf(':') === -1 ? text : text.replace(/^(?:tel|sms):/, '')
+  const compact = bare.replace(/[ ().-]/g, '')
   if (IBAN.test(compact) || WALLET.test(compact)) return compact
   if (/^\+\d{7,15}$/.test(compact)) return compact.slice(1)
   if (/^\d{12,19}$/.test(compact) && !/^\d{4}-\d\d-\d\d/.test(text)) return compact
   // Paths and names have these separators too, so the checksum decides.
+  if (compact.indexOf('_') === -1 && compact.indexOf('/') === -1) return undefined
   const joined = compact.replace(/[_/]/g, '')
-  return joined !== compact && IBAN.test(joined) && isIban(joined) ? joined : undefined
+  return IBAN.test(joined) && isIban(joined) ? joined : undefined
 }
 
 function isPath(text: string): boolean {
