@@ -12,6 +12,7 @@ import type { RunOptions } from '../scripts/dispatch.ts'
 import { findPostgres, type RunningPostgres, startPostgres } from '../test/support/postgres.ts'
 import { compareAdmission } from './cluster/admission.ts'
 import { compareAgents } from './cluster/agents.ts'
+import { measureNextTurn } from './cluster/next-turn.ts'
 import { computeSpread, Load, type Side } from './gateway/measure.ts'
 import { cpuUs } from './gateway/process-figures.ts'
 import { type RunningProcess, start } from './gateway/running.ts'
@@ -91,6 +92,8 @@ export async function run(options: RunOptions): Promise<number> {
     const bench = new ClusterBench(loads, sqlite, { shared, server, options })
     await bench.run()
     await measureRest(bench)
+    await server.createDatabase('agents')
+    await measureNextTurn(server.url('agents'))
     return 0
   } finally {
     for (const load of loads) load.end()
@@ -234,7 +237,7 @@ async function measureCommit(url: string): Promise<{ p50: number; p99: number }>
   const connections = new PostgresConnections(parsePostgresUrl(url))
   await connections.query('CREATE TABLE IF NOT EXISTS bench (n int)')
   const times: number[] = []
-  for (let turn = 0; turn < 100; turn++) {
+  for (let turn = 0; turn < 500; turn++) {
     const began = performance.now()
     await connections.query('INSERT INTO bench VALUES ($1)', [turn])
     times.push((performance.now() - began) * 1_000)
