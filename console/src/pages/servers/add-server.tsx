@@ -276,8 +276,8 @@ function FirstList({ server, onClose }: { server: string; onClose: () => void })
           {attacks.length > 0 && (
             <Notice kind="bad">
               {attacks.length === 1 ? '1 definition looks' : `${attacks.length} definitions look`}{' '}
-              like an attack. No call of it passes until somebody has read and accepted it under
-              Servers.
+              like an attack. Calls are denied until somebody has read and accepted the definition
+              under Servers.
             </Notice>
           )}
           <table className="table">
