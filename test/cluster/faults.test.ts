@@ -304,18 +304,22 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
         })
         expect((await through.call('write')).text).toContain('DENIED')
       }
-      for (const args of judged) expect(await common(a, 'slow', args)).toContain('DENIED')
-      expect((await fresh.call('slow', { token: placeholder })).text).not.toContain(TOKEN)
-      expect(calls().at(-1)).toContain(TOKEN)
-      // What was charged counts. Until a gate has noticed the loss it refuses, and charges nothing.
-      const admit = async () => {
+      // Until a gate has noticed the loss it refuses, and charges nothing.
+      const recorded = async (call: () => Promise<string>) => {
         let text = ''
         await until(async () => {
-          text = (await fresh.call('fail')).text
+          text = await call()
           return !text.includes('cannot be recorded')
         })
         return text
       }
+      for (const args of judged)
+        expect(await recorded(() => common(a, 'slow', args))).toContain('DENIED')
+      const sealed = async () => (await fresh.call('slow', { token: placeholder })).text
+      expect(await recorded(sealed)).not.toContain(TOKEN)
+      expect(calls().at(-1)).toContain(TOKEN)
+      // What was charged counts.
+      const admit = () => recorded(async () => (await fresh.call('fail')).text)
       expect(await admit()).not.toContain('RATE_LIMITED')
       expect(await admit()).toContain('RATE_LIMITED')
       // The agent has forgotten its run; the call of it is not made again.
