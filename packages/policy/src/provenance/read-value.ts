@@ -2,8 +2,8 @@
 // of one address, account or path compare equal. The same reading is used for arguments, for fields
 // of answers and for prompts. Linear.
 
+import { isIban } from '../core/checksums.ts'
 import type { ValueKind, ValueReading } from '../core/provenance.ts'
-import { isIban } from './checksums.ts'
 import { foldText } from './fold-text.ts'
 
 /** Longer texts are no addresses and no accounts. */

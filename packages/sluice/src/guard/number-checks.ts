@@ -2,6 +2,7 @@
 // length of each country). A random number passes the checksum of a card one time in ten, so a card
 // also needs its issuer's range and a place where no other number stands. Pure.
 
+import { isIban, isLuhn } from '@sluice/policy/core/checksums'
 import type { SecretContext } from './secret-detectors.ts'
 
 /** Range of leading digits and lengths of each issuer. */
@@ -27,22 +28,12 @@ const FEW_DIGITS = 4
 export function isCard(written: string, { before, after }: SecretContext): boolean {
   const digits = written.replace(/[ -]/g, '')
   const issuer = ISSUERS.find(({ prefix }) => prefix.test(digits))
-  if (issuer === undefined || !issuer.lengths.includes(digits.length) || !passesLuhn(digits))
+  if (issuer === undefined || !issuer.lengths.includes(digits.length) || !isLuhn(digits))
     return false
   if (CARD_WORD.test(before) || CARD_FIELD.test(after)) return true
   if (digits.length !== issuer.lengths[0] || digits.length < 15) return false
   if (new Set(digits).size <= FEW_DIGITS) return true
   return digits.length < written.length && !/\d{4}/.test(before) && !/\d{4}/.test(after)
-}
-
-export function passesLuhn(digits: string): boolean {
-  let sum = 0
-  for (let at = 0; at < digits.length; at++) {
-    const digit = digits.charCodeAt(digits.length - 1 - at) - 0x30
-    const weighted = at % 2 === 0 ? digit : 2 * digit
-    sum += weighted > 9 ? weighted - 9 : weighted
-  }
-  return sum % 10 === 0
 }
 
 const IBAN_LENGTHS: ReadonlyMap<string, number> = new Map(
@@ -70,14 +61,5 @@ export function endOfIban(text: string, start: number): number | undefined {
     at++
   }
   if (/[A-Za-z0-9]/.test(text[at] ?? '') || /[a-z]/.test(letters.slice(4))) return undefined
-  return passesMod97(letters.toUpperCase()) ? at : undefined
-}
-
-function passesMod97(iban: string): boolean {
-  let rest = 0
-  for (const letter of iban.slice(4) + iban.slice(0, 4)) {
-    const value = Number.parseInt(letter, 36)
-    rest = (rest * (value > 9 ? 100 : 10) + value) % 97
-  }
-  return rest === 1
+  return isIban(letters) ? at : undefined
 }
