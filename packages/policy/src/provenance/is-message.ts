@@ -2,6 +2,7 @@
 
 import type { JsonObject } from '../core/json.ts'
 import type { ArgumentRoles } from '../core/provenance.ts'
+import { toWordSet } from '../core/word-set.ts'
 import { getRole, splitName } from './names.ts'
 
 interface MessageCall {
@@ -19,7 +20,6 @@ export function isMessage({ name, args, roles }: MessageCall): boolean {
   return false
 }
 
-const MESSAGES: ReadonlySet<string> = new Set(
-  `send email mail message reply forward respond post publish tweet share invite notify comment review
-   dm sms announce broadcast submit answer`.split(/\s+/),
-)
+const MESSAGES =
+  toWordSet(`send email mail message reply forward respond post publish tweet share invite notify comment
+  review dm sms announce broadcast submit answer`)

@@ -1,5 +1,6 @@
 // The thread that reads the ledger for the console: takes a question at a time and answers it, one
-// that takes long in parts with others in between, and brings the index up to date between them. Started by ledger-reader.ts; ends with the gate.
+// that takes long in parts with others in between, and brings the index up to date between them.
+// Started by ledger-reader.ts; ends with the gate.
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { INDEX_STEP_RECORDS, INDEX_WAIT_MS } from '../contract/console-limits.ts'
