@@ -116,7 +116,7 @@ function copyCalls(database: DatabaseSync, copies: number): void {
     database.prepare(`INSERT INTO minutes SELECT minute + ?, action, code, n FROM minutes
     WHERE minute < ${END_MS / 60_000}`)
   const hours =
-    database.prepare(`INSERT INTO hours SELECT kind, hour + ?, word, n, refused FROM hours
+    database.prepare(`INSERT INTO hours SELECT kind, hour + ?, word, action, code, n FROM hours
     WHERE hour < ${END_MS / 3_600_000}`)
   database.exec('BEGIN')
   for (let copy = 1; copy < copies; copy++) {

@@ -217,6 +217,11 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await page.getByRole('button', { name: 'Deny' }).click()
     await page.getByText('denied office/create_payment').waitFor()
     await again
+    // Approved calls passed; the one that a person denied was held.
+    await open('Overview')
+    const payments = page.getByLabel('Tools').getByTitle(/^\d+ calls: \d+ allow, \d+ ask$/)
+    await payments.getByText('office/create_payment').waitFor()
+    await open('Approvals')
   })
 
   test('a viewer sees what waits, and can neither approve nor read an agent', async () => {

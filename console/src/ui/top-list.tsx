@@ -2,9 +2,9 @@
 
 import type { JSX } from 'react'
 import { Link } from './button.tsx'
-import { type OutcomeLabel, WORDS } from './marks.tsx'
+import { OutcomeBadge, type OutcomeLabel, WORDS } from './marks.tsx'
 import { TextLine } from './text.tsx'
-import { count } from './words.ts'
+import { count, plural, short } from './words.ts'
 import './top-list.css'
 
 export interface TopName {
@@ -42,12 +42,12 @@ export function TopList({
                 style={{ width: `${(calls / most) * 100}%` }}
                 aria-hidden="true"
               >
-                {WORDS.filter((word) => (words[word] ?? 0) > 0).map((word) => (
-                  <span key={word} className={`bar ${word}`} style={{ flexGrow: words[word] }} />
+                {listWords(words).map(([word, n]) => (
+                  <span key={word} className={`bar ${word}`} style={{ flexGrow: n }} />
                 ))}
               </span>
               <TextLine text={says} className="top-name" />
-              <NotAllowed calls={calls} words={words} />
+              <NotAllowed words={words} />
               <b className="num small">{count(calls)}</b>
             </Link>
           </li>
@@ -57,24 +57,31 @@ export function TopList({
   )
 }
 
-type WordCounts = TopName['words']
-
-function countNotAllowed(words: WordCounts): number {
-  return WORDS.reduce((sum, word) => sum + (word === 'allow' ? 0 : (words[word] ?? 0)), 0)
+/** In the words of the totals. */
+function describeShare(calls: number, words: TopName['words']): string {
+  const parts = listWords(words).map(([word, n]) => `${count(n)} ${word}`)
+  return `${plural(calls, 'call')}: ${parts.join(', ')}`
 }
 
-function describeShare(calls: number, words: WordCounts): string {
-  return `${count(countNotAllowed(words))} of ${count(calls)} calls were not allowed`
-}
-
-/** Left out if all were, or none: the colour says that. */
-function NotAllowed({ calls, words }: { calls: number; words: WordCounts }): JSX.Element | null {
-  const refused = countNotAllowed(words)
-  if (refused === 0 || refused === calls) return null
+/** How many were held, denied and so on. Left out if all calls have one word: the colour says that. */
+function NotAllowed({ words }: { words: TopName['words'] }): JSX.Element | null {
+  const list = listWords(words)
+  if (list.length < 2) return null
   return (
-    <span className="num small top-refused">
-      {count(refused)}
-      <span className="visually-hidden"> not allowed of</span>
-    </span>
+    <>
+      {list
+        .filter(([word]) => word !== 'allow')
+        .map(([word, n]) => (
+          <span key={word} className="num top-part">
+            <OutcomeBadge word={word} bare says={short(n)} />
+            <span className="visually-hidden"> {word},</span>
+          </span>
+        ))}
+      <span className="visually-hidden"> of </span>
+    </>
   )
+}
+
+function listWords(words: TopName['words']): (readonly [OutcomeLabel, number])[] {
+  return WORDS.map((word) => [word, words[word] ?? 0] as const).filter(([, n]) => n > 0)
 }

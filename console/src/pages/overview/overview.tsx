@@ -17,7 +17,7 @@ import { Link } from '../../ui/button.tsx'
 import { splitTool, toLines } from '../../ui/call-counts.ts'
 import { Chips } from '../../ui/fields.tsx'
 import { Icon, type IconName } from '../../ui/icons.tsx'
-import { OutcomeBadge, type OutcomeLabel, toOutcomeLabel, WORDS } from '../../ui/marks.tsx'
+import { OutcomeBadge, WORDS } from '../../ui/marks.tsx'
 import { ErrorNotice, Loading, Notice, PageHead } from '../../ui/page.tsx'
 import { PERIODS } from '../../ui/periods.ts'
 import { Plot } from '../../ui/plot.tsx'
@@ -230,12 +230,7 @@ function Figures({ data, range }: { data: OverviewData; range: string }): JSX.El
         />
       </section>
       <div className="overview-lists">
-        <Names
-          title="Reasons"
-          list={data.reasons}
-          toWord={(code) => toOutcomeLabel('deny', code)}
-          to={(code) => ({ code, ...within })}
-        />
+        <Names title="Reasons" list={data.reasons} to={(code) => ({ code, ...within })} />
         <Names
           title="Principals"
           list={data.principals}
@@ -272,21 +267,18 @@ function Names({
   list,
   to,
   toName = (name) => name,
-  toWord = () => 'deny',
 }: {
   title: string
   list: readonly CountedName[]
   to: (name: string) => Readonly<Record<string, string>>
   /** As people know it. */
   toName?: (name: string) => string
-  /** Of the calls that did not pass. */
-  toWord?: (name: string) => OutcomeLabel
 }): JSX.Element {
-  const names = list.map(({ name, calls, refused }) => ({
+  const names = list.map(({ name, calls, counts }) => ({
     name,
     says: toName(name),
     calls,
-    words: { allow: calls - refused, [toWord(name)]: refused },
+    words: counts,
   }))
   const toLedger = (name: string) => `${pathTo('ledger')}${formatQuery(to(name))}`
   return <TopList title={title} none="None in this period." list={names} to={toLedger} />

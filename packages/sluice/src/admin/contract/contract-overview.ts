@@ -32,7 +32,7 @@ export interface Overview extends CallHistogram {
   readonly before: OutcomeCounts
   /** The minute of the first call on record; null if there is none. Before it nothing is known. */
   readonly recordsSinceMs: number | null
-  /** Codes of calls that did not pass. */
+  /** Codes of calls that were held or not allowed. */
   readonly reasons: readonly CountedName[]
   readonly principals: readonly CountedName[]
   readonly agents: readonly CountedName[]
@@ -84,6 +84,5 @@ export interface AlertTest {
 export interface CountedName {
   readonly name: string
   readonly calls: number
-  /** Of them, not allowed. */
-  readonly refused: number
+  readonly counts: OutcomeCounts
 }

@@ -58,17 +58,12 @@ function countNames(
   calls: readonly DecisionRecord[],
   nameOf: (call: DecisionRecord) => string,
 ): CountedName[] {
-  const counts = new Map<string, { calls: number; refused: number }>()
-  for (const call of calls) {
-    const name = nameOf(call)
-    if (name === '') continue
-    const count = counts.get(name) ?? { calls: 0, refused: 0 }
-    count.calls++
-    if (call.decision.action !== 'allow') count.refused++
-    counts.set(name, count)
-  }
-  return [...counts]
-    .map(([name, count]) => ({ name, ...count }))
+  const names = new Set(calls.map(nameOf).filter((name) => name !== ''))
+  return [...names]
+    .map((name) => {
+      const own = calls.filter((call) => nameOf(call) === name)
+      return { name, calls: own.length, counts: countOutcomes(own) }
+    })
     .sort((one, other) => other.calls - one.calls || (one.name < other.name ? -1 : 1))
     .slice(0, OVERVIEW_TOP)
 }

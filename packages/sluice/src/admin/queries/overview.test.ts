@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { openLedgerReadOnly, recordsFrom } from '../../ledger/chain/read.ts'
 import { allowed, denied, judgement } from '../../ledger/judgements.test-support.ts'
 import { Ledger } from '../../ledger/ledger.ts'
+import { HOUR_MS } from '../../ledger/query/call-counts.ts'
 import { queryLedger } from '../../ledger/query/query.ts'
 import { RecordIndex } from '../../ledger/query/record-index.ts'
 import { freshDirectory } from '../../ledger/samples.test-support.ts'
@@ -30,8 +31,18 @@ test('every figure is exact for the stretch it names, and for the one before', a
   const ledger = Ledger.open({ directory })
   const limited = { ...denied, code: 'RATE_LIMITED' }
   const asked = { ...denied, action: 'require_approval', code: 'APPROVAL_PENDING' } as const
+  const refused = { ...denied, code: 'APPROVAL_DENIED' }
+  const approved = { ...allowed, code: 'APPROVED' }
+  const ran: readonly unknown[] = [allowed, approved]
+  const decisions = [
+    [5, denied],
+    [11, limited],
+    [13, asked],
+    [3, approved],
+    [7, refused],
+  ] as const
   for (let n = 0; n < 500; n++) {
-    const decision = n % 5 === 0 ? denied : n % 11 === 0 ? limited : n % 13 === 0 ? asked : allowed
+    const [, decision] = decisions.find(([every]) => n % every === 0) ?? [1, allowed]
     const entry = judgement(n, {
       atMs: START_MS + n * STEP_MS,
       decision,
@@ -40,7 +51,7 @@ test('every figure is exact for the stretch it names, and for the one before', a
       name: `tool-${n % 7}`,
       principal: { id: `person-${n % 17}`, kind: 'grant' },
     })
-    if (decision === allowed) await ledger.intent(entry)
+    if (ran.includes(decision)) await ledger.intent(entry)
     else await ledger.refuse(entry)
   }
   // The clock was set back by a second between the first and the second of them.
@@ -48,6 +59,19 @@ test('every figure is exact for the stretch it names, and for the one before', a
     await ledger.intent(
       judgement(500 + at, { atMs: START_MS - 36_000_000 + atMs, server: 'odd', name: 'one' }),
     )
+  // The first and the last millisecond of an hour, of a person and a tool of their own.
+  for (const [at, decision] of [allowed, denied, approved, asked, refused].entries())
+    for (const atMs of [HOUR_MS - 1, HOUR_MS, 2 * HOUR_MS - 1, 2 * HOUR_MS]) {
+      const entry = judgement(600 + at, {
+        atMs: START_MS + atMs,
+        decision,
+        server: 'ends',
+        name: 'tool',
+        principal: { id: 'ends', kind: 'grant' },
+      })
+      if (ran.includes(decision)) await ledger.intent(entry)
+      else await ledger.refuse(entry)
+    }
   ledger.close()
   const database = openLedgerReadOnly(directory)
   const index = new RecordIndex(directory, database, {})
@@ -58,11 +82,23 @@ test('every figure is exact for the stretch it names, and for the one before', a
     { sinceMs, untilMs },
     { sinceMs: untilMs, untilMs: untilMs + 40_000 },
     { sinceMs: START_MS - 86_400_000, untilMs: START_MS + 30 * 86_400_000 },
+    // Whole hours, and a millisecond more or less at either end.
+    { sinceMs: START_MS + HOUR_MS, untilMs: START_MS + 2 * HOUR_MS },
+    { sinceMs: START_MS + HOUR_MS - 1, untilMs: START_MS + 2 * HOUR_MS + 1 },
+    { sinceMs: START_MS + HOUR_MS + 1, untilMs: START_MS + 2 * HOUR_MS - 1 },
   ]) {
     const overview = readOverview(index.database, stretch)
     expect(readFigures(overview)).toEqual(countOverview(records, stretch))
     expect(overview.intervals.length).toBeLessThanOrEqual(OVERVIEW_INTERVALS)
   }
+  const hour = { sinceMs: START_MS + HOUR_MS, untilMs: START_MS + 2 * HOUR_MS }
+  const { tools } = readOverview(index.database, hour)
+  expect(tools.find(({ name }) => name === 'ends/tool')).toEqual({
+    name: 'ends/tool',
+    calls: 10,
+    // A call that was approved passed; held are those that wait, or were denied by a person.
+    counts: { allow: 4, ask: 4, deny: 2 },
+  })
   for (const query of [
     {},
     { sinceMs, untilMs: untilMs - 1 },
@@ -99,6 +135,7 @@ test('every figure is exact for the stretch it names, and for the one before', a
     Array.from({ length: 7 }, (_, n) => `files/tool-${n}`),
   )
   expect(readNames(index.database, { of: 'code', text: 'en' })).toEqual([
+    'APPROVAL_DENIED',
     'APPROVAL_PENDING',
     'DENIED',
   ])

@@ -59,7 +59,7 @@ function toOne({ sinceMs, untilMs }: OverviewRequest): {
   return { startMs, intervalMs: (Math.ceil((untilMs - startMs) / MINUTE_MS) + 1) * MINUTE_MS }
 }
 
-function sumOutcomes(rows: readonly CountedRow[]): OutcomeCounts {
+function sumOutcomes(rows: readonly Pick<CountedRow, 'action' | 'code' | 'n'>[]): OutcomeCounts {
   const counts: Record<string, number> = {}
   for (const { action, code, n } of rows) {
     const label = toOutcomeLabel(action, code)
@@ -68,19 +68,30 @@ function sumOutcomes(rows: readonly CountedRow[]): OutcomeCounts {
   return counts
 }
 
-/** Codes of calls that did not pass. */
+/** Codes of calls that were held or not allowed. */
 function sumReasons(rows: readonly CountedRow[]): CountedName[] {
-  const codes = new Map<string, number>()
-  for (const { action, code, n } of rows)
-    if (action !== 'allow') codes.set(code, (codes.get(code) ?? 0) + n)
-  return [...codes]
-    .map(([name, calls]) => ({ name, calls, refused: calls }))
+  const reasons = rows.filter(({ action }) => action !== 'allow')
+  return toNames(reasons.map((row) => ({ ...row, name: row.code })))
     .sort((one, other) => other.calls - one.calls || (one.name < other.name ? -1 : 1))
     .slice(0, OVERVIEW_TOP)
 }
 
-/** The most frequent, each with how many of its calls did not pass: whole hours by their counts, the
- * calls at both ends one by one. */
+interface NamedRow extends Pick<CountedRow, 'action' | 'code' | 'n'> {
+  readonly name: string
+}
+
+/** In the order of their first rows. */
+function toNames(rows: readonly NamedRow[]): CountedName[] {
+  const named = new Map<string, NamedRow[]>()
+  for (const row of rows) named.set(row.name, [...(named.get(row.name) ?? []), row])
+  return [...named].map(([name, own]) => ({
+    name,
+    calls: own.reduce((sum, { n }) => sum + n, 0),
+    counts: sumOutcomes(own),
+  }))
+}
+
+/** The most frequent, by outcome: whole hours by their counts, the calls at both ends one by one. */
 function countNames(
   index: DatabaseSync,
   column: CountedColumn,
@@ -88,28 +99,27 @@ function countNames(
 ): CountedName[] {
   const [first, end] = [Math.ceil(sinceMs / HOUR_MS), Math.floor(untilMs / HOUR_MS)]
   const calls = (from: number, to: number) =>
-    `SELECT ${column} AS word, 1 AS n, action <> ${USUAL_WORDS.action} AS refused FROM calls
+    `SELECT ${column} AS word, action, code, 1 AS n FROM calls
       WHERE at >= ${from} AND at < ${to} ${column === 'agent' ? `AND +agent <> ${USUAL_WORDS.agent}` : ''}`
   const parts =
     first >= end
       ? [calls(sinceMs, untilMs)]
       : [
           calls(sinceMs, first * HOUR_MS),
-          `SELECT word, n, refused FROM hours
+          `SELECT word, action, code, n FROM hours
             WHERE kind = ${COUNTED_KINDS[column]} AND hour >= ${first} AND hour < ${end}`,
           calls(end * HOUR_MS, untilMs),
         ]
-  return index
+  const rows = index
     .prepare(
-      `SELECT w.text AS name, n, refused FROM
-        (SELECT word, sum(n) AS n, sum(refused) AS refused FROM (${parts.join(' UNION ALL ')})
-          GROUP BY 1)
-        JOIN words w ON w.id = word ORDER BY n DESC, w.text LIMIT ${OVERVIEW_TOP}`,
+      `WITH counted AS MATERIALIZED
+        (SELECT word, action, code, sum(n) AS n FROM (${parts.join(' UNION ALL ')}) GROUP BY 1, 2, 3),
+      top AS MATERIALIZED
+        (SELECT word, w.text AS name, sum(n) AS calls FROM counted JOIN words w ON w.id = word
+          GROUP BY 1 ORDER BY calls DESC, name LIMIT ${OVERVIEW_TOP})
+      SELECT name, a.text AS action, c.text AS code, n FROM top JOIN counted USING (word)
+        JOIN words a ON a.id = action JOIN words c ON c.id = code ORDER BY calls DESC, name`,
     )
     .all()
-    .map(({ name, n, refused }) => ({
-      name: String(name),
-      calls: Number(n),
-      refused: Number(refused),
-    }))
+  return toNames(rows as unknown as NamedRow[])
 }

@@ -1,6 +1,7 @@
 // Counts of calls in the query index, so that figures over weeks do not read every call: by minute and
-// decision, and by hour and name. Written in the transaction that adds the calls, and compared with them
-// by index-check.ts.
+// decision, and by hour, name and decision. Written in the transaction that adds the calls, and compared
+// with them by index-check.ts. A decision is stored as action and code: core/outcome-label.ts says what
+// people call it.
 
 import { USUAL_WORDS } from '../records/files.ts'
 
@@ -10,14 +11,11 @@ export const HOUR_MS = 3_600_000
 export const COUNTED_KINDS = { principal: 1, agent: 2, tool: 3 } as const
 export type CountedColumn = keyof typeof COUNTED_KINDS
 
-const REFUSED = `action <> ${USUAL_WORDS.action}`
-const ADD_MINUTE = 'ON CONFLICT DO UPDATE SET n = n + excluded.n'
-const ADD_HOUR =
-  'ON CONFLICT DO UPDATE SET n = n + excluded.n, refused = refused + excluded.refused'
+const ADD = 'ON CONFLICT DO UPDATE SET n = n + excluded.n'
 
 export const COUNT_STATEMENTS = {
-  minute: `INSERT INTO minutes VALUES (?, ?, ?, ?) ${ADD_MINUTE}`,
-  hour: `INSERT INTO hours VALUES (?, ?, ?, ?, ?) ${ADD_HOUR}`,
+  minute: `INSERT INTO minutes VALUES (?, ?, ?, ?) ${ADD}`,
+  hour: `INSERT INTO hours VALUES (?, ?, ?, ?, ?, ?) ${ADD}`,
 } as const
 
 /** The rows of `minutes` as the calls have them, `sign` before each count. */
@@ -30,8 +28,8 @@ function minutesOfCalls(where: string, sign = ''): string {
 function hoursOfCalls(where: string, sign = ''): string[] {
   return Object.entries(COUNTED_KINDS).map(([column, kind]) => {
     const counted = column === 'agent' ? `AND agent <> ${USUAL_WORDS.agent}` : ''
-    return `SELECT ${kind}, at / ${HOUR_MS}, ${column}, ${sign}count(*), ${sign}sum(${REFUSED})
-      FROM calls WHERE ${where} ${counted} GROUP BY 2, 3`
+    return `SELECT ${kind}, at / ${HOUR_MS}, ${column}, action, code, ${sign}count(*)
+      FROM calls WHERE ${where} ${counted} GROUP BY 2, 3, 4, 5`
   })
 }
 
@@ -40,15 +38,15 @@ const MODULUS = 1_000_003
 export const COUNTS_SUM = `(
   (SELECT coalesce(sum((minute % ${MODULUS} * 3 + action * 5 + code * 7) % ${MODULUS} * n), 0)
     FROM minutes)
-  + (SELECT coalesce(sum((kind * 11 + hour % ${MODULUS} * 13 + word * 17) % ${MODULUS}
-      * (n + refused * 3)), 0) FROM hours))`
+  + (SELECT coalesce(sum((kind * 11 + hour % ${MODULUS} * 13 + word * 17 + action * 19 + code * 23)
+      % ${MODULUS} * n), 0) FROM hours))`
 
 /** Before the calls up to a number are deleted. */
 export function uncountUpTo(seq: number): string {
   const where = `seq <= ${seq}`
   return [
-    `INSERT INTO minutes ${minutesOfCalls(where, '-')} ${ADD_MINUTE}`,
-    ...hoursOfCalls(where, '-').map((rows) => `INSERT INTO hours ${rows} ${ADD_HOUR}`),
+    `INSERT INTO minutes ${minutesOfCalls(where, '-')} ${ADD}`,
+    ...hoursOfCalls(where, '-').map((rows) => `INSERT INTO hours ${rows} ${ADD}`),
     'DELETE FROM minutes WHERE n = 0',
     'DELETE FROM hours WHERE n = 0',
     `UPDATE tally SET counts = ${COUNTS_SUM}`,
@@ -73,73 +71,81 @@ interface CountWriter {
 
 interface CallCount {
   n: number
-  refused: number
 }
 
-/** By two numbers, without a key that is a new text for each call. */
-type CountTable = Map<number, Map<number, CallCount>>
+/** By word, without a key that is a new text for each call. */
+type CountTable = Map<number, CallCount>
+
+/** Calls with one action and code. */
+interface DecisionCounts {
+  readonly minutes: CountTable
+  readonly hours: Map<number, Readonly<Record<CountedColumn, CountTable>>>
+}
 
 /** What one step of the index adds, written at its end. */
 export class CountedCalls {
-  /** By action, minute and code. */
-  readonly #minutes = new Map<number, CountTable>()
-  /** By hour and word. */
-  readonly #hours = {
-    principal: new Map() as CountTable,
-    agent: new Map() as CountTable,
-    tool: new Map() as CountTable,
-  }
+  /** By action and code. */
+  readonly #decisions = new Map<number, Map<number, DecisionCounts>>()
 
   add(row: readonly unknown[]): void {
     const at = Number(row[PLACES.at])
-    const action = Number(row[PLACES.action])
-    const refused = action === USUAL_WORDS.action ? 0 : 1
-    const minutes: CountTable = this.#minutes.get(action) ?? new Map()
-    if (minutes.size === 0) this.#minutes.set(action, minutes)
-    count(minutes, { first: Math.floor(at / MINUTE_MS), second: Number(row[PLACES.code]), refused })
-    const first = Math.floor(at / HOUR_MS)
-    const { principal, agent, tool } = this.#hours
-    count(principal, { first, second: Number(row[PLACES.principal]), refused })
-    count(tool, { first, second: Number(row[PLACES.tool]), refused })
-    const second = Number(row[PLACES.agent])
-    if (second !== USUAL_WORDS.agent) count(agent, { first, second, refused })
+    const { minutes, hours } = this.#find(Number(row[PLACES.action]), Number(row[PLACES.code]))
+    count(minutes, Math.floor(at / MINUTE_MS))
+    const hour = Math.floor(at / HOUR_MS)
+    let names = hours.get(hour)
+    if (names === undefined) {
+      names = { principal: new Map(), agent: new Map(), tool: new Map() }
+      hours.set(hour, names)
+    }
+    count(names.principal, Number(row[PLACES.principal]))
+    count(names.tool, Number(row[PLACES.tool]))
+    const agent = Number(row[PLACES.agent])
+    if (agent !== USUAL_WORDS.agent) count(names.agent, agent)
+  }
+
+  #find(action: number, code: number): DecisionCounts {
+    let codes = this.#decisions.get(action)
+    if (codes === undefined) {
+      codes = new Map()
+      this.#decisions.set(action, codes)
+    }
+    let counts = codes.get(code)
+    if (counts === undefined) {
+      counts = { minutes: new Map(), hours: new Map() }
+      codes.set(code, counts)
+    }
+    return counts
   }
 
   /** Returns what was added to `COUNTS_SUM`. */
   flush(to: CountWriter): number {
     let sum = 0
-    for (const [action, minutes] of this.#minutes)
-      for (const [minute, codes] of minutes)
-        for (const [code, { n }] of codes) {
+    for (const [action, codes] of this.#decisions)
+      for (const [code, { minutes, hours }] of codes) {
+        for (const [minute, { n }] of minutes) {
           to.minute.run(minute, action, code, n)
           sum += (((minute % MODULUS) * 3 + action * 5 + code * 7) % MODULUS) * n
         }
-    for (const [column, kind] of Object.entries(COUNTED_KINDS))
-      for (const [hour, words] of this.#hours[column as CountedColumn])
-        for (const [word, { n, refused }] of words) {
-          to.hour.run(kind, hour, word, n, refused)
-          sum += ((kind * 11 + (hour % MODULUS) * 13 + word * 17) % MODULUS) * (n + refused * 3)
-        }
+        const decision = action * 19 + code * 23
+        for (const [hour, names] of hours)
+          for (const [column, kind] of Object.entries(COUNTED_KINDS))
+            for (const [word, { n }] of names[column as CountedColumn]) {
+              to.hour.run(kind, hour, word, action, code, n)
+              const name = kind * 11 + (hour % MODULUS) * 13 + word * 17
+              sum += ((name + decision) % MODULUS) * n
+            }
+      }
     this.clear()
     return sum
   }
 
   clear(): void {
-    this.#minutes.clear()
-    for (const table of Object.values(this.#hours)) table.clear()
+    this.#decisions.clear()
   }
 }
 
-function count(
-  table: CountTable,
-  { first, second, refused }: { first: number; second: number; refused: number },
-): void {
-  const counts = table.get(first) ?? new Map<number, CallCount>()
-  if (counts.size === 0) table.set(first, counts)
-  const known = counts.get(second)
-  if (known === undefined) counts.set(second, { n: 1, refused })
-  else {
-    known.n++
-    known.refused += refused
-  }
+function count(table: CountTable, key: number): void {
+  const known = table.get(key)
+  if (known === undefined) table.set(key, { n: 1 })
+  else known.n++
 }

@@ -103,6 +103,11 @@ describe('F10: a changed index', () => {
     ['a count changed', 'UPDATE minutes SET n = n + 1'],
     ['a count deleted', 'DELETE FROM hours WHERE kind = 3'],
     [
+      'calls counted with another decision, and the sum of counts',
+      `UPDATE hours SET code = 1 WHERE action <> 1 AND kind = 1;
+       UPDATE tally SET counts = ${COUNTS_SUM}`,
+    ],
+    [
       'counts and their sum',
       `UPDATE minutes SET n = n + 1; UPDATE tally SET counts = ${COUNTS_SUM}`,
     ],

@@ -91,9 +91,10 @@ const INDEX = `
     kind INTEGER NOT NULL,
     hour INTEGER NOT NULL,
     word INTEGER NOT NULL,
+    action INTEGER NOT NULL,
+    code INTEGER NOT NULL,
     n INTEGER NOT NULL,
-    refused INTEGER NOT NULL,
-    PRIMARY KEY (kind, hour, word)
+    PRIMARY KEY (kind, hour, word, action, code)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE subtrees (first INTEGER PRIMARY KEY, hash BLOB NOT NULL) STRICT;
   CREATE TABLE through (id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;`
@@ -131,7 +132,7 @@ export function ledgerFile(directory: string): OpenOptions {
 }
 
 export function indexFile(directory: string): OpenOptions {
-  const migrations = ['', '', '', '', '', INDEX_ANEW + INDEX_SCHEMA]
+  const migrations = ['', '', '', '', '', '', INDEX_ANEW + INDEX_SCHEMA]
   return { directory, name: 'ledger-index.db', migrations, isDerived: true }
 }
 
