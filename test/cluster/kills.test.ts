@@ -92,7 +92,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('kills', postgres), ()
     await lookOn(later!)
   })
 
-  /** What the console of the gate that is left shows: which gates are lost, and its calls in figures, as
+  /** What the console of the gate that is left shows: which gates are lost, and the calls of all in figures, as
    * they are in the database. */
   async function lookOn(gate: RunningGate): Promise<void> {
     const client = await open(gate)
@@ -119,10 +119,13 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('kills', postgres), ()
     const untilMs = Date.now() + 1
     const records: LedgerRecord[] = []
     const connections = new PostgresConnections(parsePostgresUrl(server.url()))
-    for await (const { text } of readChain(connections, 'later', 1)) records.push(decode(text))
+    for (const gate of ['asks', 'decides', 'later', 'uses'])
+      for await (const { text } of readChain(connections, gate, 1)) records.push(decode(text))
     await connections.close()
     for (const fromMs of [sinceMs, sinceMs - 1_000, sinceMs - 60_000]) {
-      const overview = await get(`/overview?sinceMs=${fromMs}&untilMs=${untilMs}`)
+      const path = `/overview?sinceMs=${fromMs}&untilMs=${untilMs}`
+      await until(async () => !('notFollowed' in ((await get(path)) as Overview)))
+      const overview = await get(path)
       const counted = countOverview(records, { sinceMs: fromMs, untilMs })
       expect(readFigures(overview as Overview)).toEqual(counted)
       expect(Object.keys(counted.totals).sort()).toEqual(expect.arrayContaining(['allow', 'deny']))

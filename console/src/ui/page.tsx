@@ -59,6 +59,15 @@ export function Notice({
   )
 }
 
+/** Gates share a store, and what others recorded may be missing. */
+export function NotFollowed({ why }: { why: string }): JSX.Element {
+  return (
+    <Notice kind="warn">
+      Records of other gates may be missing: <GateText text={why} />.
+    </Notice>
+  )
+}
+
 export function ErrorNotice({
   error,
   again,

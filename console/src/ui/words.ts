@@ -50,6 +50,16 @@ export const short = (value: number): string => compact.format(value)
 export const money = (value: number): string =>
   value === 0 ? '0' : value.toFixed(value < 1 ? 4 : 2)
 
+/** A record by its number; where gates share a store, by its gate and the number there. */
+export function nameRecord({ seq, origin }: NumberedRecord): string {
+  return origin === undefined ? String(seq) : `${origin.gate} ${origin.seq}`
+}
+
+interface NumberedRecord {
+  readonly seq: number
+  readonly origin?: { readonly gate: string; readonly seq: number } | undefined
+}
+
 export function plural(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`
 }

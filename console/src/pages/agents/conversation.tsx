@@ -13,7 +13,7 @@ import { Icon } from '../../ui/icons.tsx'
 import { OutcomeBadge } from '../../ui/marks.tsx'
 import { Empty } from '../../ui/page.tsx'
 import { LongText, UntrustedText } from '../../ui/text.tsx'
-import { clock, millis, money, short } from '../../ui/words.ts'
+import { clock, millis, money, nameRecord, short } from '../../ui/words.ts'
 import { useInbox } from '../approvals/inbox.ts'
 import type { CallAddress } from '../live/explained.tsx'
 
@@ -134,7 +134,7 @@ function Recorded({ record, onCall }: { record: CallRecord; onCall: OpenCall }):
       <OutcomeBadge word={record.word} bare says={record.code} />
       <span className="muted num">{clock(record.atMs)}</span>
       <Button kind="quiet" onPress={() => onCall(record)}>
-        Record {record.seq}
+        Record {nameRecord(record)}
       </Button>
       {request !== undefined && <Link to={pathTo('approvals', request.id)}>Approval</Link>}
     </div>

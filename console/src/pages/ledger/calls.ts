@@ -22,6 +22,7 @@ interface Calls {
   readonly next: number | null
   readonly behind: number
   readonly indexRebuilt?: string | undefined
+  readonly notFollowed?: string | undefined
   /** The search goes on from here by itself. */
   readonly searchedToMs?: number | undefined
 }
@@ -71,7 +72,7 @@ export function useCalls(filter: string, order: CallOrder, isFollowing: boolean)
     }
   }, [key, ask])
   const shown = state?.key === key ? state : undefined
-  const isBehind = shown !== undefined && shown.behind > 0
+  const isBehind = shown !== undefined && (shown.behind > 0 || shown.notFollowed !== undefined)
   // biome-ignore lint/correctness/useExhaustiveDependencies: after every answer, until there is nothing left
   useEffect(() => {
     if (!isBehind) return
@@ -128,22 +129,24 @@ function useNews(
 function merged(
   had: Calls | undefined,
   key: string,
-  { calls, next, behind, indexRebuilt, searchedToMs }: LedgerPage,
+  page: LedgerPage,
   from: number | undefined,
 ): Calls {
-  if (had === undefined) return { key, calls, next, behind, indexRebuilt, searchedToMs }
+  const { calls, next, behind, indexRebuilt, notFollowed, searchedToMs } = page
+  if (had === undefined) return { key, ...page }
   if (from !== undefined)
     return had.next === from ? { ...had, calls: [...had.calls, ...calls], next, searchedToMs } : had
   const isOldest = key.endsWith('oldest')
   const last = calls.at(-1)?.seq ?? 0
   const first = had.calls[0]?.seq ?? 0
   const meets = next === null || isOldest || first >= last
-  if (!meets) return { key, calls, next, behind, indexRebuilt, searchedToMs }
+  if (!meets) return { key, ...page }
   const rest = had.calls.filter(({ seq }) => (isOldest ? seq > last : seq < last))
   return {
     key,
     behind,
     indexRebuilt,
+    notFollowed,
     calls: [...calls, ...rest],
     ...(rest.length > 0
       ? { next: had.next, searchedToMs: had.searchedToMs }

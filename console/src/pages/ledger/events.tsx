@@ -10,9 +10,9 @@ import {
 import { useResource } from '../../resource.ts'
 import { setQuery, useRoute } from '../../route.ts'
 import { TextField } from '../../ui/fields.tsx'
-import { Empty, Loading } from '../../ui/page.tsx'
+import { Empty, Loading, NotFollowed } from '../../ui/page.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
-import { date } from '../../ui/words.ts'
+import { date, nameRecord } from '../../ui/words.ts'
 
 export function Events(): JSX.Element {
   const { value } = useResource<LedgerEvents>('/ledger/events', 5_000)
@@ -38,6 +38,7 @@ export function Events(): JSX.Element {
           onChange={(text) => setQuery({ q: text })}
         />
       </div>
+      {value?.notFollowed !== undefined && <NotFollowed why={value.notFollowed} />}
       {value === undefined && <Loading />}
       {value !== undefined && shown.length === 0 && (
         <Empty icon="ledger" title={q === '' ? 'No events yet' : 'No matching events'}>
@@ -47,7 +48,7 @@ export function Events(): JSX.Element {
       <ol className="card event-list" hidden={shown.length === 0}>
         {shown.map((event) => (
           <li key={event.seq} className="event">
-            <span className="num muted">{event.seq}</span>
+            <span className="num muted">{nameRecord(event)}</span>
             <span className="num muted">{date(event.atMs)}</span>
             <span className="strong">{titleOfEvent(event.name, parse(event.detail))}</span>
             <details>

@@ -15,7 +15,7 @@ import { Chips } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { VirtualList } from '../../ui/long-list.tsx'
 import { useNarrow } from '../../ui/narrow.ts'
-import { Empty, ErrorNotice, Loading, Notice, PageHead } from '../../ui/page.tsx'
+import { Empty, ErrorNotice, Loading, NotFollowed, Notice, PageHead } from '../../ui/page.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
 import { complain } from '../../ui/toasts.tsx'
 import { clock, count, date, duration, millis, moment } from '../../ui/words.ts'
@@ -64,6 +64,7 @@ function Calls(): JSX.Element {
     isFollowing,
   )
   const { call, open } = useOpenCall()
+  const ofGates = state?.calls[0]?.origin !== undefined
   const isNarrow = useNarrow()
   const every = isFollowing ? FOLLOWED_MS : undefined
   const histogram = useResource<CallHistogram>(`/ledger/histogram${key}`, every)
@@ -114,7 +115,7 @@ function Calls(): JSX.Element {
         <TimelineHead span={histogram.value} first={state?.calls[0]} filter={filter} />
       )}
       <section
-        className={`card ledger-rows${isTimeline ? ' timeline' : ''}`}
+        className={`card ledger-rows${isTimeline ? ' timeline' : ''}${ofGates ? ' of-gates' : ''}`}
         aria-label="Calls on record"
         aria-busy={state === undefined}
       >
@@ -131,6 +132,11 @@ function Calls(): JSX.Element {
               The newest {count(state.behind)} records are being indexed and not searched yet; the
               page looks again by itself.
             </Notice>
+          </div>
+        )}
+        {state?.notFollowed !== undefined && (
+          <div className="ledger-behind">
+            <NotFollowed why={state.notFollowed} />
           </div>
         )}
         {state?.indexRebuilt !== undefined && (

@@ -8,13 +8,13 @@ import { setQuery } from '../../route.ts'
 import type { RowOf } from '../../ui/long-list.tsx'
 import { OutcomeBadge } from '../../ui/marks.tsx'
 import { TextLine } from '../../ui/text.tsx'
-import { duration, millis, moment } from '../../ui/words.ts'
+import { duration, millis, moment, nameRecord } from '../../ui/words.ts'
 
 export const CallRow = memo(function CallRow(props: RowOf<CallRecord>): JSX.Element {
   const { item: call } = props
   return (
     <Row {...props} className="ledger-row">
-      <span className="num muted">{call.seq}</span>
+      <span className="num muted">{nameRecord(call)}</span>
       <span className="num muted">{moment(call.atMs)}</span>
       <Decision call={call} />
       <Tool call={call} />
@@ -63,7 +63,7 @@ function Row({
       <button
         type="button"
         className="row-open"
-        aria-label={`Explain record ${call.seq}`}
+        aria-label={`Explain record ${nameRecord(call)}`}
         onClick={() => onOpen(call)}
       />
       {children}

@@ -18,7 +18,7 @@ import { LimitOwner } from '../../ui/limit-owner.tsx'
 import { Category, OutcomeBadge } from '../../ui/marks.tsx'
 import { ErrorNotice, Loading } from '../../ui/page.tsx'
 import { LongText, UntrustedText } from '../../ui/text.tsx'
-import { bytes, formatPointer, millis, moment, span } from '../../ui/words.ts'
+import { bytes, formatPointer, millis, moment, nameRecord, span } from '../../ui/words.ts'
 import type { NewRuleAction } from '../policy/rule-from-call.tsx'
 import './live.css'
 
@@ -209,7 +209,7 @@ function WholeCall({ call }: { call: CallExplanation }): JSX.Element {
           </dd>
           <dt>Record</dt>
           <dd className="num">
-            {call.seq}
+            {nameRecord(call)}
             {call.outcome !== null && `, outcome ${call.outcome.seq}`}
           </dd>
           <dt>Policy</dt>

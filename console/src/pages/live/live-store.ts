@@ -37,6 +37,8 @@ export interface LiveState {
   readonly seconds: ReadonlyMap<number, SecondCounts>
   readonly tools: ReadonlyMap<string, Tool>
   readonly boundsMs: readonly number[]
+  /** Whose calls they are, where gates share a store. */
+  readonly gate: string | undefined
   /** Nothing is known of before. */
   readonly sinceS: number
   readonly state: 'loading' | 'open' | 'lost'
@@ -60,6 +62,7 @@ export class LiveStore {
     seconds: new Map(),
     tools: new Map(),
     boundsMs: [],
+    gate: undefined,
     sinceS: Number.POSITIVE_INFINITY,
     left: 0,
     version: 0,
@@ -74,6 +77,7 @@ export class LiveStore {
   #left = 0
   #connection: Pick<LiveState, 'state' | 'why'> = { state: 'loading', why: '' }
   #boundsMs: readonly number[] = []
+  #gate: string | undefined
   #sinceS = Number.POSITIVE_INFINITY
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -116,8 +120,9 @@ export class LiveStore {
   }
 
   /** Everything up to now: what was counted before is counted there too. */
-  #hello({ boundsMs, sinceMs, seconds }: LiveSnapshot): void {
+  #hello({ boundsMs, gate, sinceMs, seconds }: LiveSnapshot): void {
     this.#boundsMs = boundsMs
+    this.#gate = gate
     this.#sinceS = Math.ceil(sinceMs / 1_000)
     this.#seconds.clear()
     this.#tools.clear()
@@ -204,6 +209,7 @@ export class LiveStore {
         seconds: this.#seconds,
         tools: this.#tools,
         boundsMs: this.#boundsMs,
+        gate: this.#gate,
         sinceS: this.#sinceS,
         ...this.#connection,
         left: this.#left,

@@ -95,7 +95,7 @@ export function Live(): JSX.Element {
           {paused !== undefined
             ? `paused at ${clock(paused.atS * 1_000)}`
             : live.state === 'open'
-              ? 'connected'
+              ? `connected${state.gate === undefined ? '' : `, calls of the gate ${state.gate}`}`
               : live.state === 'lost'
                 ? `connection lost${live.why === '' ? '' : `: ${live.why}`}`
                 : 'connecting'}

@@ -18,7 +18,7 @@ import { splitTool, toLines } from '../../ui/call-counts.ts'
 import { Chips } from '../../ui/fields.tsx'
 import { Icon, type IconName } from '../../ui/icons.tsx'
 import { OutcomeBadge, WORDS } from '../../ui/marks.tsx'
-import { ErrorNotice, Loading, Notice, PageHead } from '../../ui/page.tsx'
+import { ErrorNotice, Loading, NotFollowed, Notice, PageHead } from '../../ui/page.tsx'
 import { PERIODS } from '../../ui/periods.ts'
 import { Plot } from '../../ui/plot.tsx'
 import { TopList } from '../../ui/top-list.tsx'
@@ -122,7 +122,7 @@ function Attention(): JSX.Element {
           detail={
             lost.length > 0
               ? lost.map(({ name, seenAtMs }) => `${name} since ${minute(seenAtMs)}`).join(', ')
-              : `figures of this gate, ${gates.find(({ isThis }) => isThis)?.name ?? ''}`
+              : 'figures of all gates'
           }
         />
       )}
@@ -197,6 +197,7 @@ function Figures({ data, range }: { data: OverviewData; range: string }): JSX.El
           {count(behind)} of the newest records are being indexed and not counted yet.
         </Notice>
       )}
+      {data.notFollowed !== undefined && <NotFollowed why={data.notFollowed} />}
       <section className="card" aria-label="Calls by decision">
         <div className="plot-head">
           <h2 className="small-head">Calls</h2>

@@ -17,6 +17,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/fields.tsx'
 import { ErrorNotice, Loading, Notice } from '../../ui/page.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
+import { nameRecord } from '../../ui/words.ts'
 import { type PolicyTest, SaveDialog } from './save.tsx'
 
 export type NewRuleAction = 'allow' | 'require_approval' | 'deny'
@@ -144,7 +145,12 @@ function Drafted({
     const numbers = Object.fromEntries(listNumbers(call))
     const args = from === undefined ? numbers : { ...numbers, [from.argument]: from.value }
     const says = from === undefined ? 'always' : `from ${from.argument} ${from.value} on`
-    return { name: `record ${call.seq}: ${action} ${says}`, call: tool, args, expect: action }
+    return {
+      name: `record ${nameRecord(call)}: ${action} ${says}`,
+      call: tool,
+      args,
+      expect: action,
+    }
   }, [call, action, from, tool])
   if (text === undefined || text === before)
     return (

@@ -34,10 +34,13 @@ export function startConsole(
 ): StartedConsole {
   const { config, meter, watch, policies, reload, tools } = parts
   const page = new ConsolePage()
-  const hub = new LiveHub({ meter, watch, nowMs })
-  // In a thread of its own: the whole chain takes minutes, for which other questions would wait.
-  const verifier = new LedgerReader(config.data)
-  const reader = new LedgerReader(config.data, verifier)
+  const { cluster, data: directory } = config
+  const hub = new LiveHub({ meter, watch, nowMs, gate: cluster?.name })
+  const isMerged = cluster !== undefined
+  // In threads of their own: the whole chain takes minutes, for which other questions would wait.
+  const verifier = new LedgerReader({ directory })
+  const checker = isMerged ? new LedgerReader({ directory, isMerged }) : verifier
+  const reader = new LedgerReader({ directory, isMerged, store: cluster?.store }, checker)
   const store = new ConsoleStore(config.data)
   const flushTools = () => tools.flush()
   const nameSession = (id: string) => parts.gate.sessions.nameOf(id)
@@ -69,6 +72,7 @@ export function startConsole(
       store.close()
       void reader.close()
       void verifier.close()
+      void checker.close()
     },
   }
 }

@@ -63,6 +63,12 @@ export const GATE_BEAT_MS = 1_000
 export const GATE_GONE_MS = 10_000
 /** Records of a chain that are read from the shared store at a time. */
 export const CHAIN_PAGE_ROWS = 1_000
+/** Records of all gates that the console's copy takes from the shared store at a time. */
+export const FOLLOWED_ROWS_MAX = 2_000
+/** Records of one gate that are taken at a time even if there are very many gates. */
+export const FOLLOWED_ROWS_MIN = 20
+/** Size of the records of all gates that are taken at a time; the one that exceeds it is the last. */
+export const FOLLOWED_BYTES_MAX = 8 * 1_048_576
 /** How long a freeze waits for the other gates to confirm it. Those that did not are reported. */
 export const CONFIRM_MS_MAX = 2_000
 /** How often a freeze checks whether the other gates have confirmed it. */

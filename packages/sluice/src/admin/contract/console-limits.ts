@@ -78,6 +78,17 @@ export const EVENTS_MAX = 300
 export const READINGS_MAX = 64
 /** How long the thread that reads the ledger stays up without a query. */
 export const READER_IDLE_MS = 120_000
+/**
+ * How long that thread stays up without a query if it follows the records of all gates that share a
+ * store: until then, whoever comes back finds them up to date.
+ */
+export const FOLLOWER_IDLE_MS = 7 * 24 * 60 * 60_000
+/** How often it looks for records of the other gates while nobody asks. */
+export const FOLLOW_EVERY_MS = 5_000
+/** How long a query waits for records of the other gates. Beyond it, the answer says how many are missing. */
+export const FOLLOW_WAIT_MS = 2_000
+/** Free disk space below which records of the other gates are no longer copied. */
+export const FOLLOW_FREE_BYTES_MIN = 512 * 1_048_576
 
 /**
  * How long a call that was made from the console waits for its answer. A pending approval ends with

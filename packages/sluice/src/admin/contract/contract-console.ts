@@ -9,6 +9,8 @@ import type { LiveRow, OutcomeLabel } from './contract-live.ts'
 
 export interface CallRecord extends LiveRow {
   readonly seq: number
+  /** Where gates share a store: whose record it is, and its number in the chain of that gate. */
+  readonly origin?: { readonly gate: string; readonly seq: number }
   /** The client of the session, marked as self-reported; missing if the ledger does not say. */
   readonly sessionName?: string
   /** What rules in shadow mode would have done; empty if none matched. */
@@ -67,6 +69,8 @@ export interface LedgerPage {
   readonly next: number | null
   /** The newest records, so many, were not searched: they are being indexed. 0 if all were. */
   readonly behind: number
+  /** Where gates share a store: why records may be missing. */
+  readonly notFollowed?: string
   /** The index did not agree with the ledger and was built again: why. */
   readonly indexRebuilt?: string
   /** Only calls up to this time were searched for the text: `next` goes on from there. */
@@ -76,10 +80,12 @@ export interface LedgerPage {
 export interface LedgerEvents {
   readonly events: readonly {
     readonly seq: number
+    readonly origin?: CallRecord['origin']
     readonly atMs: number
     readonly name: string
     readonly detail: string
   }[]
+  readonly notFollowed?: string
 }
 
 export interface VerificationView {

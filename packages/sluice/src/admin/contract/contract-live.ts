@@ -52,6 +52,8 @@ export interface LiveTick extends LiveSecond {
 }
 
 export interface LiveSnapshot {
+  /** Whose calls they are, where gates share a store. */
+  readonly gate?: string
   readonly boundsMs: readonly number[]
   /** The gate started then, or five minutes ago: nothing is known of before. */
   readonly sinceMs: number

@@ -18,6 +18,8 @@ export interface CallHistogram {
   readonly newest?: number
   /** Records that are not indexed yet, and not counted. */
   readonly behind: number
+  /** Where gates share a store: why records may be missing. */
+  readonly notFollowed?: string
 }
 
 /** `GET /api/ledger/names`: names that calls have in one column. */

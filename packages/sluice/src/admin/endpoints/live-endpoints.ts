@@ -148,7 +148,7 @@ export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
       summary: 'one call with everything its verdict was reached from',
       handle: async ({ params, query }) => {
         const request = { ...query, callId: params.callId ?? '' }
-        const { called, behind } = await reader.ask('call', request)
+        const { called, behind, origin } = await reader.ask('call', request)
         if (called === null)
           throw new ApiError(
             'API_NOT_FOUND',
@@ -158,8 +158,10 @@ export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
             'look again in some seconds',
           )
         const { policy, decision, session } = called.record
-        const explained = explainCall(called, ruleText(policy, decision.rule))
-        return { ...explained, sessionName: nameSession(session) }
+        return explainCall(called, ruleText(policy, decision.rule), {
+          sessionName: nameSession(session),
+          ...(origin === undefined ? {} : { origin }),
+        })
       },
     }),
   ]

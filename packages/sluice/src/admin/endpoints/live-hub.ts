@@ -26,6 +26,8 @@ export interface LiveParts {
   readonly meter: Pick<Meter, 'decisions' | 'steps'>
   readonly watch: Pick<CallInstrumentation, 'tap'>
   readonly nowMs: () => number
+  /** Its name, where gates share a store. */
+  readonly gate?: string | undefined
 }
 
 interface Tick {
@@ -112,7 +114,9 @@ export class LiveHub implements CallTap {
   }
 
   #hello(): LiveSnapshot {
-    return { ...this.#history.read(), boundsMs: BOUNDS_MS }
+    const { gate } = this.#parts
+    const snapshot = { ...this.#history.read(), boundsMs: BOUNDS_MS }
+    return gate === undefined ? snapshot : { ...snapshot, gate }
   }
 
   #start(): void {

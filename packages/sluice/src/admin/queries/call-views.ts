@@ -10,10 +10,16 @@ import type { CallWithOutcome } from '../../ledger/query/query.ts'
 import { shadowText } from '../../ledger/records/shadow-text.ts'
 import type { CallExplanation, CallRecord } from '../contract/contract-console.ts'
 
-export function callRecord({ record, outcome }: CallWithOutcome, sessionName?: string): CallRecord {
+/** What a record alone does not say. */
+export type CallContext = Pick<CallRecord, 'sessionName' | 'origin'>
+
+export function callRecord(
+  { record, outcome }: CallWithOutcome,
+  context: CallContext = {},
+): CallRecord {
   const { decision } = record
   return {
-    ...(sessionName === undefined ? {} : { sessionName }),
+    ...context,
     shadowText: shadowText(decision.shadow),
     seq: record.seq,
     kind: record.kind,
@@ -41,11 +47,12 @@ export function callRecord({ record, outcome }: CallWithOutcome, sessionName?: s
 export function explainCall(
   called: CallWithOutcome,
   ruleText: CallExplanation['ruleText'],
+  context: CallContext,
 ): CallExplanation {
   const { record, outcome } = called
   const { guardrails, limits, shadow } = record.decision
   return {
-    ...callRecord(called),
+    ...callRecord(called, context),
     guardrails: guardrails.map(({ name, rule, action, undecided }) => ({
       name,
       rule,

@@ -103,7 +103,7 @@ test('a text is searched in parts, each with where the next goes on, and nothing
 })
 
 test('the thread answers others between two parts, and stops when nobody waits for the answer', async () => {
-  const reader = new LedgerReader(directory)
+  const reader = new LedgerReader({ directory })
   const answered: string[] = []
   const leaver = { socket: new EventEmitter() as never }
   const given = reader.ask('histogram', {}, leaver)
@@ -125,8 +125,8 @@ test('another thread checks the index, and what it had to repair is said with th
   const index = openDatabase(indexFile(directory))
   index.exec('DELETE FROM calls WHERE seq = 1')
   index.close()
-  const checker = new LedgerReader(directory)
-  const reader = new LedgerReader(directory, checker)
+  const checker = new LedgerReader({ directory })
+  const reader = new LedgerReader({ directory }, checker)
   const patience = { timeout: 60_000 }
   const read = async () => (await reader.ask('page', { limit: 1 })).indexRebuilt
   await expect.poll(read, patience).toContain('were changed')

@@ -2,6 +2,7 @@
 // whole chain verified, a policy tried on the last day. Runs in ledger-reader-thread.ts, beside the gate:
 // none of it may hold up a call.
 
+import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { loosenings } from '@sluice/policy/change/compare'
 import type { KnownTool } from '@sluice/policy/core/tools'
@@ -23,9 +24,12 @@ import {
   recordsFrom,
 } from '../../ledger/chain/read.ts'
 import { type ExportPage, exportPage } from '../../ledger/export/chunks.ts'
+import { openMergedReadOnly } from '../../ledger/merged/merged-ledger.ts'
+import { originReader, type RecordOrigin, toOriginal } from '../../ledger/merged/origins.ts'
 import { type CallWithOutcome, type Query, queryLedger } from '../../ledger/query/query.ts'
 import { type IndexOptions, RecordIndex } from '../../ledger/query/record-index.ts'
 import { SessionNames } from '../../ledger/query/session-names.ts'
+import { MERGED_FOLDER } from '../../ledger/records/files.ts'
 import type { DecisionRecord, LedgerRecord, OutcomeRecord } from '../../ledger/records/record.ts'
 import { verifyLedger } from '../../ledger/verify/verify.ts'
 import { replay } from '../../operations/replay.ts'
@@ -63,6 +67,10 @@ interface IndexingOptions {
   readonly stepRecords: number
   /** False: another thread does. */
   readonly isChecked?: boolean
+  /** The records of all gates that share a store are read, in place of those of this one. */
+  readonly isMerged?: boolean
+  /** What is known to be missing there. */
+  readonly following?: { readonly behind: number; readonly why: string | undefined } | undefined
 }
 
 export class LedgerQueries {
@@ -70,8 +78,11 @@ export class LedgerQueries {
   readonly #indexing: IndexingOptions
   readonly #searching: number
   readonly #ledger: DatabaseSync
+  readonly #originOf: (seq: number) => RecordOrigin | undefined
   readonly #index: RecordIndex | undefined
   readonly #names: SessionNames
+  /** This gate's ledger, once it is needed. */
+  #ownLedger: DatabaseSync | undefined
   #store: DatabaseSync | undefined
   #isBehind = false
   /** Why the index had to be built again, since this was opened. */
@@ -87,8 +98,11 @@ export class LedgerQueries {
     this.#directory = directory
     this.#indexing = indexing
     this.#searching = searching
-    this.#ledger = openLedgerReadOnly(directory)
-    this.#index = indexOf(directory, this.#ledger, {
+    const { isMerged = false } = indexing
+    const folder = isMerged ? join(directory, MERGED_FOLDER) : directory
+    this.#ledger = isMerged ? openMergedReadOnly(folder) : openLedgerReadOnly(folder)
+    this.#originOf = isMerged ? originReader(this.#ledger) : () => undefined
+    this.#index = indexOf(folder, this.#ledger, {
       isChecked: indexing.isChecked ?? true,
       onRebuilt: (why) => this.noteRebuilt(why),
     })
@@ -108,14 +122,35 @@ export class LedgerQueries {
       calls: this.#withSessionNames(calls),
       next: next ?? part?.next ?? null,
       ...(next === null && part !== undefined ? { searchedToMs: part.searchedToMs } : {}),
-      behind: index === undefined ? 0 : behind,
+      behind: (index === undefined ? 0 : behind) + this.#notCopied,
+      ...this.#notFollowed,
       ...(this.#rebuilt === undefined ? {} : { indexRebuilt: this.#rebuilt }),
     }
   }
 
   #withSessionNames(calls: readonly CallWithOutcome[]): CallRecord[] {
     this.#names.load(calls.map(({ record }) => record.session))
-    return calls.map((call) => callRecord(call, this.#names.nameOf(call.record.session)))
+    return calls.map((call) => {
+      const sessionName = this.#names.nameOf(call.record.session)
+      return callRecord(call, {
+        ...(sessionName === undefined ? {} : { sessionName }),
+        ...this.#origin(call.record.seq),
+      })
+    })
+  }
+
+  #origin(seq: number): { readonly origin?: RecordOrigin } {
+    const origin = this.#originOf(seq)
+    return origin === undefined ? {} : { origin }
+  }
+
+  get #notCopied(): number {
+    return this.#indexing.following?.behind ?? 0
+  }
+
+  get #notFollowed(): { readonly notFollowed?: string } {
+    const why = this.#indexing.following?.why
+    return why === undefined ? {} : { notFollowed: why }
   }
 
   /** Reads every row from time to time; why the index had to be built again, if it had. */
@@ -139,6 +174,7 @@ export class LedgerQueries {
   close(): void {
     this.#index?.close()
     this.#ledger.close()
+    this.#ownLedger?.close()
     this.#store?.close()
   }
 
@@ -164,10 +200,19 @@ export class LedgerQueries {
     if (seq !== undefined) {
       const record = recordReader(this.#ledger)(seq)
       const isIt = record !== undefined && isCall(record) && record.callId === callId
-      return { called: isIt ? { record, outcome: this.#outcomeOf(seq) } : null, behind: 0 }
+      if (!isIt) return { called: null, behind: this.#notCopied }
+      return this.#withOrigin({ record, outcome: this.#outcomeOf(seq) }, 0)
     }
-    const called = this.#amongNewest(address)
-    return called === undefined ? this.#byIndex(address) : { called, behind: 0 }
+    const newest = this.#amongNewest(address)
+    const found = newest === undefined ? this.#byIndex(address) : { called: newest, behind: 0 }
+    if (found.called === null) return { ...found, behind: found.behind + this.#notCopied }
+    return this.#withOrigin(found.called, found.behind)
+  }
+
+  /** The outcome with the number that its gate gave it. */
+  #withOrigin({ record, outcome }: CallWithOutcome, behind: number): CallLookup {
+    const original = outcome && (toOriginal(outcome, this.#originOf) as OutcomeRecord)
+    return { called: { record, outcome: original }, ...this.#origin(record.seq), behind }
   }
 
   #amongNewest({ callId, atMs }: CallAddress): CallWithOutcome | undefined {
@@ -221,18 +266,19 @@ export class LedgerQueries {
       if (record.kind === 'event')
         events.push({
           seq: record.seq,
+          ...this.#origin(record.seq),
           atMs: record.atMs,
           name: record.name,
           detail: JSON.stringify(record.detail),
         })
       if (events.length >= EVENTS_MAX || ++seen > LIVE_PAST_RECORDS_MAX * 10) break
     }
-    return { events }
+    return { events, ...this.#notFollowed }
   }
 
   overview(request: OverviewRequest): Overview {
     const { index, behind } = this.#searched()
-    return { ...readOverview(index.database, request), behind }
+    return { ...readOverview(index.database, request), behind, ...this.#notFollowed }
   }
 
   *histogram(query: Query): WorkInParts<CallHistogram> {
@@ -241,7 +287,7 @@ export class LedgerQueries {
     const counting = readHistogram(index.database, query)
     for (;;) {
       const { done, value } = counting.next()
-      if (done) return { ...value, behind }
+      if (done) return { ...value, behind, ...this.#notFollowed }
       yield
       if (index.through < through) throw new Error('the index was built again meanwhile: ask again')
     }
@@ -254,14 +300,16 @@ export class LedgerQueries {
   #searched(): { readonly index: RecordIndex; readonly behind: number } {
     const behind = this.#catchUp(this.#indexing.waitMs)
     if (this.#index === undefined) throw new Error('the ledger has no index: it cannot be written')
-    return { index: this.#index, behind }
+    return { index: this.#index, behind: behind + this.#notCopied }
   }
 
+  /** Of this gate, as what follows it is. */
   past(nowMs: number): LiveRows {
+    const ledger = this.#own
     const outcomes = new Map<number, OutcomeRecord>()
     const rows: CallRecord[] = []
     let seen = 0
-    for (const record of recordsBackwards(this.#ledger)) {
+    for (const record of recordsBackwards(ledger)) {
       if (record.atMs < nowMs - LIVE_PAST_MS || ++seen > LIVE_PAST_RECORDS_MAX) break
       if (record.kind === 'outcome') outcomes.set(record.intent, record)
       if (record.kind !== 'intent' && record.kind !== 'refusal') continue
@@ -271,11 +319,18 @@ export class LedgerQueries {
     return { rows: rows.reverse() }
   }
 
+  get #own(): DatabaseSync {
+    if (this.#indexing.isMerged !== true) return this.#ledger
+    this.#ownLedger ??= openLedgerReadOnly(this.#directory)
+    return this.#ownLedger
+  }
+
   /** A stretch of an export. */
   stretch({ query, format, from }: ExportPageRequest): ExportPage {
     return exportPage(this.#ledger, query, {
       form: { format, version: readPackageVersion() },
       from,
+      originOf: this.#originOf,
     })
   }
 

@@ -2,19 +2,33 @@
 // that takes long in parts with others in between, and brings the index up to date between them.
 // Started by ledger-reader.ts; ends with the gate.
 
+import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
-import { INDEX_STEP_RECORDS, INDEX_WAIT_MS } from '../contract/console-limits.ts'
+import { MERGED_FOLDER } from '../../ledger/records/files.ts'
+import { FOLLOW_WAIT_MS, INDEX_STEP_RECORDS, INDEX_WAIT_MS } from '../contract/console-limits.ts'
+import { ClusterFollower } from './cluster-follower.ts'
 import type { WorkInParts } from './histogram.ts'
 import { LedgerQueries } from './ledger-queries.ts'
 
-const { directory, isChecked } = workerData as ReaderOptions
-const indexing = { waitMs: INDEX_WAIT_MS, stepRecords: INDEX_STEP_RECORDS, isChecked }
-const reading = new LedgerQueries(directory, indexing)
+const { directory, isChecked, isMerged, store } = workerData as ReaderOptions
+const following =
+  store === undefined ? undefined : new ClusterFollower(join(directory, MERGED_FOLDER), store)
+const reading = new LedgerQueries(directory, {
+  waitMs: INDEX_WAIT_MS,
+  stepRecords: INDEX_STEP_RECORDS,
+  isChecked,
+  isMerged,
+  following,
+})
 
 export interface ReaderOptions {
   readonly directory: string
   /** False: another thread checks the index. */
   readonly isChecked: boolean
+  /** The records of all gates that share a store are read, in place of those of this one. */
+  readonly isMerged: boolean
+  /** The address of the shared store, where this thread is the one that copies these records. */
+  readonly store: string | undefined
 }
 
 export interface ReadRequest {
@@ -45,13 +59,26 @@ export interface GiveUpRequest {
 parentPort?.on('message', (request: ReadRequest | GiveUpRequest) => {
   const { id } = request
   if (request.ask === 'give up') return giveUp(id)
-  const { ask, with: args } = request
+  if (following === undefined || NEEDS_NO_NEWS.has(request.ask)) return begin(request)
+  void following.follow(FOLLOW_WAIT_MS).then(() => begin(request))
+})
+
+/** What is not about recorded calls, or only about this gate's. */
+const NEEDS_NO_NEWS: ReadonlySet<ReadRequest['ask']> = new Set([
+  'past',
+  'verify',
+  'checkIndex',
+  'noteRebuilt',
+  'tools',
+])
+
+function begin({ id, ask, with: args }: ReadRequest): void {
   answer(id, () => {
     const value = reading[ask](args as never)
-    return isInParts(value) ? begin({ id, parts: value }) : { value }
+    return isInParts(value) ? queue({ id, parts: value }) : { value }
   })
   scheduleIndexing()
-})
+}
 
 interface Unfinished {
   readonly id: number
@@ -65,7 +92,7 @@ function isInParts(value: object): value is WorkInParts<unknown> {
   return Symbol.iterator in value && 'next' in value
 }
 
-function begin(work: Unfinished): undefined {
+function queue(work: Unfinished): undefined {
   unfinished.push(work)
   schedulePart()
   return undefined

@@ -5,7 +5,12 @@ import type { IncomingMessage } from 'node:http'
 import { extname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { INDEX_CHECK_EVERY_MS } from '../../ledger/records/limits.ts'
-import { INDEX_CHECK_WAIT_MS, READER_IDLE_MS, READINGS_MAX } from '../contract/console-limits.ts'
+import {
+  FOLLOWER_IDLE_MS,
+  INDEX_CHECK_WAIT_MS,
+  READER_IDLE_MS,
+  READINGS_MAX,
+} from '../contract/console-limits.ts'
 import { ApiError } from '../http/errors.ts'
 import type { WorkInParts } from './histogram.ts'
 import type { LedgerQueries } from './ledger-queries.ts'
@@ -31,8 +36,15 @@ interface PendingRead {
   readonly reject: (error: Error) => void
 }
 
+export interface LedgerReaderOptions {
+  readonly directory: string
+  /** Reads the records of all gates that share a store; copied there by the reader that is given its address. */
+  readonly isMerged?: boolean
+  readonly store?: string | undefined
+}
+
 export class LedgerReader {
-  readonly #directory: string
+  readonly #options: LedgerReaderOptions
   /** Checks the index for this one. */
   readonly #checker: LedgerReader | undefined
   readonly #waiting = new Map<number, PendingRead>()
@@ -42,8 +54,8 @@ export class LedgerReader {
   #checkAgainMs = Number.NEGATIVE_INFINITY
   #checking: Promise<unknown> = Promise.resolve()
 
-  constructor(directory: string, checker?: LedgerReader) {
-    this.#directory = directory
+  constructor(options: LedgerReaderOptions, checker?: LedgerReader) {
+    this.#options = options
     this.#checker = checker
   }
 
@@ -100,12 +112,10 @@ export class LedgerReader {
   #start(): Worker {
     if (this.#worker !== undefined) return this.#worker
     const file = join(import.meta.dirname, `ledger-reader-thread${extname(import.meta.filename)}`)
-    const worker = new Worker(file, {
-      workerData: {
-        directory: this.#directory,
-        isChecked: this.#checker === undefined,
-      } satisfies ReaderOptions,
-    })
+    const { directory, isMerged = false, store } = this.#options
+    const isChecked = this.#checker === undefined
+    const workerData: ReaderOptions = { directory, isChecked, isMerged, store }
+    const worker = new Worker(file, { workerData })
     worker.on('message', ({ id, value, error }) => this.#answered(id, value, error))
     worker.on('error', (error) => this.#ended(worker, error.message))
     worker.on('exit', () => this.#ended(worker, 'the thread that reads the ledger has ended'))
@@ -121,7 +131,8 @@ export class LedgerReader {
     else waiting.reject(new ApiError('API_FAULT', error, 'see `sluice ledger verify`'))
     if (this.#waiting.size > 0) return
     this.#worker?.unref()
-    this.#idle = setTimeout(() => void this.close(), READER_IDLE_MS).unref()
+    const idleMs = this.#options.store === undefined ? READER_IDLE_MS : FOLLOWER_IDLE_MS
+    this.#idle = setTimeout(() => void this.close(), idleMs).unref()
   }
 
   #giveUp(id: number): void {

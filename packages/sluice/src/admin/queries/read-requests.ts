@@ -4,6 +4,7 @@ import type { NewCase } from '@sluice/policy/cases/add-case'
 import type { PolicyDocument } from '../../gateway/state/documents.ts'
 import type { ExportCursor } from '../../ledger/export/chunks.ts'
 import type { ExportFormat } from '../../ledger/export/forms.ts'
+import type { RecordOrigin } from '../../ledger/merged/origins.ts'
 import type { CallWithOutcome, Query } from '../../ledger/query/query.ts'
 
 export interface CallAddress {
@@ -17,6 +18,7 @@ export interface CallAddress {
 export interface CallLookup {
   /** Null if it is not on record, or not among what is indexed. */
   readonly called: CallWithOutcome | null
+  readonly origin?: RecordOrigin | undefined
   readonly behind: number
 }
 

@@ -20,7 +20,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { OperationError } from '../../core/operation-error.ts'
 import { readCheckpoints } from '../../ledger/chain/checkpoint-file.ts'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
-import { CHECKPOINTS_FILE } from '../../ledger/records/files.ts'
+import { CHECKPOINTS_FILE, MERGED_FOLDER } from '../../ledger/records/files.ts'
 import { verifyLedger } from '../../ledger/verify/verify.ts'
 import { DATA_VERSION } from './data-version.ts'
 import { BACKUP_FILES_MAX } from './limits.ts'
@@ -86,8 +86,14 @@ export function verifyDirectory(directory: string) {
 export function filesOf(directory: string): string[] {
   const names: string[] = []
   for (const name of readdirSync(directory, { recursive: true, encoding: 'utf8' })) {
-    const top = name.split(/[\\/]/).at(-1) ?? name
-    if (LEFT_OUT.test(top) || !lstatSync(join(directory, name)).isFile()) continue
+    const parts = name.split(/[\\/]/)
+    const top = parts.at(-1) ?? name
+    if (
+      parts[0] === MERGED_FOLDER ||
+      LEFT_OUT.test(top) ||
+      !lstatSync(join(directory, name)).isFile()
+    )
+      continue
     names.push(name)
     if (names.length > BACKUP_FILES_MAX)
       throw new OperationError(

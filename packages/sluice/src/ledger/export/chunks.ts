@@ -5,6 +5,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { hashAfter, listRecordSpans, recordText } from '../chain/block.ts'
 import { blocksFrom } from '../chain/read.ts'
+import { type RecordOrigin, toOriginal } from '../merged/origins.ts'
 import { matches, type Query } from '../query/query.ts'
 import { decode } from '../records/decoding.ts'
 import { EXPORT_OPEN_MAX, EXPORT_STRETCH_RECORDS } from '../records/limits.ts'
@@ -95,6 +96,8 @@ interface PageOptions {
   readonly form: Form
   readonly from: ExportCursor
   readonly recordsMax?: number | undefined
+  /** In a merged ledger, whose record it is. */
+  readonly originOf?: (seq: number) => RecordOrigin | undefined
 }
 
 /**
@@ -104,7 +107,7 @@ interface PageOptions {
 export function exportPage(
   ledger: DatabaseSync,
   query: Query,
-  { form, from, recordsMax = EXPORT_STRETCH_RECORDS }: PageOptions,
+  { form, from, recordsMax = EXPORT_STRETCH_RECORDS, originOf = () => undefined }: PageOptions,
 ): ExportPage {
   const { seq, open } = from
   const { sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER, ...words } = query
@@ -128,5 +131,9 @@ export function exportPage(
       if (record.kind === 'intent') intents.add(record.seq)
     }
   }
-  return { text: [...exportChunks(records, form, seq <= 1)].join(''), next }
+  const originals = records.map((found) => ({
+    ...found,
+    record: toOriginal(found.record, originOf),
+  }))
+  return { text: [...exportChunks(originals, form, seq <= 1)].join(''), next }
 }

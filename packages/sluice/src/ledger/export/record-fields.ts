@@ -39,6 +39,7 @@ export const FIELDS = [
   'hash',
   'changes',
   'unknown',
+  'gate',
 ] as const
 export type ExportField = (typeof FIELDS)[number]
 export type RecordFields = Partial<Record<ExportField, string | number | boolean>>
@@ -50,6 +51,7 @@ export function toFields(record: LedgerRecord, hash: string): RecordFields {
     kind: record.kind,
     time: formatTime(record.atMs),
     hash,
+    gate: record.gate ?? null,
     ...ofKind(record),
   }
   const there = Object.entries(all).filter(([, value]) => value !== null && value !== '')

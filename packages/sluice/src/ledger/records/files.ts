@@ -1,6 +1,7 @@
 // The files of the ledger in the data directory, and their schemas. `ledger.db` is the audit log,
 // `ledger-checkpoints.jsonl` has its signed checkpoints, one per line; `ledger-index.db` is derived
-// from it for queries and can be deleted at any time.
+// from it for queries and can be deleted at any time. So can the folder `cluster`, which has the records of
+// all gates that share a store, for the console.
 
 import type { OpenOptions } from '../../store/sqlite/open.ts'
 
@@ -26,6 +27,22 @@ const BASE = `
     hash BLOB NOT NULL,
     checkpoint TEXT NOT NULL
   ) STRICT;`
+
+/**
+ * Of the copy that has the records of all gates, see merged/merged-ledger.ts. `chains`: the last record of each
+ * gate. `runs`: record `first` is record `seq` of this gate, and so on up to the next run. `open_calls`: those
+ * without outcome.
+ */
+const MERGED = `
+  CREATE TABLE chains (gate TEXT PRIMARY KEY, seq INTEGER NOT NULL, hash BLOB NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE runs (first INTEGER PRIMARY KEY, gate TEXT NOT NULL, seq INTEGER NOT NULL) STRICT;
+  CREATE INDEX runs_gate ON runs (gate, seq);
+  CREATE TABLE open_calls (
+    gate TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    merged INTEGER NOT NULL,
+    PRIMARY KEY (gate, seq)
+  ) STRICT, WITHOUT ROWID;`
 
 /**
  * Texts are stored once and referenced by number; `through` is the last indexed record. Most calls
@@ -131,10 +148,16 @@ export function ledgerFile(directory: string): OpenOptions {
   return { directory, name: 'ledger.db', migrations: [LEDGER, BASE] }
 }
 
+export function mergedFile(directory: string): OpenOptions {
+  return { directory, name: 'ledger.db', migrations: [LEDGER, BASE, MERGED] }
+}
+
 export function indexFile(directory: string): OpenOptions {
   const migrations = ['', '', '', '', '', '', INDEX_ANEW + INDEX_SCHEMA]
   return { directory, name: 'ledger-index.db', migrations, isDerived: true }
 }
 
+/** In the data directory, the folder with the copy of the records of all gates and its index. */
+export const MERGED_FOLDER = 'cluster'
 export const RESERVE_FILE = 'ledger.reserve'
 export const CHECKPOINTS_FILE = 'ledger-checkpoints.jsonl'

@@ -87,8 +87,8 @@ export type LedgerEntry =
   | (OutcomeEntry & { readonly kind: 'outcome'; readonly intent: number })
   | (GateEvent & { readonly kind: 'event' })
 
-/** An entry at its position in the chain. */
-export type LedgerRecord = LedgerEntry & { readonly seq: number }
+/** An entry at its position in the chain. `gate` is given where there are records of several. */
+export type LedgerRecord = LedgerEntry & { readonly seq: number; readonly gate?: string }
 export type DecisionRecord = Extract<LedgerRecord, DecisionEntry>
 export type OutcomeRecord = Extract<LedgerRecord, OutcomeEntry>
 

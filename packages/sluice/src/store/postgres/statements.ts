@@ -52,6 +52,19 @@ export const GATES = `SELECT g.*, extract(epoch FROM now() - g.beat_at) * 1000 A
 export const CHAIN_HEADS = 'SELECT gate, seq, head, key FROM sluice.gates ORDER BY gate'
 export const CHAIN_PAGE = `SELECT seq, kind, body, hash
   FROM sluice.ledger WHERE gate = $1 AND seq >= $2 ORDER BY seq LIMIT ${CHAIN_PAGE_ROWS}`
+/** With the hash of the record of each gate that the caller has ($2). */
+export const FOLLOWED_HEADS = `SELECT g.gate, g.seq, b.seq AS base, b.hash AS base_hash, l.hash
+  FROM sluice.gates g LEFT JOIN sluice.ledger_base b ON b.gate = g.gate
+  LEFT JOIN unnest($1::text[], $2::bigint[]) AS had(gate, seq) ON had.gate = g.gate
+  LEFT JOIN sluice.ledger l ON l.gate = had.gate AND l.seq = had.seq`
+/** Of each gate at most $3 records after the one that the caller has, and one more than fit into $4 bytes. */
+export const CHAINS_AFTER = `SELECT l.gate, l.seq, l.at, l.body, l.hash
+  FROM unnest($1::text[], $2::bigint[]) AS had(gate, seq)
+  CROSS JOIN LATERAL (
+    SELECT r.*, sum(length(r.body)) OVER (ORDER BY r.seq) - length(r.body) AS before
+    FROM (SELECT gate, seq, extract(epoch FROM at)::float8 AS at, body, hash FROM sluice.ledger
+      WHERE gate = had.gate AND seq > had.seq ORDER BY seq LIMIT $3) r
+  ) l WHERE l.before < $4 ORDER BY l.gate, l.seq`
 export const LEDGER_BASES = 'SELECT gate, seq, hash, checkpoint FROM sluice.ledger_base'
 /** Only if this gate still has its name, and the record is the one that was signed. */
 export const BEGIN_AFTER = `INSERT INTO sluice.ledger_base AS b (gate, seq, hash, checkpoint)

@@ -1,0 +1,107 @@
+// Follows the ledgers of all gates that share a store into one copy in the data directory, which the console
+// reads: records are fetched when somebody asks, and from then on every few seconds, so that whoever comes back
+// finds it up to date. Runs in the thread that reads the ledger.
+
+import { statfs } from 'node:fs/promises'
+import { MergedLedger } from '../../ledger/merged/merged-ledger.ts'
+import { parsePostgresUrl } from '../../store/postgres/address.ts'
+import { PostgresConnections } from '../../store/postgres/connections.ts'
+import { FollowedChains } from '../../store/postgres/follow-chains.ts'
+import { FOLLOW_EVERY_MS, FOLLOW_FREE_BYTES_MIN } from '../contract/console-limits.ts'
+
+export class ClusterFollower {
+  readonly #directory: string
+  readonly #connections: PostgresConnections
+  readonly #merged: MergedLedger
+  #chains: FollowedChains | undefined
+  #running: Promise<void> | undefined
+  #timer: NodeJS.Timeout | undefined
+  #why: string | undefined
+  #behind = 0
+
+  /** `store` is the address of the shared store. */
+  constructor(directory: string, store: string) {
+    this.#directory = directory
+    this.#merged = new MergedLedger(directory)
+    this.#connections = new PostgresConnections(parsePostgresUrl(store))
+  }
+
+  /** Why the copy may lack records that the shared store has; undefined if nothing is known to be wrong. */
+  get why(): string | undefined {
+    return this.#why
+  }
+
+  /** Records that are known to be in the shared store and not in the copy. */
+  get behind(): number {
+    return this.#behind
+  }
+
+  /** Brings the copy up to date with what is there now; what takes longer goes on in the background. */
+  async follow(forMs: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<'late'>((resolve) => {
+      timer = setTimeout(resolve, forMs, 'late')
+    })
+    try {
+      // One that has begun may have looked before what is asked for was written.
+      for (const work of [() => this.#running, () => this.#start()])
+        if ((await Promise.race([work(), late])) === 'late') {
+          if (this.#behind === 0) this.#why ??= 'the shared store has not answered yet'
+          return
+        }
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  #start(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined
+      this.#timer = setTimeout(() => void this.#start(), FOLLOW_EVERY_MS)
+    })
+    return this.#running
+  }
+
+  async #run(): Promise<void> {
+    try {
+      await this.#checkSpace()
+      this.#chains ??= new FollowedChains(this.#connections, this.#merged.chains)
+      let state = await this.#chains.look()
+      if (!state.isSame) {
+        this.#merged.clear()
+        this.#chains = new FollowedChains(this.#connections, new Map())
+        state = await this.#chains.look()
+      }
+      await this.#copy(this.#chains)
+      this.#merged.drop(state.dropped)
+      this.#why = undefined
+    } catch (error) {
+      // What was taken and not stored is taken again.
+      this.#chains = undefined
+      this.#why = (error as Error).message
+    }
+  }
+
+  async #copy(chains: FollowedChains): Promise<void> {
+    for (;;) {
+      const beganMs = performance.now()
+      const records = await chains.take()
+      if (records.length > 0) this.#merged.append(records)
+      this.#behind = chains.behind
+      if (records.length === 0) return
+      // Half of the time is the gate's.
+      const tookMs = performance.now() - beganMs
+      if (this.#behind > 0) await new Promise((resolve) => setTimeout(resolve, tookMs))
+    }
+  }
+
+  /** The gate's own files must not be short of space because of a copy. */
+  async #checkSpace(): Promise<void> {
+    const { bavail, bsize } = await statfs(this.#directory)
+    if (bavail * bsize < FOLLOW_FREE_BYTES_MIN)
+      throw new Error(
+        `less than ${FOLLOW_FREE_BYTES_MIN / 1_048_576} MiB are free on the disk of \`${this.#directory}\``,
+      )
+  }
+}

@@ -1,0 +1,245 @@
+// A copy of the records of all gates that share a store, in one order and with numbers of its own: a file that
+// reads like the ledger of one gate, so that queries, index and exports need not know of several. Derived, and
+// no evidence: it may be deleted at any time. Written by the thread that reads the ledger for the console.
+
+import { Buffer } from 'node:buffer'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { storeFault } from '../../store/files/faults.ts'
+import { openDatabase, openReadOnly } from '../../store/sqlite/open.ts'
+import { readBase } from '../chain/base.ts'
+import { asBuffer, HASH_BYTES, listRecordSpans } from '../chain/block.ts'
+import { readHead } from '../chain/read.ts'
+import { KINDS } from '../records/encoding.ts'
+import { LedgerError } from '../records/errors.ts'
+import { mergedFile } from '../records/files.ts'
+import { header, readHeader } from '../records/header.ts'
+import { BLOCK_BYTES_MAX } from '../records/limits.ts'
+import { findMerged } from './origins.ts'
+
+/** A record of one gate, as the shared store has it. */
+export interface GateRecord {
+  readonly gate: string
+  readonly seq: number
+  readonly text: string
+  /** The hash after it in the chain of its gate, 32 bytes as latin1. */
+  readonly hash: string
+}
+
+interface OpenCall {
+  readonly gate: string
+  readonly seq: number
+  readonly merged: number
+}
+
+interface LastRecord {
+  readonly seq: number
+  readonly hash: string
+}
+
+const STATEMENTS = {
+  block: 'INSERT INTO blocks VALUES (?, ?, ?, ?, ?)',
+  chain: 'INSERT OR REPLACE INTO chains VALUES (?, ?, ?)',
+  run: 'INSERT INTO runs VALUES (?, ?, ?)',
+  open: 'INSERT INTO open_calls VALUES (?, ?, ?)',
+  find: 'SELECT merged FROM open_calls WHERE gate = ? AND seq = ?',
+  end: 'DELETE FROM open_calls WHERE gate = ? AND seq = ?',
+} as const
+
+type Statements = Readonly<Record<keyof typeof STATEMENTS, StatementSync>>
+
+export class MergedLedger {
+  readonly #database: DatabaseSync
+  readonly #file: string
+  readonly #statements: Statements
+
+  /** Creates it if it is missing. Throws a StoreError if the directory may not be written. */
+  constructor(directory: string) {
+    this.#file = directory
+    this.#database = openDatabase(mergedFile(directory))
+    const prepared = Object.entries(STATEMENTS).map(([name, sql]) => [
+      name,
+      this.#database.prepare(sql),
+    ])
+    this.#statements = Object.fromEntries(prepared)
+  }
+
+  /** The last record of each gate. */
+  get chains(): Map<string, LastRecord> {
+    const rows = this.#database.prepare('SELECT gate, seq, hash FROM chains').all()
+    return new Map(
+      rows.map(({ gate, seq, hash }) => [
+        String(gate),
+        { seq: Number(seq), hash: asBuffer(hash as Uint8Array).toString('latin1') },
+      ]),
+    )
+  }
+
+  /** All of them or, with a StoreError, none. */
+  append(records: readonly GateRecord[]): void {
+    this.#commit(() => {
+      const writing = new MergedBlocks(this.#statements, readHead(this.#database))
+      for (const record of records) writing.add(record)
+      writing.end()
+    })
+  }
+
+  /**
+   * Removes what is older than the first record that a gate has left, whoever's it is: the rest is complete.
+   * `dropped` is the last record that each gate has dropped.
+   */
+  drop(dropped: ReadonlyMap<string, number>): void {
+    const firsts = [...dropped].map(([gate, seq]) => findMerged(this.#database, gate, seq + 1) ?? 0)
+    const through = Math.max(0, ...firsts) - 1
+    if (through <= readBase(this.#database).seq) return
+    this.#commit(() => this.#dropUpTo(through))
+  }
+
+  #dropUpTo(through: number): void {
+    const database = this.#database
+    const row = database
+      .prepare('SELECT seq, at, data FROM blocks WHERE seq <= ? ORDER BY seq DESC LIMIT 1')
+      .get(through) as { seq: number; at: number; data: Uint8Array }
+    const block = asBuffer(row.data)
+    const spans = listRecordSpans(block)
+    const at = through - row.seq
+    const { end } = spans[at] as (typeof spans)[number]
+    const left = spans.length - at - 1
+    database.prepare('DELETE FROM blocks WHERE seq <= ?').run(through)
+    // The hash after a record is what the next block begins with.
+    if (left > 0)
+      this.#statements.block.run(through + 1, left, row.at, through + 1, block.subarray(end))
+    const base = block.subarray(end, end + HASH_BYTES)
+    database.prepare("INSERT OR REPLACE INTO base VALUES (1, ?, ?, '')").run(through, base)
+    database
+      .prepare('DELETE FROM runs WHERE first < (SELECT max(first) FROM runs WHERE first <= ?)')
+      .run(through + 1)
+    database.prepare('DELETE FROM open_calls WHERE merged <= ?').run(through)
+  }
+
+  /** The shared store has lost records that are here: starts again from nothing. */
+  clear(): void {
+    this.#commit(() => {
+      for (const table of ['blocks', 'base', 'chains', 'runs', 'open_calls'])
+        this.#database.exec(`DELETE FROM ${table}`)
+    })
+  }
+
+  close(): void {
+    this.#database.close()
+  }
+
+  #commit(work: () => void): void {
+    try {
+      this.#database.exec('BEGIN IMMEDIATE')
+      work()
+      this.#database.exec('COMMIT')
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
+      throw error instanceof LedgerError ? error : storeFault(error, this.#file)
+    }
+  }
+}
+
+/** Creates it if it is missing. */
+export function openMergedReadOnly(directory: string): DatabaseSync {
+  new MergedLedger(directory).close()
+  return openReadOnly(mergedFile(directory))
+}
+
+/** What one transaction adds. */
+class MergedBlocks {
+  readonly #statements: Statements
+  readonly #chains = new Map<string, LastRecord>()
+  /** By gate and number, calls of this transaction without an outcome so far. */
+  readonly #open = new Map<string, OpenCall>()
+  #parts: Buffer[] = []
+  #bytes = 0
+  #count = 0
+  #seq: number
+  #hash: string
+  #atMs = 0
+  #run: { readonly gate: string; readonly next: number } | undefined
+
+  /** After the record `seq`, whose hash is `hash`. */
+  constructor(statements: Statements, { seq, hash }: LastRecord) {
+    this.#statements = statements
+    this.#seq = seq
+    this.#hash = hash
+  }
+
+  add(record: GateRecord): void {
+    const { gate, seq, hash } = record
+    this.#chains.set(gate, { seq, hash })
+    const text = this.#renumber(record)
+    if (text === undefined) return
+    const merged = ++this.#seq
+    if (this.#run?.gate !== gate || this.#run.next !== seq)
+      this.#statements.run.run(merged, gate, seq)
+    this.#run = { gate, next: seq + 1 }
+    if (this.#count === 0) this.#push(Buffer.from(this.#hash, 'latin1'))
+    const bytes = Buffer.from(text)
+    const length = Buffer.allocUnsafe(4)
+    length.writeUInt32BE(bytes.length)
+    this.#push(length, bytes, Buffer.from(hash, 'latin1'))
+    this.#hash = hash
+    this.#count++
+    if (this.#bytes > BLOCK_BYTES_MAX) this.#store()
+  }
+
+  end(): void {
+    this.#store()
+    for (const { gate, seq, merged } of this.#open.values())
+      this.#statements.open.run(gate, seq, merged)
+    for (const [gate, { seq, hash }] of this.#chains)
+      this.#statements.chain.run(gate, seq, Buffer.from(hash, 'latin1'))
+  }
+
+  /** Its text with the numbers of the copy; undefined for an outcome whose call is not in it, or has one. */
+  #renumber({ gate, seq, text }: GateRecord): string | undefined {
+    if (!readHeader(Buffer.from(text.slice(0, 128)), 0) || header.seq !== seq)
+      throw new LedgerError(
+        'LEDGER_BROKEN',
+        `record ${seq} of the gate \`${gate}\` is not readable`,
+        'see `sluice ledger verify --store`',
+      )
+    const { kind, intent, end } = header
+    const merged = this.#seq + 1
+    this.#atMs = Math.max(this.#atMs, header.atMs)
+    const rest = text.slice(`[1,${seq}`.length)
+    const key = `${gate} ${kind === KINDS.outcome ? intent : seq}`
+    if (kind === KINDS.intent) this.#open.set(key, { gate, seq, merged })
+    if (kind !== KINDS.outcome) return `[1,${merged}${rest}`
+    const call = this.#endCall(key, gate, intent)
+    if (call === undefined) return undefined
+    return `[1,${merged}${text.slice(`[1,${seq}`.length, end)}${call}${text.slice(end + String(intent).length)}`
+  }
+
+  #endCall(key: string, gate: string, intent: number): number | undefined {
+    const fresh = this.#open.get(key)
+    if (fresh !== undefined) {
+      this.#open.delete(key)
+      return fresh.merged
+    }
+    const found = this.#statements.find.get(gate, intent)?.merged
+    if (found === undefined) return undefined
+    this.#statements.end.run(gate, intent)
+    return Number(found)
+  }
+
+  #push(...parts: readonly Buffer[]): void {
+    for (const part of parts) {
+      this.#parts.push(part)
+      this.#bytes += part.length
+    }
+  }
+
+  #store(): void {
+    if (this.#count === 0) return
+    const first = this.#seq - this.#count + 1
+    this.#statements.block.run(first, this.#count, this.#atMs, first, Buffer.concat(this.#parts))
+    this.#parts = []
+    this.#bytes = 0
+    this.#count = 0
+    this.#atMs = 0
+  }
+}

@@ -1,0 +1,51 @@
+// Which record of which gate a record of the merged ledger is, and the other way round.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { readHead } from '../chain/read.ts'
+import type { LedgerRecord } from '../records/record.ts'
+
+export interface RecordOrigin {
+  readonly gate: string
+  /** In the chain of that gate. */
+  readonly seq: number
+}
+
+/** Reads the origin of a record, by its number in the merged ledger. */
+export function originReader(merged: DatabaseSync): (seq: number) => RecordOrigin | undefined {
+  const statement = merged.prepare(
+    'SELECT first, gate, seq FROM runs WHERE first <= ? ORDER BY first DESC LIMIT 1',
+  )
+  return (number) => {
+    const run = statement.get(number)
+    return run && { gate: String(run.gate), seq: Number(run.seq) + number - Number(run.first) }
+  }
+}
+
+/** With the numbers that its gate gave it. */
+export function toOriginal(
+  record: LedgerRecord,
+  originOf: (seq: number) => RecordOrigin | undefined,
+): LedgerRecord {
+  const origin = originOf(record.seq)
+  if (origin === undefined) return record
+  if (record.kind !== 'outcome') return { ...record, ...origin }
+  return { ...record, ...origin, intent: originOf(record.intent)?.seq ?? record.intent }
+}
+
+/** The number in the merged ledger of the first record of a gate from this one on; undefined if it has none. */
+export function findMerged(merged: DatabaseSync, gate: string, seq: number): number | undefined {
+  const run = merged
+    .prepare('SELECT first, seq FROM runs WHERE gate = ? AND seq <= ? ORDER BY seq DESC LIMIT 1')
+    .get(gate, seq)
+  if (run !== undefined) {
+    const next = merged.prepare('SELECT min(first) AS first FROM runs WHERE first > ?')
+    const end = next.get(Number(run.first))?.first ?? readHead(merged).seq + 1
+    const found = Number(run.first) + seq - Number(run.seq)
+    if (found < Number(end)) return found
+  }
+  const later = merged.prepare(
+    'SELECT first FROM runs WHERE gate = ? AND seq > ? ORDER BY seq LIMIT 1',
+  )
+  const first = later.get(gate, seq)?.first
+  return first === undefined ? undefined : Number(first)
+}
