@@ -80,7 +80,7 @@ export const READINGS_MAX = 64
 export const READER_IDLE_MS = 120_000
 /**
  * How long that thread stays up without a query if it follows the records of all gates that share a
- * store: until then, whoever comes back finds them up to date.
+ * store: until then, they are up to date when somebody comes back.
  */
 export const FOLLOWER_IDLE_MS = 7 * 24 * 60 * 60_000
 /** How often it looks for records of the other gates while nobody asks. */

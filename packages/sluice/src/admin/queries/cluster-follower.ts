@@ -1,6 +1,6 @@
 // Follows the ledgers of all gates that share a store into one copy in the data directory, which the console
-// reads: records are fetched when somebody asks, and from then on every few seconds, so that whoever comes back
-// finds it up to date. Runs in the thread that reads the ledger.
+// reads: records are fetched when somebody asks, and from then on every few seconds, so that it is up to date
+// when somebody comes back. Runs in the thread that reads the ledger.
 
 import { statfs } from 'node:fs/promises'
 import { MergedLedger } from '../../ledger/merged/merged-ledger.ts'

@@ -4,19 +4,7 @@
 
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { loosenings } from '@sluice/policy/change/compare'
-import type { KnownTool } from '@sluice/policy/core/tools'
-import type { CompiledPolicy } from '@sluice/policy/model/policy'
-import { BASE_POLICY, LOCAL_POLICY } from '../../gateway/config/grants.ts'
-import { openGateStoreReadOnly } from '../../gateway/data/gate-store.ts'
 import { readPackageVersion } from '../../gateway/shared/package-version.ts'
-import {
-  compileDocuments,
-  makeDocument,
-  type PolicyDocument,
-} from '../../gateway/state/documents.ts'
-import { verdictChanges } from '../../gateway/state/verdict-changes.ts'
-import { readKeptTools } from '../../gateway/tools/stored-tools.ts'
 import {
   openLedgerReadOnly,
   recordReader,
@@ -32,7 +20,6 @@ import { SessionNames } from '../../ledger/query/session-names.ts'
 import { MERGED_FOLDER } from '../../ledger/records/files.ts'
 import type { DecisionRecord, LedgerRecord, OutcomeRecord } from '../../ledger/records/record.ts'
 import { verifyLedger } from '../../ledger/verify/verify.ts'
-import { replay } from '../../operations/replay.ts'
 import {
   CALL_FOUND_WITHIN_MS,
   CALL_READ_RECORDS_MAX,
@@ -54,11 +41,10 @@ import type {
 } from '../contract/contract-console.ts'
 import type { LiveRows } from '../contract/contract-live.ts'
 import type { CallHistogram, LedgerNames, Overview } from '../contract/contract-overview.ts'
-import { boardOf } from './board.ts'
 import { callRecord } from './call-views.ts'
-import { draftTests } from './draft-tests.ts'
 import { type NamesRequest, readHistogram, readNames, type WorkInParts } from './histogram.ts'
 import { type OverviewRequest, readOverview } from './overview.ts'
+import { PolicyDrafts } from './policy-drafts.ts'
 import type { CallAddress, CallLookup, DraftRequest, ExportPageRequest } from './read-requests.ts'
 import { findSearchPart } from './search-parts.ts'
 
@@ -81,14 +67,12 @@ export class LedgerQueries {
   readonly #originOf: (seq: number) => RecordOrigin | undefined
   readonly #index: RecordIndex | undefined
   readonly #names: SessionNames
+  readonly #drafts: PolicyDrafts
   /** This gate's ledger, once it is needed. */
   #ownLedger: DatabaseSync | undefined
-  #store: DatabaseSync | undefined
   #isBehind = false
   /** Why the index had to be built again, since this was opened. */
   #rebuilt: string | undefined
-  #seen: unknown
-  #tools: readonly KnownTool[] = []
 
   constructor(
     directory: string,
@@ -107,6 +91,7 @@ export class LedgerQueries {
       onRebuilt: (why) => this.noteRebuilt(why),
     })
     this.#names = new SessionNames(this.#ledger, this.#index?.database)
+    this.#drafts = new PolicyDrafts(directory, this.#ledger)
   }
 
   page(query: Query): LedgerPage {
@@ -175,7 +160,7 @@ export class LedgerQueries {
     this.#index?.close()
     this.#ledger.close()
     this.#ownLedger?.close()
-    this.#store?.close()
+    this.#drafts.close()
   }
 
   /** How far the index is behind after a while of taking in. */
@@ -342,74 +327,12 @@ export class LedgerQueries {
     return { ok: problems.length === 0, records, durationMs, says }
   }
 
-  /** Every tool that was ever listed, by the policy that binds the local user. */
-  tools({ documents, name }: Pick<DraftRequest, 'documents' | 'name'>): BoardTool[] {
-    const policy = compileDocuments(new Map(documents)).compiled?.policies.get(name)
-    return policy === undefined ? [] : [...boardOf(policy, this.#listTools()).tools]
+  tools(request: Pick<DraftRequest, 'documents' | 'name'>): BoardTool[] {
+    return this.#drafts.tools(request)
   }
 
-  /** What a policy text would change, compared with the policy in force. */
-  draft({ documents, name, text, replaySinceMs, test }: DraftRequest): PolicyDraft {
-    const before = new Map(documents)
-    const { file } = before.get(name) as PolicyDocument
-    const now = new Map(before).set(name, makeDocument(name, file, text))
-    const { compiled, problems } = compileDocuments(now)
-    const view = {
-      text,
-      problems: problems
-        .filter((one) => one.text === text)
-        .map(({ problem: { line, column, severity, code, message, help } }) => ({
-          line,
-          column,
-          severity,
-          code,
-          message,
-          help,
-        })),
-    }
-    // The house judges nobody by itself: it is looked at as it lies over the local user's.
-    const judging = name === BASE_POLICY ? LOCAL_POLICY : name
-    const policy = compiled?.policies.get(judging)
-    const old = compileDocuments(before).compiled?.policies.get(judging)
-    if (policy === undefined || old === undefined) return { ...view, changes: [], loosens: [] }
-    const tools = this.#listTools()
-    return {
-      ...view,
-      board: boardOf(policy, tools),
-      changes: verdictChanges(judging, old, policy, tools) as unknown as PolicyDraft['changes'],
-      loosens: loosenings(old, policy),
-      ...(replaySinceMs === undefined
-        ? {}
-        : { replay: this.#replay(policy, judging, replaySinceMs, tools) }),
-      ...(test === undefined ? {} : { tests: draftTests(file, test, policy, tools) }),
-    }
-  }
-
-  #replay(
-    policy: CompiledPolicy,
-    name: string,
-    sinceMs: number,
-    tools: readonly KnownTool[],
-  ): NonNullable<PolicyDraft['replay']> {
-    const { calls, same, unknown, flips } = replay(this.#ledger, { policy, name, sinceMs, tools })
-    return {
-      calls,
-      same,
-      unknown,
-      flips: flips.map(({ tool, from, to, count }) => ({ tool, from, to, count })),
-    }
-  }
-
-  /** As the gate keeps them: it is asked to write them down before. Read again only if the file has
-   * changed: what the engine works out for a tool is kept with it. */
-  #listTools(): readonly KnownTool[] {
-    this.#store ??= openGateStoreReadOnly(this.#directory)
-    const version = this.#store.prepare('PRAGMA data_version').get()?.data_version
-    if (version !== this.#seen) {
-      this.#tools = readKeptTools(this.#store)
-      this.#seen = version
-    }
-    return this.#tools
+  draft(request: DraftRequest): PolicyDraft {
+    return this.#drafts.draft(request)
   }
 }
 

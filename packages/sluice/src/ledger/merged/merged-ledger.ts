@@ -84,7 +84,7 @@ export class MergedLedger {
   }
 
   /**
-   * Removes what is older than the first record that a gate has left, whoever's it is: the rest is complete.
+   * Removes what is older than the first record that a gate has left, of all gates: the rest is complete.
    * `dropped` is the last record that each gate has dropped.
    */
   drop(dropped: ReadonlyMap<string, number>): void {

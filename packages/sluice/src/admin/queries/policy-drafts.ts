@@ -1,0 +1,110 @@
+// A policy text that is being edited, compared with the policy in force: what it would change for the known
+// tools and for recorded calls. Runs in the thread that reads the ledger.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { loosenings } from '@sluice/policy/change/compare'
+import type { KnownTool } from '@sluice/policy/core/tools'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { BASE_POLICY, LOCAL_POLICY } from '../../gateway/config/grants.ts'
+import { openGateStoreReadOnly } from '../../gateway/data/gate-store.ts'
+import {
+  compileDocuments,
+  makeDocument,
+  type PolicyDocument,
+} from '../../gateway/state/documents.ts'
+import { verdictChanges } from '../../gateway/state/verdict-changes.ts'
+import { readKeptTools } from '../../gateway/tools/stored-tools.ts'
+import { replay } from '../../operations/replay.ts'
+import type { BoardTool, PolicyDraft } from '../contract/contract-console.ts'
+import { boardOf } from './board.ts'
+import { draftTests } from './draft-tests.ts'
+import type { DraftRequest } from './read-requests.ts'
+
+export class PolicyDrafts {
+  readonly #directory: string
+  readonly #ledger: DatabaseSync
+  #store: DatabaseSync | undefined
+  /** Version of the store that `#tools` was read from. */
+  #seen: unknown
+  #tools: readonly KnownTool[] = []
+
+  /** Recorded calls are those of this ledger. */
+  constructor(directory: string, ledger: DatabaseSync) {
+    this.#directory = directory
+    this.#ledger = ledger
+  }
+
+  close(): void {
+    this.#store?.close()
+  }
+
+  /** Every tool that was ever listed, by the policy that binds the local user. */
+  tools({ documents, name }: Pick<DraftRequest, 'documents' | 'name'>): BoardTool[] {
+    const policy = compileDocuments(new Map(documents)).compiled?.policies.get(name)
+    return policy === undefined ? [] : [...boardOf(policy, this.#listTools()).tools]
+  }
+
+  /** What a policy text would change, compared with the policy in force. */
+  draft({ documents, name, text, replaySinceMs, test }: DraftRequest): PolicyDraft {
+    const before = new Map(documents)
+    const { file } = before.get(name) as PolicyDocument
+    const now = new Map(before).set(name, makeDocument(name, file, text))
+    const { compiled, problems } = compileDocuments(now)
+    const view = {
+      text,
+      problems: problems
+        .filter((one) => one.text === text)
+        .map(({ problem: { line, column, severity, code, message, help } }) => ({
+          line,
+          column,
+          severity,
+          code,
+          message,
+          help,
+        })),
+    }
+    // The house judges nobody by itself: it is looked at as it lies over the local user's.
+    const judging = name === BASE_POLICY ? LOCAL_POLICY : name
+    const policy = compiled?.policies.get(judging)
+    const old = compileDocuments(before).compiled?.policies.get(judging)
+    if (policy === undefined || old === undefined) return { ...view, changes: [], loosens: [] }
+    const tools = this.#listTools()
+    return {
+      ...view,
+      board: boardOf(policy, tools),
+      changes: verdictChanges(judging, old, policy, tools) as unknown as PolicyDraft['changes'],
+      loosens: loosenings(old, policy),
+      ...(replaySinceMs === undefined
+        ? {}
+        : { replay: this.#replay(policy, judging, replaySinceMs, tools) }),
+      ...(test === undefined ? {} : { tests: draftTests(file, test, policy, tools) }),
+    }
+  }
+
+  #replay(
+    policy: CompiledPolicy,
+    name: string,
+    sinceMs: number,
+    tools: readonly KnownTool[],
+  ): NonNullable<PolicyDraft['replay']> {
+    const { calls, same, unknown, flips } = replay(this.#ledger, { policy, name, sinceMs, tools })
+    return {
+      calls,
+      same,
+      unknown,
+      flips: flips.map(({ tool, from, to, count }) => ({ tool, from, to, count })),
+    }
+  }
+
+  /** As the gate keeps them: it is asked to write them down before. Read again only if the file has
+   * changed: what the engine works out for a tool is kept with it. */
+  #listTools(): readonly KnownTool[] {
+    this.#store ??= openGateStoreReadOnly(this.#directory)
+    const version = this.#store.prepare('PRAGMA data_version').get()?.data_version
+    if (version !== this.#seen) {
+      this.#tools = readKeptTools(this.#store)
+      this.#seen = version
+    }
+    return this.#tools
+  }
+}
