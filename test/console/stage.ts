@@ -107,9 +107,11 @@ const TURNS = [
   { text: 'Nothing else to do.' },
 ]
 
-interface JsonAlert {
+export interface JsonAlert {
   readonly type: string
+  readonly id: string
   readonly kind: string
+  readonly state: 'raised' | 'over'
   readonly title: string
   readonly facts: readonly { readonly name: string; readonly value: string }[]
   readonly url?: string
@@ -138,8 +140,7 @@ export async function setStage({ policy = POLICY, past }: StageOptions = {}): Pr
   const folder = mkdtempSync(join(tmpdir(), 'sluice-stage-'))
   const desk = join(folder, 'desk.json')
   writeFileSync(desk, JSON.stringify([FIRST, HOSTILE].map(asTool)))
-  const { alerts, url: hook } = await receiveAlerts()
-  const { mails, port } = await receiveMails()
+  const { alerts, mails, approvals } = await receiveMessages()
   const spec: GateSpec = {
     servers: {
       office: fixture('office', join(folder, 'office.log')),
@@ -150,16 +151,7 @@ export async function setStage({ policy = POLICY, past }: StageOptions = {}): Pr
     policy,
     config: {
       api: { change_servers: true },
-      approvals: {
-        webhook: { url: hook, secret: 'of the stage, long enough' },
-        email: {
-          host: '127.0.0.1',
-          port,
-          tls: 'none',
-          from: 'gate@example.com',
-          to: { ada: 'ada@example.com' },
-        },
-      },
+      approvals,
       alerts: {},
     },
   }
@@ -172,8 +164,13 @@ export async function setStage({ policy = POLICY, past }: StageOptions = {}): Pr
   const scripts = join(gate.data, 'scripts')
   mkdirSync(scripts, { recursive: true })
   writeFileSync(join(scripts, 'report.json'), JSON.stringify({ turns: TURNS }))
-  // The proof is real; only its cost is low, as it is given a dozen times.
-  const people = People.open(gate.data, { pinCost: PIN_COST })
+  await addAda(gate)
+  return { gate, spec, url: namedUrl(gate), desk, alerts, mails }
+}
+
+/** The proof is real; only its cost is low, as it is given a dozen times. */
+export async function addAda({ data }: Pick<RunningGate, 'data'>): Promise<void> {
+  const people = People.open(data, { pinCost: PIN_COST })
   const ada = {
     name: 'ada',
     kind: 'person',
@@ -183,11 +180,33 @@ export async function setStage({ policy = POLICY, past }: StageOptions = {}): Pr
   } as const
   await people.setFirst(ada, PIN, Date.now())
   people.close()
-  const url = gate.url.replace('127.0.0.1', 'localhost')
-  return { gate, spec, url, desk, alerts, mails }
 }
 
-/** A webhook of its own. */
+export function namedUrl({ url }: Pick<RunningGate, 'url'>): string {
+  return url.replace('127.0.0.1', 'localhost')
+}
+
+/** A webhook and a mail server of their own, and the key `approvals` of sluice.yaml that names them. */
+export async function receiveMessages(): Promise<{
+  readonly alerts: JsonAlert[]
+  readonly mails: string[]
+  readonly approvals: object
+}> {
+  const { alerts, url } = await receiveAlerts()
+  const { mails, port } = await receiveMails()
+  const approvals = {
+    webhook: { url, secret: 'of the stage, long enough' },
+    email: {
+      host: '127.0.0.1',
+      port,
+      tls: 'none',
+      from: 'gate@example.com',
+      to: { ada: 'ada@example.com' },
+    },
+  }
+  return { alerts, mails, approvals }
+}
+
 async function receiveAlerts(): Promise<{ alerts: JsonAlert[]; url: string }> {
   const alerts: JsonAlert[] = []
   const server = createServer(async (request, response) => {
@@ -235,7 +254,7 @@ export async function ask(gate: RunningGate, request: Record<string, unknown>): 
 /** A page signed in as a person, with a passkey where they may decide. */
 export async function signedIn(
   browser: Browser,
-  { gate, url }: Stage,
+  { gate, url }: Pick<Stage, 'gate' | 'url'>,
   { name = 'ada', pin = PIN, path = '/', options = {} as BrowserContextOptions } = {},
 ): Promise<{ page: Page; faults: string[] }> {
   const context = await browser.newContext(options)

@@ -4,6 +4,7 @@ import type { JSX } from 'react'
 import type { LimitsView } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { useResource } from '../../resource.ts'
 import { LimitOwner } from '../../ui/limit-owner.tsx'
+import { useSection } from '../../ui/section.ts'
 import { UntrustedText } from '../../ui/text.tsx'
 import { count, span } from '../../ui/words.ts'
 
@@ -13,9 +14,10 @@ export const NEARLY_FULL = 0.8
 
 export function Limits({ everyMs }: { everyMs: number }): JSX.Element | null {
   const { value } = useResource<LimitsView>('/limits', everyMs)
+  const section = useSection<HTMLElement>('limits', (value?.limits.length ?? 0) > 0)
   if (value === undefined || value.limits.length === 0) return null
   return (
-    <section className="card card-body stack" aria-label="Limits in use">
+    <section ref={section} className="card card-body stack" aria-label="Limits in use">
       <div className="row spread">
         <h2 className="small-head">Limits in use</h2>
         <span className="muted small num">

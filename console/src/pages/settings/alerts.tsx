@@ -5,13 +5,15 @@ import { type JSX, useState } from 'react'
 import type {
   AlertsView,
   AlertTest,
+  SentAlertView,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { post } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { mayAct, useMe } from '../../session.ts'
-import { Button, Link } from '../../ui/button.tsx'
+import { AlertList } from '../../ui/alert-list.tsx'
+import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/page.tsx'
-import { UntrustedText } from '../../ui/text.tsx'
+import { useSection } from '../../ui/section.ts'
 import { complain } from '../../ui/toasts.tsx'
 import { date, span } from '../../ui/words.ts'
 
@@ -19,14 +21,14 @@ const REFRESH_MS = 10_000
 const SENT_SHOWN = 5
 
 const KINDS: Readonly<Record<string, string>> = {
-  denials: 'many calls denied',
-  injection: 'an answer instructs the model',
-  limit: 'a limit nearly full',
-  server: 'a server fails',
-  definition: 'a definition changed',
+  denials: 'many denied calls',
+  injection: 'answers that instruct the model',
+  limit: 'limits nearly full',
+  server: 'failing servers',
+  definition: 'changed definitions',
   tools: 'new tools',
-  ledger: 'calls not recorded, or the chain not verified',
-  gate: 'a gate lost',
+  ledger: 'a ledger that cannot be written or does not verify',
+  gate: 'lost gates',
   test: 'test',
 }
 
@@ -35,6 +37,7 @@ export function AlertSettings(): JSX.Element | null {
   const [tested, setTested] = useState<AlertTest>()
   const [busy, setBusy] = useState(false)
   const me = useMe()
+  const section = useSection<HTMLElement>('alerts', value !== undefined)
   if (value === undefined) return null
   const { alerts } = value
   const test = () => {
@@ -47,7 +50,7 @@ export function AlertSettings(): JSX.Element | null {
       })
   }
   return (
-    <section className="card card-body stack" aria-label="Alerts">
+    <section ref={section} className="card card-body stack" aria-label="Alerts">
       <div className="row spread">
         <h2>Alerts</h2>
         {alerts !== null && mayAct(me, 'admin') && (
@@ -64,8 +67,8 @@ export function AlertSettings(): JSX.Element | null {
       ) : (
         <>
           <p>
-            Sent by {alerts.channels.join(' and ')}, at most one of each kind every{' '}
-            {span(alerts.everyMs / 1_000)}:{' '}
+            Sent by {alerts.channels.join(' and ')}, at most one of each kind in{' '}
+            {span(alerts.everyMs / 1_000)}, for{' '}
             {alerts.on.map((kind) => KINDS[kind] ?? kind).join(', ')}.
           </p>
           <div role="status" className="stack">
@@ -75,26 +78,25 @@ export function AlertSettings(): JSX.Element | null {
               </Notice>
             ))}
           </div>
-          {alerts.sent.length > 0 && (
-            <ul className="stack small">
-              {alerts.sent.slice(0, SENT_SHOWN).map(({ id, atMs, title, facts, page }) => (
-                <li key={id}>
-                  <span className="muted num">{date(atMs)}</span> <Link to={page}>{title}</Link>
-                  {facts.length > 0 && (
-                    <>
-                      :{' '}
-                      <UntrustedText
-                        text={facts.map(({ name, value: text }) => `${name}: ${text}`).join('; ')}
-                        className="muted"
-                      />
-                    </>
-                  )}
-                </li>
-              ))}
-            </ul>
-          )}
+          {alerts.sent.length > 0 && <SentAlerts sent={alerts.sent} />}
         </>
       )}
     </section>
+  )
+}
+
+function SentAlerts({ sent }: { sent: readonly SentAlertView[] }): JSX.Element {
+  const [isWhole, setWhole] = useState(false)
+  return (
+    <>
+      <AlertList alerts={isWhole ? sent : sent.slice(0, SENT_SHOWN)} when={date} />
+      {sent.length > SENT_SHOWN && (
+        <div>
+          <Button kind="quiet" onPress={() => setWhole(!isWhole)} aria-expanded={isWhole}>
+            {isWhole ? 'Show fewer' : `Show all ${sent.length}`}
+          </Button>
+        </div>
+      )}
+    </>
   )
 }

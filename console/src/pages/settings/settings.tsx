@@ -5,6 +5,7 @@ import type { JSX } from 'react'
 import type { SettingsView } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { useResource } from '../../resource.ts'
 import { ErrorNotice, Loading, Notice, PageHead } from '../../ui/page.tsx'
+import { useSection } from '../../ui/section.ts'
 import { UntrustedText } from '../../ui/text.tsx'
 import { bytes, count, date, span } from '../../ui/words.ts'
 import { AlertSettings } from './alerts.tsx'
@@ -35,8 +36,9 @@ export function Settings(): JSX.Element {
 
 function Place(): JSX.Element {
   const { value, error, reload } = useResource<SettingsView>('/settings', 5_000)
+  const section = useSection<HTMLElement>('data', value !== undefined)
   return (
-    <section className="card card-body stack" aria-label="Data">
+    <section ref={section} className="card card-body stack" aria-label="Data">
       <h2>Data</h2>
       {error !== undefined && <ErrorNotice error={error} again={reload} />}
       {value === undefined && error === undefined && <Loading />}

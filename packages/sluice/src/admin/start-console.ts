@@ -48,13 +48,15 @@ export function startConsole(
     ruleTextOf(policies.documents, policy, pointer)
   const recordAs = (name: string) => (detail: JsonObject) =>
     parts.ledger.event({ atMs: nowMs(), name, detail })
-  const onUnverified = () => {
-    const title = 'The chain of the ledger does not verify'
-    parts.alerts?.raise({ kind: 'ledger', title, facts: [], page: '/ledger' })
+  const verify = async () => {
+    const verified = await verifier.ask('verify', undefined as never)
+    // That it is whole again is for the gate's own verification to say, which reads the checkpoints too.
+    if (!verified.ok && parts.alerts !== undefined) parts.alerts.chainProblem = verified.says
+    return verified
   }
   return {
     endpoints: [
-      ...liveEndpoints({ hub, reader, verifier, ruleText, nameSession, nowMs, onUnverified }),
+      ...liveEndpoints({ hub, reader, verify, ruleText, nameSession, nowMs }),
       ...exportEndpoints({ reader, record: recordAs('export'), nowMs }),
       ...policyEndpoints({ policies, store, reader, reload, flushTools, nowMs }),
       ...agentsEndpoints(agents, reader),

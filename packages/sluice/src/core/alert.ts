@@ -17,18 +17,25 @@ export interface Alert {
   readonly kind: AlertKind
   readonly title: string
   readonly facts: readonly { readonly name: string; readonly value: string }[]
-  /** Path of the page of the console that shows more. */
+  /** Path of the page of the console where one acts on it. */
   readonly page: string
+  /** What is so until it ends, such as the servers that fail; undefined if it has happened and is past. */
+  readonly subjects?: readonly string[]
+  /** Title of the message that it is over; without it no such message is sent. */
+  readonly overTitle?: string
 }
 
-/** An alert as it is sent. */
+/** An alert as it is sent; again with the title for it when it is over. */
 export interface SentAlert extends Alert {
+  /** The same in both messages. */
   readonly id: string
   readonly atMs: number
   /** Alerts of the same kind that were not sent since the last one. */
   readonly suppressed: number
   /** The page of the console; undefined if its address is not known. */
   readonly url: string | undefined
+  /** When none of its subjects was so any more. */
+  readonly overAtMs?: number
 }
 
 /** A channel that alerts go out on. */

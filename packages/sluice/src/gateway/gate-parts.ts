@@ -49,3 +49,10 @@ export interface RelayedClient extends Pick<ConnectionOrigin, 'environment' | 'h
   readonly send: ClientSend
   readonly onEnd: () => void
 }
+
+/** A session, and the server whose answer had an order to the model in it. */
+export interface InjectedSession {
+  readonly server: string
+  readonly principal: string
+  readonly session: string
+}

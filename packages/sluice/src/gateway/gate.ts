@@ -17,7 +17,7 @@ import { LedgerCallRecorder } from './call/record-calls.ts'
 import { settleCalls } from './call/settle-calls.ts'
 import type { ServerConfig } from './config/config.ts'
 import { SessionOwnFiles } from './config/own-facts.ts'
-import type { GateParts, RelayedClient } from './gate-parts.ts'
+import type { GateParts, InjectedSession, RelayedClient } from './gate-parts.ts'
 import { defaultProcessesMax } from './processes/process-quota.ts'
 import { EXPECTED_ENDS, OpenRelays } from './relay/open-relays.ts'
 import { refuseFrozen } from './relay/refuse-frozen.ts'
@@ -63,9 +63,9 @@ export class Gate {
   readonly #servers: UpstreamConnector
   readonly #unusable = new UnusableTools((server) => this.#servers.isNewer(server))
   readonly notes: ServerNotes
-  readonly #labelled = new Listeners<[server: string, labels: readonly string[]]>()
-  /** A session has seen something of a server that it had not seen before. */
-  readonly onLabels = this.#labelled.subscribe
+  readonly #injected = new Listeners<[InjectedSession]>()
+  /** A session has received an order to the model, its first. Only if the configuration has alerts of it. */
+  readonly onInjection = this.#injected.subscribe
 
   constructor(parts: GateParts) {
     this.#parts = parts
@@ -228,12 +228,12 @@ export class Gate {
       policy,
       lease,
       log,
+      onInjection: config.alerts?.on.includes('injection')
+        ? () => this.#injected.emit(ids)
+        : undefined,
       provenance: recall.provenance,
       hasOpenCalls: () => relay.hasOpenCalls,
-      onUnrecorded: (brought) => {
-        this.#labelled.emit(name, brought)
-        record.labels(lease.id, name, brought)
-      },
+      onUnrecorded: (brought) => record.labels(lease.id, name, brought),
       onUnrecordedChanges: (changes) => record.changes(lease.id, name, changes),
       onSeen: () => this.#tellListsChanged(session, policy().labelScope),
     })
@@ -283,7 +283,10 @@ export class Gate {
       onAsked: () => lease.noteUse(steadyMs()),
       onCall: recall.onCall,
       onPrompt: recall.onPrompt,
-      onHello: (result) => hearServer(name, result, { known: this.#known, ...this.#parts }),
+      onHello: (result) => {
+        this.notes.answered(name)
+        return hearServer(name, result, { known: this.#known, ...this.#parts })
+      },
       onDelivery,
       inspectAhead,
       answers,
@@ -292,7 +295,6 @@ export class Gate {
         recorder: record,
         admission: this.#pipeline.admission,
         withLabels,
-        onLabels: (brought) => this.#labelled.emit(name, brought),
         onAnswered: () => this.notes.answered(name),
         log,
       }),

@@ -24,6 +24,8 @@ export interface AnswerFinding {
   readonly kind: ScanTarget
   /** For people: the words, or what kind of secret; never the secret. */
   readonly words: string
+  /** It was not looked at. */
+  readonly isUnread?: true
 }
 
 /** `definition`: what a person or the pins judge too, and where tools are described by orders. */
@@ -84,7 +86,7 @@ export function* holdsSecretSteps(args: JsonValue): Steps<boolean> {
 
 /** What is too large to be parsed and looked at, as found. */
 export function tooLargeToInspect(wanted: readonly ScanTarget[]): AnswerFinding[] {
-  return wanted.map((kind) => ({ kind, words: TOO_LARGE }))
+  return wanted.map((kind) => ({ kind, words: TOO_LARGE, isUnread: true }))
 }
 
 const TOO_LARGE = 'it is too large to look at'
@@ -259,8 +261,9 @@ const PART_CHARS = 65_536
 const SEEN_CHARS_MAX = 64
 
 /** What nobody looked at counts as found. */
-function beyond(words: string, walk: AnswerScan): void {
-  for (const kind of walk.left) addFinding(kind, words, walk)
+function beyond(words: string, { left, found }: AnswerScan): void {
+  for (const kind of left) found.push({ kind, words, isUnread: true })
+  left.clear()
 }
 
 function addFinding(kind: ScanTarget, words: string, { left, found }: AnswerScan): void {

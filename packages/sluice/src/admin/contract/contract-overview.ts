@@ -65,17 +65,25 @@ export interface AlertsView {
     readonly everyMs: number
     readonly denialsPercent: number
     readonly limitPercent: number
+    readonly verifyMs: number
     /** The newest first. */
-    readonly sent: readonly {
-      readonly id: string
-      readonly atMs: number
-      readonly kind: string
-      readonly title: string
-      readonly facts: readonly { readonly name: string; readonly value: string }[]
-      /** Of the console, where it is about. */
-      readonly page: string
-    }[]
+    readonly sent: readonly SentAlertView[]
   } | null
+}
+
+export interface SentAlertView {
+  readonly id: string
+  readonly atMs: number
+  readonly kind: string
+  readonly title: string
+  readonly facts: readonly { readonly name: string; readonly value: string }[]
+  /** Of the console, where one acts on it. */
+  readonly page: string
+  /** `past`: it has happened, and does not end. */
+  readonly state: 'ongoing' | 'over' | 'past'
+  readonly overAtMs: number | null
+  /** Channels that did not take it. */
+  readonly undelivered: readonly string[]
 }
 
 /** `POST /api/alerts/test`: `why` is empty if it was sent. */

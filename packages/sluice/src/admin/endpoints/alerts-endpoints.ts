@@ -1,11 +1,17 @@
 // Alerts and limits for the console: what is watched, what was sent, a test message, and how full limits
 // are. The engine is in the gate (gateway/alerts).
 
+import { isOngoing, type ListedAlert } from '../../gateway/alerts/alerts.ts'
 import { describeLimitKey } from '../../gateway/alerts/describe-limit.ts'
 import { LIMITS_SHOWN_MAX } from '../../gateway/alerts/limits.ts'
 import { clockNow } from '../../gateway/start/open-alerts.ts'
 import type { AdminParts } from '../../gateway/start/run-admin.ts'
-import type { AlertsView, AlertTest, LimitsView } from '../contract/contract-overview.ts'
+import type {
+  AlertsView,
+  AlertTest,
+  LimitsView,
+  SentAlertView,
+} from '../contract/contract-overview.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 
@@ -39,14 +45,7 @@ export function alertsEndpoints({
             ? null
             : {
                 ...alerts.config,
-                sent: alerts.sent.map(({ id, atMs, kind, title, facts, page }) => ({
-                  id,
-                  atMs,
-                  kind,
-                  title,
-                  facts,
-                  page,
-                })),
+                sent: alerts.sent.map(toView),
               },
       }),
     }),
@@ -66,4 +65,10 @@ export function alertsEndpoints({
       },
     }),
   ]
+}
+
+function toView(alert: ListedAlert): SentAlertView {
+  const { id, atMs, kind, title, facts, page, overAtMs = null, undelivered } = alert
+  const state = overAtMs !== null ? 'over' : isOngoing(alert) ? 'ongoing' : 'past'
+  return { id, atMs, kind, title, facts, page, state, overAtMs, undelivered }
 }

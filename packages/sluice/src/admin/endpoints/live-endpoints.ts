@@ -3,7 +3,7 @@
 
 import { z } from 'zod'
 import { OUTCOME_LABELS } from '../../core/outcome-label.ts'
-import type { CallExplanation } from '../contract/contract-console.ts'
+import type { CallExplanation, VerificationView } from '../contract/contract-console.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import { EventStreamResponse } from '../http/events.ts'
@@ -15,14 +15,12 @@ import type { LiveHub } from './live-hub.ts'
 export interface LiveEndpointParts {
   readonly hub: LiveHub
   readonly reader: LedgerReader
-  readonly verifier: LedgerReader
+  readonly verify: () => Promise<VerificationView>
   /** The rule of a pointer, as written in the document in force. */
   readonly ruleText: (policy: string, pointer: string) => CallExplanation['ruleText']
   /** What a session is called; its id if that is not known any more. */
   readonly nameSession: (session: string) => string
   readonly nowMs: () => number
-  /** The chain does not verify. */
-  readonly onUnverified: () => void
 }
 
 const word = z.string().min(1).max(400).optional()
@@ -62,7 +60,7 @@ const ADDRESS = z.strictObject({
 })
 
 export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
-  const { hub, reader, verifier, ruleText, nameSession, nowMs, onUnverified } = parts
+  const { hub, reader, verify, ruleText, nameSession, nowMs } = parts
   return [
     endpoint({
       method: 'GET',
@@ -134,11 +132,7 @@ export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
       path: '/api/ledger/verify',
       role: 'viewer',
       summary: 'walk the whole chain and say whether it is as it was written',
-      handle: async () => {
-        const verified = await verifier.ask('verify', undefined as never)
-        if (!verified.ok) onUnverified()
-        return verified
-      },
+      handle: verify,
     }),
     endpoint({
       method: 'GET',

@@ -51,7 +51,8 @@ export class WebhookNotifier implements Notifier, AlertChannel {
   }
 
   async alert(alert: SentAlert): Promise<void> {
-    await this.#deliver(`alert-${alert.id}`, buildAlertBody(this.#config.form, alert))
+    const id = `alert-${alert.id}${alert.overAtMs === undefined ? '' : '-over'}`
+    await this.#deliver(id, buildAlertBody(this.#config.form, alert))
   }
 
   async #deliver(id: string, body: string): Promise<void> {

@@ -7,8 +7,10 @@ import type { AdmissionStore } from '../../store/admission.ts'
 import { Meter } from '../metrics/meter.ts'
 import type { PendingDefinition } from '../tools/pins.ts'
 import { Alerts } from './alerts.ts'
-import { describeLimitKey } from './describe-limit.ts'
+import { describeLimitKey, nameCounterOwner } from './describe-limit.ts'
+import { ALERTS_KEPT } from './limits.ts'
 import { LimitsInUse } from './limits-in-use.ts'
+import { listNames } from './list-names.ts'
 import { GateWatch, type WatchedGate } from './watch-gate.ts'
 
 const config = {
@@ -17,50 +19,119 @@ const config = {
   everyMs: 60_000,
   denialsPercent: 50,
   limitPercent: 80,
+  verifyMs: 86_400_000,
 }
 
 function alertOf(kind: Alert['kind'], title = 'something'): Alert {
   return { kind, title, facts: [{ name: 'Server', value: 'office' }], page: '/servers' }
 }
 
-test('at most one alert of a kind is sent in a while, and the next says how many were not', async () => {
-  let nowMs = 1_000
-  const sent: SentAlert[] = []
-  const events: unknown[] = []
-  const faults: unknown[] = []
+interface Outbox {
+  readonly alerts: Alerts
+  readonly sent: SentAlert[]
+  readonly events: { readonly detail: object }[]
+  readonly faults: unknown[]
+  nowMs: number
+}
+
+function openOutbox({ on = [...ALERT_KINDS] as string[], fails = false } = {}): Outbox {
+  const [sent, events, faults]: [SentAlert[], { detail: object }[], unknown[]] = [[], [], []]
+  const email = { channel: 'email', alert: () => Promise.reject(new Error('refused')) }
+  const webhook = { channel: 'webhook', alert: async (alert: SentAlert) => void sent.push(alert) }
+  const outbox = { sent, events, faults, nowMs: 1_000 }
   const alerts = new Alerts({
-    config: { ...config, on: ['server', 'ledger'] },
-    channels: [
-      { channel: 'webhook', alert: async (alert) => void sent.push(alert) },
-      { channel: 'email', alert: () => Promise.reject(new Error('refused')) },
-    ],
-    ledger: { event: async (event: object) => void events.push(event) } as never,
+    config: { ...config, on },
+    channels: fails ? [webhook, email] : [webhook],
+    ledger: { event: async (event: { detail: object }) => void events.push(event) } as never,
     log: (_level, message, fields) => void faults.push([message, fields]),
-    nowMs: () => nowMs,
+    nowMs: () => outbox.nowMs,
     base: () => 'http://localhost:7433',
   })
-  for (let at = 0; at < 5; at++) alerts.raise(alertOf('server'))
+  return Object.assign(outbox, { alerts })
+}
+
+test('at most one alert of a kind is sent in a while; the last of the others follows with their number', () => {
+  const outbox = openOutbox({ on: ['injection', 'ledger'] })
+  const { alerts, sent, events } = outbox
+  for (let at = 0; at < 10_000; at++) alerts.raise(alertOf('injection', `answer ${at}`))
   alerts.raise(alertOf('ledger'))
   // Not wanted.
-  alerts.raise(alertOf('denials'))
-  expect(sent.map(({ kind, suppressed }) => [kind, suppressed])).toEqual([
-    ['server', 0],
-    ['ledger', 0],
+  expect(alerts.raise(alertOf('denials'))).toBe(false)
+  outbox.nowMs += 59_999
+  alerts.flush()
+  expect(sent.map(({ title, suppressed }) => [title, suppressed])).toEqual([
+    ['answer 0', 0],
+    ['something', 0],
   ])
-  nowMs += 60_000
+  outbox.nowMs += 1
+  alerts.flush()
+  alerts.flush()
+  expect(sent).toHaveLength(3)
+  const url = 'http://localhost:7433/servers'
+  expect(sent.at(-1)).toMatchObject({ title: 'answer 9999', suppressed: 9_998, url })
+  // It counts as one: the next may come after another while.
+  expect(alerts.raise(alertOf('injection'))).toBe(false)
+  expect([events.length, alerts.sent.length]).toEqual([3, 3])
+})
+
+test('a channel that fails is named beside the alert, and a test says why', async () => {
+  const { alerts, faults } = openOutbox({ fails: true })
   alerts.raise(alertOf('server'))
-  expect(sent.at(-1)).toMatchObject({ suppressed: 4, url: 'http://localhost:7433/servers' })
-  expect(events).toHaveLength(3)
-  // A test is sent whenever it is asked for, and says what became of it.
-  expect(await alerts.test('ann')).toEqual([
-    { channel: 'webhook', why: '' },
-    { channel: 'email', why: 'refused' },
-  ])
+  // A test is sent whenever it is asked for.
+  for (let at = 0; at < 2; at++)
+    expect(await alerts.test('ann')).toEqual([
+      { channel: 'webhook', why: '' },
+      { channel: 'email', why: 'refused' },
+    ])
   expect(faults[0]).toEqual([
     'an alert was not sent',
     { channel: 'email', kind: 'server', why: 'refused' },
   ])
-  expect(alerts.sent).toHaveLength(4)
+  expect(alerts.sent.map(({ undelivered }) => undelivered)).toEqual([
+    ['email'],
+    ['email'],
+    ['email'],
+  ])
+})
+
+test('an alert is over when none of its subjects is so any more, and a message with its id says so', () => {
+  const outbox = openOutbox()
+  const { alerts, sent, events } = outbox
+  const failing = { ...alertOf('server'), subjects: ['a', 'b'], overTitle: 'Both answer again' }
+  expect(alerts.raise(failing)).toBe(true)
+  alerts.raise({ ...alertOf('tools'), subjects: ['t'] })
+  outbox.nowMs += 5_000
+  alerts.settle('server', new Set(['b', 'c']))
+  alerts.settle('tools', new Set())
+  expect(alerts.sent.map(({ kind, overAtMs }) => [kind, overAtMs])).toEqual([
+    ['tools', 6_000],
+    ['server', undefined],
+  ])
+  // A person saw the tools: nobody else has to be told.
+  expect(sent).toHaveLength(2)
+  alerts.settle('server', new Set(['c']))
+  alerts.settle('server', new Set(['c']))
+  expect(sent).toHaveLength(3)
+  expect(sent[2]).toMatchObject({
+    id: sent[0]?.id,
+    title: 'Both answer again',
+    atMs: 1_000,
+    overAtMs: 6_000,
+  })
+  expect(events.at(-1)?.detail).toMatchObject({ how: 'over', title: 'Both answer again' })
+  expect(alerts.sent[1]?.title).toBe('something')
+})
+
+test('as many alerts are kept as there is room for, those that are ongoing last', () => {
+  const outbox = openOutbox()
+  const { alerts } = outbox
+  alerts.raise({ ...alertOf('server'), subjects: ['a'] })
+  for (let at = 0; at < 2 * ALERTS_KEPT; at++) {
+    outbox.nowMs += 60_000
+    alerts.raise(alertOf('injection'))
+  }
+  expect(alerts.sent).toHaveLength(ALERTS_KEPT)
+  expect(alerts.sent.at(-1)?.kind).toBe('server')
 })
 
 test('a message has no links and no hidden text that a server could have written', () => {
@@ -81,22 +152,31 @@ test('a message has no links and no hidden text that a server could have written
   expect(JSON.parse(buildAlertBody('plain', alert))).toMatchObject({
     type: 'alert',
     kind: 'definition',
+    state: 'raised',
     url: 'http://localhost:7433/servers',
   })
   for (const form of ['slack', 'teams'] as const)
     expect(buildAlertBody(form, alert)).not.toContain('https://evil')
+  const over = { ...alert, overAtMs: 60_000 }
+  expect(JSON.parse(buildAlertBody('plain', over))).toMatchObject({
+    state: 'over',
+    at: '1970-01-01T00:00:00.000Z',
+    overAt: '1970-01-01T00:01:00.000Z',
+  })
+  expect(composeAlertMail(over).text).toContain('> Until: 1970-01-01T00:01:00.000Z')
 })
 
-test('what is new since the last look is told, once', async () => {
-  const raised: Alert[] = []
+test('what is new since the last look is told, once, and again when it is over', async () => {
+  const outbox = openOutbox()
+  const { alerts, sent } = outbox
   const meter = new Meter()
-  const state = { failing: [] as string[], held: [] as string[], fault: false, live: true }
-  const limit = { key: '/tools/a~1b|rate|1|principal|3:ann', kind: 'rate', windowMs: 1 } as const
+  const state = { failing: ['c'], held: ['d0'], tools: ['old'], limits: [] as string[] }
+  let [ledger, isLive]: ['writing' | 'reserve', boolean] = ['writing', true]
   const gate: WatchedGate = {
     config,
-    raise: (alert) => void raised.push(alert),
+    alerts,
     meter,
-    servers: () => ['a', 'b'],
+    servers: () => ['a', 'b', 'c'],
     notes: {
       failureOf: (name) =>
         state.failing.includes(name) ? ({ message: 'secret' } as never) : undefined,
@@ -109,30 +189,80 @@ test('what is new since the last look is told, once', async () => {
             tool: { definition: { server: 's', name: digest } },
           }) as unknown as PendingDefinition,
       ),
-    limits: () => (state.fault ? [{ ...limit, used: '8', max: '10', share: 0.8 }] : []),
-    ledgerFault: () => (state.fault ? 'full' : undefined),
+    newTools: () => state.tools.map((name) => ({ server: 's', name, atMs: 1 })),
+    limits: () =>
+      state.limits.map((whose) => ({
+        key: `/tools/a~1b|rate|1|principal|3:${whose}`,
+        kind: 'rate',
+        windowMs: 1,
+        used: '8',
+        max: '10',
+        share: 0.8,
+      })),
+    ledgerState: () => ledger,
     gates: async () => [
-      { name: 'g2', isLive: state.live, state: 'ready' } as never,
-      { name: 'g3', isLive: state.live, state: state.live ? 'ready' : 'stopped' } as never,
+      { name: 'g1', isLive: false, state: 'ready' } as never,
+      { name: 'g2', isLive, state: 'ready' } as never,
+      { name: 'g3', isLive, state: isLive ? 'ready' : 'stopped' } as never,
     ],
   }
   const watch = new GateWatch(gate)
+  state.failing = []
   await watch.look()
-  expect(raised).toEqual([])
+  expect(sent).toEqual([])
   for (let at = 0; at < 30; at++) meter.decision('a', 't', at < 12 ? 'allow' : 'deny', 'X')
-  Object.assign(state, { failing: ['b'], held: ['d1'], fault: true, live: false })
+  Object.assign(state, { failing: ['b'], held: ['d0', 'd1'], tools: ['old', 'x, s/y'] })
+  state.limits = ['ann']
+  ledger = 'reserve'
+  isLive = false
   await watch.look()
-  expect(raised.map(({ kind, facts }) => [kind, facts.map(({ value }) => value)])).toEqual([
-    ['denials', ['18 of 30 calls in 5 minutes', 'a/t (18)']],
-    ['limit', ['8 of 10, ann']],
-    ['server', ['b']],
-    ['definition', ['s/d1']],
-    ['ledger', []],
-    ['gate', ['g2']],
+  const inWords = () =>
+    sent.map(({ kind, page, facts }) => [kind, page, ...facts.map(({ value }) => value)])
+  expect(inWords()).toEqual([
+    ['denials', '/overview?range=1h', '18 of 30 calls in 5 minutes', 'a/t (18)'],
+    ['limit', '/overview?section=limits', '8 of 10, ann'],
+    ['server', '/servers/b', 'b'],
+    ['definition', '/servers/s', 's/d1'],
+    ['tools', '/servers/s?show=new', '"s/x, s/y"'],
+    ['ledger', '/settings?section=data', 'the disk is full'],
+    ['gate', '/settings?section=data', 'g2'],
   ])
-  expect(JSON.stringify(raised)).not.toContain('secret')
+  expect(JSON.stringify(sent)).not.toContain('secret')
+  // Within `every`: told later, together.
+  state.failing = ['a', 'b', 'c']
   await watch.look()
-  expect(raised).toHaveLength(6)
+  await watch.look()
+  expect(sent).toHaveLength(7)
+  outbox.nowMs += 60_000
+  await watch.look()
+  await watch.look()
+  expect(inWords().slice(7)).toEqual([['server', '/servers', 'a, c']])
+  expect(sent.at(-1)).toMatchObject({ title: '2 servers are failing', suppressed: 0 })
+  for (let at = 0; at < 30; at++) meter.decision('a', 't', 'allow', '')
+  Object.assign(state, { failing: ['c'], held: ['d0'], tools: [], limits: [] })
+  ledger = 'writing'
+  isLive = true
+  await watch.look()
+  expect(sent.slice(8).map(({ title }) => title)).toEqual([
+    'Few calls are denied again',
+    'The limit has room again',
+    'The server answers again',
+    'Calls are recorded again',
+    'The gate is back',
+  ])
+  expect(alerts.sent.filter(({ overAtMs }) => overAtMs === undefined)).toMatchObject([
+    { kind: 'server', subjects: ['a', 'c'] },
+  ])
+  alerts.chainProblem = 'record 1 was edited, or its hash'
+  await watch.look()
+  expect(sent.at(-1)?.title).toBe('The chain of the ledger does not verify')
+})
+
+test('names of an alert are few and short, and none passes for two', () => {
+  expect(listNames(['a/b', 'x, a/c', 'y\n> At: never'])).toBe('a/b, "x, a/c", "y\\n> At: never"')
+  const many = listNames(Array.from({ length: 5_000 }, (_, at) => `${at}${'n'.repeat(2_000)}`))
+  expect(many.length).toBeLessThan(1_500)
+  expect(many).toMatch(/n… and 4990 more$/)
 })
 
 test('limits in use are what the counters say, the fullest first', async () => {
@@ -173,6 +303,8 @@ test('the key of a counter in words', () => {
     whose: 'ann, a|b:c~',
     windowMs: 3_600_000,
   })
+  // Messages have no arguments.
+  expect(nameCounterOwner(key)).toBe('ann')
   expect(describeLimitKey('shadow:/defaults|spend|1|everyone of args.n|0:')).toEqual({
     limit: '/defaults',
     whose: '',

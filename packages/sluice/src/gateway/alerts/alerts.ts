@@ -1,5 +1,6 @@
 // Alerts on their way out: at most one of a kind in `alerts.every`, over all channels that the
-// configuration names, recorded in the ledger. A channel that fails is logged and holds nothing up.
+// configuration names, recorded in the ledger; and a message when what one was about is over. A channel
+// that fails is logged and holds nothing up.
 
 import { randomUUID } from 'node:crypto'
 import type { Alert, AlertChannel, AlertKind, SentAlert } from '../../core/alert.ts'
@@ -16,6 +17,8 @@ export interface AlertsOptions {
   readonly nowMs: () => number
   /** Where people reach the console. */
   readonly base: () => string | undefined
+  /** The name of this gate among those that share its store. */
+  readonly gate?: string | undefined
 }
 
 /** What became of an alert on one channel; `why` is empty if it was sent. */
@@ -24,18 +27,27 @@ export interface AlertDelivery {
   readonly why: string
 }
 
+/** An alert that was sent, and the channels that did not take it. */
+export interface ListedAlert extends SentAlert {
+  readonly undelivered: readonly string[]
+}
+
 export class Alerts {
   readonly #options: AlertsOptions
   readonly #lastMs = new Map<AlertKind, number>()
   readonly #suppressed = new Map<AlertKind, number>()
-  readonly #sent: SentAlert[] = []
+  /** The last one of each kind that came too soon, and would not come again by itself. */
+  readonly #delayed = new Map<AlertKind, Alert>()
+  #sent: readonly ListedAlert[] = []
+  /** What the last verification of the ledger found; undefined if its chain is as it was written. */
+  chainProblem: string | undefined
 
   constructor(options: AlertsOptions) {
     this.#options = options
   }
 
   /** The newest first. */
-  get sent(): readonly SentAlert[] {
+  get sent(): readonly ListedAlert[] {
     return this.#sent
   }
 
@@ -43,17 +55,48 @@ export class Alerts {
     return this.#options.config
   }
 
-  /** Returns at once. */
-  raise(alert: Alert): void {
-    const { config, nowMs } = this.#options
-    if (alert.kind !== 'test' && !config.on.includes(alert.kind)) return
-    const atMs = nowMs()
-    if (atMs < (this.#lastMs.get(alert.kind) ?? Number.NEGATIVE_INFINITY) + config.everyMs) {
-      this.#suppressed.set(alert.kind, (this.#suppressed.get(alert.kind) ?? 0) + 1)
-      return
+  /**
+   * Returns at once; false if it is not sent now. One that has subjects may be raised again as long as
+   * they are so; any other is sent later.
+   */
+  raise(alert: Alert): boolean {
+    const { kind } = alert
+    if (!this.config.on.includes(kind)) return false
+    const atMs = this.#options.nowMs()
+    if (this.#isTooSoon(kind, atMs)) {
+      if (alert.subjects !== undefined) return false
+      this.#suppressed.set(kind, (this.#suppressed.get(kind) ?? 0) + 1)
+      this.#delayed.set(kind, alert)
+      return false
     }
-    this.#lastMs.set(alert.kind, atMs)
+    this.#lastMs.set(kind, atMs)
     void this.#send(alert, atMs)
+    return true
+  }
+
+  /** Sends alerts that came too soon, after their time. */
+  flush(): void {
+    const atMs = this.#options.nowMs()
+    for (const [kind, alert] of this.#delayed) {
+      if (this.#isTooSoon(kind, atMs)) continue
+      // It is the last of those that were counted.
+      this.#suppressed.set(kind, (this.#suppressed.get(kind) ?? 1) - 1)
+      this.#lastMs.set(kind, atMs)
+      void this.#send(alert, atMs)
+    }
+  }
+
+  /** What is so now of a kind: alerts about none of it are over. */
+  settle(kind: AlertKind, subjects: ReadonlySet<string>): void {
+    const overAtMs = this.#options.nowMs()
+    const ended = this.#sent.filter(
+      (one) => one.kind === kind && isOngoing(one) && !one.subjects?.some((it) => subjects.has(it)),
+    )
+    for (const alert of ended) {
+      this.#replace({ ...alert, overAtMs })
+      const { overTitle: title } = alert
+      if (title !== undefined) void this.#deliver({ ...alert, title, overAtMs, suppressed: 0 })
+    }
   }
 
   /** A test is sent whenever a person asks for it. */
@@ -63,18 +106,41 @@ export class Alerts {
     return this.#send(alert, this.#options.nowMs())
   }
 
+  #isTooSoon(kind: AlertKind, atMs: number): boolean {
+    return atMs < (this.#lastMs.get(kind) ?? Number.NEGATIVE_INFINITY) + this.config.everyMs
+  }
+
   async #send(alert: Alert, atMs: number): Promise<readonly AlertDelivery[]> {
-    const { base, channels, ledger, log } = this.#options
+    const { kind } = alert
+    const { base, gate } = this.#options
     const address = base()
     const url = address === undefined ? undefined : `${address}${alert.page}`
-    const suppressed = this.#suppressed.get(alert.kind) ?? 0
-    this.#suppressed.delete(alert.kind)
-    const sent: SentAlert = { ...alert, id: randomUUID(), atMs, suppressed, url }
-    this.#sent.unshift(sent)
-    this.#sent.splice(ALERTS_KEPT)
-    const detail = { kind: alert.kind, title: alert.title, suppressed }
+    const suppressed = this.#suppressed.get(kind) ?? 0
+    this.#suppressed.delete(kind)
+    this.#delayed.delete(kind)
+    const facts =
+      gate === undefined ? alert.facts : [...alert.facts, { name: 'Seen by', value: gate }]
+    const sent = { ...alert, facts, id: randomUUID(), atMs, suppressed, url, undelivered: [] }
+    this.#sent = dropOldest([sent, ...this.#sent])
+    const deliveries = await this.#deliver(sent)
+    const failed = deliveries.filter(({ why }) => why !== '')
+    const listed = this.#sent.find(({ id }) => id === sent.id)
+    if (failed.length > 0 && listed !== undefined)
+      this.#replace({ ...listed, undelivered: failed.map(({ channel }) => channel) })
+    return deliveries
+  }
+
+  #replace(alert: ListedAlert): void {
+    this.#sent = this.#sent.map((one) => (one.id === alert.id ? alert : one))
+  }
+
+  #deliver(sent: SentAlert): Promise<readonly AlertDelivery[]> {
+    const { channels, ledger, log, nowMs } = this.#options
+    const { kind, title, facts, suppressed, overAtMs } = sent
+    const how = overAtMs === undefined ? 'raised' : 'over'
+    const detail = { how, kind, title, facts: [...facts], suppressed }
     // The ledger may be what the alert is about.
-    ledger.event({ atMs, name: 'alert', detail }).catch(() => {})
+    ledger.event({ atMs: nowMs(), name: 'alert', detail }).catch(() => {})
     return Promise.all(
       channels.map(async (one): Promise<AlertDelivery> => {
         const { channel } = one
@@ -83,10 +149,21 @@ export class Alerts {
           return { channel, why: '' }
         } catch (error) {
           const why = (error as Error).message
-          log('warn', 'an alert was not sent', { channel, kind: alert.kind, why })
+          log('warn', 'an alert was not sent', { channel, kind, why })
           return { channel, why }
         }
       }),
     )
   }
+}
+
+export function isOngoing({ subjects, overAtMs }: SentAlert): boolean {
+  return subjects !== undefined && overAtMs === undefined
+}
+
+/** Those that are over go first. */
+function dropOldest(alerts: readonly ListedAlert[]): readonly ListedAlert[] {
+  if (alerts.length <= ALERTS_KEPT) return alerts
+  const oldest = alerts.findLast((one) => !isOngoing(one)) ?? alerts.at(-1)
+  return alerts.filter((one) => one !== oldest)
 }

@@ -10,12 +10,28 @@ export interface DescribedLimit {
 }
 
 /** `<rule>|<kind>|<window>|<per>` and for each value `|<length>:<value>`. */
-const KEY = /^(.*?)\|(?:rate|spend)\|(\d+)\|[^|]*(.*)$/s
+const KEY = /^(.*?)\|(?:rate|spend)\|(\d+)\|([^|]*)(.*)$/s
 
 export function describeLimitKey(key: string): DescribedLimit {
-  const [, rule = key, windowMs = '0', values = ''] = KEY.exec(key.replace(/^shadow:/, '')) ?? []
-  const whose = readValues(values).filter(Boolean).join(', ')
-  return { limit: describeRule(rule), whose, windowMs: Number(windowMs) }
+  const { rule, windowMs, values } = splitKey(key)
+  return { limit: describeRule(rule), whose: values.filter(Boolean).join(', '), windowMs }
+}
+
+/** The same without values of arguments, for messages that leave the gate. */
+export function nameCounterOwner(key: string): string {
+  const { per, values } = splitKey(key)
+  return values.filter((value, at) => value !== '' && !/^args\b/.test(per[at] ?? '')).join(', ')
+}
+
+function splitKey(key: string) {
+  const [, rule = key, windowMs = '0', per = '', values = ''] =
+    KEY.exec(key.replace(/^shadow:/, '')) ?? []
+  return {
+    rule,
+    windowMs: Number(windowMs),
+    per: per.replace(/ of .*$/, '').split(', '),
+    values: readValues(values),
+  }
 }
 
 function readValues(text: string): string[] {

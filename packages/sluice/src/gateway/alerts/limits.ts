@@ -8,6 +8,8 @@ export const ALERT_DENIALS_MS = 300_000
 export const ALERT_CALLS_MIN = 20
 /** Names that one alert lists. */
 export const ALERT_NAMES_MAX = 10
+/** Characters of a name in an alert; the rest is cut. */
+export const ALERT_NAME_LENGTH_MAX = 128
 /** Sent alerts that the console shows. */
 export const ALERTS_KEPT = 50
 /**

@@ -1,6 +1,7 @@
 // The labels that a message towards a client brings into its session, before it is sent: those that the
 // policy gives its source, and what the guard finds (`session.saw.injection`, `session.saw.secret`).
-// The guard looks only for what a rule reads and the session has not seen. Called for every message.
+// The guard looks only for what a rule reads, or an alert is wanted for, and the session has not seen.
+// Called for every message.
 
 import type { JsonValue } from '@sluice/policy/core/json'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
@@ -41,6 +42,8 @@ const WANTED: readonly ScanTarget[] = ['injection', 'secret']
 export interface LabelledSession {
   readonly server: string
   readonly policy: () => CompiledPolicy
+  /** If given, injections are looked for whether a rule reads them or not. Called once a session. */
+  readonly onInjection?: (() => void) | undefined
   readonly lease: Pick<
     SessionLease,
     'facts' | 'see' | 'vault' | 'remembered' | 'missed' | 'saveSealed'
@@ -73,7 +76,7 @@ export interface SessionDeliveries {
 }
 
 export function labelSession(session: LabelledSession): SessionDeliveries {
-  const { server, policy, lease, onSeen, log } = session
+  const { server, policy, lease, onSeen, log, onInjection } = session
   const unrecorded = new Set<string>()
   let timer: NodeJS.Timeout | undefined
   const changes = createChangeRecorder(session.onUnrecordedChanges)
@@ -101,11 +104,16 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
   }
   const listWanted = (bound: CompiledPolicy): readonly ScanTarget[] => {
     const read = labelsRead(bound)
-    if (read.size === 0) return NONE
+    if (read.size === 0 && onInjection === undefined) return NONE
     const seen = saw()
-    return WANTED.filter((label) => read.has(label) && !seen.includes(label))
+    const isWanted = (label: ScanTarget) =>
+      read.has(label) || (label === 'injection' && onInjection !== undefined)
+    return WANTED.filter((label) => isWanted(label) && !seen.includes(label))
   }
-  const seeFound = (findings: readonly AnswerFinding[]): void => {
+  const seeFound = (bound: CompiledPolicy, found: readonly AnswerFinding[]): void => {
+    // What was not looked at counts as found for a rule, not for an alert: it would be a false one.
+    const findings = found.filter(({ kind, isUnread }) => !isUnread || labelsRead(bound).has(kind))
+    if (findings.some(({ kind, isUnread }) => kind === 'injection' && !isUnread)) onInjection?.()
     for (const { kind, words } of findings)
       log(
         'warn',
@@ -151,21 +159,23 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
       if (wanted.length === 0) return
       const isTooLarge = text.length > INSPECTED_AT_ONCE_LENGTH_MAX || isTooDense(text)
       seeFound(
+        bound,
         isTooLarge
           ? tooLargeToInspect(wanted)
           : inspectAnswer(JSON.parse(text) as JsonValue, wanted, strictness),
       )
     },
     inspectAhead: async (text, strictness) => {
-      const wanted = listWanted(policy())
+      const bound = policy()
+      const wanted = listWanted(bound)
       if (wanted.length === 0) return NONE
       if (text.length > MESSAGE_CHARS_MAX || isTooDense(text)) {
-        seeFound(tooLargeToInspect(wanted))
+        seeFound(bound, tooLargeToInspect(wanted))
         return wanted
       }
       await takeTurn()
       const steps = inspectAnswerSteps(JSON.parse(text) as JsonValue, wanted, strictness)
-      seeFound(await runInSlices(steps, 'answer'))
+      seeFound(bound, await runInSlices(steps, 'answer'))
       return wanted
     },
     withLabels: (outcome) => {

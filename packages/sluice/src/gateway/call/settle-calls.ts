@@ -11,16 +11,14 @@ export interface SettleOptions {
   readonly recorder: LedgerCallRecorder
   readonly admission: Pick<CallPipeline['admission'], 'refund'>
   readonly withLabels: (outcome: CallOutcome) => CallOutcome
-  readonly onLabels: (labels: readonly string[]) => void
   readonly onAnswered: () => void
   readonly log: Log
 }
 
 export function settleCalls(options: SettleOptions): CallSession['record'] {
-  const { recorder, admission, withLabels, onLabels, onAnswered, log } = options
+  const { recorder, admission, withLabels, onAnswered, log } = options
   return ({ intent, receipt, watched, approval }, startedMs, settled) => {
     const outcome = withLabels(settled)
-    if (outcome.labels !== undefined && outcome.labels.length > 0) onLabels(outcome.labels)
     if (outcome.givenBack === true)
       admission
         .refund(receipt)

@@ -12,6 +12,8 @@ import {
   ALERT_EVERY_MS,
   ALERT_EVERY_SECONDS_MAX,
   ALERT_LIMIT_PERCENT,
+  ALERT_VERIFY_MS,
+  ALERT_VERIFY_SECONDS_MAX,
 } from './limits.ts'
 import type { ConfigValues } from './values.ts'
 
@@ -23,6 +25,7 @@ export interface AlertsConfig {
   readonly everyMs: number
   readonly denialsPercent: number
   readonly limitPercent: number
+  readonly verifyMs: number
 }
 
 const percent: Shape = { kind: 'integer', min: 1, max: 100 }
@@ -37,7 +40,7 @@ export const ALERTS: Shape = {
         of: { kind: 'word', words: [...ALERT_KINDS] },
         max: ALERT_KINDS.length,
       },
-      doc: '`denials` a high rate of denied calls, `injection` orders to the model in an answer, `limit` a limit nearly full, `server` a server fails, `definition` a changed definition waits, `tools` a known server has new tools, `ledger` calls cannot be recorded or the chain does not verify, `gate` another gate of the store is gone',
+      doc: '`denials` a high rate of denied calls, `injection` orders to the model in an answer (the gate then looks through all of them), `limit` a limit nearly full, `server` a server fails, `definition` a changed definition waits, `tools` a known server has new tools, `ledger` calls cannot be recorded or the chain does not verify, `gate` another gate of the store is gone',
       unset: 'all of them',
       example: ['injection', 'definition', 'ledger'],
     },
@@ -66,6 +69,11 @@ export const ALERTS: Shape = {
       doc: 'percent of a limit that have to be used',
       default: ALERT_LIMIT_PERCENT,
     },
+    verify: {
+      shape: { kind: 'duration', maxSeconds: ALERT_VERIFY_SECONDS_MAX },
+      doc: 'how often the gate verifies the whole chain of the ledger, for alerts of `ledger`',
+      default: '24h',
+    },
   },
 }
 
@@ -92,13 +100,17 @@ export function readAlerts(
       'write `webhook` or `email` under `approvals`',
     )
   const on = findEntry(alerts, 'on')
-  const every = scalar(alerts, 'every')
+  const durationOf = (name: string, unsetMs: number): number => {
+    const text = scalar(alerts, name)
+    return text === undefined ? unsetMs : (parseDuration(text) ?? 0) * 1_000
+  }
   const read: AlertsConfig = {
     on: on === undefined ? ALERT_KINDS : values.list(on),
     channels: ALERT_CHANNELS.filter((name) => wanted.some((one) => one === name)),
-    everyMs: every === undefined ? ALERT_EVERY_MS : (parseDuration(every) ?? 0) * 1_000,
+    everyMs: durationOf('every', ALERT_EVERY_MS),
     denialsPercent: Number(scalar(alerts, 'denials') ?? ALERT_DENIALS_PERCENT),
     limitPercent: Number(scalar(alerts, 'limit') ?? ALERT_LIMIT_PERCENT),
+    verifyMs: durationOf('verify', ALERT_VERIFY_MS),
   }
   return { alerts: read }
 }

@@ -39,6 +39,10 @@ export const ALERT_DENIALS_PERCENT = 50
 export const ALERT_LIMIT_PERCENT = 80
 /** Largest `alerts.every`. */
 export const ALERT_EVERY_SECONDS_MAX = 7 * 86_400
+/** Default of `alerts.verify`. */
+export const ALERT_VERIFY_MS = 86_400_000
+/** Largest `alerts.verify`. */
+export const ALERT_VERIFY_SECONDS_MAX = 30 * 86_400
 
 /** Largest `processes.max`: server processes at once, over all sessions. */
 export const PROCESSES_SETTING_MAX = 1_000

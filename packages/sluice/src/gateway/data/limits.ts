@@ -21,6 +21,11 @@ export const INDEX_SLICE_RECORDS = 50
 export const INDEX_SLICE_MS = 20
 /** New records per `INDEX_EVERY_MS` beyond which indexing is postponed. */
 export const INDEX_BUSY_RECORDS = 1_000
+/**
+ * How long after its start a gate verifies the ledger for alerts, and after a verification that found
+ * a fault; less if `alerts.verify` is less.
+ */
+export const VERIFY_AGAIN_MS = 600_000
 /** New records after which a snapshot of counters and sessions is written. */
 export const STATE_EVERY_RECORDS = 20_000
 /** How often it is checked whether a snapshot is due. */

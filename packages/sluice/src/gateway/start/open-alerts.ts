@@ -5,10 +5,12 @@ import type { AlertChannel } from '../../core/alert.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { processClock } from '../../store/process-clock.ts'
 import { Alerts } from '../alerts/alerts.ts'
-import { ALERT_LOOK_MS, ALERT_NAMES_MAX } from '../alerts/limits.ts'
+import { ALERT_LOOK_MS } from '../alerts/limits.ts'
 import type { LimitsInUse } from '../alerts/limits-in-use.ts'
+import { listNames } from '../alerts/list-names.ts'
 import { GateWatch } from '../alerts/watch-gate.ts'
 import type { GateConfig } from '../config/config.ts'
+import { verifyRegularly } from '../data/verify-regularly.ts'
 import type { Gate } from '../gate.ts'
 import type { Meter } from '../metrics/meter.ts'
 import type { Log } from '../shared/log.ts'
@@ -18,7 +20,7 @@ import type { Pins } from '../tools/pins.ts'
 import type { ClusterOperations } from './run-admin.ts'
 
 export interface OpenAlertsParts {
-  readonly config: Pick<GateConfig, 'alerts'>
+  readonly config: Pick<GateConfig, 'alerts' | 'cluster' | 'data'>
   readonly channels: readonly AlertChannel[]
   readonly gate: Gate
   readonly meter: Meter
@@ -27,6 +29,8 @@ export interface OpenAlertsParts {
   readonly newTools: NewTools
   readonly limits: LimitsInUse
   readonly ledger: Ledger
+  /** The key of its checkpoints. */
+  readonly signedBy: string
   readonly cluster: ClusterOperations | undefined
   readonly log: Log
   readonly base: () => string | undefined
@@ -43,34 +47,54 @@ export function openAlerts(
     config.alerts?.channels.some((name) => name === channel),
   )
   const { nowMs } = processClock
-  const alerts = new Alerts({ config: config.alerts, channels: wanted, ledger, log, nowMs, base })
+  const alerts = new Alerts({
+    config: config.alerts,
+    channels: wanted,
+    ledger,
+    log,
+    nowMs,
+    base,
+    gate: config.cluster?.name,
+  })
   const watch = new GateWatch({
     config: config.alerts,
-    raise: (alert) => alerts.raise(alert),
+    alerts,
     meter: parts.meter,
     servers: () => parts.servers.names,
     notes: gate.notes,
     held: () => parts.pins.held,
     limits: () => parts.limits.list(clockNow()),
-    ledgerFault: () => (ledger.state === 'writing' ? undefined : String(ledger.state)),
+    newTools: () => parts.newTools.list(),
+    ledgerState: () => ledger.state,
     gates: cluster === undefined ? undefined : () => cluster.directory.list(),
   })
   const timer = setInterval(() => {
     watch.look().catch((error: Error) => log('warn', 'alerts failed', { why: error.message }))
   }, ALERT_LOOK_MS).unref()
   undo.push(() => clearInterval(timer))
-  parts.newTools.onNew((server, names) => {
-    const facts = [
-      { name: 'Server', value: server },
-      { name: 'Tools', value: names.slice(0, ALERT_NAMES_MAX).join(', ') },
-    ]
-    alerts.raise({ kind: 'tools', title: 'A server has new tools', facts, page: '/servers' })
-  })
-  gate.onLabels((server, labels) => {
-    if (!labels.includes('injection')) return
-    const facts = [{ name: 'Server', value: server }]
-    const title = 'An answer tries to instruct the model'
-    alerts.raise({ kind: 'injection', title, facts, page: '/ledger' })
+  if (config.alerts.on.includes('ledger'))
+    undo.push(
+      verifyRegularly({
+        directory: config.data,
+        key: parts.signedBy,
+        everyMs: config.alerts.verifyMs,
+        onVerified: (problem) => {
+          alerts.chainProblem = problem
+        },
+        log,
+      }),
+    )
+  gate.onInjection(({ server, principal, session }) => {
+    alerts.raise({
+      kind: 'injection',
+      title: 'An answer tries to instruct the model',
+      facts: [
+        { name: 'Server', value: server },
+        { name: 'Caller', value: listNames([principal]) },
+      ],
+      // The newest of these calls is the one that was answered.
+      page: `/ledger?${new URLSearchParams({ session, server, untilMs: String(nowMs()) })}`,
+    })
   })
   return alerts
 }

@@ -225,8 +225,9 @@ export async function runGate(
       log,
     })
     undo.push(() => gate.close('the gate is stopping'))
-    const alerted = { gate, meter, servers, pins, newTools, limits, ledger, cluster: shared }
-    const alerts = openAlerts({ config, channels, ...alerted, log, base }, undo)
+    const seen = { gate, meter, servers, pins, newTools, limits, cluster: shared }
+    const told = { ledger, signedBy, channels, log, base }
+    const alerts = openAlerts({ config, ...seen, ...told }, undo)
     const isQuiet = () => !gate.isBusy
     const index = new BackgroundIndexer({ directory: config.data, ledger, isQuiet, log })
     undo.push(() => index.close())

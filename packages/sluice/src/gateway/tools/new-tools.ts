@@ -3,7 +3,6 @@
 // ledger, one event for those that came together. No call waits for it.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { Listeners } from '@sluice/policy/core/listeners'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Log } from '../shared/log.ts'
@@ -25,9 +24,6 @@ export interface NewTool {
 const LIST = 'SELECT server, name, at AS atMs FROM new_tools WHERE at > ? ORDER BY at DESC LIMIT ?'
 
 export class NewTools {
-  readonly #new = new Listeners<[server: string, names: readonly string[]]>()
-  /** After the event is recorded. */
-  readonly onNew = this.#new.subscribe
   readonly #options: NewToolsOptions
   readonly #waiting = new Map<string, KnownTool[]>()
   #timer: NodeJS.Timeout | undefined
@@ -82,9 +78,5 @@ export class NewTools {
       .map(({ definition, category, risk }) => ({ name: definition.name, category, risk }))
     const detail = { how: 'new', server, count: tools.length, tools: shown }
     await ledger.event({ atMs, name: 'pin', detail })
-    this.#new.emit(
-      server,
-      shown.map(({ name }) => name),
-    )
   }
 }

@@ -46,6 +46,7 @@ const TITLES: Readonly<Record<string, string>> = {
 
 /** Of events whose `how` says what it was. */
 const TITLES_BY_HOW: Readonly<Record<string, string>> = {
+  'alert over': 'Alert over',
   'pin new': 'New tools',
   'pin refused': 'Definition refused',
   'grant add': 'Grant added',

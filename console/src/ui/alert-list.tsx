@@ -1,0 +1,52 @@
+// Alerts that were sent: when, what about, whether it is still so, and the page where one acts on it.
+
+import type { JSX } from 'react'
+import type { SentAlertView } from '../../../packages/sluice/src/admin/contract/contract.ts'
+import { Link } from './button.tsx'
+import { UntrustedText } from './text.tsx'
+import { duration } from './words.ts'
+import './alert-list.css'
+
+export function AlertList({
+  alerts,
+  when,
+}: {
+  alerts: readonly SentAlertView[]
+  /** The time of an alert in words. */
+  when: (atMs: number) => string
+}): JSX.Element {
+  return (
+    <ul className="alert-list">
+      {alerts.map(({ id, title, facts, page, undelivered, ...alert }) => (
+        <li key={id} className="alert-row">
+          <span className="muted num small">{when(alert.atMs)}</span>
+          <span className="alert-text">
+            <Link to={page}>{title}</Link>{' '}
+            {facts.length > 0 && (
+              <UntrustedText
+                text={facts.map(({ name, value }) => `${name}: ${value}`).join('; ')}
+                className="muted small"
+              />
+            )}
+          </span>
+          <span className="row small alert-state">
+            {undelivered.length > 0 && (
+              <span className="mark deny">not delivered by {undelivered.join(', ')}</span>
+            )}
+            <State {...alert} />
+          </span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function State({
+  state,
+  atMs,
+  overAtMs,
+}: Pick<SentAlertView, 'state' | 'atMs' | 'overAtMs'>): JSX.Element | null {
+  if (state === 'ongoing') return <span className="mark ask">ongoing</span>
+  if (overAtMs === null) return null
+  return <span className="muted">over after {duration(overAtMs - atMs)}</span>
+}
