@@ -6,6 +6,10 @@ import { get } from 'node:http'
 import { join } from 'node:path'
 import type { Browser, Page, Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type {
+  AgentUsage,
+  ListedAgentView,
+} from '../../packages/sluice/src/admin/contract/contract.ts'
 import { listAll, PlainClient } from '../support/plain-client.ts'
 import { endGates, fixture, until } from '../support/start-gate.ts'
 import { addServer, addServerByUrl, connectClient } from './add-server.ts'
@@ -370,6 +374,31 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await page.getByText('Stopped: by ada from the console: enough').waitFor()
     await page.getByRole('link', { name: 'Agents', exact: true }).first().click()
     await page.getByRole('cell', { name: 'write the report' }).waitFor()
+  })
+
+  test('the overview has tokens and cost of the period, also of an agent that was removed', async () => {
+    const headers = { authorization: `Bearer ${await adminToken()}` }
+    const read = async (path: string) =>
+      (await fetch(`${stage.url}/api${path}`, { headers })).json()
+    const readTotals = async () => ((await read('/usage')) as AgentUsage).totals
+    const before = await readTotals()
+    const agents = await PlainClient.open(stage.gate, 'agents')
+    await listAll(agents)
+    const made = await agents.call('wasm_agent_create', { model: 'script:report' })
+    const { id: agentId } = made.answer.result.structuredContent.agent
+    await agents.call('wasm_agent_prompt', { agentId, input: 'go' })
+    const { agents: list } = (await read('/agents')) as { agents: ListedAgentView[] }
+    const { tokens, cost } = list.find(({ id }) => id === agentId) as ListedAgentView
+    const after = await readTotals()
+    expect(tokens).toBeGreaterThan(2_000)
+    expect(after.tokens).toBe(before.tokens + tokens)
+    expect(after.cost).toBeCloseTo(before.cost + (cost ?? 0), 9)
+    await agents.call('wasm_agent_terminate', { agentId })
+    expect(await readTotals()).toEqual(after)
+    await open('Overview')
+    const card = page.locator('.attention-card', { hasText: /agents?.*tokens/ })
+    await card.getByTitle(new RegExp(`^${after.tokens.toLocaleString('en')} tokens `)).waitFor()
+    await card.getByTitle(`script:report: ${after.cost.toFixed(4)}`, { exact: true }).waitFor()
   })
 
   test('a hostile description does no harm: it is text, its hidden characters are marks', async () => {

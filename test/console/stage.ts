@@ -153,6 +153,7 @@ export async function setStage({ policy = POLICY, past }: StageOptions = {}): Pr
       api: { change_servers: true },
       approvals,
       alerts: {},
+      agents: { prices: { 'script:report': { input: 3, output: 15 } } },
     },
   }
   const home = mkdtempSync(join(tmpdir(), 'sluice-gate-'))

@@ -1,7 +1,7 @@
 // Overview, the first page: what needs a person now, and what passed and did not over the last hour to
 // 30 days, beside the period before. Every figure leads to the calls behind it.
 
-import { type JSX, useMemo } from 'react'
+import { type JSX, type ReactNode, useMemo } from 'react'
 import type {
   CountedName,
   LimitsView,
@@ -22,10 +22,12 @@ import { ErrorNotice, Loading, NotFollowed, Notice, PageHead } from '../../ui/pa
 import { PERIODS } from '../../ui/periods.ts'
 import { Plot } from '../../ui/plot.tsx'
 import { TopList } from '../../ui/top-list.tsx'
-import { count, minute, money, plural, short } from '../../ui/words.ts'
+import { count, minute, plural, short } from '../../ui/words.ts'
 import { listPending, useInbox } from '../approvals/inbox.ts'
+import { Change } from './change.tsx'
 import { Limits, NEARLY_FULL } from './limits.tsx'
 import { RecentAlerts } from './recent-alerts.tsx'
+import { Usage } from './usage.tsx'
 import './overview.css'
 
 const REFRESH_MS = 10_000
@@ -47,7 +49,7 @@ export function Overview(): JSX.Element {
       </PageHead>
       <div className="page-body stack">
         {error !== undefined && <ErrorNotice error={error} again={reload} />}
-        <Attention />
+        <Attention period={range} />
         <RecentAlerts everyMs={REFRESH_MS} />
         {value === undefined && error === undefined && <Loading />}
         {value !== undefined && <Figures data={value} range={range.before} />}
@@ -58,7 +60,7 @@ export function Overview(): JSX.Element {
 }
 
 /** What waits for a person, or is not as it should be. */
-function Attention(): JSX.Element {
+function Attention({ period }: { period: (typeof PERIODS)[number] }): JSX.Element {
   const pending = listPending(useInbox()).length
   const servers = useResource<{ servers: ServerView[] }>('/servers', REFRESH_MS)
   const agents = useResource<{ running: boolean; agents: ListedAgentView[] }>('/agents', REFRESH_MS)
@@ -135,22 +137,16 @@ function Attention(): JSX.Element {
           detail={[...new Set(full.map(({ limit }) => limit))].slice(0, 3).join(', ')}
         />
       )}
-      {agents.value?.running === true && <AgentsCard agents={agents.value.agents} />}
+      {agents.value?.running === true && (
+        <Card
+          icon="agents"
+          to="/agents"
+          n={0}
+          says={plural(agents.value.agents.length, 'agent')}
+          detail={<Usage period={period} everyMs={REFRESH_MS} />}
+        />
+      )}
     </ul>
-  )
-}
-
-function AgentsCard({ agents }: { agents: readonly ListedAgentView[] }): JSX.Element {
-  const tokens = agents.reduce((sum, agent) => sum + agent.tokens, 0)
-  const cost = agents.reduce((sum, agent) => sum + (agent.cost ?? 0), 0)
-  return (
-    <Card
-      icon="agents"
-      to="/agents"
-      n={0}
-      says={plural(agents.length, 'agent')}
-      detail={`${short(tokens)} tokens in all${cost === 0 ? '' : `, cost ${money(cost)}`}`}
-    />
   )
 }
 
@@ -165,7 +161,7 @@ function Card({
   to: string
   n: number
   says: string
-  detail?: string
+  detail?: ReactNode
 }): JSX.Element {
   return (
     <li>
@@ -247,20 +243,6 @@ function Figures({ data, range }: { data: OverviewData; range: string }): JSX.El
       </div>
     </>
   )
-}
-
-function Change({ now, before }: { now: number; before: number }): JSX.Element | null {
-  if (now === before) return null
-  const text = before === 0 ? 'new' : `${now > before ? '+' : '−'}${formatShare(now, before)}`
-  return (
-    <span className="muted small num" title={`${count(before)} before`}>
-      {text}
-    </span>
-  )
-}
-
-function formatShare(now: number, before: number): string {
-  return `${short(Math.round((Math.abs(now - before) / before) * 100))} %`
 }
 
 function Names({

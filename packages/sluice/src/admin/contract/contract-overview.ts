@@ -41,6 +41,30 @@ export interface Overview extends CallHistogram {
   readonly tools: readonly CountedName[]
 }
 
+/** `GET /api/usage`: what models took for agents, removed ones too. In whole minutes: one belongs to the
+ * stretch in which it begins. */
+export interface AgentUsage {
+  readonly sinceMs: number
+  readonly untilMs: number
+  /** What was used before is not known by time; null if nothing was. */
+  readonly knownSinceMs: number | null
+  readonly totals: UsageFigures
+  /** Of the stretch of the same length before it. */
+  readonly before: UsageFigures
+  /** The one with the most tokens first. */
+  readonly models: readonly (UsageFigures & { readonly model: string })[]
+}
+
+export interface UsageFigures {
+  readonly modelCalls: number
+  /** Input and output together. */
+  readonly tokens: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  /** In the currency of the prices; a model without a price adds nothing. */
+  readonly cost: number
+}
+
 /** `GET /api/limits`: the fullest first. */
 export interface LimitsView {
   readonly limits: readonly {

@@ -22,7 +22,9 @@ import { ApiError } from '../http/errors.ts'
 import { EventStreamResponse } from '../http/events.ts'
 import { findFailure, listTurns } from '../queries/agent-turns.ts'
 import type { LedgerReader } from '../queries/ledger-reader.ts'
+import { toAgentUsage, toUsageRanges } from '../queries/usage-view.ts'
 import { agentEvent, agentPage, agentView, toAgentList } from './agent-views.ts'
+import { STRETCH, toStretch } from './stretch.ts'
 
 const TURN = z.strictObject({ turn: z.coerce.number().int().min(0).optional() })
 const FILE = TURN.extend({ path: z.string().min(1).max(4_096) })
@@ -67,6 +69,18 @@ export function agentsEndpoints(
         const rows = (await service()?.steps.listAll(AGENTS_SHOWN)) ?? []
         const agents = toAgentList(rows, (owner) => owns(person, owner))
         return { running: service() !== undefined, agents }
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/api/usage',
+      role: 'viewer',
+      query: STRETCH,
+      summary: 'tokens and cost of a stretch of time by model, and of the one before (AgentUsage)',
+      handle: async ({ query }) => {
+        const stretch = toStretch(query, processClock.nowMs())
+        const report = await running().steps.modelUsage(toUsageRanges(stretch))
+        return toAgentUsage(stretch, report)
       },
     }),
     endpoint({

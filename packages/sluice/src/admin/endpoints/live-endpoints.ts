@@ -11,6 +11,7 @@ import { explainCall } from '../queries/call-views.ts'
 import type { NamesRequest } from '../queries/histogram.ts'
 import type { LedgerReader } from '../queries/ledger-reader.ts'
 import type { LiveHub } from './live-hub.ts'
+import { STRETCH, toStretch } from './stretch.ts'
 
 export interface LiveEndpointParts {
   readonly hub: LiveHub
@@ -45,9 +46,6 @@ const QUERY = FILTER.extend({
   after: number,
   limit: z.coerce.number().int().min(1).max(500).optional(),
 })
-/** The last `lengthMs`, a day unless said, or from `sinceMs` on. */
-const STRETCH = z.strictObject({ sinceMs: number, untilMs: number, lengthMs: number })
-const DAY_MS = 24 * 60 * 60_000
 const NAMED_COLUMNS = ['principal', 'agent', 'session', 'server', 'tool', 'code'] as const
 const NAMES = z.strictObject({
   of: z.enum(NAMED_COLUMNS satisfies readonly NamesRequest['of'][]),
@@ -114,11 +112,7 @@ export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
       query: STRETCH,
       summary:
         'calls of a stretch of time by outcome, reason, principal, agent and tool (Overview)',
-      handle: ({ query }) => {
-        const { untilMs = nowMs(), lengthMs = DAY_MS } = query
-        const { sinceMs = Math.max(0, untilMs - lengthMs) } = query
-        return reader.ask('overview', { sinceMs, untilMs })
-      },
+      handle: ({ query }) => reader.ask('overview', toStretch(query, nowMs())),
     }),
     endpoint({
       method: 'GET',

@@ -3,7 +3,8 @@
 
 import type { Effect, JournalEvent, RunEnd } from '../../guest/protocol.ts'
 import type { Fence, JournalEntry } from './event-journal.ts'
-import { checkFamilyLimits, countEvent } from './family-limits.ts'
+import { checkFamilyLimits, costOf, countEvent } from './family-limits.ts'
+import type { SpentUsage } from './model-usage.ts'
 import type { AgentRow, EventRow, FamilyRow, HostStop } from './rows.ts'
 
 /** The tables as a commit sees them. `key` is the agent's. */
@@ -13,6 +14,7 @@ export interface StepTables {
   insertEvent(key: number, row: EventRow, nonce: string | null): void
   setAgent(agent: AgentRow, row: EventRow, update: AgentUpdate): AgentRow
   readonly work: OpenWorkTables
+  readonly usage: { add(usage: SpentUsage): void }
 }
 
 /** What an event changes in an agent's row. */
@@ -56,6 +58,7 @@ export function commitStep(tables: StepTables, { agent }: Fence, entry: JournalE
   const before = tables.family(agent.family)
   const family = countFamily(before, agent, entry, work)
   if (hasChanged(before, family)) tables.setFamily(agent.family, family)
+  if (event.kind === 'model') tables.usage.add(toSpentUsage(event, agent))
   const pausedAt = pausedAfter(agent, event)
   changeRuns(work, agent.key, entry, pausedAt !== null)
   const startedAt = work.runStartedAt(agent.key, summary.runId)
@@ -83,6 +86,14 @@ function countFamily(
   if (event.kind === 'reset' && before.members === 1 && !keepsCounts)
     return { ...counted, turns: 0, tokens: 0, costMicros: 0, calls: 0 }
   return counted
+}
+
+function toSpentUsage(
+  { at: atMs, usage }: JournalEvent & { kind: 'model' },
+  { model, price }: AgentRow,
+): SpentUsage {
+  const { inputTokens, outputTokens } = usage
+  return { atMs, model, inputTokens, outputTokens, costMicros: costOf(usage, price) }
 }
 
 function changeRuns(

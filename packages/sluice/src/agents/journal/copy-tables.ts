@@ -20,6 +20,7 @@ const TABLES = [
   'program_events',
   'templates',
   'settings',
+  'model_usage',
 ] as const
 
 /** How many agents there were; throws if the store has other rows than the directory afterwards. */

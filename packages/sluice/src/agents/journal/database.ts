@@ -18,6 +18,8 @@ export interface AgentDatabase {
   readonly dialect: Dialect
   /** A condition on the agent `a`: its family is run by this process. */
   readonly own: string
+  /** Of the processes that write to the database, this one; empty if there is no other. */
+  readonly writer: string
   isOwn(family: number): boolean
   /** A family that this process has just made. */
   addOwn(family: number): void
@@ -48,6 +50,7 @@ export function openAgentDatabase(place: JournalPlace, onRollback: () => void): 
 export class Database implements AgentDatabase {
   readonly dialect = SQLITE
   readonly own = '1 = 1'
+  readonly writer = ''
   readonly database: DatabaseSync
   readonly #releaseLock: () => void
   readonly #statements = new Map<string, StatementSync>()

@@ -2,7 +2,7 @@
 // an imported image can lie, so the host counts turns, tokens, cost, calls, time and bytes for the whole
 // family and stops what the guest does not. Pure.
 
-import type { JournalEvent, Price, Summary } from '../../guest/protocol.ts'
+import type { JournalEvent, ModelUsage, Price, Summary } from '../../guest/protocol.ts'
 import type { AgentRow, FamilyRow, HostStop } from './rows.ts'
 
 /** The part of an agent's status that the host counts itself. */
@@ -29,18 +29,22 @@ export interface CountedEvent {
   readonly price: Price | null
 }
 
+/** In millionths of the currency of the price; 0 without a price. */
+export function costOf({ inputTokens, outputTokens }: ModelUsage, price: Price | null): number {
+  return price ? inputTokens * price.inputMicros + outputTokens * price.outputMicros : 0
+}
+
 /** The family's counts after an event. */
 export function countEvent(
   family: FamilyRow,
   { event, isTurn, calls, price }: CountedEvent,
 ): FamilyRow {
-  const { inputTokens = 0, outputTokens = 0 } = event.kind === 'model' ? event.usage : {}
-  const cost = price ? inputTokens * price.inputMicros + outputTokens * price.outputMicros : 0
+  const usage = event.kind === 'model' ? event.usage : { inputTokens: 0, outputTokens: 0 }
   return {
     ...family,
     turns: family.turns + (event.kind === 'model' && isTurn ? 1 : 0),
-    tokens: family.tokens + inputTokens + outputTokens,
-    costMicros: family.costMicros + cost,
+    tokens: family.tokens + usage.inputTokens + usage.outputTokens,
+    costMicros: family.costMicros + costOf(usage, price),
     calls: family.calls + calls,
   }
 }

@@ -17,6 +17,7 @@ import { type AgentDatabase, type JournalPlace, openAgentDatabase, type Value } 
 import { INSERT_AGENT } from './dialects.ts'
 import type { AppendReply, EventJournal, Fence, JournalEntry } from './event-journal.ts'
 import type { HostUsage } from './family-limits.ts'
+import { UsageTable } from './model-usage.ts'
 import { type NewAgent, newFamily, rowOf, rowsOf, type SharedAgentFields } from './new-rows.ts'
 import { OpenWork } from './open-work.ts'
 import { type SqlRow, toAgent, toFamily } from './read-rows.ts'
@@ -26,6 +27,7 @@ import type { AgentPageQuery, AgentRow, EventRow, FamilyRow } from './rows.ts'
 export class Journal implements EventJournal, StepTables {
   readonly memories: CheckpointStore
   readonly work: OpenWork
+  readonly usage: UsageTable
   readonly database: AgentDatabase
   readonly #counts = new Map<string, number>()
   readonly #agents = new LruMap<string, AgentRow>(ROWS_KEPT_MAX)
@@ -35,6 +37,7 @@ export class Journal implements EventJournal, StepTables {
     this.database = openAgentDatabase(place, () => this.#forget())
     this.memories = new CheckpointStore(this.database)
     this.work = new OpenWork(this.database)
+    this.usage = new UsageTable(this.database)
   }
 
   close(): void {

@@ -9,6 +9,7 @@ import {
   type StepTables,
 } from './commit-step.ts'
 import type { AppendReply, EventJournal, Fence, JournalEntry } from './event-journal.ts'
+import type { SpentUsage } from './model-usage.ts'
 import type { AgentRow, EventRow, FamilyRow } from './rows.ts'
 
 interface StoredRun extends InsertedRun {
@@ -21,6 +22,7 @@ interface State {
   readonly events: Map<number, (EventRow & { readonly nonce: string | null })[]>
   readonly runs: Map<string, StoredRun>
   readonly effects: Map<string, Effect>
+  readonly usage: SpentUsage[]
 }
 
 export class MemoryJournal implements EventJournal {
@@ -35,6 +37,7 @@ export class MemoryJournal implements EventJournal {
       events: new Map([[agent.key, []]]),
       runs: new Map(),
       effects: new Map(),
+      usage: [],
     }
   }
 
@@ -71,6 +74,7 @@ function toTables(state: State): StepTables {
       return after
     },
     work: toWork(state),
+    usage: { add: (usage) => void state.usage.push(usage) },
   }
 }
 

@@ -22,7 +22,7 @@ export interface SharedJournalPlace {
 }
 
 const TABLES =
-  'images|families|agents|events|memories|memory_answers|checkpoints|runs|effects|program_events|templates|settings'
+  'images|families|agents|events|memories|memory_answers|checkpoints|runs|effects|program_events|templates|settings|model_usage'
 const TABLE = new RegExp(`\\b(FROM|INTO|UPDATE|JOIN)(\\s+)(${TABLES})\\b`, 'g')
 const COMMIT: BlockingStatement = { text: 'COMMIT' }
 
@@ -61,6 +61,10 @@ export class PostgresDatabase implements AgentDatabase {
 
   get own(): string {
     return `a.family IN (SELECT family FROM families WHERE lease = '${this.#lease}')`
+  }
+
+  get writer(): string {
+    return this.#lease
   }
 
   isOwn(family: number): boolean {

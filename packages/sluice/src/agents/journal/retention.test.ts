@@ -82,6 +82,7 @@ test('a store of the first version comes to the newest with its agents', async (
   const file = join(first.directory, 'agents.db')
   const database = new DatabaseSync(file)
   database.exec(`DROP TABLE memory_answers;
+    DROP TABLE model_usage;
     DROP INDEX families_removed;
     DROP INDEX families_labelled;
     ALTER TABLE families DROP COLUMN removed_at;
@@ -101,7 +102,16 @@ test('a store of the first version comes to the newest with its agents', async (
   expect(now.operations.standing(null, 'a', 0)).toMatchObject({ agent, family: { members: 2 } })
   expect(now.ask('c', { ask: 'files' })).toHaveLength(3)
   expect(now.stepper.journal.journalBytes(agent.key)).toBeGreaterThan(1_000)
+  // What was used before has no time; what is used from now on has.
+  const ever = { sinceMs: 0, untilMs: Number.MAX_SAFE_INTEGER }
+  expect(now.operations.modelUsage([ever])).toEqual({
+    startedMs: expect.any(Number),
+    ranges: [[]],
+  })
   await work(now, 'c', 1, 'r5')
+  expect(now.operations.modelUsage([ever]).ranges).toMatchObject([
+    [{ modelCalls: 2, inputTokens: 20, outputTokens: 10, costMicros: 0 }],
+  ])
   now.operations.remove('me', 'a')
   expect(now.ask('c', { ask: 'files' })).toHaveLength(3)
   now.operations.close()

@@ -206,4 +206,21 @@ export const MIGRATIONS: readonly Migration[] = [
   -- had taken by then.
   ALTER TABLE agents ADD COLUMN paused_at INTEGER;
   `,
+  `
+  -- What models took in a minute or an hour: start_at is its beginning, span its length. What was used
+  -- before is in families only, without a time.
+  CREATE TABLE model_usage (
+    span INTEGER NOT NULL,
+    start_at INTEGER NOT NULL,
+    model TEXT NOT NULL,
+    writer TEXT NOT NULL,
+    model_calls INTEGER NOT NULL,
+    input_tokens INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    cost_nanos INTEGER NOT NULL,
+    PRIMARY KEY (span, start_at, model, writer)
+  ) WITHOUT ROWID;
+  INSERT INTO settings SELECT '', 'usage since', CAST(unixepoch('subsec') * 1000 AS INTEGER)
+    WHERE EXISTS (SELECT 1 FROM families WHERE tokens > 0);
+  `,
 ]

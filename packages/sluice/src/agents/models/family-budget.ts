@@ -5,6 +5,7 @@
 
 import { LruMap } from '../../core/lru-map.ts'
 import type { ModelUsage } from '../../guest/protocol.ts'
+import { costOf } from '../journal/family-limits.ts'
 import type { AgentRow, FamilyRow, HostStop } from '../journal/rows.ts'
 import { BUDGET_MARGIN, ROWS_KEPT_MAX } from '../shared/limits.ts'
 import type { Steps } from '../step-thread/step-client.ts'
@@ -138,10 +139,8 @@ export class FamilyBudgets {
     const { tokensPerCharacter = TOKENS_PER_CHARACTER_MIN, outputTokens = 0 } =
       this.#measured.get(family) ?? {}
     const inputTokens = Math.ceil(characters * tokensPerCharacter)
-    const costMicros = price
-      ? inputTokens * price.inputMicros + outputTokens * price.outputMicros
-      : 0
-    return { turns: isTurn ? 1 : 0, inputTokens, outputTokens, costMicros }
+    const usage = { inputTokens, outputTokens }
+    return { turns: isTurn ? 1 : 0, ...usage, costMicros: costOf(usage, price) }
   }
 
   #reserved(
@@ -166,7 +165,7 @@ export class FamilyBudgets {
       release: async () => {
         if (!out.needs.has(need)) return
         try {
-          if (isOwed) await this.#steps.chargeFamily(agent.family, need)
+          if (isOwed) await this.#charge(agent, need)
         } finally {
           out.needs.delete(need)
           out.version += 1
@@ -175,6 +174,10 @@ export class FamilyBudgets {
         }
       },
     }
+  }
+
+  #charge({ family, model }: AgentRow, need: BudgetNeed): Promise<void> {
+    return this.#steps.chargeFamily(family, { ...need, model, atMs: this.#now() })
   }
 
   #forgetIdle(family: number): void {

@@ -275,6 +275,8 @@ export const LOOKED_TASK_LENGTH = 200
 export const REMOVED_FAMILY_KEPT_MS = 30 * 24 * 3_600_000
 /** Removed families of one owner whose spent budget is kept; the oldest is dropped. */
 export const REMOVED_FAMILIES_MAX = 1_000
+/** How long tokens and cost by minute and hour are kept. The console compares 30 days with the 30 before. */
+export const USAGE_KEPT_MS = 400 * 24 * 3_600_000
 
 /** How long streamed text of a model is collected before it is sent. */
 export const TEXT_PIECE_MS = 100

@@ -1,6 +1,7 @@
 // Results of operations of the step thread: plain data that crosses between the threads.
 
 import type { HostUsage } from '../journal/family-limits.ts'
+import type { ModelTotals } from '../journal/model-usage.ts'
 import type { AgentRow, HostStop } from '../journal/rows.ts'
 
 export interface AgentStatus extends HostUsage {
@@ -22,6 +23,13 @@ export interface HistoryEntry {
   readonly kind: string
   readonly turn: number
   readonly event: Readonly<Record<string, unknown>>
+}
+
+export interface ModelUsageReport {
+  /** What was used before is not known by time; null if nothing was. */
+  readonly startedMs: number | null
+  /** By model, a list for each range that was asked for. */
+  readonly ranges: readonly (readonly ModelTotals[])[]
 }
 
 /** Every file of an agent: a list in JSON, and the bytes that belong to it. */

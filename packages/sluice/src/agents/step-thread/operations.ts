@@ -5,6 +5,7 @@ import type { AgentQuery, JournalEvent } from '../../guest/protocol.ts'
 import { processClock } from '../../store/process-clock.ts'
 import { findHostStop } from '../journal/family-limits.ts'
 import type { TakenLease } from '../journal/leases.ts'
+import type { SpentUsage, UsageRange } from '../journal/model-usage.ts'
 import { type AgentOrigin, type CreateEvent, newAgent } from '../journal/new-rows.ts'
 import { PostgresDatabase } from '../journal/postgres-database.ts'
 import { toAgent } from '../journal/read-rows.ts'
@@ -29,7 +30,13 @@ import type { ReadImport } from '../transfer/read-import.ts'
 import { FileDigests } from './file-digests.ts'
 import { forkAgent, upgradeAgent } from './fork-and-upgrade.ts'
 import { type AgentSnapshot, inspectAgent, inspectFile, listAllAgents } from './inspect-agent.ts'
-import type { AgentStatus, HistoryEntry, ListedAgent, ProgramFiles } from './operation-results.ts'
+import type {
+  AgentStatus,
+  HistoryEntry,
+  ListedAgent,
+  ModelUsageReport,
+  ProgramFiles,
+} from './operation-results.ts'
 import { OwnerOperations } from './owner-operations.ts'
 
 /** Of the agent when it was taken out of its older core. */
@@ -99,19 +106,25 @@ export class Operations extends OwnerOperations {
   }
 
   /** What was spent beside any event: a model call that left and that nobody waited for. */
-  chargeFamily(
-    family: number,
-    spent: { turns: number; inputTokens: number; outputTokens: number; costMicros: number },
-  ): void {
+  chargeFamily(family: number, spent: SpentUsage & { readonly turns: number }): void {
     const { journal } = this.#stepper
-    if (journal.get('SELECT 1 FROM families WHERE family = ?', family) === undefined) return
-    const before = journal.family(family)
-    journal.setFamily(family, {
-      ...before,
-      turns: before.turns + spent.turns,
-      tokens: before.tokens + spent.inputTokens + spent.outputTokens,
-      costMicros: before.costMicros + spent.costMicros,
+    journal.transact(() => {
+      journal.usage.add(spent)
+      if (journal.get('SELECT 1 FROM families WHERE family = ?', family) === undefined) return
+      const before = journal.family(family)
+      journal.setFamily(family, {
+        ...before,
+        turns: before.turns + spent.turns,
+        tokens: before.tokens + spent.inputTokens + spent.outputTokens,
+        costMicros: before.costMicros + spent.costMicros,
+      })
     })
+  }
+
+  /** What models took for the agents of all owners and, in a shared store, of all gates. */
+  modelUsage(ranges: readonly UsageRange[]): ModelUsageReport {
+    const { usage } = this.#stepper.journal
+    return { startedMs: usage.startedMs, ranges: ranges.map((range) => usage.read(range)) }
   }
 
   /** Counts a call that a program is about to make; why not, where the family may make none. */

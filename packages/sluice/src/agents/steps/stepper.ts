@@ -108,6 +108,7 @@ export class Stepper {
     if (!this.journal.database.isOpen) return false
     this.residents.tidy()
     this.journal.tidy()
+    this.journal.usage.drop(nowMs)
     return this.#retention.sweep(nowMs)
   }
 

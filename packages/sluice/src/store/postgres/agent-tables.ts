@@ -128,3 +128,21 @@ export const AGENT_TABLES = `
 export const LEASE_TIMELINES = `
   ALTER TABLE sluice_agents.leases ADD COLUMN timeline text NOT NULL DEFAULT '';
 `
+
+/** What models took in a minute or an hour. What was used before is in families only, without a time. */
+export const MODEL_USAGE = `
+  CREATE TABLE sluice_agents.model_usage (
+    span bigint NOT NULL,
+    start_at bigint NOT NULL,
+    model text COLLATE "C" NOT NULL,
+    writer text COLLATE "C" NOT NULL,
+    model_calls bigint NOT NULL,
+    input_tokens bigint NOT NULL,
+    output_tokens bigint NOT NULL,
+    cost_nanos bigint NOT NULL,
+    PRIMARY KEY (span, start_at, model, writer)
+  ) WITH (fillfactor = 70);
+  INSERT INTO sluice_agents.settings
+    SELECT '', 'usage since', floor(extract(epoch FROM now()) * 1000)::bigint::text
+    WHERE EXISTS (SELECT 1 FROM sluice_agents.families WHERE tokens > 0);
+`

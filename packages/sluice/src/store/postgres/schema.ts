@@ -3,7 +3,7 @@
 // Migrations only add, so that gates of this version and of the next run side by side; what is removed is
 // removed by a migration that says which gates it leaves behind. Applied by migrate.ts.
 
-import { AGENT_TABLES, LEASE_TIMELINES } from './agent-tables.ts'
+import { AGENT_TABLES, LEASE_TIMELINES, MODEL_USAGE } from './agent-tables.ts'
 import { ADMIT_DURABLY, CHANGE_FROM, LEDGER_BASE, RESTORE_CHAIN } from './durability-schema.ts'
 import { LEASES, SESSION_TIMELINES, SESSIONS, TAKEOVERS } from './session-schema.ts'
 
@@ -332,4 +332,5 @@ export const MIGRATIONS: readonly StoreMigration[] = [
   { sql: CHANGE_FROM + RESTORE_CHAIN },
   { sql: LEASE_TIMELINES },
   { sql: SESSION_TIMELINES },
+  { sql: MODEL_USAGE },
 ]
