@@ -1,7 +1,8 @@
-// `npm run bench -- cluster [--rounds N] [--ms N] [--sources] [--admission] [--agents N]`: what a shared store
+// `npm run bench -- cluster [--rounds N] [--ms N] [--sources] [--admission] [--agents N] [--follow N]`: what a shared store
 // costs. The same gate on SQLite and on PostgreSQL, in alternating turns at 1 and 64 clients; four gates on one
 // PostgreSQL with 64 clients in all; beside that the fsync of the disk and a commit of the database, which bound
-// all of them. Only admission with --admission, only N agents at rest with --agents.
+// all of them. Only admission with --admission, only N agents at rest with --agents, only the copy of N calls for
+// the console with --follow.
 
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,6 +13,7 @@ import type { RunOptions } from '../scripts/dispatch.ts'
 import { findPostgres, type RunningPostgres, startPostgres } from '../test/support/postgres.ts'
 import { compareAdmission } from './cluster/admission.ts'
 import { compareAgents } from './cluster/agents.ts'
+import { measureFollowing } from './cluster/follow.ts'
 import { measureNextTurn } from './cluster/next-turn.ts'
 import { computeSpread, Load, type Side } from './gateway/measure.ts'
 import { cpuUs } from './gateway/process-figures.ts'
@@ -62,6 +64,10 @@ export async function run(options: RunOptions): Promise<number> {
   try {
     if (options.agents !== undefined) {
       await compareAgents(folder, server.url(), Number(options.agents))
+      return 0
+    }
+    if (options.follow !== undefined) {
+      await measureFollowing(folder, server.url(), Number(options.follow))
       return 0
     }
     if (options.admission === true) {

@@ -246,7 +246,7 @@ function Verify(): JSX.Element {
         <div role="status">
           <Notice kind={result.ok ? 'good' : 'bad'}>
             {result.ok ? (
-              `${count(result.records)} records are as they were written (${millis(result.durationMs)}, at ${clock(result.atMs)})`
+              `${count(result.records)} records${result.gate === undefined ? '' : ` of the gate ${result.gate}`} are as they were written (${millis(result.durationMs)}, at ${clock(result.atMs)})`
             ) : (
               <UntrustedText text={result.says} />
             )}

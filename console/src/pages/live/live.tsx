@@ -11,7 +11,7 @@ import { Icon } from '../../ui/icons.tsx'
 import { type RowOf, VirtualList } from '../../ui/long-list.tsx'
 import { OutcomeBadge, type OutcomeLabel, WORDS } from '../../ui/marks.tsx'
 import { useNow } from '../../ui/now.ts'
-import { Empty, PageHead } from '../../ui/page.tsx'
+import { Empty, Loading, PageHead } from '../../ui/page.tsx'
 import { Plot } from '../../ui/plot.tsx'
 import { TextLine } from '../../ui/text.tsx'
 import { TopList } from '../../ui/top-list.tsx'
@@ -170,7 +170,13 @@ export function Live(): JSX.Element {
           <TopList title="Most called" none={NONE_CALLED} list={figures.called} to={toCalls} />
           <TopList title="Most refused" none={NONE_CALLED} list={figures.refused} to={toCalls} />
         </div>
-        <Rows rows={rows} isFiltered={state.rows.length > 0} onOpen={open} left={state.left} />
+        <Rows
+          rows={rows}
+          isFiltered={state.rows.length > 0}
+          isCounted={state.tools.size > 0}
+          onOpen={open}
+          left={state.left}
+        />
       </div>
       {call !== undefined && <CallExplanationDrawer at={call} onClose={() => open(undefined)} />}
     </div>
@@ -254,12 +260,15 @@ const Row = memo(function Row({ item: row, onOpen }: RowOf<LiveRow>): JSX.Elemen
 function Rows({
   rows,
   isFiltered,
+  isCounted,
   onOpen,
   left,
 }: {
   rows: readonly LiveRow[]
   /** There are others that the filters leave out. */
   isFiltered: boolean
+  /** There were calls, and their rows are still to come. */
+  isCounted: boolean
   onOpen: (row: LiveRow) => void
   left: number
 }): JSX.Element {
@@ -280,6 +289,12 @@ function Rows({
           None of the latest calls match the filters.{' '}
           <Button onPress={() => setQuery({ q: '', word: '', server: '' })}>Clear filters</Button>
         </Empty>
+      </section>
+    )
+  if (rows.length === 0 && isCounted)
+    return (
+      <section className="card live-rows" aria-label="Calls">
+        <Loading />
       </section>
     )
   if (rows.length === 0)

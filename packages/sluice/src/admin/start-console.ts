@@ -35,7 +35,8 @@ export function startConsole(
   const { config, meter, watch, policies, reload, tools } = parts
   const page = new ConsolePage()
   const { cluster, data: directory } = config
-  const hub = new LiveHub({ meter, watch, nowMs, gate: cluster?.name })
+  const gate = cluster?.name
+  const hub = new LiveHub({ meter, watch, nowMs, gate })
   const isMerged = cluster !== undefined
   // In threads of their own: the whole chain takes minutes, for which other questions would wait.
   const verifier = new LedgerReader({ directory })
@@ -52,7 +53,7 @@ export function startConsole(
     const verified = await verifier.ask('verify', undefined as never)
     // That it is whole again is for the gate's own verification to say, which reads the checkpoints too.
     if (!verified.ok && parts.alerts !== undefined) parts.alerts.chainProblem = verified.says
-    return verified
+    return gate === undefined ? verified : { ...verified, gate }
   }
   return {
     endpoints: [

@@ -89,6 +89,8 @@ export interface LedgerEvents {
 }
 
 export interface VerificationView {
+  /** Whose chain it is, where gates share a store. */
+  readonly gate?: string
   readonly ok: boolean
   readonly records: number
   readonly durationMs: number

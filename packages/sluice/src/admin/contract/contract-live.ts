@@ -55,7 +55,7 @@ export interface LiveSnapshot {
   /** Whose calls they are, where gates share a store. */
   readonly gate?: string
   readonly boundsMs: readonly number[]
-  /** The gate started then, or five minutes ago: nothing is known of before. */
+  /** Somebody looked for the first time then, or five minutes ago: nothing is known of before. */
   readonly sinceMs: number
   /** Up to now, the newest last; seconds without calls are left out. */
   readonly seconds: readonly LiveSecond[]

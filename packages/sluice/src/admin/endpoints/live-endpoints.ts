@@ -136,7 +136,7 @@ export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
       summary: 'one call with everything its verdict was reached from',
       handle: async ({ params, query }) => {
         const request = { ...query, callId: params.callId ?? '' }
-        const { called, behind, origin } = await reader.ask('call', request)
+        const { called, behind, context } = await reader.ask('call', request)
         if (called === null)
           throw new ApiError(
             'API_NOT_FOUND',
@@ -146,10 +146,11 @@ export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
             'look again in some seconds',
           )
         const { policy, decision, session } = called.record
-        return explainCall(called, ruleText(policy, decision.rule), {
-          sessionName: nameSession(session),
-          ...(origin === undefined ? {} : { origin }),
-        })
+        // Sessions of other gates, and of earlier runs, are known from their records only.
+        const known = nameSession(session)
+        const sessionName = known === session ? (context.sessionName ?? known) : known
+        const rule = ruleText(policy, decision.rule)
+        return explainCall(called, rule, { ...context, sessionName })
       },
     }),
   ]

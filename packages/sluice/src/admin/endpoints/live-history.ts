@@ -54,6 +54,9 @@ export class LiveHistory {
 
   constructor(meter: Pick<Meter, 'decisions' | 'steps'>, nowMs: () => number) {
     this.#since = new CountsSince(meter)
+    // The gate may have counted for days before somebody looked for the first time.
+    this.#since.counts()
+    this.#since.latency()
     this.#nowMs = nowMs
     this.#startMs = nowMs()
     this.#timer = setInterval(() => this.#take(), 1_000).unref()

@@ -28,9 +28,11 @@ const watched: CallWithFacts = {
   facts: sampleFacts(undefined),
 }
 
-function look() {
+function look(before = 0) {
   const meter = new Meter()
   const watch = new CallInstrumentation(meter, undefined)
+  for (let at = 0; at < before; at++)
+    watch.begin(watched, undefined).decided(decision(ALLOWED), `${at}`)
   const hub = new LiveHub({ meter, watch, nowMs: Date.now })
   const pass = (verdict: Pick<Decision, 'action' | 'code'>, id: string) => {
     const call = watch.begin(watched, undefined)
@@ -67,6 +69,13 @@ test('nothing is gathered while nobody looks', () => {
   leave()
   vi.advanceTimersByTime(LIVE_TICK_MS * (LIVE_TICKS_KEPT + 2))
   expect(watch.tap).toBeUndefined()
+})
+
+test('calls from before the first look are not counted as calls of the last minutes', () => {
+  const { pass, viewer } = look(8_000)
+  pass(DENIED, 'd')
+  const [hello] = viewer().hellos
+  expect(hello?.seconds.flatMap(({ counts }) => counts)).toEqual([['notes', 'unknown', 'deny', 1]])
 })
 
 test('counters are exact however many calls pass; rows are few, refusals first', () => {

@@ -125,7 +125,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('all gates', postgres)
       ])
     for (const { callId, origin, session, atMs, seq } of calls.slice(0, 5)) {
       const looked = await reader.ask('call', { callId, session, atMs, seq })
-      expect(looked).toMatchObject({ called: { record: { callId } }, origin })
+      expect(looked).toMatchObject({ called: { record: { callId } }, context: { origin } })
     }
     // With the numbers of their gates, and the hashes of these chains.
     const { text } = await reader.ask('stretch', {

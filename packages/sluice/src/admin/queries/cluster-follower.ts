@@ -85,8 +85,8 @@ export class ClusterFollower {
 
   async #copy(chains: FollowedChains): Promise<void> {
     for (;;) {
-      const beganMs = performance.now()
       const records = await chains.take()
+      const beganMs = performance.now()
       if (records.length > 0) this.#merged.append(records)
       this.#behind = chains.behind
       if (records.length === 0) return

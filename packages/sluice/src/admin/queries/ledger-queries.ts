@@ -41,7 +41,7 @@ import type {
 } from '../contract/contract-console.ts'
 import type { LiveRows } from '../contract/contract-live.ts'
 import type { CallHistogram, LedgerNames, Overview } from '../contract/contract-overview.ts'
-import { callRecord } from './call-views.ts'
+import { type CallContext, callRecord } from './call-views.ts'
 import { type NamesRequest, readHistogram, readNames, type WorkInParts } from './histogram.ts'
 import { type OverviewRequest, readOverview } from './overview.ts'
 import { PolicyDrafts } from './policy-drafts.ts'
@@ -104,7 +104,7 @@ export class LedgerQueries {
     const part = index === undefined ? undefined : findSearchPart(index, query, this.#searching)
     const { calls, next } = queryLedger(this.#ledger, part?.query ?? query, index, 'as it is')
     return {
-      calls: this.#withSessionNames(calls),
+      calls: this.#toCallRecords(calls),
       next: next ?? part?.next ?? null,
       ...(next === null && part !== undefined ? { searchedToMs: part.searchedToMs } : {}),
       behind: (index === undefined ? 0 : behind) + this.#notCopied,
@@ -113,15 +113,14 @@ export class LedgerQueries {
     }
   }
 
-  #withSessionNames(calls: readonly CallWithOutcome[]): CallRecord[] {
+  #toCallRecords(calls: readonly CallWithOutcome[]): CallRecord[] {
     this.#names.load(calls.map(({ record }) => record.session))
-    return calls.map((call) => {
-      const sessionName = this.#names.nameOf(call.record.session)
-      return callRecord(call, {
-        ...(sessionName === undefined ? {} : { sessionName }),
-        ...this.#origin(call.record.seq),
-      })
-    })
+    return calls.map((call) => callRecord(call, this.#contextOf(call.record)))
+  }
+
+  #contextOf({ seq, session }: DecisionRecord): CallContext {
+    const sessionName = this.#names.nameOf(session)
+    return { ...(sessionName === undefined ? {} : { sessionName }), ...this.#origin(seq) }
   }
 
   #origin(seq: number): { readonly origin?: RecordOrigin } {
@@ -185,19 +184,25 @@ export class LedgerQueries {
     if (seq !== undefined) {
       const record = recordReader(this.#ledger)(seq)
       const isIt = record !== undefined && isCall(record) && record.callId === callId
-      if (!isIt) return { called: null, behind: this.#notCopied }
-      return this.#withOrigin({ record, outcome: this.#outcomeOf(seq) }, 0)
+      if (!isIt) return this.#notFound(0)
+      return this.#toLookup({ record, outcome: this.#outcomeOf(seq) })
     }
     const newest = this.#amongNewest(address)
-    const found = newest === undefined ? this.#byIndex(address) : { called: newest, behind: 0 }
-    if (found.called === null) return { ...found, behind: found.behind + this.#notCopied }
-    return this.#withOrigin(found.called, found.behind)
+    if (newest !== undefined) return this.#toLookup(newest)
+    const { called, behind } = this.#byIndex(address)
+    return called === undefined ? this.#notFound(behind) : this.#toLookup(called)
+  }
+
+  #notFound(behind: number): CallLookup {
+    return { called: null, context: {}, behind: behind + this.#notCopied }
   }
 
   /** The outcome with the number that its gate gave it. */
-  #withOrigin({ record, outcome }: CallWithOutcome, behind: number): CallLookup {
+  #toLookup({ record, outcome }: CallWithOutcome): CallLookup {
     const original = outcome && (toOriginal(outcome, this.#originOf) as OutcomeRecord)
-    return { called: { record, outcome: original }, ...this.#origin(record.seq), behind }
+    this.#names.load([record.session])
+    const context = this.#contextOf(record)
+    return { called: { record, outcome: original }, context, behind: 0 }
   }
 
   #amongNewest({ callId, atMs }: CallAddress): CallWithOutcome | undefined {
@@ -212,7 +217,10 @@ export class LedgerQueries {
     return undefined
   }
 
-  #byIndex({ callId, session, atMs }: CallAddress): CallLookup {
+  #byIndex({ callId, session, atMs }: CallAddress): {
+    readonly called: CallWithOutcome | undefined
+    readonly behind: number
+  } {
     const behind = this.#catchUp(this.#indexing.waitMs)
     const query = {
       session,
@@ -228,7 +236,7 @@ export class LedgerQueries {
         'as it is',
       )
       const found = page.calls.find(({ record }) => record.callId === callId)
-      if (found !== undefined || page.next === null) return { called: found ?? null, behind }
+      if (found !== undefined || page.next === null) return { called: found, behind }
       before = page.next
     }
   }

@@ -4,8 +4,8 @@ import type { NewCase } from '@sluice/policy/cases/add-case'
 import type { PolicyDocument } from '../../gateway/state/documents.ts'
 import type { ExportCursor } from '../../ledger/export/chunks.ts'
 import type { ExportFormat } from '../../ledger/export/forms.ts'
-import type { RecordOrigin } from '../../ledger/merged/origins.ts'
 import type { CallWithOutcome, Query } from '../../ledger/query/query.ts'
+import type { CallContext } from './call-views.ts'
 
 export interface CallAddress {
   readonly callId: string
@@ -18,7 +18,7 @@ export interface CallAddress {
 export interface CallLookup {
   /** Null if it is not on record, or not among what is indexed. */
   readonly called: CallWithOutcome | null
-  readonly origin?: RecordOrigin | undefined
+  readonly context: CallContext
   readonly behind: number
 }
 
