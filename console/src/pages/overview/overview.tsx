@@ -21,6 +21,7 @@ import { OutcomeBadge, WORDS } from '../../ui/marks.tsx'
 import { ErrorNotice, Loading, NotFollowed, Notice, PageHead } from '../../ui/page.tsx'
 import { PERIODS } from '../../ui/periods.ts'
 import { Plot } from '../../ui/plot.tsx'
+import { GateText } from '../../ui/text.tsx'
 import { TopList } from '../../ui/top-list.tsx'
 import { count, minute, plural, short } from '../../ui/words.ts'
 import { listPending, useInbox } from '../approvals/inbox.ts'
@@ -49,6 +50,7 @@ export function Overview(): JSX.Element {
       </PageHead>
       <div className="page-body stack">
         {error !== undefined && <ErrorNotice error={error} again={reload} />}
+        <NotReady />
         <Attention period={range} />
         <RecentAlerts everyMs={REFRESH_MS} />
         {value === undefined && error === undefined && <Loading />}
@@ -56,6 +58,16 @@ export function Overview(): JSX.Element {
         <Limits everyMs={REFRESH_MS} />
       </div>
     </div>
+  )
+}
+
+function NotReady(): JSX.Element | null {
+  const gate = useResource<SettingsView>('/settings', REFRESH_MS).value
+  if (gate === undefined || gate.ready) return null
+  return (
+    <Notice kind="bad">
+      No call passes this gate: <GateText text={gate.why} />.
+    </Notice>
   )
 }
 

@@ -354,7 +354,7 @@ export interface SettingsView {
     /** `lost`: it says nothing any more, and was not stopped. */
     readonly state: 'live' | 'stopped' | 'lost'
     readonly seenAtMs: number
-    /** The one that was asked: calls and figures are its own. */
+    /** The one that was asked. */
     readonly isThis: boolean
   }[]
 }
