@@ -51,6 +51,7 @@ function toMessage(alert: SentAlert): ApprovalMessage {
     args: undefined,
     rest: undefined,
     links: [],
+    page: url,
     otherwise: url === undefined ? 'Open the console: sluice console' : `Open the console: ${url}`,
   }
 }

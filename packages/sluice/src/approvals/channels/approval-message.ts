@@ -31,6 +31,8 @@ export interface ApprovalMessage {
   /** The same for what is sent besides the arguments; undefined also if that is nothing. */
   readonly rest: string | undefined
   readonly links: readonly ApprovalLink[]
+  /** The page of the console that the message is about, for everybody. */
+  readonly page?: string | undefined
   /** What to do without a link. */
   readonly otherwise: string
 }

@@ -102,14 +102,16 @@ const SLACK_BUTTONS_MAX = 25
 const SLACK_TEXT_LENGTH_MAX = 3_000
 const SLACK_PIECES = new RegExp(`[^]{1,${SLACK_TEXT_LENGTH_MAX}}`, 'gu')
 
-function slackLinks({ links }: ApprovalMessage, text: (value: string) => unknown): unknown[] {
-  if (links.length === 0) return []
-  const elements = links.slice(0, SLACK_BUTTONS_MAX).map(({ approver, url }) => ({
-    type: 'button',
-    text: text(`Look (${approver})`),
-    url,
-  }))
-  return [{ type: 'actions', elements }]
+function slackLinks(message: ApprovalMessage, text: (value: string) => unknown): unknown[] {
+  const elements = listButtons(message)
+    .slice(0, SLACK_BUTTONS_MAX)
+    .map(({ label, url }) => ({ type: 'button', text: text(label), url }))
+  return elements.length === 0 ? [] : [{ type: 'actions', elements }]
+}
+
+function listButtons({ links, page }: ApprovalMessage): { label: string; url: string }[] {
+  const own = links.map(({ approver, url }) => ({ label: `Look (${approver})`, url }))
+  return page === undefined ? own : [...own, { label: 'Open the console', url: page }]
 }
 
 function teams(message: ApprovalMessage): unknown {
@@ -135,9 +137,9 @@ function teams(message: ApprovalMessage): unknown {
           ]),
       block(run(message.otherwise, { isSubtle: true })),
     ],
-    actions: message.links.map(({ approver, url }) => ({
+    actions: listButtons(message).map(({ label, url }) => ({
       type: 'Action.OpenUrl',
-      title: `Look (${approver})`,
+      title: label,
       url,
     })),
   }

@@ -5,7 +5,7 @@ import { STEPS } from '../../approvals/record-steps.ts'
 import { describeEvent, titleOfEvent } from '../../ledger/records/event-title.ts'
 import type { DecisionRecord } from '../../ledger/records/record.ts'
 import { Output } from '../../terminal/output.ts'
-import { callLine } from './lines.ts'
+import { callLine, recordLine } from './lines.ts'
 
 test('the verdicts of shadow rules stand behind the call, printable', () => {
   const shadow = [
@@ -35,6 +35,15 @@ test('the verdicts of shadow rules stand behind the call, printable', () => {
   const named = { record: record({}), outcome: null, sessionName: '"chat\u001b 1" (self-reported)' }
   expect(callLine(named, new Output({}))).toMatch(/session "chat.* 1" \(self-reported\)$/)
   expect(callLine(named, new Output({}))).not.toContain('\u001b')
+})
+
+test('names in an alert do not drive the terminal', () => {
+  const facts = [{ name: 'Tool', value: 'x\u001b[2J\u202E\n1970 start' }]
+  const detail = { how: 'raised', kind: 'tools', title: 'A server has a new tool', facts }
+  const event = { kind: 'event', seq: 1, atMs: 0, name: 'alert', detail } as never
+  expect(recordLine(event, new Output({}))).toMatch(
+    /alert A server has a new tool, Tool: x\\u\{1b\}\[2J\\u\{202e\}\\u\{a\}1970 start$/,
+  )
 })
 
 test('events are in words', () => {

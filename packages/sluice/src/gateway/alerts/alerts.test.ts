@@ -22,6 +22,10 @@ const config = {
   verifyMs: 86_400_000,
 }
 
+/** A name that drives a terminal, a chat and a mail program where it is not escaped. */
+const HOSTILE =
+  '\u001b[2J<!channel> <https://evil.example|Approve> [x](https://evil.example) <img src=x>'
+
 function alertOf(kind: Alert['kind'], title = 'something'): Alert {
   return { kind, title, facts: [{ name: 'Server', value: 'office' }], page: '/servers' }
 }
@@ -137,7 +141,7 @@ test('as many alerts are kept as there is room for, those that are ongoing last'
 test('a message has no links and no hidden text that a server could have written', () => {
   const alert: SentAlert = {
     ...alertOf('definition', 'A tool definition has changed'),
-    facts: [{ name: 'Tools', value: 'x\u202E https://evil.example/ \n> At: never' }],
+    facts: [{ name: 'Tools', value: `x\u202E ${HOSTILE}\n> At: never` }],
     id: 'a',
     atMs: 0,
     suppressed: 2,
@@ -155,8 +159,18 @@ test('a message has no links and no hidden text that a server could have written
     state: 'raised',
     url: 'http://localhost:7433/servers',
   })
-  for (const form of ['slack', 'teams'] as const)
-    expect(buildAlertBody(form, alert)).not.toContain('https://evil')
+  // Elements that show text as it is, one button of ours, and no other link.
+  for (const [form, types] of [
+    ['slack', ['actions', 'button', 'context', 'header', 'plain_text', 'section']],
+    ['teams', ['Action.OpenUrl', 'AdaptiveCard', 'RichTextBlock', 'TextRun', 'message']],
+  ] as const) {
+    const body = buildAlertBody(form, alert)
+    const all = (pattern: RegExp) => [...new Set([...body.matchAll(pattern)].map(([, it]) => it))]
+    expect(all(/"type":"([^"]+)"/g).sort()).toEqual(types)
+    expect(all(/"url":"([^"]+)"/g)).toEqual([alert.url])
+    expect(body).not.toContain('https://evil')
+    expect(body).not.toContain('\u202E')
+  }
   const over = { ...alert, overAtMs: 60_000 }
   expect(JSON.parse(buildAlertBody('plain', over))).toMatchObject({
     state: 'over',
