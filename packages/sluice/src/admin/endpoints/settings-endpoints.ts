@@ -1,12 +1,13 @@
 // Where this gate is and what it keeps where, for the page of settings. Grants and people have tables
 // of their own.
 
-import { readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { JsonObject } from '@sluice/policy/core/json'
 import { readPackageVersion } from '../../gateway/shared/package-version.ts'
 import type { AdminParts } from '../../gateway/start/run-admin.ts'
 import { describeFreezeTarget } from '../../gateway/state/freezes.ts'
+import { MERGED_FOLDER } from '../../ledger/records/files.ts'
 import type { SettingsView } from '../contract/contract-console.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 
@@ -19,6 +20,9 @@ const WHAT: Readonly<Record<string, string>> = {
   'identity.db': 'grants, people and their passkeys, logins',
   'agents.db': 'the journals and memories of the agents',
   'approvals.db': 'held calls and what was decided',
+  [join(MERGED_FOLDER, 'ledger.db')]: 'a copy of the records of all gates, for this console',
+  [join(MERGED_FOLDER, 'ledger-index.db')]:
+    'the index of that copy; both are made again if they are missing',
   'console.db': 'versions of policies that were saved from this page',
 }
 
@@ -68,7 +72,9 @@ export function settingsEndpoints(parts: AdminParts): Endpoint[] {
 }
 
 function filesOf(directory: string): SettingsView['files'] {
-  return readdirSync(directory)
+  const merged = join(directory, MERGED_FOLDER)
+  const copied = existsSync(merged) ? readdirSync(merged) : []
+  return [...readdirSync(directory), ...copied.map((name) => join(MERGED_FOLDER, name))]
     .filter((name) => name.endsWith('.db'))
     .map((name) => ({
       name,

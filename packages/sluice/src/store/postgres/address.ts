@@ -12,7 +12,25 @@ import { readPassword } from './password-file.ts'
 const MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const
 const PARAMETERS = ['sslmode', 'sslrootcert', 'host']
 
-export type PostgresAddress = ClientConfig
+/** Plain data: it is handed to other threads. */
+export interface PostgresAddress extends Omit<ClientConfig, 'ssl'> {
+  readonly ssl: false | TlsSettings
+}
+
+interface TlsSettings {
+  readonly rejectUnauthorized: boolean
+  readonly ca?: string
+  /** The certificate may be for another name. */
+  readonly isNameIgnored?: true
+}
+
+/** As the driver wants it. */
+export function toClientConfig({ ssl, ...rest }: PostgresAddress): ClientConfig {
+  if (ssl === false) return { ...rest, ssl }
+  const { isNameIgnored, ...tls } = ssl
+  if (isNameIgnored === undefined) return { ...rest, ssl: tls }
+  return { ...rest, ssl: { ...tls, checkServerIdentity: () => undefined } }
+}
 
 export function isPostgresUrl(text: string): boolean {
   return /^postgres(ql)?:\/\//.test(text)
@@ -68,8 +86,7 @@ function toTls(host: string, parameters: URLSearchParams): PostgresAddress['ssl'
   const root = parameters.get('sslrootcert')
   const ca = root === null ? {} : { ca: readAuthority(root) }
   if (mode === 'require') return { ...ca, rejectUnauthorized: false }
-  if (mode === 'verify-ca')
-    return { ...ca, rejectUnauthorized: true, checkServerIdentity: () => undefined }
+  if (mode === 'verify-ca') return { ...ca, rejectUnauthorized: true, isNameIgnored: true }
   return { ...ca, rejectUnauthorized: true }
 }
 

@@ -21,6 +21,7 @@ import { judgement } from '../../ledger/judgements.test-support.ts'
 import type { DecisionEntry } from '../../ledger/records/record.ts'
 import type { AdmissionReply, ChargeRequest } from '../admission.ts'
 import { describePostgres, parsePostgresUrl } from './address.ts'
+import { BlockingConnection } from './blocking-connection.ts'
 import { PostgresConnections } from './connections.ts'
 import { toUnreachable } from './explain-failure.ts'
 import { openSharedGate } from './shared-gate.test-support.ts'
@@ -220,6 +221,15 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a shared store', post
     await until(async () => (await ask('sslmode=require').catch(() => [])).length === 1)
     expect(await ask(`sslmode=verify-full&${trusted}`)).toEqual([{ ssl: true }])
     await expect(ask('sslmode=verify-full')).rejects.toThrow(/self.signed|certificate/)
+    // The certificate is not for this spelling of its address.
+    const byName = `postgres://sluice@127.1:${server.port}/postgres?sslmode`
+    expect(await ask(`sslmode=verify-ca&${trusted}`)).toEqual([{ ssl: true }])
+    const thread = new BlockingConnection(parsePostgresUrl(`${byName}=verify-ca&${trusted}`))
+    onTestFinished(() => thread.close())
+    expect(thread.send([{ text: 'SELECT 1 AS one' }])).toEqual([[{ one: 1 }]])
+    const strict = new BlockingConnection(parsePostgresUrl(`${byName}=verify-full&${trusted}`))
+    onTestFinished(() => strict.close())
+    expect(() => strict.send([{ text: 'SELECT 1' }])).toThrow(/127\.1/)
   })
 
   test('a gate has at most four connections; while all are in use a call is refused in time', async () => {
@@ -267,8 +277,9 @@ test('the address: encrypted and checked, unless it is on this machine or says o
   expect(ssl('postgres://s@x/sluice?host=/run/postgresql')).toBe(false)
   expect(ssl('postgres://s@db/sluice?sslmode=disable')).toBe(false)
   expect(ssl('postgres://s@db/sluice?sslmode=require')).toEqual({ rejectUnauthorized: false })
-  expect(ssl('postgres://s@db/sluice?sslmode=verify-ca')).toMatchObject({
+  expect(ssl('postgres://s@db/sluice?sslmode=verify-ca')).toEqual({
     rejectUnauthorized: true,
+    isNameIgnored: true,
   })
   const address = parsePostgresUrl('postgresql://s:p%40ss@db:6432/sluice')
   expect(address).toMatchObject({ host: 'db', port: 6432, password: 'p@ss', database: 'sluice' })

@@ -4,6 +4,7 @@
 
 import { type MessagePort, workerData } from 'node:worker_threads'
 import { Client, types } from 'pg'
+import { toClientConfig } from './address.ts'
 import type { BlockingReply, BlockingRequest, BlockingThreadData } from './blocking-connection.ts'
 
 const { address, bell, port } = workerData as BlockingThreadData & { readonly port: MessagePort }
@@ -52,7 +53,7 @@ async function answer(request: BlockingRequest): Promise<BlockingReply> {
 
 async function connect(): Promise<Client> {
   if (client !== undefined) return client
-  const made = new Client(address)
+  const made = new Client(toClientConfig(address))
   const drop = (): void => {
     if (client === made) client = undefined
   }

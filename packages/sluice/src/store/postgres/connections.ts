@@ -5,7 +5,7 @@
 
 import type { Client as PgClient, QueryResult } from 'pg'
 import { CONNECTIONS_MAX, STATEMENT_DEADLINE_MS } from '../limits.ts'
-import { describePostgres, type PostgresAddress } from './address.ts'
+import { describePostgres, type PostgresAddress, toClientConfig } from './address.ts'
 import { toUnreachable } from './explain-failure.ts'
 
 export type Row = QueryResult['rows'][number]
@@ -84,7 +84,7 @@ export class PostgresConnections {
     try {
       // Loaded only if a store is shared.
       const { Client } = await import('pg')
-      const client = new Client(this.#address)
+      const client = new Client(toClientConfig(this.#address))
       client.on('error', () => this.#destroy(client))
       client.on('end', () => this.#destroy(client))
       await client.connect()

@@ -121,8 +121,10 @@ export class FollowedChains {
       ([, { fetched, last, waiting }]) => waiting.length === 0 && fetched < last,
     )
     if (empty.length === 0) return
-    const rowsMax = Math.max(FOLLOWED_ROWS_MIN, Math.floor(FOLLOWED_ROWS_MAX / empty.length))
-    const bytesMax = Math.floor(FOLLOWED_BYTES_MAX / empty.length)
+    // Those of the others wait in memory meanwhile.
+    const unread = [...this.#chains.values()].filter(({ last, taken }) => taken.seq < last).length
+    const rowsMax = Math.max(FOLLOWED_ROWS_MIN, Math.floor(FOLLOWED_ROWS_MAX / unread))
+    const bytesMax = Math.floor(FOLLOWED_BYTES_MAX / unread)
     const gates = empty.map(([gate]) => gate)
     const numbers = empty.map(([, { fetched }]) => fetched)
     const rows = await this.#connections.query(
