@@ -3,8 +3,9 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { Service } from '../../packages/sluice/src/agents/service/service.ts'
 import { budgetProperty, pricesFor } from './budget.ts'
 import { type ModelServer, modelServer, settingsOf } from './model-server.ts'
@@ -63,6 +64,43 @@ test('M3: a call that was sent and cancelled is paid for', LONG, async () => {
   expect(model.spent(name).length).toBeLessThanOrEqual(3)
   await service.close()
 })
+
+test(
+  'what the model server bills counts by time, also if an answer cannot be stored',
+  LONG,
+  async () => {
+    const name = model.plays([{ text: 'done', counts: true }])
+    const directory = join(scratch, `data-${next}`)
+    const service = await start(name)
+    const readUsage = async () => {
+      const ever = { sinceMs: 0, untilMs: Date.now() + 60_000 }
+      return (await service.steps.modelUsage([ever])).ranges[0]?.[0]
+    }
+    const sumBilled = () => {
+      const billed = model.spent(name)
+      const inputTokens = billed.reduce((sum, { input }) => sum + input, 0)
+      const outputTokens = billed.reduce((sum, { output }) => sum + output, 0)
+      const costMicros = inputTokens * 1_000 + outputTokens * 3_000
+      return { modelCalls: billed.length, inputTokens, outputTokens, costMicros }
+    }
+    const { id } = await service.create('me', { model: name })
+    await service.prompt('me', id, { input: 'go' })
+    expect(await readUsage()).toEqual({ model: name, ...sumBilled() })
+    const database = new DatabaseSync(join(directory, 'agents.db'))
+    database.exec(`CREATE TRIGGER refuse BEFORE INSERT ON events WHEN NEW.kind = 'model'
+    BEGIN SELECT raise(ABORT, 'refused'); END`)
+    database.close()
+    const answer = await service.prompt('me', id, { input: 'go on' })
+    expect(answer).toMatchObject({ stop: { reason: 'model_failed' } })
+    const billed = sumBilled()
+    expect(billed.modelCalls).toBe(2)
+    // It is paid for once the run has ended.
+    await vi.waitFor(async () => expect(await readUsage()).toEqual({ model: name, ...billed }))
+    const { family } = await service.steps.standing('me', id, Date.now())
+    expect(family.tokens).toBe(billed.inputTokens + billed.outputTokens)
+    await service.close()
+  },
+)
 
 test('M1: calls of programs count', LONG, async () => {
   const log = join(scratch, 'calls.log')

@@ -33,6 +33,8 @@ export interface Reservation {
   refused(): void
   /** What it came to; without it, a call that was sent is charged as it was reserved. */
   answered(usage: ModelUsage): void
+  /** The answer is in the journal, which has counted it: nothing is owed beside that. */
+  recorded(): void
   /** It is in the journal, or nobody waits for it any more. */
   release(): Promise<void>
 }
@@ -150,22 +152,27 @@ export class FamilyBudgets {
     size: ModelRequestSize,
   ): Reservation {
     out.needs.add(need)
-    let isOwed = false
+    let owed: BudgetNeed | undefined
     return {
       sent: () => {
-        isOwed = true
+        owed = need
       },
       refused: () => {
-        isOwed = false
+        owed = undefined
       },
       answered: (usage) => {
-        isOwed = false
+        const { inputTokens, outputTokens } = usage
+        const costMicros = costOf(usage, agent.price)
+        owed &&= { turns: need.turns, inputTokens, outputTokens, costMicros }
         this.#measure(agent.family, size, usage)
+      },
+      recorded: () => {
+        owed = undefined
       },
       release: async () => {
         if (!out.needs.has(need)) return
         try {
-          if (isOwed) await this.#charge(agent, need)
+          if (owed !== undefined) await this.#charge(agent, owed)
         } finally {
           out.needs.delete(need)
           out.version += 1

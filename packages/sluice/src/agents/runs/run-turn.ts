@@ -111,7 +111,7 @@ async function runEffect(
     const result = await turns.performer.perform(agent, effect, options)
     if (signal.aborted) return
     turns.running.beginCommit(name)
-    await runResult(turns, agent, result)
+    if (await runResult(turns, agent, result)) reservation?.recorded()
   } finally {
     turns.running.endCommit(name)
     // Not before what it used is in the journal.
@@ -127,19 +127,25 @@ const TOO_LATE: ReadonlySet<string> = new Set([
   'AGENT_ELSEWHERE',
 ])
 
-/** The next turn, with the result of an effect. */
-async function runResult(turns: TurnContext, agent: AgentRow, result: EffectResult): Promise<void> {
+/** The next turn, with the result of an effect; false if it was another one, since the agent could not take it. */
+async function runResult(
+  turns: TurnContext,
+  agent: AgentRow,
+  result: EffectResult,
+): Promise<boolean> {
   const { id, owner } = agent
   const { event, bytes } = result
   const nonce = turns.nonce()
   try {
     await runWhenStored(turns, { owner: null, id, whose: owner, event, bytes, nonce })
+    return true
   } catch (error) {
     // A result that the agent cannot take must not leave it waiting for ever.
     const { code, message } = error as AgentError
     const instead = TOO_LATE.has(code) ? undefined : toFailedResult(event, message)
     if (instead === undefined) throw error
     await runTurn(turns, { owner: null, id, whose: owner, event: instead })
+    return false
   }
 }
 
