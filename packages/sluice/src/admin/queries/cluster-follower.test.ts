@@ -17,8 +17,10 @@ import { type DecisionEntry, type LedgerEntry, outcomeEntry } from '../../ledger
 import { FOLLOWED_ROWS_MAX } from '../../store/limits.ts'
 import type { RecordKind } from '../../store/postgres/batch.ts'
 import { openSharedGate } from '../../store/postgres/shared-gate.test-support.ts'
+import type { Overview } from '../contract/contract-overview.ts'
 import { LedgerReader } from './ledger-reader.ts'
 import { readFigures } from './overview.test-support.ts'
+import type { OverviewRequest } from './overview.ts'
 
 const postgres = findPostgres()
 const START_MS = 1_800_000_000_000
@@ -78,8 +80,16 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('all gates', postgres)
   }
 
   const DAY = { sinceMs: START_MS - 1_000, untilMs: START_MS + 86_400_000 }
-  const countCalls = async (reader: LedgerReader): Promise<number> => {
-    const { totals } = await reader.ask('overview', DAY)
+  /** Once the store has answered. */
+  async function readOverview(reader: LedgerReader, stretch: OverviewRequest): Promise<Overview> {
+    for (;;) {
+      const overview = await reader.ask('overview', stretch)
+      if (overview.notFollowed === undefined && overview.behind === 0) return overview
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+  async function countCalls(reader: LedgerReader): Promise<number> {
+    const { totals } = await readOverview(reader, DAY)
     return Object.values(totals).reduce((sum, n) => sum + n, 0)
   }
 
@@ -105,8 +115,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('all gates', postgres)
     const { reader } = read(store)
     const stretches = [DAY, { sinceMs: START_MS + 61_000, untilMs: START_MS + 4_000_500 }]
     for (const stretch of stretches) {
-      const all = await reader.ask('overview', stretch)
-      expect(all.notFollowed).toBeUndefined()
+      const all = await readOverview(reader, stretch)
       expect(readFigures(all)).toEqual(readFigures(await one.ask('overview', stretch)))
     }
     for (const query of [{ server: 'mail' }, { word: 'deny' as const }, { text: 'tool-3' }]) {
@@ -166,7 +175,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('all gates', postgres)
     await a.write(outcomeEntry(open, { atMs: entry.atMs + 9, status: 'error' }))
     const b = await openGate(store, 'b')
     await Promise.all(Array.from({ length: FOLLOWED_ROWS_MAX }, (_, n) => call(b, 100 + n)))
-    await expect.poll(() => countCalls(reader), { timeout: 20_000 }).toBe(11 + FOLLOWED_ROWS_MAX)
+    expect(await countCalls(reader)).toBe(11 + FOLLOWED_ROWS_MAX)
     const { calls } = await reader.ask('page', { session: entry.session, limit: 500 })
     expect(calls.find(({ callId }) => callId === entry.callId)?.status).toBe('error')
   })
@@ -191,10 +200,12 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('all gates', postgres)
       (await from.ask('page', { limit: 500, order: 'oldest' })).calls.map(({ callId }) => callId)
     // Call a-20 is gone and its outcome is left; of b, what came after that.
     const kept = Array.from({ length: 19 }, (_, at) => `${at % 2 === 0 ? 'b' : 'a'}-${at + 21}`)
-    expect(await left(reader)).toEqual(kept)
     expect(await countCalls(reader)).toBe(19)
+    expect(await left(reader)).toEqual(kept)
     // A copy that is made now begins with the first call of a.
-    expect(await left(read(store).reader)).toEqual(kept.slice(1))
+    const { reader: fresh } = read(store)
+    expect(await countCalls(fresh)).toBe(18)
+    expect(await left(fresh)).toEqual(kept.slice(1))
   })
 
   test('a store that lost records is read again from its beginning', async () => {
@@ -210,13 +221,13 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('all gates', postgres)
     await a.connections.query(
       "DELETE FROM sluice.ledger l USING sluice.gates g WHERE l.gate = 'a' AND g.gate = 'a' AND l.seq > g.seq",
     )
+    expect(await countCalls(reader)).toBe(13)
     const { calls } = await reader.ask('page', { limit: 500 })
     expect(calls.filter(({ origin }) => origin?.gate === 'a').map(({ callId }) => callId)).toEqual([
       'a-4',
       'a-2',
       'a-0',
     ])
-    expect(await countCalls(reader)).toBe(13)
   })
 
   test('an edited record, or a store that does not answer, is said with what is known', async () => {
@@ -230,16 +241,17 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('all gates', postgres)
       `UPDATE sluice.ledger SET body = convert_to(replace(convert_from(body, 'UTF8'), 'person-6', 'person-7'), 'UTF8')
       WHERE gate = 'a' AND id = 'a-6'`,
     )
-    const edited = await reader.ask('overview', DAY)
-    expect(edited.notFollowed).toMatch(
-      /the chain of the gate `a` does not verify: record \d+ was edited/,
-    )
+    const complaint = async () => (await reader.ask('overview', DAY)).notFollowed
+    await expect
+      .poll(complaint, { timeout: 20_000 })
+      .toMatch(/the chain of the gate `a` does not verify: record \d+ was edited/)
     const page = await reader.ask('page', { limit: 10 })
-    expect(page.notFollowed).toBe(edited.notFollowed)
+    expect(page.notFollowed).toContain('was edited')
     expect(page.calls.length).toBeGreaterThanOrEqual(4)
     expect(page.calls.some(({ callId }) => callId === 'a-6')).toBe(false)
     const { reader: cut } = read('postgres://sluice@127.0.0.1:1/nowhere')
-    expect((await cut.ask('overview', DAY)).notFollowed).toMatch(/127\.0\.0\.1:1/)
+    const unreachable = async () => (await cut.ask('overview', DAY)).notFollowed
+    await expect.poll(unreachable, { timeout: 20_000 }).toMatch(/127\.0\.0\.1:1/)
     expect((await cut.ask('page', { limit: 10 })).calls).toEqual([])
   })
 })

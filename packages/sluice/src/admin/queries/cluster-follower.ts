@@ -36,8 +36,10 @@ export class ClusterFollower {
     return this.#behind
   }
 
-  /** Brings the copy up to date with what is there now; what takes longer goes on in the background. */
+  /** Brings the copy up to date with what is there now; what takes longer goes on in the background, as does an
+   * attempt after one that failed: a store that does not answer must not make every page wait for it. */
   async follow(forMs: number): Promise<void> {
+    if (this.#why !== undefined) return void this.#start()
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<'late'>((resolve) => {
       timer = setTimeout(resolve, forMs, 'late')
@@ -65,7 +67,6 @@ export class ClusterFollower {
 
   async #run(): Promise<void> {
     try {
-      await this.#checkSpace()
       this.#chains ??= new FollowedChains(this.#connections, this.#merged.chains)
       let state = await this.#chains.look()
       if (!state.isSame) {
@@ -73,9 +74,11 @@ export class ClusterFollower {
         this.#chains = new FollowedChains(this.#connections, new Map())
         state = await this.#chains.look()
       }
+      // From here on it is known how much is missing.
+      this.#behind = this.#chains.behind
+      this.#why = undefined
       await this.#copy(this.#chains)
       this.#merged.drop(state.dropped)
-      this.#why = undefined
     } catch (error) {
       // What was taken and not stored is taken again.
       this.#chains = undefined
@@ -85,6 +88,7 @@ export class ClusterFollower {
 
   async #copy(chains: FollowedChains): Promise<void> {
     for (;;) {
+      await this.#checkSpace()
       const records = await chains.take()
       const beganMs = performance.now()
       if (records.length > 0) this.#merged.append(records)
