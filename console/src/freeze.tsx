@@ -106,8 +106,16 @@ export function FreezeButton({ target }: { target: FreezeTarget }): JSX.Element 
   return (
     <>
       <Button kind="quiet" onPress={() => setAsking(true)}>
-        <Icon name="freeze" /> Freeze…
-        <span className="visually-hidden">{describeTarget(target)}</span>
+        <Icon name="freeze" />
+        {target.scope === 'all' ? (
+          <span>
+            Freeze<span className="wide-only"> everything</span>…
+          </span>
+        ) : (
+          <>
+            Freeze…<span className="visually-hidden">{describeTarget(target)}</span>
+          </>
+        )}
       </Button>
       {asking && <FreezeDialog target={target} onClose={() => setAsking(false)} />}
     </>

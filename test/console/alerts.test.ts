@@ -129,6 +129,8 @@ describe.skipIf(chromium === undefined)(named('alerts', chromium), () => {
 
     await follow('Many calls are denied')
     expect(new URL(page.url()).searchParams.get('range')).toBe('1h')
+    const calls = page.locator('section[aria-label="Calls by decision"]')
+    await until(() => calls.evaluate((section) => section.matches(':focus')))
 
     await follow('A limit is nearly full')
     const limits = page.getByLabel('Limits in use')

@@ -16,7 +16,7 @@ export async function raiseBound(page: Page, folder: string): Promise<void> {
     .getByRole('button', { name: /^Explain record/ })
     .first()
     .press('Enter')
-  await page.getByRole('button', { name: 'Ask from…' }).click()
+  await page.getByRole('button', { name: 'Ask…' }).click()
   // As the last call had it.
   const value = page.getByLabel('Ask from', { exact: true })
   await until(async () => Number(await value.inputValue()) > 50)

@@ -225,7 +225,7 @@ function createOptions({
             ],
           }),
     },
-    padding: [8, 24, 0, 0],
+    padding: [8, endOf, 0, 0],
     scales: {
       x: {
         range: (plot) => {
@@ -245,6 +245,8 @@ function createOptions({
       {
         ...axis,
         size: 52,
+        // There is no half of a call.
+        ...(bars ? { incrs: WHOLE_STEPS } : {}),
         ...(isLog ? { splits: toDecades, filter: (_: uPlot, splits: number[]) => splits } : {}),
         // uPlot leaves out splits of a logarithm that are too close.
         values: (_: uPlot, splits: (number | null)[]) =>
@@ -315,6 +317,15 @@ const STEPS_S = [
   ...[1, 2, 3, 6, 12].map((hours) => hours * 3_600),
   ...[1, 2, 4, 7, 14, 28].map((days) => days * 86_400),
 ]
+
+const WHOLE_STEPS = Array.from({ length: 13 }, (_, zeros) =>
+  [1, 2, 5].map((one) => one * 10 ** zeros),
+).flat()
+
+/** Room for half of the last label: labels with milliseconds are the widest. */
+function endOf({ scales: { x } }: uPlot): number {
+  return (x?.max ?? 0) - (x?.min ?? 0) < 10 ? 40 : 24
+}
 
 /** Labels with seconds or a day are wider. */
 function spaceOf({ bbox }: uPlot, _: number, fromS: number, toS: number): number {

@@ -21,6 +21,8 @@ export function useSection<Element extends HTMLElement>(
     setQuery({ section: '' })
     section.tabIndex = -1
     section.focus({ preventScroll: true })
+    // A click into it later is none on a link to it.
+    section.addEventListener('blur', () => section.removeAttribute('tabindex'), { once: true })
     stayAt(section)
   }, [isWanted, isThere])
   return ref

@@ -78,7 +78,7 @@ export function Filters({
       />
       {isNarrow ? (
         <details className="ledger-more">
-          <summary>{isSet ? 'Filters (set)' : 'Filters and export'}</summary>
+          <summary>{isSet ? `Filters: ${listSet(filter)}` : 'Filters and export'}</summary>
           <div className="row">{others}</div>
         </details>
       ) : (
@@ -86,6 +86,19 @@ export function Filters({
       )}
     </>
   )
+}
+
+/** What is filtered by, in words. */
+function listSet({ text, session, agent, sinceMs, untilMs, ...named }: CallFilter): string {
+  return [
+    text,
+    ...Object.values(named),
+    session && 'one session',
+    agent && 'one agent',
+    (sinceMs || untilMs) && 'time range',
+  ]
+    .filter(Boolean)
+    .join(', ')
 }
 
 function OtherFilters({ filter, isSet }: { filter: CallFilter; isSet: boolean }): JSX.Element {

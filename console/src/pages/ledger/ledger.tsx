@@ -8,6 +8,7 @@ import type {
   VerificationView,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { formatQuery, post } from '../../api.ts'
+import { FreezeButton } from '../../freeze.tsx'
 import { useResource } from '../../resource.ts'
 import { setQuery, useRoute } from '../../route.ts'
 import { Button, Link } from '../../ui/button.tsx'
@@ -193,28 +194,39 @@ function TimelineHead({
   const isPart = Object.values(others).some((value) => value !== '')
   const isOne = session !== '' || agent !== ''
   return (
-    <p className="small muted">
-      {isOne ? (
-        <>
-          {session === '' ? 'Agent' : 'Session'} of{' '}
-          <UntrustedText text={first?.principal ?? ''} className="strong" />
-          {session !== '' && first?.sessionName !== undefined && (
-            <>
-              , client <UntrustedText text={first.sessionName} />
-            </>
-          )}
-          :{' '}
-        </>
-      ) : (
-        'Everything. Choose a session or an agent in a row to see only its calls: '
+    <div className="row">
+      <p className="small muted">
+        {isOne ? (
+          <>
+            {session === '' ? 'Agent' : 'Session'} of{' '}
+            <UntrustedText text={first?.principal ?? ''} className="strong" />
+            {session !== '' && first?.sessionName !== undefined && (
+              <>
+                , client <UntrustedText text={first.sessionName} />
+              </>
+            )}
+            :{' '}
+          </>
+        ) : (
+          'Everything. Choose a session or an agent in a row to see only its calls: '
+        )}
+        {moment(sinceMs)} to {moment(untilMs)}, {duration(untilMs - sinceMs)}.{' '}
+        {isOne && isPart && (
+          <Link to={`/ledger${formatQuery({ session, agent, view: 'timeline' })}`}>
+            {session === '' ? 'All of this agent' : 'The whole session'}
+          </Link>
+        )}
+      </p>
+      {isOne && first !== undefined && (
+        <FreezeButton
+          target={
+            agent === ''
+              ? { scope: 'principal', id: first.principal }
+              : { scope: 'agent', id: agent }
+          }
+        />
       )}
-      {moment(sinceMs)} to {moment(untilMs)}, {duration(untilMs - sinceMs)}.{' '}
-      {isOne && isPart && (
-        <Link to={`/ledger${formatQuery({ session, agent, view: 'timeline' })}`}>
-          {session === '' ? 'All of this agent' : 'The whole session'}
-        </Link>
-      )}
-    </p>
+    </div>
   )
 }
 

@@ -267,7 +267,7 @@ function MakeRule({ call }: { call: CallExplanation }): JSX.Element | null {
     <fieldset ref={group} className="row plain-group" aria-label="Make a rule for this tool">
       <span className="muted small">From now on:</span>
       <Button onPress={() => setAction('allow')}>Always allow</Button>
-      <Button onPress={() => setAction('require_approval')}>Ask from…</Button>
+      <Button onPress={() => setAction('require_approval')}>Ask…</Button>
       <Button onPress={() => setAction('deny')}>Never</Button>
       {action !== undefined && (
         <Suspense>

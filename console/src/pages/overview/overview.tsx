@@ -21,6 +21,7 @@ import { OutcomeBadge, WORDS } from '../../ui/marks.tsx'
 import { ErrorNotice, Loading, NotFollowed, Notice, PageHead } from '../../ui/page.tsx'
 import { PERIODS } from '../../ui/periods.ts'
 import { Plot } from '../../ui/plot.tsx'
+import { useSection } from '../../ui/section.ts'
 import { GateText } from '../../ui/text.tsx'
 import { TopList } from '../../ui/top-list.tsx'
 import { count, minute, plural, short } from '../../ui/words.ts'
@@ -197,6 +198,7 @@ function Figures({ data, range }: { data: OverviewData; range: string }): JSX.El
     () => new Map((agents ?? []).flatMap(({ id, task }) => (task === '' ? [] : [[id, task]]))),
     [agents],
   )
+  const section = useSection<HTMLElement>('calls', true)
   const within = { sinceMs: String(sinceMs), untilMs: String(untilMs) }
   return (
     <>
@@ -206,7 +208,7 @@ function Figures({ data, range }: { data: OverviewData; range: string }): JSX.El
         </Notice>
       )}
       {data.notFollowed !== undefined && <NotFollowed why={data.notFollowed} />}
-      <section className="card" aria-label="Calls by decision">
+      <section ref={section} className="card" aria-label="Calls by decision">
         <div className="plot-head">
           <h2 className="small-head">Calls</h2>
           {WORDS.map((word) => (

@@ -22,6 +22,11 @@ import { type PolicyTest, SaveDialog } from './save.tsx'
 
 export type NewRuleAction = 'allow' | 'require_approval' | 'deny'
 
+interface AskedFrom {
+  readonly argument: string
+  readonly value: string
+}
+
 /** A number that a rule may be written with. */
 const VALUE = /^\d{1,15}(\.\d{1,15})?$/
 const NAME = /^[A-Za-z_]\w{0,63}$/
@@ -36,7 +41,8 @@ export function RuleFromCall({
   onClose: () => void
 }): JSX.Element {
   const { value, error } = useResource<PolicyView>('/policy')
-  const [from, setFrom] = useState<{ readonly argument: string; readonly value: string }>()
+  const [from, setFrom] = useState<AskedFrom>()
+  const [isEvery, setEvery] = useState(false)
   // A record has the name of the document that decided, and its digest.
   const name = call.policy.split(' ')[0]
   const document = value?.documents.find((one) => one.name === name)
@@ -51,8 +57,10 @@ export function RuleFromCall({
         {document !== undefined && <Notice>{document.fixed}: change it there.</Notice>}
       </Dialog>
     )
-  if (action === 'require_approval' && from === undefined)
-    return <AskFrom call={call} onClose={onClose} onChosen={setFrom} />
+  if (action === 'require_approval' && from === undefined && !isEvery)
+    return (
+      <AskFrom call={call} onClose={onClose} onChosen={setFrom} onEvery={() => setEvery(true)} />
+    )
   return <Drafted call={call} action={action} document={document} from={from} onClose={onClose} />
 }
 
@@ -61,10 +69,13 @@ function AskFrom({
   call,
   onClose,
   onChosen,
+  onEvery,
 }: {
   call: CallExplanation
   onClose: () => void
-  onChosen: (from: { argument: string; value: string }) => void
+  onChosen: (from: AskedFrom) => void
+  /** Whatever its arguments are. */
+  onEvery: () => void
 }): JSX.Element {
   const { server, name } = call
   const { value: tool } = useResource<ToolPage>(`/tool${formatQuery({ server, name })}`)
@@ -77,11 +88,21 @@ function AskFrom({
   const isValid = chosen !== '' && VALUE.test(limit)
   const choose = () => isValid && onChosen({ argument: chosen, value: limit })
   return (
-    <Dialog title="Ask from a value on" onClose={onClose}>
-      {names.length === 0 ? (
-        <Notice>
-          {tool === undefined ? 'Reading the tool…' : 'This tool declares no number to compare.'}
-        </Notice>
+    <Dialog title="Ask a person" onClose={onClose}>
+      {tool === undefined && names.length === 0 ? (
+        <Loading />
+      ) : names.length === 0 ? (
+        <>
+          <p>
+            <UntrustedText text={`${server}/${name}`} className="mono" /> has no number to ask from.
+            A person can be asked for each of its calls.
+          </p>
+          <div className="row">
+            <Button kind="primary" onPress={onEvery}>
+              Ask for every call
+            </Button>
+          </div>
+        </>
       ) : (
         <>
           <p>
@@ -110,6 +131,9 @@ function AskFrom({
             <Button kind="primary" isDisabled={!isValid} onPress={choose}>
               See what it changes
             </Button>
+            <Button kind="quiet" onPress={onEvery}>
+              Ask for every call
+            </Button>
           </div>
         </>
       )}
@@ -127,7 +151,7 @@ function Drafted({
   call: CallExplanation
   action: NewRuleAction
   document: PolicyDocumentView
-  from: { readonly argument: string; readonly value: string } | undefined
+  from: AskedFrom | undefined
   onClose: () => void
 }): JSX.Element {
   const tool = `${call.server}/${call.name}`

@@ -100,7 +100,7 @@ export class GateWatch {
         },
         { name: 'Mostly', value: listMostRefused(meter, this.#refusals).join(', ') },
       ],
-      page: '/overview?range=1h',
+      page: '/overview?range=1h&section=calls',
       overTitle: 'Few calls are denied again',
     }))
     if (++this.#looks % LOOKS_OF_DENIALS === 0) this.#refusals = countRefusals(meter)
