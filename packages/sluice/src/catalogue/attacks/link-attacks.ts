@@ -50,6 +50,7 @@ const BY_ARGUMENT: Partial<Record<AttackIndicator, RegExp>> = {
   'takes an amount': /(?:^|_)(?:amount|amt|sz|size|quantity|price|total|value)$|Amount$/i,
   'takes a pattern': /^(?:pattern|regex|regexp|glob|name_?regex)$/i,
 }
+const SHELL_ARGUMENT = /^(?:commands?|cmd|shell|args|cli_?args)$/i
 const MANY = /^(?:all|ids|items|inputs|orders|requests|\w+_?ids|\w+Ids|recursive|force|filter)$/i
 
 /**
@@ -73,50 +74,72 @@ export function linkAttacks(
     if (shown === undefined) return []
     const { id, name, gate } = attack
     const by = shown === '' ? '' : `, by \`${shown}\``
-    const what =
-      attack.signal === 'its class' ? lets(account.category, definition) : `${attack.what}${by}`
+    const what = attack.signal === 'its class' ? lets(account, definition) : `${attack.what}${by}`
     return [{ id, name, ...(shown === '' ? {} : { argument: shown }), what, gate }]
   })
 }
 
 /** What an attacker who steers the agent can do with this tool, in terms of its arguments. */
-function lets(category: Category, definition: ToolDefinition): string {
-  const names = argumentsOf(definition)
-    .filter((name) => !PAGING.test(name))
-    .slice(0, ARGUMENTS_SHOWN_MAX)
-    .map((name) => `\`${name}\``)
+function lets({ category, flows }: ToolAssessment, definition: ToolDefinition): string {
+  const names = steeredArguments(category, definition).map((name) => `\`${name}\``)
   const last = names.pop()
   const joined = names.length === 0 ? last : `${names.join(', ')} and ${last}`
-  const [bare, limited] = LETS[category]
+  const isMessage = category === 'Write' && flows.sends === 'outside'
+  const [bare, limited] = isMessage ? LETS_SEND : LETS[category]
   return joined === undefined ? bare : limited.replace('…', joined)
+}
+
+/** The arguments that matter most to an attacker: those that name the target of the class, else the required ones. */
+export function steeredArguments(category: Category, definition: ToolDefinition): string[] {
+  const { inputSchema } = definition
+  const list = isObject(inputSchema) ? inputSchema.required : undefined
+  const required = new Set(Array.isArray(list) ? list : [])
+  const names = argumentsOf(definition).filter((name) => !PAGING.test(name))
+  const targets = names.filter((name) => TARGETS[category]?.test(name))
+  return (targets.length > 0 ? targets : names)
+    .sort((a, b) => Number(required.has(b)) - Number(required.has(a)))
+    .slice(0, ARGUMENTS_SHOWN_MAX)
 }
 
 const ARGUMENTS_SHOWN_MAX = 3
 const PAGING =
   /^(?:page|limit|offset|cursor|per_?page|page_?size|page_?token|verbose|fields|format)$/i
+const TARGETS: Partial<Record<Category, RegExp>> = {
+  Execute:
+    /^(?:commands?|cmd|args|scripts?|code|sql|query|statement|expression|program|prompt|input|task|function|url)$/i,
+  Destructive:
+    /(?:^|[_-])(?:ids?|names?|paths?|keys?|urls?|query|filter|all|force|recursive)$|(?:ID|Ids?|Names?|Paths?|Keys?)$/,
+  Financial:
+    /(?:^|_)(?:amount|amt|sz|size|quantity|price|total|value|to|recipient|payee|destination|side|symbol)$|Amount$|Amt$|Price$|^to_?address$|^items$/i,
+}
 /** Without arguments to choose, and with. */
 const LETS: Readonly<Record<Category, readonly [bare: string, given: string]>> = {
   Read: [
-    'whoever steers the agent learns what it answers, and carries it out by another tool',
-    'whoever steers the agent chooses …, reads what that names, and carries it out by another tool',
+    'an attacker who steers the agent reads what it returns and passes it on through another tool',
+    'an attacker who steers the agent chooses …, and passes what it returns on through another tool',
   ],
   Write: [
-    'whoever steers the agent changes what others rely on, as often as they like',
-    'whoever steers the agent chooses …, and others rely on what is written or sent',
+    'an attacker who steers the agent changes what others rely on, as often as they like',
+    'an attacker who steers the agent chooses …, and others rely on what is written',
   ],
   Execute: [
-    'whoever steers the agent starts it when they like, with the rights of its server',
-    'whoever steers the agent chooses …, and that is run or driven with the rights of its server',
+    'an attacker who steers the agent starts it at will, with the rights of its server',
+    'an attacker who steers the agent chooses …, and it runs with the rights of its server',
   ],
   Destructive: [
-    'whoever steers the agent makes it take away what there is, for good',
-    'whoever steers the agent chooses …, and what that names is gone for good',
+    'an attacker who steers the agent deletes or revokes what it acts on, for good',
+    'an attacker who steers the agent chooses …, and what that selects is gone for good',
   ],
   Financial: [
-    'whoever steers the agent commits money with it',
-    'whoever steers the agent chooses …, and money is moved or committed by that',
+    'an attacker who steers the agent commits money with it',
+    'an attacker who steers the agent chooses …, and money is moved or committed accordingly',
   ],
 }
+
+const LETS_SEND: readonly [bare: string, given: string] = [
+  'an attacker who steers the agent has it sent in the name of the user, as often as they like',
+  'an attacker who steers the agent chooses …, and it goes out in the name of the user',
+]
 
 /** Tells of a signal: the argument that shows it, '' where it shows elsewhere, undefined if not. */
 function lookerAt(
@@ -147,7 +170,10 @@ function lookerAt(
       case 'sends outside':
         return says(account.flows.sends === 'outside')
       case 'runs code':
-        return account.depends.find(({ kind }) => kind === 'program')?.argument
+        // A shell is no sandbox that could be exhausted or escaped.
+        return account.depends.find(
+          ({ kind, argument }) => kind === 'program' && !SHELL_ARGUMENT.test(argument),
+        )?.argument
       case 'false hint':
         return says(
           account.disagreements.some((disagreement) => disagreement.includes('only reads')),
@@ -210,10 +236,14 @@ export function ruleAgainst(
   tool: string,
   argument = exampleOf(attack.signal),
 ): string {
-  const access = /^[A-Za-z_]\w*$/.test(argument)
-    ? `args.${argument}`
-    : `args[${JSON.stringify(argument)}]`
-  return attack.rule.replaceAll('{tool}', tool).replaceAll('args.{arg}', access)
+  return attack.rule
+    .replaceAll('{tool}', tool)
+    .replaceAll('args.{arg}', argumentExpression(argument))
+}
+
+/** An argument as rules name it. */
+export function argumentExpression(name: string): string {
+  return /^[A-Za-z_]\w*$/.test(name) ? `args.${name}` : `args[${JSON.stringify(name)}]`
 }
 
 /** An argument as such tools have it, where none is at hand. */

@@ -38,7 +38,7 @@ export function summaryOf({ tools, categories, loseForGood, unknown }: ToolCount
     (category) => `${categories[category]} ${category}`,
   )
   const lost = loseForGood > 0 ? `; ${loseForGood} can lose data for good` : ''
-  const guessed = unknown > 0 ? `; ${unknown} of these by a guess` : ''
+  const guessed = unknown > 0 ? `; ${unknown} of these unknown, counted by their guess` : ''
   return `${tools} tool${tools === 1 ? '' : 's'}: ${parts.join(', ')}${lost}${guessed}`
 }
 

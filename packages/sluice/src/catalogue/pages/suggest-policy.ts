@@ -90,6 +90,7 @@ export function suggestRule(tool: string, rule: readonly string[]): string {
   return [
     'version: 1',
     'default: deny',
+    'protect: balanced',
     'categories:',
     ...Object.entries(CATEGORY_RULES).map(([category, own]) => `  ${category}: ${own}`),
     'tools:',
@@ -106,13 +107,25 @@ interface SpecialRule {
 }
 
 function specialRule({ definition, assessment, id }: AssessedTool): SpecialRule[] {
-  const because = reasonFor(definition, assessment)
-  if (because === undefined) return []
-  const { action, reason, when } = because
-  const own = [`  # ${reason}`, `  ${quote(id)}:`, `    action: ${action}`]
-  if (when !== undefined) own.push(`    when: ${when}`, '    otherwise: require_approval')
-  else if (action !== 'hide') own.push(`    reason: ${quote(reason)}`)
-  return [{ tool: id, because: reason, lines: own }]
+  const own = ownRule(definition, assessment)
+  if (own === undefined) return []
+  const { because, rule } = own
+  const lines = [`  # ${because}`, `  ${quote(id)}:`, ...rule.map((line) => `    ${line}`)]
+  return [{ tool: id, because, lines }]
+}
+
+/** What this tool needs beyond the rule of its class, as the lines below its name. */
+export function ownRule(
+  definition: ToolDefinition,
+  assessment: ToolAssessment,
+): { because: string; rule: string[] } | undefined {
+  const found = reasonFor(definition, assessment)
+  if (found === undefined) return undefined
+  const { action, reason, when } = found
+  const rule = [`action: ${action}`]
+  if (when !== undefined) rule.push(`when: ${when}`, 'otherwise: require_approval')
+  else if (action !== 'hide') rule.push(`reason: ${quote(reason)}`)
+  return { because: reason, rule }
 }
 
 function reasonFor(

@@ -1,75 +1,209 @@
-// What a page says of a tool beyond its definition: how agents use such a tool, what to do about it, and
-// what an agent receives whose call is denied. By class, with the tool's own names. Pure.
+// What a page says of a tool beyond its definition: how agents use such a tool, what to do about it, the
+// ways to rule it, and what an agent receives whose call is denied. By class, in terms of this tool's
+// arguments. Pure.
 
-import type { Category } from '@sluice/policy/core/tools'
+import { isObject } from '@sluice/policy/core/json'
+import type { Category, ToolDefinition } from '@sluice/policy/core/tools'
+import { argumentExpression, steeredArguments } from '../attacks/link-attacks.ts'
+import { argumentsOf } from '../classify/flows.ts'
+import type { AssessmentWithAttacks } from './assessment-cache.ts'
+import { ownRule } from './suggest-policy.ts'
 
-/** How agents come to call it. */
-export const USED: Readonly<Record<Category, string>> = {
-  Read: 'An agent calls it to find out something before it acts, often many times in a task and mostly unasked.',
+const USED: Readonly<Record<Category, string>> = {
+  Read: 'An agent calls it to find something out before it acts, often many times in a task and without being asked to.',
   Write:
-    'An agent calls it to put its work where others see it: mostly once or twice at the end of a task, in a loop where something goes wrong.',
+    'An agent calls it to record its work where others see it: usually once or twice at the end of a task, many times if it gets stuck in a loop.',
   Execute:
-    'An agent calls it to make something happen and then looks at what came of it; what it runs next depends on that answer.',
+    'An agent calls it to make something happen, looks at the result, and decides by that what to run next.',
   Destructive:
-    'An agent calls it to clean up or to begin anew, mostly as a step that nobody asked for by name.',
+    'An agent calls it to clean up or to start over, often as a step that nobody asked for by name.',
   Financial:
     'An agent calls it to carry out a purchase, a payment or a trade as the last step of a task.',
 }
 
-/** Where the labels of the tool at hand stand in its advice. */
-export const LABELS = '{labels}'
+/** Of evidence: the tool hands work to another agent. */
+export const DRIVES_AGENT = /drives an agent|prompts an agent/
 
-export const ADVICE: Readonly<Record<Category, readonly string[]>> = {
-  Read: [
-    'Allow it; a limit keeps one session from reading everything.',
-    `Label what it brings in (${LABELS}), so that guardrails can hold what leaves afterwards.`,
-    'Let a person approve it where it reads secrets.',
+/** How agents come to call it. */
+export function usageOf({ category, depends, flows, evidence }: AssessmentWithAttacks): string {
+  const program = depends.find(({ kind }) => kind === 'program' || kind === 'sql')
+  if (program !== undefined && category === 'Execute')
+    return `An agent writes \`${program.argument}\` itself, reads the output and writes the next one, often several times in a task.`
+  if (category === 'Execute' && DRIVES_AGENT.test(evidence[0]?.says ?? ''))
+    return 'An agent calls it to hand over a part of its task, and goes on with what the other agent answers.'
+  if (category === 'Write' && flows.sends === 'outside')
+    return 'An agent calls it to report to somebody or to answer them, usually at the end of a task and in the name of its user.'
+  return USED[category]
+}
+
+/** What to do about it. A line that needs an argument, a label or another tool is left out without one. */
+export function adviceFor(
+  definition: ToolDefinition,
+  assessment: AssessmentWithAttacks,
+  neighbours: readonly ToolDefinition[],
+): string[] {
+  const own = ownRule(definition, assessment)
+  if (own?.rule[0] === 'action: hide')
+    return [`Hide it until somebody has read its definition (${own.because}).`]
+  const lines = BY_CLASS[assessment.category]({
+    steered: steeredArguments(assessment.category, definition)[0],
+    amount: amountOf(definition, assessment),
+    labels: assessment.flows.reads
+      .filter((label) => label !== 'public')
+      .map((label) => `\`${label}\``),
+    program: assessment.depends.find(({ kind }) => kind === 'program')?.argument,
+    isDecidable: assessment.depends.some(({ kind }) => kind !== 'program'),
+    readsSecrets: assessment.category === 'Read' && assessment.risk !== 'low',
+    drivesAgent: DRIVES_AGENT.test(assessment.evidence[0]?.says ?? ''),
+    reversible: neighbours.filter((other) => isReversible(other, definition)),
+  })
+  const skip = argumentsOf(definition).find((name) => SAFEGUARD.test(name))
+  if (skip !== undefined && assessment.category !== 'Read')
+    lines.push(`Ask or deny if \`${skip}\` is set: it switches off a safeguard of the server.`)
+  return lines.filter((line) => line !== '')
+}
+
+interface AdviceInput {
+  readonly steered: string | undefined
+  readonly amount: string | undefined
+  readonly labels: readonly string[]
+  readonly program: string | undefined
+  /** An argument tells the class of the call. */
+  readonly isDecidable: boolean
+  readonly readsSecrets: boolean
+  readonly drivesAgent: boolean
+  readonly reversible: readonly ToolDefinition[]
+}
+
+const BY_CLASS: Readonly<Record<Category, (input: AdviceInput) => string[]>> = {
+  Read: ({ labels, readsSecrets }) => [
+    readsSecrets
+      ? 'It can return secrets: let a person approve every call.'
+      : 'Allow it; add a limit (below) if one session must not read everything.',
+    labels.length === 0
+      ? ''
+      : `Label its results (${labels.join(', ')}), so that guardrails can hold back what leaves afterwards.`,
   ],
-  Write: [
-    'Allow it at a pace that a person could work at.',
-    'Bind what it may touch by its arguments (`when`), not by trust in the agent.',
+  Write: ({ steered, amount }) => [
+    'Allow it at the pace of a person.',
+    amount !== undefined
+      ? `Bound the amount: \`when: ${argumentExpression(amount)} <= 100\`, with the number that you can accept.`
+      : steered !== undefined
+        ? `Restrict what it may touch by its arguments (\`when\`, for example on \`${argumentExpression(steered)}\`) instead of trusting the agent.`
+        : '',
     'Let a person approve it once the session has read untrusted text.',
   ],
-  Execute: [
-    'Let a person approve it, until you know what your agents run.',
-    'Where an argument says what is run, allow the few values you know and ask for the rest.',
+  Execute: ({ program, isDecidable, drivesAgent }) => [
+    isDecidable
+      ? 'Let calls that only read pass (`when: call.category == "Read"`), and let a person approve the rest.'
+      : 'Let a person approve it until you know what your agents run.',
+    program === undefined
+      ? ''
+      : `Then allow the values of \`${program}\` that you know, and ask for all others.`,
+    drivesAgent ? 'Let the other agent call its tools through the gate as well.' : '',
     'Give its server no more rights than the task needs: the gate does not see what runs behind it.',
   ],
-  Destructive: [
-    'Let a person approve every call, and few in a minute.',
-    'Where the server has a way to archive, allow that and hide this.',
+  Destructive: ({ reversible }) => [
+    'Let a person approve every call, and allow only a few a minute.',
+    reversible.length === 0
+      ? ''
+      : `Allow ${reversible
+          .slice(0, REVERSIBLE_SHOWN_MAX)
+          .map(({ name }) => `\`${name}\``)
+          .join(' or ')} instead, which can be undone, and hide this one.`,
     'Keep a backup that the same agent cannot reach.',
   ],
-  Financial: [
+  Financial: ({ amount }) => [
     'Let a person approve every call, and name who may (`approvers`).',
-    'Limit the sum over time (`spend_limit`) where an argument is the amount.',
-    'Use an account of its own for agents, with a limit at the bank or exchange as well.',
+    amount === undefined
+      ? ''
+      : `Limit the sum of \`${amount}\` over time (\`spend_limit\`), as below.`,
+    'Give agents an account of their own, with a limit at the bank or exchange as well.',
   ],
 }
 
-/** The four ways to rule a tool, each as the lines below its name. */
-export const WAYS: readonly (readonly [name: string, says: string, rule: readonly string[]])[] = [
-  ['Allow', 'every call passes', ['action: allow']],
-  [
-    'Limit',
-    'so many calls in a time, for each session unless `per` says otherwise',
-    ['action: allow', 'rate_limit: { max: 10, window: 60 }'],
-  ],
-  ['Approve', 'a person decides on each call before it leaves', ['action: require_approval']],
-  [
-    'Deny',
-    'no call passes and the agent is told why; `hide` takes it from the list as well',
-    ['action: deny', 'reason: not for agents'],
-  ],
-]
+const REVERSIBLE_SHOWN_MAX = 2
+const SAFEGUARD =
+  /^(?:skip|no|bypass|disable|ignore)_?(?:confirm|check|verif|valid|prompt|safety)\w*$|^force$|^auto_?(?:approve|confirm)$/i
+const DELETES = /delete|remove|destroy|purge|drop/i
+const REVERSIBLE = /archive|trash|disable|deactivate|suspend/i
 
-/** As the gate answers a call that a rule denies. */
-export function denialOf(reason: string): string {
-  const denial = { decision: 'deny', code: 'DENIED', reason, callId: '…' }
+/** `trash_file` for `delete_file`: the same name but for the verb. */
+function isReversible({ name }: ToolDefinition, { name: own }: ToolDefinition): boolean {
+  const object = own.replace(DELETES, '').toLowerCase()
+  return (
+    DELETES.test(own) &&
+    REVERSIBLE.test(name) &&
+    name.replace(REVERSIBLE, '').toLowerCase() === object
+  )
+}
+
+/** The argument that says how much, if it is a plain number: limits cannot add up objects. */
+function amountOf(
+  definition: ToolDefinition,
+  { category, attacks }: AssessmentWithAttacks,
+): string | undefined {
+  const { inputSchema } = definition
+  const properties = isObject(inputSchema) ? inputSchema.properties : undefined
+  const name =
+    category === 'Financial'
+      ? attacks.find(({ id }) => id === 'A22')?.argument
+      : argumentsOf(definition).find((argument) => AMOUNT.test(argument))
+  const property = isObject(properties) && name !== undefined ? properties[name] : undefined
+  const types = category === 'Financial' ? ['number', 'integer', 'string'] : ['number', 'integer']
+  return isObject(property) && types.includes(String(property.type)) ? name : undefined
+}
+
+const AMOUNT = /(?:^|_)(?:amount|amt|price|budget|discount)(?:_off)?$|(?:Amount|Amt|Price|Budget)$/
+
+/** The four ways to rule a tool: what happens, and the rule. */
+export function waysFor(
+  definition: ToolDefinition,
+  assessment: AssessmentWithAttacks,
+): readonly (readonly [way: string, says: string, rule: string])[] {
+  const amount = assessment.category === 'Financial' ? amountOf(definition, assessment) : undefined
+  return [
+    ['Allow', 'every call passes', '{ action: allow }'],
+    amount === undefined
+      ? [
+          'Limit',
+          'ten calls a minute pass, counted per session unless `per` says otherwise',
+          '{ action: allow, rate_limit: { max: 10, window: 60 } }',
+        ]
+      : [
+          'Limit',
+          `calls pass up to a sum of \`${amount}\` a day`,
+          `{ action: allow, spend_limit: { amount: ${quoteExpression(amount)}, max: 100, window: 1d, per: principal } }`,
+        ],
+    ['Approve', 'a person decides on each call before it is sent', '{ action: require_approval }'],
+    [
+      'Deny',
+      'no call passes, and the agent is told the reason; `hide` also removes the tool from the list',
+      '{ action: deny, reason: not for agents }',
+    ],
+  ]
+}
+
+/** In a flow mapping an index needs quotes. */
+function quoteExpression(argument: string): string {
+  const expression = argumentExpression(argument)
+  return expression.includes('[') ? `'${expression.replaceAll("'", "''")}'` : expression
+}
+
+/** The gate's answer to a call that a rule denies. */
+export function denialOf(reason: string, definition: ToolDefinition): string {
+  const details = { decision: 'deny', code: 'DENIED', reason, callId: '…' }
   const answer = {
     content: [{ type: 'text', text: `denied by policy: ${reason}` }],
     isError: true,
-    structuredContent: { sluice: denial },
+    ...(hasStructuredDenial(definition)
+      ? { structuredContent: { sluice: details } }
+      : { _meta: { 'sluice/decision': details } }),
   }
   return JSON.stringify(answer, null, 2)
+}
+
+/** Clients check structured content against the output schema, even in an error. */
+export function hasStructuredDenial({ outputSchema }: ToolDefinition): boolean {
+  return outputSchema === undefined
 }
