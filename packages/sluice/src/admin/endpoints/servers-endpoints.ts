@@ -97,7 +97,10 @@ export function serversEndpoints({ parts, reader }: ServersEndpointParts): Endpo
         const definition = found?.definition ?? pins.acceptedOf(query.server, query.name)
         if (definition === undefined)
           throw new ApiError('API_NOT_FOUND', 'no server has listed this tool', 'see /api/tools')
-        const page = pageOf(definition)
+        const neighbours = gate.knownTools
+          .map((tool) => tool.definition)
+          .filter(({ server }) => server === query.server)
+        const page = pageOf(definition, neighbours)
         // As the gate decides by it: the hints of a built-in server hold.
         return found === undefined
           ? page
@@ -149,7 +152,7 @@ export function serversEndpoints({ parts, reader }: ServersEndpointParts): Endpo
   ]
 }
 
-function pageOf(definition: ToolDefinition): ToolPage {
+function pageOf(definition: ToolDefinition, neighbours: readonly ToolDefinition[]): ToolPage {
   const { server, name, title, description, inputSchema, annotations } = definition
   const assessment = assessTool(definition)
   return {
@@ -166,7 +169,7 @@ function pageOf(definition: ToolDefinition): ToolPage {
     riskBecause: assessment.riskBecause,
     evidence: assessment.evidence.map(({ text, at, says }) => ({ text, at, says })),
     disagreements: assessment.disagreements,
-    page: markdownOf(toolPage(definition)).slice(0, DEFINITION_LENGTH_SHOWN),
+    page: markdownOf(toolPage(definition, { neighbours })).slice(0, DEFINITION_LENGTH_SHOWN),
   }
 }
 
