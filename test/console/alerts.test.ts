@@ -160,6 +160,8 @@ describe.skipIf(chromium === undefined)(named('alerts', chromium), () => {
     const { url = '' } = alerts.find(({ kind }) => kind === 'definition') ?? {}
     await page.goto(url)
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+    const toReview = page.getByLabel('Definitions to review')
+    await until(() => toReview.evaluate((section) => section.matches(':focus')))
     const held = page.getByRole('article', { name: 'desk/look_up' })
     await held.getByRole('button', { name: 'Refuse…' }).click()
     await held.getByLabel('Why not').fill('a glossary deletes nothing')

@@ -12,6 +12,7 @@ import { TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Category, OutcomeBadge } from '../../ui/marks.tsx'
 import { Notice } from '../../ui/page.tsx'
+import { useSection } from '../../ui/section.ts'
 import { ToolName, UntrustedText } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { date, plural } from '../../ui/words.ts'
@@ -24,10 +25,11 @@ interface PendingProps {
 export function PendingDefinitions({ held, reload }: PendingProps): JSX.Element {
   const waiting = held.filter(({ refused }) => refused === null)
   const refused = held.filter((pin) => pin.refused !== null)
+  const section = useSection<HTMLElement>('definitions', waiting.length > 0)
   return (
     <>
       {waiting.length > 0 && (
-        <section className="stack" aria-label="Definitions to review">
+        <section ref={section} className="stack" aria-label="Definitions to review">
           <h2>{plural(waiting.length, 'definition')} to review</h2>
           {waiting.map((pin) => (
             <PendingDefinitionCard key={pin.digest} pin={pin} reload={reload} />

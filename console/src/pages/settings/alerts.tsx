@@ -19,13 +19,14 @@ import { date, span } from '../../ui/words.ts'
 
 const REFRESH_MS = 10_000
 const SENT_SHOWN = 5
+const LIST = new Intl.ListFormat('en')
 
 const KINDS: Readonly<Record<string, string>> = {
   denials: 'many denied calls',
   injection: 'answers that instruct the model',
   limit: 'limits nearly full',
   server: 'failing servers',
-  definition: 'changed definitions',
+  definition: 'definitions to review',
   tools: 'new tools',
   ledger: 'a ledger that cannot be written or does not verify',
   gate: 'lost gates',
@@ -69,7 +70,7 @@ export function AlertSettings(): JSX.Element | null {
           <p>
             Sent by {alerts.channels.join(' and ')}, at most one of each kind in{' '}
             {span(alerts.everyMs / 1_000)}, for{' '}
-            {alerts.on.map((kind) => KINDS[kind] ?? kind).join(', ')}.
+            {LIST.format(alerts.on.map((kind) => KINDS[kind] ?? kind))}.
           </p>
           <div role="status" className="stack">
             {tested?.deliveries.map(({ channel, why }) => (

@@ -15,7 +15,7 @@ import { type Endpoint, endpoint } from '../http/endpoint.ts'
 const WHAT: Readonly<Record<string, string>> = {
   'ledger.db': 'the record of every call, hash-chained',
   'ledger-index.db': 'the index of the ledger; built again if it is missing',
-  'gate.db': 'freezes, policies in force, definitions of tools, pins',
+  'gate.db': 'freezes, policies in force, definitions of tools, pins, alerts',
   'session-memory.db': 'what sessions remember of answers and their sealed values, encrypted',
   'identity.db': 'grants, people and their passkeys, logins',
   'agents.db': 'the journals and memories of the agents',

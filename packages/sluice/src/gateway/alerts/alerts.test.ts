@@ -1,16 +1,19 @@
 import { parseDecimal } from '@sluice/policy/core/decimal'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { scratchDirectory } from '../../../../../test/support/scratch.ts'
 import { buildAlertBody, composeAlertMail } from '../../approvals/channels/alert-message.ts'
 import { ALERT_KINDS, type Alert, type SentAlert } from '../../core/alert.ts'
 import type { AdmissionStore } from '../../store/admission.ts'
+import { openGateStore } from '../data/gate-store.ts'
 import { Meter } from '../metrics/meter.ts'
 import type { PendingDefinition } from '../tools/pins.ts'
-import { Alerts } from './alerts.ts'
+import { Alerts, type ListedAlert } from './alerts.ts'
 import { describeLimitKey, nameCounterOwner } from './describe-limit.ts'
 import { ALERTS_KEPT } from './limits.ts'
 import { LimitsInUse } from './limits-in-use.ts'
 import { listNames } from './list-names.ts'
+import { StoredAlerts } from './stored-alerts.ts'
 import { GateWatch, type WatchedGate } from './watch-gate.ts'
 
 const config = {
@@ -38,7 +41,12 @@ interface Outbox {
   nowMs: number
 }
 
-function openOutbox({ on = [...ALERT_KINDS] as string[], fails = false } = {}): Outbox {
+function openOutbox({
+  on = [...ALERT_KINDS] as string[],
+  fails = false,
+  stored = [] as ListedAlert[],
+  onSave = (_: readonly ListedAlert[]) => {},
+} = {}): Outbox {
   const [sent, events, faults]: [SentAlert[], { detail: object }[], unknown[]] = [[], [], []]
   const email = { channel: 'email', alert: () => Promise.reject(new Error('refused')) }
   const webhook = { channel: 'webhook', alert: async (alert: SentAlert) => void sent.push(alert) }
@@ -47,6 +55,7 @@ function openOutbox({ on = [...ALERT_KINDS] as string[], fails = false } = {}): 
     config: { ...config, on },
     channels: fails ? [webhook, email] : [webhook],
     ledger: { event: async (event: { detail: object }) => void events.push(event) } as never,
+    stored: { load: () => stored, save: (_, kept) => void onSave(kept) },
     log: (_level, message, fields) => void faults.push([message, fields]),
     nowMs: () => outbox.nowMs,
     base: () => 'http://localhost:7433',
@@ -124,6 +133,31 @@ test('an alert is over when none of its subjects is so any more, and a message w
   })
   expect(events.at(-1)?.detail).toMatchObject({ how: 'over', title: 'Both answer again' })
   expect(alerts.sent[1]?.title).toBe('something')
+})
+
+test('after a restart alerts are listed, none is sent sooner, and nothing is said to be over', () => {
+  const store = openGateStore(scratchDirectory())
+  onTestFinished(() => store.close())
+  const stored = new StoredAlerts(store)
+  const before = openOutbox({ onSave: (kept) => kept[0] && stored.save(kept[0], kept) })
+  before.alerts.raise({ ...alertOf('server'), subjects: ['a'], overTitle: 'It answers again' })
+  const after = openOutbox({ stored: stored.load() })
+  expect(after.alerts.sent).toMatchObject([{ kind: 'server', id: before.alerts.sent[0]?.id }])
+  after.alerts.settle('server', new Set())
+  expect(after.alerts.raise({ ...alertOf('server'), subjects: ['b'] })).toBe(false)
+  after.nowMs += 60_000
+  expect(after.alerts.raise({ ...alertOf('server'), subjects: ['b'] })).toBe(true)
+  expect(after.sent).toHaveLength(1)
+})
+
+test('a disk that is full keeps no alert from being sent', () => {
+  const full = () => {
+    throw new Error('the disk is full')
+  }
+  const { alerts, sent, faults } = openOutbox({ onSave: full })
+  alerts.raise(alertOf('ledger'))
+  expect(sent).toHaveLength(1)
+  expect(faults).toEqual([['an alert was not stored', { why: 'the disk is full' }]])
 })
 
 test('as many alerts are kept as there is room for, those that are ongoing last', () => {
@@ -236,7 +270,7 @@ test('what is new since the last look is told, once, and again when it is over',
     ['denials', '/overview?range=1h&section=calls', '18 of 30 calls in 5 minutes', 'a/t (18)'],
     ['limit', '/overview?section=limits', '8 of 10, ann'],
     ['server', '/servers/b', 'b'],
-    ['definition', '/servers/s', 's/d1'],
+    ['definition', '/servers/s?section=definitions', 's/d1'],
     ['tools', '/servers/s?show=new', '"s/x, s/y"'],
     ['ledger', '/settings?section=data', 'the disk is full'],
     ['gate', '/settings?section=data', 'g2'],

@@ -8,11 +8,13 @@ import type { Ledger } from '../../ledger/ledger.ts'
 import type { AlertsConfig } from '../config/alerts.ts'
 import type { Log } from '../shared/log.ts'
 import { ALERTS_KEPT } from './limits.ts'
+import type { StoredAlerts } from './stored-alerts.ts'
 
 export interface AlertsOptions {
   readonly config: AlertsConfig
   readonly channels: readonly AlertChannel[]
   readonly ledger: Pick<Ledger, 'event'>
+  readonly stored: Pick<StoredAlerts, 'load' | 'save'>
   readonly log: Log
   readonly nowMs: () => number
   /** Where people reach the console. */
@@ -44,6 +46,8 @@ export class Alerts {
 
   constructor(options: AlertsOptions) {
     this.#options = options
+    this.#sent = options.stored.load()
+    for (const { kind, atMs } of [...this.#sent].reverse()) this.#lastMs.set(kind, atMs)
   }
 
   /** The newest first. */
@@ -122,6 +126,7 @@ export class Alerts {
       gate === undefined ? alert.facts : [...alert.facts, { name: 'Seen by', value: gate }]
     const sent = { ...alert, facts, id: randomUUID(), atMs, suppressed, url, undelivered: [] }
     this.#sent = dropOldest([sent, ...this.#sent])
+    this.#save(sent)
     const deliveries = await this.#deliver(sent)
     const failed = deliveries.filter(({ why }) => why !== '')
     const listed = this.#sent.find(({ id }) => id === sent.id)
@@ -132,6 +137,16 @@ export class Alerts {
 
   #replace(alert: ListedAlert): void {
     this.#sent = this.#sent.map((one) => (one.id === alert.id ? alert : one))
+    this.#save(alert)
+  }
+
+  /** A disk that is full may be what the alert is about. */
+  #save(alert: ListedAlert): void {
+    try {
+      this.#options.stored.save(alert, this.#sent)
+    } catch (error) {
+      this.#options.log('warn', 'an alert was not stored', { why: (error as Error).message })
+    }
   }
 
   #deliver(sent: SentAlert): Promise<readonly AlertDelivery[]> {

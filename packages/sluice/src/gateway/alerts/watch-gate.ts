@@ -145,12 +145,12 @@ export class GateWatch {
       return {
         title:
           fresh.length === 1
-            ? 'A tool definition has changed and waits for review'
-            : `${fresh.length} tool definitions have changed and wait for review`,
+            ? 'A tool definition waits for review'
+            : `${fresh.length} tool definitions wait for review`,
         facts: [
           { name: fresh.length === 1 ? 'Tool' : 'Tools', value: listNames(tools.map(nameTool)) },
         ],
-        page: serverPage(tools.map(({ server }) => server)),
+        page: `${serverPage(tools.map(({ server }) => server))}?section=definitions`,
       }
     })
   }

@@ -98,6 +98,14 @@ const NEW_TOOLS = `
     PRIMARY KEY (server, name)
   ) STRICT;`
 
+/** Alerts that were sent, as JSON. */
+const ALERTS = `
+  CREATE TABLE alerts (
+    id TEXT PRIMARY KEY,
+    at INTEGER NOT NULL,
+    alert TEXT NOT NULL
+  ) STRICT;`
+
 function gateFile(directory: string) {
   return {
     directory,
@@ -113,6 +121,7 @@ function gateFile(directory: string) {
       SESSIONS,
       APPROVAL_SESSION_NAME,
       NEW_TOOLS,
+      ALERTS,
     ],
   }
 }

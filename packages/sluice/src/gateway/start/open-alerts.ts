@@ -1,6 +1,7 @@
 // The alerts of a gate that starts, if the configuration has `alerts`: what is watched, and the channels
 // they go out on.
 
+import type { DatabaseSync } from 'node:sqlite'
 import type { AlertChannel } from '../../core/alert.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { processClock } from '../../store/process-clock.ts'
@@ -8,6 +9,7 @@ import { Alerts } from '../alerts/alerts.ts'
 import { ALERT_LOOK_MS } from '../alerts/limits.ts'
 import type { LimitsInUse } from '../alerts/limits-in-use.ts'
 import { listNames } from '../alerts/list-names.ts'
+import { StoredAlerts } from '../alerts/stored-alerts.ts'
 import { GateWatch } from '../alerts/watch-gate.ts'
 import type { GateConfig } from '../config/config.ts'
 import { verifyRegularly } from '../data/verify-regularly.ts'
@@ -29,6 +31,7 @@ export interface OpenAlertsParts {
   readonly newTools: NewTools
   readonly limits: LimitsInUse
   readonly ledger: Ledger
+  readonly store: DatabaseSync
   /** The key of its checkpoints. */
   readonly signedBy: string
   readonly cluster: ClusterOperations | undefined
@@ -51,6 +54,7 @@ export function openAlerts(
     config: config.alerts,
     channels: wanted,
     ledger,
+    stored: new StoredAlerts(parts.store),
     log,
     nowMs,
     base,

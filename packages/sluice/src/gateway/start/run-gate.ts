@@ -226,7 +226,7 @@ export async function runGate(
     })
     undo.push(() => gate.close('the gate is stopping'))
     const seen = { gate, meter, servers, pins, newTools, limits, cluster: shared }
-    const told = { ledger, signedBy, channels, log, base }
+    const told = { ledger, signedBy, store, channels, log, base }
     const alerts = openAlerts({ config, ...seen, ...told }, undo)
     const isQuiet = () => !gate.isBusy
     const index = new BackgroundIndexer({ directory: config.data, ledger, isQuiet, log })
