@@ -29,12 +29,14 @@ interface FollowedChain {
   fetched: number
   /** That of the last record that the database has. */
   last: number
-  readonly waiting: FetchedRecord[]
+  waiting: FetchedRecord[]
+  /** How many records were fetched last time. */
+  batch: number
 }
 
 export interface ChainsState {
-  /** The database still has the last records that were taken. If not, a failover lost them, or retention has
-   * dropped them and others after them. */
+  /** The database still has the last records that were taken, or retention has dropped them. If not, a failover
+   * lost them. */
   readonly isSame: boolean
   /** By gate, the last record that retention dropped. */
   readonly dropped: ReadonlyMap<string, number>
@@ -74,11 +76,11 @@ export class FollowedChains {
       if (known !== undefined) found++
       this.#chains.set(gate, chain)
       chain.last = Number(row.seq)
+      if (base !== undefined && base.seq > chain.taken.seq) skipTo(chain, base)
       const { taken } = chain
       const stored = row.hash == null ? undefined : toHead(taken.seq, row.hash)
       const had = taken.seq === base?.seq ? base : stored
-      const isThere = taken.seq === 0 || had?.hash === taken.hash
-      if (!isThere || (base?.seq ?? 0) > taken.seq) return { isSame: false, dropped }
+      if (taken.seq > 0 && had?.hash !== taken.hash) return { isSame: false, dropped }
     }
     return { isSame: found === gates.length, dropped }
   }
@@ -116,35 +118,47 @@ export class FollowedChains {
     return oldest
   }
 
+  /** Those of other chains that will be needed soon are fetched with them. */
   async #fetch(): Promise<void> {
-    const empty = [...this.#chains].filter(
-      ([, { fetched, last, waiting }]) => waiting.length === 0 && fetched < last,
-    )
-    if (empty.length === 0) return
-    // Those of the others wait in memory meanwhile.
-    const unread = [...this.#chains.values()].filter(({ last, taken }) => taken.seq < last).length
-    const rowsMax = Math.max(FOLLOWED_ROWS_MIN, Math.floor(FOLLOWED_ROWS_MAX / unread))
-    const bytesMax = Math.floor(FOLLOWED_BYTES_MAX / unread)
-    const gates = empty.map(([gate]) => gate)
-    const numbers = empty.map(([, { fetched }]) => fetched)
+    const unread = [...this.#chains].filter(([, { fetched, last }]) => fetched < last)
+    if (unread.every(([, { waiting }]) => waiting.length > 0)) return
+    const short = unread.filter(([, { waiting, batch }]) => waiting.length <= batch / 2)
+    const rowsMax = Math.max(FOLLOWED_ROWS_MIN, Math.floor(FOLLOWED_ROWS_MAX / unread.length))
+    const bytesMax = Math.floor(FOLLOWED_BYTES_MAX / unread.length)
+    const gates = short.map(([gate]) => gate)
+    const numbers = short.map(([, { fetched }]) => fetched)
     const rows = await this.#connections.query(
       CHAINS_AFTER,
       [gates, numbers, rowsMax, bytesMax],
       MIGRATE_DEADLINE_MS,
     )
+    for (const [, chain] of short) chain.batch = 0
+    let hasGap = false
     for (const row of rows) {
       const record = toRecord(row)
-      const chain = this.#chains.get(record.gate)
-      chain?.waiting.push(record)
-      if (chain !== undefined) chain.fetched = record.seq
+      const chain = this.#chains.get(record.gate) as FollowedChain
+      hasGap ||= record.seq !== chain.fetched + 1
+      chain.waiting.push(record)
+      chain.fetched = record.seq
+      chain.batch++
     }
-    for (const [gate, chain] of empty)
-      if (chain.waiting.length === 0) throw edited(gate, `record ${chain.fetched + 1} is missing`)
+    // Retention may have dropped records since the last look.
+    if (hasGap || short.some(([, { batch }]) => batch === 0)) await this.look()
+    for (const [gate, { waiting, fetched, last }] of short)
+      if (waiting.length === 0 && fetched < last)
+        throw edited(gate, `record ${fetched + 1} is missing`)
   }
 }
 
 function startAfter(taken: ChainHead): FollowedChain {
-  return { taken, fetched: taken.seq, last: taken.seq, waiting: [] }
+  return { taken, fetched: taken.seq, last: taken.seq, waiting: [], batch: 0 }
+}
+
+/** The records up to `base` were dropped. */
+function skipTo(chain: FollowedChain, base: ChainHead): void {
+  chain.taken = base
+  chain.fetched = Math.max(chain.fetched, base.seq)
+  chain.waiting = chain.waiting.filter(({ seq }) => seq > base.seq)
 }
 
 function toHead(seq: unknown, hash: unknown): ChainHead {
