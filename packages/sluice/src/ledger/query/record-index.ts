@@ -3,7 +3,10 @@
 // query, and by the gate when idle. An index that does not match the ledger is rebuilt, and the
 // caller is notified; what the ledger has dropped is dropped here too.
 
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { StoreError } from '../../store/errors.ts'
 import { openDatabase } from '../../store/sqlite/open.ts'
 import { readBase } from '../chain/base.ts'
 import { asBuffer, hashAfter, listRecordSpans, recordText } from '../chain/block.ts'
@@ -64,7 +67,7 @@ export class RecordIndex {
   constructor(directory: string, ledger: DatabaseSync, options: IndexOptions = {}) {
     this.#ledger = ledger
     this.#options = options
-    this.database = openDatabase(indexFile(directory))
+    this.database = openIndex(directory)
     this.#check()
     const prepared = Object.entries(STATEMENTS).map(([name, sql]) => [
       name,
@@ -269,5 +272,18 @@ export class RecordIndex {
     const id = Number(this.#statements.add.run(text).lastInsertRowid)
     this.#added.words = hashWord(this.#added.words, id, text)
     return id
+  }
+}
+
+/** A file that is not a database is replaced. */
+function openIndex(directory: string): DatabaseSync {
+  const file = indexFile(directory)
+  try {
+    return openDatabase(file)
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== 'STORE_CORRUPT') throw error
+    for (const suffix of ['', '-wal', '-shm'])
+      rmSync(join(directory, `${file.name}${suffix}`), { force: true })
+    return openDatabase(file)
   }
 }
