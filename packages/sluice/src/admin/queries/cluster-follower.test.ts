@@ -1,7 +1,8 @@
 // The records of all gates that share a store, as the console of one of them reads them: complete, in order,
 // under the numbers of their gates; and what happens if the store drops records, loses them or was edited.
 
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import {
   findPostgres,
@@ -13,9 +14,11 @@ import { scratchDirectory } from '../../../../../test/support/scratch.ts'
 import { allowed, denied, judgement } from '../../ledger/judgements.test-support.ts'
 import { Ledger } from '../../ledger/ledger.ts'
 import { encodeBody } from '../../ledger/records/encoding.ts'
+import { MERGED_FOLDER } from '../../ledger/records/files.ts'
 import { type DecisionEntry, type LedgerEntry, outcomeEntry } from '../../ledger/records/record.ts'
 import { FOLLOWED_ROWS_MAX } from '../../store/limits.ts'
 import type { RecordKind } from '../../store/postgres/batch.ts'
+import { FollowedChains } from '../../store/postgres/follow-chains.ts'
 import { openSharedGate } from '../../store/postgres/shared-gate.test-support.ts'
 import type { Overview } from '../contract/contract-overview.ts'
 import { LedgerReader } from './ledger-reader.ts'
@@ -68,6 +71,22 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('all gates', postgres)
     if (entry.decision !== allowed) return void (await write({ ...entry, kind: 'refusal' }))
     const seq = await write({ ...entry, kind: 'intent' })
     await write(outcomeEntry(seq, { atMs: entry.atMs + 5, status: 'answered', bytes: n }))
+  }
+
+  /** What retention does: up to the record of a call, or some after it. */
+  async function dropThrough({ gate, connections }: Gate, callId: string, more = 0): Promise<void> {
+    await connections.query(
+      `INSERT INTO sluice.ledger_base (gate, seq, hash, checkpoint)
+      SELECT gate, seq, hash, '' FROM sluice.ledger
+        WHERE gate = $1 AND seq = $3 + (SELECT seq FROM sluice.ledger WHERE gate = $1 AND id = $2)
+      ON CONFLICT (gate) DO UPDATE SET seq = excluded.seq, hash = excluded.hash`,
+      [gate, callId, more],
+    )
+    await connections.query(
+      `DELETE FROM sluice.ledger l USING sluice.ledger_base b
+      WHERE l.gate = $1 AND b.gate = $1 AND l.seq <= b.seq`,
+      [gate],
+    )
   }
 
   function read(store: string) {
@@ -132,10 +151,12 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('all gates', postgres)
         kind === 'intent' ? 'answered' : null,
         callId.split('-')[0],
       ])
-    for (const { callId, origin, session, atMs, seq } of calls.slice(0, 5)) {
-      const looked = await reader.ask('call', { callId, session, atMs, seq })
-      expect(looked).toMatchObject({ called: { record: { callId } }, context: { origin } })
-    }
+    // Also by the number that it has in the copy of another gate.
+    for (const { callId, origin, session, atMs, seq } of calls.slice(0, 5))
+      for (const number of [seq, seq - 1]) {
+        const looked = await reader.ask('call', { callId, session, atMs, seq: number })
+        expect(looked).toMatchObject({ called: { record: { callId } }, context: { origin } })
+      }
     // With the numbers of their gates, and the hashes of these chains.
     const { text } = await reader.ask('stretch', {
       query: {},
@@ -186,16 +207,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('all gates', postgres)
     const { reader } = read(store)
     for (let n = 0; n < 40; n++) await call(n % 2 === 0 ? a : b, n)
     expect(await countCalls(reader)).toBe(40)
-    const [row] = await a.connections.query(
-      "SELECT seq, hash FROM sluice.ledger WHERE gate = 'a' AND id = 'a-20'",
-    )
-    await a.connections.query(
-      "INSERT INTO sluice.ledger_base (gate, seq, hash, checkpoint) VALUES ('a', $1, $2, '')",
-      [row?.seq, row?.hash],
-    )
-    await a.connections.query("DELETE FROM sluice.ledger WHERE gate = 'a' AND seq <= $1", [
-      row?.seq,
-    ])
+    await dropThrough(a, 'a-20')
     const left = async (from: LedgerReader) =>
       (await from.ask('page', { limit: 500, order: 'oldest' })).calls.map(({ callId }) => callId)
     // Call a-20 is gone and its outcome is left; of b, what came after that.
@@ -206,6 +218,47 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('all gates', postgres)
     const { reader: fresh } = read(store)
     expect(await countCalls(fresh)).toBe(18)
     expect(await left(fresh)).toEqual(kept.slice(1))
+    // A gate that has dropped all it had, as one where nothing happens any more.
+    await dropThrough(a, 'a-38', 1)
+    expect(await countCalls(reader)).toBe(1)
+    expect(await left(reader)).toEqual(['b-39'])
+  })
+
+  test('records that a gate drops before they are copied are not said to be missing', async () => {
+    const store = await newStore()
+    const [a, b] = [await openGate(store, 'a'), await openGate(store, 'b')]
+    for (let n = 0; n < 40; n++) await call(n % 2 === 0 ? a : b, n)
+    const chains = new FollowedChains(a.connections, new Map())
+    await chains.look()
+    await dropThrough(a, 'a-20')
+    const taken = await chains.take()
+    const [first] = taken.filter(({ gate }) => gate === 'a')
+    expect(first?.text).toContain('"answered"')
+    expect(chains.behind).toBe(0)
+    expect((await chains.look()).isSame).toBe(true)
+  })
+
+  test.each(['replaced by garbage', 'deleted'])('a copy that was %s is made again', async (how) => {
+    const store = await newStore()
+    const a = await openGate(store, 'a')
+    const { reader, directory } = read(store)
+    for (let n = 0; n < 20; n++) await call(a, n)
+    expect(await countCalls(reader)).toBe(20)
+    const folder = join(directory, MERGED_FOLDER)
+    if (how === 'deleted') rmSync(folder, { recursive: true })
+    else {
+      await reader.close()
+      for (const name of ['ledger.db', 'ledger-index.db']) {
+        for (const suffix of ['-wal', '-shm'])
+          rmSync(join(folder, `${name}${suffix}`), { force: true })
+        writeFileSync(join(folder, name), 'garbage'.repeat(1_000))
+      }
+    }
+    await call(a, 20)
+    // A question may find the files gone, and is asked again.
+    await expect.poll(() => countCalls(reader).catch(() => undefined), { timeout: 20_000 }).toBe(21)
+    expect(statSync(join(folder, 'ledger.db')).mode & 0o777).toBe(0o600)
+    expect(statSync(folder).mode & 0o777).toBe(0o700)
   })
 
   test('a store that lost records is read again from its beginning', async () => {
@@ -214,6 +267,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('all gates', postgres)
     const { reader } = read(store)
     for (let n = 0; n < 20; n++) await call(n % 2 === 0 ? a : b, n)
     expect(await countCalls(reader)).toBe(20)
+    const [newest] = (await reader.ask('page', { limit: 1 })).calls
     await a.connections.query(
       `WITH kept AS (SELECT seq, hash FROM sluice.ledger WHERE gate = 'a' AND id = 'a-4')
       UPDATE sluice.gates g SET seq = kept.seq, head = kept.hash FROM kept WHERE g.gate = 'a'`,
@@ -228,6 +282,8 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('all gates', postgres)
       'a-2',
       'a-0',
     ])
+    // A page that somebody is reading goes on by number.
+    expect(calls.at(-1)?.seq).toBeGreaterThan(newest?.seq ?? 0)
   })
 
   test('an edited record, or a store that does not answer, is said with what is known', async () => {

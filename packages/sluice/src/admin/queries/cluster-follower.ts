@@ -3,7 +3,12 @@
 // when somebody comes back. Runs in the thread that reads the ledger.
 
 import { statfs } from 'node:fs/promises'
-import { MergedLedger } from '../../ledger/merged/merged-ledger.ts'
+import {
+  isCorrupt,
+  type MergedLedger,
+  openMerged,
+  removeMerged,
+} from '../../ledger/merged/merged-ledger.ts'
 import { parsePostgresUrl } from '../../store/postgres/address.ts'
 import { PostgresConnections } from '../../store/postgres/connections.ts'
 import { FollowedChains } from '../../store/postgres/follow-chains.ts'
@@ -13,16 +18,19 @@ export class ClusterFollower {
   readonly #directory: string
   readonly #connections: PostgresConnections
   readonly #merged: MergedLedger
+  readonly #onGone: () => void
   #chains: FollowedChains | undefined
   #running: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
   #why: string | undefined
   #behind = 0
 
-  /** `store` is the address of the shared store. */
-  constructor(directory: string, store: string) {
+  /** `store` is the address of the shared store. `onGone`: the files of the copy are no longer those that were
+   * opened; readers have to open them again. */
+  constructor(directory: string, store: string, onGone: () => void) {
     this.#directory = directory
-    this.#merged = new MergedLedger(directory)
+    this.#onGone = onGone
+    this.#merged = openMerged(directory)
     this.#connections = new PostgresConnections(parsePostgresUrl(store))
   }
 
@@ -56,6 +64,13 @@ export class ClusterFollower {
     }
   }
 
+  /** Makes the copy again if this error, of a reader, says that it is corrupt. */
+  noteError(error: unknown): void {
+    if (!isCorrupt(error)) return
+    removeMerged(this.#directory)
+    this.#onGone()
+  }
+
   #start(): Promise<void> {
     clearTimeout(this.#timer)
     this.#running ??= this.#run().finally(() => {
@@ -66,6 +81,7 @@ export class ClusterFollower {
   }
 
   async #run(): Promise<void> {
+    if (!this.#merged.isInPlace) return this.#onGone()
     try {
       this.#chains ??= new FollowedChains(this.#connections, this.#merged.chains)
       let state = await this.#chains.look()
@@ -83,6 +99,7 @@ export class ClusterFollower {
       // What was taken and not stored is taken again.
       this.#chains = undefined
       this.#why = (error as Error).message
+      this.noteError(error)
     }
   }
 

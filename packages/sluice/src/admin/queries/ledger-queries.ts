@@ -178,15 +178,13 @@ export class LedgerQueries {
     return behind
   }
 
-  /** By its number, or by its name and about when it was: names are not indexed. */
+  /** By its number, or by its name and about when it was: names are not indexed. The number may be that of
+   * another gate's copy, in a link from its console. */
   call(address: CallAddress): CallLookup {
     const { callId, seq } = address
-    if (seq !== undefined) {
-      const record = recordReader(this.#ledger)(seq)
-      const isIt = record !== undefined && isCall(record) && record.callId === callId
-      if (!isIt) return this.#notFound(0)
-      return this.#toLookup({ record, outcome: this.#outcomeOf(seq) })
-    }
+    const record = seq === undefined ? undefined : recordReader(this.#ledger)(seq)
+    if (record !== undefined && isCall(record) && record.callId === callId)
+      return this.#toLookup({ record, outcome: this.#outcomeOf(record.seq) })
     const newest = this.#amongNewest(address)
     if (newest !== undefined) return this.#toLookup(newest)
     const { called, behind } = this.#byIndex(address)

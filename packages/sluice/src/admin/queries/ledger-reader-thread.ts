@@ -11,8 +11,12 @@ import type { WorkInParts } from './histogram.ts'
 import { LedgerQueries } from './ledger-queries.ts'
 
 const { directory, isChecked, isMerged, store } = workerData as ReaderOptions
+/** Ends this thread; the next question starts another. */
+const onGone = () => process.exit()
 const following =
-  store === undefined ? undefined : new ClusterFollower(join(directory, MERGED_FOLDER), store)
+  store === undefined
+    ? undefined
+    : new ClusterFollower(join(directory, MERGED_FOLDER), store, onGone)
 const reading = new LedgerQueries(directory, {
   waitMs: INDEX_WAIT_MS,
   stepRecords: INDEX_STEP_RECORDS,
@@ -131,6 +135,7 @@ function answer(id: number, work: () => { readonly value: unknown } | undefined)
     if (result !== undefined) parentPort?.postMessage({ id, ...result })
   } catch (error) {
     parentPort?.postMessage({ id, error: (error as Error).message })
+    following?.noteError(error)
   }
 }
 

@@ -3,7 +3,10 @@
 // no evidence: it may be deleted at any time. Written by the thread that reads the ledger for the console.
 
 import { Buffer } from 'node:buffer'
+import { rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { StoreError } from '../../store/errors.ts'
 import { storeFault } from '../../store/files/faults.ts'
 import { openDatabase, openReadOnly } from '../../store/sqlite/open.ts'
 import { readBase } from '../chain/base.ts'
@@ -49,18 +52,25 @@ type Statements = Readonly<Record<keyof typeof STATEMENTS, StatementSync>>
 
 export class MergedLedger {
   readonly #database: DatabaseSync
-  readonly #file: string
+  readonly #directory: string
+  readonly #inode: number | undefined
   readonly #statements: Statements
 
   /** Creates it if it is missing. Throws a StoreError if the directory may not be written. */
   constructor(directory: string) {
-    this.#file = directory
+    this.#directory = directory
     this.#database = openDatabase(mergedFile(directory))
+    this.#inode = readInode(directory)
     const prepared = Object.entries(STATEMENTS).map(([name, sql]) => [
       name,
       this.#database.prepare(sql),
     ])
     this.#statements = Object.fromEntries(prepared)
+  }
+
+  /** False if the file was deleted or replaced since it was opened. */
+  get isInPlace(): boolean {
+    return readInode(this.#directory) === this.#inode
   }
 
   /** The last record of each gate. */
@@ -88,7 +98,7 @@ export class MergedLedger {
    * `dropped` is the last record that each gate has dropped.
    */
   drop(dropped: ReadonlyMap<string, number>): void {
-    const firsts = [...dropped].map(([gate, seq]) => findMerged(this.#database, gate, seq + 1) ?? 0)
+    const firsts = [...dropped].map(([gate, seq]) => findMerged(this.#database, gate, seq + 1))
     const through = Math.max(0, ...firsts) - 1
     if (through <= readBase(this.#database).seq) return
     this.#commit(() => this.#dropUpTo(through))
@@ -116,10 +126,13 @@ export class MergedLedger {
     database.prepare('DELETE FROM open_calls WHERE merged <= ?').run(through)
   }
 
-  /** The shared store has lost records that are here: starts again from nothing. */
+  /** The shared store has lost records that are here: starts again. No number is used twice, so that the index
+   * and the pages that somebody is reading cannot mistake one record for another. */
   clear(): void {
+    const { seq } = readHead(this.#database)
     this.#commit(() => {
-      for (const table of ['blocks', 'base', 'chains', 'runs', 'open_calls'])
+      if (seq > readBase(this.#database).seq) this.#dropUpTo(seq)
+      for (const table of ['chains', 'runs', 'open_calls'])
         this.#database.exec(`DELETE FROM ${table}`)
     })
   }
@@ -135,9 +148,34 @@ export class MergedLedger {
       this.#database.exec('COMMIT')
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
-      throw error instanceof LedgerError ? error : storeFault(error, this.#file)
+      throw error instanceof LedgerError ? error : storeFault(error, this.#directory)
     }
   }
+}
+
+/** One that cannot be read, or that a newer version made, is made again. */
+export function openMerged(directory: string): MergedLedger {
+  try {
+    return new MergedLedger(directory)
+  } catch (error) {
+    const isNewer = error instanceof StoreError && error.code === 'STORE_NEWER'
+    if (!isNewer && !isCorrupt(error)) throw error
+    removeMerged(directory)
+    return new MergedLedger(directory)
+  }
+}
+
+/** With its index. */
+export function removeMerged(directory: string): void {
+  rmSync(directory, { recursive: true, force: true })
+}
+
+export function isCorrupt(error: unknown): boolean {
+  return storeFault(error, '').code === 'STORE_CORRUPT'
+}
+
+function readInode(directory: string): number | undefined {
+  return statSync(join(directory, mergedFile(directory).name), { throwIfNoEntry: false })?.ino
 }
 
 /** Creates it if it is missing. */

@@ -32,20 +32,21 @@ export function toOriginal(
   return { ...record, ...origin, intent: originOf(record.intent)?.seq ?? record.intent }
 }
 
-/** The number in the merged ledger of the first record of a gate from this one on; undefined if it has none. */
-export function findMerged(merged: DatabaseSync, gate: string, seq: number): number | undefined {
-  const run = merged
+/** The number in the merged ledger of the first record of a gate from this one on. If none is left, the number
+ * after the last one of that gate; 0 if it has none. */
+export function findMerged(merged: DatabaseSync, gate: string, seq: number): number {
+  const before = merged
     .prepare('SELECT first, seq FROM runs WHERE gate = ? AND seq <= ? ORDER BY seq DESC LIMIT 1')
     .get(gate, seq)
-  if (run !== undefined) {
+  let end = 0
+  if (before !== undefined) {
     const next = merged.prepare('SELECT min(first) AS first FROM runs WHERE first > ?')
-    const end = next.get(Number(run.first))?.first ?? readHead(merged).seq + 1
-    const found = Number(run.first) + seq - Number(run.seq)
-    if (found < Number(end)) return found
+    end = Number(next.get(Number(before.first))?.first ?? readHead(merged).seq + 1)
+    const found = Number(before.first) + seq - Number(before.seq)
+    if (found < end) return found
   }
   const later = merged.prepare(
     'SELECT first FROM runs WHERE gate = ? AND seq > ? ORDER BY seq LIMIT 1',
   )
-  const first = later.get(gate, seq)?.first
-  return first === undefined ? undefined : Number(first)
+  return Number(later.get(gate, seq)?.first ?? end)
 }
