@@ -184,7 +184,7 @@ describe.skipIf(chromium === undefined)(named('alerts', chromium), () => {
     for (const { id, kind } of alerts.filter(({ state }) => state === 'over'))
       expect(alerts.filter((one) => one.id === id).map((one) => one.kind)).toEqual([kind, kind])
     await until(() =>
-      mails.some((mail) => mail.includes('Subject: [sluice] The server answers again')),
+      mails.some((mail) => mail.includes('Subject: [sluice] The server is no longer failing')),
     )
     await open('Overview')
     const list = page.getByLabel('Recent alerts').getByRole('listitem')

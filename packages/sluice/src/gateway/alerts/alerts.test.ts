@@ -10,7 +10,7 @@ import { Meter } from '../metrics/meter.ts'
 import type { PendingDefinition } from '../tools/pins.ts'
 import { Alerts, type ListedAlert } from './alerts.ts'
 import { describeLimitKey, nameCounterOwner } from './describe-limit.ts'
-import { ALERTS_KEPT } from './limits.ts'
+import { ALERTS_KEPT, LIMITS_LOOKED_MAX } from './limits.ts'
 import { LimitsInUse } from './limits-in-use.ts'
 import { listNames } from './list-names.ts'
 import { StoredAlerts } from './stored-alerts.ts'
@@ -294,7 +294,7 @@ test('what is new since the last look is told, once, and again when it is over',
   expect(sent.slice(8).map(({ title }) => title)).toEqual([
     'Few calls are denied again',
     'The limit has room again',
-    'The server answers again',
+    'The server is no longer failing',
     'Calls are recorded again',
     'The gate is back',
   ])
@@ -341,7 +341,23 @@ test('limits in use are what the counters say, the fullest first', async () => {
     ['b|rate|1|everyone|0:', '9.5', '10', 0.95],
     ['a|rate|1|principal|3:ann', '1', '4', 0.25],
   ])
-  expect(limits.list({ wallMs: 0, monotonicMs: 100_000 })).toEqual([])
+  const nearlyFull = (at = now) => limits.listNearlyFull(0.8, at).map(({ key }) => key)
+  expect(nearlyFull()).toEqual(['b|rate|1|everyone|0:'])
+  // Also when nothing more is charged to it; until its window has passed.
+  expect(nearlyFull()).toEqual(['b|rate|1|everyone|0:'])
+  const later = { wallMs: 0, monotonicMs: 100_000 }
+  expect([limits.list(later), nearlyFull(later)]).toEqual([[], []])
+  // A flood of counters is looked at in parts, and none is forgotten.
+  const many = 3 * LIMITS_LOOKED_MAX
+  for (let at = 0; at < many; at++)
+    await admit([{ mode: 'charge', charges: [charge(`m${at}`, '9', '10')], now: later } as never])
+  const seen = new Set<string>()
+  for (let at = 0; at < 10; at++) {
+    const found = nearlyFull(later)
+    expect(found.length).toBeLessThanOrEqual(LIMITS_LOOKED_MAX)
+    for (const key of found) seen.add(key)
+  }
+  expect(seen.size).toBe(many)
 })
 
 test('the key of a counter in words', () => {

@@ -5,7 +5,7 @@ import type { LimitCharge } from '@sluice/policy/core/counters'
 import { formatDecimal, subtractDecimal, ZERO } from '@sluice/policy/core/decimal'
 import { LruMap } from '../../core/lru-map.ts'
 import type { AdmissionStore } from '../../store/admission.ts'
-import { LIMITS_REMEMBERED_MAX } from './limits.ts'
+import { LIMITS_LOOKED_MAX, LIMITS_REMEMBERED_MAX } from './limits.ts'
 
 export interface LimitInUse {
   /** Names the limit and whose it is. */
@@ -20,6 +20,10 @@ export interface LimitInUse {
 
 export class LimitsInUse {
   readonly #charged = new LruMap<string, LimitCharge>(LIMITS_REMEMBERED_MAX)
+  /** Charged since they were looked at for an alert. */
+  readonly #unseen = new Set<string>()
+  /** Nearly full when they were last looked at. */
+  #full: readonly string[] = []
   #usage: AdmissionStore<never>['usage'] | undefined
 
   /** The same store, overheard. */
@@ -30,24 +34,64 @@ export class LimitsInUse {
       refund: (receipt) => store.refund(receipt),
       admit: (batch) => {
         for (const { mode, charges } of batch)
-          if (mode === 'charge') for (const charge of charges) this.#charged.set(charge.key, charge)
+          if (mode === 'charge') for (const charge of charges) this.#note(charge)
         return store.admit(batch)
       },
     }
   }
 
-  /** The fullest first; those that are empty again are left out. */
-  list(now: { readonly wallMs: number; readonly monotonicMs: number }): LimitInUse[] {
-    const limits: LimitInUse[] = []
-    for (const [key, charge] of this.#charged) {
-      const { kind, windowMs, max } = charge
-      const remaining = this.#usage?.look({ ...charge, amount: ZERO }, now).remaining ?? max
-      const used = subtractDecimal(max, remaining)
-      if (used.units <= 0n) continue
-      const [text, most] = [formatDecimal(used), formatDecimal(max)]
-      const share = Number(most) === 0 ? 1 : Number(text) / Number(most)
-      limits.push({ key, kind, windowMs, used: text, max: most, share })
-    }
-    return limits.sort((one, other) => other.share - one.share)
+  #note(charge: LimitCharge): void {
+    this.#charged.set(charge.key, charge)
+    if (this.#unseen.size < LIMITS_REMEMBERED_MAX) this.#unseen.add(charge.key)
   }
+
+  /** The fullest first; those that are empty again are left out. */
+  list(now: Now): LimitInUse[] {
+    const limits: LimitInUse[] = []
+    for (const [, charge] of this.#charged) {
+      const limit = this.#look(charge, now)
+      if (limit.share > 0) limits.push(limit)
+    }
+    return limits.sort(byShare)
+  }
+
+  /**
+   * Those of which at least this share is used, the fullest first. Looks at what was charged since the
+   * last time, some at a time: with thousands of counters calls would wait for it.
+   */
+  listNearlyFull(share: number, now: Now): LimitInUse[] {
+    const keys = new Set(this.#full)
+    for (const key of this.#unseen) {
+      if (keys.size >= LIMITS_LOOKED_MAX) break
+      this.#unseen.delete(key)
+      keys.add(key)
+    }
+    const full = [...keys]
+      .flatMap((key) => this.#charged.get(key) ?? [])
+      .map((charge) => this.#look(charge, now))
+      .filter((limit) => limit.share >= share)
+      .sort(byShare)
+    // As many again are looked at next time.
+    this.#full = full.slice(0, LIMITS_LOOKED_MAX / 2).map(({ key }) => key)
+    return full
+  }
+
+  #look(charge: LimitCharge, now: Now): LimitInUse {
+    const { key, kind, windowMs, max } = charge
+    const remaining = this.#usage?.look({ ...charge, amount: ZERO }, now).remaining ?? max
+    const used = subtractDecimal(max, remaining)
+    const [text, most] = [formatDecimal(used), formatDecimal(max)]
+    const isEmpty = used.units <= 0n
+    const share = isEmpty ? 0 : Number(most) === 0 ? 1 : Number(text) / Number(most)
+    return { key, kind, windowMs, used: text, max: most, share }
+  }
+}
+
+interface Now {
+  readonly wallMs: number
+  readonly monotonicMs: number
+}
+
+function byShare(one: LimitInUse, other: LimitInUse): number {
+  return other.share - one.share
 }

@@ -10,6 +10,8 @@ export const ALERT_CALLS_MIN = 20
 export const ALERT_NAMES_MAX = 10
 /** Characters of a name in an alert; the rest is cut. */
 export const ALERT_NAME_LENGTH_MAX = 128
+/** Servers, tools or counters of one alert that are watched until they are over; further ones are not. */
+export const ALERT_SUBJECTS_MAX = 1_000
 /** Sent alerts that the console shows. */
 export const ALERTS_KEPT = 50
 /**
@@ -19,3 +21,5 @@ export const ALERTS_KEPT = 50
 export const LIMITS_REMEMBERED_MAX = 10_000
 /** Counters of rate and spend limits that the console shows. */
 export const LIMITS_SHOWN_MAX = 50
+/** Counters of rate and spend limits that are looked at for an alert at a time. */
+export const LIMITS_LOOKED_MAX = 1_000

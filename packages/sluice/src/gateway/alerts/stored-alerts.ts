@@ -15,18 +15,14 @@ export class StoredAlerts {
     this.#store = store
   }
 
-  /** The newest first. Whether one is ongoing is not known to a gate that has just started. */
+  /** The newest first. */
   load(): ListedAlert[] {
-    return this.#store
-      .prepare(LIST)
-      .all()
-      .map(({ alert }) => {
-        const { subjects: _, ...past } = JSON.parse(String(alert)) as ListedAlert
-        return past
-      })
+    const rows = this.#store.prepare(LIST).all()
+    return rows.map(({ alert }) => JSON.parse(String(alert)) as ListedAlert)
   }
 
-  save(alert: ListedAlert, kept: readonly ListedAlert[]): void {
+  /** Without its subjects: whether it is ongoing is not known to a gate that has just started. */
+  save({ subjects: _, ...alert }: ListedAlert, kept: readonly ListedAlert[]): void {
     this.#store.prepare(SAVE).run(alert.id, alert.atMs, JSON.stringify(alert))
     this.#store.prepare(DROP).run(JSON.stringify(kept.map(({ id }) => id)))
   }

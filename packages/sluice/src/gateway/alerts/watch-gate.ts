@@ -13,7 +13,13 @@ import type { PendingDefinition } from '../tools/pins.ts'
 import type { ServerNotes } from '../tools/server-notes.ts'
 import type { Alerts } from './alerts.ts'
 import { describeLimitKey, nameCounterOwner } from './describe-limit.ts'
-import { ALERT_CALLS_MIN, ALERT_DENIALS_MS, ALERT_LOOK_MS, ALERT_NAMES_MAX } from './limits.ts'
+import {
+  ALERT_CALLS_MIN,
+  ALERT_DENIALS_MS,
+  ALERT_LOOK_MS,
+  ALERT_NAMES_MAX,
+  ALERT_SUBJECTS_MAX,
+} from './limits.ts'
 import type { LimitInUse } from './limits-in-use.ts'
 import { listNames } from './list-names.ts'
 
@@ -25,7 +31,8 @@ export interface WatchedGate {
   readonly notes: Pick<ServerNotes, 'failureOf'>
   readonly held: () => readonly PendingDefinition[]
   readonly newTools: () => readonly NewTool[]
-  readonly limits: () => readonly LimitInUse[]
+  /** Those of which at least this share is used. */
+  readonly limits: (share: number) => readonly LimitInUse[]
   readonly ledgerState: () => LedgerState
   /** Gates of the shared store; undefined if there is none. */
   readonly gates: (() => Promise<readonly ListedGate[]>) | undefined
@@ -79,7 +86,8 @@ export class GateWatch {
     const told = this.#told.get(kind)
     const known = [...subjects].filter((subject) => told?.has(subject))
     const fresh = [...subjects].filter((subject) => !told?.has(subject))
-    const isSent = fresh.length > 0 && alerts.raise({ kind, ...describe(fresh), subjects: fresh })
+    const watched = fresh.slice(0, ALERT_SUBJECTS_MAX)
+    const isSent = fresh.length > 0 && alerts.raise({ kind, ...describe(fresh), subjects: watched })
     this.#told.set(kind, isSent ? subjects : new Set(known))
   }
 
@@ -108,11 +116,7 @@ export class GateWatch {
 
   #lookAtLimits(): void {
     const { config, limits } = this.#gate
-    const full = new Map(
-      limits()
-        .filter(({ share }) => share * 100 >= config.limitPercent)
-        .map((limit) => [limit.key, limit]),
-    )
+    const full = new Map(limits(config.limitPercent / 100).map((limit) => [limit.key, limit]))
     this.#report('limit', new Set(full.keys()), (fresh) => ({
       title:
         fresh.length === 1 ? 'A limit is nearly full' : `${fresh.length} limits are nearly full`,
@@ -134,7 +138,10 @@ export class GateWatch {
       title: fresh.length === 1 ? 'A server is failing' : `${fresh.length} servers are failing`,
       facts: [{ name: fresh.length === 1 ? 'Server' : 'Servers', value: listNames(fresh) }],
       page: serverPage(fresh),
-      overTitle: fresh.length === 1 ? 'The server answers again' : 'The servers answer again',
+      overTitle:
+        fresh.length === 1
+          ? 'The server is no longer failing'
+          : 'The servers are no longer failing',
     }))
   }
 

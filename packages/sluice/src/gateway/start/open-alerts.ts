@@ -67,7 +67,7 @@ export function openAlerts(
     servers: () => parts.servers.names,
     notes: gate.notes,
     held: () => parts.pins.held,
-    limits: () => parts.limits.list(clockNow()),
+    limits: (share) => parts.limits.listNearlyFull(share, clockNow()),
     newTools: () => parts.newTools.list(),
     ledgerState: () => ledger.state,
     gates: cluster === undefined ? undefined : () => cluster.directory.list(),
