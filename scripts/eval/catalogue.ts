@@ -1,7 +1,7 @@
-// `npm run eval -- catalogue --data FILE [--collected FILE] [--packages FILE] [--unseen FILE] [--money FILE] [--kept] [--compare] [--misses] [--write]`:
+// `npm run eval -- catalogue --data FILE [--collected FILE] [--packages FILE] [--unseen FILE] [--money FILE] [--fresh FILE] [--kept] [--compare] [--misses] [--write]`:
 // learns the weights from the labels and scores them by leave-servers-out cross-validation. `--data`
-// are definitions of published servers, `--collected` of public repositories, the other three as installed
-// packages list them; of the last two a part teaches nothing. `--kept` scores the held-out servers,
+// are definitions of published servers, `--collected` of public repositories, the others as installed
+// packages list them; the last part of `--fresh` teaches nothing. `--kept` scores the held-out servers,
 // `--compare` other methods, `--write` puts the weights into packages/sluice/src/catalogue.
 
 import type { ToolDefinition } from '@sluice/policy/core/tools'
@@ -19,27 +19,21 @@ import { hintsScore } from './catalogue/hints.ts'
 import { computeAgreement } from './catalogue/readers.ts'
 import {
   buildReport,
+  computeIntervals,
   computeReadCurve,
   computeReliability,
   formatReport,
   type Report,
   type Verdict,
 } from './catalogue/report.ts'
-import {
-  alike,
-  assignFolds,
-  FOLDS,
-  isHeldOut,
-  isHeldOutCollected,
-  isHeldOutMoney,
-} from './catalogue/split.ts'
+import { alike, assignFolds, FOLDS, isHeldOut, partOfFresh } from './catalogue/split.ts'
 import { type Example, train } from './catalogue/train.ts'
 import { writeWeights } from './catalogue/write-weights.ts'
 import { readWritten, WRITTEN_SHARE } from './catalogue/written.ts'
 
 export function run(options: RunOptions): number {
   const { data } = options
-  const hasAll = [options.collected, options.packages, options.unseen, options.money].every(
+  const hasAll = [options.packages, options.unseen, options.money, options.fresh].every(
     (file) => typeof file === 'string',
   )
   if (typeof data !== 'string' || (options.write === true && !hasAll)) {
@@ -50,29 +44,30 @@ export function run(options: RunOptions): number {
   const labels = readLabels(tools)
   const taught = labels.filter(({ tool }) => !isHeldOut(tool.server))
   const collected = readOptional(options.collected, 'collected.tsv')
-  const packages = readOptional(options.packages, 'packages.tsv')
-  const unseen = readOptional(options.unseen, 'unseen.tsv')
-  const unseenTaught = unseen.filter(({ tool }) => !isHeldOutCollected(tool.server))
-  const collectedTaught = collected.filter(({ tool }) => !isHeldOutCollected(tool.server))
+  const fresh = readOptional(options.fresh, 'fresh.tsv')
+  const freshTaught = fresh.filter(({ tool }) => partOfFresh(tool.server) !== 'last')
   const written = readWritten()
   const writtenTaught = written.filter(({ tool }) => !isHeldOut(tool.server))
-  const money = readOptional(options.money, 'money.tsv')
-  const moneyTaught = money.filter(({ tool }) => !isHeldOutMoney(tool.server))
-  const listed = [...packages, ...unseenTaught, ...moneyTaught]
+  const listed = [
+    ...readOptional(options.packages, 'packages.tsv'),
+    ...readOptional(options.unseen, 'unseen.tsv'),
+    ...readOptional(options.money, 'money.tsv'),
+    ...freshTaught,
+  ]
   const verdicts = leaveServersOut(taught, {
-    real: [...collectedTaught, ...listed],
+    real: [...collected, ...listed],
     written: writtenTaught,
   })
-  const collectedVerdicts = leaveServersOut(collectedTaught, {
+  const collectedVerdicts = leaveServersOut(collected, {
     real: [...taught, ...listed],
     written: writtenTaught,
   })
   const listedVerdicts = leaveServersOut(listed, {
-    real: [...labels, ...collectedTaught],
+    real: [...labels, ...collected],
     written: writtenTaught,
   })
   const writtenVerdicts = leaveServersOut(writtenTaught, {
-    real: [...taught, ...collectedTaught, ...listed],
+    real: [...taught, ...collected, ...listed],
     written: [],
     isWritten: true,
   })
@@ -82,13 +77,13 @@ export function run(options: RunOptions): number {
     reliability: computeReliability(verdicts),
     collectedLabels: { tools: collected.length, ...computeAgreement(collected) },
     collectedLeftOut: buildReport(collectedVerdicts),
-    unseenLabels: { tools: unseen.length, ...computeAgreement(unseen) },
+    freshLabels: { tools: fresh.length, ...computeAgreement(fresh) },
     packagesLeftOut: buildReport(listedVerdicts),
     writtenLeftOut: buildReport(writtenVerdicts),
     readCurve: computeReadCurve([...verdicts, ...collectedVerdicts, ...listedVerdicts]),
   }
   const whole = train([
-    ...toExamples([...labels, ...collectedTaught, ...listed]),
+    ...toExamples([...labels, ...collected, ...listed]),
     ...toExamples(writtenTaught, true),
   ])
   const score = (sample: readonly Labelled[], real: readonly Labelled[], withHints = false) => {
@@ -100,25 +95,16 @@ export function run(options: RunOptions): number {
   }
   if (options.kept === true) {
     const heldOut = labels.filter(({ tool }) => isHeldOut(tool.server))
-    const found = score(heldOut, [...taught, ...collectedTaught, ...listed])
+    const found = score(heldOut, [...taught, ...collected, ...listed])
     result.kept = buildReport(found)
     result.keptReliability = computeReliability(found)
-    const collectedKept = collected.filter(({ tool }) => isHeldOutCollected(tool.server))
-    const real = [...labels, ...collectedTaught, ...listed]
-    const unseenKept = unseen.filter(({ tool }) => isHeldOutCollected(tool.server))
-    const unseenFound = score(unseenKept, real)
-    result.unseenKept = buildReport(unseenFound)
-    result.unseenKeptReliability = computeReliability(unseenFound)
-    result.unseenKeptWithHints = buildReport(score(unseenKept, real, true))
-    const moneyKept = money.filter(({ tool }) => isHeldOutMoney(tool.server))
-    const moneyFound = score(moneyKept, real)
-    result.moneyKept = buildReport(moneyFound)
-    result.moneyKeptReliability = computeReliability(moneyFound)
-    result.moneyKeptWithHints = buildReport(score(moneyKept, real, true))
-    const collectedFound = score(collectedKept, real)
-    result.collectedKept = buildReport(collectedFound)
-    result.collectedKeptReliability = computeReliability(collectedFound)
-    result.collectedKeptWithHints = buildReport(score(collectedKept, real, true))
+    const freshKept = fresh.filter(({ tool }) => partOfFresh(tool.server) === 'last')
+    const real = [...labels, ...collected, ...listed]
+    const freshFound = score(freshKept, real)
+    result.freshKept = buildReport(freshFound)
+    result.freshKeptIntervals = computeIntervals(freshFound)
+    result.freshKeptReliability = computeReliability(freshFound)
+    result.freshKeptWithHints = buildReport(score(freshKept, real, true))
     const writtenKept = written.filter(({ tool }) => isHeldOut(tool.server))
     const writtenFound = writtenKept.map((label) => classifyLabelled(label, whole))
     result.writtenKept = buildReport(writtenFound)
@@ -126,7 +112,7 @@ export function run(options: RunOptions): number {
   if (options.write === true) writeWeights(whole)
   result.faithful = faithfulness(tools, whole)
   result.hints = hintsScore(tools)
-  if (options.compare === true) result.compare = compareMethods([...taught, ...collectedTaught])
+  if (options.compare === true) result.compare = compareMethods([...taught, ...collected])
   if (options.misses === true)
     result.misses = [...verdicts, ...collectedVerdicts, ...listedVerdicts]
       .filter(({ truth, found }) => truth !== found)
@@ -136,7 +122,7 @@ export function run(options: RunOptions): number {
 }
 
 const USAGE =
-  'usage: npm run eval -- catalogue --data FILE [--collected FILE] [--packages FILE] [--unseen FILE] [--money FILE] [--kept] [--compare] [--misses] [--write]; --write needs all five files'
+  'usage: npm run eval -- catalogue --data FILE [--collected FILE] [--packages FILE] [--unseen FILE] [--money FILE] [--fresh FILE] [--kept] [--compare] [--misses] [--write]; --write needs all but --collected'
 
 function readOptional(file: unknown, labels: string): Labelled[] {
   return typeof file === 'string' ? readLabels(readTools(file), labels) : []

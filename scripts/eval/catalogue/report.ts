@@ -93,6 +93,35 @@ export function formatReport(title: string, report: Report): string {
   ].join('\n')
 }
 
+/** What the counts of a sample can show: the Wilson interval of 95 % for each goal. */
+export function computeIntervals(verdicts: readonly Verdict[]): Record<string, string> {
+  const changing = verdicts.filter(({ truth }) => truth !== 'Read')
+  const money = verdicts.filter(({ truth }) => truth === 'Financial')
+  const called = verdicts.filter(({ found }) => found === 'Financial')
+  const isRight = ({ truth, found }: Verdict) => truth === found
+  return {
+    fiveClasses: describeShare(verdicts.filter(isRight).length, verdicts.length),
+    financialFound: describeShare(money.filter(isRight).length, money.length),
+    financialRight: describeShare(called.filter(isRight).length, called.length),
+    changingKnownAsRead: describeShare(
+      changing.filter(({ found, unknown }) => found === 'Read' && !unknown).length,
+      changing.length,
+    ),
+  }
+}
+
+/** The 97.5th percentile of the normal distribution. */
+const Z = 1.96
+
+function describeShare(part: number, whole: number): string {
+  if (whole === 0) return 'none'
+  const share = part / whole
+  const scale = 1 + Z ** 2 / whole
+  const middle = (share + Z ** 2 / (2 * whole)) / scale
+  const half = (Z * Math.sqrt((share * (1 - share)) / whole + Z ** 2 / (4 * whole ** 2))) / scale
+  return `${part} of ${whole}, ${(middle - half).toFixed(3)} to ${(middle + half).toFixed(3)}`
+}
+
 interface Bin {
   readonly from: number
   readonly tools: number

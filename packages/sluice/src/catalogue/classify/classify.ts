@@ -73,6 +73,8 @@ export interface ToolAssessment extends Classification {
 export const CONFIDENCE_MIN = 0.5
 /** A Read is known from here on: an error in this class lets a change pass unasked. */
 const READ_CONFIDENCE_MIN = 0.91
+/** A Read whose name has no verb that only reads is known from here on: half of the evidence is missing. */
+const UNNAMED_READ_CONFIDENCE_MIN = 0.96
 /** Where neither name nor description speaks. */
 const SILENT_CONFIDENCE = 0.2
 /** Where name and description contradict each other, or a Read is said to act as well. */
@@ -172,7 +174,7 @@ function scoreCategory(
   const bound = silent ? SILENT_CONFIDENCE : doubted ? PARTED_CONFIDENCE : 1
   const confidence = Math.min(floored, bound)
   const mayDestroy = (shares[CATEGORIES.indexOf('Destructive')] as number) >= MAY_DESTROY_SHARE
-  const open = confidence < (own === 'Read' ? READ_CONFIDENCE_MIN : CONFIDENCE_MIN)
+  const open = confidence < (own === 'Read' ? readBar(amounts) : CONFIDENCE_MIN)
   // Who contradicts themselves is not believed a third time.
   const hinted = open && !parted ? settleByHints(own, shares, definition.annotations) : undefined
   const checked = crossCheck(hinted ?? own, mayDestroy, definition.annotations)
@@ -212,14 +214,25 @@ function contradicts(amounts: ReadonlyMap<string, number>): boolean {
   return reads && (acts || (amounts.has('text:run') && amounts.has('says:runs anything')))
 }
 
-/** `Find a shop. Sets the shop of later orders.`: what reads has a side effect. */
+/** The confidence from which a Read is known: lower if its name says that it reads. */
+function readBar(amounts: ReadonlyMap<string, number>): number {
+  const reads = READS_BY_NAME.reduce((sum, feature) => sum + (amounts.get(feature) ?? 0), 0)
+  return reads >= WHOLE_VERB ? READ_CONFIDENCE_MIN : UNNAMED_READ_CONFIDENCE_MIN
+}
+
+const READS_BY_NAME = ['name:look', 'name:judge', 'name:render']
+/** The families of a verb share its amount: `download` reads by half. */
+const WHOLE_VERB = 0.99
+
+/** `Find a shop. Sets the shop of later orders.`, `action: list | clear`: what reads has a side effect. */
 function actsAsWell(amounts: ReadonlyMap<string, number>): boolean {
-  for (const feature of amounts.keys())
-    if (feature.startsWith('text.also:') && SIDE_EFFECT.test(feature)) return true
+  for (const feature of amounts.keys()) if (isSideEffect(feature)) return true
   return false
 }
 
-const SIDE_EFFECT = /^text\.also:(?!look|judge|render|settle|generate|manage)/
+const SIDE_EFFECT =
+  /^(?:text\.also|name\.and):(?!look|judge|render|settle|generate|manage|answer)|^(?:choice|acts):(?!Read)|^says:acts on it$/
+const isSideEffect = memoFeature((feature) => SIDE_EFFECT.test(feature))
 
 /** How a feature speaks where name and text may part. */
 const voiceOf = memoFeature((feature) => {

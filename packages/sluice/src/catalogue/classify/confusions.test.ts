@@ -4,6 +4,37 @@ import { assessTool, CONFIDENCE_MIN, classify } from './classify.ts'
 
 /** Class, server, tool, description, arguments: what the codebook's edges are about. */
 const CONFUSED = `
+Financial | ledgerbooks | create_creditnote | Create a new credit note | customer_id,line_items
+Financial | ledgerbooks | delete_salesorder | Delete a sales order | salesorder_id
+Financial | ledgerbooks | mark_invoice_sent | Mark an invoice as sent | invoice_id
+Financial | hotelfinder | cancel_booking | Cancel an existing booking and get a confirmation | booking_id
+Financial | corner-shop | update_order | Update an existing order | order_id,status
+Financial | corner-shop | update_variant | Sets the price of a variant | variant_id,price
+Financial | магазин-shop | update_variant | Задаёт цену вариантам товара | variants
+Financial | club | cancel_membership | Cancel a membership at the end of the billing period | id
+Financial | club | upgrade_plan | Upgrade to a higher plan | plan
+Financial | people | run_payroll | Run payroll for a pay period | period
+Financial | bazaar | list_item | List an item you own for sale | item_id,price
+Financial | bazaar | accept_offer | Accept the offer of a buyer | offer_id
+Financial | adsmanager-ads | resume_campaign | Resume a campaign | campaign_id
+Financial | chain | deploy_token | Deploy a token for trading on the open market | symbol,amount
+Financial | chain | claim_fees | Claim the swap fees of a liquidity position | pool
+Write | statistics-analytics | send_purchase | Send a purchase event | transaction_id,value,currency
+Write | ledgerbooks | create_vendor_payment | Record a vendor payment | vendor_id,amount
+Write | groceries | prefill_cart | Add products to the cart; this never places an order | items
+Write | ads | update_creative | Update a creative | creative_id,title
+Write | crm | create_contract | Create a contract | name,amount
+Write | crm | create_call | Log a call | title,notes
+Write | chain | create_wallet | Create a new wallet | name
+Write | disk | transfer_file | Transfer a file to another folder | file,folder
+Destructive | cooking | update_ingredients | Updates the ingredients; ingredients not included are removed | recipe,ingredients
+Destructive | directory | logout-user | Logout all sessions of a user | user_id
+Execute | hosting | cancel-deploy | Cancel a deploy | id
+Execute | магазин | graphql_request | Выполняет произвольный запрос | query
+Read | магазин | get_customer | Возвращает клиента: имя, email, теги и последние заказы | id
+Read | retail | list_stores | All warehouses/stores (codes, names, types) |
+Read | payrolls | list-employee-leave | List all leave records of an employee | employee_id
+Read | chain | stake_info | Live statistics of a staking pool | pool
 Financial | groceries | cancel_order | Cancel an order that has not been packed yet | order_id
 Financial | marketplace | confirm_return | Accept what a buyer sends back | return_id
 Financial | market-ads | create_ad_set | Create an ad set in a campaign | campaign_id,daily_budget
@@ -141,6 +172,29 @@ describe('what is easily confused', () => {
     .map((line) => line.split('|').map((cell) => cell.trim()))
   test.each(rows)('%s: %s/%s: %s', (category, server, name = '', description = '', args = '') => {
     expect(classify(tool(name, description, args, server)).category).toBe(category)
+  })
+
+  /** Tools whose text tells of a side effect, and whose name does not. */
+  test.each([
+    ['read_inbox', 'Get unread messages and mark them as read', 'folder'],
+    ['read_message', 'Read a message. The message is marked as read.', 'id'],
+    ['get_or_create_user', 'Get a user, or create one if there is none', 'name'],
+    ['plan_trip', 'Plan a trip and book the hotels', 'city'],
+    ['rank_candidates', 'Rank candidates and move them to the next stage', 'job'],
+    ['get_upload_url', 'Get a signed URL for an upload', 'name'],
+    ['analyze_repository', 'Analyze a repository. Results are stored in the database.', 'url'],
+  ])('%s is no known Read', (name, description, args) => {
+    const { category, unknown } = classify(tool(name, description, args))
+    expect(category !== 'Read' || unknown).toBe(true)
+  })
+
+  test('a Read whose options hold an act is unknown', () => {
+    const action = { type: 'string', enum: ['list', 'clear', 'stats'] }
+    const definition = {
+      ...tool('list_cached_tables', 'List all cached tables'),
+      inputSchema: { type: 'object', properties: { action } },
+    }
+    expect(classify(definition).unknown).toBe(true)
   })
 
   test('a read of an agent that stopped, and a list of categories, are reads', () => {

@@ -44,7 +44,8 @@ export function floorOf(
     !features.has('money that does not move') &&
     !features.has('keeps books') &&
     !features.has('only annotates money') &&
-    !features.has('books what was spent')
+    !features.has('books what was spent') &&
+    !features.has('tells of money')
   )
     for (const feature of MONEY_OBJECTS) if (features.has(feature)) lift('Financial', feature)
   return worst

@@ -56,6 +56,12 @@ export const OVER_READS: readonly Rule[] = [
     and: /^name\.none\+(?:checkout|purchase|deal)\./,
   },
   {
+    feature: 'puts it up for sale',
+    act: /^(?:name|text)=list$/,
+    with: /^says:puts it up for sale$/,
+    and: /^arg:money$/,
+  },
+  {
     feature: 'settles a matter',
     act: /^(?:name|text)=(?:un)?resolve$/,
     with: /^(?:name|text)\.act\+matter\.object$/,
@@ -96,9 +102,20 @@ export const RULES: readonly Rule[] = [
     with: /\+access\.|^says:access is lost$/,
   },
   {
+    feature: 'takes access away',
+    act: /^name=logout$/,
+    with: /^name\.act\+record\.object$/,
+  },
+  {
+    feature: 'hands it over',
+    act: /^name=transfer$/,
+    with: /^name\.act\+(?:document|ownership|data|access|machine|copy)\.object$/,
+    without: /\+sold\./,
+  },
+  {
     feature: 'stops a job',
     act: /^(?:name|text)=(?:cancel|terminate|kill|abort|end|stop|unblock)$/,
-    with: /\+job\.|^says:runs now$/,
+    with: /\+(?:job|terminal)\.|^says:runs now$/,
     without: /\+(?:agent|deal)\./,
   },
   {
@@ -145,6 +162,7 @@ export const RULES: readonly Rule[] = [
     feature: 'places a call',
     act: /^(?:name|text)=(?:make|create|place|start|initiate|call|dial)$/,
     with: /^call:/,
+    without: /^text=(?:log|record)$/,
   },
   {
     feature: 'acts on a screen',
@@ -179,6 +197,13 @@ export const RULES: readonly Rule[] = [
     act: /^(?:name|text)=(?:generate|synthesize)$/,
     with: /^(?:name|text)\.act\+media\.object$/,
     without: /^arg:(?:saves|file)$|^says:saves it$/,
+  },
+  {
+    feature: 'generates the answer',
+    act: /^name=generate$/,
+    with: /^text\.later:look$/,
+    without:
+      /^arg:(?:saves|file)$|^says:(?:saves it|shares it|acts on it)$|^text\.also:|\+(?:secret|money|data)\./,
   },
   {
     feature: 'drives a machine',

@@ -49,6 +49,7 @@ const MONEY_RESTS: ReadonlySet<string> = new Set([
   'keeps books',
   'only annotates money',
   'books what was spent',
+  'tells of money',
 ])
 
 type KindFlag = 'isAct' | 'isVerbThatActs' | 'isKept' | 'isMoney' | 'isSettled' | 'isScreen'
@@ -166,7 +167,12 @@ function bitsOf(rules: readonly Rule[], holds: (rule: Rule) => boolean): number 
 }
 
 const ALL_RULES = [...RULES, ...MONEY_RULES]
-const LISTS = [OVER_READS, ALL_RULES.slice(0, BITS), ALL_RULES.slice(BITS)] as const
+const LISTS = [
+  OVER_READS,
+  ...Array.from({ length: Math.ceil(ALL_RULES.length / BITS) }, (_, at) =>
+    ALL_RULES.slice(at * BITS, (at + 1) * BITS),
+  ),
+]
 const [OVER_READS_LIST, ...RULE_LISTS] = LISTS.map((rules, at) => new RuleList(rules, at)) as [
   RuleList,
   ...RuleList[],

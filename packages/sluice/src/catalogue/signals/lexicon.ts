@@ -37,7 +37,7 @@ const FAMILIES = {
     `create add insert register make append prepend upsert provision allocate compose draft author
     introduce open mint reserve duplicate fork initialize init setup bootstrap scaffold enroll
     populate plant seed book block relist construct instantiate establish raise declare admit
-    assemble fabricate
+    assemble fabricate ensure
     forge materialize onboard appoint nominate recruit`,
   ],
   change: [
@@ -150,7 +150,7 @@ const FAMILIES = {
     `pay charge refund transfer withdraw payout bill settle tip donate reimburse fund deposit
     remit disburse repay borrow lend checkout award debit credit invoice renew refill topup cashout
     prepay overpay chargeback airdrop
-    compensate finance subsidize spend gift reward zap wire penalize`,
+    compensate finance subsidize spend gift reward zap wire penalize recharge`,
   ],
   trade: [
     'Financial',
@@ -194,7 +194,7 @@ const NOUNISH = toWordSet(`
   monitor watch scan crawl poll display outline plot dump download measure surface tail capture draw
   highlight debug jump craft fly wager airdrop duplicate auction wire gift reward leverage fish hunt park sleep
   dance drink cook hit strike kick cut mix shift slice slide stamp paste sweep spend brake drill dock arm zap
-  ride heat feed swing vest
+  ride heat feed swing vest leave mint
 `)
 
 interface VerbEntry {

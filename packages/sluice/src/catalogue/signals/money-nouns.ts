@@ -8,19 +8,19 @@ import { toWordSet } from '@sluice/policy/core/word-set'
 export const MONEY = toWordSet(`
   payment payments payout payouts refund refunds reimbursement reimbursements fund funds money trade trades trading purchase
   purchases withdrawal withdrawals loan loans erc20 erc721 erc1155 nft nfts usdc usdt btc eth crypto
-  cryptocurrency wallet wallets futures perpetual leverage margin collateral liquidity donation
+  cryptocurrency futures perpetual leverage margin collateral liquidity donation
   donations invoice invoices escrow bounty savings staking settlement remittance salary
   cashout topup spending dcd dca twap earn lending brokerage portfolio
   payer payee bank banking billing pay finance exchange commerce shop bets bet wager charges
   spender compensation premium tariff autorefill refill bill bills memecoin memecoins airdrop airdrops
-  perp perps defi dex cashback satoshi satoshis sats onchain spl weth wbtc dai stablecoin stablecoins wager wagers
+  perp perps defi dex payroll payslip airtime boleto boletos pix sepa cashback satoshi satoshis sats onchain spl weth wbtc dai stablecoin stablecoins wager wagers
 `)
 
 /** Nouns that mean money in its company, and other things in another: an order, a token. */
 export const DEAL = toWordSet(`
-  order orders checkout payroll subscription subscriptions transaction transactions transfer transfers deposit deposits
+  order orders checkout subscription subscriptions membership memberships pool pools transaction transactions transfer transfers deposit deposits
   charge charges stake position positions token tokens option options coin coins native sol algo grid
-  bot bid bids mandate mandates credit credits reward rewards allowance swap swaps tip tips contract contracts
+  bot bid bids mandate mandates credit credits reward rewards allowance swap swaps tip tips
 `)
 
 /** The kinds of nouns that another kind of order or subscription is none of. */
@@ -36,13 +36,19 @@ export const OTHER_DEALS = toWordSet(`
 /** Nouns of the neighbourhood: a price, a plan, a product moves no money by itself. */
 export const PRICE = toWordSet(`
   price prices pricing offer offers plan plans coupon coupons discount discounts product products tax taxes quote quotes budget
-  dispute disputes campaign ad ads promotion promotions customer
+  dispute disputes campaign ad ads promotion promotions customer wallet wallets
   customers cost costs balance balances fee fees ledger policy policies bidding markdown account evidence stock stocks shares
 `)
 
 /** By its name a server deals in money: `somepay`, `anycoin`, `thistrade`. */
 export const MONEYED_NAME =
   /^(?:pay(?!load|roll)|crypto|invoic|billing|wallet|defi)|(?:pay|payments?|coin|swap|trade|trading|wallet|broker|brokers|exchange|bank)$/
+
+/** By its name a server sells goods, `prestashop`, or what is booked, `hotelplanet`. */
+export const SELLING_NAME =
+  /shop|commerce|(?:^|[a-z])store$|retail|marketplace|^wildberries$|^ozon$/
+export const BOOKED_NAME =
+  /^(?:hotel|flight|travel|airline|airbnb|hostel|rental)|(?:hotels?|flights?|travel|trips?|airlines?|rentals?)$/
 
 /** Well-known houses of money: their name on a server or in a text puts deals in money's company. */
 export const HOUSES = toWordSet(`
@@ -68,7 +74,7 @@ export const ADS = toWordSet(`
 
 /** What is paid for when it is booked, reserved or renewed. */
 export const SOLD = toWordSet(`
-  domain domains subscription subscriptions license licenses licence membership registration hosting
+  domain domains subscription subscriptions license licenses licence membership memberships registration hosting
   insurance flight flights hotel hotels ticket tickets ride rides trip seat seats rental rentals option
   options shipment shipments tier cart stay stays accommodation lodging cruise tour tours train trains bus
   fare fares vehicle vehicles car cars
@@ -79,9 +85,7 @@ export const SELLER = toWordSet(
   'ebay etsy shopify woocommerce bigcommerce magento amazon walmart seller marketplace',
 )
 
-export const ASKED = toWordSet(
-  'offer offers listing listings promotion promotions discount discounts markdown',
-)
+export const ASKED = toWordSet('offer offers listing listings promotion promotions markdown')
 
 export const CAMPAIGN = toWordSet('campaign campaigns')
 
@@ -97,7 +101,9 @@ export const ACCOUNTING = toWordSet(
   'quickbooks xero freshbooks sage netsuite odoo erpnext dolibarr wave freee accounting bookkeeping books ledger',
 )
 
-export const BOOKED = toWordSet('bill bills deposit deposits vendor supplier purchase purchases')
+export const BOOKED = toWordSet(
+  'bill bills deposit deposits vendor supplier purchase purchases transaction transactions',
+)
 
 /** Where a customer is asked to pay. */
 export const CHECKOUT = toWordSet('checkout paywall paylink payout payouts')
@@ -111,7 +117,7 @@ export const GOODS = toWordSet(`
   buyer buyers seller sellers merchant merchants shop shops menu cart basket checkout
   shipped shipping delivery guest guests hotel hotels room rooms rental rentals fare fares passenger passengers
   traveler travelers traveller travellers refund refunds refundable nightly fee fees price prices grocery groceries
-  meal meals food marketplace ecommerce
+  meal meals food marketplace ecommerce sales
 `)
 /** What is asked for a night, an hour or a unit. */
 export const RATE = toWordSet('rate rates')

@@ -8,6 +8,7 @@ import {
   ADS,
   ASKED,
   BOOKED,
+  BOOKED_NAME,
   BOOKING,
   BOOKS,
   CAMPAIGN,
@@ -24,6 +25,7 @@ import {
   RATE,
   RETURNED,
   SELLER,
+  SELLING_NAME,
   SOLD,
 } from './money-nouns.ts'
 
@@ -76,7 +78,7 @@ const LIVE = toWordSet(`
 const JOB = toWordSet(`
   job jobs run runs execution executions build builds pipeline pipelines workflow workflows operation
   operations prediction predictions query queries process deployment deployments crawl scan training
-  upload uploads evaluation task tasks queue processes
+  upload uploads evaluation task tasks queue processes deploy deploys
 `)
 
 /** Who acts on what it is told. */
@@ -316,9 +318,11 @@ export function nounsAt(word: string): readonly Noun[] {
 
 /** The nouns of a word in a server's name. */
 export function nounsOfServerWord(word: string): readonly Noun[] {
-  const known = nounsAt(word)
-  if (known.includes('house') || known.includes('money') || !MONEYED_NAME.test(word)) return known
-  return [...known, 'house']
+  const known = new Set(nounsAt(word))
+  if (SELLING_NAME.test(word)) known.add('seller')
+  if (BOOKED_NAME.test(word)) known.add('sold')
+  if (!known.has('money') && MONEYED_NAME.test(word)) known.add('house')
+  return [...known]
 }
 
 /** To generate an address or a preview is to work it out; one that opens something to others is not. */

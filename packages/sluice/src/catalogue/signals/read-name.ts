@@ -41,6 +41,8 @@ export function readName(name: string, server: string, tell: EmitSignal): void {
   words.forEach((word, index) => {
     if (word.text === 'call' && kind === 'act') tell('call:name', place(word))
     if (word === head) return
+    if (isCreditNote(words, index) && kind !== 'read')
+      tell(NOUNS_OF_NAME[kind]('money', word === object), place(word))
     for (const noun of nounsAt(word.text)) {
       if (
         noun === 'answer' ||
@@ -49,7 +51,9 @@ export function readName(name: string, server: string, tell: EmitSignal): void {
       )
         continue
       const before = words[index - 1]?.text ?? ''
-      if (DEALS.has(noun) && OTHER_DEALS.has(before) && !(before === 'draft' && settles)) continue
+      // `deploy_token` deploys a token, `create_deploy_token` makes one for deploys.
+      const isOther = OTHER_DEALS.has(before) && words[index - 1] !== head
+      if (DEALS.has(noun) && isOther && !(before === 'draft' && settles)) continue
       tell(NOUNS_OF_NAME[kind](noun, word === object), place(word))
     }
   })
@@ -85,7 +89,10 @@ const NOUNS_OF_NAME = {
 /** `cancel_all_orders_by_id` acts on orders, `order_cancel` on an order. */
 function objectOf(words: readonly WordSpan[], head: WordSpan | undefined): WordSpan | undefined {
   const stop = words.findIndex(({ text }, index) => index > 0 && OF.has(text))
-  const phrase = stop > 0 ? words.slice(0, stop) : words
+  const whole = stop > 0 ? words.slice(0, stop) : words
+  // `mark_invoice_sent`: the invoice, not what becomes of it.
+  const phrase =
+    whole.length > 2 && BECOMES.test(whole.at(-1)?.text ?? '') ? whole.slice(0, -1) : whole
   const index = phrase.findLastIndex((word) => word !== head && !FILLERS.has(word.text))
   const before = phrase[index - 1]
   // A payment link or an order item is the payment or the order.
@@ -99,6 +106,14 @@ function objectOf(words: readonly WordSpan[], head: WordSpan | undefined): WordS
   if (before?.text === 'credit' && /^notes?$/.test(phrase[index]?.text ?? '')) return before
   return phrase[index]
 }
+
+/** A credit note pays back; other notes tell. */
+function isCreditNote(words: readonly WordSpan[], index: number): boolean {
+  return words[index]?.text === 'credit' && /^notes?$/.test(words[index + 1]?.text ?? '')
+}
+
+const BECOMES =
+  /^(?:sent|paid|unpaid|void|voided|open|opened|closed|approved|rejected|finalized|completed|confirmed|shipped|active|inactive)$/
 
 function isMoney(word: WordSpan | undefined): boolean {
   return word !== undefined && nounsAt(word.text).includes('money')
@@ -124,6 +139,9 @@ function headOf(words: readonly WordSpan[]): WordSpan | undefined {
   // The status of a deploy is no deploy.
   const [deed, status] = useful.slice(-2)
   if (useful.length === 2 && DEEDS.has(deed?.text ?? '') && STATES.has(status?.text ?? ''))
+    return undefined
+  // `stake_info` is told of, not staked.
+  if (useful.length === 2 && TOLD.has(status?.text ?? '') && isDeal(deed?.text ?? ''))
     return undefined
   const plain = useful.find(({ text }, index) => {
     const verb = verbAt(text)
@@ -181,6 +199,12 @@ const OUTCOMES = new Set(
     ' ',
   ),
 )
+const TOLD = new Set('info status history stats details summary'.split(' '))
+
+function isDeal(text: string): boolean {
+  return verbAt(text)?.families.every((family) => classOf(family) === 'Financial') ?? false
+}
+
 const STATES = new Set('status state progress history'.split(' '))
 const ASKS = new Set('list search query view log review'.split(' '))
 /** May be nouns, but not at the head of a name. */
@@ -209,13 +233,22 @@ function withoutServer(words: readonly WordSpan[], server: string): WordSpan[] {
   return rest.flatMap((word) => {
     if (verbAt(word.text) !== undefined || nounsAt(word.text).length > 0) return [word]
     const [, verb, object] = STRONG_HEADS.exec(word.text) ?? []
-    if (verb === undefined || object === undefined || NOT_COMPOUND.test(object)) return [word]
-    const middle = word.start + verb.length
-    return [
-      { text: verb, start: word.start, end: middle },
-      { text: object, start: middle, end: word.end },
-    ]
+    if (verb !== undefined && object !== undefined && !NOT_COMPOUND.test(object))
+      return splitAt(word, verb.length)
+    const [, before] = JOINED_NOUNS.exec(word.text) ?? []
+    return before === undefined ? [word] : splitAt(word, before.length)
   })
+}
+
+/** `salesorder`, `creditnote`: two nouns, of which the second is known. */
+const JOINED_NOUNS =
+  /^([a-z]{4,})(?:orders?|notes?|payments?|invoices?|refunds?|subscriptions?|prices?|bookings?)$/
+
+function splitAt({ text, start, end }: WordSpan, chars: number): WordSpan[] {
+  return [
+    { text: text.slice(0, chars), start, end: start + chars },
+    { text: text.slice(chars), start: start + chars, end },
+  ]
 }
 
 function place({ start, end }: WordSpan) {

@@ -16,7 +16,7 @@ const PHRASES: readonly (readonly [string, string, RegExp])[] = [
   [
     'says:replaces the whole',
     'replac clear overwrit remov delet lost dropped gone discard complete_',
-    /\breplac(?:e|es|ing) (?:all(?! (?:matching|occurrences|instances|text))|every|the (?:whole|entire|full|complete)|the account's full|an? (?:whole|entire))\b|\bcompletely replac|\bclears (?:all |any )?existing\b|\ball (?:existing|current|previous) \w+ (?:are|is|will be) (?:overwritten|replaced|removed|deleted)|\bnot (?:in|present in|included in|listed in|sent in) [^.\n]{0,30}?(?:are|is|will be|get) (?:removed|deleted|lost|dropped|cleared)|\b(?:you leave out|left out|absent|missing from|omitted)\b[^.\n]{0,40}?(?:are|is|will be|get) (?:removed|deleted|lost|dropped|cleared|gone)|\breplaces? the (?:current|existing|previous) [^.\n]{0,30}?entirely|\bdiscards? the (?:whole|entire)|\bcomplete (?:record )?set\b/g,
+    /\breplac(?:e|es|ing) (?:all(?! (?:matching|occurrences|instances|text))|every|the (?:whole|entire|full|complete)|the account's full|an? (?:whole|entire))\b|\bcompletely replac|\bclears (?:all |any )?existing\b|\ball (?:existing|current|previous) \w+ (?:are|is|will be) (?:overwritten|replaced|removed|deleted)|\bnot (?:in|present in|included|provided|supplied|specified|given|listed in|sent in)\b[^.\n]{0,30}?(?:are|is|will be|get) (?:removed|deleted|lost|dropped|cleared)|\b(?:you leave out|left out|absent|missing from|omitted)\b[^.\n]{0,40}?(?:are|is|will be|get) (?:removed|deleted|lost|dropped|cleared|gone)|\breplaces? the (?:current|existing|previous) [^.\n]{0,30}?entirely|\bdiscards? the (?:whole|entire)|\bcomplete (?:record )?set\b/g,
   ],
   [
     'says:runs now',
@@ -32,17 +32,17 @@ const PHRASES: readonly (readonly [string, string, RegExp])[] = [
   [
     'says:costs',
     'bill charg incur refund_t refund_f cancellation_ cancelation_ hourly credits paid cost fee kostenpfl invoiced escrow refunded debit collect commits you_pay',
-    /\bbillable\b|\bbilled resource|\b(?:is|are|be) billed\b|\b(?:will be|may be|is|are|gets?) charged\b|\bincurs? (?:an? )?(?:additional )?(?:costs?|charges?|fees?)\b|\bcharges? (?:your|the|a|apply)\b|\bhourly price\b|\bconsumes? credits\b|\bpaid (?:purchase|order)\b|\bcosts? (?:\$|€|\d|credits|gas)|\bfees? (?:is|are|apply|applies|may apply)\b|\bkostenpflichtig|\binvoiced (?:monthly|by|to)\b|\bescrow\b|\b(?:is|are|be) (?:paid (?:back|by|out)|refunded)\b|\bdirect debit\b|\bcollects? the\b[^.\n]{0,20}?(?:premium|fee|payment|deposit)|\bcommits (?:the budget|you to)\b|\bcharges appear\b|\byou pay\b|\bor be charged\b|\b(?:refund|cancell?ation) (?:terms|fees?)\b/g,
+    /\bbillable\b|\bbilled resource|\b(?:is|are|be) billed\b|\b(?:will be|may be|is|are|gets?) charged\b|\bincurs? (?:an? )?(?:additional )?(?:costs?|charges?|fees?)\b|\bcharges? (?:your|the|a|apply)\b(?! (?:battery|device|phone|robot|vehicle|car)\b)|\bhourly price\b|\bconsumes? credits\b|\bpaid (?:purchase|order)\b|\bcosts? (?:\$|€|\d|credits|gas)|\bfees? (?:is|are|apply|applies|may apply)\b|\bkostenpflichtig|\binvoiced (?:monthly|by|to)\b|\bescrow\b|\b(?:is|are|be) (?:paid (?:back|by|out)|refunded)\b|\bdirect debit\b|\bcollects? the\b[^.\n]{0,20}?(?:premium|fee|payment|deposit)|\bcommits (?:the budget|you to)\b|\bcharges appear\b|\byou pay\b|\bor be charged\b|\b(?:refund|cancell?ation) (?:terms|fees?)\b/g,
   ],
   [
     'says:moves no money',
-    'keeping journal money charg not_move not_transfer not_debit testnet devnet paper simulat draft record',
-    /\bbook-?keeping\b|\bjournal entr|\bno (?:real )?money\b|\b(?:does|do) not (?:charge|move|transfer|debit)|\btestnet\b|\bdevnet\b|\bpaper[- ]trad|\bsimulated\b|(?<!from )\b(?:an?|the|as|new|in|its|existing|invoice|order|purchase|offer) drafts?\b|\bno charge\b|\bwithout charging\b|\brecord(?:s)? (?:of |that )?an? (?:expense|payment|settlement)/g,
+    'keeping journal money charg not_move not_transfer not_debit testnet devnet paper simulat draft record order_is never_pl',
+    /\bbook-?keeping\b|\bjournal entr|\bno (?:real )?money\b|\b(?:does|do) not (?:charge|move|transfer|debit)|\btestnet\b|\bdevnet\b|\bpaper[- ]trad|\bsimulated\b|(?<!from )\b(?:an?|the|as|new|in|its|existing|invoice|order|purchase|offer) drafts?\b|\bno charge\b|\bonly (?:works )?(?:on|for) drafts?\b|\bno order is placed\b|\bnever places an order\b|\bwithout charging\b|\brecord(?:s)? (?:of |that )?an? (?:(?:customer|vendor|supplier|order|bill|manual|received) )?(?:expense|payment|settlement)/g,
   ],
   [
     'says:saves it',
-    'sav writ download stor export dump ~/ local',
-    /\b(?:sav(?:e|es|ed|ing)|writ(?:e|es|ten)|download(?:s|ed)?|stor(?:e|es|ed)|export(?:s|ed)?|dump(?:s|ed)?) [^.\n]{0,40}?(?:to|on|in|into|as) (?:an? |the |your )?(?:local |given |specified |output |temp |temporary )?(?:disk|files?(?:system)?|folder|director(?:y|ies)|machine|project|path)\b|\bstores? (?:it|them) in\b|\bstored in the local\b|\bto ~\/|\bsaved? locally\b|\bpath (?:it was|it is|where it is|they were) saved\b|\bto (?:your|the) local (?:project|machine|disk|file)/g,
+    'sav writ render download stor export dump ~/ local',
+    /\b(?:sav(?:e|es|ed|ing)|writ(?:e|es|ten)|render(?:s|ed)?|download(?:s|ed)?|stor(?:e|es|ed)|export(?:s|ed)?|dump(?:s|ed)?) [^.\n]{0,40}?(?:to|on|in|into|as) (?:an? |the |your )?(?:local |given |specified |output |temp |temporary |downloads? |video |audio |csv |pdf |json |xlsx |zip )?(?:disk|files?(?:system)?|folder|director(?:y|ies)|machine|project|path)\b|\bstores? (?:it|them) in\b|\bstored in the local\b|\bto ~\/|\bsaved? locally\b|\bpath (?:it was|it is|where it is|they were) saved\b|\bfile path where\b|\bto (?:your|the) local (?:project|machine|disk|file)/g,
   ],
   [
     'says:access is lost',
@@ -52,7 +52,7 @@ const PHRASES: readonly (readonly [string, string, RegExp])[] = [
   [
     'says:money moves',
     'real_ fund money spend place placing complete_a complete_t complete_y completes_ finali proceed',
-    /\breal (?:funds|money|trades?|orders?)\b|\bmoves? (?:real )?(?:funds|money)|\blocks? funds|\bcosts? (?:real )?money|\bspend (?:your|money)|\bcapture funds|\bplac(?:e|es|ing) (?:an?|the|your|this) (?:[\w'’-]+ ){0,3}?orders?\b(?! (?:of|in)\b)|\b(?:completes?|finali[sz]es?) (?:an?|the|your) (?:purchase|checkout|payment|booking)\b|\bproceeds? to checkout\b/g,
+    /\breal (?:funds|money|trades?|orders?)\b|\bmoves? (?:real )?(?:funds|money)|\blocks? funds|\bcosts? (?:real )?money|\bspend (?:your|money)|\bcapture funds|(?<!never |not |n't |without )\bplac(?:e|es|ing) (?:an?|the|your|this) (?:[\w'’-]+ ){0,3}?orders?\b(?! (?:of|in)\b)|\b(?:completes?|finali[sz]es?) (?:an?|the|your) (?:purchase|checkout|payment|booking)\b|\bproceeds? to checkout\b/g,
   ],
   [
     'says:restores over',
@@ -61,15 +61,26 @@ const PHRASES: readonly (readonly [string, string, RegExp])[] = [
   ],
   [
     'says:trades',
-    'stop profit order position trad short_sale option_contract',
-    /\bstop[- ]?loss|\btake[- ]?profit|\b(?:pending|limit|stop|market|open|gtt|triggered) orders?\b|\bopen positions?\b|\btrades?\b|\btrading\b|\bshort sale|\boption contract/g,
+    'stop profit order position trad short_sale option_contract sell- -sell sells_ auto',
+    /\bstop[- ]?loss|\btake[- ]?profit|\b(?:pending|limit|stop|market|open|gtt|triggered) orders?\b|\bopen positions?\b|\btrades?\b|\btrading\b|\bshort sale|\boption contract|\b(?:long|short) positions?\b|\bsell-(?:on|when|at|side)\b|-sell\b|\bauto(?:matically)?[- ](?:buy|sell)s?\b/g,
   ],
   [
     'says:forgets a login',
     'clear forget wip eras cookie credential ed_token ed_session the_session',
     /\b(?:clear|delet|remov|forget|eras|wip)(?:e|es|s|ing|ed)?\b[^.\n]{0,30}?\b(?:session|cookies?|(?:cached|stored|saved) tokens?|credentials?)\b/g,
   ],
+  [
+    'says:sets a price',
+    'price pricing цен 价 価格 가격',
+    /\b(?:sets?|chang(?:e|es)|updat(?:e|es)|adjusts?|rais(?:e|es)|lowers?|upload(?:s)?|submits?) (?:the |an? |its |new |your )?(?:[\w-]+ ){0,3}?(?:prices?|pricing)\b(?! (?:list|alert|rule|range|plan|table|schedule|history))|(?:зада[её]т|меняет|изменяет|обновляет|устанавливает) (?:новую |новые )?цен|(?:修改|更新|设置|調整|调整)[^。\n]{0,6}?价|価格を(?:変更|更新|設定)|가격[을를]? ?(?:변경|수정|설정)/g,
+  ],
   ['says:payment link', 'payment_link', /\bpayment links?\b/g],
+  [
+    'says:acts on it',
+    'marked stored saved deleted created sent upload',
+    /(?:^|[.;] |\n)(?:the |its |all |each )?[\w -]{2,30}? (?:is|are|will be|gets) (?:then |also |automatically )?(?:marked|stored in|saved (?:to|in)|deleted|sent to|created if)\b|\b(?:pre-?)?signed (?:url|link)s? (?:for|to) (?:an? |the )?(?:file )?upload|\bupload (?:url|link)\b/g,
+  ],
+  ['says:puts it up for sale', 'for_sale', /\b(?:list|put)s? [^.\n]{1,60}? for sale\b/g],
   ['says:to the trash', 'trash bin', /\bto (?:the |mcp )?(?:trash|recycle bin|bin)\b/g],
   ['says:from the trash', 'trash bin', /\bfrom (?:the )?(?:trash|recycle bin|bin)\b/g],
   [
@@ -115,7 +126,7 @@ const PHRASES: readonly (readonly [string, string, RegExp])[] = [
   [
     'says:runs anything',
     'arbitrary any_ raw_ all_http execut shell',
-    /\b(?:arbitrary|any|raw) (?:arbitrary )?(?:shell |bash |python |sql |javascript |console |cli |flink |cypher |graphql )?(?:code|commands?|sql|javascript|queries|script|cypher|spl|g-?code|graphql|nerdgraph)\b|\ball http methods|\bany [\w ]{0,20}api endpoint|\bexecuting [\w ]{1,20}commands|\bshell commands?\b|\bexecut(?:e|es) (?:an? )?(?:sql|code|commands?|javascript|insert)/g,
+    /\b(?:arbitrary|any|raw) (?:arbitrary )?(?:shell |bash |python |sql |javascript |console |cli |flink |cypher |graphql |redis )?(?:code|commands?|sql|javascript|queries|script|cypher|spl|g-?code|graphql|nerdgraph)\b|\ball http methods|\bany [\w ]{0,20}api endpoint|\bexecuting [\w ]{1,20}commands|\bshell commands?\b|\bexecut(?:e|es) (?:an? )?(?:sql|code|commands?|javascript|insert)/g,
   ],
 ]
 

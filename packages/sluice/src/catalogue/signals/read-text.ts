@@ -10,7 +10,8 @@ import { meantFamily } from './meant-family.ts'
 import { familyFeatures, nounFeatures, wordFeatures } from './memo-feature.ts'
 import { DEALS, OTHER_DEALS } from './money-nouns.ts'
 import { nounsAt } from './nouns.ts'
-import { OTHER_LETTER, OTHER_SCRIPTS, VERB_LAST } from './other-languages.ts'
+import { OTHER_LETTER } from './other-languages.ts'
+import { readOtherScript } from './read-other-script.ts'
 import { readPhrases } from './read-phrases.ts'
 import type { EmitSignal } from './signal.ts'
 import { splitText, type WordSpan } from './split-words.ts'
@@ -26,6 +27,8 @@ const SCENE =
 const CUT =
   /[.!?;](?=\s|$)|\n|\s[-–—]\s(?=(?:use|ideal|useful|perfect|great)\b)|\s(?=(?:use (?:this )?(?:tool )?(?:when|for|if|before|after|it)|best for|returns? (?:a|an|the|only|json|results?|data|list|all|its)|required|not for|→|⚡|⚠|\*\*|e\.g\.|examples?:|parameters?:|args:|note:|instead of|rather than|without|so that|because|which|when|where|if|before|after|while|such as|based on|that)\b)/gi
 const SENTENCES_MAX = 6
+/** Where a text begins: its script is that of the sentence. */
+const HEAD_CHARS = 12
 const LATER_WORDS_MAX = 6
 const NEGATIONS = new Set(
   'not never no without cannot instead avoid neither nor rather dont'.split(' '),
@@ -45,6 +48,8 @@ const PREPOSITIONS = new Set(
 export function readText(text: string, at: string, tell: EmitSignal): void {
   const end = Math.min(text.length, TEXT_CHARS_MAX)
   readPhrases(text, at, end, tell)
+  // Words of ours in a sentence of another script are names: `email`, `list_products`.
+  if (OTHER_LETTER.test(text.slice(0, HEAD_CHARS)) && readOtherScript(text, at, end, tell)) return
   let isFound = false
   let start = 0
   for (let count = 0; count < SENTENCES_MAX && start < end; count++) {
@@ -145,7 +150,11 @@ function readAct(words: readonly WordSpan[], text: string, at: string, tell: Emi
   for (const other of others) {
     const how = joinOf(text, words, joined.at(-1) as WordSpan, other)
     if (how === 'and') joined.push(other)
-    if (how === 'beside' && text[other.start - 1] === '(' && isDone(words, words.indexOf(other)))
+    const index = words.indexOf(other)
+    if (how === 'beside' && text[other.start - 1] === '(' && isDone(words, index))
+      tellVerb('text.also', other, at, tell)
+    // `Review a request and post the findings`: what reads acts as well.
+    if (isRead(head.text) && !isRead(other.text) && isThen(words, index))
       tellVerb('text.also', other, at, tell)
     tellVerb(
       how === 'means' ? 'text.means' : how === 'and' ? 'text.and' : 'text.too',
@@ -232,6 +241,14 @@ function readLater(words: readonly WordSpan[], text: string, at: string, tell: E
   if (also !== undefined) tellVerb('text.also', also, at, tell)
 }
 
+/** `and book the hotels`, `then move them`: a further act, and not one more thing. */
+function isThen(words: readonly WordSpan[], index: number): boolean {
+  const after = words[index + 1]?.text ?? ''
+  return joins(words[index - 1]?.text ?? '') && (VERBS_PRECEDE.test(after) || IT.test(after))
+}
+
+const IT = /^(?:it|them)$/
+
 /** `updates`, `(reboots the motors)`: an act, told of the tool and not to the reader. */
 function isDone(words: readonly WordSpan[], index: number): boolean {
   const { text } = words[index] as WordSpan
@@ -252,7 +269,11 @@ function verbsOf(words: readonly WordSpan[], text: string): WordSpan[] {
     if (verb.form === 'participle') return
     if (verb.form === 'gerund' && !/^(for|by|of|and|or|to)$/.test(previous)) return
     if (LEAD_INS.has(word.text) && isLeadIn(words, index)) return
-    const list = before !== undefined && isJoint(text.slice(before.end, word.start))
+    // `sites/stores`, `codes, names, groups`: before the first verb a list is one of things.
+    const list =
+      before !== undefined &&
+      (verbs.length > 0 || verbAt(previous) !== undefined) &&
+      isJoint(text.slice(before.end, word.start))
     if (verb.form !== 'gerund' && DETERMINERS.has(previous) && !list) return
     if (verb.nounish && !list && isNoun(words, index)) return
     // A second verb that may be a noun is one, unless it is joined to the first.
@@ -351,30 +372,6 @@ const NOUNS_OF_READ = nounFeatures('text.read')
 function isRead(text: string): boolean {
   return verbAt(text)?.families.every((family) => classOf(family) === 'Read') ?? false
 }
-
-/** The act in a script without words: where the verb ends the sentence the last one, else the first. */
-function readOtherScript(text: string, at: string, end: number, tell: EmitSignal): boolean {
-  if (!OTHER_LETTER.test(text)) return false
-  const stop = text.slice(0, end).search(/[。\n]/u)
-  const looked = text.slice(0, stop < 0 ? end : stop)
-  const last = VERB_LAST.test(looked)
-  const verbs: { family: Family; start: number; end: number }[] = []
-  for (const [family, pattern] of Object.entries(OTHER_SCRIPTS)) {
-    pattern.lastIndex = 0
-    for (let hit = pattern.exec(looked); hit !== null; hit = pattern.exec(looked))
-      verbs.push({ family: family as Family, start: hit.index, end: hit.index + hit[0].length })
-  }
-  verbs.sort((a, b) => (last ? b.start - a.start : a.start - b.start))
-  const [head, ...others] = verbs
-  if (head === undefined) return false
-  tell(`text:${head.family}`, { at, start: head.start, end: head.end })
-  for (const { family, start, end: stopAt } of others)
-    if (ALSO.test(looked.slice(Math.max(0, start - 2), start)))
-      tell(`text.and:${family}`, { at, start, end: stopAt })
-  return true
-}
-
-const ALSO = /[并並且和或、，及]|하고|및| и $/u
 
 function toSignalSpan(at: string, { start, end }: WordSpan) {
   return { at, start, end }

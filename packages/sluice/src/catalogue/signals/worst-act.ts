@@ -70,6 +70,8 @@ export function classOfAct(value: string): Category | undefined {
   for (const word of splitNameWords(value).slice(0, 3)) {
     const verb = verbAt(word.text)
     if (verb === undefined || verb.form === 'participle' || verb.form === 'gerund') continue
+    // `rules | signals | logs`: things to choose from, not acts.
+    if (verb.form === 'third' && verb.nounish) continue
     const family = verb.families[0]
     return MEANT[verb.base] ?? (family === undefined ? undefined : classOf(family))
   }
