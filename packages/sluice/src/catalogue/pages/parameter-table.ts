@@ -1,5 +1,6 @@
-// The parameters of a tool as a table: name, type, whether it is required, and what its server says of it.
-// A schema is a stranger's: any of its parts may be missing or of another kind. Pure; called by tool-page.ts.
+// The parameters of a tool as a table, narrow enough for a phone: name, type and whether it is required, and
+// what its server says of it. A schema is a stranger's: any of its parts may be missing or of another kind.
+// Pure; called by tool-page.ts.
 
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
@@ -22,14 +23,12 @@ export function parameterBlocks({ inputSchema }: ToolDefinition): PageBlock[] {
   const hasNotes = shown.some((name) => noteOf(properties[name]) !== '')
   const rows = shown.map((name): Cell[] => {
     const property = properties[name]
-    const row: Cell[] = [
-      `\`${name}\``,
-      { text: typeOf(property) },
-      required.has(name) ? 'yes' : 'no',
-    ]
+    const type = typeOf(property)
+    const needed = required.has(name) ? `${type.includes(':') ? ';' : ','} required` : ''
+    const row: Cell[] = [`\`${name}\``, { text: `${type}${needed}` }]
     return hasNotes ? [...row, { text: cutAtWord(noteOf(property), NOTE_CHARS_MAX) }] : row
   })
-  const head = ['name', 'type', 'required', ...(hasNotes ? ['its server says'] : [])]
+  const head = ['name', 'type', ...(hasNotes ? ['its server says'] : [])]
   const more = names.length - rows.length
   return [
     { kind: 'table', head, rows },

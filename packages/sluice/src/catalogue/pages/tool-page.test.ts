@@ -177,9 +177,17 @@ test('parameters show unions, items and whole words', () => {
   })
   const table = sectionOf(parts, 'Parameters')
   expect(table).toContain('string or array of string')
+  expect(sectionOf(DELETE, 'Parameters')).toContain('| `path` | string, required | Which file |')
   expect(table).toMatch(/word …/)
   const bare = withArguments('read_file', 'Read a file', { path: { type: 'string' } })
   expect(sectionOf(bare, 'Parameters')).not.toContain('its server says')
+})
+
+test('evidence says where it stands in words, not in pointers', () => {
+  const pay = withArguments('send_payment', 'Send a payment', { amount: { type: 'number' } })
+  const why = sectionOf(pay, 'Why it has this class')
+  expect(why).toContain('| the argument `amount` |')
+  expect(why).not.toContain('inputSchema')
 })
 
 test('related tools are about the same thing first, and a version is no part of the package', () => {

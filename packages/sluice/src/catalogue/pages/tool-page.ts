@@ -156,7 +156,12 @@ function why(assessment: AssessmentWithAttacks): PageBlock[] {
     blocks.push({
       kind: 'table',
       head: ['words of the definition', 'where', 'what they say', 'weight'],
-      rows: shown.map(({ text, at, says, weight }) => [`\`${text}\``, at, says, weight.toFixed(2)]),
+      rows: shown.map(({ text, at, says, weight }) => [
+        `\`${text}\``,
+        placeOf(at),
+        says,
+        weight.toFixed(2),
+      ]),
     })
   for (const { argument, kind } of depends)
     blocks.push(
@@ -173,6 +178,18 @@ function why(assessment: AssessmentWithAttacks): PageBlock[] {
       items: assessment.whyNot.map(({ because }) => `It ${because}.`),
     })
   return blocks
+}
+
+/** A JSON pointer in words: `/inputSchema/properties/a/enum/0` is a choice of `a`. */
+function placeOf(pointer: string): string {
+  const names = [...pointer.matchAll(/\/properties\/([^/]+)/g)].map(([, name]) => name)
+  if (names.length === 0) return pointer.slice(1)
+  const kind = /\/(?:enum\/\d+|const)$/.test(pointer)
+    ? 'a choice of'
+    : pointer.endsWith('/description')
+      ? 'the description of'
+      : 'the argument'
+  return `${kind} \`${names.join('.')}\``
 }
 
 const READS = {

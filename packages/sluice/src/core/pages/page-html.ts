@@ -160,7 +160,7 @@ pre code { padding: 0 }
 table { border-collapse: collapse; width: 100%; font-size: .92rem }
 th, td { text-align: left; vertical-align: top; padding: .35rem .6rem; border-bottom: 1px solid var(--line); overflow-wrap: break-word }
 td:first-child { min-width: 7.5rem; overflow-wrap: anywhere }
-td:first-child code { overflow-wrap: normal }
+@media (min-width: 30.1rem) { td:first-child code { overflow-wrap: normal } }
 p { white-space: pre-line }
 @media (max-width: 30rem) { th, td { padding: .35rem .4rem } h1 { font-size: 1.35rem } }
 .lead strong { color: var(--ink) }
