@@ -104,7 +104,7 @@ describe.skipIf(chromium === undefined)(named('alerts', chromium), () => {
       expect.stringMatching(/^Denied: 40 of 5\d calls in 5 minutes$/),
       'Mostly: office/delete_all (40)',
     ])
-    expect(factsOf('injection')).toEqual(['Server: office', 'Caller: local'])
+    expect(factsOf('injection')).toEqual(['Tool: office/read_file', 'Caller: local'])
     // Whose counter it is, without the argument that it counts by.
     expect(factsOf('limit')).toEqual(['office/write_note: 9 of 10, local'])
     expect(factsOf('server')).toEqual(['Server: till'])
@@ -140,8 +140,12 @@ describe.skipIf(chromium === undefined)(named('alerts', chromium), () => {
     await follow('An answer tries to instruct the model')
     await page.getByRole('heading', { level: 1, name: 'Ledger' }).waitFor()
     const rows = page.locator('.ledger-row')
-    await rows.nth(5).waitFor()
-    expect(await rows.first().textContent()).toContain('office/read_file')
+    await rows.first().waitFor()
+    expect(await rows.allTextContents()).toEqual([expect.stringContaining('office/read_file')])
+    await page.getByRole('button', { name: /^Explain record/ }).press('Enter')
+    await page.getByRole('dialog').getByText('Its answer instructs the model').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
 
     await follow('A server is failing')
     const failing = page.locator('.server[data-current=true]')
@@ -178,7 +182,9 @@ describe.skipIf(chromium === undefined)(named('alerts', chromium), () => {
 
   test('an alert is over when its cause is, on the overview and by a message of the same id', async () => {
     damage.undo()
-    await (await PlainClient.open(gate, 'till')).call('read')
+    await follow('A server is failing')
+    await page.getByRole('button', { name: 'Try again (till)' }).click()
+    await page.locator('.server[data-current=true] .dot.failing').waitFor({ state: 'detached' })
     for (let at = 0; at < 60; at++) await office.call('read_file', { path: String(at) })
     await expect.poll(() => raised('over'), WAIT).toEqual(['denials', 'ledger', 'limit', 'server'])
     for (const { id, kind } of alerts.filter(({ state }) => state === 'over'))

@@ -20,9 +20,14 @@ export function useSection<Element extends HTMLElement>(
     if (!isWanted || !isThere || section === null) return
     setQuery({ section: '' })
     section.tabIndex = -1
+    section.dataset.arrived = ''
     section.focus({ preventScroll: true })
     // A click into it later is none on a link to it.
-    section.addEventListener('blur', () => section.removeAttribute('tabindex'), { once: true })
+    const leave = () => {
+      section.removeAttribute('tabindex')
+      delete section.dataset.arrived
+    }
+    section.addEventListener('blur', leave, { once: true })
     stayAt(section)
   }, [isWanted, isThere])
   return ref

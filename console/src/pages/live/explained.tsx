@@ -16,7 +16,7 @@ import { Button, Link } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { LimitOwner } from '../../ui/limit-owner.tsx'
 import { Category, OutcomeBadge } from '../../ui/marks.tsx'
-import { ErrorNotice, Loading } from '../../ui/page.tsx'
+import { ErrorNotice, Loading, Notice } from '../../ui/page.tsx'
 import { LongText, UntrustedText } from '../../ui/text.tsx'
 import { bytes, formatPointer, millis, moment, nameRecord, span } from '../../ui/words.ts'
 import type { NewRuleAction } from '../policy/rule-from-call.tsx'
@@ -105,6 +105,16 @@ function WholeCall({ call }: { call: CallExplanation }): JSX.Element {
         <p>
           <UntrustedText text={call.reason} />
         </p>
+      )}
+      {call.outcome?.labels.includes('injection') && (
+        <Notice kind="warn">
+          Its answer instructs the model, or was too large to look at. What the session did
+          afterwards may not be what its user wanted:{' '}
+          <Link to={`/ledger${formatQuery({ session: call.session, sinceMs: call.atMs })}`}>
+            show the calls from here on
+          </Link>
+          .
+        </Notice>
       )}
       {request !== undefined && (
         <p>

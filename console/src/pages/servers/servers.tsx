@@ -179,9 +179,9 @@ function Server({
   )
 }
 
-/** Reading the list starts the server, as a client would. */
+/** Reading the list starts the server, as a client would: also one that has failed. */
 function ToolActions({
-  server: { name, listed, new: fresh },
+  server: { name, listed, state, new: fresh },
   reload,
 }: {
   server: ServerView
@@ -189,7 +189,8 @@ function ToolActions({
 }): JSX.Element | null {
   const [busy, setBusy] = useState(false)
   const canAct = mayAct(useMe(), 'policy-manager')
-  if (!canAct || (listed && fresh === 0)) return null
+  const isFailing = state === 'failing'
+  if (!canAct || (listed && fresh === 0 && !isFailing)) return null
   const path = `/servers/${encodeURIComponent(name)}`
   const read = () => {
     setBusy(true)
@@ -202,9 +203,9 @@ function ToolActions({
   }
   return (
     <div className="row small">
-      {!listed && (
+      {(!listed || isFailing) && (
         <Button onPress={read} isDisabled={busy}>
-          {busy ? 'Reading…' : 'Read its tools now'}
+          {busy ? 'Reading…' : isFailing ? 'Try again' : 'Read its tools now'}
           <span className="visually-hidden"> ({name})</span>
         </Button>
       )}

@@ -55,4 +55,6 @@ export interface InjectedSession {
   readonly server: string
   readonly principal: string
   readonly session: string
+  /** That was called, if it is known. */
+  readonly tool: string | undefined
 }

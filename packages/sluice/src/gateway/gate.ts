@@ -229,7 +229,7 @@ export class Gate {
       lease,
       log,
       onInjection: config.alerts?.on.includes('injection')
-        ? () => this.#injected.emit(ids)
+        ? (tool) => this.#injected.emit({ ...ids, tool })
         : undefined,
       provenance: recall.provenance,
       hasOpenCalls: () => relay.hasOpenCalls,

@@ -42,8 +42,9 @@ const WANTED: readonly ScanTarget[] = ['injection', 'secret']
 export interface LabelledSession {
   readonly server: string
   readonly policy: () => CompiledPolicy
-  /** If given, injections are looked for whether a rule reads them or not. Called once a session. */
-  readonly onInjection?: (() => void) | undefined
+  /** If given, injections are looked for whether a rule reads them or not. Called once a session, with the
+   * tool that was called if that is known. */
+  readonly onInjection?: ((tool: string | undefined) => void) | undefined
   readonly lease: Pick<
     SessionLease,
     'facts' | 'see' | 'vault' | 'remembered' | 'missed' | 'saveSealed'
@@ -110,10 +111,15 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
       read.has(label) || (label === 'injection' && onInjection !== undefined)
     return WANTED.filter((label) => isWanted(label) && !seen.includes(label))
   }
-  const seeFound = (bound: CompiledPolicy, found: readonly AnswerFinding[]): void => {
+  const seeFound = (
+    bound: CompiledPolicy,
+    found: readonly AnswerFinding[],
+    tool?: string,
+  ): void => {
     // What was not looked at counts as found for a rule, not for an alert: it would be a false one.
     const findings = found.filter(({ kind, isUnread }) => !isUnread || labelsRead(bound).has(kind))
-    if (findings.some(({ kind, isUnread }) => kind === 'injection' && !isUnread)) onInjection?.()
+    if (findings.some(({ kind, isUnread }) => kind === 'injection' && !isUnread))
+      onInjection?.(tool)
     for (const { kind, words } of findings)
       log(
         'warn',
@@ -163,6 +169,7 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
         isTooLarge
           ? tooLargeToInspect(wanted)
           : inspectAnswer(JSON.parse(text) as JsonValue, wanted, strictness),
+        answered?.method === 'tools/call' ? answered.name : undefined,
       )
     },
     inspectAhead: async (text, strictness) => {

@@ -88,16 +88,19 @@ export function openAlerts(
         log,
       }),
     )
-  gate.onInjection(({ server, principal, session }) => {
+  gate.onInjection(({ server, tool, principal, session }) => {
+    const from = tool === undefined ? { server } : { server, name: tool }
     alerts.raise({
       kind: 'injection',
       title: 'An answer tries to instruct the model',
       facts: [
-        { name: 'Server', value: server },
+        tool === undefined
+          ? { name: 'Server', value: server }
+          : { name: 'Tool', value: listNames([`${server}/${tool}`]) },
         { name: 'Caller', value: listNames([principal]) },
       ],
       // The newest of these calls is the one that was answered.
-      page: `/ledger?${new URLSearchParams({ session, server, untilMs: String(nowMs()) })}`,
+      page: `/ledger?${new URLSearchParams({ session, ...from, untilMs: String(nowMs()) })}`,
     })
   })
   return alerts
