@@ -20,6 +20,7 @@ import { FOLLOWED_ROWS_MAX } from '../../store/limits.ts'
 import type { RecordKind } from '../../store/postgres/batch.ts'
 import { FollowedChains } from '../../store/postgres/follow-chains.ts'
 import { openSharedGate } from '../../store/postgres/shared-gate.test-support.ts'
+import { CHAINS_AFTER } from '../../store/postgres/statements.ts'
 import type { Overview } from '../contract/contract-overview.ts'
 import { LedgerReader } from './ledger-reader.ts'
 import { readFigures } from './overview.test-support.ts'
@@ -214,10 +215,17 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('all gates', postgres)
     const kept = Array.from({ length: 19 }, (_, at) => `${at % 2 === 0 ? 'b' : 'a'}-${at + 21}`)
     expect(await countCalls(reader)).toBe(19)
     expect(await left(reader)).toEqual(kept)
-    // A copy that is made now begins with the first call of a.
+    // A copy that is made now begins with that outcome.
     const { reader: fresh } = read(store)
-    expect(await countCalls(fresh)).toBe(18)
-    expect(await left(fresh)).toEqual(kept.slice(1))
+    expect(await countCalls(fresh)).toBe(19)
+    expect(await left(fresh)).toEqual(kept)
+    // Another gate drops too. No look after that drops more.
+    await dropThrough(b, 'b-25')
+    for (const copy of [reader, fresh, read(store).reader])
+      for (let look = 0; look < 3; look++) {
+        expect(await countCalls(copy)).toBe(14)
+        expect(await left(copy)).toEqual(kept.slice(5))
+      }
     // A gate that has dropped all it had, as one where nothing happens any more.
     await dropThrough(a, 'a-38', 1)
     expect(await countCalls(reader)).toBe(1)
@@ -236,6 +244,23 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('all gates', postgres)
     expect(first?.text).toContain('"answered"')
     expect(chains.behind).toBe(0)
     expect((await chains.look()).isSame).toBe(true)
+    // All that was fetched is dropped before the gap is explained.
+    let fetches = 0
+    const query: typeof a.connections.query = async (text, values, deadlineMs) => {
+      const rows = await a.connections.query(text, values, deadlineMs)
+      if (text !== CHAINS_AFTER || fetches++ > 0) return rows
+      await dropThrough(a, 'a-38', 1)
+      await call(a, 40)
+      return rows
+    }
+    const late = new FollowedChains({ query }, new Map())
+    await late.look()
+    await dropThrough(a, 'a-30')
+    const rest = await late.take()
+    expect(rest.filter(({ gate }) => gate === 'a').map(({ text }) => text)).toEqual([
+      expect.stringContaining('a-40'),
+      expect.stringContaining('"answered"'),
+    ])
   })
 
   test.each(['replaced by garbage', 'deleted'])('a copy that was %s is made again', async (how) => {

@@ -46,6 +46,7 @@ const STATEMENTS = {
   open: 'INSERT INTO open_calls VALUES (?, ?, ?)',
   find: 'SELECT merged FROM open_calls WHERE gate = ? AND seq = ?',
   end: 'DELETE FROM open_calls WHERE gate = ? AND seq = ?',
+  last: 'SELECT seq FROM chains WHERE gate = ?',
 } as const
 
 type Statements = Readonly<Record<keyof typeof STATEMENTS, StatementSync>>
@@ -84,28 +85,29 @@ export class MergedLedger {
     )
   }
 
-  /** All of them or, with a StoreError, none. */
+  /** All of them or, with a StoreError, none. If a gate has dropped records that are not here, what is before the
+   * first one that it has left is removed: it is not complete. */
   append(records: readonly GateRecord[]): void {
     this.#commit(() => {
       const writing = new MergedBlocks(this.#statements, readHead(this.#database))
       for (const record of records) writing.add(record)
       writing.end()
+      this.#dropUpTo(writing.incomplete)
     })
   }
 
   /**
-   * Removes what is older than the first record that a gate has left, of all gates: the rest is complete.
-   * `dropped` is the last record that each gate has dropped.
+   * Removes what a gate has dropped, and what is before it of all gates: the rest is complete. `dropped` is the
+   * last record that each gate has dropped.
    */
   drop(dropped: ReadonlyMap<string, number>): void {
-    const firsts = [...dropped].map(([gate, seq]) => findMerged(this.#database, gate, seq + 1))
-    const through = Math.max(0, ...firsts) - 1
-    if (through <= readBase(this.#database).seq) return
-    this.#commit(() => this.#dropUpTo(through))
+    const lasts = [...dropped].map(([gate, seq]) => findMerged(this.#database, gate, seq))
+    this.#commit(() => this.#dropUpTo(Math.max(0, ...lasts)))
   }
 
   #dropUpTo(through: number): void {
     const database = this.#database
+    if (through <= readBase(database).seq) return
     const row = database
       .prepare('SELECT seq, at, data FROM blocks WHERE seq <= ? ORDER BY seq DESC LIMIT 1')
       .get(through) as { seq: number; at: number; data: Uint8Array }
@@ -131,7 +133,7 @@ export class MergedLedger {
   clear(): void {
     const { seq } = readHead(this.#database)
     this.#commit(() => {
-      if (seq > readBase(this.#database).seq) this.#dropUpTo(seq)
+      this.#dropUpTo(seq)
       for (const table of ['chains', 'runs', 'open_calls'])
         this.#database.exec(`DELETE FROM ${table}`)
     })
@@ -190,6 +192,8 @@ class MergedBlocks {
   readonly #chains = new Map<string, LastRecord>()
   /** By gate and number, calls of this transaction without an outcome so far. */
   readonly #open = new Map<string, OpenCall>()
+  /** The last record that is older than one which a gate has dropped; 0 if there is none. */
+  incomplete = 0
   #parts: Buffer[] = []
   #bytes = 0
   #count = 0
@@ -207,6 +211,8 @@ class MergedBlocks {
 
   add(record: GateRecord): void {
     const { gate, seq, hash } = record
+    const last = this.#chains.get(gate) ?? this.#statements.last.get(gate)
+    if (Number(last?.seq ?? 0) + 1 !== seq) this.incomplete = this.#seq
     this.#chains.set(gate, { seq, hash })
     const text = this.#renumber(record)
     if (text === undefined) return

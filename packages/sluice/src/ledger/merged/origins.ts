@@ -32,21 +32,14 @@ export function toOriginal(
   return { ...record, ...origin, intent: originOf(record.intent)?.seq ?? record.intent }
 }
 
-/** The number in the merged ledger of the first record of a gate from this one on. If none is left, the number
- * after the last one of that gate; 0 if it has none. */
+/** The number in the merged ledger of the last record of a gate up to `seq`; 0 if it has none. */
 export function findMerged(merged: DatabaseSync, gate: string, seq: number): number {
-  const before = merged
+  const run = merged
     .prepare('SELECT first, seq FROM runs WHERE gate = ? AND seq <= ? ORDER BY seq DESC LIMIT 1')
     .get(gate, seq)
-  let end = 0
-  if (before !== undefined) {
-    const next = merged.prepare('SELECT min(first) AS first FROM runs WHERE first > ?')
-    end = Number(next.get(Number(before.first))?.first ?? readHead(merged).seq + 1)
-    const found = Number(before.first) + seq - Number(before.seq)
-    if (found < end) return found
-  }
-  const later = merged.prepare(
-    'SELECT first FROM runs WHERE gate = ? AND seq > ? ORDER BY seq LIMIT 1',
-  )
-  return Number(later.get(gate, seq)?.first ?? end)
+  if (run === undefined) return 0
+  const first = Number(run.first)
+  const next = merged.prepare('SELECT min(first) AS first FROM runs WHERE first > ?').get(first)
+  const last = Number(next?.first ?? readHead(merged).seq + 1) - 1
+  return Math.min(last, first + seq - Number(run.seq))
 }

@@ -142,11 +142,14 @@ export class FollowedChains {
       chain.fetched = record.seq
       chain.batch++
     }
-    // Retention may have dropped records since the last look.
-    if (hasGap || short.some(([, { batch }]) => batch === 0)) await this.look()
-    for (const [gate, { waiting, fetched, last }] of short)
-      if (waiting.length === 0 && fetched < last)
+    if (!hasGap && short.every(([, { batch }]) => batch > 0)) return
+    // Retention may have dropped records since the last look, and those that were fetched since then.
+    await this.look()
+    const empty = short.filter(([, { waiting, fetched, last }]) => !waiting[0] && fetched < last)
+    for (const [gate, { fetched }] of empty)
+      if (fetched === numbers[gates.indexOf(gate)])
         throw edited(gate, `record ${fetched + 1} is missing`)
+    if (empty.length > 0) await this.#fetch()
   }
 }
 
