@@ -108,8 +108,8 @@ const BITS = 31
 
 /** What the rules and the patterns of this file say of a feature; the patterns are tried once for each. */
 interface FeatureKind extends Readonly<Record<KindFlag, boolean>> {
-  /** By list of rules. */
-  readonly bits: readonly RuleBits[]
+  /** By list of rules; undefined where none of them speaks of the feature. */
+  readonly bits: readonly (RuleBits | undefined)[]
   /** `name.object` of a deal. */
   readonly deal: string | undefined
 }
@@ -135,7 +135,9 @@ class RuleList {
     let and = this.#noMore
     let without = 0
     for (const { kind } of features.values()) {
-      const bits = kind.bits[this.#at] as RuleBits
+      const bits = kind.bits[this.#at]
+      // Most features are in no rule of a list.
+      if (bits === undefined) continue
       act |= bits.act
       joined |= bits.with
       and |= bits.and
@@ -181,12 +183,7 @@ const OUT_OF = 'out of a holder'
 
 const kindOf = memoFeature(
   (name): FeatureKind => ({
-    bits: LISTS.map((rules) => ({
-      act: bitsOf(rules, (rule) => rule.act.test(name)),
-      with: bitsOf(rules, (rule) => rule.with?.test(name) ?? false),
-      and: bitsOf(rules, (rule) => rule.and?.test(name) ?? false),
-      without: bitsOf(rules, (rule) => rule.without?.test(name) ?? false),
-    })),
+    bits: LISTS.map((rules) => ruleBitsOf(rules, name)),
     deal: DEAL.exec(name)?.slice(1).join('.'),
     isAct: ACTS.test(name),
     isVerbThatActs: VERBS_THAT_ACT.test(name),
@@ -196,6 +193,14 @@ const kindOf = memoFeature(
     isScreen: SCREEN.test(name),
   }),
 )
+
+function ruleBitsOf(rules: readonly Rule[], name: string): RuleBits | undefined {
+  const act = bitsOf(rules, (rule) => rule.act.test(name))
+  const joined = bitsOf(rules, (rule) => rule.with?.test(name) ?? false)
+  const and = bitsOf(rules, (rule) => rule.and?.test(name) ?? false)
+  const without = bitsOf(rules, (rule) => rule.without?.test(name) ?? false)
+  return (act | joined | and | without) === 0 ? undefined : { act, with: joined, and, without }
+}
 
 /** `remove … from a list`: what it is taken out of stays, and so does the thing. */
 function holderOf({ name, description }: ToolDefinition): SignalSpan | undefined {

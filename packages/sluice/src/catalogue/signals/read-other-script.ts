@@ -9,7 +9,10 @@ import type { EmitSignal } from './signal.ts'
 export function readOtherScript(text: string, at: string, end: number, tell: EmitSignal): boolean {
   if (!OTHER_LETTER.test(text)) return false
   const stop = text.slice(0, end).search(/[。\n]|\. /u)
-  const looked = text.slice(0, stop < 0 ? end : stop).toLowerCase()
+  const cut = text.slice(0, stop < 0 ? end : stop)
+  const small = cut.toLowerCase()
+  // `İ` becomes two, and places would no longer be those of the text.
+  const looked = small.length === cut.length ? small : cut
   const last = VERB_LAST.test(looked)
   const verbs: { family: Family; start: number; end: number }[] = []
   for (const [family, pattern] of Object.entries(OTHER_SCRIPTS)) {

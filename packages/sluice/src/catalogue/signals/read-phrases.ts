@@ -36,7 +36,7 @@ const PHRASES: readonly (readonly [string, string, RegExp])[] = [
   ],
   [
     'says:moves no money',
-    'keeping journal money charg not_move not_transfer not_debit testnet devnet paper simulat draft record order_is never_pl',
+    'keeping journal money charg not_move not_transfer not_debit testnet devnet paper simulat draft record order_is never_places',
     /\bbook-?keeping\b|\bjournal entr|\bno (?:real )?money\b|\b(?:does|do) not (?:charge|move|transfer|debit)|\btestnet\b|\bdevnet\b|\bpaper[- ]trad|\bsimulated\b|(?<!from )\b(?:an?|the|as|new|in|its|existing|invoice|order|purchase|offer) drafts?\b|\bno charge\b|\bonly (?:works )?(?:on|for) drafts?\b|\bno order is placed\b|\bnever places an order\b|\bwithout charging\b|\brecord(?:s)? (?:of |that )?an? (?:(?:customer|vendor|supplier|order|bill|manual|received) )?(?:expense|payment|settlement)/g,
   ],
   [
@@ -61,7 +61,7 @@ const PHRASES: readonly (readonly [string, string, RegExp])[] = [
   ],
   [
     'says:trades',
-    'stop profit order position trad short_sale option_contract sell- -sell sells_ auto',
+    'stop profit order position trad short_sale option_contract sell- -sell automatically_b automatically_s auto-b auto-s auto_b auto_s',
     /\bstop[- ]?loss|\btake[- ]?profit|\b(?:pending|limit|stop|market|open|gtt|triggered) orders?\b|\bopen positions?\b|\btrades?\b|\btrading\b|\bshort sale|\boption contract|\b(?:long|short) positions?\b|\bsell-(?:on|when|at|side)\b|-sell\b|\bauto(?:matically)?[- ](?:buy|sell)s?\b/g,
   ],
   [
@@ -77,7 +77,7 @@ const PHRASES: readonly (readonly [string, string, RegExp])[] = [
   ['says:payment link', 'payment_link', /\bpayment links?\b/g],
   [
     'says:acts on it',
-    'marked stored saved deleted created sent upload',
+    'marked stored_in saved_ deleted created_if sent_to upload',
     /(?:^|[.;] |\n)(?:the |its |all |each )?[\w -]{2,30}? (?:is|are|will be|gets) (?:then |also |automatically )?(?:marked|stored in|saved (?:to|in)|deleted|sent to|created if)\b|\b(?:pre-?)?signed (?:url|link)s? (?:for|to) (?:an? |the )?(?:file )?upload|\bupload (?:url|link)\b/g,
   ],
   ['says:puts it up for sale', 'for_sale', /\b(?:list|put)s? [^.\n]{1,60}? for sale\b/g],
