@@ -16,6 +16,7 @@ import { SignIn } from './sign-in.tsx'
 import { Button, Link } from './ui/button.tsx'
 import { Icon, type IconName } from './ui/icons.tsx'
 import { Empty, Loading } from './ui/page.tsx'
+import { PageBoundary } from './ui/page-boundary.tsx'
 import { GateText } from './ui/text.tsx'
 import { ThemeSwitch } from './ui/theme-switch.tsx'
 import { Toasts } from './ui/toasts.tsx'
@@ -95,7 +96,9 @@ function Console(): JSX.Element {
               The navigation leads to every page.
             </Empty>
           ) : (
-            <current.page />
+            <PageBoundary key={current.path}>
+              <current.page />
+            </PageBoundary>
           )}
         </Suspense>
       </main>

@@ -561,6 +561,17 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     expect(await page.getByRole('button', { name: 'Save…' }).isDisabled()).toBe(true)
   })
 
+  test('a page that fails leaves the others, and the freeze', async () => {
+    const { page: other } = await signedIn(browser, stage, { path: '/approvals' })
+    await other.route('**/api/overview?*', (route) => route.fulfill({ json: { totals: 1 } }))
+    await other.getByRole('link', { name: /^Overview/ }).click()
+    await other.getByText('This page has failed.').waitFor()
+    await other.getByRole('button', { name: 'Freeze everything…' }).waitFor()
+    await other.getByRole('link', { name: /^Ledger/ }).click()
+    await other.locator('.ledger-row').first().waitFor()
+    await other.context().close()
+  })
+
   test('somebody signs in at an authorisation server, and decides with a passkey of this gate', () =>
     signInElsewhere(browser))
 
