@@ -200,7 +200,11 @@ describe('what is easily confused', () => {
   test('a read of an agent that stopped, and a list of categories, are reads', () => {
     const stopped =
       'Check whether a WASM agent has reached its stop condition (max turns or explicit stop).'
-    expect(assessTool(tool('wasm_agent_is_stopped', stopped)).category).toBe('Read')
+    expect(classify(tool('wasm_agent_is_stopped', stopped, 'agentId'))).toEqual({
+      category: 'Read',
+      risk: 'low',
+      unknown: false,
+    })
     const gallery = 'Return all WASM gallery template categories with per-category template counts.'
     const { category, confidence } = assessTool(tool('wasm_gallery_categories', gallery))
     expect(category).toBe('Read')

@@ -126,10 +126,15 @@ const PARTS = new Set(
 const OF = new Set(['by', 'for', 'from', 'to', 'in', 'with', 'of', 'on', 'via', 'using'])
 
 function tellNouns(words: readonly WordSpan[], tell: EmitSignal): void {
+  // `agent_is_stopped`, `has_access`: a question.
+  const asks = words.slice(0, -1).find(({ text }) => QUESTIONS.has(text))
+  if (asks !== undefined) return tell('name:judge', place(asks))
   const last = words.findLast(({ text }) => nounsAt(text).includes('answer'))
   if (last !== undefined) tell('name:answer', place(last))
   else tell('name:nothing', { at: '/name', start: 0, end: 0 })
 }
+
+const QUESTIONS = new Set(['is', 'are', 'has', 'does'])
 
 function headOf(words: readonly WordSpan[]): WordSpan | undefined {
   const useful = words.filter(
