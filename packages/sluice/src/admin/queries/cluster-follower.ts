@@ -9,6 +9,7 @@ import {
   openMerged,
   removeMerged,
 } from '../../ledger/merged/merged-ledger.ts'
+import { FOLLOWED_ROWS_MAX } from '../../store/limits.ts'
 import { parsePostgresUrl } from '../../store/postgres/address.ts'
 import { PostgresConnections } from '../../store/postgres/connections.ts'
 import { FollowedChains } from '../../store/postgres/follow-chains.ts'
@@ -44,10 +45,10 @@ export class ClusterFollower {
     return this.#behind
   }
 
-  /** Brings the copy up to date with what is there now; what takes longer goes on in the background, as does an
-   * attempt after one that failed: a store that does not answer must not make every page wait for it. */
+  /** Brings the copy up to date with what is there now; what takes longer goes on in the background. Pages do not
+   * wait for a store that did not answer the last time, nor for a copy that needs more than one step. */
   async follow(forMs: number): Promise<void> {
-    if (this.#why !== undefined) return void this.#start()
+    if (this.#why !== undefined || this.#behind > FOLLOWED_ROWS_MAX) return void this.#start()
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<'late'>((resolve) => {
       timer = setTimeout(resolve, forMs, 'late')
