@@ -1,7 +1,7 @@
-// `npm run eval -- catalogue --data FILE [--collected FILE] [--packages FILE] [--unseen FILE] [--money FILE] [--fresh FILE] [--kept] [--compare] [--misses] [--write]`:
+// `npm run eval -- catalogue --data FILE [--collected FILE] [--packages FILE] [--unseen FILE] [--money FILE] [--fresh FILE] [--deals FILE] [--kept] [--compare] [--misses] [--write]`:
 // learns the weights from the labels and scores them by leave-servers-out cross-validation. `--data`
 // are definitions of published servers, `--collected` of public repositories, the others as installed
-// packages list them; the last part of `--fresh` teaches nothing. `--kept` scores the held-out servers,
+// packages list them; the last part of `--fresh`, and `--deals`, teach nothing. `--kept` scores the held-out servers,
 // `--compare` other methods, `--write` puts the weights into packages/sluice/src/catalogue.
 
 import type { ToolDefinition } from '@sluice/policy/core/tools'
@@ -46,6 +46,7 @@ export function run(options: RunOptions): number {
   const collected = readOptional(options.collected, 'collected.tsv')
   const fresh = readOptional(options.fresh, 'fresh.tsv')
   const freshTaught = fresh.filter(({ tool }) => partOfFresh(tool.server) !== 'last')
+  const deals = readOptional(options.deals, 'deals.tsv')
   const written = readWritten()
   const writtenTaught = written.filter(({ tool }) => !isHeldOut(tool.server))
   const listed = [
@@ -78,6 +79,7 @@ export function run(options: RunOptions): number {
     collectedLabels: { tools: collected.length, ...computeAgreement(collected) },
     collectedLeftOut: buildReport(collectedVerdicts),
     freshLabels: { tools: fresh.length, ...computeAgreement(fresh) },
+    dealsLabels: { tools: deals.length, ...computeAgreement(deals) },
     packagesLeftOut: buildReport(listedVerdicts),
     writtenLeftOut: buildReport(writtenVerdicts),
     readCurve: computeReadCurve([...verdicts, ...collectedVerdicts, ...listedVerdicts]),
@@ -105,6 +107,9 @@ export function run(options: RunOptions): number {
     result.freshKeptIntervals = computeIntervals(freshFound)
     result.freshKeptReliability = computeReliability(freshFound)
     result.freshKeptWithHints = buildReport(score(freshKept, real, true))
+    const dealsFound = score(deals, real)
+    result.deals = buildReport(dealsFound)
+    result.dealsIntervals = computeIntervals(dealsFound)
     const writtenKept = written.filter(({ tool }) => isHeldOut(tool.server))
     const writtenFound = writtenKept.map((label) => classifyLabelled(label, whole))
     result.writtenKept = buildReport(writtenFound)
@@ -122,7 +127,7 @@ export function run(options: RunOptions): number {
 }
 
 const USAGE =
-  'usage: npm run eval -- catalogue --data FILE [--collected FILE] [--packages FILE] [--unseen FILE] [--money FILE] [--fresh FILE] [--kept] [--compare] [--misses] [--write]; --write needs all but --collected'
+  'usage: npm run eval -- catalogue --data FILE [--collected FILE] [--packages FILE] [--unseen FILE] [--money FILE] [--fresh FILE] [--deals FILE] [--kept] [--compare] [--misses] [--write]; --write needs all but --collected and --deals'
 
 function readOptional(file: unknown, labels: string): Labelled[] {
   return typeof file === 'string' ? readLabels(readTools(file), labels) : []

@@ -32,7 +32,8 @@ const DIGEST_CHARS = 12
 /**
  * The labels of these definitions; one whose definition has changed has none. `labels.tsv` is of
  * published servers, `collected.tsv` of servers in public repositories, `packages.tsv`, `unseen.tsv`,
- * `money.tsv` and `fresh.tsv`, one after the other, of servers that were installed and asked for their tools.
+ * `money.tsv`, `fresh.tsv` and `deals.tsv`, one after the other, of servers that were installed and asked for
+ * their tools.
  */
 export function readLabels(tools: readonly ToolDefinition[], file = 'labels.tsv'): Labelled[] {
   const known = new Map(

@@ -19,6 +19,10 @@ Financial | bazaar | accept_offer | Accept the offer of a buyer | offer_id
 Financial | adsmanager-ads | resume_campaign | Resume a campaign | campaign_id
 Financial | chain | deploy_token | Deploy a token for trading on the open market | symbol,amount
 Financial | chain | claim_fees | Claim the swap fees of a liquidity position | pool
+Financial | club | create_transfers | Creates a new transfer between accounts | amount,currency,destination_id,origin_id
+Financial | chain | approve | Approve an amount of a token to an address | tokenAddress,spender,amount
+Financial | chain | create_fungible_token | Creates a token | tokenName,tokenSymbol,initialSupply
+Write | parcels | create_label | Create a label for a parcel | recipient,destination,weight
 Write | statistics-analytics | send_purchase | Send a purchase event | transaction_id,value,currency
 Write | ledgerbooks | create_vendor_payment | Record a vendor payment | vendor_id,amount
 Write | groceries | prefill_cart | Add products to the cart; this never places an order | items

@@ -186,6 +186,18 @@ export const MONEY_RULES: readonly Rule[] = [
     and: /\+(?:money|deal)\./,
   },
   {
+    feature: 'moves an amount to somebody',
+    act: /^name:(?:make|change|send|settle|pay|trade)$|^name=(?:approve|authorize|move)$/,
+    with: /^arg:payee$/,
+    and: /^arg:money$/,
+    without: /^says:(?:moves no money|only reads)$/,
+  },
+  {
+    feature: 'issues a token',
+    act: /^(?:name|text):(?:make|deploy)$|^(?:name|text)=(?:mint|launch|issue)$/,
+    with: /^arg:supply$/,
+  },
+  {
     feature: 'sends a transaction',
     act: /^name=(?:send|sign|broadcast)$/,
     with: /^name\.act\+deal\.object$/,

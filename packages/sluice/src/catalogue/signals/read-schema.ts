@@ -67,8 +67,13 @@ const ARGUMENTS: readonly (readonly [string, RegExp])[] = [
   ],
   [
     'arg:buyer',
-    /^(?:customer_?(?:name|email|phone)|billing_?\w*|shipping_?\w*|buyer\w*|payment_?(?:method|type|info)|payer\w*|adults|travell?ers|passengers|tip_?amount|check_?in|check_?out)$/i,
+    /^(?:customer_?(?:name|email|phone)|billing_?\w*|shipping_?\w*|buyer\w*|card_?id|payment_?(?:method|type|info)(?:_?id)?|payer\w*|adults|travell?ers|passengers|tip_?amount|check_?in|check_?out)$/i,
   ],
+  [
+    'arg:payee',
+    /^(?:spender|payee|beneficiary|recipient|destination|receiver|to_?account|from_?account|origin|source_?account)(?:_?(?:id|address|account|account_?id|wallet))?$/i,
+  ],
+  ['arg:supply', /^(?:total|initial|max)_?supply$|^token_?symbol$|^royalty\w*$|^pre_?sale$/i],
   ['arg:memo', /^(?:owner_?)?notes?$|^tags$|^metafields$|^tracking_?\w*$/i],
   ['arg:prompt', /^prompts?$/i],
   ['arg:rehearsal', /^(?:dry_?run|preview|simulate|validate_?only)$/i],
