@@ -26,12 +26,14 @@ export function Usage({
     <>
       <span className="usage-line" title={describeTokens(value, hasBefore ? period.before : '')}>
         {period.says}: {short(totals.tokens)} tokens{' '}
-        {hasBefore && <Change now={totals.tokens} before={before.tokens} />}
+        {hasBefore && before.tokens > 0 && <Change now={totals.tokens} before={before.tokens} />}
       </span>
       {hasCost && (
         <span className="usage-line" title={models.map(describeCost).join('\n')}>
           cost {money(totals.cost)}{' '}
-          {hasBefore && <Change now={totals.cost} before={before.cost} format={money} />}
+          {hasBefore && before.cost > 0 && (
+            <Change now={totals.cost} before={before.cost} format={money} />
+          )}
         </span>
       )}
       {!hasBefore && <span className="usage-line">known since {minute(knownSinceMs)}</span>}
