@@ -24,7 +24,7 @@ import { CHAINS_AFTER } from '../../store/postgres/statements.ts'
 import type { Overview } from '../contract/contract-overview.ts'
 import { LedgerReader } from './ledger-reader.ts'
 import { readFigures } from './overview.test-support.ts'
-import type { OverviewRequest } from './overview.ts'
+import type { TimeRange } from './time-range.ts'
 
 const postgres = findPostgres()
 const START_MS = 1_800_000_000_000
@@ -107,7 +107,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('all gates', postgres)
 
   const DAY = { sinceMs: START_MS - 1_000, untilMs: START_MS + 86_400_000 }
   /** Once the store has answered. */
-  async function readOverview(reader: LedgerReader, stretch: OverviewRequest): Promise<Overview> {
+  async function readOverview(reader: LedgerReader, stretch: TimeRange): Promise<Overview> {
     for (;;) {
       const overview = await reader.ask('overview', stretch)
       if (overview.notFollowed === undefined && overview.behind === 0) return overview

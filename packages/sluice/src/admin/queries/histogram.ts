@@ -21,6 +21,7 @@ import {
   SUGGESTION_WORDS_MAX,
 } from '../contract/console-limits.ts'
 import type { CallHistogram } from '../contract/contract-overview.ts'
+import type { TimeRange } from './time-range.ts'
 
 /** Yields after each part. */
 export type WorkInParts<Result> = Generator<undefined, Result, undefined>
@@ -102,12 +103,6 @@ export function splitStretch(
   const minutes = Math.ceil((untilMs - sinceMs + MINUTE_MS) / intervalsMax / MINUTE_MS)
   const startMs = Math.floor(sinceMs / MINUTE_MS) * MINUTE_MS
   return { startMs, intervalMs: minutes * MINUTE_MS }
-}
-
-interface TimeRange {
-  readonly sinceMs: number
-  /** Exclusive. */
-  readonly untilMs: number
 }
 
 /** The first one ends with a minute, as do all but the last. */

@@ -43,10 +43,11 @@ import type { LiveRows } from '../contract/contract-live.ts'
 import type { CallHistogram, LedgerNames, Overview } from '../contract/contract-overview.ts'
 import { type CallContext, callRecord } from './call-views.ts'
 import { type NamesRequest, readHistogram, readNames, type WorkInParts } from './histogram.ts'
-import { type OverviewRequest, readOverview } from './overview.ts'
+import { readOverview } from './overview.ts'
 import { PolicyDrafts } from './policy-drafts.ts'
 import type { CallAddress, CallLookup, DraftRequest, ExportPageRequest } from './read-requests.ts'
 import { findSearchPart } from './search-parts.ts'
+import type { TimeRange } from './time-range.ts'
 
 interface IndexingOptions {
   readonly waitMs: number
@@ -267,7 +268,7 @@ export class LedgerQueries {
     return { events, ...this.#notFollowed }
   }
 
-  overview(request: OverviewRequest): Overview {
+  overview(request: TimeRange): Overview {
     const { index, behind } = this.#searched()
     return { ...readOverview(index.database, request), behind, ...this.#notFollowed }
   }

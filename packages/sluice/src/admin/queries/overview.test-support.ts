@@ -5,7 +5,7 @@ import { toOutcomeLabel } from '../../core/outcome-label.ts'
 import type { DecisionRecord, LedgerRecord } from '../../ledger/records/record.ts'
 import { OVERVIEW_TOP } from '../contract/console-limits.ts'
 import type { CountedName, OutcomeCounts, Overview } from '../contract/contract-overview.ts'
-import type { OverviewRequest } from './overview.ts'
+import type { TimeRange } from './time-range.ts'
 
 export type OverviewFigures = Pick<
   Overview,
@@ -14,7 +14,7 @@ export type OverviewFigures = Pick<
 
 export function countOverview(
   records: readonly LedgerRecord[],
-  { sinceMs, untilMs }: OverviewRequest,
+  { sinceMs, untilMs }: TimeRange,
 ): OverviewFigures {
   const calls = records.filter(
     (record): record is DecisionRecord => record.kind === 'intent' || record.kind === 'refusal',

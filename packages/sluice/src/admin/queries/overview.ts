@@ -14,20 +14,15 @@ import { USUAL_WORDS } from '../../ledger/records/files.ts'
 import { OVERVIEW_INTERVALS, OVERVIEW_TOP } from '../contract/console-limits.ts'
 import type { CountedName, OutcomeCounts, Overview } from '../contract/contract-overview.ts'
 import { type CountedRow, countStretch, splitStretch, toIntervals } from './histogram.ts'
-
-export interface OverviewRequest {
-  readonly sinceMs: number
-  readonly untilMs: number
-}
+import { getPeriodBefore, type TimeRange } from './time-range.ts'
 
 export function readOverview(
   index: DatabaseSync,
-  { sinceMs, untilMs }: OverviewRequest,
+  { sinceMs, untilMs }: TimeRange,
 ): Omit<Overview, 'behind'> {
-  const lengthMs = Math.max(1, untilMs - sinceMs)
   const lengths = splitStretch(sinceMs, untilMs, OVERVIEW_INTERVALS)
   const rows = countStretch(index, EVERYTHING, { sinceMs, untilMs, ...lengths })
-  const earlier = { sinceMs: sinceMs - lengthMs, untilMs: sinceMs }
+  const earlier = getPeriodBefore({ sinceMs, untilMs })
   return {
     sinceMs,
     untilMs,
@@ -51,7 +46,7 @@ function findFirst(index: DatabaseSync): number | null {
 const EVERYTHING = { where: '', values: [] } as const
 
 /** One interval that is longer than the stretch. */
-function toOne({ sinceMs, untilMs }: OverviewRequest): {
+function toOne({ sinceMs, untilMs }: TimeRange): {
   readonly startMs: number
   readonly intervalMs: number
 } {
@@ -95,7 +90,7 @@ function toNames(rows: readonly NamedRow[]): CountedName[] {
 function countNames(
   index: DatabaseSync,
   column: CountedColumn,
-  { sinceMs, untilMs }: OverviewRequest,
+  { sinceMs, untilMs }: TimeRange,
 ): CountedName[] {
   const [first, end] = [Math.ceil(sinceMs / HOUR_MS), Math.floor(untilMs / HOUR_MS)]
   const calls = (from: number, to: number) =>

@@ -3,14 +3,11 @@
 import type { ModelTotals, UsageRange } from '../../agents/journal/model-usage.ts'
 import type { ModelUsageReport } from '../../agents/step-thread/operation-results.ts'
 import type { AgentUsage, UsageFigures } from '../contract/contract-overview.ts'
+import { getPeriodBefore } from './time-range.ts'
 
 /** The stretch, and the one of the same length before it. */
-export function toUsageRanges({ sinceMs, untilMs }: UsageRange): [UsageRange, UsageRange] {
-  const beforeMs = sinceMs - Math.max(1, untilMs - sinceMs)
-  return [
-    { sinceMs, untilMs },
-    { sinceMs: beforeMs, untilMs: sinceMs },
-  ]
+export function toUsageRanges(stretch: UsageRange): [UsageRange, UsageRange] {
+  return [stretch, getPeriodBefore(stretch)]
 }
 
 export function toAgentUsage(

@@ -19,6 +19,7 @@ import { migrate } from '../../store/postgres/migrate.ts'
 import { Bench, call, configOf, coreImage, LIMITS } from '../agents.test-support.ts'
 import type { Database } from './database.ts'
 import type { EventJournal, JournalEntry } from './event-journal.ts'
+import { IDLE, NO_USAGE } from './idle-summary.test-support.ts'
 import { Journal } from './journal.ts'
 import { MemoryJournal } from './memory-journal.test-support.ts'
 import { newFamily, rowOf } from './new-rows.ts'
@@ -26,21 +27,6 @@ import type { PostgresDatabase } from './postgres-database.ts'
 import type { AgentRow } from './rows.ts'
 import { SlowJournal } from './slow-journal.test-support.ts'
 
-const NO_USAGE = { inputTokens: 0, outputTokens: 0, totalTokens: 0, costMicros: null }
-const IDLE: Summary = {
-  state: 'idle',
-  turnCount: 0,
-  toolCallCount: 0,
-  fileCount: 0,
-  fileBytes: 0,
-  todos: { pending: 0, in_progress: 0, completed: 0, cancelled: 0 },
-  usage: NO_USAGE,
-  stop: null,
-  waitingFor: null,
-  wakeAt: null,
-  runId: null,
-  queued: 0,
-}
 const NOTHING: StepResult = {
   effects: [],
   dropped: [],

@@ -11,7 +11,7 @@ import {
   startPostgres,
 } from '../../../../../test/support/postgres.ts'
 import { scratchDirectory } from '../../../../../test/support/scratch.ts'
-import type { JournalEvent, Price, Summary } from '../../guest/protocol.ts'
+import type { JournalEvent, Price } from '../../guest/protocol.ts'
 import { parsePostgresUrl } from '../../store/postgres/address.ts'
 import { BlockingTransaction } from '../../store/postgres/blocking-transaction.ts'
 import { PostgresConnections } from '../../store/postgres/connections.ts'
@@ -21,6 +21,7 @@ import { bench, LIMITS } from '../agents.test-support.ts'
 import { USAGE_KEPT_MS } from '../shared/limits.ts'
 import { copyAgents } from './copy-tables.ts'
 import type { JournalEntry } from './event-journal.ts'
+import { IDLE } from './idle-summary.test-support.ts'
 import { Journal } from './journal.ts'
 import type { ModelTotals, UsageRange } from './model-usage.ts'
 import type { AgentRow } from './rows.ts'
@@ -28,20 +29,6 @@ import type { AgentRow } from './rows.ts'
 const [MINUTE_MS, HOUR_MS] = [60_000, 3_600_000]
 /** The beginning of an hour. */
 const START_MS = 1_800_000_000_000
-const IDLE: Summary = {
-  state: 'idle',
-  turnCount: 0,
-  toolCallCount: 0,
-  fileCount: 0,
-  fileBytes: 0,
-  todos: { pending: 0, in_progress: 0, completed: 0, cancelled: 0 },
-  usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0, costMicros: null },
-  stop: null,
-  waitingFor: null,
-  wakeAt: null,
-  runId: null,
-  queued: 0,
-}
 
 /** Of a model each; the second one is cheap, the third has no price. */
 const AGENTS: readonly { readonly model: string; readonly price: Price | null }[] = [

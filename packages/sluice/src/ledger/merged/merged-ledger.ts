@@ -8,7 +8,10 @@ import { join } from 'node:path'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { StoreError } from '../../store/errors.ts'
 import { storeFault } from '../../store/files/faults.ts'
+import type { ChainHead } from '../../store/postgres/batch.ts'
+import type { FollowedRecord } from '../../store/postgres/follow-chains.ts'
 import { openDatabase, openReadOnly } from '../../store/sqlite/open.ts'
+import { prepareAll } from '../../store/sqlite/prepare.ts'
 import { readBase } from '../chain/base.ts'
 import { asBuffer, HASH_BYTES, listRecordSpans } from '../chain/block.ts'
 import { readHead } from '../chain/read.ts'
@@ -19,24 +22,10 @@ import { header, readHeader } from '../records/header.ts'
 import { BLOCK_BYTES_MAX } from '../records/limits.ts'
 import { findMerged } from './origins.ts'
 
-/** A record of one gate, as the shared store has it. */
-export interface GateRecord {
-  readonly gate: string
-  readonly seq: number
-  readonly text: string
-  /** The hash after it in the chain of its gate, 32 bytes as latin1. */
-  readonly hash: string
-}
-
 interface OpenCall {
   readonly gate: string
   readonly seq: number
   readonly merged: number
-}
-
-interface LastRecord {
-  readonly seq: number
-  readonly hash: string
 }
 
 const STATEMENTS = {
@@ -62,11 +51,7 @@ export class MergedLedger {
     this.#directory = directory
     this.#database = openDatabase(mergedFile(directory))
     this.#inode = readInode(directory)
-    const prepared = Object.entries(STATEMENTS).map(([name, sql]) => [
-      name,
-      this.#database.prepare(sql),
-    ])
-    this.#statements = Object.fromEntries(prepared)
+    this.#statements = prepareAll(this.#database, STATEMENTS)
   }
 
   /** False if the file was deleted or replaced since it was opened. */
@@ -75,7 +60,7 @@ export class MergedLedger {
   }
 
   /** The last record of each gate. */
-  get chains(): Map<string, LastRecord> {
+  get chains(): Map<string, ChainHead> {
     const rows = this.#database.prepare('SELECT gate, seq, hash FROM chains').all()
     return new Map(
       rows.map(({ gate, seq, hash }) => [
@@ -87,7 +72,7 @@ export class MergedLedger {
 
   /** All of them or, with a StoreError, none. If a gate has dropped records that are not here, what is before the
    * first one that it has left is removed: it is not complete. */
-  append(records: readonly GateRecord[]): void {
+  append(records: readonly FollowedRecord[]): void {
     this.#commit(() => {
       const writing = new MergedBlocks(this.#statements, readHead(this.#database))
       for (const record of records) writing.add(record)
@@ -102,7 +87,9 @@ export class MergedLedger {
    */
   drop(dropped: ReadonlyMap<string, number>): void {
     const lasts = [...dropped].map(([gate, seq]) => findMerged(this.#database, gate, seq))
-    this.#commit(() => this.#dropUpTo(Math.max(0, ...lasts)))
+    const through = Math.max(0, ...lasts)
+    // Mostly nothing is: no lock is taken for it.
+    if (through > readBase(this.#database).seq) this.#commit(() => this.#dropUpTo(through))
   }
 
   #dropUpTo(through: number): void {
@@ -189,7 +176,7 @@ export function openMergedReadOnly(directory: string): DatabaseSync {
 /** What one transaction adds. */
 class MergedBlocks {
   readonly #statements: Statements
-  readonly #chains = new Map<string, LastRecord>()
+  readonly #chains = new Map<string, ChainHead>()
   /** By gate and number, calls of this transaction without an outcome so far. */
   readonly #open = new Map<string, OpenCall>()
   /** The last record that is older than one which a gate has dropped; 0 if there is none. */
@@ -203,13 +190,13 @@ class MergedBlocks {
   #run: { readonly gate: string; readonly next: number } | undefined
 
   /** After the record `seq`, whose hash is `hash`. */
-  constructor(statements: Statements, { seq, hash }: LastRecord) {
+  constructor(statements: Statements, { seq, hash }: ChainHead) {
     this.#statements = statements
     this.#seq = seq
     this.#hash = hash
   }
 
-  add(record: GateRecord): void {
+  add(record: FollowedRecord): void {
     const { gate, seq, hash } = record
     const last = this.#chains.get(gate) ?? this.#statements.last.get(gate)
     if (Number(last?.seq ?? 0) + 1 !== seq) this.incomplete = this.#seq
@@ -239,7 +226,7 @@ class MergedBlocks {
   }
 
   /** Its text with the numbers of the copy; undefined for an outcome whose call is not in it, or has one. */
-  #renumber({ gate, seq, text }: GateRecord): string | undefined {
+  #renumber({ gate, seq, text }: FollowedRecord): string | undefined {
     if (!readHeader(Buffer.from(text.slice(0, 128)), 0) || header.seq !== seq)
       throw new LedgerError(
         'LEDGER_BROKEN',
@@ -249,13 +236,13 @@ class MergedBlocks {
     const { kind, intent, end } = header
     const merged = this.#seq + 1
     this.#atMs = Math.max(this.#atMs, header.atMs)
-    const rest = text.slice(`[1,${seq}`.length)
+    const start = `[1,${seq}`.length
     const key = `${gate} ${kind === KINDS.outcome ? intent : seq}`
     if (kind === KINDS.intent) this.#open.set(key, { gate, seq, merged })
-    if (kind !== KINDS.outcome) return `[1,${merged}${rest}`
+    if (kind !== KINDS.outcome) return `[1,${merged}${text.slice(start)}`
     const call = this.#endCall(key, gate, intent)
     if (call === undefined) return undefined
-    return `[1,${merged}${text.slice(`[1,${seq}`.length, end)}${call}${text.slice(end + String(intent).length)}`
+    return `[1,${merged}${text.slice(start, end)}${call}${text.slice(end + String(intent).length)}`
   }
 
   #endCall(key: string, gate: string, intent: number): number | undefined {

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { StoreError } from '../../store/errors.ts'
 import { openDatabase } from '../../store/sqlite/open.ts'
+import { prepareAll } from '../../store/sqlite/prepare.ts'
 import { readBase } from '../chain/base.ts'
 import { asBuffer, hashAfter, listRecordSpans, recordText } from '../chain/block.ts'
 import { hashLeaf, Peaks } from '../chain/merkle.ts'
@@ -69,11 +70,7 @@ export class RecordIndex {
     this.#options = options
     this.database = openIndex(directory)
     this.#check()
-    const prepared = Object.entries(STATEMENTS).map(([name, sql]) => [
-      name,
-      this.database.prepare(sql),
-    ])
-    this.#statements = Object.fromEntries(prepared)
+    this.#statements = prepareAll(this.database, STATEMENTS)
   }
 
   /** The root over `SUBTREE_LEAVES` leaves from `first` on; undefined if it is not known. */

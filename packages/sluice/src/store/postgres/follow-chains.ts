@@ -12,6 +12,7 @@ import { type ChainHead, chainHash, FIRST_HASH } from './batch.ts'
 import type { PostgresConnections, Row } from './connections.ts'
 import { CHAINS_AFTER, FOLLOWED_HEADS } from './statements.ts'
 
+/** A record of one gate, with the hash after it in the chain of that gate. */
 export interface FollowedRecord extends ChainHead {
   readonly gate: string
   readonly text: string
