@@ -237,8 +237,10 @@ const NO_SPAN = { sinceMs: 0, untilMs: 1 }
 const NONE: readonly CallRecord[] = []
 const getSeq = ({ seq }: CallRecord): number => seq
 
+type Verified = VerificationView & { readonly atMs: number }
+
 function Verify(): JSX.Element {
-  const [result, setResult] = useState<(VerificationView & { readonly atMs: number }) | 'busy'>()
+  const [result, setResult] = useState<Verified | 'busy'>()
   const verify = () => {
     setResult('busy')
     post<VerificationView>('/ledger/verify').then(
@@ -257,14 +259,34 @@ function Verify(): JSX.Element {
       {result !== undefined && result !== 'busy' && (
         <div role="status">
           <Notice kind={result.ok ? 'good' : 'bad'}>
-            {result.ok ? (
-              `${count(result.records)} records${result.gate === undefined ? '' : ` of the gate ${result.gate}`} are as they were written (${millis(result.durationMs)}, at ${clock(result.atMs)})`
-            ) : (
-              <UntrustedText text={result.says} />
-            )}
+            <p>{result.ok ? describeVerified(result) : <UntrustedText text={result.says} />}</p>
+            <NotVerified {...result} />
           </Notice>
         </div>
       )}
     </>
   )
 }
+
+function describeVerified({ records, signedUpTo, gate, durationMs, atMs }: Verified): string {
+  const whose = gate === undefined ? '' : ` of the gate ${gate}`
+  const signed = signedUpTo === 0 ? 'no checkpoint yet' : `signed up to record ${count(signedUpTo)}`
+  return `${count(records)} records${whose} are as they were written (${signed}; ${millis(durationMs)}, at ${clock(atMs)})`
+}
+
+/** Says plainly whose chains the answer is not about. */
+function NotVerified({ gate, notVerified }: VerificationView): JSX.Element | null {
+  if (gate === undefined || notVerified?.length === 0) return null
+  const others =
+    notVerified == null
+      ? 'those of other gates'
+      : `those of ${notVerified.slice(0, GATES_NAMED).join(', ')}${notVerified.length > GATES_NAMED ? ` and ${notVerified.length - GATES_NAMED} more` : ''}`
+  return (
+    <p className="muted">
+      Only the chain of {gate} was verified, not {others}. <code>sluice ledger verify --store</code>{' '}
+      verifies all.
+    </p>
+  )
+}
+
+const GATES_NAMED = 5

@@ -15,6 +15,7 @@ import { policyEndpoints } from './endpoints/policy-endpoints.ts'
 import { serversEndpoints } from './endpoints/servers-endpoints.ts'
 import { settingsEndpoints } from './endpoints/settings-endpoints.ts'
 import { tryCallEndpoint } from './endpoints/try-call-endpoint.ts'
+import { verifyEndpoint } from './endpoints/verify-endpoint.ts'
 import type { Endpoint } from './http/endpoint.ts'
 import { ConsolePage } from './http/serve-console.ts'
 import { LedgerReader } from './queries/ledger-reader.ts'
@@ -38,9 +39,8 @@ export function startConsole(
   const gate = cluster?.name
   const hub = new LiveHub({ meter, watch, nowMs, gate })
   const isMerged = cluster !== undefined
-  // In threads of their own: the whole chain takes minutes, for which other questions would wait.
-  const verifier = new LedgerReader({ directory })
-  const checker = isMerged ? new LedgerReader({ directory, isMerged }) : verifier
+  // In a thread of its own: the whole index takes seconds, for which other questions would wait.
+  const checker = new LedgerReader({ directory, isMerged })
   const reader = new LedgerReader({ directory, isMerged, store: cluster?.store }, checker)
   const store = new ConsoleStore(config.data)
   const flushTools = () => tools.flush()
@@ -49,15 +49,10 @@ export function startConsole(
     ruleTextOf(policies.documents, policy, pointer)
   const recordAs = (name: string) => (detail: JsonObject) =>
     parts.ledger.event({ atMs: nowMs(), name, detail })
-  const verify = async () => {
-    const verified = await verifier.ask('verify', undefined as never)
-    // That it is whole again is for the gate's own verification to say, which reads the checkpoints too.
-    if (!verified.ok && parts.alerts !== undefined) parts.alerts.chainProblem = verified.says
-    return gate === undefined ? verified : { ...verified, gate }
-  }
   return {
     endpoints: [
-      ...liveEndpoints({ hub, reader, verify, ruleText, nameSession, nowMs }),
+      ...liveEndpoints({ hub, reader, ruleText, nameSession, nowMs }),
+      verifyEndpoint(parts),
       ...exportEndpoints({ reader, record: recordAs('export'), nowMs }),
       ...policyEndpoints({ policies, store, reader, reload, flushTools, nowMs }),
       ...agentsEndpoints(agents, reader),
@@ -74,7 +69,6 @@ export function startConsole(
       hub.close()
       store.close()
       void reader.close()
-      void verifier.close()
       void checker.close()
     },
   }

@@ -88,11 +88,16 @@ export interface LedgerEvents {
   readonly notFollowed?: string
 }
 
+/** `POST /api/ledger/verify`. */
 export interface VerificationView {
-  /** Whose chain it is, where gates share a store. */
+  /** Where gates share a store: whose chain was verified, and the gates whose chains were not; null if the
+   * store does not say which there are. */
   readonly gate?: string
+  readonly notVerified?: readonly string[] | null
   readonly ok: boolean
   readonly records: number
+  /** The newest record that a signed checkpoint covers; 0 if there is none. */
+  readonly signedUpTo: number
   readonly durationMs: number
   /** If it does not fit together, and how. */
   readonly says: string

@@ -1,9 +1,9 @@
 // Calls as they pass and calls on record: the stream of Live, pages of the ledger, one call explained,
-// events, verify. Everything here only looks; reading is done in a thread of its own.
+// events. Everything here only looks; reading is done in a thread of its own.
 
 import { z } from 'zod'
 import { OUTCOME_LABELS } from '../../core/outcome-label.ts'
-import type { CallExplanation, VerificationView } from '../contract/contract-console.ts'
+import type { CallExplanation } from '../contract/contract-console.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import { EventStreamResponse } from '../http/events.ts'
@@ -16,7 +16,6 @@ import { STRETCH, toStretch } from './stretch.ts'
 export interface LiveEndpointParts {
   readonly hub: LiveHub
   readonly reader: LedgerReader
-  readonly verify: () => Promise<VerificationView>
   /** The rule of a pointer, as written in the document in force. */
   readonly ruleText: (policy: string, pointer: string) => CallExplanation['ruleText']
   /** What a session is called; its id if that is not known any more. */
@@ -58,7 +57,7 @@ const ADDRESS = z.strictObject({
 })
 
 export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
-  const { hub, reader, verify, ruleText, nameSession, nowMs } = parts
+  const { hub, reader, ruleText, nameSession, nowMs } = parts
   return [
     endpoint({
       method: 'GET',
@@ -120,13 +119,6 @@ export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
       role: 'viewer',
       summary: 'what happened to the gate itself: starts, policies, pins, freezes, people',
       handle: () => reader.ask('events', undefined as never),
-    }),
-    endpoint({
-      method: 'POST',
-      path: '/api/ledger/verify',
-      role: 'viewer',
-      summary: 'walk the whole chain and say whether it is as it was written',
-      handle: verify,
     }),
     endpoint({
       method: 'GET',

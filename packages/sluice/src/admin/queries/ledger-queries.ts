@@ -1,6 +1,5 @@
-// What is read of the ledger for the console: pages of calls, one call, events, the last minutes, the
-// whole chain verified, a policy tried on the last day. Runs in ledger-reader-thread.ts, beside the gate:
-// none of it may hold up a call.
+// What is read of the ledger for the console: pages of calls, one call, events, the last minutes, a policy
+// tried on the last day. Runs in ledger-reader-thread.ts, beside the gate: none of it may hold up a call.
 
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
@@ -19,7 +18,6 @@ import { type IndexOptions, RecordIndex } from '../../ledger/query/record-index.
 import { SessionNames } from '../../ledger/query/session-names.ts'
 import { MERGED_FOLDER } from '../../ledger/records/files.ts'
 import type { DecisionRecord, LedgerRecord, OutcomeRecord } from '../../ledger/records/record.ts'
-import { verifyLedger } from '../../ledger/verify/verify.ts'
 import {
   CALL_FOUND_WITHIN_MS,
   CALL_READ_RECORDS_MAX,
@@ -37,7 +35,6 @@ import type {
   LedgerEvents,
   LedgerPage,
   PolicyDraft,
-  VerificationView,
 } from '../contract/contract-console.ts'
 import type { LiveRows } from '../contract/contract-live.ts'
 import type { CallHistogram, LedgerNames, Overview } from '../contract/contract-overview.ts'
@@ -324,14 +321,6 @@ export class LedgerQueries {
       from,
       originOf: this.#originOf,
     })
-  }
-
-  verify(): VerificationView {
-    const beganMs = performance.now()
-    const { records, problems } = verifyLedger(this.#ledger, { index: this.#index?.database })
-    const durationMs = Math.round(performance.now() - beganMs)
-    const says = problems.map(({ message }) => message).join('\n')
-    return { ok: problems.length === 0, records, durationMs, says }
   }
 
   tools(request: Pick<DraftRequest, 'documents' | 'name'>): BoardTool[] {

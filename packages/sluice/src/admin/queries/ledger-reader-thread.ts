@@ -46,7 +46,6 @@ export interface ReadRequest {
     | 'histogram'
     | 'names'
     | 'past'
-    | 'verify'
     | 'checkIndex'
     | 'noteRebuilt'
     | 'tools'
@@ -70,7 +69,6 @@ parentPort?.on('message', (request: ReadRequest | GiveUpRequest) => {
 /** What is not about recorded calls, or only about this gate's. */
 const NEEDS_NO_NEWS: ReadonlySet<ReadRequest['ask']> = new Set([
   'past',
-  'verify',
   'checkIndex',
   'noteRebuilt',
   'tools',

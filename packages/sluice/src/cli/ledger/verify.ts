@@ -5,20 +5,19 @@
 import type { Command } from 'commander'
 import { findCheckpointFault } from '../../ledger/chain/checkpoint.ts'
 import type { LocatedCheckpoint } from '../../ledger/chain/checkpoint-file.ts'
-import { openIndexReadOnly } from '../../ledger/chain/read.ts'
 import { recordJson } from '../../ledger/export/record-json.ts'
 import { PROBLEMS_MAX } from '../../ledger/records/limits.ts'
 import { checkProof, readProof } from '../../ledger/verify/proof.ts'
-import type { IntegrityProblem } from '../../ledger/verify/verifier.ts'
-import { type TrustedHead, verifyLedger } from '../../ledger/verify/verify.ts'
+import type { TrustedHead } from '../../ledger/verify/verify.ts'
+import { verifyDirectory } from '../../ledger/verify/verify-directory.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural } from '../../terminal/output.ts'
 import { readText } from '../../terminal/read-input.ts'
 import { addDirectoryOptions } from '../connect/find-data.ts'
-import { checkpointsBeside, gather, ownKey, readAllCheckpoints, readKeys } from './keys.ts'
+import { gather, ownKey, readAllCheckpoints, readKeys } from './keys.ts'
 import { recordLine } from './lines.ts'
-import { withCliErrors, withLedger } from './source.ts'
+import { withCliErrors } from './source.ts'
 
 interface Options {
   data: string
@@ -72,20 +71,14 @@ export function addLedgerVerify(parent: Command, answer: SetExitCode): void {
 function verify(options: Options, output: Output): 0 | 1 {
   const noted = options.head === undefined ? [] : [readHeadNote(options.head)]
   const keysGiven = readKeys(options.key ?? [])
-  return withLedger(options.data, (ledger) => {
-    const bad: IntegrityProblem[] = []
-    const beside = checkpointsBeside(options.data, ({ message }) =>
-      bad.push({ seq: 0, kind: 'unreadable', message }),
-    )
-    const checkpoints = [...beside, ...readAllCheckpoints(options.checkpoint ?? [])]
+  return withCliErrors(() => {
+    const checkpoints = readAllCheckpoints(options.checkpoint ?? [])
     const own = ownKey(options.data)
     const keys = keysGiven.length > 0 ? keysGiven : own === undefined ? undefined : [own]
     const tree = options.tree === true
-    const index = openIndexReadOnly(options.data)
-    const request = { noted, checkpoints, tree, index, ...(keys === undefined ? {} : { keys }) }
-    const { records, dropped, head, checkpoint, ...found } = verifyLedger(ledger, request)
-    index?.close()
-    const problems = [...bad, ...found.problems]
+    const request = { noted, checkpoints, tree, ...(keys === undefined ? {} : { keys }) }
+    const verified = verifyDirectory(options.data, request)
+    const { records, dropped, head, checkpoint, problems } = verified
     const ok = problems.length === 0
     output.value({ ok, records, dropped, head, checkpoint, problems })
     for (const { message } of problems) output.line(`${output.paint('red', 'broken')}: ${message}`)
@@ -98,7 +91,7 @@ function verify(options: Options, output: Output): 0 | 1 {
     const dim = (text: string) => output.line(output.paint('dim', text))
     if (dropped > 0) dim(`records 1 to ${dropped} were dropped after their time`)
     if (checkpoint > 0)
-      dim(`signed up to record ${checkpoint} (${plural(checkpoints.length, 'checkpoint')})`)
+      dim(`signed up to record ${checkpoint} (${plural(verified.checkpoints, 'checkpoint')})`)
     if (records > 0 && checkpoint === 0)
       dim('no checkpoint: that the end was cut off could not be seen')
     if (ok && records > 0) dim(`head ${head.seq}:${head.hash}`)

@@ -220,6 +220,7 @@ test('what is new since the last look is told, once, and again when it is over',
   const meter = new Meter()
   const state = { failing: ['c'], held: ['d0'], tools: ['old'], limits: [] as string[] }
   let [ledger, isLive]: ['writing' | 'reserve', boolean] = ['writing', true]
+  const problems: string[] = []
   const gate: WatchedGate = {
     config,
     alerts,
@@ -248,6 +249,7 @@ test('what is new since the last look is told, once, and again when it is over',
         share: 0.8,
       })),
     ledgerState: () => ledger,
+    verified: () => ({ problems }),
     gates: async () => [
       { name: 'g1', isLive: false, state: 'ready' } as never,
       { name: 'g2', isLive, state: 'ready' } as never,
@@ -301,7 +303,7 @@ test('what is new since the last look is told, once, and again when it is over',
   expect(alerts.sent.filter(({ overAtMs }) => overAtMs === undefined)).toMatchObject([
     { kind: 'server', subjects: ['a', 'c'] },
   ])
-  alerts.chainProblem = 'record 1 was edited, or its hash'
+  problems.push('record 1 was edited, or its hash')
   await watch.look()
   expect(sent.at(-1)?.title).toBe('The chain of the ledger does not verify')
 })

@@ -41,8 +41,6 @@ export class Alerts {
   /** The last one of each kind that came too soon, and would not come again by itself. */
   readonly #delayed = new Map<AlertKind, Alert>()
   #sent: readonly ListedAlert[] = []
-  /** What the last verification of the ledger found; undefined if its chain is as it was written. */
-  chainProblem: string | undefined
 
   constructor(options: AlertsOptions) {
     this.#options = options

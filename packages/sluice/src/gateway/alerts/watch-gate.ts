@@ -7,6 +7,7 @@ import type { Alert, AlertKind } from '../../core/alert.ts'
 import type { LedgerState } from '../../ledger/ledger.ts'
 import type { ListedGate } from '../../store/postgres/gate-directory.ts'
 import type { AlertsConfig } from '../config/alerts.ts'
+import type { VerifiedLedger } from '../data/verification-thread.ts'
 import type { Meter } from '../metrics/meter.ts'
 import type { NewTool } from '../tools/new-tools.ts'
 import type { PendingDefinition } from '../tools/pins.ts'
@@ -25,7 +26,7 @@ import { listNames } from './list-names.ts'
 
 export interface WatchedGate {
   readonly config: AlertsConfig
-  readonly alerts: Pick<Alerts, 'raise' | 'settle' | 'flush' | 'chainProblem'>
+  readonly alerts: Pick<Alerts, 'raise' | 'settle' | 'flush'>
   readonly meter: Pick<Meter, 'decisions'>
   readonly servers: () => readonly string[]
   readonly notes: Pick<ServerNotes, 'failureOf'>
@@ -34,6 +35,8 @@ export interface WatchedGate {
   /** Those of which at least this share is used. */
   readonly limits: (share: number) => readonly LimitInUse[]
   readonly ledgerState: () => LedgerState
+  /** What the last verification found; undefined if there was none since the start. */
+  readonly verified: () => Pick<VerifiedLedger, 'problems'> | undefined
   /** Gates of the shared store; undefined if there is none. */
   readonly gates: (() => Promise<readonly ListedGate[]>) | undefined
 }
@@ -173,11 +176,12 @@ export class GateWatch {
   }
 
   #lookAtLedger(): void {
-    const { alerts, ledgerState } = this.#gate
+    const { ledgerState, verified } = this.#gate
     const state = ledgerState()
+    const [problem] = verified()?.problems ?? []
     const faults = [
       ...(state === 'writing' ? [] : ['recording']),
-      ...(alerts.chainProblem === undefined ? [] : ['chain']),
+      ...(problem === undefined ? [] : ['chain']),
     ]
     this.#report('ledger', new Set(faults), ([fault]) =>
       fault === 'recording'
@@ -189,7 +193,7 @@ export class GateWatch {
           }
         : {
             title: 'The chain of the ledger does not verify',
-            facts: [{ name: 'Problem', value: alerts.chainProblem ?? '' }],
+            facts: [{ name: 'Problem', value: problem ?? '' }],
             page: '/ledger',
             overTitle: 'The chain of the ledger verifies again',
           },

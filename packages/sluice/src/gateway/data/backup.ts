@@ -60,7 +60,7 @@ export function backUp(data: string, to: string, now: Date): Manifest {
       'name the data directory of a gate',
     )
   const files = names.map((name) => copyOne(data, to, name))
-  const { head, problems } = verifyDirectory(to)
+  const { head, problems } = verifyCopy(to)
   if (problems.length > 0)
     throw new OperationError(
       `the record does not fit together: ${problems[0]?.message}`,
@@ -71,7 +71,7 @@ export function backUp(data: string, to: string, now: Date): Manifest {
   return manifest
 }
 
-export function verifyDirectory(directory: string) {
+export function verifyCopy(directory: string) {
   const ledger = openLedgerReadOnly(directory)
   try {
     const checkpoints = readCheckpoints(join(directory, CHECKPOINTS_FILE))

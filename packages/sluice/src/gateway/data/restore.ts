@@ -23,7 +23,7 @@ import {
   LEDGER,
   MANIFEST,
   type Manifest,
-  verifyDirectory,
+  verifyCopy,
 } from './backup.ts'
 import { DATA_VERSION } from './data-version.ts'
 
@@ -152,7 +152,7 @@ function checkCopy(copy: string, { files, head }: Manifest): void {
         'it was changed or is damaged: use another backup',
       )
   }
-  const verification = verifyDirectory(copy)
+  const verification = verifyCopy(copy)
   const [problem] = verification.problems
   if (
     problem !== undefined ||

@@ -1,12 +1,7 @@
-// The thread of verify-regularly.ts: walks the whole chain once, compares it with the checkpoints beside it,
-// and ends.
+// The thread of ledger-verification.ts: verifies the ledger of a data directory once, and ends.
 
-import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
-import { readCheckpoints } from '../../ledger/chain/checkpoint-file.ts'
-import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
-import { CHECKPOINTS_FILE } from '../../ledger/records/files.ts'
-import { verifyLedger } from '../../ledger/verify/verify.ts'
+import { verifyDirectory } from '../../ledger/verify/verify-directory.ts'
 
 export interface VerificationRequest {
   readonly directory: string
@@ -14,20 +9,23 @@ export interface VerificationRequest {
   readonly key: string
 }
 
-export interface VerifiedChain {
-  /** The first one; undefined if the chain is as it was written. */
-  readonly problem: string | undefined
+export interface VerifiedLedger {
+  readonly records: number
+  /** The newest record that a checkpoint covers; 0 if there is none. */
+  readonly signedUpTo: number
+  /** The first ones, in words; none if the chain is as it was written. */
+  readonly problems: readonly string[]
+  /** Of the query index, which is only a copy: the next query builds it again. */
+  readonly indexProblems: readonly string[]
 }
 
 const { directory, key } = workerData as VerificationRequest
-const bad: { readonly message: string }[] = []
-// Before the ledger: none may be of records that are not read yet.
-const checkpoints = readCheckpoints(join(directory, CHECKPOINTS_FILE), (error) => bad.push(error))
-const ledger = openLedgerReadOnly(directory)
-try {
-  const { problems } = verifyLedger(ledger, { checkpoints, keys: [key] })
-  const [first] = [...bad, ...problems]
-  parentPort?.postMessage({ problem: first?.message } satisfies VerifiedChain)
-} finally {
-  ledger.close()
-}
+const { records, checkpoint, problems } = verifyDirectory(directory, { keys: [key] })
+const describe = (ofIndex: boolean): string[] =>
+  problems.filter(({ kind }) => (kind === 'index') === ofIndex).map(({ message }) => message)
+parentPort?.postMessage({
+  records,
+  signedUpTo: checkpoint,
+  problems: describe(false),
+  indexProblems: describe(true),
+} satisfies VerifiedLedger)

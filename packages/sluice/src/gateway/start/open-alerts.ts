@@ -12,7 +12,7 @@ import { listNames } from '../alerts/list-names.ts'
 import { StoredAlerts } from '../alerts/stored-alerts.ts'
 import { GateWatch } from '../alerts/watch-gate.ts'
 import type { GateConfig } from '../config/config.ts'
-import { verifyRegularly } from '../data/verify-regularly.ts'
+import type { LedgerVerification } from '../data/ledger-verification.ts'
 import type { Gate } from '../gate.ts'
 import type { Meter } from '../metrics/meter.ts'
 import type { Log } from '../shared/log.ts'
@@ -32,8 +32,7 @@ export interface OpenAlertsParts {
   readonly limits: LimitsInUse
   readonly ledger: Ledger
   readonly store: DatabaseSync
-  /** The key of its checkpoints. */
-  readonly signedBy: string
+  readonly verification: LedgerVerification
   readonly cluster: ClusterOperations | undefined
   readonly log: Log
   readonly base: () => string | undefined
@@ -70,24 +69,14 @@ export function openAlerts(
     limits: (share) => parts.limits.listNearlyFull(share, clockNow()),
     newTools: () => parts.newTools.list(),
     ledgerState: () => ledger.state,
+    verified: () => parts.verification.last,
     gates: cluster === undefined ? undefined : () => cluster.directory.list(),
   })
   const timer = setInterval(() => {
     watch.look().catch((error: Error) => log('warn', 'alerts failed', { why: error.message }))
   }, ALERT_LOOK_MS).unref()
   undo.push(() => clearInterval(timer))
-  if (config.alerts.on.includes('ledger'))
-    undo.push(
-      verifyRegularly({
-        directory: config.data,
-        key: parts.signedBy,
-        everyMs: config.alerts.verifyMs,
-        onVerified: (problem) => {
-          alerts.chainProblem = problem
-        },
-        log,
-      }),
-    )
+  if (config.alerts.on.includes('ledger')) parts.verification.startRegularly(config.alerts.verifyMs)
   gate.onInjection(({ server, tool, principal, session }) => {
     const from = tool === undefined ? { server } : { server, name: tool }
     alerts.raise({

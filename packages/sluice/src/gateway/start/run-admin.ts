@@ -10,6 +10,7 @@ import type { Ledger } from '../../ledger/ledger.ts'
 import type { Alerts } from '../alerts/alerts.ts'
 import type { LimitsInUse } from '../alerts/limits-in-use.ts'
 import type { GateConfig } from '../config/config.ts'
+import type { LedgerVerification } from '../data/ledger-verification.ts'
 import type { AdminSite } from '../front/http/site.ts'
 import type { CommandHandler } from '../front/socket/command-registry.ts'
 import type { Gate } from '../gate.ts'
@@ -51,6 +52,7 @@ export interface AdminParts {
   readonly limits: LimitsInUse
   /** Undefined if the configuration has none. */
   readonly alerts: Alerts | undefined
+  readonly verification: LedgerVerification
   /** Undefined while nothing can be held. */
   readonly approvals: ApprovalService | undefined
   /** The words of the control channel that need no proof here, such as `status`. */

@@ -22,6 +22,7 @@ import { startRetention } from '../data/apply-retention.ts'
 import { BackgroundIndexer } from '../data/background-indexer.ts'
 import { DataLock } from '../data/data-lock.ts'
 import { openGateStore } from '../data/gate-store.ts'
+import { LedgerVerification } from '../data/ledger-verification.ts'
 import { openLedger } from '../data/open-ledger.ts'
 import { restoreState } from '../data/restore-state.ts'
 import { startSnapshots } from '../data/snapshot-state.ts'
@@ -226,7 +227,9 @@ export async function runGate(
     })
     undo.push(() => gate.close('the gate is stopping'))
     const seen = { gate, meter, servers, pins, newTools, limits, cluster: shared }
-    const told = { ledger, signedBy, store, channels, log, base }
+    const verification = new LedgerVerification({ directory: config.data, key: signedBy, log })
+    undo.push(() => verification.close())
+    const told = { ledger, verification, store, channels, log, base }
     const alerts = openAlerts({ config, ...seen, ...told }, undo)
     const isQuiet = () => !gate.isBusy
     const index = new BackgroundIndexer({ directory: config.data, ledger, isQuiet, log })
@@ -319,6 +322,7 @@ export async function runGate(
       newTools,
       limits,
       alerts,
+      verification,
       reload,
       url: () => url,
       control: run,
