@@ -4,9 +4,11 @@
 import type { ServerPlace } from '@sluice/policy/core/call'
 import { DATA_KINDS } from '@sluice/policy/core/data-kinds'
 import { parseDecimal } from '@sluice/policy/core/decimal'
+import type { JsonObject } from '@sluice/policy/core/json'
 import { readsOnly } from '@sluice/policy/core/sql-reads'
 import { runSteps } from '@sluice/policy/core/steps'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
+import { findEgressDenial } from '@sluice/policy/decide/egress'
 import { mentionsProtectedFile } from '@sluice/policy/decide/protected-files'
 import { DOCUMENT_LENGTH_MAX } from '@sluice/policy/document/limits'
 import { nearest } from '@sluice/policy/document/nearest'
@@ -81,6 +83,7 @@ import { readMessages } from '../../packages/sluice/src/protocol/read-message.ts
 import { EventParser } from '../../packages/sluice/src/protocol/sse.ts'
 import { UriTemplate } from '../../packages/sluice/src/protocol/uri-template.ts'
 import { printable, toJson } from '../../packages/sluice/src/terminal/output.ts'
+import { compiled } from '../support/arbitrary-policies.ts'
 import {
   answerOf,
   compileInSlices,
@@ -106,6 +109,8 @@ const ALL_KINDS = new Set(DATA_KINDS)
 const CANARIES = new Map(
   Array.from({ length: CANARIES_MAX }, (_, at) => [`key ${at}`, `ab12-cd34-ef56-${at}`]),
 )
+const EGRESS = compiled({ version: 1, default: 'allow', egress: { 's/*': ['a.example'] } })
+const callOf = (args: JsonObject) => ({ server: 's', name: 't', method: 'tools/call', args })
 const KB = 1_024
 const MB = 1_048_576
 /** What the guard is given of one definition or answer: more is not looked through, and counts as found. */
@@ -257,6 +262,10 @@ export const TEXT_READERS: readonly TextReader[] = [
     const texts = strings(text)
     return () => mentionsProtectedFile(texts, OWN_PATHS, PLACE)
   }),
+  reader('policy: egress, an argument', MESSAGE, (text) =>
+    findEgressDenial(EGRESS, callOf({ text })),
+  ),
+  reader('policy: egress, an address', MESSAGE, (url) => findEgressDenial(EGRESS, callOf({ url }))),
   reader('policy: parsePath', MESSAGE, parsePolicyPath),
   reader('policy: parseUrl', MESSAGE, parseUrl),
   reader('policy: parseEmail', MESSAGE, parseEmail),

@@ -20,6 +20,9 @@ export const ADDRESS_TEXTS: ReadonlyMap<string, readonly string[] | undefined> =
   ['a.example', []],
   ['http: the protocol', []],
   ['HTTPS://B.EXAMPLE', ['b.example']],
+  ['https://a.example\t.c.example/', ['a.example', 'a.example.c.example']],
+  ["https://a.example'@c.example", undefined],
+  ['scp x ann@c.example:y', ['c.example']],
 ])
 
 export const HOSTS = ['a.example', '*.b.example', 'b.example', 'c.example']

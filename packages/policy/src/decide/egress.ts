@@ -5,21 +5,35 @@
 import type { Call } from '../core/call.ts'
 import { isObject, type JsonValue } from '../core/json.ts'
 import { parseUrl } from '../expression/functions/url.ts'
-import { EGRESS_HOSTS_MAX } from '../language/limits.ts'
+import { EGRESS_ADDRESSES_MAX, EGRESS_HOSTS_MAX } from '../language/limits.ts'
 import { TOOL_CALL } from '../language/methods.ts'
 import { isHostListed } from '../model/answer-rule.ts'
 import { type CompiledPolicy, narrowest } from '../model/policy.ts'
 
-/** `scheme://…` up to what cannot be part of an address. */
-const ADDRESS = /[a-z][a-z0-9+.-]{0,30}:\/\/[^\s"'<>`{}|]*/gi
+/** `://…` up to what ends an address in a sentence; what stands before it is its scheme. */
+const ADDRESS = /(?<=[a-z0-9+.-]):\/\/[^\s"'<>`{}|]*/gi
 /** Read as an address by browsers and many servers, and as something else by others. */
-const ODD_ADDRESS = /(?:https?|wss?|ftps?):(?!\/\/)[\\/\w]|(?:https?|wss?|ftps?):\/\/\//i
-const AT_HOST = /^[\w.-]{1,64}@([\w.-]{1,253}):(?!\/\/)/
+const ODD_ADDRESS =
+  /(?:https?|wss?|ftps?):(?!\/\/)(?:[\\/\w@%[]|[^\0-\x7f\s])|(?:https?|wss?|ftps?):\/\/\//i
+/** `https://a.example'@evil.example`: a URL parser, or a shell, passes over the quote mark. */
+const USER_BEHIND = /["'`{}|]+[\w.~%+:-]{0,100}@/y
+const AT_HOST = /(?<=[^\s@])@([^\s@:/[\]]{1,253}|\[[0-9a-f:.]{2,45}\]):(?!\/\/)(?=\S)/gi
+/** Of arguments; compared with what `toAddressName` makes of a name. */
 const ADDRESS_NAME =
-  /(?:^|[_-])(?:ur[li]|href|link|endpoint|host|hostname|domain|webhook|callback|site|origin)s?$|(?:U(?:RL|RI|rl|ri)|Href|Link|Endpoint|Host|Hostname|Domain|Webhook|Callback|Origin)s?$/
-const BARE_HOST = /^(?:\[[0-9a-f:.]+\]|[\w-]{1,63}(?:\.[\w-]{1,63})*)(?=[:/?#]|$)/i
+  /(?:ur[li]|href|host_?name|endpoint|webhook|fqdn)s?$|(?:^|_)(?:link|host|domain|callback|site|origin)s?$/
+/** What URL parsers remove: control characters and spaces at the ends, tabs and line breaks everywhere. */
+const EDGES = /^[\0-\x20\s]+/
+const REMOVED = /[\t\n\r]+/g
+/** A text that is an address as a whole: scheme, slashes, and what may be user, host and port. */
+const WHOLE = /^([a-z][a-z0-9+.-]{0,30}):([\\/]*)([^\\/?#]*)/i
+/** Browsers read a host behind these whatever the number and direction of the slashes. */
+const SPECIAL = /^(?:https?|wss?|ftps?|file)$/i
+const NOT_IN_HOSTS = /[\s<>^|]/
+const BARE_HOST = /^(?:\[[0-9a-f:.]+\]|[\w-]{1,63}(?:\.[\w-]{1,63})*)(?::|$)/i
+/** A word that may be a host in a spelling of its own. */
+const HOST_LIKE = /[^.]\.[^.]|[@%[]|[^\0-\x7f]/
 /** Behind an address in a sentence. */
-const TRAILING = /[.,;:!?)\]]+$/
+const TRAILING: ReadonlySet<string> = new Set('.,;:!?)]"\'`}')
 
 /** Calls that carry arguments to a server; what a server asks of the client goes the other way. */
 const TO_SERVERS: ReadonlySet<string> = new Set([
@@ -29,12 +43,18 @@ const TO_SERVERS: ReadonlySet<string> = new Set([
   'resources/read',
   'resources/subscribe',
 ])
-const NETWORK = /^(?:https?|wss?|ftps?):/i
+const NETWORK = /(?:https?|wss?|ftps?):/i
 
 export interface EgressDenial {
   /** JSON Pointer of the list. */
   readonly pointer: string
   readonly reason: string
+}
+
+interface FoundHosts {
+  readonly found: Set<string>
+  /** Addresses that may still be read. */
+  addressesLeft: number
 }
 
 /** Lists that hold for a call: an exact key alone, otherwise the narrowest globs, all of them. */
@@ -64,10 +84,10 @@ export function findEgressDenial(policy: CompiledPolicy, call: Call): EgressDeni
   if (!TO_SERVERS.has(call.method)) return undefined
   const lists = egressLists(policy, call)
   if (lists.length === 0) return undefined
-  const hosts = new Set<string>()
+  const hosts: FoundHosts = { found: new Set(), addressesLeft: EGRESS_ADDRESSES_MAX }
   // The URI of a resource is its server's own name for it, unless it leads into a network.
   const isRead = call.method.startsWith('resources/')
-    ? !NETWORK.test(call.name) || collectFromText(call.name, '', hosts)
+    ? collectFromUri(call.name, hosts)
     : collect(call.args, '', hosts)
   const [[firstKey] = ['']] = lists
   if (!isRead)
@@ -76,7 +96,7 @@ export function findEgressDenial(policy: CompiledPolicy, call: Call): EgressDeni
       reason: 'an argument holds an address that URL parsers read differently, or too many',
     }
   for (const [key, listed] of lists)
-    for (const host of hosts)
+    for (const host of hosts.found)
       if (!isHostListed(host, listed))
         return {
           pointer: pointerOf(key),
@@ -90,7 +110,7 @@ function pointerOf(key: string): string {
 }
 
 /** False if something could not be read. `name` is that of the nearest member. */
-function collect(value: JsonValue, name: string, hosts: Set<string>): boolean {
+function collect(value: JsonValue, name: string, hosts: FoundHosts): boolean {
   if (typeof value === 'string') return collectFromText(value, name, hosts)
   if (Array.isArray(value))
     return (value as readonly JsonValue[]).every((item) => collect(item, name, hosts))
@@ -100,28 +120,87 @@ function collect(value: JsonValue, name: string, hosts: Set<string>): boolean {
   )
 }
 
-function collectFromText(text: string, name: string, hosts: Set<string>): boolean {
+function collectFromUri(uri: string, hosts: FoundHosts): boolean {
+  const plain = uri.replace(REMOVED, '')
+  const start = plain.search(NETWORK)
+  return start === -1 || collectFromText(plain.slice(start), '', hosts)
+}
+
+function collectFromText(text: string, name: string, hosts: FoundHosts): boolean {
   if (ODD_ADDRESS.test(text)) return false
-  for (const [address] of text.matchAll(ADDRESS))
-    if (!isLocalFile(address) && !add(address.replace(TRAILING, ''), hosts)) return false
-  const at = AT_HOST.exec(text)?.[1]
-  if (at !== undefined && !add(`ssh://${at}`, hosts)) return false
-  if (text.startsWith('//')) return add(`https:${text}`, hosts)
-  const isBare = name !== '' && ADDRESS_NAME.test(name) && !text.includes('://')
-  if (!isBare || !BARE_HOST.test(text)) return true
-  return add(`https://${text}`, hosts)
+  for (const { 0: address, index } of text.matchAll(ADDRESS)) {
+    USER_BEHIND.lastIndex = index + address.length
+    if (!/[/?#]/.test(address.slice(3)) && USER_BEHIND.test(text)) return false
+    if (/file$/i.test(text.slice(Math.max(0, index - 4), index)) && isLocalFile(address)) continue
+    if (!add(`any${withoutTrailing(address)}`, hosts)) return false
+  }
+  for (const [, host] of text.matchAll(AT_HOST)) if (!add(`ssh://${host}`, hosts)) return false
+  const isAddress = name !== '' && ADDRESS_NAME.test(toAddressName(name))
+  const plain = text.replace(EDGES, '').replace(REMOVED, '')
+  if (/^(?:\/\/|\\\\)/.test(plain) || (isAddress && /^[\\/]{2}/.test(plain)))
+    return add(`https:${plain}`, hosts)
+  if (!collectWhole(plain, hosts)) return false
+  return !isAddress || collectBare(plain, hosts)
 }
 
-/** `file:///x` leads nowhere else. */
+/** The text as one address, as a URL parser reads it that is given all of it. */
+function collectWhole(text: string, hosts: FoundHosts): boolean {
+  const [, scheme = '', slashes = '', authority = ''] = WHOLE.exec(text) ?? []
+  const isSpecial = SPECIAL.test(scheme)
+  if (!isSpecial && slashes !== '//') return true
+  if (authority.includes('@')) return false
+  const host = withoutTrailing(authority)
+  if (scheme.toLowerCase() === 'file')
+    return /^\/?$|^\/\/\/$/.test(slashes) || (slashes === '//' && /^(?:localhost)?$/i.test(host))
+  if (host === '' || NOT_IN_HOSTS.test(host)) return true
+  // The next line is an address of its own.
+  if (/.(?:https?|wss?|ftps?)$/i.test(host) && authority.endsWith(':')) return true
+  return slashes === '//' && add(`${scheme}://${host}`, hosts)
+}
+
+/** A host without a scheme, or several, in an argument whose name says that it is an address. */
+function collectBare(text: string, hosts: FoundHosts): boolean {
+  const words = text.split(/[\s,;]+/, EGRESS_HOSTS_MAX + 1).filter((word) => word !== '')
+  if (words.length > EGRESS_HOSTS_MAX) return false
+  return words.every((word) => {
+    const host = /^[^\\/?#]*/.exec(word)?.[0] ?? ''
+    // Behind the colon of `scheme://` it has been read.
+    if (host === '' || word.startsWith('://', host.length - 1)) return true
+    const isBare = words.length === 1 ? BARE_HOST.test(host) : false
+    return isBare || HOST_LIKE.test(host) ? add(`https://${host}`, hosts) : true
+  })
+}
+
+/** By hand: an expression would look at a run of these marks once for each of them. */
+function withoutTrailing(address: string): string {
+  let end = address.length
+  while (TRAILING.has(address.charAt(end - 1))) end--
+  return address.slice(0, end)
+}
+
+/** `targetHost`, `TARGET_HOST` and `target-host2` are `target_host`. */
+function toAddressName(name: string): string {
+  return name
+    .slice(-NAME_END_CHARS)
+    .replace(/(?<=[a-z\d])(?=[A-Z])|[^a-zA-Z\d]/g, '_')
+    .replace(/_?\d{1,4}$/, '')
+    .toLowerCase()
+}
+
+/** Longer than any word that says so. */
+const NAME_END_CHARS = 40
+
+/** `file:///x` leads nowhere else; `file:////host/x` does on Windows. */
 function isLocalFile(address: string): boolean {
-  return /^file:\/\/(?:localhost)?(?:\/|$)/i.test(address)
+  return /^:\/\/(?:localhost)?(?:\/(?!\/)|$)/i.test(address)
 }
 
-function add(address: string, hosts: Set<string>): boolean {
+function add(address: string, hosts: FoundHosts): boolean {
+  if (hosts.addressesLeft-- === 0) return false
   try {
-    hosts.add(parseUrl(address).host)
+    hosts.found.add(parseUrl(address).host)
   } catch {
     return false
   }
-  return hosts.size <= EGRESS_HOSTS_MAX
+  return hosts.found.size <= EGRESS_HOSTS_MAX
 }
