@@ -22,7 +22,7 @@ import { ECHO_AT_ONCE_CHARS_MAX, ECHO_CHARS_MAX } from '../../identity/limits.ts
 import type { SessionVault, ValueSource } from '../../identity/sessions/session-vault.ts'
 import { writeRestUri } from '../shared/rest-uri.ts'
 import { cutText, estimateTokens, type Replacement } from './cut-text.ts'
-import { acceptsZero, findValidText } from './valid-placeholder.ts'
+import { PlaceholderSchema } from './valid-placeholder.ts'
 
 export interface RewriteContext {
   readonly rules: AnswerPolicy
@@ -191,8 +191,9 @@ const SECRET_CHARS_MAX = 16_384
 /** No data of any kind is shorter. */
 const SHORTEST_CHARS = 4
 
+/** Names and texts are the server's: a separator alone could be in either. */
 function toMemberKey(name: string, text: string): string {
-  return `${name}\n${text}`
+  return `${name.length} ${name}${text}`
 }
 
 function* lookAtBinary(
@@ -224,6 +225,7 @@ class Rewriter {
   readonly changes = new AnswerChangeCounts()
   readonly #context: RewriteContext
   readonly #scan: Scan
+  readonly #placeholders: PlaceholderSchema | undefined
   #bytesLeft: number
   #tokensLeft: number
   #structuredBytes = 0
@@ -232,6 +234,9 @@ class Rewriter {
   constructor(context: RewriteContext, scan: Scan) {
     this.#context = context
     this.#scan = scan
+    const { schema } = context
+    if (schema !== undefined && schema !== 'unknown')
+      this.#placeholders = new PlaceholderSchema(schema)
     this.#bytesLeft = context.rules.maxBytes
     this.#tokensLeft = context.rules.maxTokens
   }
@@ -252,13 +257,9 @@ class Rewriter {
     this.#countStructured(text)
     if (replacements.length === 0) return text
     this.#count(replacements, text.length)
-    const { schema } = this.#context
     const redacted = applyReplacements(text, replacements)
-    if (schema === undefined) return redacted
-    const valid =
-      schema === 'unknown'
-        ? undefined
-        : findValidText({ schema, path: structured, original: text, redacted })
+    if (this.#context.schema === undefined) return redacted
+    const valid = this.#placeholders?.findValidText({ path: structured, original: text, redacted })
     if (valid === undefined)
       throw new DeniedAnswer(
         `nothing can stand for what is redacted at \`/${structured.join('/').slice(0, 100)}\` without breaking the tool's \`outputSchema\``,
@@ -279,10 +280,9 @@ class Rewriter {
     if (!rules.redact.has('card')) return written
     this.changes.add('redacted', card.kind)
     const structured = structuredPath(path)
-    const { schema } = this.#context
-    if (structured === undefined || schema === undefined)
+    if (structured === undefined || this.#context.schema === undefined)
       return JSON.stringify(placeholderFor(card, written))
-    if (schema !== 'unknown' && acceptsZero(schema, structured)) return '0'
+    if (this.#placeholders?.acceptsZero(structured)) return '0'
     throw new DeniedAnswer(`it holds a ${card.kind} as a number, and nothing can stand for it`)
   }
 

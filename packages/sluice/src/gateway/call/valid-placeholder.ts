@@ -1,11 +1,13 @@
 // What stands for redacted data in structured content: the first candidate that the tool's `outputSchema`
 // accepts at that place, so that clients that validate go on to do so. Keywords that cannot be followed
-// with certainty accept nothing: the answer is then denied. Patterns are matched in linear time.
+// with certainty accept nothing: the answer is then denied. Patterns are matched in linear time, each is
+// compiled once an answer, and all the work for one answer has a budget: schema and texts are the server's.
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { patternSteps } from '@sluice/policy/expression/pattern-steps'
 import { SCHEMA_DEPTH_MAX } from '@sluice/policy/language/limits'
 import { RE2JS } from 're2js'
+import { PLACEHOLDER_WORK_MICROS_MAX } from '../shared/limits.ts'
 
 /** Keywords that say nothing about a text or number by itself. */
 const HARMLESS: ReadonlySet<string> = new Set([
@@ -55,7 +57,6 @@ const FORMAT_VALUES: Readonly<Record<string, string>> = {
 }
 
 export interface RedactedLeaf {
-  readonly schema: JsonValue | undefined
   /** Below the root of the schema. */
   readonly path: readonly (string | number)[]
   /** The text as it came, and with what was found replaced. */
@@ -63,73 +64,143 @@ export interface RedactedLeaf {
   readonly redacted: string
 }
 
-/** The text to write; undefined if the schema accepts none that is known. */
-export function findValidText(leaf: RedactedLeaf): string | undefined {
-  const schemas = schemasAt(leaf.schema, leaf.path)
-  if (schemas === undefined) return undefined
-  const formats = schemas.flatMap(({ format }) =>
-    typeof format === 'string' ? [FORMAT_VALUES[format]] : [],
-  )
-  const candidates = [leaf.redacted, ...formats, '[redacted]', sameShape(leaf.original), '*', '']
-  return candidates.find(
-    (text) => text !== undefined && schemas.every((schema) => acceptsText(schema, text)),
-  )
+/** The schema of one answer, and what may still be spent on it. */
+export class PlaceholderSchema {
+  readonly #root: JsonValue
+  readonly #patterns = new Map<string, RE2JS | undefined>()
+  #microsLeft = PLACEHOLDER_WORK_MICROS_MAX
+
+  constructor(root: JsonValue) {
+    this.#root = root
+  }
+
+  /** The text to write; undefined if the schema accepts none that is known. */
+  findValidText({ path, original, redacted }: RedactedLeaf): string | undefined {
+    const schemas = this.#schemasAt(path)
+    if (schemas === undefined) return undefined
+    const formats = schemas.flatMap(({ format }) =>
+      typeof format === 'string' ? [FORMAT_VALUES[format]] : [],
+    )
+    const candidates = [redacted, ...formats, '[redacted]', sameShape(original), '*', '']
+    return candidates.find(
+      (text) => text !== undefined && schemas.every((schema) => this.#acceptsText(schema, text)),
+    )
+  }
+
+  /** Whether a number may be replaced by zero. */
+  acceptsZero(path: RedactedLeaf['path']): boolean {
+    return this.#schemasAt(path)?.every((each) => acceptsNumber(each, 0)) ?? false
+  }
+
+  /** False once the budget is used up. */
+  #spend(micros: number): boolean {
+    this.#microsLeft -= micros
+    return this.#microsLeft >= 0
+  }
+
+  /** All that apply there; undefined if that cannot be said. */
+  #schemasAt(path: readonly (string | number)[]): JsonObject[] | undefined {
+    let level = this.#expand(this.#root)
+    for (const step of path) {
+      if (level === undefined) return undefined
+      const next: JsonObject[] = []
+      for (const schema of level) {
+        const below = stepInto(schema, step)
+        if (below === 'unknown') return undefined
+        const expanded = below === undefined ? [] : this.#expand(below)
+        if (expanded === undefined) return undefined
+        next.push(...expanded)
+      }
+      level = next
+    }
+    return level
+  }
+
+  /** A schema with what it refers to; undefined if it has branches or cannot be followed. */
+  #expand(schema: JsonValue): JsonObject[] | undefined {
+    const schemas: JsonObject[] = []
+    const queue: (JsonValue | undefined)[] = [schema]
+    for (let steps = 0; queue.length > 0; steps++) {
+      if (steps > SCHEMA_DEPTH_MAX || !this.#spend(EXPAND_MICROS)) return undefined
+      const next = queue.shift()
+      if (next === true || next === undefined) continue
+      if (!isObject(next)) return undefined
+      const { $ref, allOf, ...own } = next
+      if (typeof $ref === 'string') {
+        const target = this.#spend($ref.length / REFERENCE_CHARS_PER_MICRO)
+          ? resolveReference($ref, this.#root)
+          : undefined
+        if (target === undefined) return undefined
+        queue.push(target)
+      }
+      if (Array.isArray(allOf)) {
+        if (allOf.length > SCHEMA_DEPTH_MAX) return undefined
+        queue.push(...(allOf as readonly JsonValue[]))
+      }
+      schemas.push(own)
+    }
+    return schemas
+  }
+
+  #acceptsText(schema: JsonObject, text: string): boolean {
+    if (!this.#spend(text.length / TEXT_CHARS_PER_MICRO)) return false
+    return Object.entries(schema).every(([keyword, value]) => {
+      switch (keyword) {
+        case 'type':
+          return value === 'string' || (Array.isArray(value) && value.includes('string'))
+        case 'minLength':
+          return [...text].length >= Number(value)
+        case 'maxLength':
+          return [...text].length <= Number(value)
+        case 'enum':
+          return Array.isArray(value) && this.#spend(value.length / 100) && value.includes(text)
+        case 'const':
+          return value === text
+        case 'pattern':
+          return typeof value === 'string' && this.#matchesPattern(value, text)
+        case 'format':
+          return typeof value === 'string' && (FORMAT_VALUES[value] ?? text) === text
+        default:
+          return HARMLESS.has(keyword)
+      }
+    })
+  }
+
+  #matchesPattern(pattern: string, text: string): boolean {
+    if (pattern.length > PATTERN_LENGTH_MAX) return false
+    const steps = patternSteps(pattern)
+    if (steps > PATTERN_STEPS_MAX) return false
+    if (!this.#patterns.has(pattern)) {
+      if (!this.#spend(COMPILE_MICROS + COMPILE_STEP_MICROS * steps)) return false
+      this.#patterns.set(pattern, compilePattern(pattern))
+    }
+    return (
+      this.#spend((steps * text.length) / MATCHED_PER_MICRO) &&
+      (this.#patterns.get(pattern)?.test(text) ?? false)
+    )
+  }
 }
 
-/** Whether a number may be replaced by zero. */
-export function acceptsZero(schema: JsonValue | undefined, path: RedactedLeaf['path']): boolean {
-  const schemas = schemasAt(schema, path)
-  return schemas?.every((each) => acceptsNumber(each, 0)) ?? false
+/** What the parts of the work take at most. */
+const EXPAND_MICROS = 1
+const REFERENCE_CHARS_PER_MICRO = 20
+const TEXT_CHARS_PER_MICRO = 50
+const COMPILE_MICROS = 50
+const COMPILE_STEP_MICROS = 5
+/** Steps of a pattern times characters. */
+const MATCHED_PER_MICRO = 100
+
+function compilePattern(pattern: string): RE2JS | undefined {
+  try {
+    return RE2JS.compile(pattern)
+  } catch {
+    return undefined
+  }
 }
 
 /** Digits become `0`, letters `x` and `X`: fits patterns and lengths of what was there. */
 function sameShape(text: string): string {
   return text.replace(/\d/g, '0').replace(/[a-z]/g, 'x').replace(/[A-Z]/g, 'X')
-}
-
-/** All that apply there; undefined if that cannot be said. */
-function schemasAt(
-  root: JsonValue | undefined,
-  path: readonly (string | number)[],
-): JsonObject[] | undefined {
-  let level = expand(root, root)
-  for (const step of path) {
-    if (level === undefined) return undefined
-    const next: JsonObject[] = []
-    for (const schema of level) {
-      const below = stepInto(schema, step)
-      if (below === 'unknown') return undefined
-      const expanded = below === undefined ? [] : expand(below, root)
-      if (expanded === undefined) return undefined
-      next.push(...expanded)
-    }
-    level = next
-  }
-  return level
-}
-
-/** A schema with what it refers to; undefined if it has branches or cannot be followed. */
-function expand(
-  schema: JsonValue | undefined,
-  root: JsonValue | undefined,
-): JsonObject[] | undefined {
-  const schemas: JsonObject[] = []
-  const queue: (JsonValue | undefined)[] = [schema]
-  for (let steps = 0; queue.length > 0; steps++) {
-    if (steps > SCHEMA_DEPTH_MAX) return undefined
-    const next = queue.shift()
-    if (next === true || next === undefined) continue
-    if (!isObject(next)) return undefined
-    const { $ref, allOf, ...own } = next
-    if (typeof $ref === 'string') {
-      const target = resolveReference($ref, root)
-      if (target === undefined) return undefined
-      queue.push(target)
-    }
-    if (Array.isArray(allOf)) queue.push(...(allOf as readonly JsonValue[]))
-    schemas.push(own)
-  }
-  return schemas
 }
 
 function resolveReference(reference: string, root: JsonValue | undefined): JsonValue | undefined {
@@ -169,38 +240,6 @@ function stepInto(schema: JsonObject, step: string | number): JsonValue | undefi
 
 /** They name whole values: a part that is replaced makes another. */
 const IS_VALUE: ReadonlySet<string> = new Set(['enum', 'const'])
-
-function acceptsText(schema: JsonObject, text: string): boolean {
-  return Object.entries(schema).every(([keyword, value]) => {
-    switch (keyword) {
-      case 'type':
-        return value === 'string' || (Array.isArray(value) && value.includes('string'))
-      case 'minLength':
-        return [...text].length >= Number(value)
-      case 'maxLength':
-        return [...text].length <= Number(value)
-      case 'enum':
-        return Array.isArray(value) && value.includes(text)
-      case 'const':
-        return value === text
-      case 'pattern':
-        return typeof value === 'string' && matchesPattern(value, text)
-      case 'format':
-        return typeof value === 'string' && (FORMAT_VALUES[value] ?? text) === text
-      default:
-        return HARMLESS.has(keyword)
-    }
-  })
-}
-
-function matchesPattern(pattern: string, text: string): boolean {
-  if (pattern.length > PATTERN_LENGTH_MAX || patternSteps(pattern) > PATTERN_STEPS_MAX) return false
-  try {
-    return RE2JS.compile(pattern).test(text)
-  } catch {
-    return false
-  }
-}
 
 function acceptsNumber(schema: JsonObject, number: number): boolean {
   return Object.entries(schema).every(([keyword, value]) => {

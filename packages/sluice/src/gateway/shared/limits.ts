@@ -222,6 +222,12 @@ export const CLIENT_ANSWER_MS_MAX = 10 * 60_000
 /** Length of the address of a page that a server asks a person to open. A longer one is refused. */
 export const PAGE_URL_LENGTH_MAX = 2_048
 
+/**
+ * Work on the placeholders of one answer, whose tool declares an `outputSchema`. Beyond it the answer
+ * is withheld.
+ */
+export const PLACEHOLDER_WORK_MICROS_MAX = 50_000
+
 // Agents.
 
 /** How long a tool call of an agent may take. */

@@ -1,0 +1,48 @@
+import type { JsonValue } from '@sluice/policy/core/json'
+import { runSteps } from '@sluice/policy/core/steps'
+import { combineAnswerRules } from '@sluice/policy/model/answer-rule'
+import { expect, test } from 'vitest'
+import { SessionVault } from '../../identity/sessions/session-vault.ts'
+import { rewriteAnswerSteps } from './rewrite-answer.ts'
+
+const KEY = `AKIA${'QYLPMN5HHHFPZAM2'}`
+
+function rewrite(result: object, schema?: JsonValue) {
+  const rule = {
+    deny: [],
+    redact: ['secret' as const],
+    mark: [],
+    seal: undefined,
+    maxBytes: undefined,
+    maxTokens: undefined,
+    links: undefined,
+  }
+  const rules = combineAnswerRules([rule])
+  const text = JSON.stringify({ jsonrpc: '2.0', id: 1, result })
+  const context = { rules, vault: new SessionVault(), sources: [], schema, effort: 'in slices' }
+  return runSteps(rewriteAnswerSteps(text, context as never))
+}
+
+const items = (schema: JsonValue): JsonValue => ({
+  type: 'object',
+  properties: { items: { type: 'array', items: schema } },
+})
+
+test('a name with a line break does not lend its places to another text', () => {
+  const padding = 'x'.repeat(40)
+  const rewritten = rewrite({
+    structuredContent: { [`a\n${padding}`]: KEY, a: `${padding}\n${KEY}` },
+  })
+  expect(rewritten).toMatchObject({ status: 'passes' })
+  expect(JSON.stringify(rewritten)).not.toContain(KEY)
+})
+
+test('a schema that is slow to fill withholds the answer: its patterns and texts share one budget', () => {
+  const structuredContent = { items: Array.from({ length: 1_000 }, () => KEY) }
+  const fits = (schema: JsonValue) => rewrite({ structuredContent }, items(schema)).status
+  expect(fits({ type: 'string', pattern: '^[xX0_]{4,900}$' })).toBe('denied')
+  expect(fits({ $ref: `#/${'a/'.repeat(5_000)}` })).toBe('denied')
+  expect(fits({ type: 'string', pattern: '^[A-Z0-9]{16,32}$' })).toBe('passes')
+  const few = { structuredContent: { items: [KEY] } }
+  expect(rewrite(few, items({ type: 'string', pattern: '^[xX0_]{4,900}$' })).status).toBe('passes')
+})
