@@ -47,7 +47,7 @@ export function toSubject(policy: CompiledPolicy, tool: KnownTool): ProofSubject
 export function findBranch(
   subject: ProofSubject,
   isWanted: (action: Action) => boolean,
-  { known = () => undefined, isSettled = () => false }: KnownFacts = {},
+  { known = () => undefined, isSettled = () => false }: KnownFacts,
 ): string | undefined {
   const { policy, call, facts, scope } = subject
   const conditional = listPreparedRules(scope).flatMap(({ pointer, program }) =>

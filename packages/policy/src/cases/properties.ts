@@ -163,7 +163,7 @@ function readProperty(map: LocatedMap, problems: Problems, source: string): Prop
 function readCondition(
   claim: LocatedMap,
   problems: Problems,
-  after: readonly string[] = [],
+  after: readonly string[] | undefined,
 ): Expression | undefined {
   const node = findEntry(claim, 'when')
   if (node === undefined) return undefined

@@ -52,7 +52,7 @@ export interface FixedFacts extends Pick<SampleFacts, 'principal' | 'agent'> {
 export function* samples(
   tool: KnownTool,
   scope: ApplicableRules,
-  { also, fixed }: { readonly also?: Expression; readonly fixed?: FixedFacts } = {},
+  { also, fixed }: { readonly also?: Expression; readonly fixed?: FixedFacts },
 ): Generator<SampleCall> {
   const inputs = listInputs([scope], also)
   const { variables } = inputs

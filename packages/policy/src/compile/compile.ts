@@ -78,7 +78,7 @@ export interface CompileResult {
   readonly problems: readonly Problem[]
 }
 
-export const LABELS_ALWAYS: readonly string[] = ['private', 'untrusted', 'injection', ...DATA_KINDS]
+const LABELS_ALWAYS: readonly string[] = ['private', 'untrusted', 'injection', ...DATA_KINDS]
 
 /**
  * Compiles a policy document, once for any number of decisions. Never throws: what is wrong with the

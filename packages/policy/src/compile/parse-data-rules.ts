@@ -19,7 +19,7 @@ const ADDRESS_V6 = /^\[[0-9a-f:.]+\]$/
 export function parseAnswers(
   document: LocatedMap,
   problems: Problems,
-  protect?: ProtectionLevel,
+  protect: ProtectionLevel | undefined,
 ): NameMap<AnswerRule> {
   const own = asMap(findEntry(document, 'answers')).entries.map(
     ({ key, value }) => [String(key.value), parseAnswerRule(key, asMap(value), problems)] as const,

@@ -2,7 +2,7 @@
 // or an issuer's shape may deny; one that is only a shape may redact or mark.
 
 export const BLOCKING_KINDS = ['secret', 'card', 'iban'] as const
-export const SHAPE_KINDS = ['ssn', 'email', 'phone', 'password'] as const
+const SHAPE_KINDS = ['ssn', 'email', 'phone', 'password'] as const
 export const DATA_KINDS = [...BLOCKING_KINDS, ...SHAPE_KINDS] as const
 
 /**

@@ -246,7 +246,8 @@ function outsideRules(scope: ResolvedRules, call: Call): Decision {
   return plainDecision('deny', 'DENIED', `\`${call.method}\` is not a method the gate knows`)
 }
 
-function plainDecision(action: Action, code: Decision['code'], reason: string): Decision {
+/** A decision that no rule made. */
+export function plainDecision(action: Action, code: Decision['code'], reason: string): Decision {
   return {
     action,
     code,

@@ -58,7 +58,7 @@ interface FoundHosts {
 }
 
 /** Lists that hold for a call: an exact key alone, otherwise the narrowest globs, all of them. */
-export function egressLists(
+function egressLists(
   { egress }: CompiledPolicy,
   { server, name }: Pick<Call, 'server' | 'name'>,
 ): readonly (readonly [key: string, hosts: readonly string[]])[] {

@@ -13,5 +13,3 @@ export const ERRORS = {
   DOCUMENT_OUT_OF_RANGE: 'a number or text beyond its bound',
   DOCUMENT_BAD_NAME: 'a key that names no server, tool, resource or prompt',
 } as const
-
-export type DocumentErrorCode = keyof typeof ERRORS

@@ -7,7 +7,7 @@ import { RECORD_PROSE_WORDS } from './limits.ts'
 export const FIELD = 1
 export const SHARED_FIELD = 2
 export const WRITTEN_FIELD = 4
-export const STEERED = 8
+const STEERED = 8
 export const PROSE = 16
 
 /** Of the call that was answered. */

@@ -20,10 +20,10 @@ export class Hasher {
   }
 
   /** `tag` keeps hashes of different things apart. */
-  hash(tag: number, text: string, start = 0, end = text.length): void {
+  hash(tag: number, text: string): void {
     let low = Math.imul(this.#seed.low ^ tag, 0x9e3779b1)
     let high = Math.imul(this.#seed.high + tag, 0x85ebca77)
-    for (let at = start; at < end; at++) {
+    for (let at = 0; at < text.length; at++) {
       const unit = text.charCodeAt(at)
       low = Math.imul(low ^ unit, 0x01000193)
       low ^= low >>> 15

@@ -139,7 +139,7 @@ export class SessionProvenance implements ProvenanceLookup {
     this.#hasPrompt = true
     this.#prompts++
     const folded = foldText(readPrompt(text.slice(0, PROMPT_CHARS_MAX)))
-    addWords(this.#hash, this.#prompt, folded, PROSE)
+    addWords(this.#hash, this.#prompt, folded)
     // Without the words of earlier prompts fewer verbs count as asked for.
     const before = this.#verbs.size > PROMPT_WORDS_MAX ? [] : this.#verbs
     this.#verbs = new Set([...before, ...listAskedWords(folded)])
@@ -362,10 +362,10 @@ export class SessionProvenance implements ProvenanceLookup {
         this.#add(this.#table, WHOLE, readValue(token).whole, FIELD)
       return 0
     }
-    const count = addWords(this.#hash, this.#table, folded, PROSE)
+    const count = addWords(this.#hash, this.#table, folded)
     // The words behind a line break that is written as `\n`.
     const breaks = folded.indexOf('\\') === -1 ? folded : folded.replace(/\\[nrt]/g, ' ')
-    if (breaks !== folded) addWords(this.#hash, this.#table, breaks, PROSE)
+    if (breaks !== folded) addWords(this.#hash, this.#table, breaks)
     if (count > 0) this.#hasProse = true
     visitGroupedAccounts(folded, (compact) => this.#add(this.#table, WHOLE, compact, PROSE))
     return count

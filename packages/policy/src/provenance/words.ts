@@ -2,6 +2,7 @@
 // found only where they stand one after the other. Allocates nothing: words are places in the text, and
 // a pair is made of the hashes of its words.
 
+import { PROSE } from './field-flags.ts'
 import { isWordUnit } from './fold-text.ts'
 import type { Hasher } from './hash.ts'
 import type { HashTable } from './hash-table.ts'
@@ -12,7 +13,7 @@ const WORD = 2
 const PAIR = 3
 
 /** Words and adjacent pairs of words. Returns how many words it has. */
-export function addWords(hash: Hasher, table: HashTable, folded: string, flag: number): number {
+export function addWords(hash: Hasher, table: HashTable, folded: string): number {
   let count = 0
   let before = -1
   let [beforeLow, beforeHigh] = [0, 0]
@@ -21,8 +22,8 @@ export function addWords(hash: Hasher, table: HashTable, folded: string, flag: n
     if (start === folded.length) return count
     end = hash.hashWord(WORD, folded, start)
     const { low, high } = hash
-    table.add(low, high, flag)
-    if (before !== -1) table.add(pairLow(beforeLow, low), pairHigh(beforeHigh, high), flag)
+    table.add(low, high, PROSE)
+    if (before !== -1) table.add(pairLow(beforeLow, low), pairHigh(beforeHigh, high), PROSE)
     beforeLow = low
     beforeHigh = high
     count += end - start <= WORD_CHARS ? 1 : Math.ceil((end - start) / WORD_CHARS)

@@ -4,13 +4,13 @@
 import type { Instant } from '@sluice/policy/core/clock'
 import type { LimitUsage } from '@sluice/policy/core/counters'
 import type { Decision, ShadowDecision } from '@sluice/policy/core/decision'
-import { decide } from '@sluice/policy/decide/decide'
+import { decide, plainDecision } from '@sluice/policy/decide/decide'
 import { type CompiledPolicy, listCanaries } from '@sluice/policy/model/policy'
 import { SERVER_REQUESTS } from '../../core/call-title.ts'
 import { displayName } from '../../core/display-name.ts'
 import { enterStep } from '../shared/current-step.ts'
 import { findCanaryInCall } from '../shared/inspect-arguments.ts'
-import { type Freeze, type FreezeTarget, frozenReason } from '../state/freezes.ts'
+import { type FreezeTarget, frozenReason } from '../state/freezes.ts'
 import type { BoundPolicy } from '../state/policy-set.ts'
 import type { CallPipeline, CallRequest } from './call-request.ts'
 
@@ -44,7 +44,7 @@ export function decideCall({ pipeline, request, usage }: DecideOptions): CallDec
   const bound = pipeline.policy()
   // A freeze comes first: it holds whatever the policy says, and reveals no hidden name.
   const frozen = pipeline.frozen(toFreezeTarget(request))
-  if (frozen !== undefined) return { decision: frozenDecision(frozen), bound, now }
+  if (frozen !== undefined) return { decision: frozenDecision(frozenReason(frozen)), bound, now }
   const canary = findPlanted(bound.policy, request)
   if (canary !== undefined) return { decision: canaryDecision(canary), bound, now, canary }
   const decision =
@@ -94,27 +94,13 @@ function findPlanted(policy: CompiledPolicy, { call }: CallRequest): string | un
 /** The agent must not learn that it was a trap; the rule is recorded. */
 function canaryDecision(canary: string): Decision {
   return {
-    ...toFrozenDecision('the session is frozen until a person looks at it'),
+    ...frozenDecision('the session is frozen until a person looks at it'),
     rule: `/canaries/${canary}`,
   }
 }
 
-function frozenDecision(frozen: Freeze): Decision {
-  return toFrozenDecision(frozenReason(frozen))
-}
-
-function toFrozenDecision(reason: string): Decision {
-  return {
-    action: 'deny',
-    code: 'FROZEN',
-    rule: '',
-    reason,
-    guardrails: [],
-    limits: [],
-    retryAfterMs: 0,
-    approvals: [],
-    shadow: [],
-  }
+function frozenDecision(reason: string): Decision {
+  return plainDecision('deny', 'FROZEN', reason)
 }
 
 function uncharged(decision: Decision): Decision {
