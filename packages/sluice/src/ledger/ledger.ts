@@ -6,12 +6,12 @@
 
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import { toHex } from '../store/chain-hash.ts'
 import type { StoreError } from '../store/errors.ts'
 import { storeFault } from '../store/files/faults.ts'
 import type { Sync } from '../store/sqlite/open.ts'
 import { readBase } from './chain/base.ts'
 import { type AppendResult, Chain } from './chain/chain.ts'
-import { toHex } from './chain/checkpoint.ts'
 import { Checkpointer, type CheckpointOptions, checkLast } from './chain/checkpointer.ts'
 import { toCopiedRecords } from './chain/copied-records.ts'
 import { type Reserve, ReserveFile } from './chain/reserve.ts'

@@ -6,7 +6,7 @@ import type { Instant } from '@sluice/policy/core/clock'
 import { Listeners } from '@sluice/policy/core/listeners'
 
 /** A clock set back by less is a correction that need not be reported. */
-export const CLOCK_SET_BACK_REPORTED_MS = 60_000
+const CLOCK_SET_BACK_REPORTED_MS = 60_000
 
 /** One reading each: reading a clock is not free, and most callers need only one of them. */
 export interface Clocks {

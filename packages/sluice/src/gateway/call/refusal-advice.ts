@@ -7,6 +7,7 @@ import { argumentPaths } from '@sluice/policy/decide/collect-inputs'
 import { pathText } from '@sluice/policy/language/argument-path'
 import { type CompiledPolicy, listRules } from '@sluice/policy/model/policy'
 import type { Guardrail, Rule } from '@sluice/policy/model/rule'
+import { waitText } from '../../core/wait-text.ts'
 import { ADVICE_NAMES_MAX } from '../session/limits.ts'
 
 /** `try again in 20 s`; undefined if waiting changes nothing. */
@@ -18,13 +19,6 @@ export function adviseWait({ code, retryAfterMs }: DecisionWait): string | undef
 }
 
 type DecisionWait = Pick<Decision, 'code' | 'retryAfterMs'>
-
-function waitText(ms: number): string {
-  const seconds = Math.ceil(ms / 1_000)
-  if (seconds < 120) return `${seconds} s`
-  const minutes = Math.ceil(seconds / 60)
-  return minutes < 120 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`
-}
 
 export interface AdviceContext {
   readonly decision: Decision

@@ -3,7 +3,7 @@
 // microseconds, and so sees them with the next request. A grant may have an end.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { storeFault } from '../../store/files/faults.ts'
+import { guardFile } from '../../store/files/faults.ts'
 import { openDatabase } from '../../store/sqlite/open.ts'
 import { IdentityError } from '../errors.ts'
 import { identityFile } from '../identity-file.ts'
@@ -70,7 +70,7 @@ export class Grants {
    * is authenticated.
    */
   refresh(): boolean {
-    return this.#guard(() => {
+    return guardFile(this.#file, () => {
       const version = this.#version.get()?.data_version
       if (version === this.#seen) return false
       const before = this.#terms
@@ -156,7 +156,7 @@ export class Grants {
       prompt: Number(canSayPrompt),
       until: untilMs,
     }
-    const { changes } = this.#guard(() => this.#database.prepare(ADD).run(row))
+    const { changes } = guardFile(this.#file, () => this.#database.prepare(ADD).run(row))
     this.#read()
     // Another process was faster.
     if (changes === 0) throw createNameError(name)
@@ -169,14 +169,14 @@ export class Grants {
       (one) => one.name === name && isGrantValid(one, nowMs) && !one.isFixed,
     )
     if (grant === undefined) return undefined
-    this.#guard(() => this.#database.prepare(REVOKE).run({ name, now: nowMs }))
+    guardFile(this.#file, () => this.#database.prepare(REVOKE).run({ name, now: nowMs }))
     this.#read()
     return grant
   }
 
   /** Deletes every grant of this name from the store; returns how many there were. */
   forget(name: string): number {
-    const { changes } = this.#guard(() =>
+    const { changes } = guardFile(this.#file, () =>
       this.#database.prepare('DELETE FROM grants WHERE name = ?').run(name),
     )
     this.#read()
@@ -214,19 +214,11 @@ export class Grants {
   }
 
   #read(): void {
-    const stored = this.#guard(() => this.#database.prepare(KEPT).all()).map(toGrant)
+    const stored = guardFile(this.#file, () => this.#database.prepare(KEPT).all()).map(toGrant)
     this.#all = [...this.#fixed, ...stored]
     const live = this.#all.filter(({ revokedMs }) => revokedMs === null)
     this.#byId = new Map(live.map((grant) => [grant.id, grant]))
     this.#terms = JSON.stringify(this.#all.map(({ lastUsedMs: _, ...terms }) => terms))
-  }
-
-  #guard<T>(work: () => T): T {
-    try {
-      return work()
-    } catch (error) {
-      throw storeFault(error, this.#file)
-    }
   }
 }
 

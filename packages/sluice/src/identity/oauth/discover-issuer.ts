@@ -8,7 +8,7 @@ import type { OutgoingHttp } from './outgoing.ts'
 import { isSafeUrl } from './safe-url.ts'
 
 /** Where the metadata may be, in the order of the MCP specification. */
-export function metadataUrls(issuer: string): string[] {
+function metadataUrls(issuer: string): string[] {
   const { origin, pathname } = new URL(issuer)
   const path = pathname.replace(/\/$/, '')
   const names = ['oauth-authorization-server', 'openid-configuration']

@@ -2,7 +2,7 @@
 // (PKCE S256, state, resource), and validates the parameters of the loopback redirect before the
 // code is exchanged. Called by `sluice login`.
 
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { LoginEndpoints } from './discover-login.ts'
 import type { Login } from './login.ts'
 import { type OAuthClient, pickAuthMethod, requestTokens, withoutIdToken } from './token-request.ts'
@@ -38,7 +38,7 @@ export class LoginFlow {
       client_id: client.clientId,
       redirect_uri: request.redirect,
       state: this.#state,
-      code_challenge: createHash('sha256').update(this.#verifier).digest('base64url'),
+      code_challenge: hash('sha256', this.#verifier, 'base64url'),
       code_challenge_method: 'S256',
       resource: place.resource,
       ...(scopes.length > 0 ? { scope: scopes.join(' ') } : {}),

@@ -5,7 +5,7 @@
 
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { storeFault } from '../../store/files/faults.ts'
+import { guardFile } from '../../store/files/faults.ts'
 import { openDatabase } from '../../store/sqlite/open.ts'
 import { identityFile } from '../identity-file.ts'
 import { InstallationKey } from '../keys/installation-key.ts'
@@ -46,7 +46,7 @@ export class Logins {
   /** Seals with the key of the cluster what a command has stored with that of this installation. Returns
    * the names of all there are. */
   adopt(nowMs: number): LoginOf[] {
-    return this.#guard(() => {
+    return guardFile(this.#file, () => {
       const rows = this.#database.prepare('SELECT server, principal, sealed FROM logins').all()
       return rows.map((row) => {
         const of = { server: String(row.server), principal: String(row.principal) }
@@ -62,7 +62,7 @@ export class Logins {
 
   /** Undefined if there is none, or none that this installation's key opens. */
   get(of: LoginOf): Login | undefined {
-    return this.#guard(() => {
+    return guardFile(this.#file, () => {
       const version = this.#version.get()?.data_version
       if (version !== this.#seen) this.#cached.clear()
       this.#seen = version
@@ -76,7 +76,7 @@ export class Logins {
    * there is no other one of the same name by then. */
   holdOwn(): () => void {
     const select = 'SELECT server, principal, sealed, updated_ms FROM logins'
-    const rows = this.#guard(() => this.#database.prepare(select).all())
+    const rows = guardFile(this.#file, () => this.#database.prepare(select).all())
     const own = rows.filter((row) => {
       const of = { server: String(row.server), principal: String(row.principal) }
       const sealed = Buffer.from(row.sealed as Uint8Array)
@@ -85,12 +85,14 @@ export class Logins {
     return () => {
       const insert = this.#database.prepare('INSERT OR IGNORE INTO logins VALUES (?, ?, ?, ?)')
       for (const { server, principal, sealed, updated_ms: at } of own)
-        this.#guard(() => insert.run(String(server), String(principal), sealed ?? null, at ?? 0))
+        guardFile(this.#file, () =>
+          insert.run(String(server), String(principal), sealed ?? null, at ?? 0),
+        )
     }
   }
 
   put(of: LoginOf, login: Login, nowMs: number): void {
-    this.#guard(() =>
+    guardFile(this.#file, () =>
       this.#database
         .prepare('INSERT OR REPLACE INTO logins VALUES (?, ?, ?, ?)')
         .run(of.server, of.principal, this.#seal(of, login), nowMs),
@@ -100,7 +102,7 @@ export class Logins {
 
   /** False if there was none. */
   remove({ server, principal }: LoginOf): boolean {
-    const { changes } = this.#guard(() =>
+    const { changes } = guardFile(this.#file, () =>
       this.#database
         .prepare('DELETE FROM logins WHERE server = ? AND principal = ?')
         .run(server, principal),
@@ -143,14 +145,6 @@ export class Logins {
       return JSON.parse(Buffer.concat([body, cipher.final()]).toString('utf8')) as Login
     } catch {
       return undefined
-    }
-  }
-
-  #guard<T>(work: () => T): T {
-    try {
-      return work()
-    } catch (error) {
-      throw storeFault(error, this.#file)
     }
   }
 }

@@ -5,7 +5,7 @@
 
 import type { LookupAddress } from 'node:dns'
 import { lookup as resolve } from 'node:dns/promises'
-import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import { type JsonObject, parseObject } from '@sluice/policy/core/json'
 import { FETCH_BYTES_MAX, FETCH_MS_MAX } from '../limits.ts'
 import { type AddressZone, getZone, literalAddress } from './address-zones.ts'
 import { isSafeUrl } from './safe-url.ts'
@@ -94,7 +94,7 @@ export class OutgoingHttp {
       })
       const challenge = response.headers.get('www-authenticate') ?? undefined
       const text = await readText(response.body, response.ok)
-      return { status: response.status, challenge, value: parseObject(text), text }
+      return { status: response.status, challenge, value: parseObject(text) ?? {}, text }
     } catch (error) {
       const { message, cause } = error as Error
       const why = cause instanceof Error ? `${message}: ${cause.message}` : message
@@ -168,13 +168,4 @@ async function readText(
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
-}
-
-function parseObject(text: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : {}
-  } catch {
-    return {}
-  }
 }

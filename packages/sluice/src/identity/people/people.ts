@@ -14,7 +14,8 @@ import {
   ROLES,
   type Role,
 } from '../../core/person.ts'
-import { storeFault } from '../../store/files/faults.ts'
+import { waitText } from '../../core/wait-text.ts'
+import { guardFile } from '../../store/files/faults.ts'
 import { openDatabase } from '../../store/sqlite/open.ts'
 import type { Issuer } from '../callers/issuer.ts'
 import { identityFile } from '../identity-file.ts'
@@ -22,7 +23,7 @@ import { createGateToken, ownTokenKind } from '../keys/gate-tokens.ts'
 import { PEOPLE_MAX, PIN_TRIES } from '../limits.ts'
 import { type MachineClock, machineClock } from './machine-clock.ts'
 import { checkNewPin, hashPin, verifyPin } from './pin.ts'
-import { type KeptPause, pauseAfter, pauseLeft, waitText } from './pin-pause.ts'
+import { type KeptPause, pauseAfter, pauseLeft } from './pin-pause.ts'
 
 /** An attempt that was counted. */
 export class WrongPinError extends OperationError {}
@@ -262,11 +263,7 @@ export class People {
 
   /** For those that use the same file. Throws StoreError. */
   guard<T>(work: () => T): T {
-    try {
-      return work()
-    } catch (error) {
-      throw storeFault(error, this.#file)
-    }
+    return guardFile(this.#file, work)
   }
 }
 

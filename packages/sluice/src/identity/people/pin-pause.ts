@@ -32,8 +32,3 @@ export function pauseLeft(
   const left = isSameBoot ? pausedUntilUpMs - upMs() : pausedUntilMs - nowMs
   return Math.max(0, Math.min(left, pauseAfter(wrongPins)))
 }
-
-export function waitText(ms: number): string {
-  const seconds = Math.max(1, Math.ceil(ms / 1_000))
-  return seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`
-}

@@ -2,7 +2,7 @@
 // hash of a secret that only the tab that started it has. A response is accepted once, in time, and
 // from that tab: a victim led here with an attacker's response has no such secret (login CSRF).
 
-import { createHash, createHmac } from 'node:crypto'
+import { createHmac, hash } from 'node:crypto'
 import { LruMap } from '../../core/lru-map.ts'
 import type { InstallationKey } from '../keys/installation-key.ts'
 import { SignedToken } from '../keys/signed-token.ts'
@@ -56,5 +56,5 @@ export class SignInStates {
 }
 
 export function hashVerifier(verifier: string): string {
-  return createHash('sha256').update(verifier).digest('base64url')
+  return hash('sha256', verifier, 'base64url')
 }

@@ -3,6 +3,7 @@
 // label that another gate has stored counts for the next call here; nothing that brings a new label is sent
 // before the label is stored (`whenStored`). A session that the store no longer has is over.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Listeners } from '@sluice/policy/core/listeners'
 import type { SessionCheck } from '../../store/admission.ts'
 import { StoreError } from '../../store/errors.ts'
@@ -278,7 +279,7 @@ export class SharedSessions implements SessionMemory {
           known.stored.add(label)
         }
       } catch {
-        await new Promise((resolve) => setTimeout(resolve, SHARED_RETRY_MS_MAX).unref())
+        await sleep(SHARED_RETRY_MS_MAX, undefined, { ref: false })
       }
     }
     if (known.unstored.size > 0) {

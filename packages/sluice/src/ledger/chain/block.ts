@@ -5,13 +5,9 @@
 
 import { Buffer } from 'node:buffer'
 import { hash } from 'node:crypto'
+import { FIRST_HASH, HASH_BYTES, LENGTH_BYTES } from '../../store/chain-hash.ts'
 import { LedgerError } from '../records/errors.ts'
 import { RECORD_BYTES_MAX } from '../records/limits.ts'
-
-export const HASH_BYTES = 32
-const LENGTH_BYTES = 4
-/** The hash before the first record of a ledger. */
-export const FIRST_HASH = '\0'.repeat(HASH_BYTES)
 
 /** Writes blocks into one reused buffer; hashes are strings of 32 bytes (latin1). */
 export class BlockWriter {
@@ -102,15 +98,6 @@ export function recordText(block: Buffer, { start, end }: RecordSpan): string {
 
 export function hashAfter(block: Buffer, { end }: RecordSpan): string {
   return block.toString('latin1', end, end + HASH_BYTES)
-}
-
-/** The hash after a record that follows `previous`. */
-export function chainHash(previous: string, text: string): string {
-  const record = Buffer.from(text)
-  const length = Buffer.alloc(LENGTH_BYTES)
-  length.writeUInt32BE(record.length)
-  const bytes = Buffer.concat([Buffer.from(previous, 'latin1'), length, record])
-  return hash('sha256', bytes, 'binary')
 }
 
 /** The expected hash of the record at `place`, from the bytes before it. */

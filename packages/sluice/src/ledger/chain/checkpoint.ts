@@ -5,6 +5,7 @@
 
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { isObject } from '@sluice/policy/core/json'
+import { fromHex, toHex } from '../../store/chain-hash.ts'
 import { LedgerError } from '../records/errors.ts'
 import { CHECKPOINT_TEXT_LENGTH_MAX } from '../records/limits.ts'
 import { Peaks, peakCount } from './merkle.ts'
@@ -103,14 +104,6 @@ const KEY = /^[\w-]{43}$/
 
 export function isPublicKey(text: string): boolean {
   return KEY.test(text)
-}
-
-export function toHex(latin1: string): string {
-  return Buffer.from(latin1, 'latin1').toString('hex')
-}
-
-export function fromHex(hex: string): string {
-  return Buffer.from(hex, 'hex').toString('latin1')
 }
 
 function isText(value: unknown, form: RegExp): value is string {

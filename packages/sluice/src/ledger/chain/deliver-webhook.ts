@@ -40,7 +40,7 @@ export interface WebhookPostOptions {
 }
 
 /** `again`: whether another attempt may help. */
-export class DeliveryError extends Error {
+class DeliveryError extends Error {
   readonly again: boolean
   readonly pauseMs: number
   constructor(message: string, again: boolean, pauseMs = 0) {
@@ -116,7 +116,7 @@ async function postOnce(
   throw new DeliveryError(`it answered ${status}`, again, readRetryAfter(retryAfter))
 }
 
-export function signWebhook(
+function signWebhook(
   secret: string | undefined,
   { id, body }: WebhookMessage,
   nowMs: number,

@@ -4,7 +4,7 @@
 // 32 bytes (latin1).
 
 import { hash } from 'node:crypto'
-import { HASH_BYTES } from './block.ts'
+import { HASH_BYTES } from '../../store/chain-hash.ts'
 
 /** Domain separation: the byte before a leaf differs from that before a node. */
 const leafBytes = Buffer.alloc(1 + HASH_BYTES, 0)

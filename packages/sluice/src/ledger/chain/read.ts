@@ -2,6 +2,7 @@
 // backwards from the end. Works on the writing connection and on a read-only one.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { FIRST_HASH } from '../../store/chain-hash.ts'
 import { StoreError } from '../../store/errors.ts'
 import { openReadOnly } from '../../store/sqlite/open.ts'
 import { decode } from '../records/decoding.ts'
@@ -9,14 +10,7 @@ import { indexFile, ledgerFile } from '../records/files.ts'
 import { BLOCKS_READ_AT_ONCE } from '../records/limits.ts'
 import type { LedgerRecord } from '../records/record.ts'
 import { readBase } from './base.ts'
-import {
-  asBuffer,
-  FIRST_HASH,
-  hashAfter,
-  listRecordSpans,
-  type RecordSpan,
-  recordText,
-} from './block.ts'
+import { asBuffer, hashAfter, listRecordSpans, type RecordSpan, recordText } from './block.ts'
 
 export interface Head {
   /** Of the last record; 0 in an empty ledger. */
@@ -87,7 +81,7 @@ export function* blocksFrom(database: DatabaseSync, from = 1): Generator<Block> 
   }
 }
 
-export function* blocksBackwards(database: DatabaseSync, before?: number): Generator<Block> {
+function* blocksBackwards(database: DatabaseSync, before?: number): Generator<Block> {
   const statement = database.prepare('SELECT * FROM blocks WHERE seq < ? ORDER BY seq DESC')
   for (const row of statement.iterate(before ?? Number.MAX_SAFE_INTEGER)) yield toBlock(row)
 }

@@ -3,8 +3,9 @@
 // the ledger on request of the gate.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { toHex } from '../../store/chain-hash.ts'
 import { readBase } from './base.ts'
-import { type Checkpoint, findCheckpointFault, toHex } from './checkpoint.ts'
+import { type Checkpoint, findCheckpointFault } from './checkpoint.ts'
 import { findCheckpoint } from './checkpoint-file.ts'
 import { hashAt, readHead } from './read.ts'
 

@@ -1,8 +1,8 @@
 // Whether records at the start of a chain were dropped by the gate itself: the checkpoint that replaces them is
 // signed, and an event of the chain says so. For chains that are not in a ledger file.
 
+import { fromHex } from '../../store/chain-hash.ts'
 import type { Base } from '../chain/base.ts'
-import { fromHex } from '../chain/checkpoint.ts'
 import type { IntegrityProblem } from './verifier.ts'
 import { RetentionClaims, TreeCheck } from './verify-checkpoints.ts'
 

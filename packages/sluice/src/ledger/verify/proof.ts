@@ -4,9 +4,10 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { parseObject } from '@sluice/policy/core/json'
+import { chainHash, fromHex, toHex } from '../../store/chain-hash.ts'
 import { readBase, restoreBaseTree } from '../chain/base.ts'
-import { chainHash, eachHash, listRecordSpans, recordText } from '../chain/block.ts'
-import { type Checkpoint, fromHex, toHex } from '../chain/checkpoint.ts'
+import { eachHash, listRecordSpans, recordText } from '../chain/block.ts'
+import type { Checkpoint } from '../chain/checkpoint.ts'
 import { auditPath, hashLeaf, Peaks, rootByPath, rootOfRange } from '../chain/merkle.ts'
 import { blocksFrom } from '../chain/read.ts'
 import { decode } from '../records/decoding.ts'

@@ -3,10 +3,10 @@
 // record, its hash, its length, the order, or the columns of the row.
 
 import { hash } from 'node:crypto'
+import { HASH_BYTES } from '../../store/chain-hash.ts'
 import {
   computeRecordHash,
   getRecordSpanAt,
-  HASH_BYTES,
   hashAfter,
   type RecordSpan,
   recordText,

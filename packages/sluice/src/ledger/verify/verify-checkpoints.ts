@@ -3,9 +3,10 @@
 // the gate itself. Called by verify.ts.
 
 import { isObject } from '@sluice/policy/core/json'
+import { toHex } from '../../store/chain-hash.ts'
 import { type Base, restoreBaseTree } from '../chain/base.ts'
 import { eachHash } from '../chain/block.ts'
-import { type Checkpoint, findCheckpointFault, readCheckpoint, toHex } from '../chain/checkpoint.ts'
+import { type Checkpoint, findCheckpointFault, readCheckpoint } from '../chain/checkpoint.ts'
 import type { LocatedCheckpoint } from '../chain/checkpoint-file.ts'
 import { hashLeaf, type Peaks } from '../chain/merkle.ts'
 import { decode } from '../records/decoding.ts'

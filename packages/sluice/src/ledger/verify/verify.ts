@@ -4,9 +4,8 @@
 // host.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { FIRST_HASH, toHex } from '../../store/chain-hash.ts'
 import { type Base, readBase } from '../chain/base.ts'
-import { FIRST_HASH } from '../chain/block.ts'
-import { toHex } from '../chain/checkpoint.ts'
 import type { LocatedCheckpoint } from '../chain/checkpoint-file.ts'
 import { blocksFrom, hashAt, readHead } from '../chain/read.ts'
 import { compareIndex } from '../query/index-check.ts'

@@ -51,6 +51,15 @@ export function storeFault(error: unknown, file: string): StoreError {
   return new StoreError(code, `\`${file}\`: ${why}`, HELP[code], error)
 }
 
+/** Runs `work` on a file; what it throws becomes a StoreError. */
+export function guardFile<T>(file: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw storeFault(error, file)
+  }
+}
+
 function toStoreCode(error: unknown): StoreErrorCode {
   const { errcode, code } = (error ?? {}) as { errcode?: number; code?: string }
   if (typeof errcode === 'number') return BY_RESULT.get(errcode & 0xff) ?? 'STORE_IO'

@@ -2,7 +2,7 @@
 // that a data directory or a move log was created by this user on this machine. A folder from
 // someone else can contain any file with any mode, but not a MAC made with this key.
 
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import {
   linkSync,
   lstatSync,
@@ -35,7 +35,7 @@ export function signText(purpose: Purpose, text: string): string {
 /** Whether a key of this user made the MAC. Throws STORE_USER_KEY if the key is not usable. */
 export function isSigned(purpose: Purpose, text: string, mac: unknown): boolean {
   if (typeof mac !== 'string') return false
-  const digest = (value: string) => createHash('sha256').update(value).digest()
+  const digest = (value: string) => hash('sha256', value, 'buffer')
   return userKeyFiles().some((file) => {
     const key = readKey(file)
     if (key === undefined) return false

@@ -32,7 +32,7 @@ export function toClientConfig({ ssl, ...rest }: PostgresAddress): ClientConfig 
   return { ...rest, ssl: { ...tls, checkServerIdentity: () => undefined } }
 }
 
-export function isPostgresUrl(text: string): boolean {
+function isPostgresUrl(text: string): boolean {
   return /^postgres(ql)?:\/\//.test(text)
 }
 

@@ -3,8 +3,10 @@
 // effect of a statement is unknown, this gate's epoch is raised, which waits for it; then what it did is undone.
 
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { LimitUsage, Receipt } from '@sluice/policy/core/counters'
 import type { AdmissionReply, AdmissionRequest, AdmissionStore } from '../admission.ts'
+import { FIRST_HASH } from '../chain-hash.ts'
 import { StoreError } from '../errors.ts'
 import {
   ADMIT_DEADLINE_MS,
@@ -23,7 +25,6 @@ import {
   encodeBatch,
   encodeHead,
   encodeRefund,
-  FIRST_HASH,
   type QueuedItem,
   readBatchResult,
   type SharedReceipt,
@@ -273,7 +274,7 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     if (!(error instanceof StoreError || isEffectUnknown(error.code))) {
       // The database refused the statement: nothing happened.
       for (const { answer } of calls) answer({ status: 'unavailable', why: error.message })
-      if (rows.length > 0) await new Promise((resolve) => setTimeout(resolve, SHARED_RETRY_MS_MIN))
+      if (rows.length > 0) await sleep(SHARED_RETRY_MS_MIN)
       return
     }
     this.#unknown = batch

@@ -11,6 +11,7 @@ import type {
   ApprovalUseRequest,
   SessionCheck,
 } from '../admission.ts'
+import { chainHash } from '../chain-hash.ts'
 import type { Row } from './connections.ts'
 
 /** `i`: intent, `r`: refusal, `o`: outcome, `e`: event. */
@@ -113,9 +114,6 @@ export function encodeRefund({ at, batch, charges }: SharedReceipt): unknown[] {
 export function toWrittenReply(sequence: number): AdmissionReply {
   return { status: 'admitted', sequence, receipt: { charges: [], atMs: 0 } }
 }
-
-/** The hash before the first record. */
-export const FIRST_HASH = '\0'.repeat(32)
 
 export function encodeBatch(batch: readonly QueuedItem[]): unknown[] {
   let kinds = ''
@@ -241,10 +239,7 @@ type MisfitRow = readonly [number, number, readonly (readonly [string, number])[
 export const APPROVAL_WINDOW_MS = 400 * 86_400_000
 
 /** The use of an approval is a charge: once, or as often as a standing one says. */
-export function approvalCharges(
-  { id }: ApprovalUseRequest,
-  uses: number | undefined,
-): LimitCharge[] {
+function approvalCharges({ id }: ApprovalUseRequest, uses: number | undefined): LimitCharge[] {
   if (uses === undefined) return []
   const max = { units: BigInt(uses), scale: 0 }
   return [{ key: `approval ${id}`, kind: 'rate', windowMs: APPROVAL_WINDOW_MS, max, amount: ONE }]
@@ -277,12 +272,4 @@ export function encodeHead({ seq, hash: last }: ChainHead): unknown[] {
 
 export function toHead(row: Row): ChainHead {
   return { seq: Number(row.seq), hash: (row.head as Buffer).toString('latin1') }
-}
-
-/** As in ledger/chain/block.ts, and as `admit` computes it. */
-export function chainHash(previous: string, text: string): string {
-  const record = Buffer.from(text)
-  const length = Buffer.alloc(4)
-  length.writeUInt32BE(record.length)
-  return hash('sha256', Buffer.concat([Buffer.from(previous, 'latin1'), length, record]), 'binary')
 }

@@ -1,6 +1,7 @@
 // Reads the chains of all gates of a shared store, record by record in the order in which they were written,
 // and goes on where it stopped. Every hash is computed again: a record that was edited stops the reading.
 
+import { chainHash, FIRST_HASH } from '../chain-hash.ts'
 import { StoreError } from '../errors.ts'
 import {
   FOLLOWED_BYTES_MAX,
@@ -8,7 +9,7 @@ import {
   FOLLOWED_ROWS_MIN,
   MIGRATE_DEADLINE_MS,
 } from '../limits.ts'
-import { type ChainHead, chainHash, FIRST_HASH } from './batch.ts'
+import type { ChainHead } from './batch.ts'
 import type { PostgresConnections, Row } from './connections.ts'
 import { CHAINS_AFTER, FOLLOWED_HEADS } from './statements.ts'
 

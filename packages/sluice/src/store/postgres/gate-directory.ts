@@ -1,5 +1,6 @@
 // The gates of a shared store: each says every few seconds that it is there, with what it has confirmed.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { CONFIRM_LOOK_MS, CONFIRM_MS_MAX, GATE_GONE_MS } from '../limits.ts'
 import type { PostgresConnections } from './connections.ts'
 import {
@@ -96,7 +97,7 @@ export class GateDirectory {
     for (const untilMs = performance.now() + CONFIRM_MS_MAX; ; ) {
       const late = (await this.list()).filter((gate) => gate.isLive && gate.version < version)
       if (late.length === 0 || performance.now() > untilMs) return late.map(({ name }) => name)
-      await new Promise((resolve) => setTimeout(resolve, CONFIRM_LOOK_MS))
+      await sleep(CONFIRM_LOOK_MS)
     }
   }
 

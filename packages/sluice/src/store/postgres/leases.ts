@@ -1,6 +1,7 @@
 // Work that one gate of a cluster does at a time: a lease in the shared store, which ends by itself if the
 // gate dies. A gate that was stopped for longer than its lease must not begin the work: `isHeld` tells.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreError } from '../errors.ts'
 import { LEASE_LOOK_MS, LEASE_MS, LEASE_WAIT_MS_MAX } from '../limits.ts'
 import type { PostgresConnections } from './connections.ts'
@@ -42,7 +43,7 @@ export class Leases {
           `another gate has been doing the same for more than ${LEASE_WAIT_MS_MAX} ms: ${name}`,
           'try again',
         )
-      await new Promise((resolve) => setTimeout(resolve, LEASE_LOOK_MS))
+      await sleep(LEASE_LOOK_MS)
     }
   }
 }

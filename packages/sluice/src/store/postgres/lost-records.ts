@@ -2,8 +2,9 @@
 // confirmed: nothing more, the records of that statement, or less, which is a failover to a standby that was
 // behind. What is lost is given back from this gate's copy. Used by admission.ts.
 
+import { chainHash } from '../chain-hash.ts'
 import { LOST_RECORDS_MAX, MIGRATE_DEADLINE_MS } from '../limits.ts'
-import { type ChainHead, chainHash, readWritten, type WrittenRecord } from './batch.ts'
+import { type ChainHead, readWritten, type WrittenRecord } from './batch.ts'
 import type { PostgresConnections } from './connections.ts'
 import { RESTORE_CHAIN, WRITTEN_SINCE } from './statements.ts'
 

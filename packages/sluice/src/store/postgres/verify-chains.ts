@@ -2,7 +2,7 @@
 // Heads that were noted elsewhere (signed checkpoints) show what the database alone cannot: a chain that was
 // replaced as a whole. A chain may start after records that were dropped. Called by `sluice ledger verify --store`.
 
-import { chainHash, FIRST_HASH } from './batch.ts'
+import { chainHash, FIRST_HASH, fromHex, toHex } from '../chain-hash.ts'
 import { type ChainBase, readChainBases } from './chain-base.ts'
 import type { PostgresConnections } from './connections.ts'
 import { readChain } from './read-chain.ts'
@@ -42,7 +42,7 @@ export async function verifyChains(
     const problems: string[] = []
     const base = bases.get(gate)
     const start = base && checkBase(base)
-    let last = base === undefined ? FIRST_HASH : Buffer.from(base.hash, 'hex').toString('latin1')
+    let last = base === undefined ? FIRST_HASH : fromHex(base.hash)
     let seq = base?.seq ?? 0
     for (const one of heads)
       if (one.seq === seq && one.hash !== base?.hash)
@@ -89,7 +89,3 @@ async function readHeadSeq(
 }
 
 const PROBLEMS_MAX = 20
-
-function toHex(latin1: string): string {
-  return Buffer.from(latin1, 'latin1').toString('hex')
-}
