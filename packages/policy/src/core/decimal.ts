@@ -16,6 +16,10 @@ const JSON_NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/
 export const ZERO: Decimal = { units: 0n, scale: 0 }
 export const ONE: Decimal = { units: 1n, scale: 0 }
 
+export function isDecimal(value: unknown): value is Decimal {
+  return typeof (value as Decimal | null | undefined)?.units === 'bigint'
+}
+
 /** A plain decimal such as `12.50`; undefined for anything else (exponents, spaces, signs). */
 export function parseDecimal(text: string): Decimal | undefined {
   const match = PLAIN.exec(text)

@@ -39,7 +39,7 @@ export function maskCall(
 }
 
 /** The replacement for this many characters. */
-export function formatMask(characters: number): string {
+function formatMask(characters: number): string {
   return `[masked: ${characters} character${characters === 1 ? '' : 's'}]`
 }
 

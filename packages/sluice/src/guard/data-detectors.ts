@@ -21,7 +21,7 @@ export interface DetectorGroup {
 }
 
 /** The one list, by the kinds that a policy names. */
-export const DETECTOR_GROUPS: readonly DetectorGroup[] = [
+const DETECTOR_GROUPS: readonly DetectorGroup[] = [
   { name: 'secret', beginnings: SECRET_BEGINNINGS, detectors: SECRET_DETECTORS },
   group('secret', SEED_BEGINNING, {
     kind: 'seed phrase',

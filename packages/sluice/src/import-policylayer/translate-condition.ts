@@ -25,7 +25,7 @@ import {
 import { isAmbiguous, readText } from './read-fields.ts'
 import type { ImportReport } from './report.ts'
 
-export const OPERATORS = [
+const OPERATORS = [
   'eq',
   'neq',
   'in',

@@ -121,12 +121,6 @@ export function toRecordedAction({ decision }: DecisionRecord): ReplayAction {
   return wordNow(decision)
 }
 
-export function wordNow({
-  action,
-  code,
-}: {
-  action: Decision['action']
-  code: string
-}): ReplayAction {
+function wordNow({ action, code }: { action: Decision['action']; code: string }): ReplayAction {
   return code === 'RATE_LIMITED' || code === 'SPEND_LIMITED' ? 'limited' : action
 }

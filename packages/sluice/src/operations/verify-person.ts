@@ -47,7 +47,7 @@ export function createPersonVerifier({ people, ledger, nowMs }: ProveParts): Ver
   }
 }
 
-export function checkRole(person: Person, role: Role): void {
+function checkRole(person: Person, role: Role): void {
   if (hasRole(person, role)) return
   throw new OperationError(
     `\`${person.name}\` may not do this: it needs the role \`${role}\``,

@@ -2,7 +2,7 @@
 // bytes. Another build may keep state outside of its memory, and a snapshot of it would be
 // incomplete. Called when an image is baked.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { SandboxError } from './errors.ts'
@@ -23,5 +23,5 @@ export function readQuickJs(): Uint8Array<ArrayBuffer> {
 }
 
 export function sha256(bytes: Uint8Array | string): string {
-  return createHash('sha256').update(bytes).digest('hex')
+  return hash('sha256', bytes)
 }

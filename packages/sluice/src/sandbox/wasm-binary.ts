@@ -16,7 +16,7 @@ const I32 = 0x7f
 const END = 0x0b
 const LEB_BYTES_MAX = 5
 
-export function encodeUnsigned(value: number): number[] {
+function encodeUnsigned(value: number): number[] {
   const bytes: number[] = []
   let rest = value >>> 0
   do {

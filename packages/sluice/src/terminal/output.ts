@@ -3,7 +3,7 @@
 // characters made visible.
 
 import { styleText } from 'node:util'
-import { formatDecimal } from '@sluice/policy/core/decimal'
+import { formatDecimal, isDecimal } from '@sluice/policy/core/decimal'
 import { ExactNumber } from '@sluice/policy/core/json'
 import type { Problem } from '@sluice/policy/document/problem'
 import { escapeUnseenJson, visibleText } from '../core/visible-text.ts'
@@ -77,11 +77,6 @@ export function toJson(value: unknown): string {
     2,
   )
   return escapeUnseenJson(json)
-}
-
-function isDecimal(value: unknown): value is { units: bigint; scale: number } {
-  const { units } = (value ?? {}) as { units?: unknown }
-  return typeof units === 'bigint'
 }
 
 /** A number in a YAML file is not always valid JSON. */

@@ -3,6 +3,7 @@
 // when somebody comes back. Runs in the thread that reads the ledger.
 
 import { statfs } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   isCorrupt,
   type MergedLedger,
@@ -114,7 +115,7 @@ export class ClusterFollower {
       if (records.length === 0) return
       // Half of the time is the gate's.
       const tookMs = performance.now() - beganMs
-      if (this.#behind > 0) await new Promise((resolve) => setTimeout(resolve, tookMs))
+      if (this.#behind > 0) await sleep(tookMs)
     }
   }
 

@@ -55,7 +55,7 @@ function withUniqueIds<Each extends ContentPart>(
 }
 
 /** The text of the first number that a double would change. */
-export function inexactNumber(json: string): string | undefined {
+function inexactNumber(json: string): string | undefined {
   if (!MAY_BE_INEXACT.test(json)) return undefined
   let duplicate: string | undefined
   try {

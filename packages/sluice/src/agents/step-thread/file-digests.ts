@@ -1,7 +1,7 @@
 // Digests of files, made from the content when somebody asks and kept by agent, path and revision:
 // what has not changed is not read again. In the step thread.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { LruMap } from '../../core/lru-map.ts'
 import type { AgentQuery, FileFacts } from '../../guest/protocol.ts'
 import type { GuestAnswer } from '../../sandbox/instance.ts'
@@ -53,7 +53,7 @@ export class FileDigests {
       const { text, bytes } = call(JSON.stringify({ ask: 'read', path: file.path } as AgentQuery))
       unwrap(text)
       const content = bytes ?? new Uint8Array()
-      const digest = `sha256:${createHash('sha256').update(content).digest('hex')}`
+      const digest = `sha256:${hash('sha256', content)}`
       this.#digests.set(name(file), digest)
       return { ...file, digest, content: whole ? content : undefined }
     }

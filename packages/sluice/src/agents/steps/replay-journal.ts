@@ -2,7 +2,7 @@
 // journal, and the memory with every checkpoint on the way, to the byte. In slices, since a history may
 // be long. Called in the step thread; changes nothing.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Instance } from '../../sandbox/instance.ts'
 import type { AgentRow, EventRow } from '../journal/rows.ts'
 import { AgentError } from '../shared/errors.ts'
@@ -90,8 +90,7 @@ export function* replayJournal(
         difference = { ...gap, what: 'missing', detail: 'the event is not in the journal' }
       }
     }
-    const memoryDigest =
-      difference === null ? createHash('sha256').update(instance.save()).digest('hex') : null
+    const memoryDigest = difference === null ? hash('sha256', instance.save()) : null
     const events = (last?.seq ?? from - 1) - from + 1
     const reached = { to: last?.seq ?? from - 1, turn: last?.turn ?? 0 }
     return { from, ...reached, events, memories, memoryDigest, difference }

@@ -2,7 +2,7 @@
 // `shape` holds what comes in to the last field before anything is made of it; nothing of an import
 // grants anything. Pure; called in the transfer thread.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { JsonValue } from '@sluice/policy/core/json'
 import { z } from 'zod'
 import { writeCanonicalJson } from '../../core/canonical-json.ts'
@@ -252,5 +252,5 @@ function parseExportJson(bytes: Uint8Array): unknown {
 /** Of the canonical form: an export that another program formats differently keeps its digest. */
 export function digestJson(value: unknown): string {
   const text = writeCanonicalJson(value as JsonValue)
-  return `sha256:${createHash('sha256').update(text).digest('hex')}`
+  return `sha256:${hash('sha256', text)}`
 }

@@ -34,8 +34,8 @@ function buildPlainBody(message: ApprovalMessage, request: ApprovalRequest): unk
   return {
     type: 'approval.pending',
     id,
-    at: formatTime(atMs),
-    expiresAt: formatTime(expiresAtMs),
+    at: new Date(atMs).toISOString(),
+    expiresAt: new Date(expiresAtMs).toISOString(),
     principal,
     agent,
     session,
@@ -147,8 +147,4 @@ function teams(message: ApprovalMessage): unknown {
     type: 'message',
     attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', content: card }],
   }
-}
-
-function formatTime(atMs: number): string {
-  return new Date(atMs).toISOString()
 }

@@ -17,7 +17,7 @@ interface PendingCall {
 }
 
 /** As `--server` is if it is left out. */
-export const DEFAULT_SERVER = 'agents'
+const DEFAULT_SERVER = 'agents'
 const NO_SUCH_SERVER = /no server is called/
 
 export async function agentsOfGate(

@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { makePrivateFolder } from '../../store/files/private-folder.ts'
 import { CliError } from '../../terminal/errors.ts'
@@ -33,7 +34,7 @@ export async function startGate(directory: string, config: string): Promise<Sock
   while (performance.now() - began < START_MS_MAX) {
     const socket = await connectGate(directory)
     if (socket !== undefined) return socket
-    await new Promise((resolve) => setTimeout(resolve, TRY_EVERY_MS))
+    await sleep(TRY_EVERY_MS)
     if (gate.ended === undefined) continue
     if (gate.ended.code !== 0) break
     if (performance.now() - gate.ended.atMs > START_AGAIN_MS)

@@ -1,7 +1,7 @@
 // `sluice ledger tail`: the last records, and with --follow those that come. Looks only; works
 // beside the gate that writes.
 
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import {
   openIndexReadOnly,
@@ -65,7 +65,7 @@ async function tail(options: Options, output: Output): Promise<0> {
     let { seq } = withCliErrors(() => readHead(ledger))
     show(withCliErrors(() => last(recordsBackwards(ledger, seq + 1), lines)))
     while (options.follow) {
-      await pause(POLL_MS)
+      await sleep(POLL_MS)
       const fresh = withCliErrors(() => [...recordsFrom(ledger, seq + 1)])
       show(fresh)
       seq = fresh.at(-1)?.seq ?? seq

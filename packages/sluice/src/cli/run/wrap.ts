@@ -2,7 +2,7 @@
 // one of its own into a folder of the user's, by the command and the folder it is run in, so that
 // limits and the record stay from run to run.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -74,7 +74,7 @@ export function addWrap(parent: Command, answer: SetExitCode): void {
 
 function dataFor(command: readonly string[]): string {
   const key = JSON.stringify([process.cwd(), ...command])
-  const digest = createHash('sha256').update(key).digest('hex').slice(0, 16)
+  const digest = hash('sha256', key).slice(0, 16)
   const state = process.env.XDG_STATE_HOME ?? join(homedir(), '.local', 'state')
   return join(state, 'sluice', `wrap-${digest}`)
 }

@@ -56,7 +56,7 @@ export function findInputRequests(
 }
 
 /** By value: the same word can be spelt with escapes. */
-export function isInputRequired(result: ReadonlyMap<string, string>): boolean {
+function isInputRequired(result: ReadonlyMap<string, string>): boolean {
   return JSON.parse(result.get('resultType') ?? 'null') === 'input_required'
 }
 

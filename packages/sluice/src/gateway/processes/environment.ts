@@ -3,7 +3,7 @@
 // names that programs need to run at all. What the configuration names comes on top. The gate's own
 // variables (`SLUICE_*`) are in none of them. Pure.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { ClientEnvironment } from '../shared/transport.ts'
 
 /** Set for every server, with a value of the gate's own: names whose process it is. */
@@ -97,7 +97,7 @@ export function environmentKey(client: ClientEnvironment | undefined): string {
   if (client === undefined) return ''
   const sorted = Object.entries(client.variables).sort(([a], [b]) => (a < b ? -1 : 1))
   const text = JSON.stringify([client.isWhole, sorted])
-  return createHash('sha256').update(text).digest('base64url')
+  return hash('sha256', text, 'base64url')
 }
 
 function allowList(platform: string): (name: string) => boolean {

@@ -4,13 +4,14 @@
 
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { KILL_WAIT_MS, TERM_GRACE_MS } from './limits.ts'
 
 const POLL_FIRST_MS = 5
 const POLL_LAST_MS = 100
 
 /** False if there is no such group, or it may not be signalled. */
-export function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
+function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
   // To the system, group 1 is everybody and group 0 is us.
   if (!Number.isSafeInteger(leader) || leader <= 1) return false
   if (process.platform === 'win32') return signalTree(leader, signal)
@@ -35,7 +36,7 @@ async function isGone(leader: number, waitMs: number): Promise<boolean> {
   for (let pollMs = POLL_FIRST_MS; ; pollMs = Math.min(POLL_LAST_MS, pollMs * 2)) {
     if (!groupLives(leader)) return true
     if (performance.now() >= untilMs) return false
-    await new Promise((resolve) => setTimeout(resolve, pollMs))
+    await sleep(pollMs)
   }
 }
 

@@ -27,7 +27,7 @@ interface Waiter {
   readonly admit: (place: ProcessLease) => void
 }
 
-export const GAVE_PLACE = 'its place was needed for another process'
+const GAVE_PLACE = 'its place was needed for another process'
 
 export class ProcessQuota {
   readonly #options: ProcessQuotaOptions

@@ -2,6 +2,7 @@
 // changed, restarted or removed: a process is replaced under its session, any other link ends once it
 // has answered what is open. Used by the gate alone.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ServerConfig } from '../config/config.ts'
 import { SERVER_DRAIN_MS } from '../config/limits.ts'
 import type { OpenSession } from '../session/open-sessions.ts'
@@ -75,8 +76,7 @@ export class OpenRelays {
 
   async drain(graceMs: number): Promise<void> {
     const deadline = performance.now() + graceMs
-    while (this.isBusy && performance.now() < deadline)
-      await new Promise((resolve) => setTimeout(resolve, 10))
+    while (this.isBusy && performance.now() < deadline) await sleep(10)
   }
 
   /** How much goes on with one server. */

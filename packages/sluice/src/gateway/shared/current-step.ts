@@ -2,7 +2,7 @@
 // the event loop can be told with the step that caused it (watch-stalls.ts). One clock reading a step;
 // the end of a step is not noted, as the stall detector starts again with every check.
 
-export const STEPS_NAMED = [
+const STEPS_NAMED = [
   'other',
   'read',
   'decide',

@@ -2,7 +2,7 @@
 // away, or changes its times, at once; what it adds, or would start or reach differently, waits for a
 // person, since an agent with a file tool could have written it. Asked by the gate for every session.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { JsonObject } from '@sluice/policy/core/json'
 import { getOwn } from '@sluice/policy/core/json'
 import { Listeners } from '@sluice/policy/core/listeners'
@@ -258,7 +258,7 @@ export function digestOfServer(config: ServerConfig): string {
       ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
       : value,
   )
-  return `sha256:${createHash('sha256').update(text).digest('hex')}`
+  return `sha256:${hash('sha256', text)}`
 }
 
 /** The agents are a part of the gate that it starts once. */

@@ -3,7 +3,7 @@
 // with a file tool could have written it. What is in force is kept in gate.db, so that a restart is no
 // way around.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import type { JsonObject } from '@sluice/policy/core/json'
@@ -167,5 +167,5 @@ function formatPin({ server, name, digest, category, risk }: Pin): string {
 
 function digestPins(pins: LockPins): string {
   const text = pins === undefined ? 'none' : pins.map(formatPin).sort().join('\n')
-  return createHash('sha256').update(text).digest('hex')
+  return hash('sha256', text)
 }

@@ -4,7 +4,7 @@
 // checks) and every later change is graded. What a person refused is held whatever its grade, until one
 // accepts it.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { type KnownTool, type ToolDefinition, toToolKey } from '@sluice/policy/core/tools'
 import { describeChange, gradeChange } from '../../catalogue/pins/grade-change.ts'
@@ -363,5 +363,5 @@ export function describePending({ tool, because, changes, refused }: PendingDefi
 
 /** The digest of pins. */
 export function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+  return hash('sha256', text)
 }

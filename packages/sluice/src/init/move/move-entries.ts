@@ -1,6 +1,7 @@
 // Puts entries of clients behind the gate, and takes them back. Both work on what the file says at
 // that moment, change those entries and nothing else, and can be done again after a crash.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { JsonObject } from '@sluice/policy/core/json'
 import { cloneJson } from '@sluice/policy/core/json'
@@ -74,7 +75,7 @@ async function untilSettled(
 ): Promise<void> {
   for (let round = 0; round < SETTLE_ROUNDS_MAX; round++) {
     if (!(await changeFile(file, change))) return
-    await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
+    await sleep(SETTLE_MS)
   }
 }
 

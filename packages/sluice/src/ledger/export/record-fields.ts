@@ -1,10 +1,9 @@
 // A record as named fields, one set of names for all kinds, for the CSV, CEF and OpenTelemetry
 // formats.
 
-import { formatDecimal } from '@sluice/policy/core/decimal'
-import { ExactNumber } from '@sluice/policy/core/json'
 import { describeChanges } from '../../core/answer-changes.ts'
 import type { LedgerRecord } from '../records/record.ts'
+import { formatJson } from './record-json.ts'
 
 export const FIELDS = [
   'seq',
@@ -104,11 +103,4 @@ function ofKind(
 export function formatTime(atMs: number): string {
   const date = new Date(atMs)
   return Number.isNaN(date.getTime()) ? '' : date.toISOString()
-}
-
-function formatJson(value: unknown): string {
-  return JSON.stringify(value, (_, inner) => {
-    if (inner instanceof ExactNumber) return inner.text
-    return typeof inner?.units === 'bigint' ? formatDecimal(inner) : inner
-  })
 }

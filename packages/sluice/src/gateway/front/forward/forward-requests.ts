@@ -3,7 +3,7 @@
 // a server over HTTP is taken over by one gate (compare and set in the shared store); any other is over.
 // A request that was sent is never sent to a second gate: then its outcome is unknown.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { Agent, request as askPeer } from 'node:https'
 import { LruMap } from '../../../core/lru-map.ts'
@@ -163,7 +163,7 @@ export class RequestForwarder {
 }
 
 export function digestSession(session: string): Buffer {
-  return createHash('sha256').update(session).digest()
+  return hash('sha256', session, 'buffer')
 }
 
 function isThere({ silentMs, state }: PeerRow): boolean {

@@ -1,7 +1,7 @@
 // The sessions of the HTTP front: by id, bounded, and ended when nobody uses them. The process behind a
 // session ends earlier than the session (see the gate).
 
-import { createHash, randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { LruMap } from '../../../core/lru-map.ts'
 import { type Caller, getCallerKey } from '../../../identity/callers/caller.ts'
 import { MADE_ROOM, pickEvictable } from '../../processes/evict-idle.ts'
@@ -156,7 +156,7 @@ export class SessionRegistry {
     connect: (client: StatelessClient) => ClientEvents,
   ): StatelessClient | undefined {
     const common = JSON.stringify([server, getCallerKey(caller), capabilities, tokenKey ?? null])
-    const key = createHash('sha256').update(common).digest('hex')
+    const key = hash('sha256', common)
     const there = this.#stateless.get(key)
     if (there !== undefined) {
       there.caller = caller

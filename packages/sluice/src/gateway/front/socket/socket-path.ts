@@ -3,7 +3,7 @@
 // socket; then in a fresh folder of mode 700 that a file of the data directory names. A name that
 // others could compute, in a folder that others may write, would be anybody's to listen at.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import {
   lstatSync,
   mkdtempSync,
@@ -56,7 +56,7 @@ export function findSocketPath(directory: string): string | undefined {
 }
 
 function pipeOf(directory: string): string {
-  return `\\\\.\\pipe\\sluice-${createHash('sha256').update(directory).digest('hex').slice(0, 24)}`
+  return `\\\\.\\pipe\\sluice-${hash('sha256', directory).slice(0, 24)}`
 }
 
 function fits(path: string): boolean {

@@ -193,9 +193,7 @@ export class NegotiatingUpstream implements Upstream {
   }
 
   #failWaiting(failure: UpstreamFailure): void {
-    for (const { carried } of this.#waiting.takeAll())
-      if (carried?.passing !== undefined)
-        this.#events.onFailure({ ...failure, request: carried.passing.id })
+    for (const each of this.#waiting.failAll(failure)) this.#events.onFailure(each)
   }
 
   #goOn(handle: string): void {

@@ -3,7 +3,7 @@
 
 import type { RequestId } from '../../../protocol/message.ts'
 import { STDIN_QUEUE_LENGTH_MAX, STDIN_QUEUE_MESSAGES_MAX } from '../limits.ts'
-import type { UpstreamSendOptions } from '../upstream.ts'
+import type { UpstreamFailure, UpstreamSendOptions } from '../upstream.ts'
 
 export interface WaitingMessage {
   readonly text: string
@@ -38,6 +38,13 @@ export class MessageQueue {
     if (gone === undefined) return
     this.#all = this.#all.filter((each) => each !== gone)
     this.#length -= gone.text.length
+  }
+
+  /** The requests among them, as failed; the queue is empty afterwards. */
+  failAll(failure: Omit<UpstreamFailure, 'request'>): UpstreamFailure[] {
+    return this.takeAll().flatMap(({ carried }) =>
+      carried?.passing === undefined ? [] : [{ ...failure, request: carried.passing.id }],
+    )
   }
 
   takeAll(): WaitingMessage[] {

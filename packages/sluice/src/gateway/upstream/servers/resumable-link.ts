@@ -312,9 +312,7 @@ export class ResumableLink implements Upstream {
   }
 
   #failWaiting(failure: Omit<UpstreamFailure, 'request'>): void {
-    for (const { carried } of this.#waiting.takeAll())
-      if (carried?.passing !== undefined)
-        this.#events.onFailure({ ...failure, request: carried.passing.id })
+    for (const each of this.#waiting.failAll(failure)) this.#events.onFailure(each)
   }
 
   #runEnded(): void {
