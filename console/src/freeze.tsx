@@ -43,7 +43,7 @@ export function watchFreezes(): () => void {
   return () => clearInterval(timer)
 }
 
-export function useFreezes(): readonly Freeze[] {
+function useFreezes(): readonly Freeze[] {
   return useSyncExternalStore(
     (listener) => {
       listeners.add(listener)

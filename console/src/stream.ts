@@ -89,7 +89,7 @@ async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<Str
   }
 }
 
-export function parseBlock(block: string): StreamEvent | undefined {
+function parseBlock(block: string): StreamEvent | undefined {
   let [id, event] = ['', 'message']
   const data: string[] = []
   for (const line of block.split('\n')) {

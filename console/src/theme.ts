@@ -7,7 +7,7 @@ export type Theme = 'light' | 'dark' | 'system'
 
 const systemDark = window.matchMedia('(prefers-color-scheme: dark)')
 
-export function chosenTheme(): Theme {
+function chosenTheme(): Theme {
   const stored = read()
   return stored === 'light' || stored === 'dark' ? stored : 'system'
 }
