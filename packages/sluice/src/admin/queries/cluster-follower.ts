@@ -4,6 +4,7 @@
 
 import { statfs } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { lookAtStore } from '../../ledger/merged/look-at-store.ts'
 import {
   isCorrupt,
   type MergedLedger,
@@ -13,7 +14,7 @@ import {
 import { FOLLOWED_ROWS_MAX } from '../../store/limits.ts'
 import { parsePostgresUrl } from '../../store/postgres/address.ts'
 import { PostgresConnections } from '../../store/postgres/connections.ts'
-import { FollowedChains } from '../../store/postgres/follow-chains.ts'
+import type { FollowedChains } from '../../store/postgres/follow-chains.ts'
 import { FOLLOW_EVERY_MS, FOLLOW_FREE_BYTES_MIN } from '../contract/console-limits.ts'
 
 export class ClusterFollower {
@@ -85,18 +86,13 @@ export class ClusterFollower {
   async #run(): Promise<void> {
     if (!this.#merged.isInPlace) return this.#onGone()
     try {
-      this.#chains ??= new FollowedChains(this.#connections, this.#merged.chains)
-      let state = await this.#chains.look()
-      if (!state.isSame) {
-        this.#merged.clear()
-        this.#chains = new FollowedChains(this.#connections, new Map())
-        state = await this.#chains.look()
-      }
+      const { chains, dropped } = await lookAtStore(this.#connections, this.#merged, this.#chains)
+      this.#chains = chains
       // From here on it is known how much is missing.
-      this.#behind = this.#chains.behind
+      this.#behind = chains.behind
       this.#why = undefined
-      await this.#copy(this.#chains)
-      this.#merged.drop(state.dropped)
+      await this.#copy(chains)
+      this.#merged.drop(dropped)
     } catch (error) {
       // What was taken and not stored is taken again.
       this.#chains = undefined

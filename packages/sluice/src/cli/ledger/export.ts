@@ -4,26 +4,31 @@
 
 import { once } from 'node:events'
 import { closeSync, openSync, writeSync } from 'node:fs'
-import type { DatabaseSync } from 'node:sqlite'
 import { type Command, Option } from 'commander'
 import { readPackageVersion } from '../../gateway/shared/package-version.ts'
 import { deliverWebhook } from '../../ledger/chain/deliver-webhook.ts'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
-import { exportChunks, type HashedRecord, readHashedRecords } from '../../ledger/export/chunks.ts'
+import {
+  exportChunks,
+  type HashedRecord,
+  RecordSelection,
+  readHashedRecords,
+} from '../../ledger/export/chunks.ts'
 import { EXPORT_FORMATS, type ExportFormat } from '../../ledger/export/forms.ts'
+import type { LedgerRecord } from '../../ledger/records/record.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { addDirectoryOptions } from '../connect/find-data.ts'
-import { readCount, readTime, toCommandError, withCliErrors } from './source.ts'
+import { addCallFilters, type CallFilters, readCallFilters } from './call-filters.ts'
+import { readCount, toCommandError, withCliErrors } from './source.ts'
 
-interface Options {
+interface Options extends CallFilters {
   data: string
+  store?: string
   format: ExportFormat
   out?: string
   otlp?: string
-  from: string
-  since?: string
-  until?: string
+  from?: string
   encoded?: boolean
 }
 
@@ -37,21 +42,24 @@ Examples:
   sluice ledger export --otlp http://127.0.0.1:4318 --since 1d
                                                      to a collector, by OTLP over HTTP
   sluice ledger export --encoded                     with the text that was hashed
+  sluice ledger export --agent agent-7 --since 7d --format csv --out agent-7.csv
+                                                     the calls of one agent, with their outcomes
+  sluice ledger export --store postgres://auditor@db/sluice --since 7d
+                                                     the records of all gates
 
 hash = SHA-256(hash before it, length of the encoded text as 4 bytes, encoded text); the first
 follows 32 zero bytes.`
 
 export function addLedgerExport(parent: Command, answer: SetExitCode): void {
-  addDirectoryOptions(parent.command('export'))
+  addCallFilters(addDirectoryOptions(parent.command('export')))
     .description('write every record, oldest first: JSON lines, CSV, CEF or OpenTelemetry logs')
     .addOption(
       new Option('--format <form>', 'of what is written').choices(EXPORT_FORMATS).default('jsonl'),
     )
     .option('--out <file>', 'write there, for its owner only; stdout where left out')
     .option('--otlp <url>', 'send to a collector that takes OTLP over HTTP, as JSON')
-    .option('--from <seq>', 'begin with this record', '1')
-    .option('--since <time>', 'not before: `15m`, `2h`, `7d` (ago), or a time')
-    .option('--until <time>', 'not after')
+    .option('--from <seq>', 'begin with this record')
+    .option('--store <address>', 'the records of all gates in the shared store at postgres://…')
     .option('--encoded', 'with the text that was hashed (jsonl)')
     .option('--json', 'lines of JSON, which is the default')
     .addHelpText('after', EXAMPLES)
@@ -62,10 +70,26 @@ export function addLedgerExport(parent: Command, answer: SetExitCode): void {
 }
 
 async function exportAll(options: Options): Promise<void> {
+  const isWanted = selectRecords(options)
+  const from = readCount(options.from ?? '1', '--from', 2 ** 50)
+  const send = (batches: Batches) =>
+    options.otlp === undefined
+      ? writeAll(batches, options)
+      : sendAll(batches, options, options.otlp)
+  const { store } = options
+  if (store !== undefined) {
+    if (options.from !== undefined)
+      throw new CliError(
+        'CLI_ARGUMENT',
+        '--from is the number of a record of one gate',
+        'with --store use --since',
+      )
+    const { readAllGates, withStore } = await import('./with-store.ts')
+    return withStore(store, (connections) => send(selected(readAllGates(connections), isWanted)))
+  }
   const ledger = withCliErrors(() => openLedgerReadOnly(options.data))
   try {
-    if (options.otlp !== undefined) await sendAll(ledger, options, options.otlp)
-    else await writeAll(ledger, options)
+    await send(selected([readHashedRecords(ledger, from)], isWanted))
   } catch (error) {
     throw toCommandError(error)
   } finally {
@@ -73,36 +97,68 @@ async function exportAll(options: Options): Promise<void> {
   }
 }
 
-function* foundIn(ledger: DatabaseSync, options: Options): Generator<HashedRecord> {
-  const from = readCount(options.from, '--from', 2 ** 50)
-  const sinceMs = readTime(options.since, '--since') ?? 0
-  const untilMs = readTime(options.until, '--until') ?? Number.MAX_SAFE_INTEGER
-  for (const record of readHashedRecords(ledger, from))
-    if (record.record.atMs >= sinceMs && record.record.atMs <= untilMs) yield record
+type Batches = AsyncIterable<Iterable<HashedRecord>>
+
+async function* selected(
+  batches: AsyncIterable<Iterable<HashedRecord>> | Iterable<Iterable<HashedRecord>>,
+  isWanted: (record: LedgerRecord) => boolean,
+): Batches {
+  for await (const batch of batches) yield filter(batch, isWanted)
 }
 
-function chunks(ledger: DatabaseSync, options: Options, format: ExportFormat): Generator<string> {
+function* filter(
+  records: Iterable<HashedRecord>,
+  isWanted: (record: LedgerRecord) => boolean,
+): Generator<HashedRecord> {
+  for (const found of records) if (isWanted(found.record)) yield found
+}
+
+/** By time alone every record counts for itself: of exports of one hour after the other, none lacks the outcome
+ * of a call that took longer. */
+function selectRecords(options: CallFilters): (record: LedgerRecord) => boolean {
+  const query = readCallFilters(options)
+  const { sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER, ...words } = query
+  if (Object.keys(words).length === 0) return ({ atMs }) => atMs >= sinceMs && atMs <= untilMs
+  const byGate = new Map<string | undefined, RecordSelection>()
+  return (record) => {
+    const selection = byGate.get(record.gate) ?? new RecordSelection(query)
+    byGate.set(record.gate, selection)
+    return selection.has(record)
+  }
+}
+
+async function* chunks(
+  batches: Batches,
+  options: Options,
+  format: ExportFormat,
+): AsyncGenerator<string> {
   const form = { format, version: readPackageVersion(), encoded: options.encoded === true }
-  return exportChunks(foundIn(ledger, options), form)
+  let isFirst = true
+  for await (const batch of batches) {
+    yield* exportChunks(batch, form, isFirst)
+    isFirst = false
+  }
+  // A spreadsheet without records has a header.
+  if (isFirst) yield* exportChunks([], form)
 }
 
-async function writeAll(ledger: DatabaseSync, options: Options): Promise<void> {
+async function writeAll(batches: Batches, options: Options): Promise<void> {
   const { write, close } = writerTo(options.out)
   try {
-    for (const chunk of chunks(ledger, options, options.format)) await write(chunk)
+    for await (const chunk of chunks(batches, options, options.format)) await write(chunk)
   } finally {
     close()
   }
 }
 
-async function sendAll(ledger: DatabaseSync, options: Options, to: string): Promise<void> {
+async function sendAll(batches: Batches, options: Options, to: string): Promise<void> {
   if (!/^https?:\/\//.test(to) || !URL.canParse(to))
     throw new CliError('CLI_ARGUMENT', `--otlp is \`${to}\``, 'write `http://127.0.0.1:4318`')
   const url = new URL(to)
   if (!url.pathname.endsWith('/v1/logs'))
     url.pathname = `${url.pathname.replace(/\/$/, '')}/v1/logs`
   let sent = 0
-  for (const body of chunks(ledger, options, 'otlp')) {
+  for await (const body of chunks(batches, options, 'otlp')) {
     try {
       await deliverWebhook({ url: url.href }, { id: `ledger-${sent}`, body })
     } catch (error) {

@@ -16,6 +16,7 @@ const STYLES: Record<Action, Style> = {
   hide: 'magenta',
 }
 const NAME_WIDTH = 36
+const GATE_WIDTH = 12
 
 export function recordLine(record: LedgerRecord, output: Output, sessionName?: string): string {
   switch (record.kind) {
@@ -66,8 +67,9 @@ export function callLine({ record, outcome, sessionName }: CallLine, output: Out
     .trimEnd()
 }
 
-function beginning({ seq, atMs }: LedgerRecord, output: Output): string {
-  return `${String(seq).padStart(7)}  ${output.paint('dim', timeText(atMs))}`
+function beginning({ seq, atMs, gate }: LedgerRecord, output: Output): string {
+  const place = gate === undefined ? '' : `${printable(gate).padEnd(GATE_WIDTH)} `
+  return `${place}${String(seq).padStart(7)}  ${output.paint('dim', timeText(atMs))}`
 }
 
 function outcomeText(outcome: OutcomeRecord, output: Output): string {

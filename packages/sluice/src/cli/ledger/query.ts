@@ -2,9 +2,9 @@
 // SELECT asks. By an index beside the ledger where the directory may be written, else by reading all
 // of it.
 
-import type { DatabaseSync } from 'node:sqlite'
 import type { Command } from 'commander'
 import { recordJson } from '../../ledger/export/record-json.ts'
+import { toOriginal } from '../../ledger/merged/origins.ts'
 import { type Query, type QueryPage, queryLedger } from '../../ledger/query/query.ts'
 import type { RecordIndex } from '../../ledger/query/record-index.ts'
 import { runSql } from '../../ledger/query/run-sql.ts'
@@ -16,31 +16,26 @@ import {
   SQL_ROWS_ALLOWED_MAX,
 } from '../../ledger/records/limits.ts'
 import { StoreError } from '../../store/errors.ts'
-import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output } from '../../terminal/output.ts'
 import { tableLines } from '../../terminal/table-lines.ts'
 import { addDirectoryOptions } from '../connect/find-data.ts'
+import { addCallFilters, type CallFilters, readCallFilters } from './call-filters.ts'
 import { callLine } from './lines.ts'
-import { openIndex, readCount, readTime, toCommandError, withLedger } from './source.ts'
+import {
+  addStoreOptions,
+  type OpenRecords,
+  openIndex,
+  type RecordsOptions,
+  readCount,
+  withRecords,
+} from './source.ts'
 
-interface Options {
-  data: string
-  who?: string
-  principal?: string
-  agent?: string
-  denied?: boolean
-  sql?: string
-  timeout: string
-  session?: string
-  server?: string
-  tool?: string
-  action?: string
-  code?: string
-  since?: string
-  until?: string
+interface Options extends RecordsOptions, CallFilters {
   before?: string
   limit: string
+  sql?: string
+  timeout: string
   json?: boolean
 }
 
@@ -51,6 +46,7 @@ Examples:
   sluice ledger query --agent agent-7 --server github --until 2026-02-01
   sluice ledger query --session session-1 --limit 500 --json
   sluice ledger query --code RATE_LIMITED --since 2026-01-01 --until 2026-02-01
+  sluice ledger query --store postgres://auditor@db/sluice --since 7d   the calls at all gates
 
   sluice ledger query --sql "select tool, count(*) n from calls where action <> 'allow'
                              group by tool order by n desc"
@@ -59,22 +55,13 @@ Examples:
 SQL is SQLite's, one SELECT, read only, over these (\`at\` is in milliseconds, and indexed):
 ${columnsText()}
 
-Exit code 0 where something was found, 1 where nothing.`
+With --store, \`seq\` counts the records of all gates, in SQL and for --before.
+
+Exit code 0 if something was found, 1 if not.`
 
 export function addLedgerQuery(parent: Command, answer: SetExitCode): void {
-  addDirectoryOptions(parent.command('query'))
-    .description('find calls by who, what, verdict and time, newest first')
-    .option('--who <id>', 'who called: the principal')
-    .option('--principal <id>', 'the same')
-    .option('--agent <id>', 'which agent of theirs')
-    .option('--session <id>', 'in which session')
-    .option('--server <name>', 'on which server')
-    .option('--tool <server/tool>', 'which tool (or resource URI or prompt)')
-    .option('--denied', 'only what was refused: denied, limited, held, hidden')
-    .option('--action <action>', 'allow, require_approval, deny or hide')
-    .option('--code <code>', 'with which code, such as RATE_LIMITED')
-    .option('--since <time>', 'not before: `15m`, `2h`, `7d` (ago), or a time')
-    .option('--until <time>', 'not after')
+  const command = addStoreOptions(addDirectoryOptions(parent.command('query')))
+  addCallFilters(command.description('find calls by who, what, verdict and time, newest first'))
     .option('--before <seq>', 'only records before this number: the next page')
     .option('--limit <n>', 'how many', '100')
     .option('--sql <select>', 'one SELECT of your own, in place of all of these')
@@ -83,17 +70,29 @@ export function addLedgerQuery(parent: Command, answer: SetExitCode): void {
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {
       const output = new Output(options)
-      answer(options.sql === undefined ? query(options, output) : await ask(options, output))
+      // Wrong arguments are reported before anything is copied from a shared store.
+      const work = options.sql === undefined ? query(options, output) : ask(options, output)
+      answer(await withRecords(options, output, work))
     })
 }
 
-function query(options: Options, output: Output): 0 | 1 {
-  const request = queryOf(options)
-  return withLedger(options.data, (ledger) => {
-    const { calls, next, names } = find(ledger, options.data, request, output)
-    const named = calls.map((call) => {
-      const sessionName = names.nameOf(call.record.session)
-      return sessionName === undefined ? call : { ...call, sessionName }
+function query(options: Options, output: Output): (records: OpenRecords) => 0 | 1 {
+  const { before, limit } = options
+  const request: Query = {
+    ...readCallFilters(options),
+    ...(before === undefined ? {} : { before: readCount(before, '--before', 2 ** 50) }),
+    limit: readCount(limit, '--limit', QUERY_RECORDS_MAX),
+  }
+  return (records) => {
+    const { calls, next, names } = find(records, request, output)
+    const { originOf } = records
+    const named = calls.map(({ record, outcome }) => {
+      const sessionName = names.nameOf(record.session)
+      return {
+        record: toOriginal(record, originOf),
+        outcome: outcome && toOriginal(outcome, originOf),
+        ...(sessionName === undefined ? {} : { sessionName }),
+      }
     })
     if (output.json) {
       const all = named.map(({ record, ...more }) => recordJson(record, more))
@@ -103,10 +102,10 @@ function query(options: Options, output: Output): 0 | 1 {
     if (calls.length === 0) output.line('no calls')
     if (next !== null) output.line(output.paint('dim', `older ones: --before ${next}`))
     return calls.length > 0 ? 0 : 1
-  })
+  }
 }
 
-function find(ledger: DatabaseSync, directory: string, query: Query, output: Output) {
+function find({ ledger, directory }: OpenRecords, query: Query, output: Output) {
   let index: RecordIndex | undefined
   try {
     index = openIndex(directory, ledger, output)
@@ -125,60 +124,30 @@ function withNames(page: QueryPage, names: SessionNames) {
   return { ...page, names }
 }
 
-async function ask({ data, sql = '', limit, timeout }: Options, output: Output): Promise<0 | 1> {
+function ask(
+  { sql = '', limit, timeout }: Options,
+  output: Output,
+): (records: OpenRecords) => Promise<0 | 1> {
   const rowsMax = readCount(limit, '--limit', SQL_ROWS_ALLOWED_MAX)
   const timeoutMs = readCount(timeout, '--timeout', SQL_MS_ALLOWED_MAX / 1_000) * 1_000
-  withLedger(data, (ledger) => {
-    const index = openIndex(data, ledger, output)
+  return async ({ directory, ledger }) => {
+    const index = openIndex(directory, ledger, output)
     index.catchUp()
     index.close()
-  })
-  const { columns, rows, more } = await runSql(data, sql, { rowsMax, timeoutMs }).catch((error) => {
-    throw toCommandError(error)
-  })
-  output.value({ columns, rows, more })
-  const cells = rows.map((row) => row.map((value) => (value === null ? '' : String(value))))
-  for (const line of tableLines(columns, cells)) output.line(line)
-  if (more)
-    output.line(output.paint('dim', `there are more: --limit takes up to ${SQL_ROWS_ALLOWED_MAX}`))
-  return rows.length > 0 ? 0 : 1
+    const { columns, rows, more } = await runSql(directory, sql, { rowsMax, timeoutMs })
+    output.value({ columns, rows, more })
+    const cells = rows.map((row) => row.map((value) => (value === null ? '' : String(value))))
+    for (const line of tableLines(columns, cells)) output.line(line)
+    if (more)
+      output.line(
+        output.paint('dim', `there are more: --limit takes up to ${SQL_ROWS_ALLOWED_MAX}`),
+      )
+    return rows.length > 0 ? 0 : 1
+  }
 }
 
 function columnsText(): string {
   return Object.entries(VIEW_COLUMNS)
     .map(([name, columns]) => `  ${name}: ${columns.join(', ')}`)
     .join('\n')
-}
-
-function queryOf(options: Options): Query {
-  const { agent, denied, session, action, code, tool, before } = options
-  const principal = options.who ?? options.principal
-  const [server, name] = tool === undefined ? [options.server] : split(tool)
-  const sinceMs = readTime(options.since, '--since')
-  const untilMs = readTime(options.until, '--until')
-  const filters = {
-    principal,
-    agent,
-    session,
-    server,
-    name,
-    action,
-    code,
-    sinceMs,
-    untilMs,
-    denied,
-    before: before === undefined ? undefined : readCount(before, '--before', 2 ** 50),
-    limit: readCount(options.limit, '--limit', QUERY_RECORDS_MAX),
-  }
-  return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
-}
-
-function split(tool: string): [string, string] {
-  const at = tool.indexOf('/')
-  if (at > 0) return [tool.slice(0, at), tool.slice(at + 1)]
-  throw new CliError(
-    'CLI_ARGUMENT',
-    `\`${tool}\` is no \`<server>/<tool>\``,
-    'name the server before the `/`, or use --server',
-  )
 }

@@ -12,10 +12,9 @@ import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output } from '../../terminal/output.ts'
 import { tableLines } from '../../terminal/table-lines.ts'
 import { addDirectoryOptions } from '../connect/find-data.ts'
-import { openIndex, readTime, withLedger } from './source.ts'
+import { addStoreOptions, openIndex, type RecordsOptions, readTime, withRecords } from './source.ts'
 
-interface Options {
-  data: string
+interface Options extends RecordsOptions {
   since: string
   until?: string
   format: 'table' | 'md' | 'html'
@@ -28,10 +27,11 @@ Examples:
   sluice ledger report                               the last seven days
   sluice ledger report --since 1d
   sluice ledger report --since 2026-01-01 --until 2026-02-01 --format html --out january.html
-  sluice ledger report --format md >> review.md`
+  sluice ledger report --format md >> review.md
+  sluice ledger report --store postgres://auditor@db/sluice   of all gates`
 
 export function addLedgerReport(parent: Command, answer: SetExitCode): void {
-  addDirectoryOptions(parent.command('report'))
+  addStoreOptions(addDirectoryOptions(parent.command('report')))
     .description('what ran, what was refused and why, what waited and who decided')
     .option('--since <time>', 'not before: `1d`, `7d` (ago), or a time', '7d')
     .option('--until <time>', 'not after; now where left out')
@@ -43,22 +43,23 @@ export function addLedgerReport(parent: Command, answer: SetExitCode): void {
     .option('--out <file>', 'write there, for its owner only; stdout where left out')
     .option('--json', 'answer as JSON')
     .addHelpText('after', EXAMPLES)
-    .action((options: Options) => {
+    .action(async (options: Options) => {
       const output = new Output(options)
-      const made = gather(options, output)
+      const made = await gather(options, output)
       if (output.json) output.value(made)
       else write(renderReport(made, options.format, output), options.out)
       answer(0)
     })
 }
 
-function gather({ data, since, until }: Options, output: Output): LedgerReport {
+async function gather(options: Options, output: Output): Promise<LedgerReport> {
+  const { since, until } = options
   const sinceMs = readTime(since, '--since') ?? 0
   const untilMs = readTime(until, '--until') ?? Date.now()
   if (sinceMs >= untilMs)
     throw new CliError('CLI_ARGUMENT', '--since is not before --until', 'turn them round')
-  return withLedger(data, (ledger) => {
-    const index = openIndex(data, ledger, output)
+  return withRecords(options, output, ({ directory, ledger }) => {
+    const index = openIndex(directory, ledger, output)
     try {
       index.catchUp()
       return gatherReport({ ledger, index: index.database }, sinceMs, untilMs)

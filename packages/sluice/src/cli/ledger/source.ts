@@ -2,7 +2,9 @@
 // as a person writes them, and errors of the rooms below as the command line's own.
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { Command } from 'commander'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
+import { originReader, type RecordOrigin } from '../../ledger/merged/origins.ts'
 import { RecordIndex } from '../../ledger/query/record-index.ts'
 import { LedgerError } from '../../ledger/records/errors.ts'
 import { StoreError } from '../../store/errors.ts'
@@ -19,6 +21,54 @@ export function withLedger<T>(directory: string, work: (ledger: DatabaseSync) =>
       ledger.close()
     }
   })
+}
+
+/** The options of commands that read the records of this gate, or with --store those of all gates. */
+export interface RecordsOptions {
+  data: string
+  store?: string
+  copy?: string
+}
+
+export function addStoreOptions(command: Command): Command {
+  return command
+    .option('--store <address>', 'the records of all gates in the shared store at postgres://…')
+    .option(
+      '--copy <dir>',
+      'with --store: keep the copy of the records there, so that the next command fetches only new ones',
+    )
+}
+
+export interface OpenRecords {
+  readonly directory: string
+  readonly ledger: DatabaseSync
+  /** With --store: whose record it is. */
+  readonly originOf: (seq: number) => RecordOrigin | undefined
+}
+
+export async function withRecords<T>(
+  { data, store, copy }: RecordsOptions,
+  output: Output,
+  work: (records: OpenRecords) => T | Promise<T>,
+): Promise<T> {
+  if (store === undefined && copy !== undefined)
+    throw new CliError('CLI_ARGUMENT', '--copy needs --store', 'name the shared store too')
+  try {
+    if (store !== undefined) {
+      const { withCopy } = await import('./with-store.ts')
+      return await withCopy({ store, copy }, output, (directory, ledger) =>
+        work({ directory, ledger, originOf: originReader(ledger) }),
+      )
+    }
+    const ledger = openLedgerReadOnly(data)
+    try {
+      return await work({ directory: data, ledger, originOf: () => undefined })
+    } finally {
+      ledger.close()
+    }
+  } catch (error) {
+    throw toCommandError(error)
+  }
 }
 
 /** The query index, checked against the ledger; a rebuild is reported. */

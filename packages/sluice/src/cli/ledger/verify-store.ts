@@ -2,15 +2,11 @@
 
 import { findCheckpointFault } from '../../ledger/chain/checkpoint.ts'
 import { checkDropped } from '../../ledger/verify/dropped-records.ts'
-import { parsePostgresUrl } from '../../store/postgres/address.ts'
-import { PostgresConnections } from '../../store/postgres/connections.ts'
 import { verifyChains } from '../../store/postgres/verify-chains.ts'
 import { CliError } from '../../terminal/errors.ts'
 import { type Output, plural } from '../../terminal/output.ts'
 import { readAllCheckpoints, readKeys } from './keys.ts'
-
-/** No such table, no such schema. */
-const NO_TABLES = ['42P01', '3F000']
+import { withStore } from './with-store.ts'
 
 export interface VerifyStoreOptions {
   readonly store: string
@@ -29,42 +25,19 @@ export async function verifyStore(options: VerifyStoreOptions, output: Output): 
       throw new CliError('CLI_ARGUMENT', `the checkpoint ${where}: ${fault}`, 'name its own key')
   }
   const noted = placed.map(({ checkpoint: { head: hash, key, seq } }) => ({ hash, key, seq }))
-  const connections = open(options.store)
-  try {
-    const trusted = keys.length === 0 ? undefined : keys
-    const chains = await verifyChains(connections, noted, (base) => checkDropped(base, trusted))
-    const ok = chains.every(({ problems }) => problems.length === 0)
-    output.value({ ok, chains: chains.map((chain) => ({ ...chain })) })
-    for (const { gate, problems } of chains)
-      for (const problem of problems)
-        output.line(`${output.paint('red', 'broken')}: gate \`${gate}\`: ${problem}`)
-    const records = chains.reduce((sum, chain) => sum + chain.records, 0)
-    const what = ok ? output.paint('green', 'ok') : output.paint('red', 'not as it was written')
-    output.line(`${what}: ${plural(chains.length, 'chain')}, ${plural(records, 'record')}`)
-    if (noted.length === 0)
-      output.line(output.paint('dim', 'no checkpoint: a chain that was replaced cannot be seen'))
-    return ok ? 0 : 1
-  } catch (error) {
-    const { code, help, message } = error as Error & { code?: string; help?: string }
-    const isEmpty = code !== undefined && NO_TABLES.includes(code)
-    throw new CliError(
-      'CLI_FILE',
-      isEmpty ? `${connections.where} has no ledger: ${message}` : message,
-      help ??
-        (isEmpty
-          ? 'name the database that gates use'
-          : 'see that the role may read the schema `sluice`'),
-    )
-  } finally {
-    await connections.close()
-  }
-}
-
-function open(store: string): PostgresConnections {
-  try {
-    return new PostgresConnections(parsePostgresUrl(store))
-  } catch (error) {
-    const { help = '', message } = error as Error & { help?: string }
-    throw new CliError('CLI_ARGUMENT', message, help)
-  }
+  const trusted = keys.length === 0 ? undefined : keys
+  const chains = await withStore(options.store, (connections) =>
+    verifyChains(connections, noted, (base) => checkDropped(base, trusted)),
+  )
+  const ok = chains.every(({ problems }) => problems.length === 0)
+  output.value({ ok, chains: chains.map((chain) => ({ ...chain })) })
+  for (const { gate, problems } of chains)
+    for (const problem of problems)
+      output.line(`${output.paint('red', 'broken')}: gate \`${gate}\`: ${problem}`)
+  const records = chains.reduce((sum, chain) => sum + chain.records, 0)
+  const what = ok ? output.paint('green', 'ok') : output.paint('red', 'not as it was written')
+  output.line(`${what}: ${plural(chains.length, 'chain')}, ${plural(records, 'record')}`)
+  if (noted.length === 0)
+    output.line(output.paint('dim', 'no checkpoint: a chain that was replaced cannot be seen'))
+  return ok ? 0 : 1
 }

@@ -80,6 +80,34 @@ function* otlpBodies(found: Iterable<HashedRecord>, { version }: Form): Generato
   if (records.length > 0) yield `${otlpRequest(records, version)}\n`
 }
 
+/**
+ * Which records of one gate match a query, asked in their order: calls with their outcomes; also events of the gate,
+ * if the query does not select particular calls.
+ */
+export class RecordSelection {
+  readonly #query: Query
+  readonly #hasEvents: boolean
+  /** Calls that match and have no outcome yet. */
+  readonly open: Set<number>
+
+  constructor(query: Query, open: readonly number[] = []) {
+    const { sinceMs: _since, untilMs: _until, ...words } = query
+    this.#query = query
+    this.#hasEvents = Object.values(words).every((word) => word === undefined)
+    this.open = new Set(open)
+  }
+
+  has(record: LedgerRecord): boolean {
+    if (record.kind === 'outcome') return this.open.delete(record.intent)
+    const { sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER } = this.#query
+    if (record.kind === 'event')
+      return this.#hasEvents && record.atMs >= sinceMs && record.atMs <= untilMs
+    if (!matches(record, this.#query)) return false
+    if (record.kind === 'intent') this.open.add(record.seq)
+    return true
+  }
+}
+
 /** Start of a page: the record, and earlier calls whose outcome belongs to the export. */
 export interface ExportCursor {
   readonly seq: number
@@ -100,36 +128,23 @@ interface PageOptions {
   readonly originOf?: (seq: number) => RecordOrigin | undefined
 }
 
-/**
- * What matches a query: calls with their outcomes; also events of the gate, if it does not select
- * particular calls. Reads a bounded number of records.
- */
+/** What matches a query. Reads a bounded number of records. */
 export function exportPage(
   ledger: DatabaseSync,
   query: Query,
   { form, from, recordsMax = EXPORT_STRETCH_RECORDS, originOf = () => undefined }: PageOptions,
 ): ExportPage {
   const { seq, open } = from
-  const { sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER, ...words } = query
-  const wantsAll = Object.values(words).every((word) => word === undefined)
-  const intents = new Set(open)
+  const selection = new RecordSelection(query, open)
   const records: HashedRecord[] = []
   let looked = 0
   let next: ExportCursor | null = null
   for (const found of readHashedRecords(ledger, seq)) {
-    const { record } = found
     if (++looked > recordsMax) {
-      next = { seq: record.seq, open: [...intents].slice(-EXPORT_OPEN_MAX) }
+      next = { seq: found.record.seq, open: [...selection.open].slice(-EXPORT_OPEN_MAX) }
       break
     }
-    if (record.kind === 'outcome') {
-      if (intents.delete(record.intent)) records.push(found)
-    } else if (record.kind === 'event') {
-      if (wantsAll && record.atMs >= sinceMs && record.atMs <= untilMs) records.push(found)
-    } else if (matches(record, query)) {
-      records.push(found)
-      if (record.kind === 'intent') intents.add(record.seq)
-    }
+    if (selection.has(found.record)) records.push(found)
   }
   const originals = records.map((found) => ({
     ...found,

@@ -22,10 +22,10 @@ export function originReader(merged: DatabaseSync): (seq: number) => RecordOrigi
 }
 
 /** With the numbers that its gate gave it. */
-export function toOriginal(
-  record: LedgerRecord,
+export function toOriginal<R extends LedgerRecord>(
+  record: R,
   originOf: (seq: number) => RecordOrigin | undefined,
-): LedgerRecord {
+): R {
   const origin = originOf(record.seq)
   if (origin === undefined) return record
   if (record.kind !== 'outcome') return { ...record, ...origin }
