@@ -102,8 +102,9 @@ export class HttpSession implements ClientSession, SessionHeaders {
   caller: Caller
   revision: string
   lastUsedMs: number
-  streamHeaders: OutgoingHeaders
   answerHeaders: OutgoingHeaders
+  #streamHeaders: OutgoingHeaders
+  #isNamed = false
   readonly #options: HttpSessionOptions
   #events: ClientEvents = NO_CLIENT_EVENTS
   readonly #exchanges = new SmallMap<RequestId, ClientExchange>()
@@ -133,8 +134,8 @@ export class HttpSession implements ClientSession, SessionHeaders {
     this.#buffer = new EventBuffer(eventsBefore)
     this.#replays = replays
     this.#lastStream = eventsBefore
-    this.streamHeaders = { 'mcp-session-id': id }
-    this.answerHeaders = { ...JSON_TYPE, ...this.streamHeaders }
+    this.#streamHeaders = { 'mcp-session-id': id }
+    this.answerHeaders = { ...JSON_TYPE, ...this.#streamHeaders }
     this.server = server
     this.caller = caller
     this.lastUsedMs = nowMs
@@ -156,9 +157,17 @@ export class HttpSession implements ClientSession, SessionHeaders {
   }
 
   begun(handle: string | undefined): void {
+    if (this.#isNamed) return
+    this.#isNamed = true
     this.#options.onBegun?.(this, handle)
-    this.streamHeaders = { 'mcp-session-id': this.id }
-    this.answerHeaders = { ...JSON_TYPE, ...this.streamHeaders }
+    this.#streamHeaders = { 'mcp-session-id': this.id }
+    this.answerHeaders = { ...JSON_TYPE, ...this.#streamHeaders }
+  }
+
+  /** A stream that opens before the server has answered `initialize` tells the client the id, which holds from then on. */
+  get streamHeaders(): OutgoingHeaders {
+    this.begun(undefined)
+    return this.#streamHeaders
   }
 
   refuses(messages: readonly JsonRpcMessage[]): string | undefined {

@@ -127,6 +127,21 @@ describe('an open answer', () => {
     expect(await (await client).text()).toBe(': still here\n\ndata: {"a":1}\n\n')
   })
 
+  test('of a server that starts slowly names the session as it is called from then on', async () => {
+    let names = 0
+    const give = () => `sealed-${++names}`
+    sessions = new SessionRegistry(() => nowMs, { give, read: () => undefined })
+    const session = open('slow') as HttpSession
+    const { client, reply } = await request()
+    session.accept([PING], false, {}, reply)
+    sessions.sweep()
+    session.begun('handle')
+    session.send('{"a":1}', { request: 1, answers: true })
+    const told = (await client).headers.get('mcp-session-id') ?? ''
+    expect(told).toBe('sealed-1')
+    expect(sessions.use('slow', told, ANN)).toBe(session)
+  })
+
   test('that was cancelled is an empty stream', async () => {
     const session = open('http')
     const { client, reply } = await request()
