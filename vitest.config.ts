@@ -3,6 +3,7 @@
 
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { STARTS } from './scripts/bundle.ts'
 import { COVERING, FULLY_COVERED } from './test/support/rooms.ts'
 
 const all = { branches: 100, functions: 100, lines: 100, statements: 100 }
@@ -27,7 +28,19 @@ const PROCESSES = {
   retry: RETRY,
 }
 
+/** Code in the test's process starts the bundled threads too (bundle-command.ts). */
+const STARTS_BUNDLED = {
+  name: 'bundled threads',
+  enforce: 'pre' as const,
+  transform: {
+    filter: { id: /\/packages\/sluice\/src\/.*\.ts$/, code: STARTS },
+    handler: (code: string) =>
+      code.replace(STARTS, "join(process.env.SLUICE_TEST_COMMAND, '..', '$1.js')"),
+  },
+}
+
 export default defineConfig({
+  plugins: [STARTS_BUNDLED],
   test: {
     setupFiles: ['test/support/seed.ts'],
     // For the processes that tests start: most of a short one is the stripping of types.

@@ -1,7 +1,7 @@
 // Bundles the command into few files: dist/sluice/dist/bundle, from the compiler's output next to it.
 // Otherwise a start would open about 170 files. Most packages stay where they are installed, and so
 // does what is started by its file name (threads, processes), which gets its original path. Part of
-// the build; the tests bundle the sources (test/support/bundle-command.ts).
+// the build; the tests bundle the sources, and what is started too (test/support/bundle-command.ts).
 
 import { dirname, join, relative } from 'node:path'
 import { type OutputOptions, type Plugin, type RolldownOptions, rolldown } from 'rolldown'
@@ -11,11 +11,18 @@ const DIST = join(ROOT, 'dist/sluice/dist')
 const POLICY = '@sluice/policy/'
 
 /** The original path of a module, as code. */
-export interface BundlePlace {
+interface BundlePlace {
   readonly dirname: string
   readonly filename: string
   readonly url: string
+  /** The path of a file that it starts as a thread or process. */
+  readonly started: (name: string) => string
 }
+
+/** How a module names the file that starts a thread or process: beside it, source or compiled. */
+export const STARTS =
+  /join\(import\.meta\.dirname, `([\w-]+)\$\{extname\(import\.meta\.filename\)\}`\)/g
+const OWN_PLACE = new RegExp(`${STARTS.source}|import\\.meta\\.(dirname|filename|url)\\b`, 'g')
 
 /** `import.meta` is that of the bundle; every module needs its original path. */
 function inPlace(placeOf: (path: string) => BundlePlace): Plugin {
@@ -26,8 +33,9 @@ function inPlace(placeOf: (path: string) => BundlePlace): Plugin {
       handler(code, path) {
         const place = placeOf(path)
         return code.replace(
-          /import\.meta\.(dirname|filename|url)\b/g,
-          (_, word: keyof BundlePlace) => place[word],
+          OWN_PLACE,
+          (_, name: string | undefined, word: 'dirname' | 'filename' | 'url') =>
+            name === undefined ? place[word] : place.started(name),
         )
       },
     },
@@ -101,19 +109,19 @@ const SHORT_COMMANDS = [
 ]
 
 interface BundleSources {
-  readonly main: string
+  /** The entries, by the name of their file without `.js`. */
+  readonly input: Readonly<Record<string, string>>
   readonly placeOf: (path: string) => BundlePlace
   /** Where the modules of the policy package are, and what their names end in. */
   readonly policy: readonly [folder: string, extension: string]
 }
 
-/** Bundles `main` for `output`; the entry has the name `main.js`. */
-export async function bundleCommand(
-  { main, placeOf, policy }: BundleSources,
+export async function bundle(
+  { input, placeOf, policy }: BundleSources,
   output: Pick<OutputOptions, 'dir'>,
 ) {
   const options: RolldownOptions = {
-    input: { main },
+    input,
     platform: 'node',
     transform: { target: 'node24' },
     checks: { ineffectiveDynamicImport: false },
@@ -124,8 +132,8 @@ export async function bundleCommand(
     test,
     priority: SHORT_COMMANDS.length - at,
   }))
-  const bundle = await rolldown(options)
-  return bundle[output.dir === undefined ? 'generate' : 'write']({
+  const built = await rolldown(options)
+  return built[output.dir === undefined ? 'generate' : 'write']({
     ...output,
     entryFileNames: '[name].js',
     hashCharacters: 'hex',
@@ -134,13 +142,16 @@ export async function bundleCommand(
 }
 
 if (import.meta.main)
-  await bundleCommand(
+  await bundle(
     {
-      main: join(DIST, 'cli', 'main.js'),
+      input: { main: join(DIST, 'cli', 'main.js') },
       placeOf: (path) => {
         const file = relative(DIST, path)
+        const folder = dirname(file)
         return {
-          dirname: `(import.meta.dirname + ${JSON.stringify(`/../${dirname(file)}`)})`,
+          dirname: `(import.meta.dirname + ${JSON.stringify(`/../${folder}`)})`,
+          started: (name) =>
+            `(import.meta.dirname + ${JSON.stringify(`/../${folder}/${name}.js`)})`,
           filename: `(import.meta.dirname + ${JSON.stringify(`/../${file}`)})`,
           url: `new URL(${JSON.stringify(`../${file}`)}, import.meta.url).href`,
         }

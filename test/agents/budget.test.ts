@@ -7,11 +7,12 @@ import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { Service } from '../../packages/sluice/src/agents/service/service.ts'
+import { programFile } from '../support/start-gate.ts'
 import { budgetProperty, pricesFor } from './budget.ts'
 import { type ModelServer, modelServer, settingsOf } from './model-server.ts'
 import { standInGate } from './stand-in-gate.ts'
 
-const COUNTER = join(import.meta.dirname, '../servers/counter.ts')
+const COUNTER = programFile('counter')
 const LONG = { timeout: 300_000 }
 const scratch = mkdtempSync(join(tmpdir(), 'sluice-budget-'))
 let model: ModelServer

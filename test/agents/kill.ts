@@ -4,8 +4,9 @@
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { programFile } from '../support/start-gate.ts'
 
-const CHILD = join(import.meta.dirname, '../servers/agents-crash.ts')
+const CHILD = programFile('agents-crash')
 
 const PROGRAM = `
   const id = files.read('id.txt')

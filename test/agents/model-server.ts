@@ -6,6 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { ModelSettings } from '../../packages/sluice/src/agents/models/models.ts'
+import { programFile } from '../support/start-gate.ts'
 
 export interface ModelServer {
   readonly url: string
@@ -25,7 +26,7 @@ export interface ModelServer {
 let next = 1
 
 export async function modelServer(directory: string): Promise<ModelServer> {
-  const file = join(import.meta.dirname, '../servers/openai-turns.ts')
+  const file = programFile('openai-turns')
   const child = spawn(process.execPath, [file, directory], { stdio: ['ignore', 'pipe', 'inherit'] })
   const url = await new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stdout }).once('line', resolve)

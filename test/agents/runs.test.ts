@@ -6,10 +6,11 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Service } from '../../packages/sluice/src/agents/service/service.ts'
+import { programFile } from '../support/start-gate.ts'
 import { type ModelServer, modelServer, settingsOf } from './model-server.ts'
 import { type StandIn, standInGate } from './stand-in-gate.ts'
 
-const COUNTER = join(import.meta.dirname, '../servers/counter.ts')
+const COUNTER = programFile('counter')
 const LONG = { timeout: 180_000 }
 
 const scratch = mkdtempSync(join(tmpdir(), 'sluice-runs-'))

@@ -10,9 +10,10 @@ import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Service } from '../../packages/sluice/src/agents/service/service.ts'
 import { privateKey, writeBundle } from '../../packages/sluice/src/agents/transfer/bundle.ts'
+import { programFile } from '../support/start-gate.ts'
 import { settingsOf } from './model-server.ts'
 
-const IMPORTING = join(import.meta.dirname, '../servers/agents-importing.ts')
+const IMPORTING = programFile('agents-importing')
 const LONG = { timeout: 300_000 }
 const scratch = mkdtempSync(join(tmpdir(), 'sluice-transfer-'))
 let service: Service

@@ -11,7 +11,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ensureConsole } from '../../scripts/build-console.ts'
 import { listAll, PlainClient } from '../support/plain-client.ts'
 import { running } from '../support/processes.ts'
-import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
+import {
+  endGates,
+  fixture,
+  programFile,
+  type RunningGate,
+  startGate,
+  until,
+} from '../support/start-gate.ts'
 import { violationsIn } from './axe.ts'
 import { findChromium, launch, named } from './browser.ts'
 import {
@@ -90,7 +97,7 @@ describe.skipIf(chromium === undefined)(named('alerts', chromium), () => {
     for (let at = 0; at < 40; at++) await office.call('delete_all', { at })
     await office.call('read_file', { path: ORDER })
     await till.call('read')
-    for (const pid of running(gate, 'counter.ts')) process.kill(pid, 'SIGKILL')
+    for (const pid of running(gate, programFile('counter'))) process.kill(pid, 'SIGKILL')
     listDesk(
       { name: 'look_up', description: `Deletes every word of the glossary. ${ORDER}.` },
       { name: 'export_words', description: 'Exports all words.' },

@@ -8,7 +8,15 @@ import { text } from 'node:stream/consumers'
 import { afterAll, describe, expect, test } from 'vitest'
 import { PlainClient } from '../support/plain-client.ts'
 import { running } from '../support/processes.ts'
-import { endGates, fixture, NODE, SLUICE, startGate, until } from '../support/start-gate.ts'
+import {
+  endGates,
+  fixture,
+  NODE,
+  programFile,
+  SLUICE,
+  startGate,
+  until,
+} from '../support/start-gate.ts'
 
 afterAll(endGates)
 
@@ -24,11 +32,15 @@ describe.runIf(process.platform === 'linux')('processes of servers', () => {
       for (const client of clients) {
         const { status, answer } = await client.call('read_file', { path: `a-${round}` })
         expect([status, answer.result?.isError]).toEqual([200, undefined])
-        expect(running(gate, 'office.ts').length).toBeLessThanOrEqual(2)
+        expect(running(gate, programFile('office')).length).toBeLessThanOrEqual(2)
       }
     const shared = await PlainClient.open(gate, 'echo')
     expect((await shared.call('echo', { a: 1 })).answer.error).toBeUndefined()
-    await until(() => running(gate, 'office.ts').length + running(gate, 'echo.ts').length === 0)
+    await until(
+      () =>
+        running(gate, programFile('office')).length + running(gate, programFile('echo')).length ===
+        0,
+    )
     for (const client of [clients[0] as PlainClient, shared]) {
       const { status, answer } = await client.ask('tools/list')
       expect([status, answer.result?.tools?.length > 0]).toEqual([200, true])

@@ -5,7 +5,7 @@
 // fifth argument the run is paused and resumed, and stopped by a limit that is then raised; with `move`
 // the agent is taken to a second data directory, with its memory.
 
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Service } from '../../packages/sluice/src/agents/service/service.ts'
 import { loadBundleKey } from '../../packages/sluice/src/agents/transfer/bundle-key.ts'
@@ -36,7 +36,7 @@ Thread.prototype.ask = async function counted<Answer>(
   return answer
 }
 
-const counter = join(import.meta.dirname, 'counter.ts')
+const counter = join(import.meta.dirname, `counter${extname(import.meta.filename)}`)
 const gate = await standInGate('count', [process.execPath, counter, log])
 const scripts = join(directory, 'scripts')
 const models = { environment: {}, providers: {}, scripts, prices: {} }

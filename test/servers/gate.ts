@@ -2,14 +2,17 @@
 // the pids of the watcher, the server and the grandchild, and waits. Argument 1 is the file that
 // keeps the groups.
 
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import { Watcher } from '../../packages/sluice/src/gateway/processes/watcher.ts'
 import { startStdioServer } from '../../packages/sluice/src/gateway/upstream/stdio/stdio.ts'
 import { writeRequest } from '../../packages/sluice/src/protocol/write-message.ts'
 
 const log = (): void => {}
 const watcher = new Watcher({ file: process.argv[2], log })
-const command = [process.execPath, join(import.meta.dirname, 'stubborn.ts')]
+const command = [
+  process.execPath,
+  join(import.meta.dirname, `stubborn${extname(import.meta.filename)}`),
+]
 const link = startStdioServer(
   { name: 'stubborn', command, log, watcher },
   {

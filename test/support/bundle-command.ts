@@ -1,6 +1,6 @@
-// Global setup: bundles the command from the current sources, for the tests that start it as a
-// process. A start then costs half of stripping the types of every file, and there are hundreds.
-// Its folder is named by its content: nothing stale is ever started, and concurrent runs do not
+// Global setup: bundles the command from the current sources, the threads and processes that it starts, and
+// the programs of test/servers. A start then costs half to a sixth of stripping the types of every file, and
+// there are hundreds. Its folder is named by its content: nothing stale is ever started, and concurrent runs do not
 // interfere. Called by Vitest; tests find it by `SLUICE` of start-gate.ts.
 
 import { createHash } from 'node:crypto'
@@ -8,14 +8,15 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { bundleCommand } from '../../scripts/bundle.ts'
+import { bundle, STARTS } from '../../scripts/bundle.ts'
 import { ROOT } from './rooms.ts'
 
 /** Not in dist, which a build empties. */
@@ -26,25 +27,32 @@ const START = `import { main } from './main.js'
 process.exitCode = await main(process.argv.slice(2))
 `
 
-export async function setup(): Promise<void> {
+const SOURCES = join(ROOT, 'packages/sluice/src')
+const PROGRAMS = join(ROOT, 'test/servers')
+const POLICY = [join(ROOT, 'packages/policy/src'), '.ts'] as const
+
+/** Two projects have this set-up; one bundle is enough. */
+const shared = globalThis as { sluiceBundle?: Promise<void> }
+
+export function setup(): Promise<void> {
+  shared.sluiceBundle ??= bundleAll()
+  return shared.sluiceBundle
+}
+
+async function bundleAll(): Promise<void> {
   mkdirSync(PLACE, { recursive: true })
   for (const name of readdirSync(PLACE)) forget(join(PLACE, name))
-  const { output } = await bundleCommand(
-    {
-      main: join(ROOT, 'packages/sluice/src/cli/main.ts'),
-      placeOf: (path) => ({
-        dirname: JSON.stringify(dirname(path)),
-        filename: JSON.stringify(path),
-        url: JSON.stringify(pathToFileURL(path).href),
-      }),
-      policy: [join(ROOT, 'packages/policy/src'), '.ts'],
-    },
-    {},
-  )
-  const files: [name: string, contents: string | Uint8Array][] = output.map((file) => [
-    file.fileName,
-    file.type === 'chunk' ? file.code : file.source,
-  ])
+  const files: [name: string, contents: string | Uint8Array][] = []
+  const add = async (input: Record<string, string>): Promise<void> => {
+    const { output } = await bundle({ input, placeOf, policy: POLICY }, {})
+    for (const file of output)
+      files.push([file.fileName, file.type === 'chunk' ? file.code : file.source])
+  }
+  // Each thread is one file, and the command does not have to be split because of them.
+  await add({ main: join(SOURCES, 'cli/main.ts') })
+  for (const [name, file] of findStarted()) await add({ [name]: file })
+  await add(Object.fromEntries(listPrograms()))
+  files.sort()
   // Modules, whatever a package.json above the folder says.
   files.push([ENTRY, START], ['package.json', '{ "type": "module" }'])
   const hash = createHash('sha256')
@@ -65,4 +73,32 @@ export async function setup(): Promise<void> {
 function forget(folder: string): void {
   const madeMs = statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
   if (Date.now() - madeMs > KEPT_MS) rmSync(folder, { recursive: true, force: true })
+}
+
+function placeOf(path: string) {
+  return {
+    dirname: JSON.stringify(dirname(path)),
+    filename: JSON.stringify(path),
+    url: JSON.stringify(pathToFileURL(path).href),
+    started: (name: string) => `(import.meta.dirname + ${JSON.stringify(`/${name}.js`)})`,
+  }
+}
+
+type Entry = [name: string, file: string]
+
+/** The files that start a thread or process of the product. */
+function findStarted(): Entry[] {
+  const sources = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
+  return sources
+    .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+    .map((path) => join(SOURCES, path))
+    .flatMap((path) =>
+      [...readFileSync(path, 'utf8').matchAll(STARTS)].map(
+        ([, name = '']): Entry => [name, join(dirname(path), `${name}.ts`)],
+      ),
+    )
+}
+
+function listPrograms(): Entry[] {
+  return readdirSync(PROGRAMS).map((name) => [basename(name, '.ts'), join(PROGRAMS, name)])
 }

@@ -25,8 +25,10 @@ export interface GateSpec {
 
 export const ALLOW_ALL = 'version: 1\ndefault: allow\n'
 export const NODE = process.execPath
-/** The command: bundled for this test run (bundle-command.ts), otherwise the one of the clone. */
-export const SLUICE = process.env.SLUICE_TEST_COMMAND ?? join(ROOT, 'packages/sluice/bin/sluice.js')
+/** Bundled for this test run (bundle-command.ts). */
+const BUNDLED = process.env.SLUICE_TEST_COMMAND
+/** The command: the bundled one, otherwise the one of the clone. */
+export const SLUICE = BUNDLED ?? join(ROOT, 'packages/sluice/bin/sluice.js')
 
 export class RunningGate {
   readonly folder: string
@@ -108,7 +110,13 @@ export function mcpUrl(gate: { readonly url: string }, server: string): string {
 
 /** A fixture of test/servers as a server's command. */
 export function fixture(name: string, ...args: string[]): { command: string[] } {
-  return { command: [NODE, join(ROOT, 'test', 'servers', `${name}.ts`), ...args] }
+  return { command: [NODE, programFile(name), ...args] }
+}
+
+/** A program of test/servers. */
+export function programFile(name: string): string {
+  if (BUNDLED === undefined) return join(ROOT, 'test', 'servers', `${name}.ts`)
+  return join(BUNDLED, '..', `${name}.js`)
 }
 
 /** A published server from the dev dependencies. */

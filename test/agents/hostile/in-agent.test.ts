@@ -7,10 +7,11 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { Service } from '../../../packages/sluice/src/agents/service/service.ts'
 import { RESTING_BYTES_MAX } from '../../../packages/sluice/src/agents/shared/limits.ts'
+import { programFile } from '../../support/start-gate.ts'
 import { settingsOf } from '../model-server.ts'
 import { type StandIn, standInGate } from '../stand-in-gate.ts'
 
-const COUNTER = join(import.meta.dirname, '../../servers/counter.ts')
+const COUNTER = programFile('counter')
 const LONG = { timeout: 180_000 }
 
 const scratch = mkdtempSync(join(tmpdir(), 'sluice-in-agent-'))

@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { fixture, isRunning, keepLog, SERVERS, until } from '../upstream/ask.test-support.ts'
+import { programFile } from '../../../../../test/support/start-gate.ts'
+import { fixture, isRunning, keepLog, until } from '../upstream/ask.test-support.ts'
 import { startStdioServer } from '../upstream/stdio/stdio.ts'
 import { cleanUpOrphans, writeOrphanFile } from './orphan-cleanup.ts'
 import { readStat } from './process-group.ts'
@@ -29,7 +30,7 @@ afterEach(() => {
 })
 
 async function startGate(): Promise<{ gate: ChildProcess; pids: [number, number, number] }> {
-  const gate = spawn(process.execPath, [join(SERVERS, 'gate.ts'), file], {
+  const gate = spawn(process.execPath, [programFile('gate'), file], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   started.push(gate)

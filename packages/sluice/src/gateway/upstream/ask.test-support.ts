@@ -1,7 +1,7 @@
 // A client over a link, for the tests of this folder: asks, waits for answers, keeps what else came.
 
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { programFile } from '../../../../../test/support/start-gate.ts'
 import type { JsonRpcMessage, JsonRpcResponse, RequestId } from '../../protocol/message.ts'
 import { writeNotification, writeRequest } from '../../protocol/write-message.ts'
 import { readStat } from '../processes/process-group.ts'
@@ -9,10 +9,8 @@ import type { Log } from '../shared/log.ts'
 import type { MessageContext } from '../shared/transport.ts'
 import type { Upstream, UpstreamEvents, UpstreamFailure, UpstreamSendOptions } from './upstream.ts'
 
-export const SERVERS = join(import.meta.dirname, '../../../../../test/servers')
-
 export function fixture(name: string, ...args: string[]): string[] {
-  return [process.execPath, join(SERVERS, `${name}.ts`), ...args]
+  return [process.execPath, programFile(name), ...args]
 }
 
 export type Logged = { level: string; message: string; fields: Record<string, string | number> }
