@@ -112,10 +112,12 @@ const NAMED: ReadonlyMap<string, string> = new Map([
   ['plus', '+'],
   ['num', '#'],
   ['percnt', '%'],
+  ['bsol', '\\'],
+  ['commat', '@'],
 ])
 
 /** `&#95;`, `&#x5f;`, `&lowbar;`. */
-function undoEntities(text: string): string {
+export function undoEntities(text: string): string {
   if (!text.includes('&')) return text
   return text.replace(
     /&(?:#0{0,8}(\d{1,7})|#[xX]0{0,8}([0-9a-fA-F]{1,6})|([A-Za-z]{2,8}));?/g,

@@ -13,6 +13,7 @@ import {
 } from '@sluice/policy/model/answer-rule'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import type { AnswerChange } from '../../core/answer-changes.ts'
+import { mayHaveLinks } from '../../guard/external-links.ts'
 import { MESSAGE_CHARS_MAX } from '../../guard/limits.ts'
 import { canHoldData } from '../../guard/locate-data.ts'
 import type { ScanEffort } from '../../guard/patterns.ts'
@@ -129,7 +130,7 @@ function rulesFor(policy: CompiledPolicy, sources: readonly ValueSource[]): Answ
 
 /** Nothing in it can be data, and it is short: it is not even parsed. */
 function isHarmless(text: string, { deny, redact, mark, links, ...room }: AnswerPolicy): boolean {
-  if (links.length > 0 && /\/\/|\\/.test(text)) return false
+  if (links.length > 0 && mayHaveLinks(text)) return false
   if (text.length > Math.min(room.maxBytes / 3, room.maxTokens)) return false
   return !canHoldData(text, new Set([...deny, ...redact, ...mark]))
 }
