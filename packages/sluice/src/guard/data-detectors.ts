@@ -20,6 +20,9 @@ export interface DetectorGroup {
   readonly detectors: readonly SecretDetector[]
 }
 
+/** Between groups of digits: a blank, a dash or a dot, as typesetters and tables write them too. */
+const GAP = String.raw`[ .\xa0\u2007\u2009\u202f\u2010-\u2014\u2212-]`
+
 /** The one list, by the kinds that a policy names. */
 const DETECTOR_GROUPS: readonly DetectorGroup[] = [
   { name: 'secret', beginnings: SECRET_BEGINNINGS, detectors: SECRET_DETECTORS },
@@ -28,10 +31,12 @@ const DETECTOR_GROUPS: readonly DetectorGroup[] = [
     pattern: SEED_BEGINNING,
     locate: findSeedPhrases,
   }),
-  group('card', /\d{4}[ -]?\d{4}/, {
+  group('card', new RegExp(String.raw`\d{4}${GAP}?\d{4}`), {
     kind: 'card number',
-    pattern:
-      /(?<![\w.,-])(?:\d{13,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}|\d{4}([ -])\d{6}\2\d{4,5})(?![\w-]|\.\d)/g,
+    pattern: new RegExp(
+      String.raw`(?<![\w.,-])(?:\d{13,19}|\d{4}(${GAP})\d{4}\1\d{4}\1\d{1,7}|\d{4}(${GAP})\d{6}\2\d{4,5})(?![\w-]|\.(?!0{1,2}(?!\d))\d)`,
+      'g',
+    ),
     check: (written, _, beside) => isCard(written, beside),
     shown: 4,
   }),

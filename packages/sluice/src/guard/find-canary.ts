@@ -1,8 +1,8 @@
 // Planted values (canaries) in what an agent sends: as they are, whatever their case, in base64, hex or
-// percent encoding, behind escapes, and split over adjacent arguments. One that turns up is proof that
+// percent encoding, folded or behind escapes, as numbers, and split over adjacent arguments. One that turns up is proof that
 // somebody read where it was planted. Linear, in steps; nothing is left out, however long it is. Pure.
 
-import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import { ExactNumber, isObject, type JsonValue } from '@sluice/policy/core/json'
 import { runSteps, type Steps } from '@sluice/policy/core/steps'
 import { FormFinder } from '../core/value-forms.ts'
 import { DEPTH_MAX } from './limits.ts'
@@ -29,7 +29,7 @@ export function* findCanarySteps(
     for (const part of partsOf(text)) {
       // Its own budget for each part: all of them are looked at.
       for (const reading of readingsOf(part, { charsLeft: Number.POSITIVE_INFINITY })) {
-        const canary = findIn(reading as string, finder)
+        const canary = findIn(reading as string, finder) ?? findUnfolded(reading as string, finder)
         if (canary !== undefined) return canary
       }
       unpaused += TEXT_COST + part.length
@@ -74,6 +74,14 @@ function findIn(text: string, finder: FormFinder<string>): string | undefined {
   return finder.find(text, Number.POSITIVE_INFINITY)?.[0]?.owner
 }
 
+/** Line breaks, blanks and what else stands between the bytes of a dump: `base64` and `xxd` fold what they write. */
+const FOLDED = /[\s:,]+/g
+
+function findUnfolded(text: string, finder: FormFinder<string>): string | undefined {
+  const unfolded = text.replace(FOLDED, '')
+  return unfolded.length === text.length ? undefined : findIn(unfolded, finder)
+}
+
 const FINDERS = new WeakMap<ReadonlyMap<string, string>, FormFinder<string>>()
 
 /** Made once for a policy: every call is looked through. */
@@ -90,6 +98,8 @@ function finderOf(canaries: ReadonlyMap<string, string>): FormFinder<string> {
 /** Values before names: pieces of a value stand one behind the other. */
 function collectTexts(value: JsonValue, texts: string[], depth: number): void {
   if (typeof value === 'string') texts.push(value)
+  else if (typeof value === 'number') texts.push(String(value))
+  else if (value instanceof ExactNumber) texts.push(value.text)
   else if (depth > DEPTH_MAX) return
   else if (Array.isArray(value))
     for (const item of value as readonly JsonValue[]) collectTexts(item, texts, depth + 1)

@@ -1,4 +1,5 @@
 import { DATA_KINDS, type DataKind } from '@sluice/policy/core/data-kinds'
+import { ExactNumber } from '@sluice/policy/core/json'
 import { expect, test } from 'vitest'
 import {
   DETECTOR_FILES,
@@ -7,6 +8,7 @@ import {
 } from '../../../../test/support/score-detectors.ts'
 import { holdsSecret } from './inspect-answer.ts'
 import { canHoldData, holdsData, locateData } from './locate-data.ts'
+import { cardDigits } from './number-checks.ts'
 import { findMaskedSpans } from './secrets.ts'
 import { findSeedPhrases } from './seed-phrases.ts'
 import { firstSha256Byte } from './sha256.ts'
@@ -28,6 +30,9 @@ test('each kind is located where it stands, and nothing beside it', () => {
   const cases: readonly (readonly [DataKind, string])[] = [
     ['card', CARD],
     ['card', '5555-5555-5555-4444'],
+    ['card', '5555.5555.5555.4444'],
+    ['card', '5555\xa05555\xa05555\xa04444'],
+    ['card', '5555\u20115555\u20115555\u20114444'],
     ['iban', IBAN],
     ['iban', 'GB82WEST12345698765432'],
     ['secret', KEY],
@@ -46,6 +51,18 @@ test('each kind is located where it stands, and nothing beside it', () => {
   expect(password.map(({ start, end }) => 'password=hunter2 ok'.slice(start, end))).toEqual([
     'hunter2',
   ])
+})
+
+test('a card as a number: too long for a double, or as a float of a table', () => {
+  const long = new ExactNumber('4123450000678901233')
+  expect(holdsData({ card: long }, 'card')).toBe(true)
+  expect(locateData('card 4111111111111111.0', ALL)).toMatchObject([{ start: 5, end: 21 }])
+  expect(
+    ['4111111111111111.0', '4.111111111111111e15', '4.111111111111111E+15'].map(cardDigits),
+  ).toEqual(Array(3).fill('4111111111111111'))
+  expect(['4111111111111111.5', '-4111111111111111', '4.1e99', '1.5'].map(cardDigits)).toEqual(
+    Array(4).fill(undefined),
+  )
 })
 
 test.each([

@@ -3,7 +3,7 @@
 // word it stands in, because its decoded places are not those of the text. Linear, under a budget. Pure.
 
 import type { DataKind } from '@sluice/policy/core/data-kinds'
-import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import { ExactNumber, isObject, type JsonValue } from '@sluice/policy/core/json'
 import { runSteps, type Steps } from '@sluice/policy/core/steps'
 import { groupsOf } from './data-detectors.ts'
 import { findEncodedRuns } from './encoded-runs.ts'
@@ -192,6 +192,7 @@ interface Leaf {
 function* leavesOf(value: JsonValue, depth: number, name: string): Generator<Leaf> {
   if (typeof value === 'string') yield { text: value, name }
   else if (typeof value === 'number') yield { text: String(value), name }
+  else if (value instanceof ExactNumber) yield { text: value.text, name }
   else if (depth > DEPTH_MAX) yield { text: undefined, name }
   else if (Array.isArray(value))
     for (const item of value as readonly JsonValue[]) yield* leavesOf(item, depth + 1, name)

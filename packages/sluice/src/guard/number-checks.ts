@@ -26,7 +26,7 @@ const FEW_DIGITS = 4
 /** Whether digits, in groups or in one piece, are the number of a card. One random number in fifty passes
  * issuer and checksum: without a word that says so, only groups count that stand alone, as on a card. */
 export function isCard(written: string, { before, after }: SecretContext): boolean {
-  const digits = written.replace(/[ -]/g, '')
+  const digits = written.replace(/\D/g, '')
   const issuer = ISSUERS.find(({ prefix }) => prefix.test(digits))
   if (issuer === undefined || !issuer.lengths.includes(digits.length) || !isLuhn(digits))
     return false
@@ -34,6 +34,15 @@ export function isCard(written: string, { before, after }: SecretContext): boole
   if (digits.length !== issuer.lengths[0] || digits.length < 15) return false
   if (new Set(digits).size <= FEW_DIGITS) return true
   return digits.length < written.length && !/\d{4}/.test(before) && !/\d{4}/.test(after)
+}
+
+/** Digits of a JSON number that may be a card's, also as tables of floats write it: `4111111111111111.0`. */
+export function cardDigits(written: string): string | undefined {
+  const [, plain] = /^(\d{12,19})(?:\.0{1,9})?$/.exec(written) ?? []
+  if (plain !== undefined) return plain
+  const [, first = '', rest = '', power] = /^(\d)\.(\d{1,18})[eE]\+?(\d{2})$/.exec(written) ?? []
+  const length = Number(power)
+  return length >= rest.length && length <= 18 ? first + rest.padEnd(length, '0') : undefined
 }
 
 const IBAN_LENGTHS: ReadonlyMap<string, number> = new Map(

@@ -85,10 +85,10 @@ function builtInRefusal(request: CallRequest, decision: Decision): Decision | un
   return undefined
 }
 
-function findPlanted(policy: CompiledPolicy, { call }: CallRequest): string | undefined {
+function findPlanted(policy: CompiledPolicy, { call, beside }: CallRequest): string | undefined {
   const canaries = listCanaries(policy)
   if (canaries.size === 0 || SERVER_REQUESTS.has(call.method)) return undefined
-  return findCanaryInCall(call, canaries)
+  return findCanaryInCall(call, beside ?? null, canaries)
 }
 
 /** The agent must not learn that it was a trap; the rule is recorded. */

@@ -3,14 +3,14 @@ import { runSteps } from '@sluice/policy/core/steps'
 import { combineAnswerRules } from '@sluice/policy/model/answer-rule'
 import { expect, test } from 'vitest'
 import { SessionVault } from '../../identity/sessions/session-vault.ts'
-import { rewriteAnswerSteps } from './rewrite-answer.ts'
+import { type RewriteContext, rewriteAnswerSteps } from './rewrite-answer.ts'
 
 const KEY = `AKIA${'QYLPMN5HHHFPZAM2'}`
 
-function rewrite(result: object, schema?: JsonValue) {
+function contextOf(schema: JsonValue | undefined): RewriteContext {
   const rule = {
     deny: [],
-    redact: ['secret' as const],
+    redact: ['secret' as const, 'card' as const],
     mark: [],
     seal: undefined,
     maxBytes: undefined,
@@ -18,9 +18,12 @@ function rewrite(result: object, schema?: JsonValue) {
     links: undefined,
   }
   const rules = combineAnswerRules([rule])
+  return { rules, vault: new SessionVault(), sources: [], schema, effort: 'in slices' }
+}
+
+function rewrite(result: object, schema?: JsonValue) {
   const text = JSON.stringify({ jsonrpc: '2.0', id: 1, result })
-  const context = { rules, vault: new SessionVault(), sources: [], schema, effort: 'in slices' }
-  return runSteps(rewriteAnswerSteps(text, context as never))
+  return runSteps(rewriteAnswerSteps(text, contextOf(schema)))
 }
 
 const items = (schema: JsonValue): JsonValue => ({
@@ -45,4 +48,12 @@ test('a schema that is slow to fill withholds the answer: its patterns and texts
   expect(fits({ type: 'string', pattern: '^[A-Z0-9]{16,32}$' })).toBe('passes')
   const few = { structuredContent: { items: [KEY] } }
   expect(rewrite(few, items({ type: 'string', pattern: '^[xX0_]{4,900}$' })).status).toBe('passes')
+})
+
+test('a card is redacted as a number too, also as a float', () => {
+  const text = `{"result":{"rows":[4111111111111111.0,4.111111111111111e15,4111111111111111.5]}}`
+  const rewritten = runSteps(rewriteAnswerSteps(text, contextOf(undefined)))
+  expect(rewritten).toMatchObject({
+    text: '{"result":{"rows":["[card ****1111]","[card ****1111]",4111111111111111.5]}}',
+  })
 })

@@ -15,6 +15,7 @@ import { binaryIn, findPrintedTexts } from '../../guard/binary-text.ts'
 import { findExternalLinksSteps } from '../../guard/external-links.ts'
 import { DEPTH_MAX } from '../../guard/limits.ts'
 import { locateDataSteps, locateInMember, locateInMemberSteps } from '../../guard/locate-data.ts'
+import { cardDigits } from '../../guard/number-checks.ts'
 import { newScanBudget, type ScanBudget, type ScanEffort } from '../../guard/patterns.ts'
 import { looksRandom } from '../../guard/secret-checks.ts'
 import type { DataMatch } from '../../guard/secrets.ts'
@@ -234,9 +235,8 @@ class Rewriter {
   constructor(context: RewriteContext, scan: Scan) {
     this.#context = context
     this.#scan = scan
-    const { schema } = context
-    if (schema !== undefined && schema !== 'unknown')
-      this.#placeholders = new PlaceholderSchema(schema)
+    if (context.schema !== undefined && context.schema !== 'unknown')
+      this.#placeholders = new PlaceholderSchema(context.schema)
     this.#bytesLeft = context.rules.maxBytes
     this.#tokensLeft = context.rules.maxTokens
   }
@@ -270,8 +270,9 @@ class Rewriter {
   #rewriteNumber(written: string, path: Path): string {
     const { kinds, budget, marked } = this.#scan
     const { rules } = this.#context
-    if (!kinds.has('card') || !/^\d{12,19}$/.test(written)) return written
-    const found = locateInMember(nameOf(path), written, { kinds, budget })
+    const digits = kinds.has('card') ? cardDigits(written) : undefined
+    if (digits === undefined) return written
+    const found = locateInMember(nameOf(path), digits, { kinds, budget })
     if (found === undefined) throw new DeniedAnswer('it is too large to look through')
     const [card] = found
     if (card === undefined) return written
@@ -281,12 +282,11 @@ class Rewriter {
     this.changes.add('redacted', card.kind)
     const structured = structuredPath(path)
     if (structured === undefined || this.#context.schema === undefined)
-      return JSON.stringify(placeholderFor(card, written))
+      return JSON.stringify(placeholderFor(card, digits))
     if (this.#placeholders?.acceptsZero(structured)) return '0'
     throw new DeniedAnswer(`it holds a ${card.kind} as a number, and nothing can stand for it`)
   }
 
-  /** Texts of an answer share its bounds. */
   #cut(text: string, replacements: readonly CountedReplacement[], path: Path): string {
     const isBounded = Number.isFinite(this.#bytesLeft) || Number.isFinite(this.#tokensLeft)
     const isWord = text.length <= WORD_CHARS_MAX && OF_PROTOCOL.has(nameOf(path))

@@ -1,7 +1,7 @@
 // Long arguments are looked through before the call is decided, in slices, and only for what a rule reads.
 
 import { compile } from '@sluice/policy/compile/compile'
-import type { JsonObject } from '@sluice/policy/core/json'
+import { ExactNumber, type JsonObject } from '@sluice/policy/core/json'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { expect, test } from 'vitest'
 import { findCanary } from '../../guard/find-canary.ts'
@@ -11,6 +11,7 @@ import {
   findCanaryInCall,
   hasLongMembers,
   inspectArguments,
+  sentBeside,
 } from './inspect-arguments.ts'
 
 const KEY = `gl${'pat'}-a1B2c3D4e5F6g7H8i9J0`
@@ -45,10 +46,12 @@ test('what was found before decides, and short arguments are looked through when
   for (const name of Object.keys(args)) args[name] = 'nothing'
   expect(argumentsHoldSecret(args, undefined)).toBe(true)
   expect(argumentsHoldNumber(args, undefined, 'iban')).toBe(false)
-  expect(findCanaryInCall(callOf(args), policy.canaries)).toBe('one')
+  expect(findCanaryInCall(callOf(args), null, policy.canaries)).toBe('one')
   // What was not looked for is.
   expect(argumentsHoldNumber({ a: 'DE89370400440532013000' }, undefined, 'iban')).toBe(true)
-  expect(findCanaryInCall(callOf(args), new Map([['other', 'nothing at all']]))).toBeUndefined()
+  expect(
+    findCanaryInCall(callOf(args), null, new Map([['other', 'nothing at all']])),
+  ).toBeUndefined()
 })
 
 test('a policy that reads nothing of them waits for nothing', () => {
@@ -75,4 +78,25 @@ test('a planted value is found wherever it stands in a long text, and in any spe
   ])
     expect(findCanary(value, canaries)).toBe('one')
   expect(findCanary([PADDING + one, PADDING + other], canaries)).toBeUndefined()
+})
+
+test('a planted value is found as a number, in folded dumps, and beside the arguments', () => {
+  const canaries = new Map([
+    ['one', CANARY],
+    ['account', '400123456789'],
+  ])
+  const fold = (text: string, width: number) => text.match(new RegExp(`.{1,${width}}`, 'g')) ?? []
+  const hex = Buffer.from(CANARY).toString('hex')
+  for (const value of [
+    400123456789,
+    new ExactNumber('40012345678900000001'),
+    [400123, 456789],
+    fold(Buffer.from(`some words before ${CANARY}`).toString('base64'), 20).join('\n'),
+    fold(hex, 2).join(' '),
+    fold(hex, 2).join(':'),
+  ])
+    expect([value, findCanary({ value }, canaries)]).not.toContain(undefined)
+  const params = { value: { arguments: {}, name: 't', extra: [CANARY] }, text: new Map() }
+  expect(findCanaryInCall(callOf({}), sentBeside(params), canaries)).toBe('one')
+  expect(argumentsHoldSecret({}, { value: { extra: KEY }, text: new Map() })).toBe(true)
 })

@@ -61,15 +61,17 @@ async function lookThrough(
     findings.kinds.set(kind, await runInSlices(steps, 'decide'))
   }
   if (canaries.size > 0) {
-    const steps = findCanarySteps([args, name], canaries)
+    const steps = findCanarySteps([args, name, beside], canaries)
     findings.canaries.set(canaries, await runInSlices(steps, 'decide'))
   }
   FINDINGS.set(args, findings)
 }
 
-/** What goes to the server beside the arguments. */
-function sentBeside(params: ParsedMembers | undefined): JsonValue {
-  return params?.value._meta ?? null
+/** What goes to the server beside the arguments: `_meta`, and members that no protocol names. */
+export function sentBeside(params: ParsedMembers | undefined): JsonValue {
+  if (params === undefined) return null
+  const { arguments: _arguments, ...beside } = params.value
+  return beside
 }
 
 export function argumentsHoldSecret(args: JsonObject, params: ParsedMembers | undefined): boolean {
@@ -86,8 +88,10 @@ export function argumentsHoldNumber(
 
 export function findCanaryInCall(
   { args, name }: Call,
+  beside: JsonValue,
   canaries: ReadonlyMap<string, string>,
 ): string | undefined {
   const found = FINDINGS.get(args)?.canaries
-  return found?.has(canaries) === true ? found.get(canaries) : findCanary([args, name], canaries)
+  if (found?.has(canaries) === true) return found.get(canaries)
+  return findCanary([args, name, beside], canaries)
 }
