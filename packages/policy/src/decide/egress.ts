@@ -88,7 +88,7 @@ export function findEgressDenial(policy: CompiledPolicy, call: Call): EgressDeni
   // The URI of a resource is its server's own name for it, unless it leads into a network.
   const isRead = call.method.startsWith('resources/')
     ? collectFromUri(call.name, hosts)
-    : collect(call.args, '', hosts)
+    : collect(call.args, false, hosts)
   const [[firstKey] = ['']] = lists
   if (!isRead)
     return {
@@ -109,24 +109,28 @@ function pointerOf(key: string): string {
   return `/egress/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
-/** False if something could not be read. `name` is that of the nearest member. */
-function collect(value: JsonValue, name: string, hosts: FoundHosts): boolean {
-  if (typeof value === 'string') return collectFromText(value, name, hosts)
+/** False if something could not be read. `isAddress`: the name of the nearest member says so. */
+function collect(value: JsonValue, isAddress: boolean, hosts: FoundHosts): boolean {
+  if (typeof value === 'string') return collectFromText(value, isAddress, hosts)
   if (Array.isArray(value))
-    return (value as readonly JsonValue[]).every((item) => collect(item, name, hosts))
+    return (value as readonly JsonValue[]).every((item) => collect(item, isAddress, hosts))
   if (!isObject(value)) return true
   return Object.keys(value).every(
-    (key) => collectFromText(key, '', hosts) && collect(value[key] as JsonValue, key, hosts),
+    (key) =>
+      collectFromText(key, false, hosts) &&
+      collect(value[key] as JsonValue, ADDRESS_NAME.test(toAddressName(key)), hosts),
   )
 }
 
 function collectFromUri(uri: string, hosts: FoundHosts): boolean {
   const plain = uri.replace(REMOVED, '')
   const start = plain.search(NETWORK)
-  return start === -1 || collectFromText(plain.slice(start), '', hosts)
+  return start === -1 || collectFromText(plain.slice(start), false, hosts)
 }
 
-function collectFromText(text: string, name: string, hosts: FoundHosts): boolean {
+function collectFromText(text: string, isAddress: boolean, hosts: FoundHosts): boolean {
+  // Most texts have none of what an address needs.
+  if (!isAddress && !/[:\\/]/.test(text)) return true
   if (ODD_ADDRESS.test(text)) return false
   for (const { 0: address, index } of text.matchAll(ADDRESS)) {
     USER_BEHIND.lastIndex = index + address.length
@@ -135,7 +139,6 @@ function collectFromText(text: string, name: string, hosts: FoundHosts): boolean
     if (!add(`any${withoutTrailing(address)}`, hosts)) return false
   }
   for (const [, host] of text.matchAll(AT_HOST)) if (!add(`ssh://${host}`, hosts)) return false
-  const isAddress = name !== '' && ADDRESS_NAME.test(toAddressName(name))
   const plain = text.replace(EDGES, '').replace(REMOVED, '')
   if (/^(?:\/\/|\\\\)/.test(plain) || (isAddress && /^[\\/]{2}/.test(plain)))
     return add(`https:${plain}`, hosts)
