@@ -109,18 +109,18 @@ interface InlinePlace {
   readonly marks: NextMarks
 }
 
-/** All of the link if it has a plain label and title, otherwise its address. */
+/** The address with its title, if that is plain; of an image with a plain label all of it. The label of a link
+ * stays where it is: what is redacted in it has its own replacement. */
 function toInlineLink(text: string, { at, behind, from, host, marks }: InlinePlace): ExternalLink {
-  const start = startOfLabel(text, at, from)
-  if (start === undefined) return { start: at + 1, end: behind, replacement: ` ${removed(host)}` }
   const close = marks.find(')', behind)
   const isWhole =
     close < marks.find('\n', behind) && close < text.length && isTitle(text, behind, close)
   const end = isWhole ? close + 1 : behind
-  const isImage = start > from && text[start - 1] === '!'
+  const start = startOfLabel(text, at, from)
+  const isImage = start !== undefined && start > from && text[start - 1] === '!'
   return isImage
     ? { start: start - 1, end, replacement: `[image removed: ${host}]` }
-    : { start, end, replacement: `${text.slice(start + 1, at)} ${removed(host)}` }
+    : { start: at + 1, end, replacement: ` ${removed(host)}` }
 }
 
 /** Finds the next of some characters, each place once however often it is asked for. */

@@ -7,7 +7,7 @@ import { type RewriteContext, rewriteAnswerSteps } from './rewrite-answer.ts'
 
 const KEY = `AKIA${'QYLPMN5HHHFPZAM2'}`
 
-function contextOf(schema: JsonValue | undefined): RewriteContext {
+function contextOf(schema: JsonValue | undefined, links?: string[]): RewriteContext {
   const rule = {
     deny: [],
     redact: ['secret' as const, 'card' as const],
@@ -15,7 +15,7 @@ function contextOf(schema: JsonValue | undefined): RewriteContext {
     seal: undefined,
     maxBytes: undefined,
     maxTokens: undefined,
-    links: undefined,
+    links,
   }
   const rules = combineAnswerRules([rule])
   return { rules, vault: new SessionVault(), sources: [], schema, effort: 'in slices' }
@@ -56,4 +56,16 @@ test('a card is redacted as a number too, also as a float', () => {
   expect(rewritten).toMatchObject({
     text: '{"result":{"rows":["[card ****1111]","[card ****1111]",4111111111111111.5]}}',
   })
+})
+
+test.each([
+  `[${KEY}](https://evil.example/)`,
+  `[a ${KEY} b](https://evil.example/ "t")`,
+  `[${KEY}]: https://evil.example/`,
+  `<a title="${KEY}" href="https://evil.example/">`,
+])('a secret in what is around a removed link is redacted: %s', (text) => {
+  const message = JSON.stringify({ result: { content: [{ type: 'text', text }] } })
+  const rewritten = runSteps(rewriteAnswerSteps(message, contextOf(undefined, [])))
+  expect(JSON.stringify(rewritten)).toContain('link removed: evil.example')
+  expect(JSON.stringify(rewritten)).not.toContain(KEY)
 })

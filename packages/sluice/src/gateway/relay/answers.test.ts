@@ -282,10 +282,10 @@ test('links and images of other hosts are removed', async () => {
     ),
   )
   expect(shown(response)?.split('\n')).toEqual([
-    '[image removed: evil.example] [here](https://ok.example/a) there [link removed: evil.example]',
+    '[image removed: evil.example] [here](https://ok.example/a) [there] [link removed: evil.example]',
     '[ref]: [link removed: evil.example]',
     '<https://a.ok.example> [link removed: evil.example] [link removed: evil.example]',
-    'odd [link removed: an address that cannot be read] https://evil.example/bare [rel](/x)',
+    '[odd] [link removed: an address that cannot be read] https://evil.example/bare [rel](/x)',
   ])
 })
 
