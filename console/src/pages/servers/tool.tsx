@@ -46,13 +46,21 @@ const TryCall = lazy(async () => ({ default: (await import('./try-call.tsx')).Tr
 function WholeTool({ tool }: { tool: ToolPage }): JSX.Element {
   const me = useMe()
   const [isTrying, setTrying] = useState(false)
+  const sure = `${Math.round(tool.confidence * 100)} % sure`
   return (
     <div className="stack">
       <div className="row">
         <Category name={tool.category} unknown={tool.unknown} />
         <Risk level={tool.risk} unknown={tool.unknown} />
-        <span className="muted small">{Math.round(tool.confidence * 100)} % sure</span>
+        <span className="muted small">
+          {tool.inCatalogue === null ? sure : 'set by `classify` in the policy'}
+        </span>
       </div>
+      {tool.inCatalogue !== null && tool.inCatalogue !== tool.category && (
+        <p className="muted">
+          The catalogue classifies it as {tool.inCatalogue} ({sure}).
+        </p>
+      )}
       <p>
         <UntrustedText text={tool.riskBecause} />
       </p>
@@ -73,7 +81,7 @@ function WholeTool({ tool }: { tool: ToolPage }): JSX.Element {
       </section>
       {tool.evidence.length > 0 && (
         <section className="stack">
-          <h3>Why it is classed so</h3>
+          <h3>Why the catalogue classifies it as {tool.inCatalogue ?? tool.category}</h3>
           <ul className="stack small">
             {tool.evidence.slice(0, 8).map(({ text, at, says }) => (
               <li key={`${at}${text}${says}`}>

@@ -147,7 +147,10 @@ export interface ToolPage {
   readonly name: string
   readonly title: string
   readonly description: string
+  /** As the policy of the local user decides by it. */
   readonly category: string
+  /** If `classify` of that policy says the category: that of the catalogue. */
+  readonly inCatalogue: string | null
   /** The class is a guess, and so is the risk. */
   readonly unknown: boolean
   readonly risk: string

@@ -5,6 +5,7 @@
 import { basename } from 'node:path'
 import type { JsonValue } from '@sluice/policy/core/json'
 import { type ToolDefinition, toToolId } from '@sluice/policy/core/tools'
+import { getRulesForTool } from '@sluice/policy/decide/resolve'
 import { z } from 'zod'
 import { assessTool } from '../../catalogue/classify/classify.ts'
 import { toolPage } from '../../catalogue/pages/tool-page.ts'
@@ -101,10 +102,13 @@ export function serversEndpoints({ parts, reader }: ServersEndpointParts): Endpo
           .map((tool) => tool.definition)
           .filter(({ server }) => server === query.server)
         const page = pageOf(definition, neighbours)
-        // As the gate decides by it: the hints of a built-in server hold.
-        return found === undefined
-          ? page
-          : { ...page, category: found.category, risk: found.risk, unknown: found.unknown === true }
+        if (found === undefined) return page
+        // As the gate decides by it: the hints of a built-in server hold, and `classify` of the policy.
+        const { category, risk } = found
+        const scope = getRulesForTool(policies.now.local.policy, found)
+        const unknown = found.unknown === true && !scope.classified
+        const inCatalogue = scope.classified ? category : null
+        return { ...page, category: scope.category, inCatalogue, risk, unknown }
       },
     }),
     endpoint({
@@ -159,6 +163,7 @@ function pageOf(definition: ToolDefinition, neighbours: readonly ToolDefinition[
     server,
     name,
     category: assessment.category,
+    inCatalogue: null,
     unknown: assessment.unknown,
     risk: assessment.risk,
     title: toBoundedText(title),
