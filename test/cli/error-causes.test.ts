@@ -29,6 +29,8 @@ npm error 404
 npm error A complete log of this run can be found in: /tmp/npm.log
 `
 
+const MEMORY = 'version: 1\nservers: { memory: { command: [node, --version] } }\n'
+
 test.for<[name: string, args: () => string[], cause: string, help: string]>([
   [
     'B7: a command as one text',
@@ -39,6 +41,12 @@ test.for<[name: string, args: () => string[], cause: string, help: string]>([
     ],
     '`command` is the text `npx -y @scope/foo`',
     'write `[npx, -y, "@scope/foo"]`',
+  ],
+  [
+    'a mistyped server, before a gate is started for it',
+    () => ['stdio', '--server', 'memry', '--config', fileOf('sluice.yaml', MEMORY)],
+    'no server is called `memry`',
+    'did you mean `memory`?',
   ],
   [
     'B8: tools that are none',
@@ -142,4 +150,24 @@ test('completion in bash', async () => {
   expect(complete('sluice', 'up', '--config', 'x', '--p')).toBe('--port')
   expect(complete('sluice', 'up', '--log', '')).toBe('text json')
   expect(complete('sluice', 'scan', '--', 'npx', '')).toBe('')
+})
+
+test('a rule for a server that is not registered is a warning, with the nearest name', async () => {
+  const folder = scratchDirectory()
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
+  const check = () => sluice(['policy', 'check', join(folder, 'policy.yaml')])
+  write('sluice.yaml', `${MEMORY}policy: ./policy.yaml\n`)
+  write(
+    'policy.yaml',
+    'version: 1\ndefault: deny\ntools: { memroy/a: allow, memroy/b: allow, "*/c": deny, memory/d: deny }\n',
+  )
+  const { code, stdout, stderr } = await check()
+  expect([code, stdout]).toEqual([0, expect.stringContaining('1 warning')])
+  expect(stderr).toContain('warning: no server is called `memroy`, so this has no effect')
+  expect(stderr).toContain('did you mean `memory`?')
+  const doctor = await sluice(['doctor', '--config', join(folder, 'sluice.yaml')])
+  expect(doctor.stdout).toContain('no server is called `memroy`')
+  // The configuration beside it runs another policy.
+  write('sluice.yaml', `${MEMORY}policy: ./other.yaml\n`)
+  expect((await check()).stderr).not.toContain('no server is called')
 })

@@ -35,11 +35,11 @@ test('tightening at once, loosening by apply, a broken file not at all', async (
   const place = ['--config', join(gate.folder, 'sluice.yaml')]
   const client = await PlainClient.open(gate, 'office')
   expect(await verdict(client, 'read_file')).toBe('passed')
-  expect(await verdict(client, 'write_note')).toBe('nothing in the policy names it')
+  expect(await verdict(client, 'write_note')).toBe('no rule of the policy matches it')
 
   write(gate, LOOSER)
   await until(async () => (await ready(gate)).includes('waits for `sluice policy apply`'))
-  expect(await verdict(client, 'write_note')).toBe('nothing in the policy names it')
+  expect(await verdict(client, 'write_note')).toBe('no rule of the policy matches it')
   expect(gate.log).toContain('/tools/office~1write_note')
 
   const seen = await sluiceJson(['policy', 'apply', '--dry-run', ...place])
@@ -47,7 +47,7 @@ test('tightening at once, loosening by apply, a broken file not at all', async (
   expect(seen.verdicts).toEqual([
     { policy: 'policy', tool: 'office/write_note', from: 'deny', to: 'allow', change: 'loosens' },
   ])
-  expect(await verdict(client, 'write_note')).toBe('nothing in the policy names it')
+  expect(await verdict(client, 'write_note')).toBe('no rule of the policy matches it')
   await atTerminal(gate.data)
   const done = await sluice(['policy', 'apply', ...place])
   expect(done).toMatchObject({ code: 0 })
@@ -68,7 +68,7 @@ test('tightening at once, loosening by apply, a broken file not at all', async (
 
   write(gate, TIGHTER)
   await until(async () => (await verdict(client, 'read_file')) === 'not any more')
-  expect(await verdict(client, 'write_note')).toBe('nothing in the policy names it')
+  expect(await verdict(client, 'write_note')).toBe('no rule of the policy matches it')
   expect(await ready(gate)).toBe('ready\n')
   const events = recordsOf(gate).flatMap((record) =>
     record.kind === 'event' && record.name === 'policy' ? [record.detail] : [],

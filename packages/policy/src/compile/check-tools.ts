@@ -1,4 +1,4 @@
-// Checks a policy against the known tools: names no tool has, globs that narrower rules have made
+// Checks a policy against the known tools and servers: names no tool has, globs that narrower rules have made
 // ineffective, arguments that are not declared, expressions that do not fit the declared types. An
 // error in `check`; a warning at start, so that no server can stop a policy from loading.
 
@@ -62,6 +62,36 @@ export function checkAgainstTools(
       list.map((tool) => declared.get(tool) as DeclaredType),
       report,
     )
+}
+
+/** A rule for a server that is not there decides nothing, and its name may be mistyped. A warning, once for each
+ * server: it may come later. */
+export function checkAgainstServers(
+  document: LocatedMap,
+  servers: readonly string[],
+  problems: Problems,
+): void {
+  const reported = new Set<string>()
+  const names = writtenNames(document).map(({ value, at }) => ({
+    server: parseGlob(String(value)).server,
+    at,
+  }))
+  const matched = matchEntries(document, 'servers').map(({ value, at }) => ({
+    server: String(value),
+    at,
+  }))
+  for (const { server, at } of [...names, ...matched]) {
+    const isKnown = servers.some((known) => wildcardMatches(server, known))
+    if (isKnown || reported.has(server)) continue
+    const near = reported.size < PROBLEMS_MAX ? nearest(server, servers) : undefined
+    reported.add(server)
+    problems.warn(
+      'POLICY_UNMATCHED',
+      at,
+      `no server is called \`${server}\`, so this has no effect`,
+      near === undefined ? `the servers are ${listNames(servers)}` : `did you mean \`${near}\`?`,
+    )
+  }
 }
 
 /** Everything in the document that names tools. */

@@ -22,7 +22,7 @@ import { DOCUMENT } from '../language/language.ts'
 import { DOCUMENT_PATTERN_STEPS_MAX } from '../language/limits.ts'
 import { type CompiledPolicy, NameMap } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
-import { checkAgainstTools } from './check-tools.ts'
+import { checkAgainstServers, checkAgainstTools } from './check-tools.ts'
 import { parseAnswers, parseCanaries, parseEgress } from './parse-data-rules.ts'
 import { parseGuardrail } from './parse-guardrail.ts'
 import { parseRule, type RuleSection } from './parse-rule.ts'
@@ -57,6 +57,8 @@ export interface CompileOptions {
   readonly name?: string
   /** If given, rules are checked against the tools they match. */
   readonly tools?: readonly KnownTool[]
+  /** If given, names of other servers are warnings. */
+  readonly servers?: readonly string[]
   /** How a rule that fits no known tool is reported: an error in `check`, a warning at start. */
   readonly unmatched?: Severity
   /** The base policy, whose guardrails apply on top of this document. */
@@ -119,6 +121,8 @@ export function* compileSteps(
       severity: options.unmatched ?? 'error',
       problems,
     })
+  if (options.servers !== undefined && !problems.hasErrors)
+    checkAgainstServers(asMap(tree), options.servers, problems)
   return problems.hasErrors
     ? { problems: problems.sorted() }
     : { policy, problems: problems.sorted() }

@@ -51,7 +51,7 @@ export function combineRules(
   const [first] = rules
   if (first === undefined) {
     trace?.push({ step: 'default', action: policy.fallback })
-    const laid = startDraft(policy.fallback, '/default', 'nothing in the policy names it')
+    const laid = startDraft(policy.fallback, '/default', 'no rule of the policy matches it')
     if (policy.fallback === 'require_approval') laid.asking.push(DEFAULT_ASK)
     return laid
   }

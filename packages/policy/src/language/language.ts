@@ -241,7 +241,7 @@ export const DOCUMENT: Shape & { kind: 'object' } = {
       doc: '`1`, the version of the language',
       required: true,
     },
-    default: { shape: ACTION, doc: 'what nothing below names', required: true },
+    default: { shape: ACTION, doc: 'the action for calls that no rule matches', required: true },
     mode: { shape: MODE, doc: '`shadow`: nothing is enforced, every verdict is recorded' },
     protect: {
       shape: word(PROTECTION_LEVELS),

@@ -110,10 +110,16 @@ function checkPolicy(config: GateConfig, findings: DoctorFinding[]): void {
   if (config.policy === undefined)
     return void add('warn', 'there is none: everything is denied', 'add `policy:` to sluice.yaml')
   try {
-    const { compiled, problems } = compileDocuments(readDocuments(config))
+    const { compiled, problems } = compileDocuments(
+      readDocuments(config),
+      Object.keys(config.servers),
+    )
     for (const { problem } of problems)
-      if (problem.severity === 'error')
-        add('fail', `${problem.file}:${problem.line}: ${problem.message}`, problem.help)
+      add(
+        problem.severity === 'error' ? 'fail' : 'warn',
+        `${problem.file}:${problem.line}: ${problem.message}`,
+        problem.help,
+      )
     const shadow = [...(compiled?.policies ?? [])].filter(([, policy]) => policy.shadow)
     for (const [name] of shadow)
       add(

@@ -31,8 +31,8 @@ export interface ConfigOptions extends DataOptions {
 export function addConfigOptions(command: Command): Command {
   return command
     .option('--config <file>', 'the configuration', 'sluice.yaml')
-    .option('--data <dir>', 'another data directory than the configuration says')
-    .option('--json', 'answer as JSON')
+    .option('--data <dir>', 'data directory, instead of the one in the configuration')
+    .option('--json', 'print JSON')
 }
 
 export function loadConfig(
@@ -85,7 +85,10 @@ export function loadDocuments(config: GateConfig, output: Output, log: Log): Com
     if (file !== undefined) readText(file)
   if (config.policy === undefined)
     log('warn', 'the configuration names no policy: everything the local user asks is denied')
-  const { compiled, problems } = compileDocuments(readDocuments(config))
+  const { compiled, problems } = compileDocuments(
+    readDocuments(config),
+    Object.keys(config.servers),
+  )
   for (const { problem, text } of problems) output.problem(problem, text)
   if (compiled === undefined)
     throw withErrors(

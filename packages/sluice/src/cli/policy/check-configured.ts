@@ -13,7 +13,10 @@ export async function checkConfigured(
   output: Output,
 ): Promise<0 | 1> {
   const config = loadConfig({ config: configFile }, output)
-  const { compiled, problems } = compileDocuments(readDocuments(config))
+  const { compiled, problems } = compileDocuments(
+    readDocuments(config),
+    Object.keys(config.servers),
+  )
   for (const { problem, text } of problems) output.problem(problem, text)
   const tools = toolsFile === undefined ? undefined : await readTools(toolsFile)
   const errors = problems.filter(({ problem }) => problem.severity === 'error').length

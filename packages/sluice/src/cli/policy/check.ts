@@ -2,7 +2,7 @@
 // Problems go to stderr with the line they are about, the summary to stdout.
 
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { compile } from '@sluice/policy/compile/compile'
 import {
   describeProtectionAnswers,
@@ -42,12 +42,15 @@ export function addPolicyCheck(parent: Command, answer: SetExitCode): void {
   parent
     .command('check')
     .argument('[policy]', 'the policy document', 'policy.yaml')
-    .option('--config <file>', 'every policy that a configuration names, as a gate would take them')
+    .option(
+      '--config <file>',
+      'check every policy that a configuration names, as a gate loads them',
+    )
     .option('--tools <file>', 'known tools, as `sluice tools export` writes them')
-    .option('--house <file>', 'the document whose guardrails lie over this one')
+    .option('--house <file>', 'base policy, whose guardrails apply on top of this one')
     .option('--server <name>', 'of a PolicyLayer policy: which server its tools are of')
     .option('--show', 'print what `protect` stands for, with what each part stops and costs')
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, options: Options) => {
       const output = new Output(options)
@@ -62,7 +65,10 @@ async function check(file: string, options: Options, output: Output): Promise<0 
   const tools = options.tools === undefined ? undefined : await readTools(options.tools)
   const house = loadBasePolicy(options.house, output)
   const text = readText(file)
-  const { policy, problems } = compile({ file, text }, { ...(tools ? { tools } : {}), ...house })
+  const servers = await readServersBeside(file, output)
+  // Against the tools names of servers are checked, too.
+  const known = tools !== undefined ? { tools } : servers !== undefined ? { servers } : {}
+  const { policy, problems } = compile({ file, text }, { ...known, ...house })
   if (policy === undefined && (await isForeign(text))) {
     const { checkImported } = await import('./check-imported.ts')
     return checkImported({ file, text, server: options.server, tools }, output)
@@ -70,7 +76,6 @@ async function check(file: string, options: Options, output: Output): Promise<0 
   for (const problem of problems) output.problem(problem, text)
   if (policy !== undefined && tools === undefined)
     output.remark('note: no --tools, so names of tools and arguments are not checked')
-  await warnOfReach(file, output)
   const errors = problems.filter(({ severity }) => severity === 'error').length
   const warnings = problems.length - errors
   // Loaded only with tools: it needs the whole decision.
@@ -156,16 +161,23 @@ function showProtection(policy: CompiledPolicy, output: Output): void {
   )
 }
 
-/** Of the configuration beside the policy, which servers can reach the gate's own files. */
-async function warnOfReach(policy: string, output: Output): Promise<void> {
+/** The servers of the configuration beside the policy, if it names this one; warns of those that can reach the
+ * gate's own files. */
+async function readServersBeside(
+  policy: string,
+  output: Output,
+): Promise<readonly string[] | undefined> {
   const file = join(dirname(policy), 'sluice.yaml')
-  if (!existsSync(file)) return
+  if (!existsSync(file)) return undefined
   const text = readText(file)
   const { readConfig } = await import('../../gateway/config/config.ts')
-  const { problems } = readConfig({ file, text }, process.env)
+  const { config, problems } = readConfig({ file, text }, process.env)
   for (const problem of problems)
     if (problem.severity === 'warning' && problem.code === 'CONFIG_SERVER')
       output.problem(problem, text)
+  if (config === undefined) return undefined
+  const named = [config.policy, ...Object.values(config.policies)]
+  return named.includes(resolve(policy)) ? Object.keys(config.servers) : undefined
 }
 
 interface SchemaGuess {

@@ -1,9 +1,11 @@
 // `sluice stdio`: the gate for MCP clients that only start commands. Standard output belongs to the
 // protocol; everything else goes to stderr or the gate's log.
 
+import { nearest } from '@sluice/policy/document/nearest'
 import type { Command } from 'commander'
 import { readWrittenServers } from '../../gateway/config/edit-servers.ts'
 import { ALL_SERVERS } from '../../gateway/shared/transport.ts'
+import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output } from '../../terminal/output.ts'
 import { readText } from '../../terminal/read-input.ts'
@@ -24,15 +26,15 @@ Examples:
   { "mcpServers": { "notes": { "command": "sluice", "args": ["stdio", "--server", "notes"] } } }
   sluice stdio                     all servers at once; their tools are called notes__read_graph
 
-Where no gate runs on the data directory, one is started; it ends a minute after its last client. The
+If no gate runs on the data directory, one is started; it ends a minute after its last client. The
 server gets the environment of this command without SLUICE_*, and on top what \`env:\` of sluice.yaml says.`
 
 export function addStdio(parent: Command, answer: SetExitCode): void {
   parent
     .command('stdio')
-    .option('--server <name>', 'one server of the configuration; all of them without')
+    .option('--server <name>', 'one server of the configuration (default: all)')
     .option('--config <file>', 'the configuration', 'sluice.yaml')
-    .option('--data <dir>', 'another data directory than the configuration says')
+    .option('--data <dir>', 'data directory, instead of the one in the configuration')
     .option(
       '--env <name...>',
       'a variable for the server: NAME of this environment, or NAME=value',
@@ -41,13 +43,26 @@ export function addStdio(parent: Command, answer: SetExitCode): void {
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {
       // A gate that runs has its configuration: only if none does must this shell have all variables.
-      const { data } = findData(options, { mayBeMissing: true })
+      const { data, servers } = findData(options, { mayBeMissing: true })
+      if (options.server !== undefined && servers !== undefined)
+        checkServer(options.server, servers)
       const config = () => loadConfig(options, new Output({})).file
       const variables = readEnvOptions(options.env)
       const server = options.server ?? ALL_SERVERS
       const program = () => programOf(options.config, server)
       answer(await pipe({ data, config, server, variables, program }))
     })
+}
+
+/** A mistyped name, before a gate is started for it. */
+function checkServer(server: string, servers: readonly string[]): void {
+  const near = nearest(server, servers)
+  if (servers.includes(server) || near === undefined) return
+  throw new CliError(
+    'CLI_ARGUMENT',
+    `no server is called \`${server}\``,
+    `did you mean \`${near}\`?`,
+  )
 }
 
 function programOf(file: string, server: string): string | undefined {

@@ -113,19 +113,29 @@ export interface DocumentsCompilation {
   readonly problems: readonly DocumentProblem[]
 }
 
-export function compileDocuments(documents: Documents): DocumentsCompilation {
-  return runSteps(compileDocumentsSteps(documents))
+/** `servers`: names of others, in a document that is not the base policy, are warnings. */
+export function compileDocuments(
+  documents: Documents,
+  servers?: readonly string[],
+): DocumentsCompilation {
+  return runSteps(compileDocumentsSteps(documents, undefined, servers))
 }
 
 /** As `compileDocuments`, with a pause after each rule. */
 export function* compileDocumentsSteps(
   documents: Documents,
   trees?: Trees,
+  servers?: readonly string[],
 ): Steps<DocumentsCompilation> {
   const problems: DocumentProblem[] = []
   function* compileOne(document: PolicyDocument, house?: CompiledPolicy) {
     const { name, file, text, digest } = document
-    const options = { name, ...(house === undefined ? {} : { house }) }
+    const isBase = name === BASE_POLICY
+    const options = {
+      name,
+      ...(house === undefined ? {} : { house }),
+      ...(isBase || servers === undefined ? {} : { servers }),
+    }
     const made = yield* compileSteps({ file, text, tree: trees?.get(digest) }, options)
     problems.push(...made.problems.map((problem) => ({ problem, text })))
     return made.policy
