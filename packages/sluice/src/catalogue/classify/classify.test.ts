@@ -155,7 +155,7 @@ describe('evidence', () => {
   test('says why not the neighbours', () => {
     const { whyNot } = assessTool(tool('create_issue', 'Create an issue'))
     expect(whyNot.find(({ category }) => category === 'Destructive')?.because).toBe(
-      'makes or changes data, but nothing here deletes or revokes: not Destructive',
+      'nothing in its definition suggests that it deletes or revokes something for good',
     )
   })
 })

@@ -4,19 +4,11 @@
 import { CATEGORIES, type Category } from '@sluice/policy/core/tools'
 
 const IS: Readonly<Record<Category, string>> = {
-  Read: 'answers only',
-  Write: 'makes or changes data',
-  Execute: 'runs or drives something',
-  Destructive: 'takes something away for good',
-  Financial: 'acts on money',
-}
-
-const NOTHING: Readonly<Record<Category, string>> = {
-  Read: 'it does more than answer',
-  Write: 'nothing here makes or changes data',
-  Execute: 'nothing here is run or driven',
-  Destructive: 'nothing here deletes or revokes',
-  Financial: 'nothing here moves, commits or prices money',
+  Read: 'only returns information',
+  Write: 'creates or changes data',
+  Execute: 'runs code or controls something',
+  Destructive: 'deletes or revokes something for good',
+  Financial: 'moves, commits or prices money',
 }
 
 export interface RejectedCategory {
@@ -44,8 +36,7 @@ const DOUBT_MIN = 0.1
 
 function sentence(category: Category, other: Category, share: number): string {
   if (CATEGORIES.indexOf(other) < CATEGORIES.indexOf(category))
-    return `${IS[category]}, which is more than ${other}: not ${other} alone`
-  if (share >= DOUBT_MIN)
-    return `${IS[category]}; some words could mean that it ${IS[other]}, but weigh less: not ${other}`
-  return `${IS[category]}, but ${NOTHING[other]}: not ${other}`
+    return `it ${IS[category]}, which goes beyond ${other}`
+  if (share >= DOUBT_MIN) return `some words suggest that it ${IS[other]}, but others weigh more`
+  return `nothing in its definition suggests that it ${IS[other]}`
 }

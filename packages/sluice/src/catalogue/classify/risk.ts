@@ -1,5 +1,5 @@
-// How much is at stake: it starts with the class, goes down where one small thing is touched or the
-// call can be taken back, up where many things, other people or secrets are. The reason is given.
+// How much is at stake: it starts with the class, is lowered if one small item is affected or the
+// call can be undone, and raised if many items, other people or secrets are. The reason is given.
 // Pure; called by classify.
 
 import { type Category, RISKS, type Risk, type ToolDefinition } from '@sluice/policy/core/tools'
@@ -60,10 +60,10 @@ export function rate(definition: ToolDefinition, category: Category): RiskRating
   const names = argumentsOf(definition)
   const has = (of: ReadonlySet<string>) => words.find((word) => of.has(word))
   let level = START[category]
-  const reasons: string[] = [`${category} starts at ${RISKS[level]}`]
+  const reasons: string[] = [`${category} tools start at ${RISKS[level]}`]
   const step = (by: number, why: string) => {
     level += by
-    reasons.push(`${by > 0 ? 'up' : 'down'} because ${why}`)
+    reasons.push(`${by > 0 ? 'raised' : 'lowered'} because ${why}`)
   }
   const many =
     has(MANY) ?? names.find((name) => /^(?:items|inputs|orders|requests|all)$/i.test(name))
@@ -77,10 +77,10 @@ export function rate(definition: ToolDefinition, category: Category): RiskRating
   } else if (category === 'Write') {
     const people = has(PEOPLE)
     if (people !== undefined && many !== undefined)
-      step(1, `it acts on other people (\`${people}\`)`)
+      step(1, `it affects other people (\`${people}\`)`)
     else if (words.includes('export'))
-      reasons.push('stays because the copy is no longer guarded by its source')
-    else if (many === undefined && people === undefined) step(-1, 'it touches one small thing')
+      reasons.push('not lowered because an exported copy is no longer protected by its source')
+    else if (many === undefined && people === undefined) step(-1, 'it affects a single item')
   } else if (category === 'Execute') {
     const program = has(PROGRAMS)
     const gentle = has(GENTLE)
@@ -88,17 +88,17 @@ export function rate(definition: ToolDefinition, category: Category): RiskRating
       program !== undefined &&
       names.some((name) => /^(?:command|cmd|sql|script|code)$/i.test(name))
     )
-      step(1, `it runs what it is given (\`${program}\`)`)
+      step(1, `it runs the code or command it is given (\`${program}\`)`)
     else if (program === undefined && gentle !== undefined && many === undefined)
-      step(-1, `one step at a time (\`${gentle}\`), or another call takes it back`)
+      step(-1, `it takes one step at a time (\`${gentle}\`), or another call can undo it`)
   } else if (category === 'Destructive') {
     const large = has(LARGE)
     const small = has(SMALL)
     if (many === undefined && small !== undefined && large === undefined)
-      step(-2, `it touches one small thing (\`${small}\`)`)
-    else if (many === undefined && large === undefined) step(-1, 'it touches one thing')
+      step(-2, `it affects a single, small item (\`${small}\`)`)
+    else if (many === undefined && large === undefined) step(-1, 'it affects a single item')
   } else if (has(CHANGES_DEAL) !== undefined && many === undefined)
-    step(-1, 'it changes or cancels what can be made again')
+    step(-1, 'what it changes or cancels can be set up again')
   const bounded = Math.max(0, Math.min(RISKS.length - 1, level))
   return { risk: RISKS[bounded] as Risk, because: reasons.join('; ') }
 }

@@ -175,7 +175,7 @@ function why(assessment: AssessmentWithAttacks): PageBlock[] {
   if (!unknown)
     blocks.push({
       kind: 'list',
-      items: assessment.whyNot.map(({ because }) => `It ${because}.`),
+      items: assessment.whyNot.map(({ category, because }) => `Not ${category}: ${because}.`),
     })
   return blocks
 }
