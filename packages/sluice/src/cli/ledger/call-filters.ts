@@ -24,7 +24,7 @@ export function addCallFilters(command: Command): Command {
   return command
     .option('--who <id>', 'who called: the principal')
     .option('--principal <id>', 'the same')
-    .option('--agent <id>', 'which agent of theirs')
+    .option('--agent <id>', 'which agent of that caller')
     .option('--session <id>', 'in which session')
     .option('--server <name>', 'on which server')
     .option('--tool <server/tool>', 'which tool (or resource URI or prompt)')

@@ -54,9 +54,11 @@ export function addLedgerExport(parent: Command, answer: SetExitCode): void {
   addCallFilters(addDirectoryOptions(parent.command('export')))
     .description('write every record, oldest first: JSON lines, CSV, CEF or OpenTelemetry logs')
     .addOption(
-      new Option('--format <form>', 'of what is written').choices(EXPORT_FORMATS).default('jsonl'),
+      new Option('--format <form>', 'format of the output')
+        .choices(EXPORT_FORMATS)
+        .default('jsonl'),
     )
-    .option('--out <file>', 'write there, for its owner only; stdout where left out')
+    .option('--out <file>', 'file to write, readable by its owner only (default: stdout)')
     .option('--otlp <url>', 'send to a collector that takes OTLP over HTTP, as JSON')
     .option('--from <seq>', 'begin with this record')
     .option('--store <address>', 'the records of all gates in the shared store at postgres://…')

@@ -32,7 +32,7 @@ export function addLedgerProve(parent: Command, answer: SetExitCode): void {
     .description('prove one record to somebody who has only a checkpoint')
     .argument('<seq>', 'the number of the record')
     .option('--checkpoint <file>', 'for the first checkpoint in there that is over the record')
-    .option('--out <file>', 'write there; stdout where left out')
+    .option('--out <file>', 'file to write (default: stdout)')
     .option('--json', 'it is JSON anyway')
     .addHelpText('after', EXAMPLES)
     .action((seq: string, options: Options) => {
@@ -85,7 +85,7 @@ Ed25519, the 32 bytes of the public key as base64url. It is derived from identit
 export function addLedgerKey(parent: Command, answer: SetExitCode): void {
   addDirectoryOptions(parent.command('key'))
     .description('the public key that checkpoints are signed with')
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', KEY_EXAMPLES)
     .action((options: { data: string; json?: boolean }) => {
       const output = new Output(options)

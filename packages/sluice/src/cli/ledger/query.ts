@@ -61,12 +61,12 @@ Exit code 0 if something was found, 1 if not.`
 
 export function addLedgerQuery(parent: Command, answer: SetExitCode): void {
   const command = addStoreOptions(addDirectoryOptions(parent.command('query')))
-  addCallFilters(command.description('find calls by who, what, verdict and time, newest first'))
+  addCallFilters(command.description('find calls by caller, tool, decision and time, newest first'))
     .option('--before <seq>', 'only records before this number: the next page')
     .option('--limit <n>', 'how many', '100')
-    .option('--sql <select>', 'one SELECT of your own, in place of all of these')
+    .option('--sql <select>', 'one SELECT of your own, instead of the filters')
     .option('--timeout <seconds>', 'how long the SELECT may take', '10')
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {
       const output = new Output(options)
@@ -100,9 +100,19 @@ function query(options: Options, output: Output): (records: OpenRecords) => 0 | 
     }
     for (const call of [...named].reverse()) output.line(callLine(call, output))
     if (calls.length === 0) output.line('no calls')
+    if (calls.length === 0) noteOtherName(records, request, output)
     if (next !== null) output.line(output.paint('dim', `older ones: --before ${next}`))
     return calls.length > 0 ? 0 : 1
   }
+}
+
+/** A caller and an agent are easily taken for each other. */
+function noteOtherName(records: OpenRecords, { principal, agent }: Query, output: Output): void {
+  const has = (query: Query) => find(records, { ...query, limit: 1 }, output).calls.length > 0
+  if (agent !== undefined && has({ principal: agent }))
+    output.remark(`note: \`${agent}\` is a caller, not an agent: use --who`)
+  else if (principal !== undefined && has({ agent: principal }))
+    output.remark(`note: \`${principal}\` is an agent, not a caller: use --agent`)
 }
 
 function find({ ledger, directory }: OpenRecords, query: Query, output: Output) {

@@ -15,6 +15,8 @@ import { addDirectoryOptions } from '../connect/find-data.ts'
 import { addStoreOptions, openIndex, type RecordsOptions, readTime, withRecords } from './source.ts'
 
 interface Options extends RecordsOptions {
+  who?: string
+  agent?: string
   since: string
   until?: string
   format: 'table' | 'md' | 'html'
@@ -28,20 +30,23 @@ Examples:
   sluice ledger report --since 1d
   sluice ledger report --since 2026-01-01 --until 2026-02-01 --format html --out january.html
   sluice ledger report --format md >> review.md
+  sluice ledger report --agent agent-7 --format html --out agent-7.html
   sluice ledger report --store postgres://auditor@db/sluice   of all gates`
 
 export function addLedgerReport(parent: Command, answer: SetExitCode): void {
   addStoreOptions(addDirectoryOptions(parent.command('report')))
-    .description('what ran, what was refused and why, what waited and who decided')
+    .description('report what ran, what was refused and why, what waited and who decided')
+    .option('--who <id>', 'only the calls of this caller: the principal')
+    .option('--agent <id>', 'only the calls of this agent')
     .option('--since <time>', 'not before: `1d`, `7d` (ago), or a time', '7d')
-    .option('--until <time>', 'not after; now where left out')
+    .option('--until <time>', 'not after (default: now)')
     .addOption(
-      new Option('--format <form>', 'of the report')
+      new Option('--format <form>', 'format of the report')
         .choices(['table', 'md', 'html'])
         .default('table'),
     )
-    .option('--out <file>', 'write there, for its owner only; stdout where left out')
-    .option('--json', 'answer as JSON')
+    .option('--out <file>', 'file to write, readable by its owner only (default: stdout)')
+    .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {
       const output = new Output(options)
@@ -53,7 +58,7 @@ export function addLedgerReport(parent: Command, answer: SetExitCode): void {
 }
 
 async function gather(options: Options, output: Output): Promise<LedgerReport> {
-  const { since, until } = options
+  const { since, until, who, agent } = options
   const sinceMs = readTime(since, '--since') ?? 0
   const untilMs = readTime(until, '--until') ?? Date.now()
   if (sinceMs >= untilMs)
@@ -62,7 +67,11 @@ async function gather(options: Options, output: Output): Promise<LedgerReport> {
     const index = openIndex(directory, ledger, output)
     try {
       index.catchUp()
-      return gatherReport({ ledger, index: index.database }, sinceMs, untilMs)
+      const callers = {
+        ...(who === undefined ? {} : { principal: who }),
+        ...(agent === undefined ? {} : { agent }),
+      }
+      return gatherReport({ ledger, index: index.database }, { sinceMs, untilMs, ...callers })
     } finally {
       index.close()
     }

@@ -40,8 +40,8 @@ export function addLedgerTail(parent: Command, answer: SetExitCode): void {
   addDirectoryOptions(parent.command('tail'))
     .description('show the last records')
     .option('-n, --lines <n>', 'how many', '20')
-    .option('-f, --follow', 'go on with those that come')
-    .option('--json', 'answer as JSON, an object a line')
+    .option('-f, --follow', 'keep printing new records')
+    .option('--json', 'print one JSON object per line')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => answer(await tail(options, new Output(options))))
 }

@@ -37,7 +37,12 @@ export async function verifyStore(options: VerifyStoreOptions, output: Output): 
   const records = chains.reduce((sum, chain) => sum + chain.records, 0)
   const what = ok ? output.paint('green', 'ok') : output.paint('red', 'not as it was written')
   output.line(`${what}: ${plural(chains.length, 'chain')}, ${plural(records, 'record')}`)
-  if (noted.length === 0)
-    output.line(output.paint('dim', 'no checkpoint: a chain that was replaced cannot be seen'))
+  for (const { gate, records, signed } of chains) {
+    const how =
+      signed > 0
+        ? `signed up to record ${signed}`
+        : 'no checkpoint: if its end was cut off, or all of it replaced, that cannot be seen'
+    output.line(output.paint('dim', `  ${gate}: ${plural(records, 'record')}, ${how}`))
+  }
   return ok ? 0 : 1
 }

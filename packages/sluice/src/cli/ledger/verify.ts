@@ -42,21 +42,18 @@ Examples:
   sluice ledger verify --store postgres://auditor@db/sluice --checkpoint gate-1.jsonl
                                                      the chains of all gates of a cluster
 
-Exit code 0 where everything fits, 1 where not.`
+Exit code 0 if everything verifies, 1 if not.`
 
 export function addLedgerVerify(parent: Command, answer: SetExitCode): void {
   addDirectoryOptions(parent.command('verify'))
     .description('check that no record was edited, removed, moved or cut off')
-    .option('--head <seq:hash>', 'a head that was noted elsewhere')
-    .option('--checkpoint <file>', 'checkpoints that were kept elsewhere, one a line', gather)
+    .option('--head <seq:hash>', 'a head that was stored elsewhere')
+    .option('--checkpoint <file>', 'checkpoints that were stored elsewhere, one per line', gather)
     .option('--key <key>', 'who may have signed: a key, or a file with it', gather)
-    .option(
-      '--tree',
-      'also the roots in the checkpoints, which proofs lead to: takes twice as long',
-    )
+    .option('--tree', 'also verify the Merkle roots in the checkpoints; takes twice as long')
     .option('--proof <file>', 'only this proof of one record, against --checkpoint')
     .option('--store <address>', 'the chains of all gates in the shared store at postgres://…')
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {
       const output = new Output(options)

@@ -80,6 +80,9 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('ledger --store', post
     const odd = await sluice(['ledger', 'query', '--store', store, '--agent', 'odd', '--denied'])
     expect(odd).toMatchObject({ code: 0, stderr: '' })
     expect(odd.stdout).toMatch(/^east {9} {6}7 {2}2027-01-15T08:00:07.000Z {2}deny/)
+    const mixed = await sluice(['ledger', 'query', '--store', store, '--agent', 'ann'])
+    expect(mixed).toMatchObject({ code: 1, stdout: 'no calls\n' })
+    expect(mixed.stderr).toContain('`ann` is a caller, not an agent: use --who')
     const sql = 'select agent, count(*) n from calls group by agent order by agent'
     const counted = await sluiceJson(['ledger', 'query', '--store', store, '--sql', sql])
     expect(counted.rows).toEqual([

@@ -49,10 +49,10 @@ export function addEnforce(parent: Command, answer: SetExitCode): void {
   parent
     .command('enforce')
     .option('--config <file>', 'the configuration', 'sluice.yaml')
-    .option('--data <dir>', 'another data directory than the configuration says')
+    .option('--data <dir>', 'data directory, instead of the one in the configuration')
     .option('--yes', 'do not ask')
     .option('--dry-run', 'only show what will change')
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => answer(await enforce(options, new Output(options))))
 }
@@ -105,7 +105,10 @@ function recordedChanges(data: string): ShadowRow[] {
       const index = openIndex(data, ledger)
       try {
         index.catchUp()
-        const { shadow } = gatherReport({ ledger, index: index.database }, 0, Date.now())
+        const { shadow } = gatherReport(
+          { ledger, index: index.database },
+          { sinceMs: 0, untilMs: Date.now() },
+        )
         return shadow.filter((row) => !row.shadow.startsWith('allow by '))
       } finally {
         index.close()

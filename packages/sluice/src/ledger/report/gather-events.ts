@@ -19,8 +19,8 @@ function noted(source: Source, glob: string): ReportEvent[] {
       `SELECT e.at AS at, w.text AS name, e.detail AS detail FROM words w
       JOIN events e ON e.name = w.id WHERE w.text GLOB ? AND e.at BETWEEN ? AND ? ORDER BY e.seq`,
       glob,
-      source.sinceMs,
-      source.untilMs,
+      source.scope.sinceMs,
+      source.scope.untilMs,
     )
     .map((row) => {
       const detail: unknown = JSON.parse(String(row.detail))
@@ -35,7 +35,8 @@ function noted(source: Source, glob: string): ReportEvent[] {
 const toText = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 export function listDefinitions(source: Source): LedgerReport['definitions'] {
-  const accepted = noted(source, 'pin').flatMap(({ atMs, detail }) => {
+  const pins = source.isOfAll ? noted(source, 'pin') : []
+  const accepted = pins.flatMap(({ atMs, detail }) => {
     const tools = Array.isArray(detail.tools) ? detail.tools : []
     const by = isObject(detail.by)
       ? toText(detail.by.by) || toText(detail.by.name)
@@ -64,7 +65,12 @@ export function listDefinitions(source: Source): LedgerReport['definitions'] {
 const ENDS = ['approved', 'denied', 'expired', 'void']
 
 export function gatherApprovals(source: Source): Pick<LedgerReport, 'waited' | 'deciders'> {
-  const steps = noted(source, 'approval-*')
+  // Later steps of a request do not all name its caller.
+  const all = noted(source, 'approval-*')
+  const concerned = new Set(
+    all.filter(({ detail }) => source.concerns(detail)).map(({ detail }) => detail.request),
+  )
+  const steps = all.filter(({ detail }) => concerned.has(detail.request))
   const requests = new Map<string, ApprovalReportRow>()
   const deciders = new Map<string, { name: string; approved: number; denied: number }>()
   for (const { atMs, name, detail } of steps) {
@@ -102,16 +108,21 @@ export function gatherApprovals(source: Source): Pick<LedgerReport, 'waited' | '
   return { waited, deciders: [...deciders.values()] }
 }
 
-/** What happened to the gate itself; steps of approvals are reported separately. */
+/** What happened to the gate itself, or what is about the caller; steps of approvals are reported separately. */
 export function listEvents(source: Source): LedgerReport['events'] {
+  const { sinceMs, untilMs, principal, agent } = source.scope
+  const callers = Object.entries({ principal, agent }).flatMap(([field, name]) =>
+    name === undefined ? [] : [{ sql: ` AND e.detail ->> '$.${field}' = ?`, name }],
+  )
   return source
     .all(
       `SELECT e.at AS at, w.text AS name, e.detail AS detail FROM events e
       JOIN words w ON w.id = e.name
-      WHERE e.at BETWEEN ? AND ? AND w.text NOT GLOB 'approval-*' ORDER BY e.seq DESC
-      LIMIT ${REPORT_ROWS_MAX}`,
-      source.sinceMs,
-      source.untilMs,
+      WHERE e.at BETWEEN ? AND ? AND w.text NOT GLOB 'approval-*'${callers.map(({ sql }) => sql).join('')}
+      ORDER BY e.seq DESC LIMIT ${REPORT_ROWS_MAX}`,
+      sinceMs,
+      untilMs,
+      ...callers.map(({ name }) => name),
     )
     .map((row) => ({ atMs: Number(row.at), name: String(row.name), detail: String(row.detail) }))
 }

@@ -19,7 +19,7 @@ import type {
   ToolRow,
   Totals,
 } from './report.ts'
-import { Source } from './source.ts'
+import { type ReportScope, Source } from './source.ts'
 
 const SPANS = 42
 
@@ -28,16 +28,11 @@ export interface ReportDatabases {
   readonly index: DatabaseSync
 }
 
-export function gatherReport(
-  { ledger, index }: ReportDatabases,
-  sinceMs: number,
-  untilMs: number,
-): LedgerReport {
-  const source = new Source(index, sinceMs, untilMs)
+export function gatherReport({ ledger, index }: ReportDatabases, scope: ReportScope): LedgerReport {
+  const source = new Source(index, scope)
   const { waited, deciders } = gatherApprovals(source)
   return {
-    sinceMs,
-    untilMs,
+    ...scope,
     totals: sumTotals(source),
     spans: listSpans(source),
     tools: listTools(source),
@@ -85,7 +80,7 @@ function sumTotals(source: Source): Totals {
 }
 
 function listSpans(source: Source): Span[] {
-  const { sinceMs, untilMs } = source
+  const { sinceMs, untilMs } = source.scope
   const widthMs = Math.max(1, Math.ceil((untilMs - sinceMs) / SPANS))
   const approvalWord = source.findWord('require_approval')
   const rows = source.all(`SELECT (c.at - ${sinceMs}) / ${widthMs} AS span, count(*) AS calls,

@@ -70,7 +70,10 @@ beforeAll(async () => {
   const reader = openLedgerReadOnly(directory)
   const index = new RecordIndex(directory, reader)
   index.catchUp()
-  report = gatherReport({ ledger: reader, index: index.database }, SINCE_MS, END_MS)
+  report = gatherReport(
+    { ledger: reader, index: index.database },
+    { sinceMs: SINCE_MS, untilMs: END_MS },
+  )
   index.close()
   reader.close()
 })
@@ -142,12 +145,33 @@ test('in Markdown no cell ends its row, links or has HTML', () => {
   expect(columns).toBeGreaterThan(0)
 })
 
+test('of one caller it has their calls, approvals and sessions, and nothing of others', () => {
+  const reader = openLedgerReadOnly(directory)
+  const index = new RecordIndex(directory, reader)
+  const gather = (of: object) =>
+    gatherReport(
+      { ledger: reader, index: index.database },
+      { sinceMs: SINCE_MS - 7 * DAY_MS, untilMs: END_MS, ...of },
+    )
+  const [ann, ben, none] = [{ principal: 'ann' }, { principal: 'ben' }, { agent: 'x' }].map(gather)
+  index.close()
+  reader.close()
+  expect(ann?.totals).toMatchObject({ calls: 6, allowed: 4, held: 1 })
+  expect(ann?.limits).toEqual([])
+  expect(ann?.waited.map(({ request }) => request)).toEqual(['r1'])
+  expect(ann?.events.map(({ name }) => name)).toEqual(['session'])
+  expect(ben?.totals).toMatchObject({ calls: 2, limited: 2 })
+  expect([ben?.waited, ben?.deciders, ben?.events]).toEqual([[], [], []])
+  expect(asMarkdown(ben as LedgerReport)).toContain('Calls of ben, ')
+  expect(none?.totals.calls).toBe(0)
+})
+
 test('a week without events is reported as such', () => {
   const reader = openLedgerReadOnly(directory)
   const index = new RecordIndex(directory, reader)
-  const empty = gatherReport({ ledger: reader, index: index.database }, 1, 2)
+  const empty = gatherReport({ ledger: reader, index: index.database }, { sinceMs: 1, untilMs: 2 })
   index.close()
   reader.close()
-  expect(asMarkdown(empty)).toContain('No call came.')
-  expect(asHtml(empty)).toContain('Nothing was pending approval.')
+  expect(asMarkdown(empty)).toContain('No calls.')
+  expect(asHtml(empty)).toContain('No call needed approval.')
 })

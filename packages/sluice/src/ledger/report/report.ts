@@ -4,6 +4,10 @@
 export interface LedgerReport {
   readonly sinceMs: number
   readonly untilMs: number
+  /** Only the calls of this caller. */
+  readonly principal?: string
+  /** Only those of this agent. */
+  readonly agent?: string
   readonly totals: Totals
   /** Equal time spans, oldest first. */
   readonly spans: readonly Span[]

@@ -1,5 +1,6 @@
 // A report as sections of tables, shared by the terminal, Markdown and HTML. Pure.
 
+import { describeEvent, titleOfEvent } from '../records/event-title.ts'
 import type { LedgerReport } from './report.ts'
 
 export interface ReportSection {
@@ -10,25 +11,18 @@ export interface ReportSection {
   readonly none: string
 }
 
-export function formatTitle({ sinceMs, untilMs }: LedgerReport): string {
-  return `What the gate did, ${minute(sinceMs)} to ${minute(untilMs)}`
+export function formatTitle({ sinceMs, untilMs, principal, agent }: LedgerReport): string {
+  const whose = [agent && `agent ${agent}`, principal].filter(Boolean).join(' of ')
+  const what = whose === '' ? 'What the gate did' : `Calls of ${whose}`
+  return `${what}, ${minute(sinceMs)} to ${minute(untilMs)}`
 }
 
 export function buildSections(report: LedgerReport): ReportSection[] {
   const { totals } = report
   return [
     {
-      title: 'In short',
-      columns: [
-        'calls',
-        'allowed',
-        'refused',
-        'held',
-        'limits hit',
-        'answered',
-        'failed',
-        'unknown',
-      ],
+      title: 'Summary',
+      columns: ['calls', 'allowed', 'refused', 'held', 'limited', 'answered', 'failed', 'unknown'],
       rows: [
         [
           totals.calls,
@@ -44,7 +38,7 @@ export function buildSections(report: LedgerReport): ReportSection[] {
       none: '',
     },
     {
-      title: 'What ran',
+      title: 'Tools called',
       columns: ['tool', 'calls', 'refused', 'failed', 'average', 'callers'],
       rows: report.tools.map(({ tool, calls, refused, failed, averageMs, people }) => [
         tool,
@@ -54,22 +48,22 @@ export function buildSections(report: LedgerReport): ReportSection[] {
         averageMs === null ? '' : span(averageMs),
         count(people),
       ]),
-      none: 'No call came.',
+      none: 'No calls.',
     },
     {
-      title: 'Who called',
-      columns: ['who', 'calls', 'refused', 'tools'],
+      title: 'Callers',
+      columns: ['caller', 'calls', 'refused', 'tools'],
       rows: report.principals.map(({ principal, calls, refused, tools }) => [
         principal,
         count(calls),
         count(refused),
         count(tools),
       ]),
-      none: 'Nobody.',
+      none: 'None.',
     },
     {
       title: 'Sessions',
-      columns: ['session', 'client', 'who', 'first call', 'calls', 'refused'],
+      columns: ['session', 'client', 'caller', 'first call', 'calls', 'refused'],
       rows: report.sessions.map(({ session, name, principal, firstMs, calls, refused }) => [
         session,
         name,
@@ -81,7 +75,7 @@ export function buildSections(report: LedgerReport): ReportSection[] {
       none: 'None.',
     },
     {
-      title: 'What was refused, and why',
+      title: 'Refused calls',
       columns: ['tool', 'code', 'times', 'callers', 'last', 'reason', 'rule'],
       rows: report.refused.map(({ tool, code, count: times, people, lastMs, reason, rule }) => [
         tool,
@@ -92,11 +86,11 @@ export function buildSections(report: LedgerReport): ReportSection[] {
         reason,
         rule,
       ]),
-      none: 'Nothing.',
+      none: 'None.',
     },
     {
-      title: 'What rules in shadow mode would have done',
-      columns: ['tool', 'shadow', 'was', 'times', 'callers', 'last'],
+      title: 'Rules in shadow mode',
+      columns: ['tool', 'would have been', 'was', 'times', 'callers', 'last'],
       rows: report.shadow.map(({ tool, shadow, action, count: times, people, lastMs }) => [
         tool,
         shadow,
@@ -108,8 +102,8 @@ export function buildSections(report: LedgerReport): ReportSection[] {
       none: 'No rule in shadow mode matched a call.',
     },
     {
-      title: 'What waited, and who decided',
-      columns: ['request', 'tool', 'who', 'asked', 'became', 'by', 'waited', 'comment'],
+      title: 'Approvals',
+      columns: ['request', 'tool', 'caller', 'requested', 'result', 'by', 'waited', 'comment'],
       rows: report.waited.map(
         ({ request, tool, principal, atMs, became, by, waitedMs, comment }) => [
           request,
@@ -122,17 +116,17 @@ export function buildSections(report: LedgerReport): ReportSection[] {
           comment,
         ],
       ),
-      none: 'Nothing was pending approval.',
+      none: 'No call needed approval.',
     },
     {
-      title: 'Who decided how much',
-      columns: ['who', 'approved', 'denied'],
+      title: 'Approvers',
+      columns: ['approver', 'approved', 'denied'],
       rows: report.deciders.map(({ name, approved, denied }) => [
         name,
         count(approved),
         count(denied),
       ]),
-      none: 'No approver decided anything.',
+      none: 'No approver made a decision.',
     },
     {
       title: 'New tools',
@@ -142,17 +136,17 @@ export function buildSections(report: LedgerReport): ReportSection[] {
         minute(firstMs),
         count(calls),
       ]),
-      none: 'None was called for the first time.',
+      none: 'No tool was called for the first time.',
     },
     {
-      title: 'Definitions',
+      title: 'Tool definitions',
       columns: ['tool', 'when', 'what'],
       rows: report.definitions.map(({ tool, atMs, what }) => [tool, minute(atMs), what]),
-      none: 'None changed, none was accepted.',
+      none: 'None was changed or accepted.',
     },
     {
-      title: 'Limits that were hit',
-      columns: ['rule', 'code', 'who', 'times', 'last'],
+      title: 'Limits reached',
+      columns: ['rule', 'code', 'caller', 'times', 'last'],
       rows: report.limits.map(({ rule, code, principal, count: times, lastMs }) => [
         rule,
         code,
@@ -163,14 +157,13 @@ export function buildSections(report: LedgerReport): ReportSection[] {
       none: 'None.',
     },
     {
-      title: 'The gate itself',
-      columns: ['when', 'what', 'detail'],
-      rows: report.events.map(({ atMs, name, detail }) => [
-        minute(atMs),
-        name,
-        detail === 'null' ? '' : detail,
-      ]),
-      none: 'Nothing happened to it.',
+      title: 'Events',
+      columns: ['when', 'event', 'detail'],
+      rows: report.events.map(({ atMs, name, detail }) => {
+        const value: unknown = JSON.parse(detail)
+        return [minute(atMs), titleOfEvent(name, value), describeEvent(value, name)]
+      }),
+      none: 'None.',
     },
   ]
 }

@@ -2,25 +2,48 @@
 // numbers. Used by the collectors.
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { JsonObject } from '@sluice/policy/core/json'
 
 type SqlRow = Readonly<Record<string, unknown>>
 
-/** Statements over the calls of the time range, by their numbers. */
-export class Source {
-  readonly #index: DatabaseSync
+/** What a report is about: all calls of a time range, or those of one caller or agent. */
+export interface ReportScope {
   readonly sinceMs: number
   readonly untilMs: number
+  readonly principal?: string
+  readonly agent?: string
+}
+
+/** Statements over the calls of a report, by their numbers. */
+export class Source {
+  readonly #index: DatabaseSync
+  readonly scope: ReportScope
   readonly span: string
 
-  constructor(index: DatabaseSync, sinceMs: number, untilMs: number) {
+  constructor(index: DatabaseSync, scope: ReportScope) {
     this.#index = index
-    this.sinceMs = sinceMs
-    this.untilMs = untilMs
+    this.scope = scope
+    const { sinceMs, untilMs } = scope
     const bounds = index
       .prepare('SELECT min(seq) AS low, max(seq) AS high FROM calls WHERE at BETWEEN ? AND ?')
       .get(sinceMs, untilMs)
     const [low, high] = [Number(bounds?.low ?? 1), Number(bounds?.high ?? 0)]
-    this.span = `c.seq BETWEEN ${low} AND ${high} AND +c.at BETWEEN ${sinceMs} AND ${untilMs}`
+    const callers = (['principal', 'agent'] as const).flatMap((column) => {
+      const name = scope[column]
+      return name === undefined ? [] : [` AND c.${column} = ${this.findWord(name)}`]
+    })
+    this.span = `c.seq BETWEEN ${low} AND ${high} AND +c.at BETWEEN ${sinceMs} AND ${untilMs}${callers.join('')}`
+  }
+
+  /** Whether an event is about the caller of the report; every event is about all of them. */
+  concerns(detail: JsonObject): boolean {
+    const { principal, agent } = this.scope
+    if (principal !== undefined && detail.principal !== principal) return false
+    return agent === undefined || detail.agent === agent
+  }
+
+  get isOfAll(): boolean {
+    return this.scope.principal === undefined && this.scope.agent === undefined
   }
 
   all(sql: string, ...values: (string | number)[]): SqlRow[] {

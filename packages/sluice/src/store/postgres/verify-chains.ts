@@ -19,6 +19,8 @@ export interface NotedHead {
 export interface VerifiedChain {
   readonly gate: string
   readonly records: number
+  /** The last record that a noted head covers; 0 without one. */
+  readonly signed: number
   readonly problems: readonly string[]
 }
 
@@ -75,7 +77,8 @@ export async function verifyChains(
     else if (problems.length === 0 && (await readHeadSeq(connections, gate)) < seq)
       problems.push(`records after ${head.seq} are not by the gate`)
     if (start !== undefined) problems.push(...start.problems())
-    chains.push({ gate, records: seq - (base?.seq ?? 0), problems })
+    const signed = Math.max(0, ...heads.map((one) => one.seq))
+    chains.push({ gate, records: seq - (base?.seq ?? 0), signed, problems })
   }
   return chains
 }
