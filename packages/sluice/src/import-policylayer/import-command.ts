@@ -29,7 +29,7 @@ export function addPolicyImport(parent: Command, answer: SetExitCode): void {
     .argument('<file>', 'Intercept YAML, or the hosted JSON')
     .requiredOption('--server <name>', 'the name the server has here')
     .option('--out <file>', 'write the policy there instead of to stdout')
-    .option('--json', 'answer as JSON: yaml, warnings, errors')
+    .option('--json', 'print JSON: yaml, warnings, errors')
     .addHelpText('after', EXAMPLES)
     .action((file: string, options: Options) => answer(run(file, options, new Output(options))))
 }

@@ -17,12 +17,12 @@ import { undoInit } from './undo.ts'
 
 const EXAMPLES = `
 Examples:
-  sluice init --dry-run              what is there, and every line that would change; starts nothing
-  sluice init                        asks for each server before it is started, and before files change
+  sluice init --dry-run              what was found, and every line that would change; starts nothing
+  sluice init                        asks before each server is started, and before files change
   sluice init --yes --move           all servers of your own files, without questions
   sluice init --observe              everything passes; \`sluice enforce\` turns the policy on later
-  sluice init --yes notes            this one; the only way for a server that came with a project
-  sluice init --undo                 the clients' entries as they were; later changes stay
+  sluice init --yes notes            only this one; needed for a server that came with a project
+  sluice init --undo                 restores the clients' entries; later changes stay
 
 Clients: ${Object.values(CLIENTS).join(', ')}.
 A server that came with a project (.mcp.json, .cursor/mcp.json, …) is listed and never started unless
@@ -32,17 +32,19 @@ export function addInit(parent: Command, answer: SetExitCode): void {
   parent
     .command('init')
     .option('--config <file>', 'what to write', 'sluice.yaml')
-    .option('--project <dirs...>', 'folders whose own files are looked at', ['.'])
-    .option('--yes [names...]', 'agree: to all servers of your own files, or to those named')
-    .option('--move', 'put the gate in front: the entries of the clients are changed')
+    .option('--project <dirs...>', 'project folders to search for client files', ['.'])
+    .option('--yes [names...]', 'agree to all servers in your own files, or to those named')
+    .option('--move', 'put the gate in front: change the entries of the clients')
     .addOption(
-      new Option('--via <way>', 'what entries become').choices(['stdio', 'url']).default('stdio'),
+      new Option('--via <way>', 'how the clients reach the gate')
+        .choices(['stdio', 'url'])
+        .default('stdio'),
     )
     .option('--observe', 'enforce nothing yet: record what the policy would say about each call')
     .option('--dry-run', 'show every line that would change, and change nothing')
-    .option('--undo', 'take the entries of the clients back')
+    .option('--undo', 'restore the entries of the clients')
     .option('--reveal', 'with --dry-run: show keys too')
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (options: InitOptions, command: Command) => {
       const output = new Output(options)

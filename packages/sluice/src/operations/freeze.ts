@@ -35,7 +35,7 @@ export const FREEZE: Operation = operation({
   socket: 'freeze',
   http: { method: 'POST', path: '/api/freeze', omit: ['all'] },
   command: 'freeze',
-  input: { ...TARGET, why: { shape: WHY, doc: 'the reason, which callers are told' } },
+  input: { ...TARGET, why: { shape: WHY, doc: 'the reason, told to callers' } },
   output: fieldsOf({ frozen: VIEW, cancelled: COUNT, warnings: listOf(TEXT) }),
   run: async (parts, input) => {
     const { freezes, ledger, servers, interrupt, nowMs } = parts

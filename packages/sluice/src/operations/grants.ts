@@ -51,7 +51,7 @@ export const ADD_GRANT: Operation = operation({
   command: 'grants add',
   input: {
     name: { shape: name, doc: 'who it is for: the principal in rules and records', required: true },
-    policy: { shape: name, doc: 'the policy that binds it', required: true },
+    policy: { shape: name, doc: 'the policy that applies to it', required: true },
     slots: {
       shape: { kind: 'integer', min: 1, max: AGENT_SESSIONS_SETTING_MAX },
       doc: 'how many sessions it may have within `sessions.window`',
@@ -114,7 +114,7 @@ export const REVOKE_GRANT: Operation = operation({
   command: 'grants revoke',
   input: {
     name: { shape: { kind: 'text', max: 300 }, doc: 'whose', required: true },
-    forget: { shape: { kind: 'boolean' }, doc: 'take it off the list, too' },
+    forget: { shape: { kind: 'boolean' }, doc: 'remove it from the list, too' },
   },
   output: fieldsOf({ name: TEXT, revoked: FLAG, forgotten: FLAG, fixed: FLAG, localUser: FLAG }),
   run: async (parts, input, { by }) => {

@@ -95,7 +95,7 @@ export function createServerOperations(parts: ServerParts): readonly Operation[]
     }),
     operation({
       name: 'servers.remove',
-      summary: 'take a server away',
+      summary: 'remove a server',
       role,
       proof: 'none',
       socket: 'server-remove',
@@ -125,7 +125,8 @@ export function createServerOperations(parts: ServerParts): readonly Operation[]
     }),
     operation({
       name: 'servers.accept',
-      summary: 'confirm what an edit of sluice.yaml says; `digest` is of its preview',
+      summary:
+        'accept a server that an edit of sluice.yaml adds or changes; `digest` is of its preview',
       role,
       proof: 'fresh',
       socket: 'server-accept',

@@ -19,7 +19,7 @@ export function createTrustKey(directory: string): Operation {
     command: 'agents trust',
     input: {
       key: { shape: { kind: 'text', max: 1_000 }, doc: 'its public key', required: true },
-      remove: { shape: { kind: 'boolean' }, doc: 'trust it no more' },
+      remove: { shape: { kind: 'boolean' }, doc: 'stop trusting it' },
     },
     run: async ({ ledger, nowMs }, { key, remove = false }, { by }) => {
       if (!PUBLIC_KEY.test(key))

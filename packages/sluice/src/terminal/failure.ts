@@ -47,7 +47,7 @@ function misuse(error: CommanderError, program: Command, argv: readonly string[]
   const message = first.replace(/'([^']*)'/g, '`$1`').replace(/\.$/, '')
   const path = findCommandPath(program, argv)
   const near = /Did you mean (?:one of )?(.+?)\?\)/.exec(suggestion ?? '')?.[1]?.split(', ') ?? []
-  const all = `\`${path} --help\` shows what is possible`
+  const all = `see \`${path} --help\``
   const isOption = error.code === 'commander.unknownOption'
   if (isOption && ['sluice scan', 'sluice wrap'].includes(path) && !argv.includes('--'))
     return new CliError(

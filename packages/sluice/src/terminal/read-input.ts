@@ -91,7 +91,8 @@ function besides(file: string): string {
     const byStem = new Map(files.map(({ name }) => [parse(name).name, name]))
     const near = byStem.get(nearest(parse(file).name, byStem.keys()) ?? '')
     if (near !== undefined) return `did you mean \`${join(folder, near)}\`?`
-    return file === CONFIG ? NO_CONFIG : `check the name: \`${folder}\` has no file like it`
+    const where = folder === '.' ? 'the current folder' : `\`${folder}\``
+    return file === CONFIG ? NO_CONFIG : `check the name: ${where} has no file with a similar name`
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
     return `the folder \`${folder}\` ${isMissing ? 'does not exist' : 'cannot be read'}`

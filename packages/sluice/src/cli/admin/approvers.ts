@@ -53,7 +53,7 @@ wrong ones there is a pause, which grows, and which no restart shortens.`
 
 export function addApprovers(program: Command, answer: SetExitCode): void {
   const parent = program.command('approvers').helpCommand(false)
-  command(parent, 'add', 'let somebody decide')
+  command(parent, 'add', 'add an approver')
     .argument('<name>', 'who, as the record names them')
     .option('--roles <a,b>', `of ${ROLES.join(', ')}`, 'approver')
     .option('--groups <a,b>', 'what rules name as `approvers`')
@@ -91,7 +91,7 @@ export function addApprovers(program: Command, answer: SetExitCode): void {
 function command(parent: Command, name: string, description: string): Command {
   return addProofOption(addDataOptions(parent.command(name).description(description))).option(
     '--json',
-    'answer as JSON',
+    'print JSON',
   )
 }
 

@@ -32,7 +32,7 @@ Asks for your PIN of the data that is there now (role admin), where anybody has 
 
 export function addBackup(parent: Command, answer: SetExitCode): void {
   addDataOptions(parent.command('backup').argument('<folder>', 'where the copy goes'))
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', BACKUP_EXAMPLES)
     .action((folder: string, options: DataOptions) => {
       const output = new Output(options)
@@ -50,8 +50,8 @@ export function addRestore(parent: Command, answer: SetExitCode): void {
   addDataOptions(
     parent.command('restore').argument('<folder>', 'a folder that `sluice backup` has made'),
   )
-    .option('--as <name>', 'who you are, where several people have a PIN')
-    .option('--json', 'answer as JSON')
+    .option('--as <name>', 'your name, if several people have a PIN')
+    .option('--json', 'print JSON')
     .addHelpText('after', RESTORE_EXAMPLES)
     .action(async (folder: string, options: DataOptions) => {
       const output = new Output(options)

@@ -25,9 +25,9 @@ export function addDoctor(parent: Command, answer: SetExitCode): void {
   parent
     .command('doctor')
     .option('--config <file>', 'the configuration', 'sluice.yaml')
-    .option('--data <dir>', 'another data directory than the configuration says')
+    .option('--data <dir>', 'data directory, instead of the one in the configuration')
     .option('--start', 'start the servers and list their tools')
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {
       const output = new Output(options)

@@ -18,7 +18,7 @@ Exit code 0 if every live gate is ready, has applied every change and has the sa
 
 export function addGates(parent: Command, answer: SetExitCode): void {
   addDataOptions(parent.command('gates'))
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (options: DataOptions & { readonly json?: boolean }) => {
       const { data } = findData(options)

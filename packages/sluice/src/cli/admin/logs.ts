@@ -30,7 +30,7 @@ its terminal, or at the log of its service (\`journalctl -u sluice\`). What agen
 
 export function addLogs(parent: Command, answer: SetExitCode): void {
   addDataOptions(parent.command('logs'))
-    .option('-f, --follow', 'go on with every new line')
+    .option('-f, --follow', 'keep printing new lines')
     .option('-n, --lines <n>', 'how many of the last lines', '50')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {

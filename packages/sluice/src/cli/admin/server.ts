@@ -65,14 +65,14 @@ export function addServer(program: Command, answer: SetExitCode): void {
       .option('--env <NAME=value>', 'environment of the command; may be repeated', many, [])
       .option('--header <name=value>', 'sent to the url; may be repeated', many, [])
       .option('--cwd <dir>', 'working directory of the command')
-      .option('--login', 'the url wants OAuth: `sluice login NAME` gives it')
+      .option('--login', 'the server uses OAuth: sign in with `sluice login NAME`')
       .option('--replace', 'change the server of this name'),
   )
     .addHelpText('after', EXAMPLES)
     .action(async (name: string, command: string[], options: AddOptions) => {
       answer(await add(name, command, options))
     })
-  addConfigOptions(server.command('remove').description('take a server away'))
+  addConfigOptions(server.command('remove').description('remove a server'))
     .argument('<name>', 'the server')
     .action(async (name: string, options: ConfigOptions) => answer(await remove(name, options)))
   addConfigOptions(
@@ -85,7 +85,9 @@ export function addServer(program: Command, answer: SetExitCode): void {
     .action(async (name: string, options: ConfigOptions) => answer(await restart(name, options)))
   addConfigOptions(
     addProofOption(
-      server.command('accept').description('confirm what an edit of sluice.yaml says'),
+      server
+        .command('accept')
+        .description('accept a server that an edit of sluice.yaml adds or changes'),
     ),
   )
     .argument('<name>', 'the server')

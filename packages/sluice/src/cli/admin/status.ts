@@ -25,7 +25,7 @@ Exit code 0 if the gate runs and is ready, 1 if not.`
 export function addStatus(parent: Command, answer: SetExitCode): void {
   addDataOptions(parent.command('status'))
     .option('--metrics', 'the figures of the gate, in the format of Prometheus')
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {
       const { data } = findData(options, { mayBeMissing: options.data === undefined })

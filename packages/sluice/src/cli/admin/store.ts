@@ -41,11 +41,8 @@ export function addStore(parent: Command, answer: SetExitCode): void {
     .command('move')
     .requiredOption('--from <dir>', 'the data directory of a gate that is stopped')
     .requiredOption('--to <address>', 'an empty database, postgres://…')
-    .option(
-      '--name <name>',
-      'the name of this gate in the cluster; the name of the host unless said',
-    )
-    .option('--json', 'answer as JSON')
+    .option('--name <name>', 'name of this gate in the cluster (default: the host name)')
+    .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {
       const output = new Output(options)

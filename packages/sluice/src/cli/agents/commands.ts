@@ -17,7 +17,7 @@ Examples:
   sluice agents files agent_… README.md
   sluice agents export agent_… --out agent.json
 
-Where a gate runs with the agents (\`agents: { builtin: agents }\` in sluice.yaml), these ask it.
+If a gate runs the agents (\`agents: { builtin: agents }\` in sluice.yaml), these ask it.
 All about them: docs/concepts/agents.md.`
 
 export function addAgents(program: Command, answer: SetExitCode): void {

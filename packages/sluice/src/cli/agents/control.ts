@@ -48,7 +48,7 @@ Examples:
   sluice agents replay agent_…
   sluice agents replay agent_… --to 3 --json
 
-Exit code 0 where all is the same, 1 where something differs; nothing of the agent changes.`
+Exit code 0 if all is the same, 1 if something differs; nothing of the agent changes.`
 
 type AgentStateView = Pick<AgentToolView, 'id' | 'state'>
 
@@ -100,7 +100,7 @@ export function addAgentsControl(parent: Command, answer: SetExitCode): void {
   }).option('--max-turns <n>', 'a higher limit')
   add(parent, answer, {
     name: 'fork',
-    description: 'copies that go their own way',
+    description: 'copy an agent; the copies go on independently',
     work: async (agents, agentId, options) => {
       const { agents: forks } = await agents.call<{ agents: AgentToolView[] }>('wasm_agent_fork', {
         agentId,
@@ -127,7 +127,7 @@ export function addAgentsControl(parent: Command, answer: SetExitCode): void {
   })
   add(parent, answer, {
     name: 'rm',
-    description: 'remove an agent and all of it',
+    description: 'remove an agent and all its data',
     work: async (agents, agentId) => {
       await agents.call('wasm_agent_terminate', { agentId })
       return []
@@ -152,7 +152,7 @@ function add(
 ): Command {
   return addAgentsOptions(parent.command(`${name} <agent>`))
     .description(description)
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .action(async (agentId: string, options: ControlOptions) => {
       const output = new Output(options)
       await withAgents(options, async (api) => {
@@ -176,7 +176,7 @@ export function addAgentsReplay(parent: Command, answer: SetExitCode): void {
   addAgentsOptions(parent.command('replay <agent>'))
     .description('run its journal again in a fresh sandbox and compare byte for byte')
     .option('--to <turn>', 'up to this turn')
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', REPLAY_EXAMPLES)
     .action(async (agentId: string, options: AgentsOptions & { readonly to?: string }) => {
       const output = new Output(options)
@@ -227,9 +227,9 @@ export function addAgentsExport(parent: Command, answer: SetExitCode): void {
 
 export function addAgentsImport(parent: Command, answer: SetExitCode): void {
   addAgentsOptions(parent.command('import <file>'))
-    .description('an agent from an export or a bundle')
-    .option('--tool <server/tool>', 'a tool to give it, again for each', gather, [])
-    .option('--json', 'answer as JSON')
+    .description('import an agent from an export or a bundle')
+    .option('--tool <server/tool>', 'a tool to give it; may be repeated', gather, [])
+    .option('--json', 'print JSON')
     .action(async (file: string, options: AgentsOptions & { readonly tool: readonly string[] }) => {
       const output = new Output(options)
       const bytes = readBytes(file)

@@ -39,10 +39,10 @@ export const gather = (value: string, all: readonly string[]): readonly string[]
 
 export function addAgentsOptions(command: Command): Command {
   return addDirectoryOptions(command)
-    .option('--server <name>', 'what the agents are called in the gate that runs them', 'agents')
-    .option('--scripts <dir>', 'where `script:` models are; <data>/scripts unless said')
+    .option('--server <name>', 'name of the server in the gate that runs the agents', 'agents')
+    .option('--scripts <dir>', 'folder of `script:` models (default: <data>/scripts)')
     .option('--provider <name=url>', 'a server that speaks OpenAI chat completions', gather, [])
-    .option('--price <model=in/out>', 'what a million tokens of a model cost', gather, [])
+    .option('--price <model=in/out>', 'price of a million tokens of a model', gather, [])
 }
 
 async function openAgents(options: AgentsOptions): Promise<Service> {

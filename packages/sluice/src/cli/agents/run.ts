@@ -62,7 +62,7 @@ export function addAgentsCreate(parent: Command, answer: SetExitCode): void {
     .option('--instructions <text>', 'what it is told')
     .option(
       '--tools <server/tool>',
-      'tools to give it, such as "github/*"; again for each',
+      'tools to give it, such as "github/*"; may be repeated',
       gather,
       [],
     )
@@ -71,8 +71,8 @@ export function addAgentsCreate(parent: Command, answer: SetExitCode): void {
     .option('--max-cost <amount>', 'cost in its life; the model needs a price')
     .option('--code-timeout <ms>', 'time of one program of run_code')
     .option('--sees <family|owner>', 'which agents it sees if it is given tools of agents')
-    .option('--file <path>', 'a file to take along, again for each', gather, [])
-    .option('--json', 'answer as JSON')
+    .option('--file <path>', 'a file to add; may be repeated', gather, [])
+    .option('--json', 'print JSON')
     .addHelpText('after', CREATE_EXAMPLES)
     .action(async (options: CreateOptions) => {
       const output = new Output(options)
@@ -102,7 +102,7 @@ export function addAgentsPrompt(parent: Command, answer: SetExitCode): void {
       '--follow',
       'show the text of the model as it comes and every event, with tokens and cost so far, on stderr',
     )
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', PROMPT_EXAMPLES)
     .action(async (agent: string, text: string, options: PromptOptions) => {
       const code = await withAgents(options, (agents) => prompt(agents, agent, text, options))

@@ -42,7 +42,7 @@ interface FilesView {
 export function addAgentsLs(parent: Command, answer: SetExitCode): void {
   addAgentsOptions(parent.command('ls'))
     .description('the agents')
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .action(async (options: AgentsOptions) => {
       const output = new Output(options)
       await withAgents(options, async (agents) => {
@@ -67,7 +67,7 @@ export function addAgentsLs(parent: Command, answer: SetExitCode): void {
 export function addAgentsTodos(parent: Command, answer: SetExitCode): void {
   addAgentsOptions(parent.command('todos <agent>'))
     .description("an agent's todo list")
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .action(async (agent: string, options: AgentsOptions) => {
       const output = new Output(options)
       await withAgents(options, async (agents) => {
@@ -85,7 +85,7 @@ export function addAgentsFiles(parent: Command, answer: SetExitCode): void {
   addAgentsOptions(parent.command('files <agent> [path]'))
     .description("an agent's files, or the content of one")
     .option('--glob <pattern>', 'only those that match')
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .action(async (agent: string, path: string | undefined, options: FilesOptions) => {
       const output = new Output(options)
       await withAgents(options, async (agents) => {

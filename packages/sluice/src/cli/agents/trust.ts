@@ -29,9 +29,9 @@ core; others restore from JSON. It grants no tools. Asks for your PIN at the ter
 export function addAgentsTrust(parent: Command, answer: SetExitCode): void {
   addDirectoryOptions(parent.command('trust [key]'))
     .description('other installations whose bundles restore memory here')
-    .option('--remove', 'trust it no more')
-    .option('--as <name>', 'who you are, where several people have a PIN')
-    .option('--json', 'answer as JSON')
+    .option('--remove', 'stop trusting it')
+    .option('--as <name>', 'your name, if several people have a PIN')
+    .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (key: string | undefined, options: TrustOptions) => {
       const output = new Output(options)

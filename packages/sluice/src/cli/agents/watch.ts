@@ -61,7 +61,7 @@ Following needs a gate that runs the agents; otherwise nothing happens while the
 export function addAgentsShow(parent: Command, answer: SetExitCode): void {
   addAgentsOptions(parent.command('show <agent>'))
     .description('an agent: state, model, limits, tools, tokens and cost')
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .action(async (agentId: string, options: AgentsOptions) => {
       const output = new Output(options)
       await withAgents(options, async (agents) => {
@@ -85,7 +85,7 @@ export function addAgentsHistory(parent: Command, answer: SetExitCode): void {
   addAgentsOptions(parent.command('history <agent>'))
     .description('what happened to an agent, event by event')
     .option('--from <event>', 'from this event on')
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .action(async (agentId: string, options: HistoryOptions) => {
       const output = new Output(options)
       const from = options.from === undefined ? 1 : readWhole('--from', options.from, 1)
@@ -104,7 +104,7 @@ export function addAgentsHistory(parent: Command, answer: SetExitCode): void {
 export function addAgentsLogs(parent: Command, answer: SetExitCode): void {
   addAgentsOptions(parent.command('logs <agent>'))
     .description('the events of an agent as lines, and those that come')
-    .option('-f, --follow', 'go on until Ctrl-C')
+    .option('-f, --follow', 'keep going until Ctrl-C')
     .option('--json', 'a line of JSON for each')
     .addHelpText('after', LOGS_EXAMPLES)
     .action(async (agentId: string, options: HistoryOptions) => {

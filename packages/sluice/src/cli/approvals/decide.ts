@@ -36,16 +36,16 @@ lets calls like this one pass for a while: every argument exactly equal, but for
 (NAME<=N, NAME>=N, NAME=JSON|JSON|…, NAME=*).`
 
 export function addApprovalsDecide(parent: Command, answer: SetExitCode): void {
-  verdictCommand(parent, 'approve', 'let the call pass, once')
-    .option('--args <json>', 'with other arguments, where the rule has `edit_args`')
-    .option('--for <time>', 'calls like it too, for so long: 30m, 8h')
-    .option('--bound <bound>', 'with --for: what an argument may be', collect, [])
-    .option('--calls <n>', 'with --for: at most so many')
-    .option('--reveal', 'first show what is masked, with the same PIN; asks once more')
+  verdictCommand(parent, 'approve', 'approve a call, once')
+    .option('--args <json>', 'other arguments, if the rule has `edit_args`')
+    .option('--for <time>', 'also allow calls like it for this long: 30m, 8h')
+    .option('--bound <bound>', 'with --for: bound of an argument', collect, [])
+    .option('--calls <n>', 'with --for: at most this many calls')
+    .option('--reveal', 'show masked values first, with the same PIN; asks again')
     .addHelpText('after', APPROVE_EXAMPLES)
     .action(async (id: string, options: Options) => answer(await decide('approve', id, options)))
-  verdictCommand(parent, 'deny', 'do not let it pass').action(
-    async (id: string, options: Options) => answer(await decide('deny', id, options)),
+  verdictCommand(parent, 'deny', 'deny a call').action(async (id: string, options: Options) =>
+    answer(await decide('deny', id, options)),
   )
   plainCommand(parent, 'lift', 'let a session ask again for a tool it was denied three times')
     .argument('<session>', 'as `approvals list` shows it')
@@ -63,7 +63,7 @@ export function addApprovalsDecide(parent: Command, answer: SetExitCode): void {
       row: END_STANDING,
       name: 'end',
       flags: { id: '<id>' },
-      description: 'end an approval that was given for a while',
+      description: 'end a standing approval',
       print: ({ ended }, output) => {
         output.line(`ended: ${printable(String(ended))}`)
         return 0
@@ -179,13 +179,13 @@ function readBound(text: string): [string, ArgumentBound] {
 function verdictCommand(parent: Command, name: string, description: string): Command {
   return plainCommand(parent, name, description)
     .argument('<id>', 'or the beginning of it')
-    .option('--comment <text>', 'on the record; a denial tells it to the caller')
+    .option('--comment <text>', 'recorded; with a denial also told to the caller')
 }
 
 function plainCommand(parent: Command, name: string, description: string): Command {
   return addProofOption(addDataOptions(parent.command(name).description(description))).option(
     '--json',
-    'answer as JSON',
+    'print JSON',
   )
 }
 

@@ -30,11 +30,11 @@ Examples:
   sluice approvals show 3f9 --reveal   with what is masked; asks for your PIN, and is on record`
 
 export function addApprovalsList(parent: Command, answer: SetExitCode): void {
-  addDataOptions(parent.command('list').description('what waits for a person'))
-    .option('--all', 'what is decided, too')
+  addDataOptions(parent.command('list').description('list pending approvals'))
+    .option('--all', 'decided requests, too')
     .option('--server <name>', 'only of this server')
     .option('--principal <id>', 'only of this caller')
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', LIST_EXAMPLES)
     .action(async ({ all, server, principal, ...options }: Options) => {
       const output = new Output(options)
@@ -69,8 +69,8 @@ export function addApprovalsShow(parent: Command, answer: SetExitCode): void {
         .argument('<id>', 'or the beginning of it'),
     ),
   )
-    .option('--reveal', 'with what is masked: asks for your PIN, and is on record')
-    .option('--json', 'answer as JSON')
+    .option('--reveal', 'show masked values; asks for your PIN and is recorded')
+    .option('--json', 'print JSON')
     .addHelpText('after', SHOW_EXAMPLES)
     .action(async (id: string, options: Options) => {
       const output = new Output(options)

@@ -34,7 +34,7 @@ export function addCatalogueBuild(parent: Command, answer: SetExitCode): void {
       '--tools <file>',
       'known tools: a JSON array of definitions, each with "server"',
     )
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action((dir: string, options: { tools: string; json?: boolean }) => {
       const output = new Output(options)

@@ -21,7 +21,7 @@ export function addClassify(parent: Command, answer: SetExitCode): void {
     .command('classify')
     .argument('[file]', 'the same as --tools')
     .option('--tools <file>', 'the definitions; `-` is standard input', '-')
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action((file: string | undefined, options: { tools: string; json?: boolean }) => {
       const output = new Output(options)

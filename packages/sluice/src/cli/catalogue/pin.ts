@@ -47,9 +47,9 @@ export function addPin(parent: Command, answer: SetExitCode): void {
     .option('--held', 'list what is held')
     .option('--accept <name>', 'accept what is held of a server, or one tool: SERVER/TOOL')
     .option('--refuse <name>', 'refuse what is held of a server, or one tool: SERVER/TOOL')
-    .option('--why <text>', 'with --refuse: on the record, and told to callers')
-    .option('--as <name>', 'who you are, where several people have a PIN')
-    .option('--json', 'answer as JSON')
+    .option('--why <text>', 'with --refuse: the reason, recorded and told to callers')
+    .option('--as <name>', 'your name, if several people have a PIN')
+    .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {
       const output = new Output(options)

@@ -1,5 +1,5 @@
 // `sluice scan`: connects to servers, lists their tools and says what each can do: a table by class
-// and risk, JSON, an HTML page, or a summary for an agent. Starts nothing that was not named.
+// and risk, JSON, an HTML page, or a short version for an agent. Starts nothing that was not named.
 
 import { writeFileSync } from 'node:fs'
 import { CATEGORIES, RISKS, type ToolDefinition } from '@sluice/policy/core/tools'
@@ -47,7 +47,7 @@ Examples:
   sluice scan --config sluice.yaml --policy policy.yaml   # and a policy that fits them
   sluice scan --tools tools.json --brief     # under ${BRIEF_CHARS_MAX} characters, for an agent
 
-A server of the configuration that cannot be listed is left out, which is said, with exit code 1.`
+A server of the configuration that cannot be listed is left out with a warning, and the exit code is 1.`
 
 export function addScan(parent: Command, answer: SetExitCode): void {
   parent
@@ -58,9 +58,9 @@ export function addScan(parent: Command, answer: SetExitCode): void {
     .option('--tools <file>', 'definitions that are known: a JSON array, each with "server"')
     .option('--name <name>', 'what to call the server of a command or url', 'server')
     .option('--html <file>', 'write a page')
-    .option('--brief', 'a summary for an agent')
-    .option('--policy <file>', 'write a policy for these tools: deny by default, and it works')
-    .option('--json', 'answer as JSON')
+    .option('--brief', 'a short version for an agent')
+    .option('--policy <file>', 'write a working policy for these tools that denies by default')
+    .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (command: string[], options: Options) => {
       const output = new Output(options)

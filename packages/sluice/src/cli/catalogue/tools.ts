@@ -26,7 +26,7 @@ Examples:
   sluice tools export --seen > tools.json    what the gate has seen; starts nothing
   sluice policy check --tools tools.json
 
-Exit code 0, or 1 where a server was left out, which is said.`
+Exit code 0, or 1 if a server was left out, which is reported.`
 
 export function addTools(program: Command, answer: SetExitCode): void {
   const tools = program.command('tools').helpCommand(false)

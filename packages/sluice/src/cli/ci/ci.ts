@@ -56,7 +56,7 @@ Examples:
   sluice ci --junit report.xml --sarif report.sarif
 
 In the folder: policy.yaml, and where they exist tools.json, cases.yaml, properties.yaml, traces.jsonl,
-injections.jsonl. A step without its file is skipped, which is said. With --base, git is asked for the policy of that revision. Exit code 0
+injections.jsonl. A step without its file is skipped, with a note. With --base, git is asked for the policy of that revision. Exit code 0
 where every step passed or was skipped, 1 where one failed.`
 
 export function addCi(parent: Command, answer: SetExitCode): void {
@@ -64,7 +64,7 @@ export function addCi(parent: Command, answer: SetExitCode): void {
     .command('ci')
     .argument('[folder]', 'where the files are', '.')
     .option('--policy <file>', 'another policy than policy.yaml')
-    .option('--house <file>', 'the document whose guardrails lie over it')
+    .option('--house <file>', 'base policy, whose guardrails apply on top')
     .option('--tools <file>', 'known tools, if not tools.json')
     .option('--cases <files...>', 'files of cases, if not cases.yaml')
     .option('--properties <file>', 'a file of properties, if not properties.yaml')
@@ -78,7 +78,7 @@ export function addCi(parent: Command, answer: SetExitCode): void {
     .option('--junit <file>', 'write the results as JUnit XML')
     .option('--sarif <file>', 'write the problems as SARIF 2.1.0')
     .option('--markdown <file>', 'write a summary as Markdown')
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (folder: string, options: Options) => {
       const output = new Output(options)

@@ -69,7 +69,7 @@ export function addOperationCommand(
       command.argument(flag, doc)
     }
   }
-  addDataOptions(command).option('--json', 'answer as JSON')
+  addDataOptions(command).option('--json', 'print JSON')
   if (row.proof !== 'none') addProofOption(command)
   if (face.examples !== undefined) command.addHelpText('after', face.examples)
   command.action(async (...values: unknown[]) => {

@@ -24,7 +24,7 @@ export interface DataOptions extends ProofOptions {
 export function addDataOptions(command: Command): Command {
   return command
     .option('--config <file>', 'the configuration, which names the data directory', CONFIG)
-    .option('--data <dir>', 'the data directory itself')
+    .option('--data <dir>', 'the data directory')
 }
 
 /** The same for commands that also work if no gate was ever configured: from the start of the
@@ -33,7 +33,7 @@ export function addDirectoryOptions(command: Command): Command {
   const file = `the configuration, which names the data directory (default: "${CONFIG}" where there is one)`
   return command
     .option('--config <file>', file)
-    .option('--data <dir>', 'the data directory itself')
+    .option('--data <dir>', 'the data directory')
     .hook('preAction', (_, command) => {
       const { config, data } = command.opts<Partial<DataOptions>>()
       if (data !== undefined) return

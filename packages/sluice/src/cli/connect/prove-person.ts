@@ -25,7 +25,7 @@ export interface ProofOptions {
 type AskPeople = (request: JsonObject & { readonly do: string }) => Promise<JsonObject>
 
 export function addProofOption(command: Command): Command {
-  return command.option('--as <name>', 'who you are, where several people have a PIN')
+  return command.option('--as <name>', 'your name, if several people have a PIN')
 }
 
 /** What goes along with a request as `proof`. */

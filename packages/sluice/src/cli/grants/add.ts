@@ -46,15 +46,15 @@ Examples:
 An HTTP client sends the token as \`Authorization: Bearer TOKEN\`; \`sluice stdio\` and \`sluice wrap\`
 take it from SLUICE_TOKEN. Asks for your PIN at the terminal (role admin). \`policy\` names the document of \`policy:\`, any other name one of
 \`policies:\`. With the first grant everybody needs one, the local user too.
-Exit code 0 where it was added, 1 where the name is taken or there is no such policy.`
+Exit code 0 if it was added, 1 if the name is taken or there is no such policy.`
 
 export function addGrantsAdd(parent: Command, answer: SetExitCode): void {
   addConfigOptions(
     parent
       .command('add')
-      .description('let somebody in: prints a token, once')
+      .description('add a caller and print its token, once')
       .argument('<name>', 'who it is for: the principal in rules and records')
-      .requiredOption('--policy <name>', 'the policy that binds it')
+      .requiredOption('--policy <name>', 'the policy that applies to it')
       .option(
         '--slots <n>',
         'how many sessions it may have within `sessions.window`',
@@ -64,7 +64,7 @@ export function addGrantsAdd(parent: Command, answer: SetExitCode): void {
       .option('--explain', 'denials name the rule and what is left')
       .option('--prompt', 'its client may say what the user asked for (`sluice/prompt` in `_meta`)')
       .option('--until <time>', 'when it ends: `12h`, `30d` (from now), a day, or a time')
-      .option('--as <name>', 'who you are, where several people have a PIN')
+      .option('--as <name>', 'your name, if several people have a PIN')
       .option('--fixed', 'print lines for sluice.yaml instead of keeping the grant in the store'),
   )
     .addHelpText('after', EXAMPLES)

@@ -18,7 +18,7 @@ Examples:
   sluice grants list
   sluice grants list --all --json
 
-Exit code 0 where there are grants, 1 where there are none: then the local user is let in.`
+Exit code 0 if there are grants, 1 if there are none: then the local user needs no token.`
 
 const ALL_REVOKED =
   'every grant is revoked or has ended (--all shows them), so nobody is let in: `sluice grants add` makes another, `sluice grants revoke NAME --forget` of each lets the local user in again'

@@ -40,18 +40,18 @@ Examples:
 
 Comments and rules of the policy stay; where it has a rule already, that one stays in place of the pack's.
 The server here is compared by the definitions that the gate has seen of it, or by --tools. Rules for tools
-that it does not have are left out. Exit code 1 with --check where it differs.`
+that it does not have are left out. Exit code 1 with --check if it differs.`
 
 export function addPolicyAdd(parent: Command, answer: SetExitCode): void {
   addDirectoryOptions(parent.command('add'))
     .argument('[pack]', 'the name of the pack')
     .option('--policy <file>', 'the policy document', 'policy.yaml')
-    .option('--server <name>', 'what the server is called here, if not as the pack')
-    .option('--tools <file>', 'tool definitions, in place of those the gate has seen')
+    .option('--server <name>', 'name of the server here, if not that of the pack')
+    .option('--tools <file>', 'tool definitions, instead of those the gate has seen')
     .option('--tests <folder>', 'write the cases and properties of the pack there')
-    .option('--check', 'only compare the server with the one that the pack was tested with')
+    .option('--check', 'only compare the server with the version that the pack was tested with')
     .option('--dry-run', 'print the merged policy and write nothing')
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action((name: string | undefined, options: Options) => {
       const output = new Output(options)

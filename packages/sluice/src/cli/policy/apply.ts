@@ -30,12 +30,12 @@ The gate looks at its policy files by itself. What only tightens holds at once; 
 verdict or a limit waits for this command, since an agent with a file tool could have written it: it
 asks for your PIN at the terminal (role policy-manager or admin). The same
 holds for sluice.lock. A file with errors changes nothing. Servers of sluice.yaml: see \`sluice server\`; the rest of it is read at start only.
-Exit code 0 where something was applied or would be, 1 where nothing waits.`
+Exit code 0 if something was applied or would be, 1 if nothing waits.`
 
 export function addPolicyApply(parent: Command, answer: SetExitCode): void {
   addProofOption(addDataOptions(parent.command('apply')))
     .option('--dry-run', 'only show what would change')
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => answer(await apply(options, new Output(options))))
 }

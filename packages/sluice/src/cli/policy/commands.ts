@@ -10,11 +10,11 @@ export const POLICY_COMMANDS: LazyCommands = {
     load: async () => (await import('./check.ts')).addPolicyCheck,
   },
   explain: {
-    summary: 'show the whole way to the verdict on one call',
+    summary: 'explain the decision on one call, step by step',
     load: async () => (await import('./explain.ts')).addPolicyExplain,
   },
   test: {
-    summary: 'run cases; exit code 1 where a verdict is not as expected',
+    summary: 'run cases; exit code 1 if a decision is not as expected',
     load: async () => (await import('./test.ts')).addPolicyTest,
   },
   prove: {
@@ -38,15 +38,15 @@ export const POLICY_COMMANDS: LazyCommands = {
     load: async () => (await import('../../import-policylayer/import-command.ts')).addPolicyImport,
   },
   apply: {
-    summary: 'put a policy in force that may loosen something',
+    summary: 'put a changed policy into force, if it may loosen something',
     load: async () => (await import('./apply.ts')).addPolicyApply,
   },
   replay: {
-    summary: 'what another policy would have said to past calls',
+    summary: 'replay recorded calls under another policy',
     load: async () => (await import('./replay.ts')).addPolicyReplay,
   },
   suggest: {
-    summary: 'a policy from past calls, or what would stop one',
+    summary: 'suggest a policy from past calls, or a rule that would have stopped one',
     load: async () => (await import('./suggest.ts')).addPolicySuggest,
   },
 }

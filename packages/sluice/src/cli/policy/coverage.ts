@@ -13,7 +13,7 @@ Examples:
   sluice policy coverage cases.yaml
   sluice policy coverage cases.yaml --min 90          # exit code 1 below 90 percent
 
-Exit code 1 also where a case is not as expected: what it reached is no evidence.`
+Exit code 1 also if a case is not as expected: what it reached proves nothing.`
 
 type CoverageOptions = CaseOptions & { readonly min: string }
 
@@ -22,10 +22,10 @@ export function addPolicyCoverage(parent: Command, answer: SetExitCode): void {
     .command('coverage')
     .argument('<cases>', 'a YAML file of cases')
     .option('--policy <file>', 'the policy, instead of the one the cases name')
-    .option('--house <file>', 'the document whose guardrails lie over it')
+    .option('--house <file>', 'base policy, whose guardrails apply on top')
     .option('--tools <file>', 'known tools, instead of the file the cases name')
     .option('--min <percent>', 'exit code 1 below this', '0')
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, options: CoverageOptions) =>
       answer(await coverage(file, options, new Output(options))),

@@ -71,21 +71,21 @@ Examples:
 --facts takes "principal" {id, kind, groups, claims}, "session" {id, calls, saw}, "agent" {id, owner,
 template, depth, turn}, "prompt" (what the user asked for), "answers" (texts or JSON that the session has
 read), "called" [{tool, ago}] (what it called before, the oldest first), "callCategory", "holdsSecret",
-"holdsCard", "holdsIban", "transport". Exit code 0 where the call may go on, 1 where not.`
+"holdsCard", "holdsIban", "transport". Exit code 0 if the call is allowed, 1 if not.`
 
 export function addPolicyExplain(parent: Command, answer: SetExitCode): void {
   parent
     .command('explain')
     .argument('<server/tool>', 'the tool (or resource URI or prompt, with --method)')
     .option('--policy <file>', 'the policy document', 'policy.yaml')
-    .option('--house <file>', 'the document whose guardrails lie over it')
+    .option('--house <file>', 'base policy, whose guardrails apply on top')
     .option('--tools <file>', 'known tools, for their categories and declared arguments')
     .option('--args <json>', 'the arguments of the call')
     .option('--facts <json>', 'who calls, and what the session has seen')
     .option('--method <method>', 'an MCP method', TOOL_CALL)
     .option('--at <time>', 'when, as 2026-01-01T12:00:00Z')
-    .option('--repeat <n>', 'call so often in one instant; the last one is explained', '1')
-    .option('--json', 'answer as JSON')
+    .option('--repeat <n>', 'make the call this many times at once; the last is explained', '1')
+    .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (target: string, options: Options) =>
       answer(await explain(target, options, new Output(options))),
@@ -99,7 +99,7 @@ async function explain(target: string, options: Options, output: Output): Promis
   if (parts === undefined)
     throw new CliError(
       'CLI_ARGUMENT',
-      `\`${target}\` is no \`<server>/<tool>\``,
+      `\`${target}\` is not of the form \`<server>/<tool>\``,
       suggestTool(target, tools ?? []) ?? 'name the server before the `/`',
     )
   const house = loadBasePolicy(options.house, output)

@@ -54,9 +54,9 @@ export function addPolicyProve(parent: Command, answer: SetExitCode): void {
     .command('prove')
     .argument('<properties>', 'a YAML file of properties')
     .option('--policy <file>', 'the policy document', 'policy.yaml')
-    .option('--house <file>', 'the document whose guardrails lie over it')
+    .option('--house <file>', 'base policy, whose guardrails apply on top')
     .requiredOption('--tools <file>', 'known tools')
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (file: string, options: Options) =>
       answer(await run(file, options, new Output(options))),

@@ -28,16 +28,16 @@ Examples:
 
 Arguments are not kept, only what the rules in force read of them: numbers, booleans and enums, texts
 with \`ledger: { record: judged }\`. A call that cannot be judged from that is counted as unknown.
-Limits are counted from the calls on record alone. Exit code 0 where no verdict changes, 1 otherwise.`
+Limits are counted from the calls on record alone. Exit code 0 if no decision changes, 1 otherwise.`
 
 export function addPolicyReplay(parent: Command, answer: SetExitCode): void {
   addDataOptions(parent.command('replay'))
     .option('--policy <file>', 'the policy to try', 'policy.yaml')
-    .option('--house <file>', 'the document whose guardrails lie over it')
+    .option('--house <file>', 'base policy, whose guardrails apply on top')
     .option('--for <name>', 'only calls that the document of this name judged', LOCAL_POLICY)
-    .option('--tools <file>', 'tool definitions, in place of those the gate has seen')
+    .option('--tools <file>', 'tool definitions, instead of those the gate has seen')
     .option('--since <time>', 'how far back: `15m`, `2h`, `7d`, or a time', '1d')
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => answer(await run(options, new Output(options))))
 }

@@ -55,7 +55,7 @@ export function addPolicySimulate(parent: Command, answer: SetExitCode): void {
   parent
     .command('simulate')
     .option('--policy <file>', 'the policy document', 'policy.yaml')
-    .option('--house <file>', 'the document whose guardrails lie over it')
+    .option('--house <file>', 'base policy, whose guardrails apply on top')
     .requiredOption('--tools <file>', 'known tools')
     .requiredOption('--traces <file>', 'recorded sessions, a JSON object a line')
     .option('--injections <file>', 'attacks to play on them, a JSON object a line')
@@ -64,7 +64,7 @@ export function addPolicySimulate(parent: Command, answer: SetExitCode): void {
     .option('--no-prompt', 'as if what the user asked for was not known')
     .option('--min-untouched <percent>', 'exit code 1 if fewer sessions pass untouched', '0')
     .option('--min-stopped <percent>', 'exit code 1 if fewer attacks are stopped', '0')
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => answer(await run(options, new Output(options))))
 }

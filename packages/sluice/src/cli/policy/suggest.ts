@@ -45,13 +45,13 @@ False blocks are measured by leaving days out: a policy made of the other days d
 With --against, a guardrail on the tool of the call (its number as \`sluice ledger query\` shows it):
 of the conditions that were true of it the ones that hit the fewest legitimate calls, all listed.
 The ledger holds no answers, and of arguments only what rules in force at the time read: numbers,
-booleans and words of an enum, texts with \`ledger: { record: judged }\`. What is missing is said.`
+booleans and words of an enum, texts with \`ledger: { record: judged }\`. What is missing is reported.`
 
 export function addPolicySuggest(parent: Command, answer: SetExitCode): void {
   addDataOptions(parent.command('suggest'))
     .option('--from <source>', 'what to learn from: `ledger`', 'ledger')
     .option('--for <name>', 'only calls that the document of this name judged', LOCAL_POLICY)
-    .option('--tools <file>', 'tool definitions, in place of those the gate has seen')
+    .option('--tools <file>', 'tool definitions, instead of those the gate has seen')
     .option('--since <time>', 'how far back: `15m`, `2h`, `7d`, or a time', '30d')
     .option('--margin <share>', 'how far beyond what was seen numbers and rates may go', '0')
     .option(
@@ -60,7 +60,7 @@ export function addPolicySuggest(parent: Command, answer: SetExitCode): void {
       collect,
     )
     .option('--out <file>', 'write the policy there')
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => answer(await run(options, new Output(options))))
 }

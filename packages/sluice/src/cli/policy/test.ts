@@ -47,9 +47,9 @@ export function addPolicyTest(parent: Command, answer: SetExitCode): void {
     .command('test')
     .argument('<cases...>', 'YAML files of cases')
     .option('--policy <file>', 'the policy, instead of the one the cases name')
-    .option('--house <file>', 'the document whose guardrails lie over it')
+    .option('--house <file>', 'base policy, whose guardrails apply on top')
     .option('--tools <file>', 'known tools, instead of the file the cases name')
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (files: string[], options: CaseOptions) => {
       const output = new Output(options)

@@ -30,8 +30,8 @@ alone; one of \`sluice up\` serves it at its own address.`
 
 export function addConsole(parent: Command, answer: SetExitCode): void {
   addProofOption(addDataOptions(parent.command('console')))
-    .option('--no-open', 'print the address, and open nothing')
-    .option('--json', 'answer as JSON')
+    .option('--no-open', 'print the address instead of opening it')
+    .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {
       const output = new Output(options)

@@ -39,19 +39,19 @@ In sluice.yaml:
     issues: { url: "https://mcp.example.com/mcp", auth: { login: principal, client_id: "…" } }
 
 Asks for your PIN at the terminal (role admin). With --json the address comes on a line of its own, the result on the next.
-Exit code 0 where the login is there, 1 where it was refused or there is none to forget.`
+Exit code 0 if the login succeeded, 1 if it was refused or there is none to forget.`
 
 export function addLogin(parent: Command, answer: SetExitCode): void {
   parent
     .command('login')
     .argument('<server>', 'a server of the configuration with `auth: login`')
-    .option('--principal <name>', 'whose login, where each principal has one')
+    .option('--principal <name>', 'whose login, if each principal has one')
     .option('--redirect-port <n>', 'the port a registered client is redirected to', '0')
-    .option('--forget', 'take the login away instead')
-    .option('--as <name>', 'who you are, where several people have a PIN')
+    .option('--forget', 'remove the login instead')
+    .option('--as <name>', 'your name, if several people have a PIN')
     .option('--config <file>', 'the configuration', 'sluice.yaml')
-    .option('--data <dir>', 'another data directory than the configuration says')
-    .option('--json', 'answer as JSON, a line at a time')
+    .option('--data <dir>', 'data directory, instead of the one in the configuration')
+    .option('--json', 'print one JSON object per line')
     .addHelpText('after', EXAMPLES)
     .action(async (server: string, options: Options) => {
       const output = new Output(options)

@@ -18,7 +18,7 @@ Exit code 0 if a gate was stopped, 1 if none ran.`
 
 export function addStop(parent: Command, answer: SetExitCode): void {
   addDataOptions(parent.command('stop'))
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (options: DataOptions) => {
       const output = new Output(options)

@@ -45,8 +45,8 @@ export function addSessions(program: Command, answer: SetExitCode): void {
 }
 
 function addList(parent: Command, answer: SetExitCode): void {
-  addDataOptions(parent.command('list').description('sessions that are not over'))
-    .option('--json', 'answer as JSON')
+  addDataOptions(parent.command('list').description('list open sessions'))
+    .option('--json', 'print JSON')
     .addHelpText('after', LIST_EXAMPLES)
     .action(async (options: DataOptions) => {
       const output = new Output(options)
@@ -83,7 +83,7 @@ function addEnd(parent: Command, answer: SetExitCode): void {
         .argument('<id>', 'as `sluice sessions list` shows it'),
     ),
   )
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', END_EXAMPLES)
     .action(async (id: string, options: DataOptions) => {
       const output = new Output(options)
@@ -102,7 +102,7 @@ function addToken(parent: Command, answer: SetExitCode): void {
       .command('token')
       .description('a token that makes the HTTP requests of one client a session'),
   )
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', TOKEN_EXAMPLES)
     .action(async (options: DataOptions) => {
       const output = new Output(options)

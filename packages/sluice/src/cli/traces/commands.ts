@@ -51,13 +51,13 @@ export function addTraces(program: Command, answer: SetExitCode): void {
 function addRecord(parent: Command, answer: SetExitCode): void {
   const command = parent
     .command('record')
-    .description('record calls with their answers for a while')
+    .description('record calls with their answers for a limited time')
   addProofOption(addDataOptions(command))
     .option('--for <time>', 'how long to record', '1h')
     .option('--keep <time>', 'when to delete it, from now', '7d')
     .option('--server <name>', 'only calls to this server')
     .option('--principal <id>', 'only calls of this principal')
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', RECORD_EXAMPLES)
     .action(async (options: RecordOptions) => {
       const output = new Output(options)
@@ -79,7 +79,7 @@ function addRecord(parent: Command, answer: SetExitCode): void {
 
 function addStop(parent: Command, answer: SetExitCode): void {
   addDataOptions(parent.command('stop').description('end the recording'))
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .action(async (options: DataOptions) => {
       const output = new Output(options)
       const response = await ask(options, { do: 'traces-stop' })
@@ -101,8 +101,8 @@ interface ListedTrace {
 }
 
 function addList(parent: Command, answer: SetExitCode): void {
-  addDataOptions(parent.command('list').description('the recordings there are'))
-    .option('--json', 'answer as JSON')
+  addDataOptions(parent.command('list').description('list recordings'))
+    .option('--json', 'print JSON')
     .action(async (options: DataOptions) => {
       const output = new Output(options)
       const response = await ask(options, { do: 'traces' })
@@ -120,8 +120,8 @@ function addList(parent: Command, answer: SetExitCode): void {
 function addExport(parent: Command, answer: SetExitCode): void {
   const command = parent.command('export').description('write a recording as traces, decrypted')
   addProofOption(addDataOptions(command.argument('<id>', 'which recording')))
-    .requiredOption('--out <file>', 'the file, which must not be there yet')
-    .option('--json', 'answer as JSON')
+    .requiredOption('--out <file>', 'the file, which must not exist yet')
+    .option('--json', 'print JSON')
     .addHelpText('after', EXPORT_EXAMPLES)
     .action(async (id: string, options: ExportOptions) => {
       const output = new Output(options)
@@ -151,7 +151,7 @@ function writeNew(file: string, text: string): void {
 function addDelete(parent: Command, answer: SetExitCode): void {
   const command = parent.command('delete').description('delete a recording')
   addProofOption(addDataOptions(command.argument('<id>', 'which recording')))
-    .option('--json', 'answer as JSON')
+    .option('--json', 'print JSON')
     .action(async (id: string, options: DataOptions) => {
       const output = new Output(options)
       const response = await ask(options, { do: 'traces-delete', id }, true)
