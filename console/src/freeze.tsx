@@ -1,9 +1,10 @@
 // Freeze and thaw from any page: a button in the navigation and on what can be frozen by itself, and a
 // banner on every page while something is frozen. A freeze needs no passkey: it only stops.
 
-import { type JSX, useState, useSyncExternalStore } from 'react'
+import { type JSX, useState } from 'react'
 import { get, post } from './api.ts'
 import { mayAct, sendWithProof, useMe } from './session.ts'
+import { SharedValue, useShared } from './shared-value.ts'
 import { Button } from './ui/button.tsx'
 import { Dialog } from './ui/dialog.tsx'
 import { TextField } from './ui/fields.tsx'
@@ -25,14 +26,11 @@ interface Freeze extends FreezeTarget {
   readonly why: string
 }
 
-let frozen: readonly Freeze[] = []
-const listeners = new Set<() => void>()
+const frozen = new SharedValue<readonly Freeze[]>([])
 
 async function load(): Promise<void> {
   const { frozen: now } = await get<{ frozen: Freeze[] }>('/freeze')
-  if (JSON.stringify(now) === JSON.stringify(frozen)) return
-  frozen = now
-  for (const listener of listeners) listener()
+  if (JSON.stringify(now) !== JSON.stringify(frozen.get())) frozen.set(now)
 }
 
 /** Started with the console, ended with the sign-in. */
@@ -44,13 +42,7 @@ export function watchFreezes(): () => void {
 }
 
 function useFreezes(): readonly Freeze[] {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => frozen,
-  )
+  return useShared(frozen)
 }
 
 export function FreezeBanner(): JSX.Element {

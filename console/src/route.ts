@@ -1,7 +1,7 @@
 // The current route: the path names the page and what is open in it, the query the filters, so that
 // every view can be linked to and the back button works.
 
-import { useSyncExternalStore } from 'react'
+import { SharedValue, useShared } from './shared-value.ts'
 
 export interface Route {
   readonly page: string
@@ -10,8 +10,7 @@ export interface Route {
   readonly query: URLSearchParams
 }
 
-const listeners = new Set<() => void>()
-let route = read()
+const route = new SharedValue(read())
 
 function read(): Route {
   const [page = '', ...rest] = location.pathname.split('/').slice(1).map(decode)
@@ -27,8 +26,7 @@ function decode(part: string): string {
 }
 
 function changed(): void {
-  route = read()
-  for (const listener of listeners) listener()
+  route.set(read())
 }
 
 window.addEventListener('popstate', changed)
@@ -56,11 +54,5 @@ export function pathTo(page: string, ...rest: string[]): string {
 }
 
 export function useRoute(): Route {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => route,
-  )
+  return useShared(route)
 }

@@ -3,7 +3,6 @@
 // decides something has a fresh passkey assertion that is bound to exactly that request.
 
 import { startAuthentication, startRegistration } from '@simplewebauthn/browser'
-import { useSyncExternalStore } from 'react'
 import type {
   ApprovalRequest,
   ApprovalVerdict,
@@ -23,7 +22,8 @@ import {
   whenSignedOut,
   withAuthorization,
 } from './api.ts'
-import { leaveFor, takeAnswer } from './elsewhere.ts'
+import { leaveFor, takeAnswer } from './external-sign-in.ts'
+import { SharedValue, useShared } from './shared-value.ts'
 
 export interface ConsoleSession {
   readonly state: 'starting' | 'out' | 'in'
@@ -32,27 +32,19 @@ export interface ConsoleSession {
   readonly error: ApiError | undefined
 }
 
-let session: ConsoleSession = {
+const session = new SharedValue<ConsoleSession>({
   state: 'starting',
   me: undefined,
   ways: undefined,
   error: undefined,
-}
-const listeners = new Set<() => void>()
+})
 
 function change(next: Partial<ConsoleSession>): void {
-  session = { ...session, ...next }
-  for (const listener of listeners) listener()
+  session.set({ ...session.get(), ...next })
 }
 
 export function useSession(): ConsoleSession {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => session,
-  )
+  return useShared(session)
 }
 
 export function useMe(): CurrentPerson | undefined {
@@ -72,7 +64,7 @@ let link: string | null = null
 
 export async function startSession(): Promise<void> {
   whenSignedOut(() => {
-    if (session.state !== 'in') return
+    if (session.get().state !== 'in') return
     holdToken(undefined)
     const help = 'sign in again to go on where you were'
     change({
@@ -106,7 +98,7 @@ async function findWays(): Promise<void> {
   change({ ways })
 }
 
-export async function signInElsewhere(issuer: string): Promise<void> {
+export async function signInExternally(issuer: string): Promise<void> {
   change({ error: undefined })
   try {
     await leaveFor(issuer)
@@ -158,7 +150,8 @@ export async function addPasskey(label: string, pin: string): Promise<void> {
   const { challenge: optionsJSON } = await post<{ challenge: never }>('/passkeys/challenge')
   const attestation = await startRegistration({ optionsJSON })
   const body = { label, attestation, ...(pin === '' ? {} : { pin }) }
-  if (pin === '' && session.me?.passkeys.length) await sendWithProof('POST', '/passkeys', body)
+  if (pin === '' && session.get().me?.passkeys.length)
+    await sendWithProof('POST', '/passkeys', body)
   else await post('/passkeys', body)
   await refreshMe()
 }

@@ -2,7 +2,7 @@
 // what to type in a terminal.
 
 import type { JSX } from 'react'
-import { signInElsewhere, signInWithPasskey, tryAgain, useSession } from './session.ts'
+import { signInExternally, signInWithPasskey, tryAgain, useSession } from './session.ts'
 import { Button } from './ui/button.tsx'
 import { Icon } from './ui/icons.tsx'
 import { ErrorNotice } from './ui/page.tsx'
@@ -36,7 +36,7 @@ export function SignIn(): JSX.Element {
                 key={name}
                 kind={ways?.passkey === true ? 'plain' : 'primary'}
                 large
-                onPress={() => signInElsewhere(name)}
+                onPress={() => signInExternally(name)}
               >
                 <Icon name="out" /> Sign in with {name}
                 <span className="visually-hidden">, at {issuer}</span>

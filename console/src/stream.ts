@@ -2,7 +2,7 @@
 // stream is resumed after its last event; events are passed on one by one.
 
 import { refusal, withAuthorization } from './api.ts'
-import { attentionFor, type StreamPolicy, waitForPermit } from './attention.ts'
+import { requestPermit, type StreamPolicy, waitForPermit } from './stream-permit.ts'
 
 const PAUSE_MS_MIN = 500
 const PAUSE_MS_MAX = 3_000
@@ -27,7 +27,7 @@ export function listen(
   { onEvent, onState, keeps = 'always' }: StreamHandlers,
 ): () => void {
   const ending = new AbortController()
-  const attention = attentionFor(path, keeps, ending.signal)
+  const permit = requestPermit(path, keeps, ending.signal)
   void run()
   return () => ending.abort()
 
@@ -35,10 +35,10 @@ export function listen(
     let last = ''
     let pauseMs = PAUSE_MS_MIN
     while (!ending.signal.aborted) {
-      await waitForPermit(attention, ending.signal)
+      await waitForPermit(permit, ending.signal)
       const going = new AbortController()
-      const letGo = attention.onChange(() => {
-        if (!attention.isGiven) going.abort()
+      const letGo = permit.onChange(() => {
+        if (!permit.isGiven) going.abort()
       })
       let why: string | undefined
       try {

@@ -1,6 +1,8 @@
 // Light or dark: the system's setting, unless the user chose. Only this choice is stored in the
 // browser; no data of a server or the gate is.
 
+import { readChoice, storeChoice } from './stored-choice.ts'
+
 const KEY = 'sluice-theme'
 
 export type Theme = 'light' | 'dark' | 'system'
@@ -8,26 +10,13 @@ export type Theme = 'light' | 'dark' | 'system'
 const systemDark = window.matchMedia('(prefers-color-scheme: dark)')
 
 function chosenTheme(): Theme {
-  const stored = read()
+  const stored = readChoice(KEY)
   return stored === 'light' || stored === 'dark' ? stored : 'system'
 }
 
 export function chooseTheme(theme: Theme): void {
-  try {
-    if (theme === 'system') localStorage.removeItem(KEY)
-    else localStorage.setItem(KEY, theme)
-  } catch {
-    // Storage may be disabled; then the choice lasts as long as the page.
-  }
+  storeChoice(KEY, theme === 'system' ? undefined : theme)
   apply(theme)
-}
-
-function read(): string | null {
-  try {
-    return localStorage.getItem(KEY)
-  } catch {
-    return null
-  }
 }
 
 function apply(theme: Theme): void {

@@ -16,8 +16,8 @@ import { addServer, addServerByUrl, connectClient } from './add-server.ts'
 import { violationsIn } from './axe.ts'
 import { findChromium, launch, named } from './browser.ts'
 import { exploreLedger } from './explore-ledger.ts'
+import { signInExternally } from './external-sign-in.ts'
 import { makeRuleFromCall, raiseBound } from './rule-from-call.ts'
-import { signInElsewhere } from './sign-in-elsewhere.ts'
 import { ask, asTool, PIN, POLICY, restart, type Stage, setStage, signedIn } from './stage.ts'
 import { tryCall } from './try-call.ts'
 
@@ -573,7 +573,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
   })
 
   test('somebody signs in at an authorisation server, and decides with a passkey of this gate', () =>
-    signInElsewhere(browser))
+    signInExternally(browser))
 
   test('nothing was asked of anybody else, nothing broke the page’s own rules', () => {
     // What the gate refuses on purpose is a failed request to the browser.

@@ -1,7 +1,8 @@
 // Short messages at the page's edge, announced by screen readers, removed after a timeout.
 
-import { type JSX, useSyncExternalStore } from 'react'
+import type { JSX } from 'react'
 import { toApiError } from '../api.ts'
+import { SharedValue, useShared } from '../shared-value.ts'
 import { Notice } from './page.tsx'
 import { GateText } from './text.tsx'
 
@@ -13,19 +14,13 @@ interface Toast {
   readonly text: string
 }
 
-let toasts: readonly Toast[] = []
+const toasts = new SharedValue<readonly Toast[]>([])
 let made = 0
-const listeners = new Set<() => void>()
-
-function change(next: readonly Toast[]): void {
-  toasts = next
-  for (const listener of listeners) listener()
-}
 
 export function showToast(text: string, kind: Toast['kind'] = 'good'): void {
   const toast = { id: ++made, kind, text }
-  change([...toasts.slice(-3), toast])
-  setTimeout(() => change(toasts.filter(({ id }) => id !== toast.id)), SHOWN_MS)
+  toasts.set([...toasts.get().slice(-3), toast])
+  setTimeout(() => toasts.set(toasts.get().filter(({ id }) => id !== toast.id)), SHOWN_MS)
 }
 
 export function complain(error: unknown): void {
@@ -34,13 +29,7 @@ export function complain(error: unknown): void {
 }
 
 export function Toasts(): JSX.Element {
-  const shown = useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => toasts,
-  )
+  const shown = useShared(toasts)
   return (
     <div className="toasts" role="status" aria-live="polite">
       {shown.map(({ id, kind, text }) => (

@@ -1,9 +1,9 @@
 // The inbox shared by the whole console: every pending approval, kept up to date by the gate's
 // events. Notifies a user who looks away.
 
-import { useSyncExternalStore } from 'react'
 import type { ApprovalRequest } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { get } from '../../api.ts'
+import { SharedValue, useShared } from '../../shared-value.ts'
 import { listen } from '../../stream.ts'
 
 const KEPT_MAX = 500
@@ -15,13 +15,11 @@ export interface Inbox {
   readonly why?: string | undefined
 }
 
-let inbox: Inbox = { requests: [], state: 'loading' }
-const listeners = new Set<() => void>()
+const inbox = new SharedValue<Inbox>({ requests: [], state: 'loading' })
 let ending: (() => void) | undefined
 
 function change(next: Partial<Inbox>): void {
-  inbox = { ...inbox, ...next }
-  for (const listener of listeners) listener()
+  inbox.set({ ...inbox.get(), ...next })
 }
 
 /** The one with the least time left first. */
@@ -62,8 +60,9 @@ export function openInbox(): () => void {
 }
 
 export function upsertRequest(request: ApprovalRequest): void {
-  const before = inbox.requests.find(({ id }) => id === request.id)
-  const others = inbox.requests.filter(({ id }) => id !== request.id)
+  const known = inbox.get().requests
+  const before = known.find(({ id }) => id === request.id)
+  const others = known.filter(({ id }) => id !== request.id)
   const requests = [request, ...others].sort((a, b) => b.atMs - a.atMs).slice(0, KEPT_MAX)
   change({ requests })
   if (before === undefined && request.state === 'pending') notifyBrowser(request)
@@ -81,11 +80,5 @@ function notifyBrowser({ server, name, principal }: ApprovalRequest): void {
 }
 
 export function useInbox(): Inbox {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => inbox,
-  )
+  return useShared(inbox)
 }

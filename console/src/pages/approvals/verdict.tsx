@@ -15,7 +15,7 @@ import { Notice } from '../../ui/page.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { upsertRequest } from './inbox.ts'
-import { findFormFault, ONCE, StandingForm, toStandingTerms, WHILES } from './while.tsx'
+import { DURATIONS, findFormFault, ONCE, StandingForm, toStandingTerms } from './standing-form.tsx'
 
 export function Verdict({
   request,
@@ -153,7 +153,7 @@ export function Verdict({
               label="Valid for"
               value={standing.forMs}
               onChange={(forMs) => setStanding({ ...standing, forMs })}
-              choices={WHILES}
+              choices={DURATIONS}
             />
           )}
           {mayEdit && standing.forMs === '' && (

@@ -15,8 +15,8 @@ import { OutcomeBadge, toOutcomeLabel } from '../../ui/marks.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
 import { showToast } from '../../ui/toasts.tsx'
 import { count, plural } from '../../ui/words.ts'
-import { useCarrying } from './carry.ts'
 import type { BoardMove } from './draft.ts'
+import { useRuleDrag } from './drag-rule.ts'
 
 const COLUMNS = [
   { action: 'allow', says: 'Allow' },
@@ -62,7 +62,7 @@ export function Board({
     return COLUMNS.map(({ action }) => shown.filter(({ column }) => column === action))
   }, [items, wanted])
   const [place, setPlace] = useState<HTMLDivElement | null>(null)
-  const { taken } = useCarrying(place, (id, to) => {
+  const { taken } = useRuleDrag(place, (id, to) => {
     const item = items.find((one) => one.id === id)
     if (item === undefined || item.column === to) return
     if (item.lock !== '') {

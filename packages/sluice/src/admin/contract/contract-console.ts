@@ -323,15 +323,6 @@ export interface PolicyVersion {
 
 // ---- Settings
 
-export interface GrantView {
-  readonly name: string
-  readonly policy: string
-  readonly slots: number
-  readonly groups: readonly string[]
-  readonly createdAtMs: number
-  readonly fixed: boolean
-}
-
 export interface SettingsView {
   readonly version: string
   readonly url: string

@@ -22,13 +22,8 @@ export type * from './contract-console.ts'
 export type * from './contract-live.ts'
 export type * from './contract-overview.ts'
 
-import type { ApprovalBlock, ApprovalRequest, StandingApproval } from '../../core/approval.ts'
+import type { ApprovalBlock, StandingApproval } from '../../core/approval.ts'
 import type { Person, Role } from '../../core/person.ts'
-
-/** Every answer that is not 2xx. */
-export interface ApiFailure {
-  readonly error: { readonly code: string; readonly message: string; readonly help: string }
-}
 
 /** `GET /api/sign-in`: the ways in, before anybody has signed in. */
 export interface SignInMethods {
@@ -99,35 +94,6 @@ export interface PasskeyView {
   readonly usedMs: number | null
 }
 
-/** `POST /api/passkeys/challenge` gives `{ challenge }`, the options of `startRegistration`; its answer comes back here:
- * `POST /api/passkeys`. The PIN is asked for once more, if the person has one: a stolen page must
- * not be able to add a key of its own. Without a PIN the request needs the proof of another passkey;
- * only who was invited has neither. */
-export interface NewPasskey {
-  readonly label: string
-  readonly attestation: unknown
-  readonly pin?: string
-}
-
-/** `POST /api/proofs`: what is going to be asked for. `path` has its query with it; `body` is the very text that will be sent, empty
- * if the request has none: one proof, one request.
- *
- *   const { challenge } = await post('/api/proofs', { method, path, body: text })
- *   const assertion = await startAuthentication({ optionsJSON: challenge })
- *   const proof = btoa(JSON.stringify(assertion))
- *   await fetch(path, { method, body: text, headers: { 'sluice-proof': proof } })
- */
-export interface ProofRequest {
-  readonly method: 'POST' | 'PUT' | 'DELETE'
-  readonly path: string
-  readonly body: string
-}
-
-/** The options of `startAuthentication`. */
-export interface ProofChallenge {
-  readonly challenge: unknown
-}
-
 /** `GET /api/people`. */
 export interface PersonView {
   readonly name: string
@@ -157,13 +123,6 @@ export interface GrantDetails {
   readonly created: string | null
   readonly lastUsed: string | null
   readonly revoked: string | null
-}
-
-/** `GET /api/approvals` gives `{ requests }`, `/api/approvals/:id` one; `POST /api/approvals/:id/verdict`
- * takes a Verdict, with the proof; `GET /api/approvals/watch` are server-sent events `approval`, each an
- * ApprovalRequest. */
-export interface ApprovalsResponse {
-  readonly requests: readonly ApprovalRequest[]
 }
 
 /** `GET /api/standing`. */

@@ -10,7 +10,11 @@ export interface StreamPermit {
 
 export type StreamPolicy = 'always' | 'while seen' | 'while seen or first'
 
-export function attentionFor(name: string, keeps: StreamPolicy, ending: AbortSignal): StreamPermit {
+export function requestPermit(
+  name: string,
+  keeps: StreamPolicy,
+  ending: AbortSignal,
+): StreamPermit {
   const listeners = new Set<() => void>()
   let isFirst = false
   const changed = () => {
@@ -47,14 +51,14 @@ export function attentionFor(name: string, keeps: StreamPolicy, ending: AbortSig
 }
 
 /** Resolves when it is granted, or no longer awaited. */
-export function waitForPermit(attention: StreamPermit, ending: AbortSignal): Promise<void> {
+export function waitForPermit(permit: StreamPermit, ending: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const look = () => {
-      if (!attention.isGiven && !ending.aborted) return
+      if (!permit.isGiven && !ending.aborted) return
       end()
       resolve()
     }
-    const end = attention.onChange(look)
+    const end = permit.onChange(look)
     ending.addEventListener('abort', look, { once: true })
     look()
   })

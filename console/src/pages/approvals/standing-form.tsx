@@ -10,7 +10,7 @@ import { SelectField, TextArea, TextField } from '../../ui/fields.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
 import { parseMembers } from './arguments.tsx'
 
-export const WHILES = [
+export const DURATIONS = [
   { value: '', says: 'This call only' },
   { value: '900000', says: 'Calls like this for 15 min' },
   { value: '3600000', says: 'Calls like this for 1 h' },

@@ -11,7 +11,7 @@ export interface BoardDrag {
   readonly taken: string | undefined
 }
 
-export function useCarrying(
+export function useRuleDrag(
   board: HTMLElement | null,
   onDrop: (id: string, column: string) => void,
 ): BoardDrag {

@@ -49,14 +49,14 @@ export function takeAnswer(): IssuerAnswer | undefined {
   if (left === undefined || state !== left.state || issuer !== left.issuer)
     throw new ApiError(
       0,
-      'ELSEWHERE',
+      'EXTERNAL_SIGN_IN',
       'this answer belongs to no sign-in of this tab',
       'begin here; if you did not, somebody may have tried to sign you in as another',
     )
   if (typeof code !== 'string')
     throw new ApiError(
       0,
-      'ELSEWHERE',
+      'EXTERNAL_SIGN_IN',
       `${left.issuer} did not sign you in: ${query.get('error_description') ?? error}`.slice(
         0,
         ERROR_LENGTH_MAX,

@@ -15,7 +15,7 @@ default: deny
 tools: { office/send_mail: { action: require_approval, approval: { wait: 50s } } }
 `
 
-export async function signInElsewhere(browser: Browser): Promise<void> {
+export async function signInExternally(browser: Browser): Promise<void> {
   const authorisation = await serveAuthorisation()
   const gate = await startGate({
     servers: { office: fixture('office') },
