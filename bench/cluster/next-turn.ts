@@ -1,7 +1,7 @@
 // Seconds until the next turn of an agent at another gate, after its gate was killed and after SIGTERM. Used by
 // `npm run bench -- cluster`.
 
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PlainClient } from '../../test/support/plain-client.ts'
@@ -11,6 +11,7 @@ import {
   type RunningGate,
   startGate,
   until,
+  writeScript,
 } from '../../test/support/start-gate.ts'
 
 const KEY = 'a key of the cluster, of the benchmark only'
@@ -28,8 +29,7 @@ export async function measureNextTurn(store: string): Promise<void> {
     const count = fixture('counter', join(folder, name))
     const servers = { agents: { builtin: 'agents' as const }, count }
     const gate = await startGate({ servers, config: { store, cluster: { name, key: KEY } } })
-    mkdirSync(join(gate.data, 'scripts'), { recursive: true })
-    writeFileSync(join(gate.data, 'scripts', 'story.json'), JSON.stringify({ turns: TURNS }))
+    writeScript(gate.data, 'story', TURNS)
     return gate
   }
   try {

@@ -1,14 +1,9 @@
-// An agent whose call is held for a person: it waits, also over a restart of the gate, and goes on with
-// the verdict, which its model reads. The call is made once, as its owner's, and only after the yes.
-
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { agentsFor } from '../../packages/sluice/src/cli/run/builtin-agents.ts'
 import type { ApprovalRequest } from '../../packages/sluice/src/core/approval.ts'
 import { ADA, endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
 import { PlainClient, sentTo } from '../support/plain-client.ts'
-import { fixture, until } from '../support/start-gate.ts'
+import { fixture, until, writeScript } from '../support/start-gate.ts'
 
 const TIMEOUT_MS = 120_000
 const POLICY = `
@@ -29,12 +24,6 @@ const servers = {
 
 afterAll(() => endOwnGates())
 
-// biome-ignore lint/suspicious/noExplicitAny: taken apart by the test
-async function tool(client: PlainClient, name: string, args: object): Promise<any> {
-  const { answer } = await client.call(name, args)
-  return answer.result.structuredContent ?? JSON.parse(answer.result.content[0].text)
-}
-
 async function waiting(gate: OwnGate, text: string): Promise<ApprovalRequest> {
   const args = JSON.stringify({ text })
   const find = () =>
@@ -50,19 +39,17 @@ const notes = (gate: OwnGate) =>
 
 test('waits over a restart and goes on with the verdict', { timeout: TIMEOUT_MS }, async () => {
   const first = await ownGate({ servers, policy: POLICY }, { agents: agentsFor })
-  const scripts = join(first.data, 'scripts')
-  mkdirSync(scripts, { recursive: true })
-  writeFileSync(join(scripts, 'story.json'), JSON.stringify({ turns: TURNS }))
+  writeScript(first.data, 'story', TURNS)
   const client = await PlainClient.open(first as never, 'agents')
-  const { agent } = await tool(client, 'wasm_agent_create', {
+  const { agent } = await client.value('wasm_agent_create', {
     model: 'script:story',
     tools: ['office/*'],
   })
   const prompt = { agentId: agent.id, input: 'go', waitMs: 1 }
-  const { runId } = await tool(client, 'wasm_agent_prompt', prompt)
+  const { runId } = await client.value('wasm_agent_prompt', prompt)
   const request = await waiting(first, 'yes')
   expect(request).toMatchObject({ agent: agent.id, principal: { id: 'local' }, server: 'office' })
-  const list = async () => JSON.stringify(await tool(client, 'wasm_agent_list', {}))
+  const list = async () => JSON.stringify(await client.value('wasm_agent_list', {}))
   await until(async () => (await list()).includes('"state":"waiting"'), 30_000)
   await first.stop()
   expect(notes(first)).toEqual([])
@@ -77,9 +64,9 @@ test('waits over a restart and goes on with the verdict', { timeout: TIMEOUT_MS 
   const no = { verdict: 'deny', comment: 'not that one' } as const
   await gate.approvals.decide(second.id, no, ADA, 'terminal')
   const after = await PlainClient.open(gate as never, 'agents')
-  const ended = await tool(after, 'wasm_agent_wait', { agentId: agent.id, runId, waitMs: 30_000 })
+  const ended = await after.value('wasm_agent_wait', { agentId: agent.id, runId, waitMs: 30_000 })
   expect(ended.response).toBe('done')
-  const { state } = await tool(after, 'wasm_agent_state', { agentId: agent.id })
+  const { state } = await after.value('wasm_agent_state', { agentId: agent.id })
   expect(JSON.stringify(state.messages)).toContain('not that one')
   expect(notes(gate)).toEqual(['yes'])
   expect(gate.approvals.find(request.id)?.state).toBe('executed')

@@ -2,13 +2,18 @@
 // servers: what an agent calls is judged as its owner's call, with the agent named on the record. A
 // denial reaches the model, a limit holds for the family, and another principal sees nothing of it.
 
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import { sluice } from '../support/run-sluice.ts'
-import { endGates, fixture, type RunningGate, startGate } from '../support/start-gate.ts'
+import {
+  endGates,
+  fixture,
+  type RunningGate,
+  startGate,
+  writeScript,
+} from '../support/start-gate.ts'
 
 const TIMEOUT_MS = 120_000
 const POLICY = `
@@ -40,29 +45,22 @@ let gate: RunningGate
 
 beforeAll(async () => {
   gate = await startGate({ servers, policy: POLICY })
-  const scripts = join(gate.data, 'scripts')
-  mkdirSync(scripts, { recursive: true })
-  writeFileSync(join(scripts, 'story.json'), JSON.stringify({ turns: TURNS }))
-  writeFileSync(join(scripts, 'parent.json'), JSON.stringify({ turns: PARENT }))
+  writeScript(gate.data, 'story', TURNS)
+  writeScript(gate.data, 'parent', PARENT)
 }, TIMEOUT_MS)
 afterAll(endGates)
-
-async function tool(client: PlainClient, name: string, args: object) {
-  const { answer } = await client.call(name, args)
-  return answer.result.structuredContent ?? JSON.parse(answer.result.content[0].text)
-}
 
 test(
   'an agent calls through the gate, as its owner and no more',
   async () => {
     const client = await PlainClient.open(gate, 'agents')
-    const { agent } = await tool(client, 'wasm_agent_create', {
+    const { agent } = await client.value('wasm_agent_create', {
       model: 'script:story',
       tools: ['office/*'],
     })
-    const ended = await tool(client, 'wasm_agent_prompt', { agentId: agent.id, input: 'go' })
+    const ended = await client.value('wasm_agent_prompt', { agentId: agent.id, input: 'go' })
     expect(ended.response).toBe('done')
-    const { state } = await tool(client, 'wasm_agent_state', { agentId: agent.id })
+    const { state } = await client.value('wasm_agent_state', { agentId: agent.id })
     const messages = JSON.stringify(state.messages)
     expect(messages).toContain('not by an agent')
     expect(messages).toContain('RATE_LIMITED')
@@ -78,7 +76,7 @@ test(
     ])
     expect(new Set(office.map(({ agent: by }) => by))).toEqual(new Set([agent.id]))
     expect(records.find(({ server }) => server === 'agents')?.agent).toBeNull()
-    const { files } = await tool(client, 'wasm_agent_files', { agentId: agent.id })
+    const { files } = await client.value('wasm_agent_files', { agentId: agent.id })
     expect(files.map(({ path }: { path: string }) => path)).toEqual(['a.txt'])
   },
   TIMEOUT_MS,
@@ -88,7 +86,7 @@ test(
   'what an agent sends is read as strictly as what a client sends',
   async () => {
     const client = await PlainClient.open(gate, 'agents')
-    const { agent } = await tool(client, 'wasm_agent_create', {
+    const { agent } = await client.value('wasm_agent_create', {
       model: 'script:story',
       tools: ['office/*'],
     })
@@ -101,7 +99,7 @@ test(
         said.push(await tools.office.fetch_page(input).then(() => 'sent', String))
       return said`
     const input = { agentId: agent.id, toolName: 'run_code', toolInput: { code } }
-    const { output } = await tool(client, 'wasm_agent_tool', input)
+    const { output } = await client.value('wasm_agent_tool', input)
     const result = JSON.parse(output)
     expect(result.result).toHaveLength(5)
     for (const one of result.result) expect(one).toContain('cannot be sent')
@@ -115,12 +113,12 @@ test(
   'the list of agents goes on after a kill of the gate',
   async () => {
     const before = await PlainClient.open(gate, 'agents')
-    const { count } = await tool(before, 'wasm_agent_list', {})
+    const { count } = await before.value('wasm_agent_list', {})
     expect(count).toBe(2)
     await gate.kill()
     gate = await startGate({ servers, policy: POLICY, folder: gate.folder })
     const after = await PlainClient.open(gate, 'agents')
-    const { agents } = await tool(after, 'wasm_agent_list', {})
+    const { agents } = await after.value('wasm_agent_list', {})
     expect(agents).toHaveLength(2)
     // The command line asks the gate that has them, and is on record there.
     const listed = await sluice(['agents', 'ls', '--json', '--data', gate.data])
@@ -138,11 +136,11 @@ test(
   'an agent that an agent makes through the gate is of its family: budgets do not multiply',
   async () => {
     const client = await PlainClient.open(gate, 'agents')
-    const { agent } = await tool(client, 'wasm_agent_create', {
+    const { agent } = await client.value('wasm_agent_create', {
       model: 'script:parent',
       tools: ['agents/*'],
     })
-    await tool(client, 'wasm_agent_prompt', { agentId: agent.id, input: 'go' })
+    await client.value('wasm_agent_prompt', { agentId: agent.id, input: 'go' })
     await gate.stop()
     const database = new DatabaseSync(join(gate.data, 'agents.db'), { readOnly: true })
     const rows = database.prepare('SELECT id, family, depth FROM agents').all()

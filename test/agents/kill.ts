@@ -2,9 +2,9 @@
 // before it left. The counting server's own log says how often each side effect has happened.
 
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { programFile } from '../support/start-gate.ts'
+import { programFile, writeScript } from '../support/start-gate.ts'
 
 const CHILD = programFile('agents-crash')
 
@@ -46,8 +46,7 @@ export interface Effect {
 }
 
 export function prepare(directory: string): void {
-  mkdirSync(join(directory, 'scripts'), { recursive: true })
-  writeFileSync(join(directory, 'scripts', 'run.json'), JSON.stringify({ turns: TURNS }))
+  writeScript(directory, 'run', TURNS)
 }
 
 export interface KilledAt {

@@ -30,21 +30,16 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(endGates)
 
-async function tool(client: PlainClient, name: string, args: object) {
-  const { answer } = await client.call(name, args)
-  return answer.result.structuredContent ?? JSON.parse(answer.result.content[0].text)
-}
-
 /** It sees all agents of its owner, which is where labels have the longest way. */
 async function create(client: PlainClient, ...tools: string[]): Promise<string> {
   const given = { model: 'script:none', tools, sees: 'owner' }
-  return (await tool(client, 'wasm_agent_create', given)).agent.id
+  return (await client.value('wasm_agent_create', given)).agent.id
 }
 
 /** What the program returned, or why it failed. */
 async function program(client: PlainClient, agentId: string, code: string) {
   const input = { agentId, toolName: 'run_code', toolInput: { code } }
-  const { output } = await tool(client, 'wasm_agent_tool', input)
+  const { output } = await client.value('wasm_agent_tool', input)
   return JSON.parse(output).result ?? output
 }
 
@@ -68,7 +63,7 @@ test('H2: no way through `agents` takes the labels off', LONG, async () => {
     await create(client, 'agents/*', 'office/*'),
     await create(client, 'agents/*', 'office/*'),
   ]
-  const first = await tool(client, 'wasm_agent_tool', {
+  const first = await client.value('wasm_agent_tool', {
     agentId: sibling,
     toolName: 'office__send_mail',
     toolInput: { to: 'x' },
@@ -115,12 +110,12 @@ test('H2: no way through `agents` takes the labels off', LONG, async () => {
 test('H2: a client is told labels with what it reads, and brings its own along', LONG, async () => {
   const clean = await PlainClient.open(gate, '')
   const model = 'script:none'
-  const made = await tool(clean, 'agents__wasm_agent_create', { model, tools: ['office/*'] })
+  const made = await clean.value('agents__wasm_agent_create', { model, tools: ['office/*'] })
   const agentId = made.agent.id
   const mail = { agentId, toolName: 'office__send_mail', toolInput: { to: 'x' } }
-  expect((await tool(clean, 'agents__wasm_agent_tool', mail)).success).toBe(true)
+  expect((await clean.value('agents__wasm_agent_tool', mail)).success).toBe(true)
   await clean.call('office__read_file', { path: 'x' })
-  expect((await tool(clean, 'agents__wasm_agent_tool', mail)).output).toMatch(DENIED)
+  expect((await clean.value('agents__wasm_agent_tool', mail)).output).toMatch(DENIED)
   const reading = await PlainClient.open(gate, '')
   const send = async () => (await reading.call('office__send_mail', { to: 'x' })).text
   expect(await send()).not.toMatch(DENIED)
@@ -144,7 +139,7 @@ test(
   LONG,
   async () => {
     const client = await PlainClient.open(gate, 'agents')
-    const { agent } = await tool(client, 'wasm_agent_create', {
+    const { agent } = await client.value('wasm_agent_create', {
       model: 'script:none',
       tools: ['agents/*', 'office/write_note'],
       limits: { maxTurns: 10, maxToolCalls: 200 },

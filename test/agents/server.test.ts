@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LineClient } from '../../bench/agents/line-client.ts'
-import { SLUICE } from '../support/start-gate.ts'
+import { SLUICE, writeScript } from '../support/start-gate.ts'
 import { type Served, serve } from './serve.ts'
 
 const LONG = { timeout: 180_000 }
@@ -35,10 +35,9 @@ const TURNS = [
 ]
 
 beforeAll(async () => {
-  mkdirSync(join(data, 'scripts'), { recursive: true })
-  writeFileSync(join(data, 'scripts', 'demo.json'), JSON.stringify({ turns: TURNS }))
+  writeScript(data, 'demo', TURNS)
   const slow = [{ text: 'slow', delayMs: 1_000 }, { text: 'second' }]
-  writeFileSync(join(data, 'scripts', 'slow.json'), JSON.stringify({ turns: slow }))
+  writeScript(data, 'slow', slow)
   server = await serve(data)
 }, 180_000)
 
@@ -539,8 +538,7 @@ describe('the story', () => {
     LONG,
     async () => {
       const own = join(scratch, 'story')
-      mkdirSync(join(own, 'scripts'), { recursive: true })
-      writeFileSync(join(own, 'scripts', 'demo.json'), JSON.stringify({ turns: TURNS }))
+      writeScript(own, 'demo', TURNS)
       let place = await serve(own)
       const { agent } = await place.call('wasm_agent_create', { model: 'script:demo' })
       const agentId = (agent as { id: string }).id

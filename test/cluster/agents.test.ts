@@ -1,12 +1,13 @@
 // Agents of gates that share one PostgreSQL, from outside: any gate answers for any agent, an agent goes on at
 // another gate when its own is stopped, killed or asked to end, and nothing that it does is done twice.
 
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PlainClient } from '../support/plain-client.ts'
+import { askAgents, beginAgent, CALLS, TURNS } from '../support/cluster-in-full.ts'
 import {
+  CLUSTER_KEY,
   findPgBouncer,
   findPostgres,
   namePostgresSuite,
@@ -15,21 +16,19 @@ import {
   startPgBouncer,
   startPostgres,
 } from '../support/postgres.ts'
-import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
+import {
+  endGates,
+  fixture,
+  type RunningGate,
+  startGate,
+  until,
+  writeScript,
+} from '../support/start-gate.ts'
 
 const postgres = findPostgres()
 const TIMEOUT_MS = 120_000
-const KEY = 'a key of the cluster with 32 characters or more'
-const CALLS = 8
 /** Longer than a slow call takes, shorter than a lease. */
 const AWAY_MS = 1_500
-/** Writes, slow ones in between, so that a gate can be stopped while one is out. */
-const TURNS = [
-  ...Array.from({ length: CALLS }, (_, n) => ({
-    toolCalls: [{ name: n % 2 === 0 ? 'count__write' : 'count__slow', input: { n } }],
-  })),
-  { text: 'done' },
-]
 
 describe.skipIf(postgres === undefined)(namePostgresSuite('agents of a cluster', postgres), () => {
   let server: RunningPostgres
@@ -48,10 +47,11 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('agents of a cluster',
       // One of them through PgBouncer in transaction mode.
       const { port } = name === 'c' ? (pooler ?? server) : server
       const store = `postgres://sluice@127.0.0.1:${port}/agents`
-      const gate = await startGate({ servers, config: { store, cluster: { name, key: KEY } } })
-      const scripts = join(gate.data, 'scripts')
-      mkdirSync(scripts, { recursive: true })
-      writeFileSync(join(scripts, 'story.json'), JSON.stringify({ turns: TURNS }))
+      const gate = await startGate({
+        servers,
+        config: { store, cluster: { name, key: CLUSTER_KEY } },
+      })
+      writeScript(gate.data, 'story', TURNS)
       return gate
     }
     gates = { a: await start('a'), b: await start('b'), c: await start('c') }
@@ -62,20 +62,6 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('agents of a cluster',
     await server?.end()
     rmSync(folder, { recursive: true })
   })
-
-  // biome-ignore lint/suspicious/noExplicitAny: taken apart by the test
-  async function ask(gate: RunningGate, name: string, args: object): Promise<any> {
-    const client = await PlainClient.open(gate, 'agents')
-    const { answer } = await client.call(name, args)
-    return answer.result.structuredContent ?? JSON.parse(answer.result.content[0].text)
-  }
-
-  async function begin(gate: RunningGate): Promise<{ agentId: string; runId: string }> {
-    const given = { model: 'script:story', tools: ['count/*'] }
-    const { agent } = await ask(gate, 'wasm_agent_create', given)
-    const prompt = { agentId: agent.id, input: 'go', waitMs: 0 }
-    return { agentId: agent.id, ...(await ask(gate, 'wasm_agent_prompt', prompt)) }
-  }
 
   /** The calls of an agent that arrived, by the name of the effect. */
   function arrived(agentId: string): string[] {
@@ -89,100 +75,93 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('agents of a cluster',
   }
 
   const slowIsOut = (agentId: string) => until(() => arrived(agentId).length % 2 === 0)
-  const startedMs = performance.now()
-  const say = (what: string) =>
-    process.env.SLUICE_TEST_FIGURES &&
-    console.log(`${((performance.now() - startedMs) / 1000).toFixed(1)} s: ${what}`)
 
   test('every gate answers for an agent that another one runs', async () => {
     const { a, b, c } = gates
-    const { agentId, runId } = await begin(a)
-    expect((await ask(b, 'wasm_agent_list', {})).agents.map(({ id }: never) => id)).toContain(
+    const { agentId, runId } = await beginAgent(a)
+    expect((await askAgents(b, 'wasm_agent_list', {})).agents.map(({ id }: never) => id)).toContain(
       agentId,
     )
     const [ended] = await Promise.all([
-      ask(b, 'wasm_agent_wait', { agentId, runId, waitMs: 30_000 }),
-      ask(c, 'wasm_agent_turn_count', { agentId }),
+      askAgents(b, 'wasm_agent_wait', { agentId, runId, waitMs: 30_000 }),
+      askAgents(c, 'wasm_agent_turn_count', { agentId }),
     ])
     expect(ended.response).toBe('done')
     expect(new Set(arrived(agentId)).size).toBe(CALLS)
     // A file of the agent is written and read at gates that do not run it.
     const toolInput = { path: 'f.txt', content: 'ö' }
-    await ask(b, 'wasm_agent_tool', { agentId, toolName: 'write_file', toolInput })
-    const { files } = await ask(c, 'wasm_agent_files', { agentId, path: 'f.txt' })
+    await askAgents(b, 'wasm_agent_tool', { agentId, toolName: 'write_file', toolInput })
+    const { files } = await askAgents(c, 'wasm_agent_files', { agentId, path: 'f.txt' })
     expect(files).toMatchObject([{ path: 'f.txt', content: 'ö' }])
-    const { bundle } = await ask(b, 'wasm_agent_export', {
+    const { bundle } = await askAgents(b, 'wasm_agent_export', {
       agentId,
       format: 'bundle',
       secrets: 'keep',
     })
-    expect(await ask(a, 'wasm_agent_import', { bundle })).toMatchObject({ restored: 'memory' })
-    const missing = await ask(c, 'wasm_agent_state', { agentId: 'agent_none' })
+    expect(await askAgents(a, 'wasm_agent_import', { bundle })).toMatchObject({
+      restored: 'memory',
+    })
+    const missing = await askAgents(c, 'wasm_agent_state', { agentId: 'agent_none' })
     expect(missing.code).toBe('AGENT_NOT_FOUND')
   })
 
   test('S3, S4: an agent goes on where its gate was stopped or killed, and does nothing twice', async () => {
     const { a, b, c } = gates
-    const [stopped, killed] = [await begin(a), await begin(b)]
+    const [stopped, killed] = [await beginAgent(a), await beginAgent(b)]
     await slowIsOut(stopped.agentId)
     a.process.kill('SIGSTOP')
     await slowIsOut(killed.agentId)
     await b.kill()
-    say('a is stopped, b is killed')
     const before = { ...stopped, calls: arrived(stopped.agentId).length }
     await until(() => arrived(stopped.agentId).length > before.calls)
-    say('the next turn of the agent of a')
     for (const { agentId, runId } of [stopped, killed]) {
-      const ended = await ask(c, 'wasm_agent_wait', { agentId, runId, waitMs: 30_000 })
+      const ended = await askAgents(c, 'wasm_agent_wait', { agentId, runId, waitMs: 30_000 })
       expect(ended.response).toBe('done')
       const effects = arrived(agentId)
       expect(new Set(effects).size).toBe(effects.length)
       // What was out is unknown to the agent, unless its answer was stored just before.
-      const { state } = await ask(c, 'wasm_agent_state', { agentId })
+      const { state } = await askAgents(c, 'wasm_agent_state', { agentId })
       const unknown = JSON.stringify(state.messages).split('OUTCOME_UNKNOWN').length - 1
       expect(unknown).toBeLessThanOrEqual(1)
       expect(effects.length).toBeGreaterThanOrEqual(CALLS - unknown)
     }
-    say('both runs have ended')
     const calls = arrived(stopped.agentId)
     a.process.kill('SIGCONT')
     await until(() => a.log.includes('other gates have taken over'))
     await until(async () => (await fetch(`${a.url}/readyz`)).status === 200)
-    const history = await ask(a, 'wasm_agent_history', { agentId: stopped.agentId })
-    expect(history).toEqual(await ask(c, 'wasm_agent_history', { agentId: stopped.agentId }))
+    const history = await askAgents(a, 'wasm_agent_history', { agentId: stopped.agentId })
+    expect(history).toEqual(await askAgents(c, 'wasm_agent_history', { agentId: stopped.agentId }))
     expect(arrived(stopped.agentId)).toEqual(calls)
   })
 
   test('a gate that is asked to end hands its agents over, and every call is made once', async () => {
     const { a, c } = gates
-    const { agentId, runId } = await begin(c)
+    const { agentId, runId } = await beginAgent(c)
     await slowIsOut(agentId)
     const before = arrived(agentId).length
     const exit = c.stop()
-    say('c is asked to end')
     await until(() => arrived(agentId).length > before)
-    say('the next turn of its agent')
     expect(await exit).toBe(0)
-    const ended = await ask(a, 'wasm_agent_wait', { agentId, runId, waitMs: 30_000 })
+    const ended = await askAgents(a, 'wasm_agent_wait', { agentId, runId, waitMs: 30_000 })
     expect(ended).toMatchObject({ response: 'done', toolCalls: CALLS })
     const effects = arrived(agentId)
     expect([effects.length, new Set(effects).size]).toEqual([CALLS, CALLS])
-    const { state } = await ask(a, 'wasm_agent_state', { agentId })
+    const { state } = await askAgents(a, 'wasm_agent_state', { agentId })
     expect(JSON.stringify(state.messages)).not.toContain('OUTCOME_UNKNOWN')
   })
 
   test('a result that comes while the database is away waits for it', async () => {
     const { a } = gates
-    const { agentId, runId } = await begin(a)
+    const { agentId, runId } = await beginAgent(a)
     await slowIsOut(agentId)
     await server.stop()
     await new Promise((resolve) => setTimeout(resolve, AWAY_MS))
     await server.start()
     await until(async () => {
       const given = { agentId, runId, waitMs: 5_000 }
-      return (await ask(a, 'wasm_agent_wait', given).catch(() => ({}))).response === 'done'
+      return (await askAgents(a, 'wasm_agent_wait', given).catch(() => ({}))).response === 'done'
     })
-    const { state } = await ask(a, 'wasm_agent_state', { agentId })
+    const { state } = await askAgents(a, 'wasm_agent_state', { agentId })
     expect(JSON.stringify(state.messages)).not.toContain('OUTCOME_UNKNOWN')
     expect(new Set(arrived(agentId)).size).toBe(arrived(agentId).length)
   })

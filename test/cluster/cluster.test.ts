@@ -9,6 +9,7 @@ import { PostgresConnections } from '../../packages/sluice/src/store/postgres/co
 import { ADA, endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import {
+  CLUSTER_KEY,
   findPgBouncer,
   findPostgres,
   namePostgresSuite,
@@ -23,7 +24,6 @@ import { endGates, fixture, type RunningGate, startGate, until } from '../suppor
 import { TcpRelay } from '../support/tcp-relay.ts'
 
 const postgres = findPostgres()
-const KEY = 'a key of the cluster with 32 characters or more'
 const LIMITED = `version: 1
 default: allow
 tools:
@@ -73,7 +73,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a cluster', postgres)
     for (const name of names) {
       const port = name === 'cut' ? relay.port : name.startsWith('pooled') ? pooled : server.port
       const store = `postgres://sluice@127.0.0.1:${port}/${database}`
-      const config = { store, cluster: { name, key: KEY } }
+      const config = { store, cluster: { name, key: CLUSTER_KEY } }
       gates.push(await ownGate({ servers: { count: fixture('counter', log) }, policy, config }))
     }
     const clients = await Promise.all(
@@ -188,7 +188,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a cluster', postgres)
     const offline = await sluice(['freeze', '--data', join(folder, 'data')])
     expect(offline.stderr).toContain('copy of a shared store')
     const store = server.url(database)
-    const config = { store, cluster: { name: 'b', key: KEY } }
+    const config = { store, cluster: { name: 'b', key: CLUSTER_KEY } }
     const b = await ownGate({ folder, servers: { count: fixture('counter', '/dev/null') }, config })
     const verified = await sluice(['ledger', 'verify', '--data', b.data])
     expect(verified.code).toBe(0)
@@ -202,7 +202,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a cluster', postgres)
     const twins = await sluiceJson(['gates', '--data', twin.data])
     expect(twins.gates[1]).toMatchObject({ name: 'b', isLive: true, state: 'ready' })
     // One with another key does not even take the name.
-    const wrongKey = { store, cluster: { name: 'b', key: `${KEY}, another one` } }
+    const wrongKey = { store, cluster: { name: 'b', key: `${CLUSTER_KEY}, another one` } }
     await expect(ownGate({ servers: {}, config: wrongKey })).rejects.toThrow('key of this cluster')
     const client = await PlainClient.open(twin as unknown as RunningGate, 'count')
     expect((await client.call('read')).answer.result).toBeDefined()
@@ -219,7 +219,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a cluster', postgres)
 
   test('what each gate would count for itself is refused', async () => {
     const store = server.url(await newDatabase())
-    const config = { store, cluster: { name: 'a', key: KEY } }
+    const config = { store, cluster: { name: 'a', key: CLUSTER_KEY } }
     const start = (more: object) => ownGate({ servers: {}, config, ...more })
     const counted = `${LIMITED}  count/read: { action: allow, when: session.calls < 5 }\n`
     await expect(start({ policy: counted })).rejects.toThrow('gates do not share')
@@ -266,7 +266,10 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a cluster', postgres)
 
   test('a gate that is killed in a call: the call is unknown at its next start, and charged', async () => {
     const log = join(scratchDirectory(), 'calls')
-    const config = { store: server.url(await newDatabase()), cluster: { name: 'killed', key: KEY } }
+    const config = {
+      store: server.url(await newDatabase()),
+      cluster: { name: 'killed', key: CLUSTER_KEY },
+    }
     const policy = `version: 1
 default: allow
 tools: { count/slow: { action: allow, rate_limit: { max: 1, window: 1h, per: everyone } } }

@@ -1,7 +1,7 @@
 // Faults of the database, of a gate and of the network, from outside: what a client sees, and what is never
 // violated, as the table of docs/concepts/scale.md says.
 
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { agentsFor } from '../../packages/sluice/src/cli/run/builtin-agents.ts'
@@ -11,6 +11,7 @@ import { type FixtureServer, serveFixture } from '../support/fixture-server.ts'
 import { endOwnGates, ownGate } from '../support/own-gate.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import {
+  CLUSTER_KEY,
   canFollow,
   findPostgres,
   namePostgresSuite,
@@ -21,12 +22,18 @@ import {
 import { ROOT } from '../support/rooms.ts'
 import { sluiceJson } from '../support/run-sluice.ts'
 import { scratchDirectory } from '../support/scratch.ts'
-import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
+import {
+  endGates,
+  fixture,
+  type RunningGate,
+  startGate,
+  until,
+  writeScript,
+} from '../support/start-gate.ts'
 import { postStateless } from '../support/stateless-client.ts'
 import { TcpRelay } from '../support/tcp-relay.ts'
 
 const postgres = findPostgres()
-const KEY = 'a key of the cluster with 32 characters or more'
 const POLICY = `version: 1
 default: allow
 tools:
@@ -92,7 +99,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
     const spec = (name: string, at = port, more: { servers?: object; address?: string } = {}) => {
       const { address, servers = {} } = more
       const store = `postgres://sluice@127.0.0.1:${at}/${database}`
-      const cluster = { name, key: KEY, ...(address === undefined ? {} : { address }) }
+      const cluster = { name, key: CLUSTER_KEY, ...(address === undefined ? {} : { address }) }
       return {
         servers: { count: fixture('counter', log), ...servers },
         policy,
@@ -257,16 +264,12 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
       const agents = { servers: { agents: { builtin: 'agents' as const } } }
       const a = await ownGate(spec('a', relay.port, agents), { agents: agentsFor })
       const b = await ownGate(spec('b'))
-      const scripts = join(a.data, 'scripts')
-      mkdirSync(scripts, { recursive: true })
-      writeFileSync(join(scripts, 'story.json'), JSON.stringify({ turns: TURNS }))
+      writeScript(a.data, 'story', TURNS)
       const helper = await open(a, 'agents')
-      // biome-ignore lint/suspicious/noExplicitAny: taken apart by the test
-      const ask = async (name: string, args: object): Promise<any> => {
-        const { result } = (await helper.call(name, args)).answer
-        return result.structuredContent ?? JSON.parse(result.content[0].text)
-      }
-      const made = await ask('wasm_agent_create', { model: 'script:story', tools: ['count/*'] })
+      const made = await helper.value('wasm_agent_create', {
+        model: 'script:story',
+        tools: ['count/*'],
+      })
       const prompt = { agentId: made.agent.id as string, input: 'go' }
       const early = await open(a)
       // What the common session has called and read, as this gate knows it.
@@ -285,7 +288,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
       const failed = await fresh.call('fail', { token: TOKEN })
       expect(failed.text).not.toContain('RATE_LIMITED')
       const [placeholder = ''] = /\[sealed GitLab token [a-z2-7]{16}\]/.exec(failed.text) ?? []
-      expect((await ask('wasm_agent_prompt', prompt)).response).toBe('done')
+      expect((await helper.value('wasm_agent_prompt', prompt)).response).toBe('done')
       const effects = () => calls().filter((line) => line.includes(prompt.agentId))
       expect(effects()).toHaveLength(1)
       const young = await ownGate(spec('young'))
@@ -324,10 +327,10 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
       expect(await admit()).toContain('RATE_LIMITED')
       // The agent has forgotten its run; the call of it is not made again.
       await until(async () => {
-        const again = await ask('wasm_agent_prompt', prompt).catch(() => ({}))
+        const again = await helper.value('wasm_agent_prompt', prompt).catch(() => ({}))
         return again.response === 'done'
       })
-      const { state } = await ask('wasm_agent_state', { agentId: prompt.agentId })
+      const { state } = await helper.value('wasm_agent_state', { agentId: prompt.agentId })
       expect(JSON.stringify(state.messages)).toContain('OUTCOME_UNKNOWN')
       expect(effects()).toHaveLength(1)
       expect((await (await open(young)).call('slow')).answer.result).toBeDefined()

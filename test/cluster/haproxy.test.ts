@@ -8,12 +8,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../packages/sluice/src/gateway/config/config.ts'
 import { findHaproxy, nameHaproxySuite, startHaproxy } from '../support/haproxy.ts'
 import { PlainClient } from '../support/plain-client.ts'
-import { findPostgres, freePort, type RunningPostgres, startPostgres } from '../support/postgres.ts'
+import {
+  CLUSTER_KEY,
+  findPostgres,
+  freePort,
+  type RunningPostgres,
+  startPostgres,
+} from '../support/postgres.ts'
 import { ROOT } from '../support/rooms.ts'
 import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
 
 const TOKEN = `sluice_${'7'.repeat(64)}`
-const KEY = 'a key of the cluster with 32 characters or more'
 const haproxy = findHaproxy()
 const postgres = findPostgres()
 
@@ -22,11 +27,11 @@ test('the configuration of deploy/ is one', () => {
   const environment = {
     SLUICE_STORE: 'postgres://sluice@db/sluice',
     SLUICE_GATE: 'gate-1',
-    SLUICE_CLUSTER_KEY: KEY,
+    SLUICE_CLUSTER_KEY: CLUSTER_KEY,
   }
   const { config, problems } = readConfig({ file, text: readFileSync(file, 'utf8') }, environment)
   expect(problems).toEqual([])
-  expect(config?.cluster).toMatchObject({ name: 'gate-1', key: KEY })
+  expect(config?.cluster).toMatchObject({ name: 'gate-1', key: CLUSTER_KEY })
 })
 
 const isHere = haproxy !== undefined && postgres !== undefined
@@ -45,7 +50,7 @@ describe.skipIf(!isHere)(nameHaproxySuite('behind HAProxy', haproxy), () => {
           servers: { count: fixture('counter', '/dev/null') },
           config: {
             store: database.url(),
-            cluster: { name, key: KEY },
+            cluster: { name, key: CLUSTER_KEY },
 
             public_url: `http://127.0.0.1:${port}`,
             grants: { ci: { hash, policy: 'policy' } },

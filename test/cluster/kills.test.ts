@@ -20,6 +20,7 @@ import { ADA, endOwnGates, ownGate } from '../support/own-gate.ts'
 import { makePerson, PIN } from '../support/person.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import {
+  CLUSTER_KEY,
   findPostgres,
   namePostgresSuite,
   type RunningPostgres,
@@ -29,7 +30,6 @@ import { scratchDirectory } from '../support/scratch.ts'
 import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
 
 const postgres = findPostgres()
-const KEY = 'a key of the cluster with 32 characters or more'
 const POLICY = `version: 1
 default: allow
 tools:
@@ -62,7 +62,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('kills', postgres), ()
     const spec = (name: string) => ({
       servers: { count: fixture('counter', log) },
       policy: POLICY,
-      config: { store: server.url(), cluster: { name, key: KEY } },
+      config: { store: server.url(), cluster: { name, key: CLUSTER_KEY } },
     })
     const folder = scratchDirectory()
     await makePerson(join(folder, 'data'), 'eve', ['viewer'])

@@ -7,6 +7,7 @@ import { ensureConsole } from '../../scripts/build-console.ts'
 import { findChromium, launch, named } from '../console/browser.ts'
 import { addAda, namedUrl, receiveMessages, signedIn } from '../console/stage.ts'
 import {
+  CLUSTER_KEY,
   findPostgres,
   namePostgresSuite,
   type RunningPostgres,
@@ -14,7 +15,6 @@ import {
 } from '../support/postgres.ts'
 import { endGates, fixture, type RunningGate, startGate } from '../support/start-gate.ts'
 
-const KEY = 'a key of the cluster with 32 characters or more'
 const WAIT = { timeout: 60_000 }
 const [postgres, chromium] = [findPostgres(), findChromium()]
 const suite = namePostgresSuite(named('a lost gate', chromium), postgres)
@@ -42,7 +42,7 @@ describe.skipIf(postgres === undefined || chromium === undefined)(suite, () => {
         servers: { office: fixture('office') },
         config: {
           store: `postgres://sluice@127.0.0.1:${server.port}/lost`,
-          cluster: { name, key: KEY },
+          cluster: { name, key: CLUSTER_KEY },
           // One of them is enough here: each gate sends its own.
           ...(name === 'north' ? { approvals, alerts: { every: '1s' } } : {}),
         },

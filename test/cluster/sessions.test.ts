@@ -17,6 +17,7 @@ import { endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
 import { atTerminal } from '../support/person.ts'
 import { PlainClient, type Reply } from '../support/plain-client.ts'
 import {
+  CLUSTER_KEY,
   findPostgres,
   namePostgresSuite,
   type RunningPostgres,
@@ -29,7 +30,6 @@ import { postStateless } from '../support/stateless-client.ts'
 import { TcpRelay } from '../support/tcp-relay.ts'
 
 const postgres = findPostgres()
-const KEY = 'a key of the cluster with 32 characters or more'
 const OPEN = 'version: 1\ndefault: allow\n'
 const LABELLED = `version: 1
 default: allow
@@ -72,7 +72,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared sessions', pos
       const port = name === 'cut' ? relay.port : server.port
       const store = `postgres://sluice@127.0.0.1:${port}/${database}`
       const { servers: others = {}, ...settings } = more
-      const config = { store, cluster: { name, key: KEY }, ...settings }
+      const config = { store, cluster: { name, key: CLUSTER_KEY }, ...settings }
       const servers = { count: fixture('counter', log), ...others }
       const gate = await ownGate({ servers, policy, config })
       gates.push({ ...gate, store } as unknown as OwnGate & RunningGate)
@@ -232,7 +232,11 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared sessions', pos
     early.put({ server: 'desk', principal: 'early' }, login, Date.now())
     early.close()
     const { store } = gates[0] as unknown as { store: string }
-    await ownGate({ folder, servers: {}, config: { store, cluster: { name: 'e', key: KEY } } })
+    await ownGate({
+      folder,
+      servers: {},
+      config: { store, cluster: { name: 'e', key: CLUSTER_KEY } },
+    })
     const database = openDatabase(identityFile(gates[1]?.data ?? ''))
     await until(
       () => database.prepare("SELECT 1 FROM logins WHERE principal = 'early'").get() !== undefined,

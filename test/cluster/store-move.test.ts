@@ -23,6 +23,7 @@ import { MIGRATIONS } from '../../packages/sluice/src/store/postgres/schema.ts'
 import { ADA, endOwnGates, ownGate } from '../support/own-gate.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import {
+  CLUSTER_KEY,
   findPostgres,
   namePostgresSuite,
   type RunningPostgres,
@@ -30,10 +31,9 @@ import {
 } from '../support/postgres.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
 import { scratchDirectory } from '../support/scratch.ts'
-import { fixture, until } from '../support/start-gate.ts'
+import { fixture, until, writeScript } from '../support/start-gate.ts'
 
 const postgres = findPostgres()
-const KEY = 'a key of the cluster with 32 characters or more'
 const POLICY = `version: 1
 default: allow
 tools:
@@ -51,7 +51,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a move', postgres), (
   let server: RunningPostgres
 
   beforeAll(async () => {
-    vi.stubEnv('SLUICE_CLUSTER_KEY', KEY)
+    vi.stubEnv('SLUICE_CLUSTER_KEY', CLUSTER_KEY)
     server = await startPostgres(postgres as string)
     await server.createDatabase('moved')
   })
@@ -60,12 +60,6 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a move', postgres), (
     await endOwnGates()
     await server?.end()
   })
-
-  // biome-ignore lint/suspicious/noExplicitAny: taken apart by the test
-  async function ask(client: PlainClient, name: string, args: object): Promise<any> {
-    const { answer } = await client.call(name, args)
-    return answer.result.structuredContent ?? JSON.parse(answer.result.content[0].text)
-  }
 
   /** A ledger that cannot be moved, and one that has dropped records. */
   async function moveOthers(data: string): Promise<void> {
@@ -110,14 +104,13 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a move', postgres), (
     grants.close()
     const open = (gate: unknown, name: string) =>
       PlainClient.open(gate as never, name, '2025-11-25', token)
-    mkdirSync(join(data, 'scripts'), { recursive: true })
-    writeFileSync(join(data, 'scripts', 'story.json'), JSON.stringify({ turns: TURNS }))
+    writeScript(data, 'story', TURNS)
     const [count, agents] = [await open(before, 'count'), await open(before, 'agents')]
     for (let calls = 0; calls < 3; calls++) await count.call('write')
     const held = count.call('slow', { text: 'held' }).catch(() => undefined)
     await until(() => before.approvals.list({ states: ['pending'] }).length === 1)
-    const { agent } = await ask(agents, 'wasm_agent_create', { model: 'script:story' })
-    await ask(agents, 'wasm_agent_prompt', { agentId: agent.id, input: 'go' })
+    const { agent } = await agents.value('wasm_agent_create', { model: 'script:story' })
+    await agents.value('wasm_agent_prompt', { agentId: agent.id, input: 'go' })
     const to = server.url('moved')
     const move = ['store', 'move', '--from', data, '--to', to, '--name', 'one']
     expect((await sluice(move)).stderr).toMatch(/process \d+ uses/)
@@ -136,7 +129,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a move', postgres), (
     expect((await sluice(second)).stderr).toContain('the database is not empty')
     await moveOthers(other.data)
 
-    const config = { store: to, cluster: { name: 'one', key: KEY } }
+    const config = { store: to, cluster: { name: 'one', key: CLUSTER_KEY } }
     const spec = { servers, policy: POLICY, folder, config }
     const gate = await ownGate(spec, { agents: agentsFor })
     const records = recordsOf(gate)
@@ -150,11 +143,11 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a move', postgres), (
     await gate.approvals.decide(request?.id ?? '', { verdict: 'approve' }, ADA, 'terminal')
     const mine = await open(gate, 'agents')
     const prompt = { agentId: agent.id, input: 'go on' }
-    expect((await ask(mine, 'wasm_agent_prompt', prompt)).response).toBe('second')
-    const { files } = await ask(mine, 'wasm_agent_files', { agentId: agent.id })
+    expect((await mine.value('wasm_agent_prompt', prompt)).response).toBe('second')
+    const { files } = await mine.value('wasm_agent_files', { agentId: agent.id })
     expect(files).toHaveLength(2)
-    const child = (await ask(mine, 'wasm_agent_fork', { agentId: agent.id })).agents[0].id
-    expect((await ask(mine, 'wasm_agent_replay', { agentId: child })).isSame).toBe(true)
+    const child = (await mine.value('wasm_agent_fork', { agentId: agent.id })).agents[0].id
+    expect((await mine.value('wasm_agent_replay', { agentId: child })).isSame).toBe(true)
     await gate.stop()
     const verified = await sluiceJson(['ledger', 'verify', '--store', to])
     expect(verified).toMatchObject({ ok: true, chains: [{ gate: 'one', problems: [] }] })
@@ -167,7 +160,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a move', postgres), (
     const data = join(folder, 'data')
     const open = async () => {
       const own = { version: 1, servers: {}, policy: './policy.yaml', data: './data' }
-      const text = JSON.stringify({ ...own, store, cluster: { name: 'one', key: KEY } })
+      const text = JSON.stringify({ ...own, store, cluster: { name: 'one', key: CLUSTER_KEY } })
       const { config } = readConfig({ file: join(folder, 'sluice.yaml'), text }, {})
       if (config?.cluster === undefined) throw new Error('no cluster')
       mkdirSync(data, { recursive: true })
@@ -245,7 +238,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a move', postgres), (
       )
     const servers = { count: fixture('counter', join(scratchDirectory(), 'calls')) }
     const start = (name: string) =>
-      ownGate({ servers, config: { store, cluster: { name, key: KEY } } })
+      ownGate({ servers, config: { store, cluster: { name, key: CLUSTER_KEY } } })
     const known = MIGRATIONS.length
     // The tables of the version before, without those of the newest migration.
     await migrate(connections, MIGRATIONS.slice(0, -1))

@@ -7,6 +7,7 @@ import {
   type LedgerEntry,
   outcomeEntry,
 } from '../../packages/sluice/src/ledger/records/record.ts'
+import { seededRandom } from '../policy/reference/random.ts'
 
 const HOUR_MS = 3_600_000
 const DIGEST = digestText('{}')
@@ -63,7 +64,7 @@ export interface PastTraffic {
 export function writePastTraffic(data: string, options: PastTraffic): number {
   const { days, endMs, callsPerHour, oldestTool } = options
   const chain = new Chain(data, 'normal')
-  const random = createRandom(20)
+  const random = seededRandom(20)
   let calls = 0
   let seq = 0
   for (let hour = days * 24; hour > 0; hour--) {
@@ -138,15 +139,4 @@ function createDecision(
     judged: {},
     argsDigest: DIGEST,
   } as LedgerEntry
-}
-
-/** mulberry32 */
-function createRandom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }

@@ -20,6 +20,7 @@ import {
   published,
   type RunningGate,
   startGate,
+  writeScript,
 } from '../support/start-gate.ts'
 import { type PastTraffic, writePastTraffic } from './past-traffic.ts'
 
@@ -162,9 +163,7 @@ export async function setStage({ policy = POLICY, past }: StageOptions = {}): Pr
     writePastTraffic(join(home, 'data'), past)
   }
   const gate = await startGate({ ...spec, folder: home })
-  const scripts = join(gate.data, 'scripts')
-  mkdirSync(scripts, { recursive: true })
-  writeFileSync(join(scripts, 'report.json'), JSON.stringify({ turns: TURNS }))
+  writeScript(gate.data, 'report', TURNS)
   await addAda(gate)
   return { gate, spec, url: namedUrl(gate), desk, alerts, mails }
 }

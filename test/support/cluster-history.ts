@@ -8,15 +8,16 @@ import { join } from 'node:path'
 import { parsePostgresUrl } from '../../packages/sluice/src/store/postgres/address.ts'
 import { PostgresConnections } from '../../packages/sluice/src/store/postgres/connections.ts'
 import { type History, readHistory } from '../cluster/history.ts'
+import { seededRandom } from '../policy/reference/random.ts'
 import { PlainClient } from './plain-client.ts'
 import type { RunningPostgres } from './postgres.ts'
+import { CLUSTER_KEY } from './postgres.ts'
 import { sluiceJson } from './run-sluice.ts'
 import { fixture, type RunningGate, startGate, until } from './start-gate.ts'
 import { TcpRelay } from './tcp-relay.ts'
 
 /** A busy machine may need long to start a gate again. */
 const STALL_MS_MAX = 300_000
-const KEY = 'a key of the cluster with 32 characters or more'
 const POLICY = `version: 1
 default: allow
 tools:
@@ -47,7 +48,7 @@ export async function makeHistory(
   await server.createDatabase(database)
   const folder = mkdtempSync(join(tmpdir(), 'sluice-history-'))
   const log = join(folder, 'arrivals')
-  const random = makeRandom(seed)
+  const random = seededRandom(seed)
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)]!
   const relays: TcpRelay[] = []
   const specs = []
@@ -58,7 +59,7 @@ export async function makeHistory(
     specs.push({
       servers: { count: fixture('counter', log, 'times') },
       policy: POLICY,
-      config: { store, cluster: { name: `gate-${at}`, key: KEY } },
+      config: { store, cluster: { name: `gate-${at}`, key: CLUSTER_KEY } },
     })
   }
   const gates = await Promise.all(specs.map((spec) => startGate(spec)))
@@ -142,16 +143,5 @@ async function strike(
     const start = () => startGate({ ...spec, folder: gate.folder })
     // A gate that does not reach a busy database in time ends, and is started again.
     gates[at] = await start().catch(start)
-  }
-}
-
-/** Numbers from 0 to 1, the same for the same seed. */
-function makeRandom(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }

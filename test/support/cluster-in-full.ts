@@ -1,6 +1,7 @@
-// Parts of test/cluster in full, for `npm run soak -- cluster`: each returns what is wrong.
+// Parts of test/cluster in full, for `npm run soak -- cluster`: each returns what is wrong. The agents that they
+// start are also those of test/cluster/agents.test.ts.
 
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parsePostgresUrl } from '../../packages/sluice/src/store/postgres/address.ts'
@@ -9,17 +10,19 @@ import type { RunOptions } from '../../scripts/dispatch.ts'
 import { endOwnGates, ownGate } from './own-gate.ts'
 import { PlainClient } from './plain-client.ts'
 import type { RunningPostgres } from './postgres.ts'
-import { fixture, type RunningGate, startGate, until } from './start-gate.ts'
+import { CLUSTER_KEY } from './postgres.ts'
+import { fixture, type RunningGate, startGate, until, writeScript } from './start-gate.ts'
 
-const KEY = 'a key of the cluster with 32 characters or more'
 const POLICY = `version: 1
 default: allow
 tools:
   count/write: { action: allow, rate_limit: { max: 100, window: 1h, per: everyone } }
   count/fail: { action: allow, spend_limit: { amount: args.amount, max: 10.5, window: 1h, per: everyone } }
 `
-const CALLS = 8
-const TURNS = [
+/** Calls of an agent of the script `story`. */
+export const CALLS = 8
+/** Writes, slow ones in between, so that a gate can be stopped while one is out. */
+export const TURNS = [
   ...Array.from({ length: CALLS }, (_, n) => ({
     toolCalls: [{ name: n % 2 === 0 ? 'count__write' : 'count__slow', input: { n } }],
   })),
@@ -37,7 +40,7 @@ export async function checkLimits(server: RunningPostgres): Promise<string[]> {
         startGate({
           servers: { count: fixture('counter', log) },
           policy: POLICY,
-          config: { store: server.url('limits'), cluster: { name, key: KEY } },
+          config: { store: server.url('limits'), cluster: { name, key: CLUSTER_KEY } },
         }),
       ),
     )
@@ -73,7 +76,10 @@ export async function checkConnections(server: RunningPostgres): Promise<string[
     await inFolder(async (folder) => {
       const servers = { count: fixture('counter', join(folder, 'calls')) }
       for (let at = 1; at <= gates; at++) {
-        const config = { store: server.url('connections'), cluster: { name: `g${at}`, key: KEY } }
+        const config = {
+          store: server.url('connections'),
+          cluster: { name: `g${at}`, key: CLUSTER_KEY },
+        }
         const gate = (await ownGate({ servers, config })) as unknown as RunningGate
         clients.push(await PlainClient.open(gate, 'count'))
       }
@@ -102,10 +108,9 @@ export async function checkAgents(
     const log = join(folder, 'calls')
     const start = async (name: string): Promise<RunningGate> => {
       const servers = { agents: { builtin: 'agents' as const }, count: fixture('counter', log) }
-      const config = { store: server.url('agents'), cluster: { name, key: KEY } }
+      const config = { store: server.url('agents'), cluster: { name, key: CLUSTER_KEY } }
       const gate = await startGate({ servers, config })
-      mkdirSync(join(gate.data, 'scripts'), { recursive: true })
-      writeFileSync(join(gate.data, 'scripts', 'story.json'), JSON.stringify({ turns: TURNS }))
+      writeScript(gate.data, 'story', TURNS)
       return gate
     }
     const gates = [await start('a'), await start('b')] as const
@@ -116,7 +121,7 @@ export async function checkAgents(
       const begun: { agentId: string; runId: string }[] = []
       const effectsOf = (agentId: string) => readEffects(log).filter((id) => id.startsWith(agentId))
       for (let at = 0; at < CALLS; at++) {
-        begun.push(await begin(own))
+        begun.push(await beginAgent(own))
         // The first ones are further than the last when the gate is stopped.
         await new Promise((resolve) => setTimeout(resolve, 150))
       }
@@ -124,7 +129,7 @@ export async function checkAgents(
       own.process.kill('SIGSTOP')
       for (const { agentId } of begun) places.add(effectsOf(agentId).length)
       for (const { agentId, runId } of begun) {
-        const ended = await ask(other, 'wasm_agent_wait', { agentId, runId, waitMs: 60_000 })
+        const ended = await askAgents(other, 'wasm_agent_wait', { agentId, runId, waitMs: 60_000 })
         if (ended.response !== 'done')
           wrong.push(`${agentId} did not end: ${JSON.stringify(ended)}`)
       }
@@ -144,18 +149,17 @@ export async function checkAgents(
   })
 }
 
-async function begin(gate: RunningGate): Promise<{ agentId: string; runId: string }> {
+export async function beginAgent(gate: RunningGate): Promise<{ agentId: string; runId: string }> {
   const given = { model: 'script:story', tools: ['count/*'] }
-  const { agent } = await ask(gate, 'wasm_agent_create', given)
+  const { agent } = await askAgents(gate, 'wasm_agent_create', given)
   const prompt = { agentId: agent.id, input: 'go', waitMs: 0 }
-  return { agentId: agent.id, ...(await ask(gate, 'wasm_agent_prompt', prompt)) }
+  return { agentId: agent.id, ...(await askAgents(gate, 'wasm_agent_prompt', prompt)) }
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: taken apart by the caller
-async function ask(gate: RunningGate, name: string, args: object): Promise<any> {
+export async function askAgents(gate: RunningGate, name: string, args: object): Promise<any> {
   const client = await PlainClient.open(gate, 'agents')
-  const { answer } = await client.call(name, args)
-  return answer.result.structuredContent ?? JSON.parse(answer.result.content[0].text)
+  return client.value(name, args)
 }
 
 function readLines(file: string): string[] {

@@ -55,6 +55,13 @@ export class PlainClient {
     return this.ask('tools/call', { name, arguments: args }, signal)
   }
 
+  /** What a tool answered, as a value. */
+  // biome-ignore lint/suspicious/noExplicitAny: taken apart by the test
+  async value(name: string, args: object = {}): Promise<any> {
+    const { result } = (await this.call(name, args)).answer
+    return result.structuredContent ?? JSON.parse(result.content[0].text)
+  }
+
   tell(method: string, params: object = {}): Promise<Reply> {
     return this.post(JSON.stringify({ jsonrpc: '2.0', method, params }))
   }

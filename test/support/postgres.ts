@@ -147,6 +147,9 @@ export class RunningPostgres {
   }
 }
 
+/** `cluster.key` of the gates of a test. */
+export const CLUSTER_KEY = 'a key of the cluster with 32 characters or more'
+
 export async function startPostgres(file: string): Promise<RunningPostgres> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-pg-'))
   give(folder)

@@ -2,7 +2,7 @@
 // (afterEach or afterAll) always leaves nothing running and no folder behind.
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ROOT } from './rooms.ts'
@@ -127,6 +127,12 @@ export function published(name: string, ...args: string[]): { command: string[] 
 /** A file of a package from the dev dependencies as a server's command. */
 export function installed(file: string, ...args: string[]): { command: string[] } {
   return { command: [NODE, join(ROOT, 'node_modules', file), ...args] }
+}
+
+/** A model that answers with these turns: `script:NAME` of the agents with this data directory. */
+export function writeScript(data: string, name: string, turns: readonly object[]): void {
+  mkdirSync(join(data, 'scripts'), { recursive: true })
+  writeFileSync(join(data, 'scripts', `${name}.json`), JSON.stringify({ turns }))
 }
 
 export async function until(holds: () => boolean | Promise<boolean>, waitMs = 60_000) {

@@ -6,39 +6,12 @@ import type { ApprovalRequest } from '../core/approval.ts'
 import type { ApprovalSubmission } from './approval-submission.ts'
 import { composeMessage } from './channels/approval-message.ts'
 import { buildWebhookBody, WEBHOOK_FORMS } from './channels/message-forms.ts'
-import { EngineBench, person } from './engine.test-support.ts'
+import { asking, EngineBench, makeCall, person } from './engine.test-support.ts'
 import { EXPIRY_AGAIN_MS } from './limits.ts'
 import { maskText } from './mask-text.ts'
 
-const ASK: ApprovalRequirement = {
-  rule: '/tools/s~1pay',
-  reason: 'money',
-  timeoutMs: 60_000,
-  waitMs: 1_000,
-  approvers: [],
-  quorum: 1,
-  channels: ['console', 'terminal'],
-  separateDuties: false,
-  editArgs: false,
-  says: 'rule',
-}
-
 function callOf(ask: Partial<ApprovalRequirement>, args: string): ApprovalSubmission {
-  return {
-    callId: 'c1',
-    principal: { id: 'local', kind: 'local' },
-    agent: null,
-    session: 'x',
-    server: 's',
-    method: 'tools/call',
-    name: 'pay',
-    category: 'Write',
-    risk: 'low',
-    pin: 'pin',
-    rest: '{"name":"pay"}',
-    args,
-    asks: [{ ...ASK, ...ask }],
-  }
+  return makeCall(args, asking({ channels: ['console', 'terminal'], ...ask }))
 }
 
 async function proposed(

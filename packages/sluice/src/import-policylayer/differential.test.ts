@@ -25,7 +25,7 @@ import {
 const SERVER = 'shop'
 const TOOLS = ['charge', 'refund', 'search', 'purge']
 const PATHS = ['args.amount', 'args.currency', 'args.force', 'args.note.text', 'args.tags']
-const RUNS = Number(process.env.IMPORT_RUNS ?? 300)
+const RUNS = 300 * Number(process.env.SLUICE_RUNS ?? 1)
 
 const text = fc.constantFrom('usd', 'eur', 'a b', '', '5', 'true', '<nil>', '[x]', 'x"\\y', '1e+06')
 const number = fc.constantFrom(0, 1, 5, 10, 100, 2.5, -3, 1_000_000)

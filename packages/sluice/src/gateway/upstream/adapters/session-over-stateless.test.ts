@@ -3,24 +3,13 @@
 
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { withMembers } from '../../../protocol/members.ts'
-import type {
-  JsonRpcMessage,
-  JsonRpcRequest,
-  JsonRpcResponse,
-  RequestId,
-} from '../../../protocol/message.ts'
+import type { JsonRpcRequest, RequestId } from '../../../protocol/message.ts'
 import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
-import {
-  writeError,
-  writeNotification,
-  writeRequest,
-  writeResult,
-} from '../../../protocol/write-message.ts'
+import { writeError, writeNotification, writeResult } from '../../../protocol/write-message.ts'
 import { INPUT_ROUNDS_MAX, LISTEN_RESOURCES_MAX, SERVER_REQUESTS_MAX } from '../../shared/limits.ts'
-import type { MessageContext } from '../../shared/transport.ts'
 import { INPUT_ROUND_PAUSE_MS, LISTEN_AGAIN_MS } from '../limits.ts'
-import { ScriptedLink, settled } from '../scripted-link.test-support.ts'
-import type { UpstreamEvents, UpstreamFailure } from '../upstream.ts'
+import { settled } from '../scripted-link.test-support.ts'
+import { AdapterBridge } from './adapter-bridge.test-support.ts'
 import { SessionOverStateless } from './session-over-stateless.ts'
 
 afterEach(() => vi.useRealTimers())
@@ -37,36 +26,10 @@ const DISCOVERED = {
 }
 const FORM = { method: 'elicitation/create', params: { message: 'who?' } }
 
-class Bridge {
-  readonly server = new ScriptedLink()
-  readonly received: { message: JsonRpcMessage; related: MessageContext | undefined }[] = []
-  readonly failures: UpstreamFailure[] = []
-  readonly begun: boolean[] = []
-  hear: UpstreamEvents['onMessage'] = (message, related) =>
-    void this.received.push({ message, related })
-  readonly link = new SessionOverStateless(
-    this.server.connect,
-    { log: () => {}, onBegun: (hasBegun) => void this.begun.push(hasBegun) },
-    {
-      onMessage: (message, related) => this.hear(message, related),
-      onFailure: (failure) => void this.failures.push(failure),
-      onClose() {},
-    },
-  )
-  #lastId = 0
-
+class Bridge extends AdapterBridge<SessionOverStateless> {
   constructor() {
+    super(SessionOverStateless)
     this.server.answers = ({ method }) => (method === 'server/discover' ? DISCOVERED : undefined)
-  }
-
-  async ask(method: string, params: Record<string, unknown> = {}): Promise<RequestId> {
-    const id = ++this.#lastId
-    const texts = Object.entries(params).map(([key, value]) => [key, JSON.stringify(value)])
-    const members = withMembers(undefined, Object.fromEntries(texts))
-    const passing = { id, method, params: members }
-    this.link.send(writeRequest(id, method, members.text), { passing })
-    await settled()
-    return id
   }
 
   async begin(): Promise<RequestId> {
@@ -77,10 +40,6 @@ class Bridge {
     })
     this.link.send(writeNotification('notifications/initialized', undefined))
     return id
-  }
-
-  call(more: Record<string, unknown> = {}): Promise<RequestId> {
-    return this.ask('tools/call', { name: 'a', arguments: {}, ...more })
   }
 
   /** The server's answer to the newest round of a call. */
@@ -99,13 +58,6 @@ class Bridge {
         ? [message.params?.value.requestId]
         : [],
     )
-  }
-
-  to(id: RequestId): JsonRpcResponse {
-    const answers = this.received.map(({ message }) => message)
-    const found = answers.find((each) => each.kind === 'answer' && each.id === id)
-    if (found === undefined) throw new Error(`no answer to ${id}`)
-    return found as JsonRpcResponse
   }
 }
 

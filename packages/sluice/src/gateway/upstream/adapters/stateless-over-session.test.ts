@@ -2,15 +2,13 @@
 // call is one call there and as many requests here as it takes, whatever the server does meanwhile.
 
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { withMembers } from '../../../protocol/members.ts'
-import type { JsonRpcMessage, JsonRpcResponse, RequestId } from '../../../protocol/message.ts'
+import type { RequestId } from '../../../protocol/message.ts'
 import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
-import { writeNotification, writeRequest } from '../../../protocol/write-message.ts'
+import { writeNotification } from '../../../protocol/write-message.ts'
 import { INPUT_HELD_MS, SERVER_REQUESTS_MAX } from '../../shared/limits.ts'
-import type { MessageContext } from '../../shared/transport.ts'
 import { INPUT_GATHER_MS, INPUT_HELD_LENGTH_MAX, INPUT_HELD_MAX } from '../limits.ts'
-import { ScriptedLink, settled } from '../scripted-link.test-support.ts'
-import type { UpstreamEvents, UpstreamFailure } from '../upstream.ts'
+import { settled } from '../scripted-link.test-support.ts'
+import { AdapterBridge } from './adapter-bridge.test-support.ts'
 import { StatelessOverSession } from './stateless-over-session.ts'
 
 afterEach(() => vi.useRealTimers())
@@ -28,49 +26,24 @@ const BEGUN = {
 }
 
 /** The bridge, and the relay's side of it. */
-class Bridge {
-  readonly server = new ScriptedLink()
-  readonly received: { message: JsonRpcMessage; related: MessageContext | undefined }[] = []
-  readonly failures: UpstreamFailure[] = []
-  readonly begun: boolean[] = []
-  hear: UpstreamEvents['onMessage'] = (message, related) =>
-    void this.received.push({ message, related })
-  readonly link = new StatelessOverSession(
-    this.server.connect,
-    { log: () => {}, onBegun: (hasBegun) => void this.begun.push(hasBegun) },
-    {
-      onMessage: (message, related) => this.hear(message, related),
-      onFailure: (failure) => void this.failures.push(failure),
-      onClose() {},
-    },
-  )
-  #lastId = 0
-
+class Bridge extends AdapterBridge<StatelessOverSession> {
   constructor(begins = true) {
+    super(StatelessOverSession)
     if (begins) this.server.answers = ({ method }) => (method === 'initialize' ? BEGUN : undefined)
   }
 
-  async ask(method: string, params: Record<string, unknown> = {}, meta = {}): Promise<RequestId> {
-    const id = ++this.#lastId
+  override ask(
+    method: string,
+    params: Record<string, unknown> = {},
+    meta = {},
+  ): Promise<RequestId> {
     const own = {
       [META.version]: STATELESS_REVISION,
       [META.client]: { name: 'newer', version: '2' },
       [META.capabilities]: { elicitation: {}, sampling: {}, roots: {}, tasks: {} },
       ...meta,
     }
-    const texts = Object.entries({ ...params, _meta: own }).map(([key, value]) => [
-      key,
-      JSON.stringify(value),
-    ])
-    const members = withMembers(undefined, Object.fromEntries(texts))
-    const passing = { id, method, params: members }
-    this.link.send(writeRequest(id, method, members.text), { passing })
-    await settled()
-    return id
-  }
-
-  call(more: Record<string, unknown> = {}): Promise<RequestId> {
-    return this.ask('tools/call', { name: 'a', arguments: {}, ...more })
+    return super.ask(method, { ...params, _meta: own })
   }
 
   /** The server asks something on the way of a call, and the leg is answered with it. */
@@ -80,13 +53,6 @@ class Bridge {
       { request: call },
     )
     await new Promise((resolve) => setTimeout(resolve, INPUT_GATHER_MS * 3))
-  }
-
-  to(id: RequestId): JsonRpcResponse {
-    const answers = this.received.map(({ message }) => message)
-    const found = answers.find((each) => each.kind === 'answer' && each.id === id)
-    if (found === undefined) throw new Error(`no answer to ${id}`)
-    return found as JsonRpcResponse
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: a result, taken apart by the test
