@@ -1,4 +1,4 @@
-// The tightest document that keeps the calls on record: a rule for each tool that was called, with
+// The strictest document that allows the recorded calls: a rule for each tool that was called, with
 // the bounds of the arguments that were recorded and the busiest minute of a session; all else is
 // denied. How often it would stop calls of days it has not seen is measured by leaving days out.
 

@@ -1,4 +1,4 @@
-// Calls on record as the engine needs them to decide again: with the tool as it was classified then,
+// Recorded calls as the engine needs them to decide again: with the tool as it was classified then,
 // and what their session had seen and made by that moment. Records are followed in their order.
 
 import type { RecordedCall } from '@sluice/policy/cases/replay-call'

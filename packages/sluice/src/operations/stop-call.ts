@@ -1,6 +1,6 @@
 // The smallest change that stops a bad call and its kin: guardrails on its tool whose condition was
 // true of it, by labels of its session, recorded arguments and caller, then the tool as a whole. Each
-// comes with every other call on record that it would have stopped; the fewest first.
+// comes with every other recorded call that it would have stopped; the fewest first.
 
 import { compareDecimal, formatDecimal, toDecimal } from '@sluice/policy/core/decimal'
 import { type DecisionInput, isOmittedInput } from '@sluice/policy/core/decision-inputs'

@@ -1,5 +1,5 @@
 // `sluice traces`: recording calls with their answers for a while, for `policy simulate`. Turning it on,
-// reading and deleting need the proof of a person and are on record; turning it off needs none.
+// reading and deleting need the proof of a person and are recorded; turning it off needs none.
 
 import type { JsonObject } from '@sluice/policy/core/json'
 import { parseDuration } from '@sluice/policy/document/shape'

@@ -5,7 +5,7 @@
 import type { Action } from '@sluice/policy/core/actions'
 import type { LiveRow, OutcomeLabel } from './contract-live.ts'
 
-// ---- Calls on record
+// ---- Recorded calls
 
 export interface CallRecord extends LiveRow {
   readonly seq: number

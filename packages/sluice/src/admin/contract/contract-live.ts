@@ -61,7 +61,7 @@ export interface LiveSnapshot {
   readonly seconds: readonly LiveSecond[]
 }
 
-/** The newest calls on record, the newest last. */
+/** The newest recorded calls, the newest last. */
 export interface LiveRows {
   readonly rows: readonly LiveRow[]
 }

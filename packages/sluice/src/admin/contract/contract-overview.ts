@@ -32,7 +32,7 @@ export interface Overview extends CallHistogram {
   readonly totals: OutcomeCounts
   /** Of the stretch of the same length before it. */
   readonly before: OutcomeCounts
-  /** The minute of the first call on record; null if there is none. Before it nothing is known. */
+  /** The minute of the first recorded call; null if there is none. Before it nothing is known. */
   readonly recordsSinceMs: number | null
   /** Codes of calls that were held or not allowed. */
   readonly reasons: readonly CountedName[]

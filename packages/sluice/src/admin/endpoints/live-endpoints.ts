@@ -1,4 +1,4 @@
-// Calls as they pass and calls on record: the stream of Live, pages of the ledger, one call explained,
+// Calls as they pass and recorded calls: the stream of Live, pages of the ledger, one call explained,
 // events. Everything here only looks; reading is done in a thread of its own.
 
 import { z } from 'zod'

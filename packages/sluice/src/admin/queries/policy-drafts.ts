@@ -63,7 +63,7 @@ export class PolicyDrafts {
           help,
         })),
     }
-    // The house judges nobody by itself: it is looked at as it lies over the local user's.
+    // The base policy decides no call alone: it is shown together with the document of the local user.
     const judging = name === BASE_POLICY ? LOCAL_POLICY : name
     const policy = compiled?.policies.get(judging)
     const old = compileDocuments(before).compiled?.policies.get(judging)

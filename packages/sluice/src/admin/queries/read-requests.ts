@@ -11,12 +11,12 @@ export interface CallAddress {
   readonly callId: string
   readonly session: string
   readonly atMs: number
-  /** Its number on record, if that is known. */
+  /** The number of its record, if that is known. */
   readonly seq?: number | undefined
 }
 
 export interface CallLookup {
-  /** Null if it is not on record, or not among what is indexed. */
+  /** Null if it is not recorded, or not indexed. */
   readonly called: CallWithOutcome | null
   readonly context: CallContext
   readonly behind: number

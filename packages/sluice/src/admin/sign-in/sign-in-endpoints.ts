@@ -35,9 +35,9 @@ export interface SignInParts {
   readonly guestOf: (jwt: string, rp: RelyingParty) => Promise<{ person: Person; untilMs: number }>
   readonly issuers: SignInMethods['issuers']
   readonly elsewhere: Pick<ExternalSignIn, 'begin' | 'finish'>
-  /** A wrong one is on record. Throws Refused. */
+  /** A wrong one is recorded. Throws Refused. */
   readonly provePin: (name: string, pin: string) => Promise<void>
-  /** On record: name of the event, and what it says. */
+  /** Writes an event to the ledger: its name, and its detail. */
   readonly record: (how: string, name: string, by: Person) => Promise<void>
   readonly nowMs: () => number
 }
@@ -227,7 +227,7 @@ async function begin(
     answer === undefined
       ? await guestOf(jwt as string, rp)
       : await elsewhere.finish(answer as IssuerAnswer, rp.origin)
-  // Nobody here let them in one by one: that they came is on record.
+  // No administrator added this person: the sign-in is recorded.
   await record('signed in', person.name, person)
   return signIns.begin(person, untilMs)
 }

@@ -1,4 +1,4 @@
-// A prompt as a task, for clients of both eras: in sessions (2025-11-25) the client asks for one and
+// A prompt as a task, for clients of both protocol generations: in sessions (2025-11-25) the client asks for one and
 // fetches its result; in 2026-07-28 a client says with each request that it can take a task, and gets
 // the result with its state. Neither is in the SDK's server; what is asked is answered here, from the
 // journal. Called by server.ts.

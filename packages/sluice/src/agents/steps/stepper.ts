@@ -112,7 +112,7 @@ export class Stepper {
     return this.#retention.sweep(nowMs)
   }
 
-  /** `owner` null is the house itself. Somebody else's agent is as unknown as one that never was. */
+  /** `owner` null is the gate itself. The agent of another owner is not found, as one that does not exist. */
   find(owner: string | null, id: string): AgentRow {
     const agent = this.journal.agent(id)
     if (agent === undefined || (owner !== null && agent.owner !== owner))

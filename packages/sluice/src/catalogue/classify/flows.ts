@@ -45,7 +45,7 @@ const PUBLIC =
   toWordSet(`weather forecast news stock stocks ticker wikipedia documentation docs map maps
   directions geocode pricing exchange rates holidays arxiv pubmed library libraries package packages
   guide guidelines examples schema template templates help version time timezone`)
-/** Ways out of the house: to people, to the public, to an address one may choose. */
+/** Ways out of the organisation: to people, to the public, to an address of free choice. */
 const OUT =
   toWordSet(`email emails mail gmail message messages sms send publish tweet post posts broadcast
   notify notification webhook webhooks share invite comment reply slack discord telegram whatsapp

@@ -1,5 +1,5 @@
 // `sluice approvals list` and `show`: what waits, and everything that a person decides by. Secrets are
-// masked; to see behind the mask takes the PIN of an approver, and is on record.
+// masked; to see behind the mask takes the PIN of an approver, and is recorded.
 
 import type { Command } from 'commander'
 import { APPROVAL_STATES, type ApprovalRequest } from '../../core/approval.ts'

@@ -31,7 +31,7 @@ export async function askApprovals(
   )
 }
 
-/** The request with nothing masked; on record. */
+/** The request with nothing masked; recorded. */
 export async function reveal(
   data: string,
   request: ApprovalRequest,

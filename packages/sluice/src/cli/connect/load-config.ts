@@ -78,7 +78,7 @@ export function parseConfigFor({
   }
 }
 
-/** The local user's document, those that grants name and the house, with every problem shown. */
+/** The local user's document, those that grants name and the base policy, with every problem shown. */
 export function loadDocuments(config: GateConfig, output: Output, log: Log): CompiledDocuments {
   // For the words: they say which file is not there, and which is beside it.
   for (const file of [config.policy, config.house, ...Object.values(config.policies)])

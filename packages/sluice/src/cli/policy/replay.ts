@@ -1,4 +1,4 @@
-// `sluice policy replay`: what would another policy have said to the calls on record? Shows every
+// `sluice policy replay`: what would another policy have decided on the recorded calls? Shows every
 // verdict that changes, and says where the record does not hold enough to tell.
 
 import type { Command } from 'commander'

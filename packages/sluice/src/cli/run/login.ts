@@ -83,7 +83,7 @@ export function addLogin(parent: Command, answer: SetExitCode): void {
     })
 }
 
-/** On record: from now on everybody who may call this server calls with this login. */
+/** Recorded: from now on every caller of this server uses this login. */
 async function proveLogin(data: string, server: string, options: Options): Promise<void> {
   makePrivateFolder(data)
   const what = `login ${server}${options.forget === true ? ' --forget' : ''}`

@@ -1,6 +1,6 @@
 // What the client itself is shown of a held call: the page where a person decides, or, where the rule
 // lets the client decide, a form. What comes back is the caller's own word: real clients accept by
-// themselves, so it counts only if the rule says so and is on record as unverified.
+// themselves, so it counts only if the rule says so and is recorded as unverified.
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { describeMasked } from '../../approvals/describe-masked.ts'

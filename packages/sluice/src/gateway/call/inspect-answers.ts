@@ -70,7 +70,7 @@ export interface SessionDeliveries {
   /** Looks through a long message in slices before it is sent, so that other calls go on meanwhile.
    * Returns the labels it looked for. */
   readonly inspectAhead: (text: string, strictness: Strictness) => Promise<readonly string[]>
-  /** The outcome of a call, with the labels that came in since the last one: so they are on record. */
+  /** The outcome of a call, with the labels that were added since the last one: so they are recorded. */
   readonly withLabels: (outcome: CallOutcome) => CallOutcome
   /** The session with this server ends: nothing stays off the record. */
   readonly settleLabels: () => void

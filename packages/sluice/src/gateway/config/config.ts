@@ -87,7 +87,7 @@ export interface GateConfig extends ListenConfig, AgentsConfig {
   readonly policy?: string
   /** Named documents for grants. */
   readonly policies: Readonly<Record<string, string>>
-  /** The document whose guardrails lie over all others. */
+  /** The base policy: the document whose guardrails apply to all others. */
   readonly house?: string
   readonly grants: readonly FixedGrant[]
   readonly issuers: readonly Issuer[]

@@ -77,7 +77,7 @@ export const GRANTS: Shape = {
   },
 }
 
-/** By name, without the house; its own path beside them. */
+/** By name, without the base policy; its path beside them. */
 export function readPolicies(
   map: LocatedMap,
   values: ConfigValues,

@@ -35,7 +35,7 @@ interface RestoreSessionsOptions {
 }
 
 /** `labelsOf` says what the answer to a call may have brought in: for calls whose outcome nobody
- * knows, because the gate was killed before it was on record. */
+ * knows, because the gate was killed before it was recorded. */
 export function restoreSessions(
   sessions: AgentSessions,
   database: DatabaseSync,

@@ -1,5 +1,5 @@
 // One call as it goes through the gate, watched: each step timed, the verdict and the outcome counted,
-// and a span for it where traces are exported. The spine tells it what happens; it decides nothing.
+// and a span for it where traces are exported. The call path reports to it; it decides nothing.
 
 import { performance } from 'node:perf_hooks'
 import type { Call, Facts } from '@sluice/policy/core/call'

@@ -1,5 +1,5 @@
 // The policy documents that a configuration names, read and compiled together: the guardrails of the
-// one called `house` lie over all others. Reads files; called at start, on reload and by commands.
+// one called `house` (the base policy) apply to all others. Reads files; called at start, on reload and by commands.
 
 import { readFileSync, statSync } from 'node:fs'
 import { compile, compileSteps } from '@sluice/policy/compile/compile'
@@ -28,12 +28,12 @@ export interface PolicyDocument {
 /** What another thread has read documents to, by their digests. */
 export type Trees = ReadonlyMap<string, LocatedNode>
 
-/** By name, the house among them. */
+/** By name, the base policy among them. */
 export type Documents = ReadonlyMap<string, PolicyDocument>
 
 export interface CompiledDocuments {
   readonly documents: Documents
-  /** By name, without the house, which lies in each. */
+  /** By name, without the base policy, which is part of each. */
   readonly policies: ReadonlyMap<string, CompiledPolicy>
 }
 

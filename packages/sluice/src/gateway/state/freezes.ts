@@ -1,5 +1,5 @@
 // What is frozen: everything, a server, a principal or an agent. Nothing is forwarded for it until a
-// person thaws it. Kept in gate.db, so that a restart thaws nothing; asked by the spine before every
+// person thaws it. Kept in gate.db, so that a restart thaws nothing; asked by the call path before every
 // call, and by the relay before every message.
 
 import type { DatabaseSync } from 'node:sqlite'

@@ -1,6 +1,6 @@
 // The policies in force, and how they change: what only tightens at once, what may loosen when a
 // person applies it, since an agent with a file tool could have written it; a broken document changes
-// nothing. What is in force is kept, so that a restart is no way around. Asked by the spine for every
+// nothing. What is in force is kept, so that a restart is no way around. Asked by the call path for every
 // call.
 
 import type { DatabaseSync } from 'node:sqlite'
@@ -205,7 +205,7 @@ export class Policies {
         'look at it once more',
       )
     const verdicts = this.#verdicts(waiting.compiled)
-    // On record before it holds.
+    // Recorded before it is in force.
     await this.#event('applied', waiting.compiled, waiting.loosens, by)
     if (this.#waiting !== waiting)
       throw new OperationError('the policy changed again', 'look once more')

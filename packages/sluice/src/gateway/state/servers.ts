@@ -122,7 +122,7 @@ export class Servers {
       throw new OperationError(`\`${name}\` was changed again`, 'look at it once more')
     checkStartable(pending)
     await this.#options.prepare(name, pending.config)
-    // On record before it can be started.
+    // Recorded before it can be started.
     await this.record({
       how: 'accepted',
       name,
@@ -136,7 +136,7 @@ export class Servers {
     return pending
   }
 
-  /** What a person has put into sluice.yaml by a command, which is on record and prepared. */
+  /** What a person has put into sluice.yaml by a command, which is recorded and prepared. */
   confirm(servers: ServersConfig, name: string): void {
     this.#broken = ''
     const config = getOwn(servers.servers, name)

@@ -60,7 +60,7 @@ export class TraceRecorder {
     return this.#writer !== undefined
   }
 
-  /** The start is on record before anything is recorded. */
+  /** The start is in the ledger before any call is traced. */
   async start({ by, forMs, keepMs, server, principal }: TraceRequest): Promise<TraceView> {
     if (this.#writer !== undefined || this.#isStarting)
       throw new OperationError(
@@ -148,7 +148,7 @@ export class TraceRecorder {
       .sort((one, other) => other.startedMs - one.startedMs)
   }
 
-  /** On record before anything is shown. */
+  /** In the ledger before anything is shown. */
   async read(id: string, by: string): Promise<ReadTraces> {
     this.#find(id)
     await this.#event('traces-export', { id, by })

@@ -1,5 +1,5 @@
 // What a server said, read strictly, and if that fails whose answer it would have been, so that
-// nobody waits for it. Used by the links to servers; the reader itself is wire's.
+// nobody waits for it. Used by the links to servers; the reader itself is in `protocol`.
 
 import type { JsonRpcMessage, RequestId } from '../../protocol/message.ts'
 import { readMessages } from '../../protocol/read-message.ts'

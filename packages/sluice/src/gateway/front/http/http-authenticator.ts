@@ -28,7 +28,7 @@ export class HttpAuthenticator {
     this.#options = options
   }
 
-  /** The caller; undefined if the request has been answered with why it is not let in. */
+  /** The caller; undefined if the request has been answered with the reason for the refusal. */
   caller(
     request: FrontRequest,
     reply: ResponseWriter,
