@@ -3,7 +3,6 @@
 
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { programFile, writeScript } from '../support/start-gate.ts'
 
 const CHILD = programFile('agents-crash')

@@ -4,7 +4,7 @@ import type {
   CallHistogram,
   OutcomeCounts,
 } from '../../../packages/sluice/src/admin/contract/contract.ts'
-import { WORDS } from './marks.tsx'
+import { OUTCOME_LABELS } from './marks.tsx'
 import type { PlotLine } from './plot.tsx'
 
 export function toLines({
@@ -25,7 +25,7 @@ export function toLines({
     const isKnown = recordsSinceMs !== null && atMs + intervalMs > recordsSinceMs
     counts.push(isKnown ? (byTime.get(atMs) ?? {}) : undefined)
   }
-  const lines = WORDS.map((word) => ({
+  const lines = OUTCOME_LABELS.map((word) => ({
     says: word,
     colour: `--${word}-line`,
     values: counts.map((one) => (one === undefined ? null : (one[word] ?? 0))),

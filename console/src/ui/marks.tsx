@@ -8,8 +8,7 @@ import {
 } from '../../../packages/sluice/src/core/outcome-label.ts'
 import { Icon } from './icons.tsx'
 
-export const WORDS = OUTCOME_LABELS
-export { type OutcomeLabel, toOutcomeLabel }
+export { OUTCOME_LABELS, type OutcomeLabel, toOutcomeLabel }
 
 const LABELS: Readonly<Record<OutcomeLabel, string>> = {
   allow: 'Allow',
@@ -18,6 +17,15 @@ const LABELS: Readonly<Record<OutcomeLabel, string>> = {
   hide: 'Hide',
   limited: 'Limited',
 }
+
+/** For fields that filter by it. */
+export const OUTCOME_CHOICES: readonly { value: OutcomeLabel; says: string }[] = [
+  { value: 'allow', says: 'Allowed' },
+  { value: 'ask', says: 'Held' },
+  { value: 'deny', says: 'Denied' },
+  { value: 'limited', says: 'Limited' },
+  { value: 'hide', says: 'Hidden' },
+]
 
 export function OutcomeBadge({
   word,

@@ -2,7 +2,7 @@
 
 import type { JSX } from 'react'
 import { Link } from './button.tsx'
-import { OutcomeBadge, type OutcomeLabel, WORDS } from './marks.tsx'
+import { OUTCOME_LABELS, OutcomeBadge, type OutcomeLabel } from './marks.tsx'
 import { TextLine } from './text.tsx'
 import { count, plural, short } from './words.ts'
 import './top-list.css'
@@ -83,5 +83,5 @@ function NotAllowed({ words }: { words: TopName['words'] }): JSX.Element | null 
 }
 
 function listWords(words: TopName['words']): (readonly [OutcomeLabel, number])[] {
-  return WORDS.map((word) => [word, words[word] ?? 0] as const).filter(([, n]) => n > 0)
+  return OUTCOME_LABELS.map((word) => [word, words[word] ?? 0] as const).filter(([, n]) => n > 0)
 }

@@ -5,6 +5,7 @@ import type { JSX } from 'react'
 import type {
   AgentMessage,
   AgentTurn,
+  CallAddress,
   CallRecord,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { pathTo } from '../../route.ts'
@@ -15,7 +16,6 @@ import { Empty } from '../../ui/page.tsx'
 import { LongText, UntrustedText } from '../../ui/text.tsx'
 import { clock, millis, money, nameRecord, short } from '../../ui/words.ts'
 import { useInbox } from '../approvals/inbox.ts'
-import type { CallAddress } from '../live/explained.tsx'
 
 type OpenCall = (call: CallAddress) => void
 

@@ -10,6 +10,7 @@ import { Button } from '../../ui/button.tsx'
 import { splitTool } from '../../ui/call-counts.ts'
 import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { OUTCOME_CHOICES } from '../../ui/marks.tsx'
 import { useNarrow } from '../../ui/narrow.ts'
 import { PERIODS } from '../../ui/periods.ts'
 import { chosenZone } from '../../zone.ts'
@@ -113,11 +114,7 @@ function OtherFilters({ filter, isSet }: { filter: CallFilter; isSet: boolean })
         onChange={(word) => setQuery({ word, action: '' })}
         choices={[
           { value: '', says: filter.action === '' ? 'All decisions' : filter.action },
-          { value: 'allow', says: 'Allowed' },
-          { value: 'ask', says: 'Held' },
-          { value: 'deny', says: 'Denied' },
-          { value: 'limited', says: 'Limited' },
-          { value: 'hide', says: 'Hidden' },
+          ...OUTCOME_CHOICES,
         ]}
       />
       <TimeRange since={filter.sinceMs} until={filter.untilMs} />

@@ -2,7 +2,10 @@
 // document, guardrails, limits, decision inputs, outcome.
 
 import { type JSX, lazy, type ReactNode, Suspense, useMemo, useRef, useState } from 'react'
-import type { CallExplanation } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import type {
+  CallAddress,
+  CallExplanation,
+} from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import {
   describeServerRequest,
   titleOfCall,
@@ -21,14 +24,6 @@ import { LongText, UntrustedText } from '../../ui/text.tsx'
 import { bytes, formatPointer, millis, moment, nameRecord, span } from '../../ui/words.ts'
 import type { NewRuleAction } from '../policy/rule-from-call.tsx'
 import './live.css'
-
-export interface CallAddress {
-  readonly callId: string
-  readonly session: string
-  readonly atMs: number
-  /** Its record, if known. */
-  readonly seq?: number | undefined
-}
 
 /** The call whose drawer is open, in the address: it can be linked to, and Back closes it. */
 export function useOpenCall(): {

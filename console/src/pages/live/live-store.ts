@@ -10,7 +10,7 @@ import type {
   OutcomeLabel,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { listen } from '../../stream.ts'
-import { WORDS } from '../../ui/marks.tsx'
+import { OUTCOME_LABELS } from '../../ui/marks.tsx'
 import type { TopName } from '../../ui/top-list.tsx'
 
 export const WINDOW_S = 300
@@ -259,9 +259,10 @@ export function computeFigures(
     times.push(at)
     const sums = { allow: 0, ask: 0, deny: 0, hide: 0, limited: 0 }
     for (const [of, counts] of seconds.get(at)?.words ?? [])
-      if (server === '' || of === server) for (const word of WORDS) sums[word] += counts[word]
+      if (server === '' || of === server)
+        for (const word of OUTCOME_LABELS) sums[word] += counts[word]
     const isKnown = at >= sinceS || seconds.has(at)
-    for (const word of WORDS) words[word].push(isKnown ? sums[word] : null)
+    for (const word of OUTCOME_LABELS) words[word].push(isKnown ? sums[word] : null)
   }
   const called = new Map<string, Partial<Record<OutcomeLabel, number>>>()
   for (const { server: of, tool, word, n } of tools.values()) {
@@ -271,7 +272,12 @@ export function computeFigures(
     counts[word] = (counts[word] ?? 0) + n
     called.set(name, counts)
   }
-  return { times, words, called: pickTop(called, WORDS), refused: pickTop(called, REFUSALS) }
+  return {
+    times,
+    words,
+    called: pickTop(called, OUTCOME_LABELS),
+    refused: pickTop(called, REFUSALS),
+  }
 }
 
 const REFUSALS: readonly OutcomeLabel[] = ['deny', 'limited', 'hide']

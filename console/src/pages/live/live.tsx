@@ -9,7 +9,12 @@ import { Button } from '../../ui/button.tsx'
 import { Chips, SelectField, TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { type RowOf, VirtualList } from '../../ui/long-list.tsx'
-import { OutcomeBadge, type OutcomeLabel, WORDS } from '../../ui/marks.tsx'
+import {
+  OUTCOME_CHOICES,
+  OUTCOME_LABELS,
+  OutcomeBadge,
+  type OutcomeLabel,
+} from '../../ui/marks.tsx'
 import { useNow } from '../../ui/now.ts'
 import { Empty, Loading, PageHead } from '../../ui/page.tsx'
 import { Plot } from '../../ui/plot.tsx'
@@ -28,14 +33,7 @@ import {
 import './live.css'
 
 const SHARES = [0.5, 0.95, 0.99] as const
-const CHOICES = [
-  { value: 'all', says: 'All' },
-  { value: 'allow', says: 'Allowed' },
-  { value: 'ask', says: 'Held' },
-  { value: 'deny', says: 'Denied' },
-  { value: 'limited', says: 'Limited' },
-  { value: 'hide', says: 'Hidden' },
-]
+const CHOICES = [{ value: 'all', says: 'All' }, ...OUTCOME_CHOICES]
 
 export function Live(): JSX.Element {
   const [store] = useState(() => new LiveStore())
@@ -62,7 +60,7 @@ export function Live(): JSX.Element {
   const lists = useMemo(() => computePercentiles(state, nowS, SHARES), [state, nowS])
   const byWord = useMemo(
     () =>
-      WORDS.map((word) => ({
+      OUTCOME_LABELS.map((word) => ({
         says: word,
         colour: `--${word}-line`,
         values: figures.words[word],
@@ -202,7 +200,7 @@ function Legend({
   return (
     <div className="plot-head">
       <h2 className="small-head">Calls</h2>
-      {WORDS.map((word) => (
+      {OUTCOME_LABELS.map((word) => (
         <span key={word} className="row small">
           <OutcomeBadge word={word} bare says={word} />{' '}
           <b className="num">{count(total(words[word]))}</b>

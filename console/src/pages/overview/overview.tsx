@@ -17,7 +17,7 @@ import { Link } from '../../ui/button.tsx'
 import { splitTool, toLines } from '../../ui/call-counts.ts'
 import { Chips } from '../../ui/fields.tsx'
 import { Icon, type IconName } from '../../ui/icons.tsx'
-import { OutcomeBadge, WORDS } from '../../ui/marks.tsx'
+import { OUTCOME_LABELS, OutcomeBadge } from '../../ui/marks.tsx'
 import { ErrorNotice, Loading, NotFollowed, Notice, PageHead } from '../../ui/page.tsx'
 import { PERIODS } from '../../ui/periods.ts'
 import { Plot } from '../../ui/plot.tsx'
@@ -191,7 +191,7 @@ function Card({
 
 function Figures({ data, range }: { data: OverviewData; range: string }): JSX.Element {
   const { sinceMs, untilMs, totals, before, behind, recordsSinceMs } = data
-  const hasBefore = WORDS.some((word) => (before[word] ?? 0) > 0)
+  const hasBefore = OUTCOME_LABELS.some((word) => (before[word] ?? 0) > 0)
   const { times, lines } = useMemo(() => toLines(data), [data])
   const agents = useResource<{ agents: ListedAgentView[] }>('/agents').value?.agents
   const tasks = useMemo(
@@ -211,7 +211,7 @@ function Figures({ data, range }: { data: OverviewData; range: string }): JSX.El
       <section ref={section} className="card" aria-label="Calls by decision">
         <div className="plot-head">
           <h2 className="small-head">Calls</h2>
-          {WORDS.map((word) => (
+          {OUTCOME_LABELS.map((word) => (
             <Link
               key={word}
               to={`${pathTo('ledger')}${formatQuery({ word, ...within })}`}

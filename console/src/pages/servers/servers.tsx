@@ -15,7 +15,7 @@ import { pathTo, setQuery, useRoute } from '../../route.ts'
 import { mayAct, useMe } from '../../session.ts'
 import { Button, Link } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { OutcomeBadge, WORDS } from '../../ui/marks.tsx'
+import { OUTCOME_LABELS, OutcomeBadge } from '../../ui/marks.tsx'
 import { ErrorNotice, Loading, Notice, PageHead } from '../../ui/page.tsx'
 import { TextLine, UntrustedText } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
@@ -165,10 +165,10 @@ function Server({
       </div>
       <ToolActions server={server} reload={reload} />
       <div className="row small" title="Calls since the gate started">
-        {WORDS.some((word) => (server.calls[word] ?? 0) > 0) && (
+        {OUTCOME_LABELS.some((word) => (server.calls[word] ?? 0) > 0) && (
           <span className="muted">since start</span>
         )}
-        {WORDS.filter((word) => (server.calls[word] ?? 0) > 0).map((word) => (
+        {OUTCOME_LABELS.filter((word) => (server.calls[word] ?? 0) > 0).map((word) => (
           <span key={word} className="row">
             <OutcomeBadge word={word} bare says={count(server.calls[word] ?? 0)} />
             <span className="visually-hidden">{word}</span>

@@ -7,7 +7,7 @@ import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/j
 import type { Shape, ShapeFields } from '@sluice/policy/document/shape'
 import { z } from 'zod'
 import { InputError, NotFoundError, OperationError } from '../core/operation-error.ts'
-import { hasRole, type Person } from '../core/person.ts'
+import { hasRole, NOBODY, type Person } from '../core/person.ts'
 import { readBody } from '../gateway/front/http/read-body.ts'
 import type { RelyingParty } from '../identity/people/passkeys.ts'
 import { checkInput } from '../operations/run-operation.ts'
@@ -39,15 +39,6 @@ interface EndpointRoute {
   readonly endpoints: Map<string, Endpoint>
 }
 
-/** For rows that anyone may ask. */
-const NOBODY: Person = {
-  name: '',
-  kind: 'person',
-  roles: [],
-  groups: [],
-  owns: [],
-  proof: 'client',
-}
 const HEADERS = {
   'content-type': 'application/json; charset=utf-8',
   'cache-control': 'no-store',

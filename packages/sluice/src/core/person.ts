@@ -24,6 +24,16 @@ export interface Person {
   readonly proof: ProofMethod
 }
 
+/** Stands for anyone who asks for what needs neither role nor proof. */
+export const NOBODY: Person = {
+  name: '',
+  kind: 'person',
+  roles: [],
+  groups: [],
+  owns: [],
+  proof: 'client',
+}
+
 /**
  * Sent with a request over the control socket: the PIN that a person typed at the terminal device,
  * and its owner if there are several.

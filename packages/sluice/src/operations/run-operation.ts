@@ -8,18 +8,8 @@ import { locateValue } from '@sluice/policy/document/locate-value'
 import { Problems } from '@sluice/policy/document/problem'
 import type { ShapeFields } from '@sluice/policy/document/shape'
 import { InputError } from '../core/operation-error.ts'
-import type { Person } from '../core/person.ts'
+import { NOBODY, type Person } from '../core/person.ts'
 import type { Operation, OperationParts, Proof } from './operation.ts'
-
-/** For operations that need no proof: the file mode of the socket is the check. */
-const NOBODY: Person = {
-  name: '',
-  kind: 'person',
-  roles: [],
-  groups: [],
-  owns: [],
-  proof: 'client',
-}
 
 /** `request` is a line of the socket: `{ do, proof, ...input }`. */
 export async function runOperation(
@@ -28,6 +18,7 @@ export async function runOperation(
   { do: _, proof, ...input }: JsonObject,
 ): Promise<JsonObject> {
   checkInput(row.input, input)
+  // Without proof the file mode of the socket is the check.
   const by = proofOf(row, input) === 'none' ? NOBODY : await prove(row, parts, input, proof)
   const confirm = parts.beginChange?.()
   const answer = await row.run(parts, input as never, { by, channel: 'terminal' })

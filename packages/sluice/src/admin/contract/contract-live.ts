@@ -65,3 +65,12 @@ export interface LiveSnapshot {
 export interface LiveRows {
   readonly rows: readonly LiveRow[]
 }
+
+/** Where a recorded call is found. */
+export interface CallAddress {
+  readonly callId: string
+  readonly session: string
+  readonly atMs: number
+  /** The number of its record, if that is known. */
+  readonly seq?: number | undefined
+}

@@ -36,13 +36,13 @@ import type {
   LedgerPage,
   PolicyDraft,
 } from '../contract/contract-console.ts'
-import type { LiveRows } from '../contract/contract-live.ts'
+import type { CallAddress, LiveRows } from '../contract/contract-live.ts'
 import type { CallHistogram, LedgerNames, Overview } from '../contract/contract-overview.ts'
 import { type CallContext, callRecord } from './call-views.ts'
 import { type NamesRequest, readHistogram, readNames, type WorkInParts } from './histogram.ts'
 import { readOverview } from './overview.ts'
 import { PolicyDrafts } from './policy-drafts.ts'
-import type { CallAddress, CallLookup, DraftRequest, ExportPageRequest } from './read-requests.ts'
+import type { CallLookup, DraftRequest, ExportPageRequest } from './read-requests.ts'
 import { findSearchPart } from './search-parts.ts'
 import type { TimeRange } from './time-range.ts'
 

@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { JsonObject } from '@sluice/policy/core/json'
-import { openGateStoreReadOnly } from '../../gateway/data/gate-store.ts'
+import { readGateStore } from '../../gateway/data/gate-store.ts'
 import { readFreezes } from '../../gateway/state/freezes.ts'
 import { People } from '../../identity/people/people.ts'
 import { toFreezeView } from '../../operations/freeze.ts'
@@ -29,12 +29,7 @@ export function peopleIn(data: string): JsonObject {
 
 function frozenIn(data: string) {
   try {
-    const store = openGateStoreReadOnly(data)
-    try {
-      return readFreezes(store)
-    } finally {
-      store.close()
-    }
+    return readGateStore(data, readFreezes)
   } catch (error) {
     if (error instanceof StoreError && error.code === 'STORE_MISSING') return []
     throw error

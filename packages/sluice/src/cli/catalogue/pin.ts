@@ -9,7 +9,7 @@ import { classify, classifyOwn } from '../../catalogue/classify/classify.ts'
 import { isOwnTool } from '../../catalogue/classify/own-tools.ts'
 import { type Pin, writeLock } from '../../catalogue/pins/lock-file.ts'
 import { pinOf } from '../../catalogue/pins/pin.ts'
-import { openGateStoreReadOnly } from '../../gateway/data/gate-store.ts'
+import { readGateStore } from '../../gateway/data/gate-store.ts'
 import { sha256 } from '../../gateway/tools/pins.ts'
 import { ACCEPT_PINS, acceptStored, HELD_PINS, REFUSE_PINS } from '../../operations/pins.ts'
 import { CliError } from '../../terminal/errors.ts'
@@ -161,21 +161,15 @@ function write(options: Options, output: Output): void {
 
 /** What the gate has accepted. */
 function keptPins(options: Options): Pin[] {
-  const store = openGateStoreReadOnly(findData(options).data)
-  try {
-    return store
-      .prepare('SELECT server, name, digest, category, risk FROM pins')
-      .all()
-      .map(({ server, name, digest, category, risk }) => ({
-        server: String(server),
-        name: String(name),
-        digest: String(digest),
-        category: category as Category,
-        risk: risk as Risk,
-      }))
-  } finally {
-    store.close()
-  }
+  const select = 'SELECT server, name, digest, category, risk FROM pins'
+  const rows = readGateStore(findData(options).data, (store) => store.prepare(select).all())
+  return rows.map(({ server, name, digest, category, risk }) => ({
+    server: String(server),
+    name: String(name),
+    digest: String(digest),
+    category: category as Category,
+    risk: risk as Risk,
+  }))
 }
 
 function pinsOf(file: string): Pin[] {

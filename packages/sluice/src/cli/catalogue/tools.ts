@@ -4,7 +4,7 @@
 import { writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { markOwnTool } from '../../catalogue/classify/own-tools.ts'
-import { openGateStoreReadOnly } from '../../gateway/data/gate-store.ts'
+import { readGateStore } from '../../gateway/data/gate-store.ts'
 import { readKeptTools } from '../../gateway/tools/stored-tools.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
@@ -55,14 +55,9 @@ export function addTools(program: Command, answer: SetExitCode): void {
 async function toolsOf(options: Options, output: Output): Promise<ListedTools> {
   if (options.seen !== true) return listConfiguredTools(loadConfig(options, output), output)
   const { data, builtin = [] } = findData(options)
-  const store = openGateStoreReadOnly(data)
-  try {
-    const tools = readKeptTools(store).map(({ definition }) => definition)
-    for (const tool of tools) if (builtin.includes(tool.server)) markOwnTool(tool)
-    return { tools, leftOut: [] }
-  } finally {
-    store.close()
-  }
+  const tools = readGateStore(data, readKeptTools).map(({ definition }) => definition)
+  for (const tool of tools) if (builtin.includes(tool.server)) markOwnTool(tool)
+  return { tools, leftOut: [] }
 }
 
 function write(file: string, text: string): void {

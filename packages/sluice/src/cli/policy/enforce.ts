@@ -8,7 +8,7 @@ import { compile } from '@sluice/policy/compile/compile'
 import type { JsonObject } from '@sluice/policy/core/json'
 import type { Command } from 'commander'
 import type { GateConfig } from '../../gateway/config/config.ts'
-import { openGateStoreReadOnly } from '../../gateway/data/gate-store.ts'
+import { readGateStore } from '../../gateway/data/gate-store.ts'
 import { removeObserveMode } from '../../gateway/state/observe-mode.ts'
 import { verdictChanges } from '../../gateway/state/verdict-changes.ts'
 import { readKeptTools } from '../../gateway/tools/stored-tools.ts'
@@ -123,12 +123,7 @@ function toolChanges(data: string, { name, file, before, after }: ObservedDocume
   const [old, now] = [before, after].map((text) => compile({ file, text }).policy)
   if (old === undefined || now === undefined) return []
   try {
-    const store = openGateStoreReadOnly(data)
-    try {
-      return verdictChanges(name, old, now, readKeptTools(store))
-    } finally {
-      store.close()
-    }
+    return verdictChanges(name, old, now, readGateStore(data, readKeptTools))
   } catch {
     return []
   }

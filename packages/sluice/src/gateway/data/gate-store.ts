@@ -134,3 +134,13 @@ export function openGateStore(directory: string): DatabaseSync {
 export function openGateStoreReadOnly(directory: string): DatabaseSync {
   return openReadOnly(gateFile(directory))
 }
+
+/** The same, closed after `read`. */
+export function readGateStore<T>(directory: string, read: (store: DatabaseSync) => T): T {
+  const store = openGateStoreReadOnly(directory)
+  try {
+    return read(store)
+  } finally {
+    store.close()
+  }
+}
