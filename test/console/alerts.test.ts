@@ -1,6 +1,6 @@
 // Alerts in a real browser, on a real gate: each kind is raised by its real cause, arrives at a webhook and
 // by mail, is listed on the overview with a link to the page where one acts, and is over when its cause is.
-// Of lost gates see test/cluster/lost-gate.test.ts. The stories follow each other.
+// Of several gates see test/cluster/alerts.test.ts. The stories follow each other.
 
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

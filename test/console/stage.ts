@@ -251,6 +251,18 @@ export async function ask(gate: RunningGate, request: Record<string, unknown>): 
   return askGate(gate.data, request as never)
 }
 
+/** What signs in a request to the API. */
+export async function getToken(gate: RunningGate): Promise<string> {
+  const { url } = await ask(gate, { do: 'console', proof: { name: 'ada', pin: PIN } })
+  const code = new URLSearchParams(new URL(String(url)).hash.slice(1)).get('code')
+  const response = await fetch(`${gate.url}/api/sign-in`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ code }),
+  })
+  return ((await response.json()) as { token: string }).token
+}
+
 /** A page signed in as a person, with a passkey where they may decide. */
 export async function signedIn(
   browser: Browser,

@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, onTestFinished, test } from 'vitest'
-import { addAda, ask, PIN } from '../console/stage.ts'
+import { addAda, getToken } from '../console/stage.ts'
 import { listAll, PlainClient, recordsOf } from '../support/plain-client.ts'
 import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
 
@@ -95,7 +95,7 @@ test('a redirect to an inner address is not followed', async () => {
   })
   const gate = await startOffice(hook.url, inner.port)
   await addAda(gate)
-  const token = await signIn(gate)
+  const token = await getToken(gate)
   const sendTest = async () => {
     const headers = { authorization: `Bearer ${token}` }
     const response = await fetch(`${gate.url}/api/alerts/test`, { method: 'POST', headers })
@@ -110,15 +110,4 @@ test('a redirect to an inner address is not followed', async () => {
 
 function notSent(gate: RunningGate): string[] {
   return gate.log.split('\n').filter((line) => line.includes('an alert was not sent'))
-}
-
-async function signIn(gate: RunningGate): Promise<string> {
-  const { url } = await ask(gate, { do: 'console', proof: { name: 'ada', pin: PIN } })
-  const code = new URLSearchParams(new URL(String(url)).hash.slice(1)).get('code')
-  const response = await fetch(`${gate.url}/api/sign-in`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ code }),
-  })
-  return ((await response.json()) as { token: string }).token
 }

@@ -3,6 +3,7 @@
 import type { JSX } from 'react'
 import type { SentAlertView } from '../../../packages/sluice/src/admin/contract/contract.ts'
 import { Link } from './button.tsx'
+import { Notice } from './page.tsx'
 import { UntrustedText } from './text.tsx'
 import { duration } from './words.ts'
 import './alert-list.css'
@@ -47,6 +48,15 @@ function State({
   overAtMs,
 }: Pick<SentAlertView, 'state' | 'atMs' | 'overAtMs'>): JSX.Element | null {
   if (state === 'ongoing') return <span className="mark ask">ongoing</span>
+  if (state === 'unknown') return <span className="muted">open when its gate was lost</span>
   if (overAtMs === null) return null
   return <span className="muted">over after {duration(overAtMs - atMs)}</span>
+}
+
+export function AlertsMissing(): JSX.Element {
+  return (
+    <Notice kind="bad">
+      The shared store does not answer: alerts of other gates may be missing here.
+    </Notice>
+  )
 }

@@ -6,7 +6,7 @@ import type {
   SentAlertView,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { useResource } from '../../resource.ts'
-import { AlertList } from '../../ui/alert-list.tsx'
+import { AlertList, AlertsMissing } from '../../ui/alert-list.tsx'
 import { Link } from '../../ui/button.tsx'
 import { ago } from '../../ui/words.ts'
 
@@ -17,10 +17,10 @@ const SHOWN_MS = 24 * 3_600_000
 export function RecentAlerts({ everyMs }: { everyMs: number }): JSX.Element | null {
   const { value } = useResource<AlertsView>('/alerts', everyMs)
   const nowMs = Date.now()
-  const recent = (value?.alerts?.sent ?? []).filter(
+  const recent = (value?.sent ?? []).filter(
     (one) => one.kind !== 'test' && (isOngoing(one) || one.atMs > nowMs - SHOWN_MS),
   )
-  if (recent.length === 0) return null
+  if (recent.length === 0 && value?.isComplete !== false) return null
   const ongoing = recent.filter(isOngoing)
   const others = recent.filter((one) => !isOngoing(one))
   const shown = [...ongoing, ...others.slice(0, SHOWN)]
@@ -32,6 +32,7 @@ export function RecentAlerts({ everyMs }: { everyMs: number }): JSX.Element | nu
           <Link to="/settings?section=alerts">All {recent.length}</Link>
         )}
       </div>
+      {value?.isComplete === false && <AlertsMissing />}
       <AlertList alerts={shown} when={(atMs) => ago(atMs, nowMs)} />
     </section>
   )

@@ -10,7 +10,7 @@ import type {
 import { post } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { mayAct, useMe } from '../../session.ts'
-import { AlertList } from '../../ui/alert-list.tsx'
+import { AlertList, AlertsMissing } from '../../ui/alert-list.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/page.tsx'
 import { useSection } from '../../ui/section.ts'
@@ -40,7 +40,7 @@ export function AlertSettings(): JSX.Element | null {
   const me = useMe()
   const section = useSection<HTMLElement>('alerts', value !== undefined)
   if (value === undefined) return null
-  const { alerts } = value
+  const { alerts, sent, isComplete } = value
   const test = () => {
     setBusy(true)
     post<AlertTest>('/alerts/test')
@@ -62,8 +62,8 @@ export function AlertSettings(): JSX.Element | null {
       </div>
       {alerts === null ? (
         <p className="muted">
-          None are sent. Write <code>alerts: {'{}'}</code> in sluice.yaml, with a webhook or e-mail
-          under <code>approvals</code>.
+          This gate sends none. Write <code>alerts: {'{}'}</code> in sluice.yaml, with a webhook or
+          e-mail under <code>approvals</code>.
         </p>
       ) : (
         <>
@@ -79,9 +79,10 @@ export function AlertSettings(): JSX.Element | null {
               </Notice>
             ))}
           </div>
-          {alerts.sent.length > 0 && <SentAlerts sent={alerts.sent} />}
         </>
       )}
+      {!isComplete && <AlertsMissing />}
+      {sent.length > 0 && <SentAlerts sent={sent} />}
     </section>
   )
 }

@@ -29,6 +29,8 @@ export interface Alert {
 export interface SentAlert extends Alert {
   /** The same in both messages. */
   readonly id: string
+  /** The gate that noticed it; empty if there is only one. */
+  readonly gate: string
   readonly atMs: number
   /** Alerts of the same kind that were not sent since the last one. */
   readonly suppressed: number

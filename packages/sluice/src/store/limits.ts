@@ -130,3 +130,12 @@ export const LEASE_LOOK_MS = 100
 export const CLOCK_SKEW_MS_MAX = 30_000
 /** How long after its admission was requested a call may be sent. A later one is not sent. */
 export const SENT_WITHIN_MS = 2_000
+/** Alerts that a store keeps: so many that are ongoing, and so many others. */
+export const ALERTS_KEPT = 50
+/** Messages of other gates that a gate takes over at a time. */
+export const ALERTS_TAKEN_MAX = 10
+/**
+ * How long a gate may take to send an alert that it has claimed. Then another gate sends it: the first was
+ * killed, or is suspended and may send it too.
+ */
+export const ALERT_CLAIM_MS = 30_000

@@ -81,8 +81,9 @@ export interface LimitsView {
   readonly count: number
 }
 
-/** `GET /api/alerts`: null if the configuration has no `alerts`. */
+/** `GET /api/alerts`. */
 export interface AlertsView {
+  /** What this gate sends alerts for; null if its configuration has no `alerts`. */
   readonly alerts: {
     readonly on: readonly string[]
     readonly channels: readonly string[]
@@ -90,21 +91,25 @@ export interface AlertsView {
     readonly denialsPercent: number
     readonly limitPercent: number
     readonly verifyMs: number
-    /** The newest first. */
-    readonly sent: readonly SentAlertView[]
   } | null
+  /** Of all gates that share a store, the newest first. */
+  readonly sent: readonly SentAlertView[]
+  /** False if the shared store does not answer: alerts of other gates may be missing. */
+  readonly isComplete: boolean
 }
 
 export interface SentAlertView {
   readonly id: string
+  /** The gate that noticed it; empty if there is only one. */
+  readonly gate: string
   readonly atMs: number
   readonly kind: string
   readonly title: string
   readonly facts: readonly { readonly name: string; readonly value: string }[]
   /** Of the console, where one acts on it. */
   readonly page: string
-  /** `past`: it has happened, and does not end. */
-  readonly state: 'ongoing' | 'over' | 'past'
+  /** `past`: it has happened, and does not end. `unknown`: it had not ended when its gate was lost. */
+  readonly state: 'ongoing' | 'over' | 'past' | 'unknown'
   readonly overAtMs: number | null
   /** Channels that did not take it. */
   readonly undelivered: readonly string[]

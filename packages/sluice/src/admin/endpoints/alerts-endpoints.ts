@@ -1,9 +1,10 @@
 // Alerts and limits for the console: what is watched, what was sent, a test message, and how full limits
 // are. The engine is in the gate (gateway/alerts).
 
-import { isOngoing, type ListedAlert } from '../../gateway/alerts/alerts.ts'
+import type { AlertList } from '../../gateway/alerts/alerts.ts'
 import { describeLimitKey } from '../../gateway/alerts/describe-limit.ts'
 import { LIMITS_SHOWN_MAX } from '../../gateway/alerts/limits.ts'
+import { isOngoing, type ListedAlert, listStored } from '../../gateway/alerts/stored-alerts.ts'
 import { clockNow } from '../../gateway/start/open-alerts.ts'
 import type { AdminParts } from '../../gateway/start/run-admin.ts'
 import type {
@@ -17,16 +18,24 @@ import { ApiError } from '../http/errors.ts'
 
 export function alertsEndpoints({
   alerts,
+  alertRows,
   limits,
-}: Pick<AdminParts, 'alerts' | 'limits'>): Endpoint[] {
+}: Pick<AdminParts, 'alerts' | 'alertRows' | 'limits'>): Endpoint[] {
+  /** A gate that sends none lists those of the others. */
+  const list = (): Promise<AlertList> =>
+    alerts?.list() ??
+    listStored(alertRows).then(
+      (stored) => ({ alerts: stored, isComplete: true }),
+      () => ({ alerts: [], isComplete: false }),
+    )
   return [
     endpoint({
       method: 'GET',
       path: '/api/limits',
       role: 'viewer',
       summary: 'how full the limits of the policy are, the fullest first (LimitsView)',
-      handle: (): LimitsView => {
-        const all = limits.list(clockNow())
+      handle: async (): Promise<LimitsView> => {
+        const all = await limits.list(clockNow())
         const shown = all.slice(0, LIMITS_SHOWN_MAX).map(({ key, ...rest }) => ({
           ...describeLimitKey(key),
           ...rest,
@@ -38,16 +47,11 @@ export function alertsEndpoints({
       method: 'GET',
       path: '/api/alerts',
       role: 'viewer',
-      summary: 'what alerts are sent for, and the last ones (AlertsView)',
-      handle: (): AlertsView => ({
-        alerts:
-          alerts === undefined
-            ? null
-            : {
-                ...alerts.config,
-                sent: alerts.sent.map(toView),
-              },
-      }),
+      summary: 'what alerts are sent for, and the last ones of all gates (AlertsView)',
+      handle: async (): Promise<AlertsView> => {
+        const { alerts: sent, isComplete } = await list()
+        return { alerts: alerts?.config ?? null, sent: sent.map(toView), isComplete }
+      },
     }),
     endpoint({
       method: 'POST',
@@ -68,7 +72,14 @@ export function alertsEndpoints({
 }
 
 function toView(alert: ListedAlert): SentAlertView {
-  const { id, atMs, kind, title, facts, page, overAtMs = null, undelivered } = alert
-  const state = overAtMs !== null ? 'over' : isOngoing(alert) ? 'ongoing' : 'past'
-  return { id, atMs, kind, title, facts, page, state, overAtMs, undelivered }
+  const { id, gate, atMs, kind, title, facts, page, overAtMs = null, undelivered } = alert
+  const state = stateOf(alert)
+  return { id, gate, atMs, kind, title, facts, page, state, overAtMs, undelivered }
+}
+
+function stateOf(alert: ListedAlert): SentAlertView['state'] {
+  if (alert.overAtMs !== undefined) return 'over'
+  if (!isOngoing(alert)) return 'past'
+  // Nobody else sees whether it still is.
+  return alert.isShared || alert.isGateLive !== false ? 'ongoing' : 'unknown'
 }

@@ -1,95 +1,54 @@
-import { parseDecimal } from '@sluice/policy/core/decimal'
-import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
-import { expect, onTestFinished, test } from 'vitest'
-import { scratchDirectory } from '../../../../../test/support/scratch.ts'
+import { expect, test } from 'vitest'
 import { buildAlertBody, composeAlertMail } from '../../approvals/channels/alert-message.ts'
-import { ALERT_KINDS, type Alert, type SentAlert } from '../../core/alert.ts'
-import type { AdmissionStore } from '../../store/admission.ts'
-import { openGateStore } from '../data/gate-store.ts'
-import { Meter } from '../metrics/meter.ts'
-import type { PendingDefinition } from '../tools/pins.ts'
-import { Alerts, type ListedAlert } from './alerts.ts'
-import { describeLimitKey, nameCounterOwner } from './describe-limit.ts'
-import { ALERTS_KEPT, LIMITS_LOOKED_MAX } from './limits.ts'
-import { LimitsInUse } from './limits-in-use.ts'
-import { listNames } from './list-names.ts'
-import { StoredAlerts } from './stored-alerts.ts'
-import { GateWatch, type WatchedGate } from './watch-gate.ts'
-
-const config = {
-  on: [...ALERT_KINDS],
-  channels: ['webhook' as const],
-  everyMs: 60_000,
-  denialsPercent: 50,
-  limitPercent: 80,
-  verifyMs: 86_400_000,
-}
+import type { SentAlert } from '../../core/alert.ts'
+import type { AlertRows } from '../../store/alert-rows.ts'
+import type { AlertSubjects } from './alerts.ts'
+import { alertOf, listed, openOutbox, openRows } from './outbox.test-support.ts'
 
 /** A name that drives a terminal, a chat and a mail program where it is not escaped. */
 const HOSTILE =
   '\u001b[2J<!channel> <https://evil.example|Approve> [x](https://evil.example) <img src=x>'
 
-function alertOf(kind: Alert['kind'], title = 'something'): Alert {
-  return { kind, title, facts: [{ name: 'Server', value: 'office' }], page: '/servers' }
-}
-
-interface Outbox {
-  readonly alerts: Alerts
-  readonly sent: SentAlert[]
-  readonly events: { readonly detail: object }[]
-  readonly faults: unknown[]
-  nowMs: number
-}
-
-function openOutbox({
-  on = [...ALERT_KINDS] as string[],
-  fails = false,
-  stored = [] as ListedAlert[],
-  onSave = (_: readonly ListedAlert[]) => {},
-} = {}): Outbox {
-  const [sent, events, faults]: [SentAlert[], { detail: object }[], unknown[]] = [[], [], []]
-  const email = { channel: 'email', alert: () => Promise.reject(new Error('refused')) }
-  const webhook = { channel: 'webhook', alert: async (alert: SentAlert) => void sent.push(alert) }
-  const outbox = { sent, events, faults, nowMs: 1_000 }
-  const alerts = new Alerts({
-    config: { ...config, on },
-    channels: fails ? [webhook, email] : [webhook],
-    ledger: { event: async (event: { detail: object }) => void events.push(event) } as never,
-    stored: { load: () => stored, save: (_, kept) => void onSave(kept) },
-    log: (_level, message, fields) => void faults.push([message, fields]),
-    nowMs: () => outbox.nowMs,
-    base: () => 'http://localhost:7433',
+/** Reports that a server fails. */
+function failing(subjects: readonly string[], isShared = false): AlertSubjects {
+  const describe = (fresh: readonly string[]) => ({
+    ...alertOf('server', `${fresh.join(' and ')} fail`),
+    overTitle: 'All answer again',
   })
-  return Object.assign(outbox, { alerts })
+  return { kind: 'server', subjects, isShared, describe }
 }
 
-test('at most one alert of a kind is sent in a while; the last of the others follows with their number', () => {
+const soon = () => new Promise((resolve) => setTimeout(resolve, 5))
+
+test('at most one alert of a kind is sent in a while; the last of the others follows with their number', async () => {
   const outbox = openOutbox({ on: ['injection', 'ledger'] })
   const { alerts, sent, events } = outbox
   for (let at = 0; at < 10_000; at++) alerts.raise(alertOf('injection', `answer ${at}`))
   alerts.raise(alertOf('ledger'))
   // Not wanted.
-  expect(alerts.raise(alertOf('denials'))).toBe(false)
+  alerts.raise(alertOf('denials'))
+  expect(await alerts.report(failing(['a']))).toBe(false)
   outbox.nowMs += 59_999
-  alerts.flush()
+  await alerts.refresh()
   expect(sent.map(({ title, suppressed }) => [title, suppressed])).toEqual([
     ['answer 0', 0],
     ['something', 0],
   ])
   outbox.nowMs += 1
-  alerts.flush()
-  alerts.flush()
+  await alerts.refresh()
+  await alerts.refresh()
   expect(sent).toHaveLength(3)
   const url = 'http://localhost:7433/servers'
   expect(sent.at(-1)).toMatchObject({ title: 'answer 9999', suppressed: 9_998, url })
   // It counts as one: the next may come after another while.
-  expect(alerts.raise(alertOf('injection'))).toBe(false)
-  expect([events.length, alerts.sent.length]).toEqual([3, 3])
+  alerts.raise(alertOf('injection'))
+  expect([events.length, (await listed(outbox)).length]).toEqual([3, 3])
 })
 
 test('a channel that fails is named beside the alert, and a test says why', async () => {
-  const { alerts, faults } = openOutbox({ fails: true })
-  alerts.raise(alertOf('server'))
+  const outbox = openOutbox({ fails: true })
+  const { alerts, faults } = outbox
+  await alerts.report(failing(['a']))
   // A test is sent whenever it is asked for.
   for (let at = 0; at < 2; at++)
     expect(await alerts.test('ann')).toEqual([
@@ -100,76 +59,142 @@ test('a channel that fails is named beside the alert, and a test says why', asyn
     'an alert was not sent',
     { channel: 'email', kind: 'server', why: 'refused' },
   ])
-  expect(alerts.sent.map(({ undelivered }) => undelivered)).toEqual([
-    ['email'],
-    ['email'],
-    ['email'],
-  ])
+  const undelivered = (await listed(outbox)).map((alert) => alert.undelivered)
+  expect(undelivered).toEqual([['email'], ['email'], ['email']])
 })
 
-test('an alert is over when none of its subjects is so any more, and a message with its id says so', () => {
+test('an alert is over when none of its subjects is so any more, and a message with its id says so', async () => {
   const outbox = openOutbox()
   const { alerts, sent, events } = outbox
-  const failing = { ...alertOf('server'), subjects: ['a', 'b'], overTitle: 'Both answer again' }
-  expect(alerts.raise(failing)).toBe(true)
-  alerts.raise({ ...alertOf('tools'), subjects: ['t'] })
+  expect(await alerts.report(failing(['a', 'b']))).toBe(true)
+  await alerts.report({
+    ...failing(['t']),
+    kind: 'tools',
+    describe: () => alertOf('tools', 'A server has a new tool'),
+  })
   outbox.nowMs += 5_000
-  alerts.settle('server', new Set(['b', 'c']))
-  alerts.settle('tools', new Set())
-  expect(alerts.sent.map(({ kind, overAtMs }) => [kind, overAtMs])).toEqual([
+  await alerts.settle('server', (one) => one === 'a')
+  await alerts.settle('tools', () => true)
+  expect((await listed(outbox)).map(({ kind, overAtMs }) => [kind, overAtMs])).toEqual([
     ['tools', 6_000],
     ['server', undefined],
   ])
   // A person saw the tools: nobody else has to be told.
   expect(sent).toHaveLength(2)
-  alerts.settle('server', new Set(['c']))
-  alerts.settle('server', new Set(['c']))
+  await alerts.settle('server', () => true)
+  await alerts.settle('server', () => true)
   expect(sent).toHaveLength(3)
-  expect(sent[2]).toMatchObject({
-    id: sent[0]?.id,
-    title: 'Both answer again',
-    atMs: 1_000,
-    overAtMs: 6_000,
-  })
-  expect(events.at(-1)?.detail).toMatchObject({ how: 'over', title: 'Both answer again' })
-  expect(alerts.sent[1]?.title).toBe('something')
+  const { id } = sent[0] as SentAlert
+  const over = { id, title: 'All answer again', atMs: 1_000, overAtMs: 6_000 }
+  expect(sent[2]).toMatchObject(over)
+  expect(events.at(-1)?.detail).toMatchObject({ how: 'over', title: 'All answer again' })
+  expect((await listed(outbox))[1]?.title).toBe('a and b fail')
 })
 
-test('after a restart alerts are listed, none is sent sooner, and nothing is said to be over', () => {
-  const store = openGateStore(scratchDirectory())
-  onTestFinished(() => store.close())
-  const stored = new StoredAlerts(store)
-  const before = openOutbox({ onSave: (kept) => kept[0] && stored.save(kept[0], kept) })
-  before.alerts.raise({ ...alertOf('server'), subjects: ['a'], overTitle: 'It answers again' })
-  const after = openOutbox({ stored: stored.load() })
-  expect(after.alerts.sent).toMatchObject([{ kind: 'server', id: before.alerts.sent[0]?.id }])
-  after.alerts.settle('server', new Set())
-  expect(after.alerts.raise({ ...alertOf('server'), subjects: ['b'] })).toBe(false)
+test('a restart leaves alerts open: none is told again, and each is over when that is known', async () => {
+  const rows = openRows()
+  const before = openOutbox({ rows })
+  await before.alerts.report(failing(['a']))
+  await soon()
+  const after = openOutbox({ rows })
+  await after.alerts.refresh()
+  expect(after.alerts.ongoing('server')).toMatchObject([
+    { id: before.sent[0]?.id, subjects: ['a'] },
+  ])
+  // Too soon for another one of the kind, as before the restart.
+  expect(await after.alerts.report(failing(['b']))).toBe(false)
   after.nowMs += 60_000
-  expect(after.alerts.raise({ ...alertOf('server'), subjects: ['b'] })).toBe(true)
-  expect(after.sent).toHaveLength(1)
+  // What is told already is not told again.
+  expect(await after.alerts.report(failing(['a']))).toBe(true)
+  expect(after.sent).toEqual([])
+  expect(await after.alerts.report(failing(['a', 'b']))).toBe(true)
+  expect(after.sent).toMatchObject([{ title: 'b fail' }])
+  await after.alerts.settle('server', (one) => one === 'a')
+  expect(after.sent[1]).toMatchObject({ id: before.sent[0]?.id, title: 'All answer again' })
 })
 
-test('a disk that is full keeps no alert from being sent', () => {
-  const full = () => {
-    throw new Error('the disk is full')
-  }
-  const { alerts, sent, faults } = openOutbox({ onSave: full })
-  alerts.raise(alertOf('ledger'))
-  expect(sent).toHaveLength(1)
-  expect(faults).toEqual([['an alert was not stored', { why: 'the disk is full' }]])
+test('a message that was claimed and not sent, because the gate was killed, is sent after the restart', async () => {
+  const rows = openRows()
+  const killed = openOutbox({ rows, send: () => new Promise(() => {}) })
+  await killed.alerts.report(failing(['a']))
+  killed.alerts.raise(alertOf('injection', 'an answer'))
+  await killed.alerts.refresh()
+  expect(killed.sent).toEqual([])
+  const after = openOutbox({ rows })
+  await after.alerts.refresh()
+  await after.alerts.refresh()
+  expect(after.sent.map(({ title }) => title).sort()).toEqual(['a fail', 'an answer'])
 })
 
-test('as many alerts are kept as there is room for, those that are ongoing last', () => {
-  const outbox = openOutbox()
-  const { alerts } = outbox
-  alerts.raise({ ...alertOf('server'), subjects: ['a'] })
-  for (let at = 0; at < 2 * ALERTS_KEPT; at++) {
-    outbox.nowMs += 60_000
-    alerts.raise(alertOf('injection'))
+test('of two gates that see the same one tells, and each tells what it sees alone', async () => {
+  const rows = openRows()
+  const [north, south] = [openOutbox({ rows, gate: 'north' }), openOutbox({ rows, gate: 'south' })]
+  const titles = () => [north, south].map(({ sent }) => sent.map(({ title }) => title))
+  const both = [north.alerts, south.alerts]
+  const shared = failing(['x', 'y'], true)
+  expect(await Promise.all(both.map((one) => one.report(shared)))).toEqual([true, true])
+  expect(titles().flat()).toEqual(['x and y fail'])
+  for (const outbox of [north, south]) outbox.nowMs += 60_000
+  for (const one of both) await one.refresh()
+  await south.alerts.report(failing(['y', 'z'], true))
+  expect(titles().flat()).toEqual(['x and y fail', 'z fail'])
+  // Also what the other has told counts for `every`.
+  await north.alerts.refresh()
+  expect(await north.alerts.report(failing(['w'], true))).toBe(false)
+  await Promise.all(both.map((one) => one.settle('server', () => true)))
+  expect(
+    titles()
+      .flat()
+      .filter((title) => title === 'All answer again'),
+  ).toHaveLength(2)
+  expect(await listed(north)).toEqual(await listed(south))
+
+  for (const outbox of [north, south]) outbox.nowMs += 60_000
+  for (const [at, one] of both.entries())
+    expect(await one.report(failing([`own ${at}`]))).toBe(true)
+  await south.alerts.refresh()
+  // Nobody but its gate knows when it is over.
+  await south.alerts.settle('server', () => true)
+  expect((await listed(south)).filter((one) => one.overAtMs === undefined)).toMatchObject([
+    { gate: 'north' },
+  ])
+})
+
+test('if the store does not answer an alert is sent as ever, and stored when it does', async () => {
+  const rows = openRows()
+  let isGone = true
+  const fail = () => {
+    if (isGone) throw new Error('the disk is full')
   }
-  expect(alerts.sent).toHaveLength(ALERTS_KEPT)
-  expect(alerts.sent.at(-1)?.kind).toBe('server')
+  const flaky = new Proxy(rows, {
+    get: (target, name: keyof AlertRows) => async (one: never, other: never) => {
+      fail()
+      return target[name](one, other)
+    },
+  })
+  const outbox = openOutbox({ rows: flaky, gate: 'north' })
+  const { alerts, sent, faults } = outbox
+  await expect(alerts.refresh()).rejects.toThrow('the disk is full')
+  await alerts.report(failing(['a'], true))
+  alerts.raise(alertOf('injection', 'an answer'))
+  await soon()
+  expect(sent.map(({ title }) => title)).toEqual(['a fail', 'an answer'])
+  expect(faults).toContainEqual([
+    'an alert was not stored',
+    { kind: 'server', why: 'the disk is full' },
+  ])
+  expect(await alerts.list()).toMatchObject({ isComplete: false, alerts: [{}, {}] })
+  await alerts.settle('server', () => true)
+  await soon()
+  expect(sent.at(-1)?.title).toBe('All answer again')
+  isGone = false
+  await alerts.refresh()
+  expect(await alerts.list()).toMatchObject({
+    isComplete: true,
+    alerts: [{ kind: 'injection' }, { kind: 'server', overAtMs: 1_000 }],
+  })
+  await alerts.refresh()
+  expect(sent).toHaveLength(3)
 })
 
 test('a message has no links and no hidden text that a server could have written', () => {
@@ -177,6 +202,7 @@ test('a message has no links and no hidden text that a server could have written
     ...alertOf('definition', 'A tool definition has changed'),
     facts: [{ name: 'Tools', value: `x\u202E ${HOSTILE}\n> At: never` }],
     id: 'a',
+    gate: '',
     atMs: 0,
     suppressed: 2,
     url: 'http://localhost:7433/servers',
@@ -212,168 +238,4 @@ test('a message has no links and no hidden text that a server could have written
     overAt: '1970-01-01T00:01:00.000Z',
   })
   expect(composeAlertMail(over).text).toContain('> Until: 1970-01-01T00:01:00.000Z')
-})
-
-test('what is new since the last look is told, once, and again when it is over', async () => {
-  const outbox = openOutbox()
-  const { alerts, sent } = outbox
-  const meter = new Meter()
-  const state = { failing: ['c'], held: ['d0'], tools: ['old'], limits: [] as string[] }
-  let [ledger, isLive]: ['writing' | 'reserve', boolean] = ['writing', true]
-  const problems: string[] = []
-  const gate: WatchedGate = {
-    config,
-    alerts,
-    meter,
-    servers: () => ['a', 'b', 'c'],
-    notes: {
-      failureOf: (name) =>
-        state.failing.includes(name) ? ({ message: 'secret' } as never) : undefined,
-    },
-    held: () =>
-      state.held.map(
-        (digest) =>
-          ({
-            digest,
-            tool: { definition: { server: 's', name: digest } },
-          }) as unknown as PendingDefinition,
-      ),
-    newTools: () => state.tools.map((name) => ({ server: 's', name, atMs: 1 })),
-    limits: () =>
-      state.limits.map((whose) => ({
-        key: `/tools/a~1b|rate|1|principal|3:${whose}`,
-        kind: 'rate',
-        windowMs: 1,
-        used: '8',
-        max: '10',
-        share: 0.8,
-      })),
-    ledgerState: () => ledger,
-    verified: () => ({ problems }),
-    gates: async () => [
-      { name: 'g1', isLive: false, state: 'ready' } as never,
-      { name: 'g2', isLive, state: 'ready' } as never,
-      { name: 'g3', isLive, state: isLive ? 'ready' : 'stopped' } as never,
-    ],
-  }
-  const watch = new GateWatch(gate)
-  state.failing = []
-  await watch.look()
-  expect(sent).toEqual([])
-  for (let at = 0; at < 30; at++) meter.decision('a', 't', at < 12 ? 'allow' : 'deny', 'X')
-  Object.assign(state, { failing: ['b'], held: ['d0', 'd1'], tools: ['old', 'x, s/y'] })
-  state.limits = ['ann']
-  ledger = 'reserve'
-  isLive = false
-  await watch.look()
-  const inWords = () =>
-    sent.map(({ kind, page, facts }) => [kind, page, ...facts.map(({ value }) => value)])
-  expect(inWords()).toEqual([
-    ['denials', '/overview?range=1h&section=calls', '18 of 30 calls in 5 minutes', 'a/t (18)'],
-    ['limit', '/overview?section=limits', '8 of 10, ann'],
-    ['server', '/servers/b', 'b'],
-    ['definition', '/servers/s?section=definitions', 's/d1'],
-    ['tools', '/servers/s?show=new', '"s/x, s/y"'],
-    ['ledger', '/settings?section=data', 'the disk is full'],
-    ['gate', '/settings?section=data', 'g2'],
-  ])
-  expect(JSON.stringify(sent)).not.toContain('secret')
-  // Within `every`: told later, together.
-  state.failing = ['a', 'b', 'c']
-  await watch.look()
-  await watch.look()
-  expect(sent).toHaveLength(7)
-  outbox.nowMs += 60_000
-  await watch.look()
-  await watch.look()
-  expect(inWords().slice(7)).toEqual([['server', '/servers', 'a, c']])
-  expect(sent.at(-1)).toMatchObject({ title: '2 servers are failing', suppressed: 0 })
-  for (let at = 0; at < 30; at++) meter.decision('a', 't', 'allow', '')
-  Object.assign(state, { failing: ['c'], held: ['d0'], tools: [], limits: [] })
-  ledger = 'writing'
-  isLive = true
-  await watch.look()
-  expect(sent.slice(8).map(({ title }) => title)).toEqual([
-    'Few calls are denied again',
-    'The limit has room again',
-    'The server is no longer failing',
-    'Calls are recorded again',
-    'The gate is back',
-  ])
-  expect(alerts.sent.filter(({ overAtMs }) => overAtMs === undefined)).toMatchObject([
-    { kind: 'server', subjects: ['a', 'c'] },
-  ])
-  problems.push('record 1 was edited, or its hash')
-  await watch.look()
-  expect(sent.at(-1)?.title).toBe('The chain of the ledger does not verify')
-})
-
-test('names of an alert are few and short, and none passes for two', () => {
-  expect(listNames(['a/b', 'x, a/c', 'y\n> At: never'])).toBe('a/b, "x, a/c", "y\\n> At: never"')
-  const many = listNames(Array.from({ length: 5_000 }, (_, at) => `${at}${'n'.repeat(2_000)}`))
-  expect(many.length).toBeLessThan(1_500)
-  expect(many).toMatch(/n… and 4990 more$/)
-})
-
-test('limits in use are what the counters say, the fullest first', async () => {
-  const counters = new MemoryCounters()
-  const store = {
-    usage: counters,
-    refund: async () => {},
-    admit: async (batch: readonly { charges: never; now: never }[]) =>
-      batch.map(({ charges, now }) => counters.consume(charges, now)),
-  } as unknown as AdmissionStore<never>
-  const limits = new LimitsInUse()
-  const now = { wallMs: 0, monotonicMs: 1_000 }
-  const charge = (key: string, amount: string, max: string) => ({
-    key,
-    kind: 'rate' as const,
-    windowMs: 60_000,
-    amount: parseDecimal(amount),
-    max: parseDecimal(max),
-  })
-  const admit = limits.watch(store).admit
-  const charges = [
-    charge('a|rate|1|principal|3:ann', '1', '4'),
-    charge('b|rate|1|everyone|0:', '9.5', '10'),
-  ]
-  await admit([{ mode: 'charge', charges, now } as never])
-  await admit([{ mode: 'probe', charges: [charge('c', '1', '1')], now } as never])
-  expect(limits.list(now).map(({ key, used, max, share }) => [key, used, max, share])).toEqual([
-    ['b|rate|1|everyone|0:', '9.5', '10', 0.95],
-    ['a|rate|1|principal|3:ann', '1', '4', 0.25],
-  ])
-  const nearlyFull = (at = now) => limits.listNearlyFull(0.8, at).map(({ key }) => key)
-  expect(nearlyFull()).toEqual(['b|rate|1|everyone|0:'])
-  // Also when nothing more is charged to it; until its window has passed.
-  expect(nearlyFull()).toEqual(['b|rate|1|everyone|0:'])
-  const later = { wallMs: 0, monotonicMs: 100_000 }
-  expect([limits.list(later), nearlyFull(later)]).toEqual([[], []])
-  // A flood of counters is looked at in parts, and none is forgotten.
-  const many = 3 * LIMITS_LOOKED_MAX
-  for (let at = 0; at < many; at++)
-    await admit([{ mode: 'charge', charges: [charge(`m${at}`, '9', '10')], now: later } as never])
-  const seen = new Set<string>()
-  for (let at = 0; at < 10; at++) {
-    const found = nearlyFull(later)
-    expect(found.length).toBeLessThanOrEqual(LIMITS_LOOKED_MAX)
-    for (const key of found) seen.add(key)
-  }
-  expect(seen.size).toBe(many)
-})
-
-test('the key of a counter in words', () => {
-  const key = '/tools/office~1write_note|rate|3600000|principal, args.to|3:ann|6:a|b:c~'
-  expect(describeLimitKey(key)).toEqual({
-    limit: 'office/write_note',
-    whose: 'ann, a|b:c~',
-    windowMs: 3_600_000,
-  })
-  // Messages have no arguments.
-  expect(nameCounterOwner(key)).toBe('ann')
-  expect(describeLimitKey('shadow:/defaults|spend|1|everyone of args.n|0:')).toEqual({
-    limit: '/defaults',
-    whose: '',
-    windowMs: 1,
-  })
 })

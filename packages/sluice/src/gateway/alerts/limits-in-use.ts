@@ -1,8 +1,15 @@
 // How full limits are: remembers what calls were charged to, and asks the counters when somebody wants to
-// know. One look into a map for a call with limits; nothing for any other.
+// know. One look into a map for a call with limits; nothing for any other. Gates that share a store ask it:
+// what one of them charges is part of what all have used.
 
 import type { LimitCharge } from '@sluice/policy/core/counters'
-import { formatDecimal, subtractDecimal, ZERO } from '@sluice/policy/core/decimal'
+import {
+  type Decimal,
+  formatDecimal,
+  parseDecimal,
+  subtractDecimal,
+  ZERO,
+} from '@sluice/policy/core/decimal'
 import { LruMap } from '../../core/lru-map.ts'
 import type { AdmissionStore } from '../../store/admission.ts'
 import { LIMITS_LOOKED_MAX, LIMITS_REMEMBERED_MAX } from './limits.ts'
@@ -18,13 +25,25 @@ export interface LimitInUse {
   readonly share: number
 }
 
+/** A counter and how far it may go. */
+export type Counter = Pick<LimitCharge, 'key' | 'kind' | 'windowMs' | 'max'>
+
+/** One amount for each counter. */
+export type ReadUsage = (counters: readonly Counter[]) => Promise<readonly Decimal[]>
+
 export class LimitsInUse {
-  readonly #charged = new LruMap<string, LimitCharge>(LIMITS_REMEMBERED_MAX)
+  readonly #charged = new LruMap<string, Counter>(LIMITS_REMEMBERED_MAX)
   /** Charged since they were looked at for an alert. */
   readonly #unseen = new Set<string>()
   /** Nearly full when they were last looked at. */
   #full: readonly string[] = []
   #usage: AdmissionStore<never>['usage'] | undefined
+  readonly #readShared: ReadUsage | undefined
+
+  /** `readShared`: of gates that share a store; without it the counters of this process are asked. */
+  constructor(readShared?: ReadUsage) {
+    this.#readShared = readShared
+  }
 
   /** The same store, overheard. */
   watch<Entry>(store: AdmissionStore<Entry>): AdmissionStore<Entry> {
@@ -45,46 +64,73 @@ export class LimitsInUse {
     if (this.#unseen.size < LIMITS_REMEMBERED_MAX) this.#unseen.add(charge.key)
   }
 
-  /** The fullest first; those that are empty again are left out. */
-  list(now: Now): LimitInUse[] {
-    const limits: LimitInUse[] = []
-    for (const [, charge] of this.#charged) {
-      const limit = this.#look(charge, now)
-      if (limit.share > 0) limits.push(limit)
-    }
-    return limits.sort(byShare)
+  /** The fullest first; those that are empty again are left out. Rejects if the store does not answer. */
+  async list(now: Now): Promise<LimitInUse[]> {
+    const limits = await this.#look(
+      [...this.#charged].map(([, counter]) => counter),
+      now,
+    )
+    return limits.filter(({ share }) => share > 0).sort(byShare)
   }
 
   /**
-   * Those of which at least this share is used, the fullest first. Looks at what was charged since the
-   * last time, some at a time: with thousands of counters calls would wait for it.
+   * Those of which at least this share is used, the fullest first. Looks at `watched` and at what was
+   * charged since the last time, some at a time: with thousands of counters calls would wait for it.
    */
-  listNearlyFull(share: number, now: Now): LimitInUse[] {
+  async listNearlyFull(
+    share: number,
+    watched: readonly Counter[],
+    now: Now,
+  ): Promise<LimitInUse[]> {
     const keys = new Set(this.#full)
     for (const key of this.#unseen) {
       if (keys.size >= LIMITS_LOOKED_MAX) break
       this.#unseen.delete(key)
       keys.add(key)
     }
-    const full = [...keys]
-      .flatMap((key) => this.#charged.get(key) ?? [])
-      .map((charge) => this.#look(charge, now))
-      .filter((limit) => limit.share >= share)
-      .sort(byShare)
+    const counters = new Map(watched.map((counter) => [counter.key, counter]))
+    for (const key of keys) {
+      const counter = this.#charged.get(key)
+      if (counter !== undefined) counters.set(key, counter)
+    }
+    const limits = await this.#look([...counters.values()], now)
+    const full = limits.filter((limit) => limit.share >= share).sort(byShare)
     // As many again are looked at next time.
     this.#full = full.slice(0, LIMITS_LOOKED_MAX / 2).map(({ key }) => key)
     return full
   }
 
-  #look(charge: LimitCharge, now: Now): LimitInUse {
-    const { key, kind, windowMs, max } = charge
-    const remaining = this.#usage?.look({ ...charge, amount: ZERO }, now).remaining ?? max
-    const used = subtractDecimal(max, remaining)
-    const [text, most] = [formatDecimal(used), formatDecimal(max)]
-    const isEmpty = used.units <= 0n
-    const share = isEmpty ? 0 : Number(most) === 0 ? 1 : Number(text) / Number(most)
-    return { key, kind, windowMs, used: text, max: most, share }
+  async #look(counters: readonly Counter[], now: Now): Promise<LimitInUse[]> {
+    const used = await this.#readShared?.(counters)
+    return counters.map((counter, at) => {
+      const { key, kind, windowMs, max } = counter
+      const amount = used === undefined ? this.#lookHere(counter, now) : (used[at] ?? ZERO)
+      const [text, most] = [formatDecimal(amount), formatDecimal(max)]
+      const isEmpty = amount.units <= 0n
+      const share = isEmpty ? 0 : Number(most) === 0 ? 1 : Number(text) / Number(most)
+      return { key, kind, windowMs, used: text, max: most, share }
+    })
   }
+
+  #lookHere(counter: Counter, now: Now): Decimal {
+    const status = this.#usage?.look({ ...counter, amount: ZERO }, now)
+    return subtractDecimal(counter.max, status?.remaining ?? counter.max)
+  }
+}
+
+/** A counter as the subject of an alert: any gate can look at it again, also after a restart. */
+export function nameCounter({ key, kind, windowMs, max }: LimitInUse): string {
+  return JSON.stringify([key, kind, windowMs, max])
+}
+
+export function readCounter(subject: string): Counter {
+  const [key, kind, windowMs, max] = JSON.parse(subject) as [
+    string,
+    Counter['kind'],
+    number,
+    string,
+  ]
+  return { key, kind, windowMs, max: parseDecimal(max) ?? ZERO }
 }
 
 interface Now {

@@ -1,7 +1,9 @@
 // Limits of alerts and of what they watch, by name and unit.
 
-/** How often the conditions of alerts are checked. */
+/** How often the conditions of alerts are checked, or more often if `alerts.every` is less. */
 export const ALERT_LOOK_MS = 10_000
+/** The most often they are checked. */
+export const ALERT_LOOK_MS_MIN = 1_000
 /** Period over which denials are counted for an alert. */
 export const ALERT_DENIALS_MS = 300_000
 /** Calls in that period below which the rate of denials raises no alert. */
@@ -12,8 +14,11 @@ export const ALERT_NAMES_MAX = 10
 export const ALERT_NAME_LENGTH_MAX = 128
 /** Servers, tools or counters of one alert that are watched until they are over; further ones are not. */
 export const ALERT_SUBJECTS_MAX = 1_000
-/** Sent alerts that the console shows. */
-export const ALERTS_KEPT = 50
+/**
+ * How long a gate may have been lost for an alert to be raised by a gate that did not know of it. What was
+ * lost before that is no news.
+ */
+export const GATE_LOST_NEWS_MS = 86_400_000
 /**
  * Counters of rate and spend limits that are tracked to show how full they are; the least recently
  * used is dropped.

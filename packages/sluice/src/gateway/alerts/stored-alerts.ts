@@ -1,29 +1,42 @@
-// The alerts that the console lists, in gate.db: a person who was told of something finds it there after
-// a restart, and a gate that restarts often sends no more than one that runs.
+// Alerts as the store has them, and in words of the gate: which are ongoing, and whose they are. A person who
+// was told of something finds it in the console of any gate, also after a restart.
 
-import type { DatabaseSync } from 'node:sqlite'
-import type { ListedAlert } from './alerts.ts'
+import type { AlertKind, SentAlert } from '../../core/alert.ts'
+import type { AlertRow, AlertRows } from '../../store/alert-rows.ts'
 
-const LIST = 'SELECT alert FROM alerts ORDER BY at DESC'
-const SAVE = 'INSERT OR REPLACE INTO alerts VALUES (?, ?, ?)'
-const DROP = 'DELETE FROM alerts WHERE id NOT IN (SELECT value FROM json_each(?))'
+/** An alert that was sent, and the channels that did not take it. */
+export interface ListedAlert extends SentAlert {
+  readonly undelivered: readonly string[]
+  /** Every gate of the store sees what it is about. */
+  readonly isShared: boolean
+  /** False if the gate that noticed it does not run; undefined if that is not known. */
+  readonly isGateLive?: boolean
+}
 
-export class StoredAlerts {
-  readonly #store: DatabaseSync
+/** The newest first. */
+export async function listStored(rows: AlertRows): Promise<readonly ListedAlert[]> {
+  return (await rows.list()).map(({ isGateLive, ...row }) => ({ ...readAlert(row), isGateLive }))
+}
 
-  constructor(store: DatabaseSync) {
-    this.#store = store
-  }
+export function readAlert({ id, gate, atMs, body }: AlertRow): ListedAlert {
+  const alert = JSON.parse(body) as Omit<ListedAlert, 'id' | 'gate' | 'atMs'>
+  // One of an older version may have less.
+  return { ...alert, isShared: alert.isShared ?? false, id, gate, atMs }
+}
 
-  /** The newest first. */
-  load(): ListedAlert[] {
-    const rows = this.#store.prepare(LIST).all()
-    return rows.map(({ alert }) => JSON.parse(String(alert)) as ListedAlert)
-  }
+export function toRow(alert: ListedAlert): AlertRow {
+  const { id, gate, atMs, isGateLive: _, ...body } = alert
+  return { id, gate, atMs, body: JSON.stringify(body), isOpen: isOngoing(alert) }
+}
 
-  /** Without its subjects: whether it is ongoing is not known to a gate that has just started. */
-  save({ subjects: _, ...alert }: ListedAlert, kept: readonly ListedAlert[]): void {
-    this.#store.prepare(SAVE).run(alert.id, alert.atMs, JSON.stringify(alert))
-    this.#store.prepare(DROP).run(JSON.stringify(kept.map(({ id }) => id)))
-  }
+export function isOngoing({ subjects, overAtMs }: SentAlert): boolean {
+  return subjects !== undefined && overAtMs === undefined
+}
+
+/** What only one open alert may be about: of all gates, or of one. */
+export function nameFact(
+  { kind, gate, isShared }: Pick<ListedAlert, 'gate' | 'isShared'> & { readonly kind: AlertKind },
+  subject: string,
+): string {
+  return JSON.stringify([kind, isShared ? '' : gate, subject])
 }

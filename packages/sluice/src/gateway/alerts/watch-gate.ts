@@ -1,9 +1,10 @@
 // What alerts are raised for, looked at every few seconds: the rate of denials, limits that are nearly
 // full, servers that fail, definitions that wait, new tools, the ledger, and other gates of a shared
-// store. An alert tells what it was not told before, and is over when that is not so any more. Nothing
-// here is on the path of a call.
+// store. An alert tells what was not told before, by this gate, by it before a restart, or by another gate
+// that sees the same, and is over when that is known not to be so any more. Nothing here is on the path of
+// a call.
 
-import type { Alert, AlertKind } from '../../core/alert.ts'
+import type { AlertKind } from '../../core/alert.ts'
 import type { LedgerState } from '../../ledger/ledger.ts'
 import type { ListedGate } from '../../store/postgres/gate-directory.ts'
 import type { AlertsConfig } from '../config/alerts.ts'
@@ -12,41 +13,62 @@ import type { Meter } from '../metrics/meter.ts'
 import type { NewTool } from '../tools/new-tools.ts'
 import type { PendingDefinition } from '../tools/pins.ts'
 import type { ServerNotes } from '../tools/server-notes.ts'
-import type { Alerts } from './alerts.ts'
+import type { Alerts, AlertText } from './alerts.ts'
+import {
+  countDecisions,
+  countRefusals,
+  type DecisionCount,
+  listMostRefused,
+} from './decision-counts.ts'
 import { describeLimitKey, nameCounterOwner } from './describe-limit.ts'
 import {
   ALERT_CALLS_MIN,
   ALERT_DENIALS_MS,
-  ALERT_LOOK_MS,
   ALERT_NAMES_MAX,
   ALERT_SUBJECTS_MAX,
+  GATE_LOST_NEWS_MS,
+  LIMITS_LOOKED_MAX,
 } from './limits.ts'
-import type { LimitInUse } from './limits-in-use.ts'
+import { type Counter, type LimitInUse, nameCounter, readCounter } from './limits-in-use.ts'
 import { listNames } from './list-names.ts'
 
 export interface WatchedGate {
   readonly config: AlertsConfig
-  readonly alerts: Pick<Alerts, 'raise' | 'settle' | 'flush'>
+  /** Between two looks. */
+  readonly lookMs: number
+  readonly alerts: Pick<Alerts, 'report' | 'settle' | 'refresh' | 'ongoing'>
   readonly meter: Pick<Meter, 'decisions'>
   readonly servers: () => readonly string[]
-  readonly notes: Pick<ServerNotes, 'failureOf'>
+  readonly notes: Pick<ServerNotes, 'failureOf' | 'hasAnswered'>
   readonly held: () => readonly PendingDefinition[]
+  /** A person has accepted or refused the definition with this digest. */
+  readonly isDecided: (digest: string) => boolean
   readonly newTools: () => readonly NewTool[]
-  /** Those of which at least this share is used. */
-  readonly limits: (share: number) => readonly LimitInUse[]
+  /** Those of which at least this share is used, also of these counters. Rejects if that is not known. */
+  readonly limits: (share: number, watched: readonly Counter[]) => Promise<readonly LimitInUse[]>
   readonly ledgerState: () => LedgerState
+  /** What is wrong with the shared store; undefined if nothing is, or if there is none. */
+  readonly storeFault: () => string | undefined
+  readonly nowMs: () => number
   /** What the last verification found; undefined if there was none since the start. */
   readonly verified: () => Pick<VerifiedLedger, 'problems'> | undefined
   /** Gates of the shared store; undefined if there is none. */
   readonly gates: (() => Promise<readonly ListedGate[]>) | undefined
 }
 
-interface DecisionCount {
-  readonly calls: number
-  readonly denied: number
-}
+type LedgerPart = 'recording' | 'store' | 'chain'
 
-type AlertText = Pick<Alert, 'title' | 'facts' | 'page' | 'overTitle'>
+interface Report {
+  readonly kind: AlertKind
+  /** Of a kind that is reported in parts. */
+  readonly part?: string
+  readonly subjects: ReadonlySet<string>
+  /** Every gate of the store sees the same. */
+  readonly isShared?: boolean
+  /** Whether something that is not among the subjects is known to be over; otherwise it always is. */
+  readonly isOver?: (subject: string) => boolean
+  readonly describe: (fresh: readonly string[]) => AlertText
+}
 
 export class GateWatch {
   readonly #gate: WatchedGate
@@ -56,152 +78,224 @@ export class GateWatch {
   #refusals: ReadonlyMap<string, number>
   #looks = 0
   /** What people know of each kind. */
-  readonly #told = new Map<AlertKind, ReadonlySet<string>>()
+  readonly #told = new Map<string, ReadonlySet<string>>()
+  /** What was so since the start of this process, of kinds that are not known before they are. */
+  readonly #seen = new Set<string>()
+  #limitsTurn = 0
+  /** Looks in the period that denials are counted over. */
+  readonly #looksCounted: number
 
   constructor(gate: WatchedGate) {
     this.#gate = gate
+    this.#looksCounted = Math.ceil(ALERT_DENIALS_MS / gate.lookMs)
     this.#counts = [countDecisions(gate.meter)]
     this.#refusals = countRefusals(gate.meter)
-    // What an earlier gate has told.
-    this.#told.set('definition', new Set(listWaiting(gate).keys()))
-    this.#told.set('tools', new Set(gate.newTools().map(nameTool)))
   }
 
   async look(): Promise<void> {
-    this.#gate.alerts.flush()
-    this.#lookAtDenials()
-    this.#lookAtLimits()
-    this.#lookAtServers()
-    this.#lookAtDefinitions()
-    this.#lookAtNewTools()
-    this.#lookAtLedger()
+    // Without an answer of the store, what this gate sees by itself is told as ever.
+    await this.#gate.alerts.refresh().catch(() => {})
+    await this.#lookAtDenials()
+    await this.#lookAtLimits()
+    await this.#lookAtServers()
+    await this.#lookAtDefinitions()
+    await this.#lookAtNewTools()
+    await this.#lookAtLedger()
     await this.#lookAtGates()
   }
 
   /** Untold subjects are told as soon as an alert of this kind may be sent. */
-  #report(
-    kind: AlertKind,
-    subjects: ReadonlySet<string>,
-    describe: (fresh: readonly string[]) => AlertText,
-  ): void {
+  async #report(report: Report): Promise<void> {
+    const { kind, part = kind, subjects, isShared = false, isOver, describe } = report
     const { alerts } = this.#gate
-    alerts.settle(kind, subjects)
-    const told = this.#told.get(kind)
-    const known = [...subjects].filter((subject) => told?.has(subject))
-    const fresh = [...subjects].filter((subject) => !told?.has(subject))
+    await alerts.settle(kind, (one) => !subjects.has(one) && (isOver === undefined || isOver(one)))
+    const told = new Set(this.#told.get(part))
+    for (const alert of alerts.ongoing(kind))
+      for (const subject of alert.subjects ?? []) told.add(subject)
+    const fresh = [...subjects].filter((subject) => !told.has(subject))
     const watched = fresh.slice(0, ALERT_SUBJECTS_MAX)
-    const isSent = fresh.length > 0 && alerts.raise({ kind, ...describe(fresh), subjects: watched })
-    this.#told.set(kind, isSent ? subjects : new Set(known))
+    const isTold =
+      fresh.length > 0 && (await alerts.report({ kind, subjects: watched, isShared, describe }))
+    const known = [...subjects].filter((subject) => isTold || told.has(subject))
+    this.#told.set(part, new Set(known))
   }
 
-  #lookAtDenials(): void {
+  /** For kinds of which a gate knows nothing when it starts: `isOver` if they are over in its own time. */
+  #overIfSeen(
+    kind: AlertKind,
+    subjects: Iterable<string>,
+    isOtherwiseOver: (subject: string) => boolean,
+  ): (subject: string) => boolean {
+    for (const subject of subjects) this.#seen.add(`${kind} ${subject}`)
+    return (subject) => this.#seen.has(`${kind} ${subject}`) || isOtherwiseOver(subject)
+  }
+
+  async #lookAtDenials(): Promise<void> {
     const { config, meter } = this.#gate
     const now = countDecisions(meter)
     this.#counts.push(now)
     const before = this.#counts[0] as DecisionCount
-    if (this.#counts.length > LOOKS_OF_DENIALS) this.#counts.shift()
+    if (this.#counts.length > this.#looksCounted) this.#counts.shift()
     const [calls, denied] = [now.calls - before.calls, now.denied - before.denied]
     const isHigh = calls >= ALERT_CALLS_MIN && (denied / calls) * 100 >= config.denialsPercent
-    this.#report('denials', new Set(isHigh ? ['rate'] : []), () => ({
-      title: 'Many calls are denied',
-      facts: [
-        {
-          name: 'Denied',
-          value: `${denied} of ${calls} calls in ${ALERT_DENIALS_MS / 60_000} minutes`,
-        },
-        { name: 'Mostly', value: listMostRefused(meter, this.#refusals).join(', ') },
-      ],
-      page: '/overview?range=1h&section=calls',
-      overTitle: 'Few calls are denied again',
-    }))
-    if (++this.#looks % LOOKS_OF_DENIALS === 0) this.#refusals = countRefusals(meter)
-  }
-
-  #lookAtLimits(): void {
-    const { config, limits } = this.#gate
-    const full = new Map(limits(config.limitPercent / 100).map((limit) => [limit.key, limit]))
-    this.#report('limit', new Set(full.keys()), (fresh) => ({
-      title:
-        fresh.length === 1 ? 'A limit is nearly full' : `${fresh.length} limits are nearly full`,
-      facts: fresh.slice(0, ALERT_NAMES_MAX).map((key) => {
-        const { used, max } = full.get(key) as LimitInUse
-        const owner = describeSessionId(nameCounterOwner(key))
-        const value = [`${used} of ${max}`, owner].filter(Boolean).join(', ')
-        return { name: describeLimitKey(key).limit, value }
-      }),
-      page: '/overview?section=limits',
-      overTitle: fresh.length === 1 ? 'The limit has room again' : 'The limits have room again',
-    }))
-  }
-
-  #lookAtServers(): void {
-    const { notes, servers } = this.#gate
-    const failing = servers().filter((name) => notes.failureOf(name) !== undefined)
-    this.#report('server', new Set(failing), (fresh) => ({
-      title: fresh.length === 1 ? 'A server is failing' : `${fresh.length} servers are failing`,
-      facts: [{ name: fresh.length === 1 ? 'Server' : 'Servers', value: listNames(fresh) }],
-      page: serverPage(fresh),
-      overTitle:
-        fresh.length === 1
-          ? 'The server is no longer failing'
-          : 'The servers are no longer failing',
-    }))
-  }
-
-  #lookAtDefinitions(): void {
-    const waiting = listWaiting(this.#gate)
-    this.#report('definition', new Set(waiting.keys()), (fresh) => {
-      const tools = fresh.map((digest) => waiting.get(digest) as ToolName)
-      return {
-        title:
-          fresh.length === 1
-            ? 'A tool definition waits for review'
-            : `${fresh.length} tool definitions wait for review`,
+    const subjects = new Set(isHigh ? ['rate'] : [])
+    await this.#report({
+      kind: 'denials',
+      subjects,
+      isOver: this.#overIfSeen('denials', subjects, () => this.#looks >= this.#looksCounted),
+      describe: () => ({
+        title: 'Many calls are denied',
         facts: [
-          { name: fresh.length === 1 ? 'Tool' : 'Tools', value: listNames(tools.map(nameTool)) },
+          {
+            name: 'Denied',
+            value: `${denied} of ${calls} calls in ${ALERT_DENIALS_MS / 60_000} minutes`,
+          },
+          { name: 'Mostly', value: listMostRefused(meter, this.#refusals).join(', ') },
         ],
-        page: `${serverPage(tools.map(({ server }) => server))}?section=definitions`,
-      }
+        page: '/overview?range=1h&section=calls',
+        overTitle: 'Few calls are denied again',
+      }),
+    })
+    if (++this.#looks % this.#looksCounted === 0) this.#refusals = countRefusals(meter)
+  }
+
+  async #lookAtLimits(): Promise<void> {
+    const { config, limits } = this.#gate
+    const watched = new Map(this.#watchedCounters().map((name) => [name, readCounter(name)]))
+    const looked = await limits(config.limitPercent / 100, [...watched.values()]).catch(
+      () => undefined,
+    )
+    if (looked === undefined) return
+    const full = new Map(looked.map((limit) => [nameCounter(limit), limit]))
+    await this.#report({
+      kind: 'limit',
+      subjects: new Set(full.keys()),
+      isShared: true,
+      isOver: (subject) => watched.has(subject),
+      describe: (fresh) => ({
+        title:
+          fresh.length === 1 ? 'A limit is nearly full' : `${fresh.length} limits are nearly full`,
+        facts: fresh.slice(0, ALERT_NAMES_MAX).map((name) => {
+          const { key, used, max } = full.get(name) as LimitInUse
+          const owner = describeSessionId(nameCounterOwner(key))
+          const value = [`${used} of ${max}`, owner].filter(Boolean).join(', ')
+          return { name: describeLimitKey(key).limit, value }
+        }),
+        page: '/overview?section=limits',
+        overTitle: fresh.length === 1 ? 'The limit has room again' : 'The limits have room again',
+      }),
     })
   }
 
-  #lookAtNewTools(): void {
-    const tools = new Map(this.#gate.newTools().map((tool) => [nameTool(tool), tool]))
-    this.#report('tools', new Set(tools.keys()), (fresh) => ({
-      title:
-        fresh.length === 1 ? 'A server has a new tool' : `${fresh.length} new tools have appeared`,
-      facts: [{ name: fresh.length === 1 ? 'Tool' : 'Tools', value: listNames(fresh) }],
-      page: `${serverPage(fresh.map((name) => (tools.get(name) as ToolName).server))}?show=new`,
-    }))
+  /** Of ongoing alerts, each as a whole, in turn if there are many. */
+  #watchedCounters(): readonly string[] {
+    const ongoing = this.#gate.alerts.ongoing('limit').map(({ subjects = [] }) => subjects)
+    const at = ongoing.length === 0 ? 0 : this.#limitsTurn++ % ongoing.length
+    const watched: string[] = []
+    for (const subjects of [...ongoing.slice(at), ...ongoing.slice(0, at)])
+      if (watched.length + subjects.length <= LIMITS_LOOKED_MAX) watched.push(...subjects)
+    return watched
   }
 
-  #lookAtLedger(): void {
-    const { ledgerState, verified } = this.#gate
-    const state = ledgerState()
-    const [problem] = verified()?.problems ?? []
-    const faults = [
-      ...(state === 'writing' ? [] : ['recording']),
-      ...(problem === undefined ? [] : ['chain']),
-    ]
-    this.#report('ledger', new Set(faults), ([fault]) =>
-      fault === 'recording'
-        ? {
-            title: 'Calls cannot be recorded, and none is forwarded',
-            facts: [{ name: 'Because', value: STATES[state] ?? state }],
-            page: '/settings?section=data',
-            overTitle: 'Calls are recorded again',
-          }
-        : {
-            title: 'The chain of the ledger does not verify',
-            facts: [{ name: 'Problem', value: problem ?? '' }],
-            page: '/ledger',
-            overTitle: 'The chain of the ledger verifies again',
-          },
-    )
+  async #lookAtServers(): Promise<void> {
+    const { notes, servers } = this.#gate
+    const names = servers()
+    const failing = new Set(names.filter((name) => notes.failureOf(name) !== undefined))
+    await this.#report({
+      kind: 'server',
+      subjects: failing,
+      isOver: this.#overIfSeen(
+        'server',
+        failing,
+        (name) => notes.hasAnswered(name) || !names.includes(name),
+      ),
+      describe: (fresh) => ({
+        title: fresh.length === 1 ? 'A server is failing' : `${fresh.length} servers are failing`,
+        facts: [{ name: fresh.length === 1 ? 'Server' : 'Servers', value: listNames(fresh) }],
+        page: serverPage(fresh),
+        overTitle:
+          fresh.length === 1
+            ? 'The server is no longer failing'
+            : 'The servers are no longer failing',
+      }),
+    })
+  }
+
+  async #lookAtDefinitions(): Promise<void> {
+    const waiting = listWaiting(this.#gate)
+    await this.#report({
+      kind: 'definition',
+      subjects: new Set(waiting.keys()),
+      isShared: true,
+      isOver: this.#overIfSeen('definition', waiting.keys(), this.#gate.isDecided),
+      describe: (fresh) => {
+        const tools = fresh.map((digest) => waiting.get(digest) as ToolName)
+        return {
+          title:
+            fresh.length === 1
+              ? 'A tool definition waits for review'
+              : `${fresh.length} tool definitions wait for review`,
+          facts: [
+            { name: fresh.length === 1 ? 'Tool' : 'Tools', value: listNames(tools.map(nameTool)) },
+          ],
+          page: `${serverPage(tools.map(({ server }) => server))}?section=definitions`,
+        }
+      },
+    })
+  }
+
+  async #lookAtNewTools(): Promise<void> {
+    const tools = new Map(this.#gate.newTools().map((tool) => [nameTool(tool), tool]))
+    await this.#report({
+      kind: 'tools',
+      subjects: new Set(tools.keys()),
+      describe: (fresh) => ({
+        title:
+          fresh.length === 1
+            ? 'A server has a new tool'
+            : `${fresh.length} new tools have appeared`,
+        facts: [{ name: fresh.length === 1 ? 'Tool' : 'Tools', value: listNames(fresh) }],
+        page: `${serverPage(fresh.map((name) => (tools.get(name) as ToolName).server))}?show=new`,
+      }),
+    })
+  }
+
+  async #lookAtLedger(): Promise<void> {
+    const { ledgerState, storeFault, verified } = this.#gate
+    const [state, fault] = [ledgerState(), storeFault()]
+    const problems = verified()?.problems
+    const isRecording = state === 'writing' || fault !== undefined
+    await this.#reportLedger('recording', isRecording ? undefined : (STATES[state] ?? state))
+    await this.#reportLedger('store', fault)
+    await this.#reportLedger('chain', problems?.[0], problems !== undefined)
+  }
+
+  async #reportLedger(part: LedgerPart, why: string | undefined, isKnown = true): Promise<void> {
+    await this.#report({
+      kind: 'ledger',
+      part,
+      subjects: new Set(why === undefined ? [] : [part]),
+      isShared: part === 'store',
+      isOver: (subject) => subject === part && isKnown,
+      describe: () =>
+        part === 'chain'
+          ? {
+              title: 'The chain of the ledger does not verify',
+              facts: [{ name: 'Problem', value: why ?? '' }],
+              page: '/ledger',
+              overTitle: 'The chain of the ledger verifies again',
+            }
+          : {
+              title: 'Calls cannot be recorded, and none is forwarded',
+              facts: [{ name: 'Because', value: why ?? '' }],
+              page: '/settings?section=data',
+              overTitle: 'Calls are recorded again',
+            },
+    })
   }
 
   async #lookAtGates(): Promise<void> {
-    const { gates } = this.#gate
+    const { gates, nowMs } = this.#gate
     if (gates === undefined) return
     const listed = await gates().catch(() => undefined)
     if (listed === undefined) return
@@ -209,14 +303,26 @@ export class GateWatch {
     const lost = new Set(
       listed.filter(({ isLive, state }) => !isLive && state !== 'stopped').map(({ name }) => name),
     )
-    // What was lost before this gate came was told by the others.
-    if (!this.#told.has('gate')) this.#told.set('gate', lost)
-    this.#report('gate', lost, (fresh) => ({
-      title: fresh.length === 1 ? 'A gate does not answer' : `${fresh.length} gates do not answer`,
-      facts: [{ name: fresh.length === 1 ? 'Gate' : 'Gates', value: listNames(fresh) }],
-      page: '/settings?section=data',
-      overTitle: fresh.length === 1 ? 'The gate is back' : 'The gates are back',
-    }))
+    // No news, and told by a gate that ran then.
+    const old = listed.filter(
+      ({ name, seenAt }) => lost.has(name) && Date.parse(seenAt) < nowMs() - GATE_LOST_NEWS_MS,
+    )
+    this.#told.set(
+      'gate',
+      new Set([...(this.#told.get('gate') ?? []), ...old.map((it) => it.name)]),
+    )
+    await this.#report({
+      kind: 'gate',
+      subjects: lost,
+      isShared: true,
+      describe: (fresh) => ({
+        title:
+          fresh.length === 1 ? 'A gate does not answer' : `${fresh.length} gates do not answer`,
+        facts: [{ name: fresh.length === 1 ? 'Gate' : 'Gates', value: listNames(fresh) }],
+        page: '/settings?section=data',
+        overTitle: fresh.length === 1 ? 'The gate is back' : 'The gates are back',
+      }),
+    })
   }
 }
 
@@ -224,9 +330,6 @@ const STATES: Readonly<Partial<Record<LedgerState, string>>> = {
   reserve: 'the disk is full',
   failing: 'the ledger cannot be written',
 }
-
-const MOSTLY_NAMED = 3
-const LOOKS_OF_DENIALS = ALERT_DENIALS_MS / ALERT_LOOK_MS
 
 type ToolName = Pick<NewTool, 'server' | 'name'>
 
@@ -247,41 +350,6 @@ function listWaiting({ held }: WatchedGate): ReadonlyMap<string, ToolName> {
 function serverPage(names: readonly string[]): string {
   const [name = '', ...others] = new Set(names)
   return others.length > 0 ? '/servers' : `/servers/${encodeURIComponent(name)}`
-}
-
-function isRefusal({ action }: Readonly<Record<string, string>>): boolean {
-  return action !== 'allow' && action !== 'require_approval'
-}
-
-function countDecisions({ decisions }: WatchedGate['meter']): DecisionCount {
-  let [calls, denied] = [0, 0]
-  for (const { labels, value } of decisions) {
-    calls += value
-    if (isRefusal(labels)) denied += value
-  }
-  return { calls, denied }
-}
-
-function countRefusals({ decisions }: WatchedGate['meter']): Map<string, number> {
-  const counts = new Map<string, number>()
-  for (const { labels, value } of decisions) {
-    if (!isRefusal(labels)) continue
-    const tool = `${labels.server}/${labels.tool}`
-    counts.set(tool, (counts.get(tool) ?? 0) + value)
-  }
-  return counts
-}
-
-function listMostRefused(
-  meter: WatchedGate['meter'],
-  before: ReadonlyMap<string, number>,
-): readonly string[] {
-  return [...countRefusals(meter)]
-    .map(([tool, value]) => ({ tool, value: value - (before.get(tool) ?? 0) }))
-    .filter(({ value }) => value > 0)
-    .sort((one, other) => other.value - one.value)
-    .slice(0, MOSTLY_NAMED)
-    .map(({ tool, value }) => `${listNames([tool])} (${value})`)
 }
 
 /** `ann#2@1794819081355`: the caller, the number of the session, when it began. */

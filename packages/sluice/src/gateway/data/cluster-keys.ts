@@ -6,12 +6,14 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SHARED_MARK } from './shared-tables.ts'
 
-/** `sealing`: handles, approvals; `rows`: what gates share; `agents`: requests between gates; `bundles`: exports. */
+/** `sealing`: handles, approvals; `rows`: what gates share; `agents`: requests between gates; `bundles`:
+ * exports; `alerts`: alerts that gates tell for each other. */
 export type ClusterKeyPurpose =
   | 'sealing'
   | 'rows'
   | 'agents'
   | 'bundles'
+  | 'alerts'
   | `connections to ${string}`
 
 export function deriveKey(key: string, purpose: ClusterKeyPurpose): Buffer {

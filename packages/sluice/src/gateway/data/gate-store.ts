@@ -7,6 +7,7 @@ import {
   APPROVAL_SESSION_NAME,
   APPROVAL_TABLES,
 } from '../../approvals/schema.ts'
+import { ALERT_TABLES } from '../../store/sqlite/alert-rows.ts'
 import { openDatabase, openReadOnly } from '../../store/sqlite/open.ts'
 
 /** `id` is empty if everything is frozen. */
@@ -122,6 +123,7 @@ function gateFile(directory: string) {
       APPROVAL_SESSION_NAME,
       NEW_TOOLS,
       ALERTS,
+      ALERT_TABLES,
     ],
   }
 }

@@ -1,15 +1,14 @@
 // The alerts of a gate that starts, if the configuration has `alerts`: what is watched, and the channels
 // they go out on.
 
-import type { DatabaseSync } from 'node:sqlite'
 import type { AlertChannel } from '../../core/alert.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
+import type { AlertRows } from '../../store/alert-rows.ts'
 import { processClock } from '../../store/process-clock.ts'
 import { Alerts } from '../alerts/alerts.ts'
-import { ALERT_LOOK_MS } from '../alerts/limits.ts'
+import { ALERT_LOOK_MS, ALERT_LOOK_MS_MIN } from '../alerts/limits.ts'
 import type { LimitsInUse } from '../alerts/limits-in-use.ts'
 import { listNames } from '../alerts/list-names.ts'
-import { StoredAlerts } from '../alerts/stored-alerts.ts'
 import { GateWatch } from '../alerts/watch-gate.ts'
 import type { GateConfig } from '../config/config.ts'
 import type { LedgerVerification } from '../data/ledger-verification.ts'
@@ -31,7 +30,7 @@ export interface OpenAlertsParts {
   readonly newTools: NewTools
   readonly limits: LimitsInUse
   readonly ledger: Ledger
-  readonly store: DatabaseSync
+  readonly rows: AlertRows
   readonly verification: LedgerVerification
   readonly cluster: ClusterOperations | undefined
   readonly log: Log
@@ -53,28 +52,39 @@ export function openAlerts(
     config: config.alerts,
     channels: wanted,
     ledger,
-    stored: new StoredAlerts(parts.store),
+    rows: parts.rows,
     log,
     nowMs,
     base,
-    gate: config.cluster?.name,
+    gate: config.cluster?.name ?? '',
   })
+  const lookMs = Math.max(ALERT_LOOK_MS_MIN, Math.min(ALERT_LOOK_MS, config.alerts.everyMs))
   const watch = new GateWatch({
     config: config.alerts,
+    lookMs,
     alerts,
     meter: parts.meter,
     servers: () => parts.servers.names,
     notes: gate.notes,
     held: () => parts.pins.held,
-    limits: (share) => parts.limits.listNearlyFull(share, clockNow()),
+    isDecided: (digest) => parts.pins.isDecided(digest),
+    limits: (share, watched) => parts.limits.listNearlyFull(share, watched, clockNow()),
     newTools: () => parts.newTools.list(),
     ledgerState: () => ledger.state,
     verified: () => parts.verification.last,
+    storeFault: () => cluster?.fault,
+    nowMs,
     gates: cluster === undefined ? undefined : () => cluster.directory.list(),
   })
-  const timer = setInterval(() => {
-    watch.look().catch((error: Error) => log('warn', 'alerts failed', { why: error.message }))
-  }, ALERT_LOOK_MS).unref()
+  let isLooking = false
+  const look = async (): Promise<void> => {
+    // A store that is slow to answer must not let two looks tell the same.
+    if (isLooking) return
+    isLooking = true
+    await watch.look().catch((error: Error) => log('warn', 'alerts failed', { why: error.message }))
+    isLooking = false
+  }
+  const timer = setInterval(() => void look(), lookMs).unref()
   undo.push(() => clearInterval(timer))
   if (config.alerts.on.includes('ledger')) parts.verification.startRegularly(config.alerts.verifyMs)
   gate.onInjection(({ server, tool, principal, session }) => {

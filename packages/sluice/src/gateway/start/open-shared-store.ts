@@ -19,16 +19,19 @@ import type { SharedLog } from '../../ledger/shared-log.ts'
 import { CLOCK_SKEW_MS_MAX, GATE_BEAT_MS, SWEEP_EVERY_MS } from '../../store/limits.ts'
 import { parsePostgresUrl } from '../../store/postgres/address.ts'
 import { PostgresAdmissionStore } from '../../store/postgres/admission.ts'
+import { PostgresAlertRows } from '../../store/postgres/alert-rows.ts'
 import { PostgresConnections } from '../../store/postgres/connections.ts'
 import { GateDirectory, type GateReport } from '../../store/postgres/gate-directory.ts'
 import { Leases } from '../../store/postgres/leases.ts'
 import { checkStoreVersion, migrate } from '../../store/postgres/migrate.ts'
 import { PeerRows } from '../../store/postgres/peers.ts'
+import { readUsage } from '../../store/postgres/read-usage.ts'
 import { SessionRows } from '../../store/postgres/session-rows.ts'
 import { SharedRows } from '../../store/postgres/shared-rows.ts'
 import { SharedState } from '../../store/postgres/shared-state.ts'
 import { processClock } from '../../store/process-clock.ts'
 import { openDatabase } from '../../store/sqlite/open.ts'
+import type { ReadUsage } from '../alerts/limits-in-use.ts'
 import type { ClusterConfig } from '../config/cluster.ts'
 import type { GateConfig } from '../config/config.ts'
 import { longestSessionWindowMs } from '../config/sessions.ts'
@@ -52,6 +55,7 @@ export class SharedStore {
   readonly directory: GateDirectory
   readonly sessions: SharedSessions
   readonly peers: PeerRows
+  readonly alerts: PostgresAlertRows
   readonly #leases: Leases
   /** Of the cluster: what one gate has sealed, another one opens. */
   readonly key: InstallationKey
@@ -120,6 +124,7 @@ export class SharedStore {
       nowMs: processClock.steadyMs,
     })
     this.peers = new PeerRows(connections, gate)
+    this.alerts = new PostgresAlertRows({ connections, key: deriveKey(key, 'alerts') })
     this.#leases = new Leases(connections, gate)
     this.directory = new GateDirectory(connections, gate, () => this.admission.epoch)
     const { data } = config
@@ -247,6 +252,15 @@ export class SharedStore {
   get why(): string | undefined {
     return this.admission.why || this.state.why || this.#clockWhy
   }
+
+  /** What is wrong with the store itself, for people; not what only this gate has, as a wrong clock. */
+  get fault(): string | undefined {
+    if (this.admission.state === 'unknown') return 'the shared store does not answer'
+    if (this.admission.state !== 'open' || this.state.why === undefined) return undefined
+    return 'changes of other gates cannot be read from the shared store'
+  }
+
+  readonly readUsage: ReadUsage = (counters) => readUsage(this.#connections, counters)
 
   /** Grants, approvals and tokens expire by the clock of each gate: it must not be another one. */
   get #clockWhy(): string | undefined {

@@ -7,6 +7,7 @@ import type { Grants } from '../../identity/callers/grants.ts'
 import type { InstallationKey } from '../../identity/keys/installation-key.ts'
 import type { People } from '../../identity/people/people.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
+import type { AlertRows } from '../../store/alert-rows.ts'
 import type { Alerts } from '../alerts/alerts.ts'
 import type { LimitsInUse } from '../alerts/limits-in-use.ts'
 import type { GateConfig } from '../config/config.ts'
@@ -30,7 +31,10 @@ import type { ParseConfig } from './open-servers.ts'
 import type { SharedStore } from './open-shared-store.ts'
 
 /** The gates that share a store, for operations. */
-export type ClusterOperations = Pick<SharedStore, 'state' | 'directory' | 'key'>
+export type ClusterOperations = Pick<
+  SharedStore,
+  'state' | 'directory' | 'key' | 'alerts' | 'fault'
+>
 
 export interface AdminParts {
   readonly config: GateConfig
@@ -52,6 +56,8 @@ export interface AdminParts {
   readonly limits: LimitsInUse
   /** Undefined if the configuration has none. */
   readonly alerts: Alerts | undefined
+  /** Alerts of all gates that share a store. */
+  readonly alertRows: AlertRows
   readonly verification: LedgerVerification
   /** Undefined while nothing can be held. */
   readonly approvals: ApprovalService | undefined

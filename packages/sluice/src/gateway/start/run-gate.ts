@@ -14,6 +14,7 @@ import { approverCheck } from '../../identity/people/people.ts'
 import { SessionTokens } from '../../identity/sessions/session-tokens.ts'
 import { userKeyFiles } from '../../store/files/user-key.ts'
 import { processClock } from '../../store/process-clock.ts'
+import { SqliteAlertRows } from '../../store/sqlite/alert-rows.ts'
 import { LimitsInUse } from '../alerts/limits-in-use.ts'
 import type { GateConfig } from '../config/config.ts'
 import { filesBeside, keysPath } from '../config/keys.ts'
@@ -211,7 +212,7 @@ export async function runGate(
       },
       undo,
     )
-    const limits = new LimitsInUse()
+    const limits = new LimitsInUse(shared?.readUsage)
     const gate = new Gate({
       config,
       policies: () => policies.now,
@@ -229,7 +230,8 @@ export async function runGate(
     const seen = { gate, meter, servers, pins, newTools, limits, cluster: shared }
     const verification = new LedgerVerification({ directory: config.data, key: signedBy, log })
     undo.push(() => verification.close())
-    const told = { ledger, verification, store, channels, log, base }
+    const alertRows = shared?.alerts ?? new SqliteAlertRows(store)
+    const told = { ledger, verification, rows: alertRows, channels, log, base }
     const alerts = openAlerts({ config, ...seen, ...told }, undo)
     const isQuiet = () => !gate.isBusy
     const index = new BackgroundIndexer({ directory: config.data, ledger, isQuiet, log })
@@ -322,6 +324,7 @@ export async function runGate(
       newTools,
       limits,
       alerts,
+      alertRows,
       verification,
       reload,
       url: () => url,

@@ -95,10 +95,17 @@ export class Pins {
     }
   }
 
-  /** Reads what is stored; another gate may have written it. */
+  /** Reads what is stored; another gate may have written it. What was not accepted goes on waiting. */
   reload(): void {
     this.#refusals.reload()
+    const pending = [...this.#pending]
     this.setLock(this.#lock)
+    for (const [key, one] of pending) {
+      if (this.#accepted.get(key)?.digest === one.digest) continue
+      const { server, name } = one.tool.definition
+      const refused = this.#refusals.of(server, name, one.digest)
+      this.#pending.set(key, { ...one, ...(refused && { refused }) })
+    }
   }
 
   #readAccepted(): Map<string, AcceptedDefinition> {
@@ -176,6 +183,11 @@ export class Pins {
       `nothing is held of \`${name === undefined ? server : `${server}/${name}`}\``,
       '`sluice pin --held` lists what is',
     )
+  }
+
+  /** Whether a person, at any gate, has accepted or refused the definition with this digest. */
+  isDecided(digest: string): boolean {
+    return this.#options.store.prepare(DECIDED).get(digest, digest) !== undefined
   }
 
   /** A person's word. */
@@ -349,6 +361,8 @@ function withInstructions(
   return says ? ({ ...definition, [INSTRUCTIONS]: instructions } as ToolDefinition) : definition
 }
 
+const DECIDED = `SELECT 1 FROM pins WHERE digest = ?
+  UNION ALL SELECT 1 FROM refusals WHERE digest = ?`
 const NOT_PINNED = 'the lock file does not pin it'
 const NOT_WANTED = 'a person does not want it'
 

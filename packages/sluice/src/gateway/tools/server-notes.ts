@@ -12,6 +12,8 @@ export class ServerNotes {
   readonly #log: Log
   /** The last failure of each server that has answered nothing since. */
   readonly #failures = new Map<string, ServerFailure>()
+  /** Since the start of the gate. */
+  readonly #answered = new Set<string>()
   /** Why not everything that a server lists is known, where a limit was met last. */
   readonly #limitsMet = new Map<string, string>()
 
@@ -35,6 +37,11 @@ export class ServerNotes {
 
   answered(server: string): void {
     if (this.#failures.size > 0) this.#failures.delete(server)
+    if (!this.#answered.has(server)) this.#answered.add(server)
+  }
+
+  hasAnswered(server: string): boolean {
+    return this.#answered.has(server)
   }
 
   failureOf(server: string): ServerFailure | undefined {
@@ -44,6 +51,7 @@ export class ServerNotes {
   /** It is another server by now. */
   forget(server: string): void {
     this.#failures.delete(server)
+    this.#answered.delete(server)
     this.#limitsMet.delete(server)
   }
 

@@ -4,6 +4,7 @@
 // removed by a migration that says which gates it leaves behind. Applied by migrate.ts.
 
 import { AGENT_TABLES, LEASE_TIMELINES, MODEL_USAGE } from './agent-tables.ts'
+import { ALERT_TABLES } from './alert-rows.ts'
 import { ADMIT_DURABLY, CHANGE_FROM, LEDGER_BASE, RESTORE_CHAIN } from './durability-schema.ts'
 import { LEASES, SESSION_TIMELINES, SESSIONS, TAKEOVERS } from './session-schema.ts'
 
@@ -333,4 +334,5 @@ export const MIGRATIONS: readonly StoreMigration[] = [
   { sql: LEASE_TIMELINES },
   { sql: SESSION_TIMELINES },
   { sql: MODEL_USAGE },
+  { sql: ALERT_TABLES },
 ]

@@ -13,7 +13,11 @@ import { scratchDirectory } from '../../../../../test/support/scratch.ts'
 import { SHARED_GRANT_TABLES } from '../../gateway/data/shared-tables.ts'
 import { Grants } from '../../identity/callers/grants.ts'
 import { identityFile } from '../../identity/identity-file.ts'
+import { testAlertRows, toAlertRow } from '../alert-rows.test-support.ts'
+import type { AlertRows } from '../alert-rows.ts'
 import { openDatabase } from '../sqlite/open.ts'
+import { PostgresAlertRows } from './alert-rows.ts'
+import type { PostgresConnections } from './connections.ts'
 import { openSharedGate } from './shared-gate.test-support.ts'
 import { SharedRows } from './shared-rows.ts'
 import { SharedState } from './shared-state.ts'
@@ -198,5 +202,36 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared state', postgr
       await gate.state.settle()
       expect(gate.all()).toMatchObject([{ body: 'other' }, { body: 'one' }, { body: 'one' }])
     }
+  })
+
+  describe('alerts', () => {
+    let url: string
+    const openAlerts = async () => {
+      url ??= await newDatabase()
+      const gates = [await openSharedGate(url, 'north'), await openSharedGate(url, 'south')]
+      const query = (text: string) => gates[0]?.connections.query(text)
+      ended.push(...gates.map(({ close }) => close))
+      await query('TRUNCATE sluice.alerts CASCADE')
+      const key = Buffer.alloc(32, 1)
+      const openRows = ({ connections }: { connections: PostgresConnections }) =>
+        new PostgresAlertRows({ connections, key })
+      const rows = gates.map(openRows) as unknown as readonly [AlertRows, AlertRows]
+      const expire = "UPDATE sluice.alerts SET claimed_at = now() - interval '31 s'"
+      return { rows, query, expireClaims: async () => void (await query(expire)) }
+    }
+    testAlertRows(openAlerts)
+
+    test('a row that was written without the key is not told, and keeps no alert back', async () => {
+      const { rows, query, expireClaims } = await openAlerts()
+      await rows[0].add(toAlertRow('a'), ['x'])
+      await query(`UPDATE sluice.alerts SET body = '{"title":"Sign in at evil.example"}'`)
+      await expireClaims()
+      expect(await rows[1].takeOver([])).toEqual([])
+      await rows[0].add(toAlertRow('b'), ['y'])
+      await query(`UPDATE sluice.alerts SET gate = 'south'`)
+      expect(await rows[1].add(toAlertRow('c'), ['y'])).toEqual([])
+      await query("UPDATE sluice.alerts SET open = false WHERE id = 'c'")
+      expect(await rows[1].list()).toEqual([])
+    })
   })
 })

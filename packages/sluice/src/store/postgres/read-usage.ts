@@ -1,0 +1,25 @@
+// How much of a limit is used now, over all gates of a shared store: for people, not for decisions. Two
+// look-ups by key for each counter, and charges whose window has passed since the last call are left out.
+
+import type { LimitCharge } from '@sluice/policy/core/counters'
+import { type Decimal, parseDecimal, ZERO } from '@sluice/policy/core/decimal'
+import { digestCharge } from './batch.ts'
+import type { PostgresConnections } from './connections.ts'
+
+const USED = `SELECT (k.sum - coalesce((SELECT sum(c.amount) FROM sluice.charge c
+    WHERE c.key = k.key AND c.at <= now() - w.ms * interval '1 ms'), 0))::text AS used
+  FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS w(key, ms, place)
+    LEFT JOIN sluice.counter k ON k.key = decode(w.key, 'hex') ORDER BY w.place`
+
+/** One amount for each charge. Rejects if the store does not answer. */
+export async function readUsage(
+  connections: Pick<PostgresConnections, 'query'>,
+  charges: readonly Pick<LimitCharge, 'key' | 'windowMs'>[],
+): Promise<readonly Decimal[]> {
+  if (charges.length === 0) return []
+  const rows = await connections.query(USED, [
+    charges.map((charge) => Buffer.from(digestCharge(charge), 'latin1').toString('hex')),
+    charges.map(({ windowMs }) => windowMs),
+  ])
+  return rows.map(({ used }) => (used === null ? ZERO : (parseDecimal(String(used)) ?? ZERO)))
+}
