@@ -1,12 +1,15 @@
-// Three gates behind HAProxy, with the files of deploy/: a session stays at its gate, a gate that stops gets
+// Three gates behind HAProxy, with the files of deploy/: a session and a console stay at their gate, a gate that stops gets
 // no new one, and clients of its sessions begin again at another gate.
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Page } from '../../packages/sluice/src/admin/admin.test-support.ts'
+import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
 import { readConfig } from '../../packages/sluice/src/gateway/config/config.ts'
 import { findHaproxy, nameHaproxySuite, startHaproxy } from '../support/haproxy.ts'
+import { makePerson, PIN } from '../support/person.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import {
   CLUSTER_KEY,
@@ -51,7 +54,6 @@ describe.skipIf(!isHere)(nameHaproxySuite('behind HAProxy', haproxy), () => {
           config: {
             store: database.url(),
             cluster: { name, key: CLUSTER_KEY },
-
             public_url: `http://127.0.0.1:${port}`,
             grants: { ci: { hash, policy: 'policy' } },
           },
@@ -68,6 +70,20 @@ describe.skipIf(!isHere)(nameHaproxySuite('behind HAProxy', haproxy), () => {
 
   const open = () =>
     PlainClient.open(balancer as unknown as RunningGate, 'count', '2025-11-25', TOKEN)
+
+  test('the console stays at the gate that made its code, also if the browser was at another', async () => {
+    const proof = { name: 'ann', pin: PIN }
+    for (const gate of gates) {
+      await makePerson(gate.data, proof.name)
+      const { url } = (await askGate(gate.data, { do: 'console', proof })) as { url: string }
+      const [address = '', code = ''] = url.split('#code=')
+      expect((await fetch(address)).status).toBe(200)
+      const page = new Page(balancer.url)
+      expect((await page.signIn(code)).status).toBe(200)
+      for (let turn = 0; turn < 6; turn++)
+        expect((await page.ask('GET', '/api/servers')).status).toBe(200)
+    }
+  })
 
   test('a session stays at its gate, and its client begins again when that gate stops', async () => {
     const clients = await Promise.all(Array.from({ length: 6 }, open))

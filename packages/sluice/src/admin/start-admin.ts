@@ -48,10 +48,13 @@ export function startAdmin(
     const detail = { how, name, by: toActor(by) }
     await ledger.event({ atMs: nowMs(), name: 'approver', detail })
   }
+  // Codes, sign-ins and challenges are known to one gate: a load balancer sends the page to it by this parameter.
+  const at = config.cluster === undefined ? '' : `?gate=${encodeURIComponent(config.cluster.name)}`
+  const signInUrl = (base: string, code: string): string => `${base}/${at}#code=${code}`
   const invite = async (name: string, by: Person): Promise<string> => {
     const base = await consoleUrl(parts)
     await record('invited', name, by)
-    return `${base}/#code=${signIns.makeCode(name, 'client', INVITATION_MS)}`
+    return signInUrl(base, signIns.makeCode(name, 'client', INVITATION_MS))
   }
   let checking: Promise<AccessTokenVerifier> | undefined
   const tokens = (): Promise<AccessTokenVerifier> => {
@@ -127,7 +130,7 @@ export function startAdmin(
         const base = await consoleUrl(parts)
         await record('console opened', person.name, person)
         const code = signIns.makeCode(person.name, person.proof, CODE_MS)
-        return { url: `${base}/#code=${code}`, name: person.name, seconds: CODE_MS / 1_000 }
+        return { url: signInUrl(base, code), name: person.name, seconds: CODE_MS / 1_000 }
       },
     },
     close: () => {

@@ -3,9 +3,10 @@
 
 /** Undefined if the gate serves no pages. */
 export function peopleBase(publicUrl: string | undefined, url: string): string | undefined {
-  const base = publicUrl ?? url
-  if (!/^https?:/.test(base)) return undefined
-  return base
+  // The gate answers at this name and no other.
+  if (publicUrl !== undefined) return publicUrl.replace(/\/$/, '')
+  if (!/^https?:/.test(url)) return undefined
+  return url
     .replace(/\/$/, '')
     .replace(/\/\/(127\.0\.0\.1|\[::1\]|0\.0\.0\.0|\[::\])(?=:|$)/, '//localhost')
 }
