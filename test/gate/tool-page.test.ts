@@ -6,25 +6,35 @@ import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
 import { ROLES } from '../../packages/sluice/src/core/person.ts'
 import { makePerson, PIN } from '../support/person.ts'
 import { PlainClient } from '../support/plain-client.ts'
-import { endGates, fixture, startGate } from '../support/start-gate.ts'
+import { endGates, fixture, type RunningGate, startGate } from '../support/start-gate.ts'
 
 afterEach(endGates)
 
-test('the page of a tool and the list follow `classify` of the policy', async () => {
-  const policy = 'version: 1\ndefault: deny\nclassify:\n  count/read: Destructive\n'
-  const gate = await startGate({ servers: { count: fixture('counter') }, policy })
-  await (await PlainClient.open(gate, 'count')).ask('tools/list')
-  await makePerson(gate.data, 'ann', ROLES)
+async function openPage(gate: RunningGate): Promise<Page> {
   const proof = { name: 'ann', pin: PIN }
   const { url } = (await askGate(gate.data, { do: 'console', proof })) as { url: string }
   const [base = '', code = ''] = url.split('/#code=')
   const page = new Page(base)
   await page.signIn(code)
-  const { tools } = (await page.ask('GET', '/api/tools')).body
-  const listed = tools.find(({ name }: { name: string }) => name === 'read')
-  const shown = (await page.ask('GET', '/api/tool?server=count&name=read')).body
-  expect([listed.category, shown.category]).toEqual(['Destructive', 'Destructive'])
-  expect(shown).toMatchObject({ inCatalogue: 'Read', unknown: false })
-  const other = (await page.ask('GET', '/api/tool?server=count&name=write')).body
-  expect(other).toMatchObject({ category: 'Write', inCatalogue: null })
+  return page
+}
+
+test('the page of a tool and the list follow `classify` of the policy, after a restart too', async () => {
+  const policy = 'version: 1\ndefault: deny\nclassify:\n  count/read: Destructive\n'
+  const spec = { servers: { count: fixture('counter') }, policy }
+  const gate = await startGate(spec)
+  await (await PlainClient.open(gate, 'count')).ask('tools/list')
+  await makePerson(gate.data, 'ann', ROLES)
+  const look = async (page: Page) => {
+    const { tools } = (await page.ask('GET', '/api/tools')).body
+    const listed = tools.find(({ name }: { name: string }) => name === 'read')
+    const shown = (await page.ask('GET', '/api/tool?server=count&name=read')).body
+    expect([listed.category, shown.category]).toEqual(['Destructive', 'Destructive'])
+    expect(shown).toMatchObject({ inCatalogue: 'Read', unknown: false })
+    const other = (await page.ask('GET', '/api/tool?server=count&name=write')).body
+    expect(other).toMatchObject({ category: 'Write', inCatalogue: null })
+  }
+  await look(await openPage(gate))
+  await gate.stop()
+  await look(await openPage(await startGate({ ...spec, folder: gate.folder })))
 })

@@ -2,7 +2,10 @@
 // revoking closes its sessions.
 
 import { type JSX, useState } from 'react'
-import type { GrantDetails } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import type {
+  GrantDetails,
+  SettingsView,
+} from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { FreezeButton } from '../../freeze.tsx'
 import { useResource } from '../../resource.ts'
 import { mayAct, sendWithProof, useMe } from '../../session.ts'
@@ -34,6 +37,9 @@ export function Grants(): JSX.Element {
   const me = useMe()
   const nowMs = useNow()
   const { value, error, reload } = useResource<GrantsResponse>('/grants', REFRESH_MS)
+  // Gates that share a store each know only the calls that they took.
+  const { value: settings } = useResource<SettingsView>('/settings')
+  const never = (settings?.gates.length ?? 0) > 0 ? 'not at this gate' : 'never'
   const [making, setMaking] = useState(false)
   const [token, setToken] = useState<string>()
   const may = mayAct(me, 'admin')
@@ -81,7 +87,7 @@ export function Grants(): JSX.Element {
                 <td>{grant.policy}</td>
                 {hasGroups && <td className="muted">{grant.groups.join(', ')}</td>}
                 <td className="muted nowrap" title={grant.lastUsed ?? undefined}>
-                  {grant.lastUsed === null ? 'never' : ago(Date.parse(grant.lastUsed), nowMs)}
+                  {grant.lastUsed === null ? never : ago(Date.parse(grant.lastUsed), nowMs)}
                 </td>
                 <td>
                   {stateOf(grant, nowMs)}

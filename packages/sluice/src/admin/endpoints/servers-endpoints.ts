@@ -4,10 +4,11 @@
 
 import { basename } from 'node:path'
 import type { JsonValue } from '@sluice/policy/core/json'
-import { type ToolDefinition, toToolId } from '@sluice/policy/core/tools'
+import { type KnownTool, type ToolDefinition, toToolId } from '@sluice/policy/core/tools'
 import { getRulesForTool } from '@sluice/policy/decide/resolve'
+import type { ApplicableRules } from '@sluice/policy/model/applicable-rules'
 import { z } from 'zod'
-import { assessTool } from '../../catalogue/classify/classify.ts'
+import { assessTool, classify } from '../../catalogue/classify/classify.ts'
 import { toolPage } from '../../catalogue/pages/tool-page.ts'
 import { toOutcomeLabel } from '../../core/outcome-label.ts'
 import { markdownOf } from '../../core/pages/page-markdown.ts'
@@ -101,14 +102,9 @@ export function serversEndpoints({ parts, reader }: ServersEndpointParts): Endpo
         const neighbours = gate.knownTools
           .map((tool) => tool.definition)
           .filter(({ server }) => server === query.server)
-        const page = pageOf(definition, neighbours)
-        if (found === undefined) return page
         // As the gate decides by it: the hints of a built-in server hold, and `classify` of the policy.
-        const { category, risk } = found
-        const scope = getRulesForTool(policies.now.local.policy, found)
-        const unknown = found.unknown === true && !scope.classified
-        const inCatalogue = scope.classified ? category : null
-        return { ...page, category: scope.category, inCatalogue, risk, unknown }
+        const tool = found ?? { definition, ...classify(definition) }
+        return pageOf(tool, getRulesForTool(policies.now.local.policy, tool), neighbours)
       },
     }),
     endpoint({
@@ -156,16 +152,20 @@ export function serversEndpoints({ parts, reader }: ServersEndpointParts): Endpo
   ]
 }
 
-function pageOf(definition: ToolDefinition, neighbours: readonly ToolDefinition[]): ToolPage {
+function pageOf(
+  { definition, category, risk, unknown }: KnownTool,
+  scope: ApplicableRules,
+  neighbours: readonly ToolDefinition[],
+): ToolPage {
   const { server, name, title, description, inputSchema, annotations } = definition
   const assessment = assessTool(definition)
   return {
     server,
     name,
-    category: assessment.category,
-    inCatalogue: null,
-    unknown: assessment.unknown,
-    risk: assessment.risk,
+    category: scope.category,
+    inCatalogue: scope.classified ? category : null,
+    unknown: unknown === true && !scope.classified,
+    risk,
     title: toBoundedText(title),
     description: toBoundedText(description),
     inputSchema: json(inputSchema),

@@ -2,10 +2,12 @@
 // none is kept.
 
 import type { Command } from 'commander'
+import { isSharedCopy } from '../../gateway/data/shared-tables.ts'
 import { type Grant, getRevocationMs, isGrantValid } from '../../identity/callers/grant.ts'
 import { toGrantView } from '../../operations/grants.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
+import { findData } from '../connect/find-data.ts'
 import { addConfigOptions, type ConfigOptions } from '../connect/load-config.ts'
 import { withGrants } from './source.ts'
 
@@ -41,7 +43,9 @@ export function addGrantsList(parent: Command, answer: SetExitCode): void {
             .filter((one) => options.all === true || isGrantValid(one, nowMs))
           const views = shown.map((one) => toGrantView(one, grants))
           output.value({ grants: views, localUser: !grants.exist })
-          for (const grant of shown) output.line(formatGrant(grant, nowMs, output))
+          const { data } = findData(options, { mayBeMissing: true })
+          const never = isSharedCopy(data) ? 'not used at this gate' : 'never used'
+          for (const grant of shown) output.line(formatGrant(grant, never, nowMs, output))
           if (!grants.exist) output.line('no grants: the local user is let in without a token')
           else if (shown.length === 0) output.line(ALL_REVOKED)
           return grants.exist ? 0 : 1
@@ -50,7 +54,7 @@ export function addGrantsList(parent: Command, answer: SetExitCode): void {
     })
 }
 
-function formatGrant(grant: Grant, nowMs: number, output: Output): string {
+function formatGrant(grant: Grant, never: string, nowMs: number, output: Output): string {
   const { name, policy, slots, groups, explain, canSayPrompt, isFixed, lastUsedMs } = grant
   const { untilMs } = grant
   const revokedMs = getRevocationMs(grant)
@@ -61,9 +65,7 @@ function formatGrant(grant: Grant, nowMs: number, output: Output): string {
     ...(groups.length > 0 ? [`groups ${groups.join(',')}`] : []),
     ...(explain ? ['explain'] : []),
     ...(canSayPrompt === true ? ['prompt'] : []),
-    ...(isFixed
-      ? ['from sluice.yaml']
-      : [lastUsedMs === null ? 'never used' : `used ${day(lastUsedMs)}`]),
+    ...(isFixed ? ['from sluice.yaml'] : [lastUsedMs === null ? never : `used ${day(lastUsedMs)}`]),
     ...(!hasEnd
       ? []
       : [untilMs > nowMs ? `until ${day(untilMs)}` : output.paint('red', `ended ${day(untilMs)}`)]),
