@@ -53,6 +53,11 @@ test('each kind is located where it stands, and nothing beside it', () => {
   ])
 })
 
+test('a value with exponentially many readings as a name is read once', { timeout: 2_000 }, () => {
+  const value = `a${'.aAbcAbcAbc'.repeat(13)}1`
+  expect(locateData(`password=${value}`, ALL)).toMatchObject([{ start: 9, end: 9 + value.length }])
+})
+
 test('a card as a number: too long for a double, or as a float of a table', () => {
   const long = new ExactNumber('4123450000678901233')
   expect(holdsData({ card: long }, 'card')).toBe(true)

@@ -260,7 +260,8 @@ export const SECRET_DETECTORS: readonly SecretDetector[] = [
 /** What stands behind a name without quotes in a program: a call, a variable, a name in capitals. */
 export function looksLikeCode(value: string): boolean {
   if (/[(){}[\]<>$`|]/.test(value)) return true
-  const isName = /^[_A-Za-z]?[a-z]+(?:[A-Z][a-z]{2,}|[._][a-z]+(?:[A-Z][a-z]{2,})*)*[:?!]?$/
+  // One repetition: with another one inside of it a name has exponentially many readings.
+  const isName = /^[_A-Za-z]?[a-z]+(?:[A-Z][a-z]{2,}|[._][a-z]+)*[:?!]?$/
   return isName.test(value) || /^[A-Z]+(?:[_.][A-Z]+)+$/.test(value)
 }
 

@@ -198,3 +198,11 @@ test('related tools are about the same thing first, and a version is no part of 
     'the package `@acme/files`, version 1.2.3',
   )
 })
+
+test('a description of blanks is read once, and its empty lines are left out', {
+  timeout: 5_000,
+}, () => {
+  const page = (description: string) => markdownOf(toolPage(tool('get_note', description)))
+  expect(page('Get a note \n\n \t of yours')).toContain('“Get a note of yours”')
+  expect(page(`Get a note${' '.repeat(120_000)}of yours`)).toContain('Its server says')
+})

@@ -139,9 +139,15 @@ function settling(id: string, { category }: ToolAssessment): PageBlock[] {
 }
 
 function described({ description, title }: ToolDefinition): PageBlock[] {
-  const text = typeof description === 'string' ? description.trim().replace(/\s*\n\s*/g, '\n') : ''
+  const text = typeof description === 'string' ? withoutBlankLines(description) : ''
   if (text === '') return [createTextBlock(title ?? 'Its server says nothing about it.')]
   return [createTextBlock(`Its server says: “${cutAtWord(text, DESCRIPTION_CHARS_MAX)}”`)]
+}
+
+/** Line by line: an expression would look at a run of blanks once for each of them. */
+function withoutBlankLines(text: string): string {
+  const lines = text.split('\n').map((line) => line.trim())
+  return lines.filter((line) => line !== '').join('\n')
 }
 
 function why(assessment: AssessmentWithAttacks): PageBlock[] {
