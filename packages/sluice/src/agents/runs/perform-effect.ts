@@ -17,6 +17,7 @@ import type { Steps } from '../step-thread/step-client.ts'
 import { codeLimitsOf } from '../transfer/create-config.ts'
 import { type ProgramCall, type ProgramCallResult, runProgram } from './run-program.ts'
 import { SuspendedPrograms } from './suspended-programs.ts'
+import { whenStored } from './when-stored.ts'
 
 export interface EffectEnvironment {
   readonly steps: Steps
@@ -101,10 +102,16 @@ export class EffectPerformer {
     if (before?.ticket) return this.#settle(agent, before.ticket, signal)
     if (before?.startedAt && !(await this.#onlyReads(agent.owner, server, tool)))
       return { kind: 'unknown', reason: 'the process ended while the call was out' }
-    if (!(await steps.beginEffect(agent.id, effectId, now()))) throw new Error('it was dropped')
+    // Begun and not sent would be taken for lost: that it was not sent is known here alone.
+    const begin = () => steps.beginEffect(agent.id, effectId, now())
+    if (!(await whenStored(begin, () => signal.aborted))) throw new Error('it was dropped')
     const outcome = await this.#call(agent, { server, tool, args: input, effectId, signal })
     if (outcome.kind !== 'held') return outcome
-    await steps.holdEffect(agent.id, effectId, outcome.ticket)
+    const { ticket } = outcome
+    await whenStored(
+      () => steps.holdEffect(agent.id, effectId, ticket),
+      () => signal.aborted,
+    )
     await onWaiting(waitingFor(server, tool, outcome.reason))
     return this.#settle(agent, outcome.ticket, signal)
   }
@@ -114,7 +121,7 @@ export class EffectPerformer {
     const { id, owner, depth, template, family, summary } = agent
     const facts = { id, owner, template: template ?? '', depth, turn: summary.turnCount }
     const effectId = `${id}.${call.effectId}`
-    const labels = await this.#labels(agent)
+    const labels = await this.#labels(agent, call.signal)
     const about = { owner, agent: facts, family: String(family), labels }
     const { server, tool, args } = call
     // The journal as it was then: after a reset, effects are numbered from the beginning again.
@@ -125,24 +132,31 @@ export class EffectPerformer {
     const outcome = await this.#environment.gate.call({ ...call, ...about, effectId })
     // It was not sent.
     if (outcome.kind === 'held' || outcome.kind === 'denied') this.#sent.delete(sent)
-    return this.#keepLabels(agent, outcome)
+    return this.#keepLabels(agent, outcome, call.signal)
   }
 
-  async #labels({ id }: AgentRow): Promise<readonly string[]> {
-    return (await this.#environment.steps.standing(null, id, this.#environment.now())).family.labels
+  async #labels({ id }: AgentRow, signal: AbortSignal): Promise<readonly string[]> {
+    const { steps, now } = this.#environment
+    const read = () => steps.standing(null, id, now())
+    return (await whenStored(read, () => signal.aborted)).family.labels
   }
 
-  async #keepLabels(agent: AgentRow, outcome: GateOutcome): Promise<GateOutcome> {
+  async #keepLabels(
+    agent: AgentRow,
+    outcome: GateOutcome,
+    signal: AbortSignal,
+  ): Promise<GateOutcome> {
     const { saw = [] } = outcome
-    const known = await this.#labels(agent)
-    if (saw.some((label) => !known.includes(label)))
-      await this.#environment.steps.addLabels(null, agent.id, saw, this.#environment.now())
+    const { steps, now } = this.#environment
+    const known = await this.#labels(agent, signal)
+    const add = () => steps.addLabels(null, agent.id, saw, now())
+    if (saw.some((label) => !known.includes(label))) await whenStored(add, () => signal.aborted)
     return outcome
   }
 
   async #settle(agent: AgentRow, ticket: string, signal: AbortSignal): Promise<GateOutcome> {
-    const settled = this.#environment.gate.settle(ticket, signal, () => this.#labels(agent))
-    const outcome = await this.#keepLabels(agent, await orAborted(settled, signal))
+    const settled = this.#environment.gate.settle(ticket, signal, () => this.#labels(agent, signal))
+    const outcome = await this.#keepLabels(agent, await orAborted(settled, signal), signal)
     if (outcome.kind === 'held') return { kind: 'unknown', reason: 'it was held a second time' }
     return outcome
   }

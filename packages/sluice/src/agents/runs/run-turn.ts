@@ -2,18 +2,17 @@
 // it leads to are carried out (a model call, a tool behind the gate, a program), and the result of each is the
 // event of the next turn. Nothing is carried out before its event is durable.
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Effect, JournalEvent } from '../../guest/protocol.ts'
 import type { AgentRow, EffectRow } from '../journal/rows.ts'
 import type { Reservation } from '../models/family-budget.ts'
 import type { AgentError } from '../shared/errors.ts'
-import { RESULT_RETRY_MS } from '../shared/limits.ts'
 import type { Steps } from '../step-thread/step-client.ts'
 import type { WakeTimer } from '../step-thread/wake-timer.ts'
 import type { AppliedStep, ApplyOptions } from '../steps/stepper.ts'
 import { type EffectPerformer, type EffectResult, toFailedContent } from './perform-effect.ts'
 import type { RunWatch } from './run-watch.ts'
 import type { RunningEffects } from './running-effects.ts'
+import { whenStored } from './when-stored.ts'
 
 export interface TurnContext {
   readonly steps: Steps
@@ -137,7 +136,11 @@ async function runResult(
   const { event, bytes } = result
   const nonce = turns.nonce()
   try {
-    await runWhenStored(turns, { owner: null, id, whose: owner, event, bytes, nonce })
+    // It is there once: it waits for the store, under one name, so that it is not stored twice.
+    await whenStored(
+      () => runTurn(turns, { owner: null, id, whose: owner, event, bytes, nonce }),
+      () => turns.running.isClosed,
+    )
     return true
   } catch (error) {
     // A result that the agent cannot take must not leave it waiting for ever.
@@ -147,19 +150,6 @@ async function runResult(
     await runTurn(turns, { owner: null, id, whose: owner, event: instead })
     return false
   }
-}
-
-/** A result is there once: it waits for the store, under one name, so that it is not stored twice. */
-async function runWhenStored(turns: TurnContext, request: TurnRequest): Promise<void> {
-  for (;;)
-    try {
-      await runTurn(turns, request)
-      return
-    } catch (error) {
-      const isUnknown = (error as AgentError).code === 'AGENT_UNAVAILABLE'
-      if (!isUnknown || turns.running.isClosed) throw error
-      await sleep(RESULT_RETRY_MS)
-    }
 }
 
 /** The event in place of a result that made the agent fail inside. */
