@@ -68,7 +68,13 @@ export class RunningEffects {
     this.#closed = true
     for (const { abort, isWaiting } of this.#running.values()) if (isWaiting) abort.abort()
     const all = Promise.allSettled([...this.#running.values()].map(({ done }) => done))
-    await Promise.race([all, new Promise((resolve) => setTimeout(resolve, ms))])
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise((resolve) => {
+      timer = setTimeout(resolve, ms)
+    })
+    await Promise.race([all, late])
+    // It would keep the process from ending.
+    clearTimeout(timer)
   }
 
   async close(): Promise<void> {
