@@ -36,7 +36,7 @@ default: allow
 labels: { files/read_file: [private] }
 tools:
   files/write_note: { action: allow, rate_limit: { max: 10, window: 1h } }
-  mail/delete_all: require_approval
+  mail/delete_all: { action: require_approval, approval: { wait: 1s } }
 guardrails:
   - name: private data stays in
     match: { tools: [mail/send_mail] }
