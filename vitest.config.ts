@@ -35,7 +35,7 @@ const STARTS_BUNDLED = {
   transform: {
     filter: { id: /\/packages\/sluice\/src\/.*\.ts$/, code: STARTS },
     handler: (code: string) =>
-      code.replace(STARTS, "join(process.env.SLUICE_TEST_COMMAND, '..', '$1.js')"),
+      code.replace(STARTS, "join(process.env.SLUICE_TEST_COMMAND, '../..', '$1.js')"),
   },
 }
 

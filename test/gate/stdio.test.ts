@@ -21,6 +21,7 @@ beforeEach(() => {
 })
 
 afterEach(async () => {
+  for (const pipe of pipes) pipe.stdin?.end()
   await Promise.all(pipes.map(ended))
   await stopGate()
   rmSync(folder, { recursive: true, force: true })

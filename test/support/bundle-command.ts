@@ -22,8 +22,9 @@ import { ROOT } from './rooms.ts'
 /** Not in dist, which a build empties. */
 const PLACE = join(ROOT, 'node_modules', '.cache', 'sluice-command')
 const KEPT_MS = 24 * 3_600_000
-const ENTRY = 'sluice.mjs'
-const START = `import { main } from './main.js'
+/** As in the package. */
+const ENTRY = 'bin/sluice.js'
+const START = `import { main } from '../main.js'
 process.exitCode = await main(process.argv.slice(2))
 `
 
@@ -59,6 +60,7 @@ async function bundleAll(): Promise<void> {
   for (const [name, contents] of files) hash.update(`${name}\0`).update(contents)
   const made = join(PLACE, hash.digest('hex').slice(0, 16))
   const draft = mkdtempSync(join(PLACE, 'draft-'))
+  mkdirSync(join(draft, 'bin'))
   for (const [name, contents] of files) writeFileSync(join(draft, name), contents)
   try {
     renameSync(draft, made)
@@ -75,11 +77,15 @@ function forget(folder: string): void {
   if (Date.now() - madeMs > KEPT_MS) rmSync(folder, { recursive: true, force: true })
 }
 
+/** Starts a gate for a pipe, by the command of the package that it is in. */
+const GATE_STARTER = join(SOURCES, 'cli/connect/start-gate.ts')
+
 function placeOf(path: string) {
+  const inBundle = `new URL('./src/cli/connect/', import.meta.url).href`
   return {
     dirname: JSON.stringify(dirname(path)),
     filename: JSON.stringify(path),
-    url: JSON.stringify(pathToFileURL(path).href),
+    url: path === GATE_STARTER ? inBundle : JSON.stringify(pathToFileURL(path).href),
     started: (name: string) => `(import.meta.dirname + ${JSON.stringify(`/${name}.js`)})`,
   }
 }

@@ -116,7 +116,7 @@ export function fixture(name: string, ...args: string[]): { command: string[] } 
 /** A program of test/servers. */
 export function programFile(name: string): string {
   if (BUNDLED === undefined) return join(ROOT, 'test', 'servers', `${name}.ts`)
-  return join(BUNDLED, '..', `${name}.js`)
+  return join(BUNDLED, '../..', `${name}.js`)
 }
 
 /** A published server from the dev dependencies. */
