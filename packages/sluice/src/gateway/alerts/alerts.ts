@@ -9,6 +9,7 @@ import type { Ledger } from '../../ledger/ledger.ts'
 import type { AlertRows } from '../../store/alert-rows.ts'
 import type { AlertsConfig } from '../config/alerts.ts'
 import type { Log } from '../shared/log.ts'
+import { ALERT_SUBJECTS_LENGTH_MAX, ALERT_SUBJECTS_MAX } from './limits.ts'
 import {
   isOngoing,
   type ListedAlert,
@@ -99,7 +100,8 @@ export class Alerts {
     this.#flush()
     const { rows } = this.#options
     for (const alert of [...this.#unsaved.values()]) {
-      await rows.put(toRow(alert), listFacts(alert))
+      const facts = (alert.subjects ?? []).map((subject) => nameFact(alert, subject))
+      await rows.put(toRow(alert), facts)
       if (this.#unsaved.get(alert.id) === alert) this.#unsaved.delete(alert.id)
     }
     this.#known = await listStored(rows)
@@ -127,8 +129,9 @@ export class Alerts {
     const atMs = this.#options.nowMs()
     if (this.#isTooSoon(kind, atMs, isShared)) return false
     for (let rest = subjects; rest.length > 0; ) {
-      const alert = this.#begin({ kind, ...describe(rest), subjects: rest }, { atMs, isShared })
-      const taken = await this.#claim(alert)
+      const watched = { kind, ...describe(rest), subjects: takeWatched(rest) }
+      const alert = this.#begin(watched, { atMs, isShared })
+      const taken = await this.#claim(alert, rest)
       if (taken.size === 0) {
         this.#lastMs.set(kind, atMs)
         void this.#tell(alert)
@@ -193,10 +196,11 @@ export class Alerts {
   }
 
   /** The facts of it that another alert tells. Without an answer of the store it is told. */
-  async #claim(alert: ListedAlert): Promise<ReadonlySet<string>> {
+  async #claim(alert: ListedAlert, subjects: readonly string[] = []): Promise<ReadonlySet<string>> {
     this.#sending.add(alert.id)
     try {
-      const taken = await this.#options.rows.add(toRow(alert), listFacts(alert))
+      const facts = subjects.map((subject) => nameFact(alert, subject))
+      const taken = await this.#options.rows.add(toRow(alert), facts)
       if (taken.length > 0) {
         this.#sending.delete(alert.id)
         return new Set(taken)
@@ -276,6 +280,13 @@ export class Alerts {
   }
 }
 
-function listFacts(alert: ListedAlert): readonly string[] {
-  return (alert.subjects ?? []).map((subject) => nameFact(alert, subject))
+/** Those that the store keeps to see when they are over, at least one; the others count as told with them. */
+function takeWatched(subjects: readonly string[]): readonly string[] {
+  let length = 0
+  const tooMany = subjects.findIndex((subject) => {
+    length += subject.length
+    return length > ALERT_SUBJECTS_LENGTH_MAX
+  })
+  const count = tooMany < 0 ? ALERT_SUBJECTS_MAX : Math.min(tooMany, ALERT_SUBJECTS_MAX)
+  return subjects.slice(0, Math.max(1, count))
 }

@@ -14,6 +14,8 @@ export const ALERT_NAMES_MAX = 10
 export const ALERT_NAME_LENGTH_MAX = 128
 /** Servers, tools or counters of one alert that are watched until they are over; further ones are not. */
 export const ALERT_SUBJECTS_MAX = 1_000
+/** Length of their names together; of longer ones fewer are watched. Gates read all open alerts in every look. */
+export const ALERT_SUBJECTS_LENGTH_MAX = 32_768
 /**
  * How long a gate may have been lost for an alert to be raised by a gate that did not know of it. What was
  * lost before that is no news.

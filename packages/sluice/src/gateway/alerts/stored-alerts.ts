@@ -25,8 +25,11 @@ export function readAlert({ id, gate, atMs, body }: AlertRow): ListedAlert {
 }
 
 export function toRow(alert: ListedAlert): AlertRow {
-  const { id, gate, atMs, isGateLive: _, ...body } = alert
-  return { id, gate, atMs, body: JSON.stringify(body), isOpen: isOngoing(alert) }
+  const { id, gate, atMs, isGateLive: _, subjects, ...rest } = alert
+  const isOpen = isOngoing(alert)
+  // What one was about that is over is in its facts, for people.
+  const body = JSON.stringify(isOpen ? { ...rest, subjects } : rest)
+  return { id, gate, atMs, body, isOpen }
 }
 
 export function isOngoing({ subjects, overAtMs }: SentAlert): boolean {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { Meter } from '../metrics/meter.ts'
 import type { PendingDefinition } from '../tools/pins.ts'
+import { ALERT_SUBJECTS_LENGTH_MAX } from './limits.ts'
 import { listNames } from './list-names.ts'
 import { config, listed, type Outbox, openOutbox, openRows } from './outbox.test-support.ts'
 import { GateWatch, type WatchedGate } from './watch-gate.ts'
@@ -56,7 +57,7 @@ function watchGate(outbox: Outbox): { readonly state: State; readonly watch: Gat
     newTools: () => state.tools.map((name) => ({ server: 's', name, atMs: 1 })),
     limits: async () =>
       state.limits.map((whose) => ({
-        key: `/tools/a~1b|rate|1|principal|3:${whose}`,
+        key: `/tools/a~1b|rate|1|principal|${whose.length}:${whose}`,
         kind: 'rate',
         windowMs: 1,
         used: '8',
@@ -168,6 +169,24 @@ test('a gate that has just started ends an alert when it knows, and not before',
     'The gate is back',
     'Few calls are denied again',
   ])
+})
+
+test('an alert about thousands of counters is stored with few, and all are told once, at any gate', async () => {
+  const rows = openRows()
+  const gates = ['north', 'south'].map((gate) => openOutbox({ rows, gate }))
+  const watched = gates.map(watchGate)
+  for (const { state } of watched)
+    state.limits = Array.from({ length: 5_000 }, (_, at) => `${at}${'x'.repeat(200)}`)
+  for (let look = 0; look < 3; look++)
+    for (const [at, outbox] of gates.entries()) {
+      await watched[at]?.watch.look()
+      outbox.nowMs += 60_000
+    }
+  const titles = gates.flatMap(({ sent }) => sent.map(({ title }) => title))
+  expect(titles).toEqual(['5000 limits are nearly full'])
+  const subjects = (await listed(gates[0] as Outbox))[0]?.subjects ?? []
+  expect(subjects.length).toBeGreaterThan(100)
+  expect(subjects.join('').length).toBeLessThanOrEqual(ALERT_SUBJECTS_LENGTH_MAX)
 })
 
 test('names of an alert are few and short, and none passes for two', () => {

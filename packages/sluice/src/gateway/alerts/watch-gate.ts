@@ -25,7 +25,6 @@ import {
   ALERT_CALLS_MIN,
   ALERT_DENIALS_MS,
   ALERT_NAMES_MAX,
-  ALERT_SUBJECTS_MAX,
   GATE_LOST_NEWS_MS,
   LIMITS_LOOKED_MAX,
 } from './limits.ts'
@@ -113,9 +112,8 @@ export class GateWatch {
     for (const alert of alerts.ongoing(kind))
       for (const subject of alert.subjects ?? []) told.add(subject)
     const fresh = [...subjects].filter((subject) => !told.has(subject))
-    const watched = fresh.slice(0, ALERT_SUBJECTS_MAX)
     const isTold =
-      fresh.length > 0 && (await alerts.report({ kind, subjects: watched, isShared, describe }))
+      fresh.length > 0 && (await alerts.report({ kind, subjects: fresh, isShared, describe }))
     const known = [...subjects].filter((subject) => isTold || told.has(subject))
     this.#told.set(part, new Set(known))
   }
