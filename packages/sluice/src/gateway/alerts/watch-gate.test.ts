@@ -17,6 +17,7 @@ interface State {
   limits: readonly string[]
   ledger: 'writing' | 'reserve'
   problems: readonly string[] | undefined
+  storeFault: string | undefined
   isLive: boolean
 }
 
@@ -29,6 +30,7 @@ const QUIET = {
   limits: [],
   ledger: 'writing',
   problems: undefined,
+  storeFault: undefined,
   isLive: true,
 } as const
 
@@ -66,7 +68,7 @@ function watchGate(outbox: Outbox): { readonly state: State; readonly watch: Gat
       })),
     ledgerState: () => state.ledger,
     verified: () => state.problems && { problems: state.problems },
-    storeFault: () => undefined,
+    storeFault: () => state.storeFault,
     nowMs: () => outbox.nowMs,
     gates: async () => {
       const { isLive } = state
@@ -187,6 +189,19 @@ test('an alert about thousands of counters is stored with few, and all are told 
   const subjects = (await listed(gates[0] as Outbox))[0]?.subjects ?? []
   expect(subjects.length).toBeGreaterThan(100)
   expect(subjects.join('').length).toBeLessThanOrEqual(ALERT_SUBJECTS_LENGTH_MAX)
+})
+
+test('a fault of the shared store is told if it lasts until the next look', async () => {
+  const outbox = openOutbox()
+  const { state, watch } = watchGate(outbox)
+  for (const fault of ['slow', undefined, 'gone', 'gone', 'gone', undefined]) {
+    state.storeFault = fault
+    await watch.look()
+  }
+  expect(outbox.sent.map(({ title, facts }) => [title, facts[0]?.value])).toEqual([
+    ['Calls cannot be recorded, and none is forwarded', 'gone'],
+    ['Calls are recorded again', 'gone'],
+  ])
 })
 
 test('names of an alert are few and short, and none passes for two', () => {

@@ -81,6 +81,7 @@ export class GateWatch {
   /** What was so since the start of this process, of kinds that are not known before they are. */
   readonly #seen = new Set<string>()
   #limitsTurn = 0
+  #hadStoreFault = false
   /** Looks in the period that denials are counted over. */
   readonly #looksCounted: number
 
@@ -264,7 +265,9 @@ export class GateWatch {
     const problems = verified()?.problems
     const isRecording = state === 'writing' || fault !== undefined
     await this.#reportLedger('recording', isRecording ? undefined : (STATES[state] ?? state))
-    await this.#reportLedger('store', fault)
+    // A slow answer makes calls fail for a second: not worth a message.
+    await this.#reportLedger('store', this.#hadStoreFault ? fault : undefined)
+    this.#hadStoreFault = fault !== undefined
     await this.#reportLedger('chain', problems?.[0], problems !== undefined)
   }
 
