@@ -527,7 +527,7 @@ describe('a prompt as a task', () => {
       status: 'cancelled',
     })
     await expect(client.ask('tasks/get', { taskId: 'agent_x.run_y' })).rejects.toThrow('no task')
-    await expect(call('wasm_agent_list', {}, { task: {} })).rejects.toThrow('is no task')
+    await expect(call('wasm_agent_list', {}, { task: {} })).rejects.toThrow('is not a task')
     await client.close()
   })
 })

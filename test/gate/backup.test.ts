@@ -107,7 +107,7 @@ test('F11: a backup of a working gate with agents is whole, and comes back as it
   manifest.files = [{ name: '../../elsewhere', bytes: 0, sha256: '' }]
   writeFileSync(join(copy, 'backup.json'), JSON.stringify(manifest))
   expect((await sluice(['restore', copy, ...place])).stderr).toContain('has no `../../elsewhere`')
-  expect((await sluice(['restore', gate.folder, ...place])).stderr).toContain('is no backup')
+  expect((await sluice(['restore', gate.folder, ...place])).stderr).toContain('is not a backup')
 
   writeFileSync(join(gate.data, 'version'), '99\n')
   await expect(startGate({ servers, folder: gate.folder })).rejects.toThrow(

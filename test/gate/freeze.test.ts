@@ -167,7 +167,7 @@ test('the socket answers what it does not know in words, and a pipe still is one
     message: 'the gate knows no command `dance`',
   })
   expect(JSON.parse(await say(gate, 'office\n')).message).toContain('is not JSON')
-  expect(JSON.parse(await say(gate, '{"do":1}\n')).message).toContain('no object with `do`')
+  expect(JSON.parse(await say(gate, '{"do":1}\n')).message).toContain('not an object with `do`')
   expect(JSON.parse(await say(gate, '{"do":"x","do":"y"}\n')).message).toContain('is not JSON')
   expect(JSON.parse(await say(gate, 'x'.repeat(70_000))).message).toContain('more than 65536 bytes')
   expect(JSON.parse(await say(gate, '{"do":"pipe","server":"none"}\n'))).toMatchObject({

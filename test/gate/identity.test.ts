@@ -298,12 +298,12 @@ describe('grants add', () => {
   test('says no with 1, and what it cannot read with 2', async () => {
     const cases: [number, string, string[]][] = [
       [1, 'no policy is called `house`', ['ann', '--policy', 'house']],
-      [2, 'is no name of a grant', ['local', '--policy', 'reader']],
+      [2, 'is not a valid grant name', ['local', '--policy', 'reader']],
       [2, 'required option `--policy <name>` not specified', ['ann']],
       [2, '--slots is `0`', ['ann', '--policy', 'reader', '--slots', '0']],
       [2, '--until is `soon`', ['ann', '--policy', 'reader', '--until', 'soon']],
       [2, 'which is over', ['ann', '--policy', 'reader', '--until', '2020-01-01']],
-      [2, 'is no name of a group', ['ann', '--policy', 'reader', '--groups', 'a,,b']],
+      [2, 'is not a valid group name', ['ann', '--policy', 'reader', '--groups', 'a,,b']],
     ]
     const answers = []
     for (const [, , args] of cases) answers.push(await grants('add', ...args))

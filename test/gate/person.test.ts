@@ -87,7 +87,7 @@ describe('the first PIN', () => {
       ['123456', FIRST_PIN, 'another one', '111111'],
     )
     expect([odd.code, odd.text]).toEqual([2, expect.stringContaining('too common')])
-    expect(odd.text).toContain('the two are not the same; try again')
+    expect(odd.text).toContain('the two PINs differ; try again')
     const set = await runAtTerminal(['approvers', 'pin', ...place()], [FIRST_PIN, FIRST_PIN])
     expect(set.code).toBe(0)
     expect(set.text).not.toContain(FIRST_PIN)

@@ -36,7 +36,7 @@ test.each(['many', ''])(
     const { answer } = await listing
     expect(answer.result.tools.length).toBeGreaterThanOrEqual(TOOLS_COUNT)
     expect(calls).toBeGreaterThan(5)
-    const stalls = [...gate.log.matchAll(/stood still.*?cpuMs[=: "]+(\d+)/g)].map(([, ms]) =>
+    const stalls = [...gate.log.matchAll(/was blocked.*?cpuMs[=: "]+(\d+)/g)].map(([, ms]) =>
       Number(ms),
     )
     for (const cpuMs of stalls) expect(cpuMs).toBeLessThan(PIECE_CPU_MS_MAX)

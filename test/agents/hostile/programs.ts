@@ -150,7 +150,7 @@ export const HOSTILE: Readonly<Record<string, string>> = {
     'Array.prototype[Symbol.iterator] = function* () { for (;;) yield this }; String.prototype.slice = () => { for (;;); }; return [1, 2]',
   'poison text':
     'String.prototype.toString = String.prototype.slice = () => ({}); Error.prototype.toString = () => { throw Error("x") }; throw new Error("y")',
-  'files with a name that is no text': 'files.write({ toString() { for (;;); } }, "x")',
+  'files with a name that is not text': 'files.write({ toString() { for (;;); } }, "x")',
   'files whose content lies':
     'files.write("a", { length: 2 ** 40, toString: () => "x".repeat(2 ** 29) })',
   'a file that is an array of views':

@@ -60,7 +60,7 @@ export function FileDialog({
         ]}
       />
       {now.error !== undefined && <ErrorNotice error={now.error} />}
-      {now.value?.isText === false && <Notice>It is no text; this is base64.</Notice>}
+      {now.value?.isText === false && <Notice>It is not text; this is base64.</Notice>}
       {now.value !== undefined && since === '' && <LongText text={now.value.text} code />}
       {now.value !== undefined && since !== '' && old !== undefined && (
         <>

@@ -86,7 +86,7 @@ const CASE: Shape = {
   fields: {
     name: field(text, 'what it shows'),
     call: { shape: text, doc: '`<server>/<tool>`', required: true },
-    method: field(words([TOOL_CALL, ...CONTENT_METHODS.keys()]), '`tools/call` where left out'),
+    method: field(words([TOOL_CALL, ...CONTENT_METHODS.keys()]), '`tools/call` by default'),
     args: field(any, 'the arguments'),
     ...factFields({ count: 1_000_000, list: 10_000 }),
     category: field(words(CATEGORIES), 'the class of this very call'),

@@ -82,7 +82,7 @@ function parseHosts(hosts: readonly LocatedScalar[], problems: Problems): string
       problems.error(
         'POLICY_NO_EFFECT',
         at,
-        `\`${host}\` is no host that an address can have`,
+        `\`${host}\` is not a host that an address can have`,
         'write `example.com`, or `*.example.com` for every host below it: in lower case, without scheme, port and path',
       )
     return host

@@ -82,7 +82,7 @@ function checkBranches(map: LocatedMap, rule: Rule, problems: Problems): void {
       message: `\`when\` decides nothing: both branches are \`${action}\``,
       help:
         findEntry(map, 'otherwise') === undefined
-          ? `add an \`otherwise\`: it is \`deny\` where left out`
+          ? `add an \`otherwise\`: without it, it is \`deny\``
           : 'write a different action in `otherwise`',
       problems,
     })

@@ -209,9 +209,9 @@ test('what would do nothing is an error of the document', () => {
   expect(
     problems({ egress: { 'web/*': ['https://a.example', 'A.example', 'a.example/x'] } }),
   ).toEqual([
-    '`https://a.example` is no host that an address can have',
-    '`A.example` is no host that an address can have',
-    '`a.example/x` is no host that an address can have',
+    '`https://a.example` is not a host that an address can have',
+    '`A.example` is not a host that an address can have',
+    '`a.example/x` is not a host that an address can have',
   ])
   expect(problems({ answers: { 'a/*': {} } })).toEqual(['`a/*` says nothing about answers'])
   expect(problems({ answers: { 'a/*': { seal: ['b/*'] } } })[0]).toContain('nothing is sealed')

@@ -53,7 +53,7 @@ const WINDOW: Field = {
 }
 const PER_FIELD: Field = {
   shape: PER,
-  doc: 'what splits the counter: `session` (where left out), `principal`, `agent`, `server`, `tool`, `everyone`, `args.x`, or a list',
+  doc: 'what splits the counter: `session` (the default), `principal`, `agent`, `server`, `tool`, `everyone`, `args.x`, or a list',
 }
 
 const RATE_LIMIT: Shape = {
@@ -99,7 +99,7 @@ const APPROVAL: Shape = {
       shape: { kind: 'duration', maxSeconds: APPROVAL_WAIT_SECONDS_MAX },
       doc: 'how long the call itself waits before it is told to retry (25s)',
     },
-    approvers: { shape: list(text(100)), doc: 'groups or names; any approver where left out' },
+    approvers: { shape: list(text(100)), doc: 'groups or names; any approver by default' },
     quorum: {
       shape: { kind: 'integer', min: 1, max: QUORUM_MAX },
       doc: 'how many must approve (1)',
@@ -148,7 +148,7 @@ const RULE: Shape = {
       },
       fields: {
         action: { shape: ACTION, doc: 'what happens to the call', required: true },
-        otherwise: { shape: ACTION, doc: 'where `when` is false; `deny` where left out' },
+        otherwise: { shape: ACTION, doc: 'if `when` is false; `deny` by default' },
         over: { shape: someOf(word(CATEGORIES)), doc: 'categories whose rule this glob lifts' },
         ...COMMON,
       },

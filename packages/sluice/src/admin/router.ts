@@ -147,7 +147,7 @@ export class Router {
     try {
       assertion = JSON.parse(Buffer.from(proof, 'base64').toString())
     } catch {
-      throw new ApiError('API_PROOF', '`Sluice-Proof` is no assertion', 'base64 of its JSON')
+      throw new ApiError('API_PROOF', '`Sluice-Proof` is not an assertion', 'base64 of its JSON')
     }
     const action = { method: request.method ?? '', path, body }
     const rp = this.#options.rpOf(request)
@@ -273,7 +273,7 @@ function readInput(
   source: URLSearchParams | (() => unknown),
 ): JsonObject {
   const rest = typeof source === 'function' ? source() : fromQuery(fields, source)
-  if (!isObject(rest)) throw new InputError('the body is no object', 'see /api/openapi.json')
+  if (!isObject(rest)) throw new InputError('the body is not an object', 'see /api/openapi.json')
   const doubled = Object.keys(params).find((name) => Object.hasOwn(rest, name))
   if (doubled !== undefined)
     throw new InputError(`\`${doubled}\` is in the path already`, 'leave it out elsewhere')

@@ -38,7 +38,7 @@ export class EngineBench {
         figures: { seq: 0 },
       },
       before: () => [{ atMs: 5, server: 's', name: 'read', action: 'allow' }],
-      readArgs: (text) => (text.startsWith('{') ? undefined : 'they are no object'),
+      readArgs: (text) => (text.startsWith('{') ? undefined : 'they are not an object'),
       isApprover: (name) => !this.removed.has(name),
       nowMs: () => this.nowMs,
       newId: () => `r${++this.#ids}`,

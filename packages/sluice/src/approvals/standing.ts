@@ -291,7 +291,7 @@ function checkBound(name: string, bound: ArgumentBound, own: string): ArgumentBo
     const { min, max } = bound as { min?: string; max?: string }
     if (min === undefined && max === undefined) throw wrong('is none')
     for (const side of [min, max])
-      if (side !== undefined && decimalIn(side) === undefined) throw wrong('is no number')
+      if (side !== undefined && decimalIn(side) === undefined) throw wrong('is not a number')
     read = max === undefined ? { min: min as string } : { min: min ?? LOWEST, max }
     if (min === undefined && !isWithin(read, own))
       throw new OperationError(

@@ -21,7 +21,7 @@ export function readMap(
   if (node === undefined || isNull(node))
     return { kind: 'map', at: node?.at ?? 0, end: node?.at ?? 0, entries: [] }
   if (node.kind !== 'map')
-    return report.error('IMPORT_INVALID', node.at, `${what} is no mapping`, 'fix the original')
+    return report.error('IMPORT_INVALID', node.at, `${what} is not a mapping`, 'fix the original')
   for (const { key } of node.entries) {
     const name = String(key.value)
     if (keys === undefined || keys.includes(name)) continue
@@ -38,7 +38,7 @@ export function readList(
 ): readonly LocatedNode[] {
   if (node === undefined || isNull(node)) return []
   if (node.kind === 'list') return node.items
-  report.error('IMPORT_INVALID', node.at, `${what} is no list`, 'fix the original')
+  report.error('IMPORT_INVALID', node.at, `${what} is not a list`, 'fix the original')
   return []
 }
 
@@ -47,7 +47,7 @@ export function readText(map: LocatedMap, key: string, report: ImportReport): st
   const node = findEntry(map, key)
   if (node === undefined || isNull(node)) return undefined
   if (node.kind === 'scalar') return typeof node.value === 'string' ? node.value : node.text
-  return report.error('IMPORT_INVALID', node.at, `\`${key}\` is no text`, 'fix the original')
+  return report.error('IMPORT_INVALID', node.at, `\`${key}\` is not text`, 'fix the original')
 }
 
 export function keyAt(map: LocatedMap, key: string): number {

@@ -135,7 +135,7 @@ function readState(map: LocatedMap, report: ImportReport): StateBlock | undefine
     report.error(
       'IMPORT_INVALID',
       keyAt(state, 'increment'),
-      '`increment` is no whole number',
+      '`increment` is not a whole number',
       'fix the original',
     )
   // The original takes 0 for "left out".
@@ -158,7 +158,7 @@ function readShorthand(map: LocatedMap, report: ImportReport): InterceptRule['sh
     return report.error(
       'IMPORT_INVALID',
       at,
-      `\`${text}\` is no \`<count>/<window>\``,
+      `\`${text}\` is not of the form \`<count>/<window>\``,
       'write `5/hour`, with `minute`, `hour` or `day`',
     )
   return { ...parsed, at }
@@ -210,7 +210,7 @@ function readTimeout(map: LocatedMap, report: ImportReport): string | undefined 
   return report.error(
     'IMPORT_INVALID',
     keyAt(map, 'approval_timeout'),
-    `\`${text}\` is no length of time up to a week`,
+    `\`${text}\` is not a length of time up to a week`,
     'write `30m`',
   )
 }

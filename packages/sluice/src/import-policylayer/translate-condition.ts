@@ -54,7 +54,7 @@ export function translateCondition(
     return report.error(
       'IMPORT_PATH',
       (findEntry(map, 'path') ?? map).at,
-      `\`${written}\` is no path to an argument that can be written here`,
+      `\`${written}\` is not a path to an argument that can be written here`,
       'write `args.<name>`, or the condition by hand',
     )
   const op = readText(map, 'op', report) ?? ''
@@ -222,7 +222,7 @@ class ConditionTranslator {
       return this.#report.error(
         'IMPORT_VALUE',
         this.#node.at,
-        '`contains` with a value that is no text compares entries as text',
+        '`contains` with a value that is not text compares entries as text',
         `write \`${this.#x}.exists(x, x == ${value.cel})\` by hand`,
       )
     this.#warnLoose([value])

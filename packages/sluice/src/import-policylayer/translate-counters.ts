@@ -74,7 +74,7 @@ function readBound(
     report.error(
       'IMPORT_STATE',
       at,
-      `\`${path}\` is no counter of this tool`,
+      `\`${path}\` is not a counter of this tool`,
       'a rule here cannot read another counter: write a guardrail with a limit over both tools by hand',
     )
     return
@@ -85,7 +85,7 @@ function readBound(
     report.error(
       'IMPORT_STATE',
       at,
-      `\`${op}\` on a counter is no limit`,
+      `\`${op}\` on a counter is not a limit`,
       'write `lte` with a number, or the rule by hand',
     )
     return

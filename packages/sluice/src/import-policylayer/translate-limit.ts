@@ -95,7 +95,7 @@ function spendLimit(
     return report.error(
       'IMPORT_PATH',
       at,
-      `\`${from}\` is no path to an argument that can be written here`,
+      `\`${from}\` is not a path to an argument that can be written here`,
       'write `args.<name>`, or the limit by hand',
     )
   report.warn(

@@ -39,7 +39,7 @@ export function showClosing(closing: ClosingReport, output: Output): void {
   output.line(output.paint('bold', `not ${word}:`))
   for (const one of found.filter((each) => !safe.includes(each)))
     output.line(`  ${titleOf(one)}: ${printable(reasonFor(one, closing))}`)
-  output.line("  the clients' own tools (shell, files): they are no MCP calls")
+  output.line("  the clients' own tools (shell, files): these are not MCP calls")
   showNext(closing, output)
 }
 

@@ -80,9 +80,9 @@ export const ADD_GRANT: Operation = operation({
       ...input,
     }
     if (!GRANT_NAME.test(request.name))
-      throw new OperationError(`\`${request.name}\` is no name of a grant`, GRANT_NAME_HELP)
+      throw new OperationError(`\`${request.name}\` is not a valid grant name`, GRANT_NAME_HELP)
     const odd = request.groups.find((group) => !GROUP_NAME.test(group))
-    if (odd !== undefined) throw new OperationError(`\`${odd}\` is no group`, GROUP_NAME_HELP)
+    if (odd !== undefined) throw new OperationError(`\`${odd}\` is not a group`, GROUP_NAME_HELP)
     if (grants.refresh()) grantsChanged()
     if (!policies.includes(request.policy))
       throw new OperationError(`no policy is called \`${request.policy}\``, nameOne(policies))
@@ -172,7 +172,7 @@ export function toGrantView(grant: Grant, grants: Grants): JsonObject {
 function requireEnd(text: string, nowMs: number): number {
   const untilMs = readGrantEnd(text)
   if (untilMs === undefined)
-    throw new OperationError(`\`until\` is \`${text}\`, which is no time`, GRANT_END_HELP)
+    throw new OperationError(`\`until\` is \`${text}\`, which is not a time`, GRANT_END_HELP)
   if (untilMs <= nowMs)
     throw new OperationError(`\`until\` is \`${text}\`, which is over`, 'give a time to come')
   return untilMs

@@ -235,13 +235,16 @@ async function record({ ledger, nowMs }: OperationParts, detail: JsonObject): Pr
 
 function checkName(name: string): string {
   if (isPersonName(name)) return name
-  throw new OperationError(`\`${name.slice(0, 64)}\` is no name of an approver`, PERSON_NAME_HELP)
+  throw new OperationError(
+    `\`${name.slice(0, 64)}\` is not a valid approver name`,
+    PERSON_NAME_HELP,
+  )
 }
 
 function readGroups(groups: readonly string[] = []): string[] {
   const odd = groups.find((group) => !GROUP_NAME.test(group))
   if (odd === undefined) return [...new Set(groups)]
-  throw new OperationError(`\`${odd}\` is no name of a group`, GROUP_NAME_HELP)
+  throw new OperationError(`\`${odd}\` is not a valid group name`, GROUP_NAME_HELP)
 }
 
 /** Principals: a grant's name, `local`, or `<issuer>:<subject>`. */
@@ -249,7 +252,7 @@ function readOwns(owns: readonly string[] = []): string[] {
   const odd = owns.find((each) => !/^[^\s,\p{C}]{1,300}$/u.test(each))
   if (odd === undefined) return [...new Set(owns)]
   throw new OperationError(
-    `\`${odd.slice(0, 64)}\` is no principal`,
+    `\`${odd.slice(0, 64)}\` is not a principal`,
     'name one as the record has it',
   )
 }

@@ -44,7 +44,7 @@ export function proofOf({ proof }: Operation, input: JsonObject): Proof {
 }
 
 export function checkInput(fields: ShapeFields, input: JsonValue): void {
-  if (!isObject(input)) throw new InputError('the request is no object', 'name each field')
+  if (!isObject(input)) throw new InputError('the request is not an object', 'name each field')
   refuseNull(fields, input)
   const problems = new Problems('', '')
   const shape = { kind: 'object', noun: 'the request', fields } as const

@@ -194,7 +194,7 @@ interface PutPlan {
 /** What a request would do, checked; nothing is changed. */
 function planPut(parts: ServerParts, { name, entry, replaces }: JsonObject): PutPlan {
   if (typeof name !== 'string' || !isObject(entry))
-    throw new OperationError('`entry` is no mapping', 'say how to reach it')
+    throw new OperationError('`entry` is not a mapping', 'say how to reach it')
   const { command } = entry
   if (Array.isArray(command)) checkWords(command.map(String))
   const text = readFileSync(parts.file, 'utf8')

@@ -24,7 +24,7 @@ export function createTrustKey(directory: string): Operation {
     run: async ({ ledger, nowMs }, { key, remove = false }, { by }) => {
       if (!PUBLIC_KEY.test(key))
         throw new OperationError(
-          `\`${key.slice(0, 80)}\` is no public key`,
+          `\`${key.slice(0, 80)}\` is not a public key`,
           '64 hexadecimal digits, as `sluice agents trust` prints them on the other installation',
         )
       const others = readTrustedKeys(directory).filter((each) => each.key !== key)

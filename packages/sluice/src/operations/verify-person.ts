@@ -64,5 +64,5 @@ function readProof({ proof }: JsonObject): PinProof {
   const { name, pin } = proof
   if (name === undefined) return { pin }
   if (typeof name === 'string') return { name, pin }
-  throw new OperationError('`proof.name` is no name', 'leave it out, or name an approver')
+  throw new OperationError('`proof.name` is not a name', 'leave it out, or name an approver')
 }

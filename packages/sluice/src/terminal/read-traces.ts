@@ -45,18 +45,18 @@ function readLines(file: string): { line: JsonObject; place: string }[] {
       code: 'CLI_ARGUMENT',
       limits: LIMITS,
     })
-    if (!isObject(line)) throw new CliError('CLI_ARGUMENT', `${place}: it is no object`, HELP)
+    if (!isObject(line)) throw new CliError('CLI_ARGUMENT', `${place}: it is not an object`, HELP)
     return [{ line, place }]
   })
 }
 
 function readSteps({ id, steps }: JsonObject, place: string): { id: string; steps: TraceCall[] } {
   if (typeof id !== 'string')
-    throw new CliError('CLI_ARGUMENT', `${place}: \`id\` is no text`, HELP)
+    throw new CliError('CLI_ARGUMENT', `${place}: \`id\` is not text`, HELP)
   if (!Array.isArray(steps) || steps.length === 0 || steps.length > TRACE_STEPS_MAX)
     throw new CliError(
       'CLI_ARGUMENT',
-      `${place}: \`steps\` is no list of 1 to ${TRACE_STEPS_MAX} calls`,
+      `${place}: \`steps\` is not a list of 1 to ${TRACE_STEPS_MAX} calls`,
       HELP,
     )
   return {
@@ -69,6 +69,7 @@ function readStep(step: JsonValue, place: string): TraceCall {
   const { server, tool, args = {}, answer = '' } = isObject(step) ? step : {}
   if (typeof server !== 'string' || typeof tool !== 'string' || server === '' || tool === '')
     throw new CliError('CLI_ARGUMENT', `${place}: it has no \`server\` or no \`tool\``, HELP)
-  if (!isObject(args)) throw new CliError('CLI_ARGUMENT', `${place}: \`args\` is no object`, HELP)
+  if (!isObject(args))
+    throw new CliError('CLI_ARGUMENT', `${place}: \`args\` is not an object`, HELP)
   return { server, tool, args, answer }
 }

@@ -52,7 +52,7 @@ export function personOf(issuer: Issuer, subject: string, claim: JsonValue | und
 
 function whyNone(name: string, claim: JsonValue | undefined, groups: readonly string[]): string {
   if (claim === undefined) return `there is no claim \`${name}\``
-  if (!Array.isArray(claim)) return `the claim \`${name}\` is no list`
+  if (!Array.isArray(claim)) return `the claim \`${name}\` is not a list`
   if (groups.length === 0) return `the claim \`${name}\` is empty`
   const shown = groups.slice(0, GROUPS_SHOWN_MAX).map((group) => `\`${group.slice(0, 100)}\``)
   const more = groups.length > shown.length ? ` and ${groups.length - shown.length} more` : ''

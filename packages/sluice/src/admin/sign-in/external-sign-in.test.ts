@@ -224,7 +224,7 @@ test('no match, no entry: it says which claim was looked for, and what was in it
       help: expect.stringContaining('auth.issuers.corp.roles'),
     })
   await refused({ groups: undefined }, 'there is no claim `groups`')
-  await refused({ groups: 'ops' }, 'the claim `groups` is no list')
+  await refused({ groups: 'ops' }, 'the claim `groups` is not a list')
   await refused({ groups: ['cooks'] }, 'has `cooks`, and none of them has a role')
 })
 

@@ -137,7 +137,7 @@ function serveCalls(
     const isTaken = name === PROMPT && !Object.hasOwn(args, 'waitMs') && takesTasks(context)
     if (!isAsked && !isTaken) return respond(name, args, setting)
     if (name !== PROMPT)
-      throw new ProtocolError(ProtocolErrorCode.MethodNotFound, `\`${name}\` is no task`)
+      throw new ProtocolError(ProtocolErrorCode.MethodNotFound, `\`${name}\` is not a task`)
     if (!hasAtMost(args, INPUT_ELEMENTS_MAX))
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'there are too many elements')
     const { agentId, ...request } = readArguments<{ agentId: string; input: string }>(name, args)

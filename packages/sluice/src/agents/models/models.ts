@@ -73,7 +73,7 @@ export function checkModelName(name: string, settings: ModelSettings): ModelName
   if (provider === '')
     throw new AgentError(
       'MODEL_UNKNOWN',
-      `\`${name}\` is no model: write \`provider:model\`, such as \`anthropic:claude-sonnet-4-6\` or \`ollama:llama3\``,
+      `\`${name}\` is not a model: write \`provider:model\`, such as \`anthropic:claude-sonnet-4-6\` or \`ollama:llama3\``,
     )
   if (provider !== 'script' && !listKnown(settings).includes(provider))
     throw new AgentError(

@@ -60,7 +60,10 @@ export async function playScript(
 /** Only a plain name, and only what really lies in the directory: a name must not read other files. */
 function readScript(name: string, directory: string): Script {
   if (!/^[\w][\w.-]{0,127}$/.test(name))
-    throw new AgentError('MODEL_SCRIPT', `\`${name}\` is no name of a script: letters, digits, ._-`)
+    throw new AgentError(
+      'MODEL_SCRIPT',
+      `\`${name}\` is not a valid script name: letters, digits, ._-`,
+    )
   let text: string
   let version: string
   try {

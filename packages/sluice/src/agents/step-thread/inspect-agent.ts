@@ -36,7 +36,7 @@ export interface AgentSnapshot {
 /** A file as it is, or was after a turn. */
 export interface InspectedFile {
   readonly isText: boolean
-  /** In base64 if it is no text. */
+  /** In base64 if it is not text. */
   readonly text: string
 }
 

@@ -132,7 +132,7 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
       const { service, owner } = setting
       const after = cursor === undefined ? 0 : Number(cursor)
       if (!Number.isSafeInteger(after) || after < 0)
-        throw new AgentError('AGENT_INPUT', `\`${cursor}\` is no cursor of this list`)
+        throw new AgentError('AGENT_INPUT', `\`${cursor}\` is not a cursor of this list`)
       const family = (await visibleFamily(setting)) ?? null
       const state = filter?.state ?? null
       const rows = await service.steps.list(owner, state, after, LIST_PAGE_MAX, family)

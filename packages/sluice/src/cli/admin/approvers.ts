@@ -38,7 +38,7 @@ Examples:
 
 Roles: viewer looks; approver decides over held calls; policy-manager also applies policies, accepts
 pins and thaws; admin does everything. --owns names principals whose calls this person may not approve
-where a rule asks for separation of duties. A system's token goes in \`Authorization: Bearer TOKEN\` to
+if a rule asks for separation of duties. A system's token goes in \`Authorization: Bearer TOKEN\` to
 /api/approvals. Asks for the PIN of an admin at the terminal.`
 
 const PIN_EXAMPLES = `

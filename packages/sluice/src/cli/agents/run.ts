@@ -51,8 +51,8 @@ Examples:
   sluice agents prompt agent_… "write a README for these files"
   sluice agents prompt agent_… "go on" --max-turns 5 --json
 
-Turns and todos are shown on stderr as they come; Ctrl-C cancels the run. Exit code 0 where the agent
-answered, 1 where it stopped for another reason.`
+Turns and todos are shown on stderr as they come; Ctrl-C cancels the run. Exit code 0 if the agent
+answered, 1 if it stopped for another reason.`
 
 export function addAgentsCreate(parent: Command, answer: SetExitCode): void {
   addAgentsOptions(parent.command('create'))

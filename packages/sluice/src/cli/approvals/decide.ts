@@ -28,7 +28,7 @@ const APPROVE_EXAMPLES = `
 Examples:
   sluice approvals approve 3f9
   sluice approvals approve 3f9 --comment "checked with Ann"
-  sluice approvals approve 3f9 --args '{"amount": 20}'          where the rule has edit_args
+  sluice approvals approve 3f9 --args '{"amount": 20}'          if the rule has edit_args
   sluice approvals approve 3f9 --for 1h --bound 'amount<=50' --bound 'note=*' --calls 10
 
 Shows the request, then asks for your PIN at the terminal: never on stdin, in a flag or a file. --for

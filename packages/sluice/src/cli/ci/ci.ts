@@ -55,9 +55,9 @@ Examples:
   sluice ci --base origin/main --markdown summary.md
   sluice ci --junit report.xml --sarif report.sarif
 
-In the folder: policy.yaml, and where they exist tools.json, cases.yaml, properties.yaml, traces.jsonl,
+In the folder: policy.yaml, and if they exist tools.json, cases.yaml, properties.yaml, traces.jsonl,
 injections.jsonl. A step without its file is skipped, with a note. With --base, git is asked for the policy of that revision. Exit code 0
-where every step passed or was skipped, 1 where one failed.`
+if every step passed or was skipped, 1 if one failed.`
 
 export function addCi(parent: Command, answer: SetExitCode): void {
   parent

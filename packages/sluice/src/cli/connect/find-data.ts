@@ -30,7 +30,7 @@ export function addDataOptions(command: Command): Command {
 /** The same for commands that also work if no gate was ever configured: from the start of the
  * command on, its `data` is known. A directory that is not there is the command's to judge. */
 export function addDirectoryOptions(command: Command): Command {
-  const file = `the configuration, which names the data directory (default: "${CONFIG}" where there is one)`
+  const file = `the configuration, which names the data directory (default: "${CONFIG}" if it exists)`
   return command
     .option('--config <file>', file)
     .option('--data <dir>', 'the data directory')

@@ -70,7 +70,7 @@ async function askTwice(
     if (pin === undefined || pin === '') return pin
     const why = findPinProblem(pin)
     if (why === undefined && (await terminal.ask('once more: ')) === pin) return pin
-    const what = why ?? 'the two are not the same'
+    const what = why ?? 'the two PINs differ'
     if (tries === PIN_TRIES_MAX)
       throw new CliError('CLI_TERMINAL', what, 'nothing was set: run the command again')
     process.stderr.write(`${what}; try again\n`)

@@ -111,11 +111,11 @@ function refusal(
 function toGrantRequest(name: string, options: Options): GrantRequest {
   const { policy, slots, groups, explain, prompt, until } = options
   if (!GRANT_NAME.test(name))
-    throw new CliError('CLI_ARGUMENT', `\`${name}\` is no name of a grant`, GRANT_NAME_HELP)
+    throw new CliError('CLI_ARGUMENT', `\`${name}\` is not a valid grant name`, GRANT_NAME_HELP)
   const named = groups === undefined ? [] : groups.split(',')
   const odd = named.find((group) => !GROUP_NAME.test(group))
   if (odd !== undefined)
-    throw new CliError('CLI_ARGUMENT', `\`${odd}\` is no name of a group`, GROUP_NAME_HELP)
+    throw new CliError('CLI_ARGUMENT', `\`${odd}\` is not a valid group name`, GROUP_NAME_HELP)
   if (named.length > GRANT_GROUPS_MAX)
     throw new CliError('CLI_ARGUMENT', '--groups names too many', `at most ${GRANT_GROUPS_MAX}`)
   const untilMs = readTime(until, '--until', true) ?? null
@@ -142,9 +142,7 @@ function print({ name, policy, slots, until }: AddedGrant, token: string, output
     `${output.paint('bold', name)} may call under \`${policy}\`, ${plural(slots, 'session')}${end}`,
   )
   output.line(`token  ${token}`)
-  output.line(
-    output.paint('dim', 'it is shown this once and kept nowhere: put it where it is used'),
-  )
+  output.line(output.paint('dim', 'it is shown only once and not stored: put it where it is used'))
 }
 
 /** As the operation and sluice.yaml name them. */

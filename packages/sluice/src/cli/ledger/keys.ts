@@ -30,7 +30,7 @@ export function readKeys(words: readonly string[]): string[] {
     if (isPublicKey(text)) return text
     throw new CliError(
       'CLI_ARGUMENT',
-      `--key is \`${one}\`, which is no key and no file with one`,
+      `--key is \`${one}\`, which is neither a key nor a file with one`,
       'write it as `sluice ledger key` printed it: 43 characters',
     )
   })

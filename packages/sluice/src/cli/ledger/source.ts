@@ -117,7 +117,7 @@ export function readTime(
   if (!Number.isNaN(ms)) return ms
   throw new CliError(
     'CLI_ARGUMENT',
-    `${option} is \`${text}\`, which is no time`,
+    `${option} is \`${text}\`, which is not a time`,
     `write \`15m\`, \`2h\`, \`7d\` (${isAhead ? 'from now' : 'ago'}), \`2026-01-01\` or \`2026-01-01T12:00:00Z\``,
   )
 }

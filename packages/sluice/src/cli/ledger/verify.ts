@@ -138,7 +138,7 @@ function readHeadNote(text: string): TrustedHead {
   if (seq !== undefined && hash !== undefined) return { seq: Number(seq), hash }
   throw new CliError(
     'CLI_ARGUMENT',
-    `\`${text}\` is no head`,
+    `\`${text}\` is not a head`,
     'write it as `sluice ledger verify` printed it: the number, `:` and 64 hex digits',
   )
 }

@@ -152,7 +152,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('ledger --store', post
   test('says what is wrong before anything is copied', async () => {
     const wrong = async (...args: string[]) => (await sluice(['ledger', ...args])).stderr
     expect(await wrong('query', '--copy', '/tmp/x')).toContain('--copy needs --store')
-    expect(await wrong('query', '--store', store, '--since', 'monday')).toContain('no time')
+    expect(await wrong('query', '--store', store, '--since', 'monday')).toContain('not a time')
     expect(await wrong('export', '--store', store, '--from', '3')).toContain('use --since')
     expect(await wrong('query', '--store', 'db.internal')).toContain('postgres://')
     await server.createDatabase('nothing')

@@ -38,7 +38,7 @@ Examples:
   sluice policy add github --tests tests      # and its cases and properties beside them
   sluice policy add github --check            # is the server still the one it was tested with?
 
-Comments and rules of the policy stay; where it has a rule already, that one stays in place of the pack's.
+Comments and rules of the policy stay; a rule that it already has is kept instead of the pack's.
 The server here is compared by the definitions that the gate has seen of it, or by --tools. Rules for tools
 that it does not have are left out. Exit code 1 with --check if it differs.`
 

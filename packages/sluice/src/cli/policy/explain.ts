@@ -203,7 +203,11 @@ function wallTime(at: string | undefined): number {
   if (at === undefined) return Date.now()
   const ms = Date.parse(at)
   if (Number.isNaN(ms) || !/T.*(Z|[+-]\d\d:\d\d)$/.test(at))
-    throw new CliError('CLI_ARGUMENT', `\`${at}\` is no time`, 'write `--at 2026-01-01T12:00:00Z`')
+    throw new CliError(
+      'CLI_ARGUMENT',
+      `\`${at}\` is not a time`,
+      'write `--at 2026-01-01T12:00:00Z`',
+    )
   return ms
 }
 

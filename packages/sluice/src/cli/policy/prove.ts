@@ -46,7 +46,7 @@ proved      no branch of any rule breaks it, every branch taken as possible
 refuted     a call that breaks it, or the shortest sequence, with the commands that show it
 not proved  a branch would break it, and no call was found that reaches the branch
 Limits are taken as not yet reached, and so are time and counts of calls taken as possible. Exit
-code 0 only where all are proved. A tool, server, label or argument that is named and not known is
+code 0 only if all are proved. A tool, server, label or argument that is named and not known is
 an error.`
 
 export function addPolicyProve(parent: Command, answer: SetExitCode): void {

@@ -157,7 +157,7 @@ function findCall(seq: number, calls: readonly TrafficCall[]): TrafficCall {
   if (found !== undefined && isToolCall(found)) return found
   throw new CliError(
     'CLI_ARGUMENT',
-    `record ${seq} is no tool call that the document decided in that time`,
+    `record ${seq} is not a tool call that the document decided in that time`,
     '`sluice ledger query` shows the numbers; --since goes further back, --for names the document',
   )
 }

@@ -27,7 +27,7 @@ Examples:
 export function addDemo(parent: Command, answer: SetExitCode): void {
   parent
     .command('demo')
-    .option('--url <url>', 'where the gate is', 'http://127.0.0.1:7433')
+    .option('--url <url>', 'address of the gate', 'http://127.0.0.1:7433')
     .addHelpText('after', EXAMPLES)
     .action(async ({ url }: { url: string }) => answer(await tour(url, new Output({}))))
 }
@@ -50,7 +50,7 @@ async function tour(url: string, output: Output): Promise<0 | 1> {
     )
   }
   const { result } = await client.ask('tools/list')
-  output.line(`The server has tools; this client sees ${result?.tools?.length ?? 0} of them.\n`)
+  output.line(`This client sees ${result?.tools?.length ?? 0} tools of the server.\n`)
   const folder =
     /\/\S+/.exec(
       (await client.call('list_allowed_directories')).result?.content?.[0]?.text ?? '',

@@ -58,7 +58,7 @@ export function readEnvOptions(words: readonly string[]): Record<string, string>
       const name = at < 0 ? word : word.slice(0, at)
       const value = at < 0 ? process.env[name] : word.slice(at + 1)
       if (!/^[A-Za-z_]\w*$/.test(name))
-        throw new CliError('CLI_ARGUMENT', `--env \`${name}\` is no name`, 'write --env NAME')
+        throw new CliError('CLI_ARGUMENT', `--env \`${name}\` is not a name`, 'write --env NAME')
       if (/^SLUICE_/i.test(name))
         throw new CliError(
           'CLI_ARGUMENT',

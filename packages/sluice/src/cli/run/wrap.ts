@@ -50,7 +50,7 @@ export function addWrap(parent: Command, answer: SetExitCode): void {
     .command('wrap')
     .argument('<command...>', 'the server and its arguments, after --')
     .option('--policy <file>', 'the policy')
-    .option('--data <dir>', 'where the record is kept')
+    .option('--data <dir>', 'the data directory')
     .option(
       '--env <name...>',
       'a variable for the server: NAME of this environment, or NAME=value',

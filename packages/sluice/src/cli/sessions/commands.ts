@@ -34,7 +34,7 @@ Examples:
   curl -H "Sluice-Session: TOKEN" …
   http://127.0.0.1:7433/mcp/notes?sluice_session=TOKEN
 
-All HTTP requests and MCP sessions of a principal that carry the same token are one session. It is no secret:
+All HTTP requests and MCP sessions of a principal that carry the same token are one session. It is not a secret:
 it lets nobody in.`
 
 export function addSessions(program: Command, answer: SetExitCode): void {

@@ -166,5 +166,5 @@ function parseNotification(text: string): JsonRpcNotification {
   const reading = readMessages(text, { batches: false })
   const [message] = reading.ok ? reading.messages : []
   if (message?.kind === 'notification') return message
-  throw new Error('what came on a subscription is no notification')
+  throw new Error('what came on a subscription is not a notification')
 }

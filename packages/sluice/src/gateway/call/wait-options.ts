@@ -42,5 +42,5 @@ export function withArgs(request: JsonRpcRequest, args: string): JsonRpcRequest 
 export function wrongArgs(text: string): string | undefined {
   const read = readJson(text)
   if (!read.ok) return read.message
-  return isObject(read.value as JsonValue) ? undefined : 'they are no object'
+  return isObject(read.value as JsonValue) ? undefined : 'they are not an object'
 }

@@ -210,7 +210,7 @@ function readPublicUrl(node: LocatedNode | undefined, values: ConfigValues): str
   values.problems.error(
     'CONFIG_PUBLIC_URL',
     node.at,
-    `\`${address}\` is no https address without a path`,
+    `\`${address}\` is not an https address without a path`,
     'write `https://gate.example.com`: where clients reach the gate',
   )
   return undefined
@@ -233,7 +233,7 @@ export function readIssuers(
         if (at === undefined) return undefined
         const address = values.text(at)
         if (!isSafeUrl(address))
-          wrong(field, `\`${address}\` is no https address`, 'write `https://…`')
+          wrong(field, `\`${address}\` is not an https address`, 'write `https://…`')
         return address
       }
       const issuer = url('issuer') ?? ''

@@ -135,7 +135,7 @@ function readWebhook(map: LocatedMap, values: ConfigValues): WebhookConfig {
   const form = (scalar(map, 'form') ?? 'plain') as WebhookForm
   // As it was written: what a variable holds may be a secret.
   if (!isSafeUrl(url))
-    wrong(values, urlNode, `\`${written(urlNode)}\` is no https address`, 'write `https://…`')
+    wrong(values, urlNode, `\`${written(urlNode)}\` is not an https address`, 'write `https://…`')
   if (form === 'plain' && secretNode === undefined)
     wrong(values, urlNode, 'a `plain` webhook needs a `secret`', SECRET_HELP)
   if (secretNode !== undefined && (secret ?? '').length < 16)
@@ -158,7 +158,12 @@ function readEmail(map: LocatedMap, values: ConfigValues): EmailConfig {
   const address = (node: LocatedNode): string => {
     const value = values.text(node)
     if (!ADDRESS.test(value))
-      wrong(values, node, `\`${value}\` is no address of one mailbox`, 'write `ann@example.com`')
+      wrong(
+        values,
+        node,
+        `\`${value}\` is not an address of one mailbox`,
+        'write `ann@example.com`',
+      )
     return value
   }
   const host = readString('host') ?? ''
@@ -168,7 +173,7 @@ function readEmail(map: LocatedMap, values: ConfigValues): EmailConfig {
     wrong(
       values,
       findEntry(map, 'host') ?? map,
-      `\`${host}\` is no host`,
+      `\`${host}\` is not a host`,
       'write `mail.example.com`',
     )
   if (tls === 'none' && !isLoopbackName(host))

@@ -185,11 +185,11 @@ describe('a wrong configuration', () => {
     [server('command: [""]'), '2:27 an entry of `command` is empty'],
     [server('command: [1]'), '2:27 an entry of `command` is `1`'],
     [server('comand: [x]'), '2:17 unknown key `comand` in a server'],
-    [server('url: "ftp://x"'), '2:22 `ftp://x` is no http or https address'],
-    [server('url: "http://"'), '2:22 `http://` is no http or https address'],
+    [server('url: "ftp://x"'), '2:22 `ftp://x` is not an http or https address'],
+    [server('url: "http://"'), '2:22 `http://` is not an http or https address'],
     [
       server(`url: "${variable('SECRET')}"`),
-      `2:22 \`${variable('SECRET')}\` is no http or https address`,
+      `2:22 \`${variable('SECRET')}\` is not an http or https address`,
     ],
     [
       server('url: "https://x", env: { A: b }'),
@@ -239,15 +239,18 @@ describe('a wrong configuration', () => {
     ],
     [
       `version: 1\npublic_url: http://gate.example.com\n${SERVERS}`,
-      '2:13 `http://gate.example.com` is no https address without a path',
+      '2:13 `http://gate.example.com` is not an https address without a path',
     ],
     [
       `version: 1\npublic_url: https://gate.example.com/a\n${SERVERS}`,
-      '2:13 `https://gate.example.com/a` is no https address without a path',
+      '2:13 `https://gate.example.com/a` is not an https address without a path',
     ],
     [`version: 1\ntls: { cert: a.pem }\n${SERVERS}`, '2:6 TLS settings needs `key`'],
-    [issuer('issuer: "http://id.example.com"'), '3:33 `http://id.example.com` is no https address'],
-    [issuer('issuer: "https://u:p@id"'), '3:33 `https://u:p@id` is no https address'],
+    [
+      issuer('issuer: "http://id.example.com"'),
+      '3:33 `http://id.example.com` is not an https address',
+    ],
+    [issuer('issuer: "https://u:p@id"'), '3:33 `https://u:p@id` is not an https address'],
     [
       issuer('issuer: "https://id", algorithms: [HS256]'),
       '3:60 an entry of `algorithms` cannot be `HS256`',
@@ -271,8 +274,8 @@ describe('a wrong configuration', () => {
     [issuer('issuer: "https://id"', 'nobody'), '4:10 no policy is called `nobody`'],
     [grant('policy: house'), '4:10 no policy is called `house`'],
     [grant('policy: other'), '4:10 no policy is called `other`'],
-    [grant('policy: p', 'sha256:AB'), '3:22 this is no `sha256:` and 64 hex digits'],
-    [grant('policy: p, groups: [a b]'), '4:21 `a b` is no name of a group'],
+    [grant('policy: p', 'sha256:AB'), '3:22 this is not `sha256:` and 64 hex digits'],
+    [grant('policy: p, groups: [a b]'), '4:21 `a b` is not a valid group name'],
     [grant('policy: p, slots: 0'), '4:20 `slots` is `0`'],
     [
       `version: 1\ngrants: { local: {} }\n${SERVERS}`,

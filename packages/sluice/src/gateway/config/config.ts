@@ -277,7 +277,7 @@ class ConfigReader {
     // As it was written: what a variable holds may be a secret.
     const { value } = node as LocatedScalar
     if (!/^https?:\/\//.test(address) || !URL.canParse(address))
-      this.#wrong(node, `\`${value}\` is no http or https address`, 'write `https://…/mcp`')
+      this.#wrong(node, `\`${value}\` is not an http or https address`, 'write `https://…/mcp`')
     return address
   }
 

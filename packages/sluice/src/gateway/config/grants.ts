@@ -110,18 +110,18 @@ export function readGrants(
     const wrong = (field: string, message: string, help: string): void =>
       values.problems.error('CONFIG_GRANT', findEntry(grant, field)?.at ?? key.at, message, help)
     if (digest === undefined)
-      wrong('hash', 'this is no `sha256:` and 64 hex digits', 'sluice grants add NAME --fixed')
+      wrong('hash', 'this is not `sha256:` and 64 hex digits', 'sluice grants add NAME --fixed')
     const policy = String(scalar(grant, 'policy'))
     if (!policies.includes(policy))
       wrong('policy', `no policy is called \`${policy}\``, nameOne(policies))
     const limit = readSessionLimit(grant, common)
     const groups = values.list(findEntry(grant, 'groups'))
     const odd = groups.find((group) => !GROUP_NAME.test(group))
-    if (odd !== undefined) wrong('groups', `\`${odd}\` is no name of a group`, GROUP_NAME_HELP)
+    if (odd !== undefined) wrong('groups', `\`${odd}\` is not a valid group name`, GROUP_NAME_HELP)
     const until = scalar(grant, 'until')
     const untilMs = until === undefined ? undefined : readGrantEnd(String(until))
     if (until !== undefined && untilMs === undefined)
-      wrong('until', `\`${String(until)}\` is no time`, GRANT_END_HELP)
+      wrong('until', `\`${String(until)}\` is not a time`, GRANT_END_HELP)
     return {
       name: String(key.value),
       hash: Buffer.from(digest ?? '', 'hex'),

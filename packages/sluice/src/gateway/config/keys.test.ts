@@ -24,10 +24,10 @@ test('names and values, comments and quotes', () => {
 test('a mistake has its line, and the value is not told', () => {
   const { problems } = read('A=1\nhush-hush\nA=2\nB="open\n1X=hush\n')
   expect(problems.map(({ line, message }) => `${line}: ${message}`)).toEqual([
-    '2: this line is no `NAME=value`',
+    '2: this line is not of the form `NAME=value`',
     '3: `A` stands there twice',
     '4: the quotes of `B` do not match',
-    '5: this line is no `NAME=value`',
+    '5: this line is not of the form `NAME=value`',
   ])
   expect(JSON.stringify(problems)).not.toContain('hush')
 })

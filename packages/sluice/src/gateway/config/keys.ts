@@ -35,7 +35,7 @@ export function readKeys(source: { readonly file: string; readonly text: string 
       problems.error('CONFIG_KEYS', start, what, help)
     // The line may be a secret: it is not quoted.
     if (name === undefined || value === undefined)
-      wrong('this line is no `NAME=value`', 'write one')
+      wrong('this line is not of the form `NAME=value`', 'write one')
     else if (keys.has(name)) wrong(`\`${name}\` stands there twice`, 'keep one')
     else {
       const read = readValue(value)

@@ -220,7 +220,7 @@ function readBucket(
   if (!/^[\w.-]{1,255}$/.test(bucket))
     wrong(
       findEntry(map, 'bucket') ?? node,
-      `\`${bucket}\` is no name of a bucket`,
+      `\`${bucket}\` is not a valid bucket name`,
       'its name, without `/`',
     )
   return [
@@ -242,7 +242,7 @@ function safeUrl(node: LocatedNode, values: ConfigValues, wrong: ReportConfigPro
   if (!isSafeUrl(url))
     wrong(
       node,
-      `\`${node.kind === 'scalar' ? node.value : ''}\` is no https address`,
+      `\`${node.kind === 'scalar' ? node.value : ''}\` is not an https address`,
       'write `https://…`; http only on this machine',
     )
   return url

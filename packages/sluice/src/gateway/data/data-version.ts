@@ -42,7 +42,7 @@ function readVersion(directory: string, newest: number): number {
   const text = readFileSync(file, 'utf8').trim()
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text)
   throw new NewerDataError(
-    `${file} says \`${text.slice(0, 20)}\`, which is no version of a directory`,
+    `${file} says \`${text.slice(0, 20)}\`, which is not a version of a directory`,
   )
 }
 

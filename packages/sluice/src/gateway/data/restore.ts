@@ -92,7 +92,8 @@ async function recordRestore(
 
 function readManifest(from: string): Manifest {
   const help = 'name a folder that `sluice backup` has made'
-  if (!existsSync(join(from, MANIFEST))) throw new OperationError(`\`${from}\` is no backup`, help)
+  if (!existsSync(join(from, MANIFEST)))
+    throw new OperationError(`\`${from}\` is not a backup`, help)
   let value: unknown
   try {
     value = JSON.parse(readFileSync(join(from, MANIFEST), 'utf8'))

@@ -8,8 +8,8 @@ import type { Log } from '../shared/log.ts'
 import { STALL_LOOK_EVERY_MS, STALL_MS_MIN, STALLS_LOGGED_PER_SECOND } from './limits.ts'
 import type { Meter } from './meter.ts'
 
-const OWN_STALL = 'the event loop stood still: nobody was answered meanwhile'
-const MACHINE_STALL = 'the event loop stood still: the disk or other programs kept the machine busy'
+const OWN_STALL = 'the event loop was blocked: no request was answered meanwhile'
+const MACHINE_STALL = 'the event loop was blocked: the disk or other programs kept the machine busy'
 
 /** Returns what ends it. */
 export function watchStalls(meter: Pick<Meter, 'stall'>, log: Log): () => void {

@@ -33,7 +33,7 @@ describe('a subscription', () => {
     ['a text', 'file:///secret'],
     ['an object', { 0: 'file:///secret' }],
     ['too many', Array.from({ length: LISTEN_RESOURCES_MAX + 1 }, (_, at) => `file:///${at}`)],
-  ])('with a filter that is no list does not pass: %s', async (_, uris) => {
+  ])('with a filter that is not a list does not pass: %s', async (_, uris) => {
     const made = play({ rules })
     const id = await listen(made, { resourceSubscriptions: uris })
     expect(made.to(id).error?.code).toBe(-32602)

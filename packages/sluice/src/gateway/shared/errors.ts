@@ -26,7 +26,7 @@ export const ERRORS = {
   UPSTREAM_SESSION_GONE: 'a server no longer knows the session',
   UPSTREAM_REDIRECT: 'a server sent the gate elsewhere, which it never follows',
   UPSTREAM_STATUS: 'a server refused a request with an HTTP status',
-  UPSTREAM_BAD_ANSWER: 'a server answered with something that is no answer',
+  UPSTREAM_BAD_ANSWER: 'a server answered with something that is not an answer',
   UPSTREAM_BUSY:
     'too much waits for one server already, or all processes are in use: nothing was sent',
 } as const

@@ -110,7 +110,7 @@ class EntryReader {
 
   #stdio(value: JsonObject): ParsedServer {
     const args = value.args ?? []
-    if (!Array.isArray(args)) throw new NotMovableError('its `args` are no list')
+    if (!Array.isArray(args)) throw new NotMovableError('its `args` is not a list')
     const words = [value.command, ...(args as readonly JsonValue[])]
     const command = words.map((word) => this.#text(word as JsonValue, 'command'))
     if (words.includes('stdio') && words.includes('--server') && words.some(isSluice))
@@ -154,10 +154,11 @@ class EntryReader {
   /** Codex: names of variables that the server is to see. */
   #forwarded(value: JsonValue | undefined): Record<string, TextTemplate> {
     if (value === undefined) return {}
-    if (!Array.isArray(value)) throw new NotMovableError('its `env_vars` are no list of names')
+    if (!Array.isArray(value)) throw new NotMovableError('its `env_vars` is not a list of names')
     const { environment } = this.#here
     const names = (value as readonly JsonValue[]).map((name) => {
-      if (typeof name !== 'string') throw new NotMovableError('its `env_vars` are no list of names')
+      if (typeof name !== 'string')
+        throw new NotMovableError('its `env_vars` is not a list of names')
       return name
     })
     const there = names.filter((name) => environment[name])

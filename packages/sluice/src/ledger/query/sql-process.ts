@@ -35,7 +35,7 @@ function answer({ file, sql, rowsMax, bytesMax }: SqlRequest): SqlAnswer {
   if (findRest(sql, statement.sourceSQL) !== '') return { error: 'it is more than one statement' }
   statement.setReturnArrays(true)
   const columns = statement.columns().map(({ name }) => name)
-  if (columns.length === 0) return { error: 'it is no SELECT' }
+  if (columns.length === 0) return { error: 'it is not a SELECT' }
   const rows: unknown[][] = []
   let bytes = 0
   for (const row of statement.iterate() as Iterable<unknown>) {

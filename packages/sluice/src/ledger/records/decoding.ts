@@ -70,7 +70,7 @@ export function decodeCall(text: string): RestoredCall {
   const fields = parseRecordJson(text)
   const [version, seq, kind, atMs] = fields
   if (version !== ENCODING_VERSION || (kind !== KINDS.intent && kind !== KINDS.refusal))
-    throw broken(`record ${seq} is no call`)
+    throw broken(`record ${seq} is not a call`)
   return refusingDamage(() => ({
     kind: kind === KINDS.intent ? 'intent' : 'refusal',
     seq,

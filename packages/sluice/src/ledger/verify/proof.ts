@@ -101,7 +101,7 @@ export function readProof(text: string, where: string): InclusionProof {
   if (isGood) return { version, seq, record, previous, size, path } as InclusionProof
   throw new LedgerError(
     'LEDGER_CHECKPOINT',
-    `\`${where}\` is no proof`,
+    `\`${where}\` is not a proof`,
     'give it as `sluice ledger prove` wrote it',
   )
 }

@@ -108,7 +108,7 @@ function bearerOf({ headers: { authorization } }: FrontRequest): string | undefi
   const token = /^bearer +([\w~+/.=-]+) *$/i.exec(authorization)?.[1]
   if (token !== undefined && token.length <= TOKEN_LENGTH_MAX) return token
   throw new AuthenticationError(
-    'the Authorization header is no bearer token',
+    'the Authorization header is not a bearer token',
     'send `Bearer TOKEN`',
     {
       error: 'invalid_token',

@@ -63,6 +63,6 @@ function parseHandshake(line: Uint8Array): { word: string; request: JsonObject }
   if (!read.ok) throw new Error(`the first line is not JSON: ${read.message}`)
   const request = read.value
   if (!isObject(request) || typeof request.do !== 'string')
-    throw new Error('the first line is no object with `do`, such as {"do":"status"}')
+    throw new Error('the first line is not an object with `do`, such as {"do":"status"}')
   return { word: request.do, request }
 }

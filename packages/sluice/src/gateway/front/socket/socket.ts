@@ -234,7 +234,7 @@ function readVariables(value: JsonValue | undefined): Record<string, string> {
   for (const [name, text] of Object.entries(isObject(value) ? value : {})) {
     if (typeof text !== 'string' || !/^[^=\0]+$/.test(name) || text.includes('\0'))
       throw new OperationError(
-        'the environment has an entry that is no variable',
+        'the environment has an entry that is not a variable',
         'is the command of another version than the gate? install both again',
       )
     variables[name] = text

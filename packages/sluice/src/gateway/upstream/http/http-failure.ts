@@ -51,7 +51,14 @@ export function failureOfStatus(refused: RejectedResponse): UpstreamFailure {
   }
   const shown = shorten(text.trim(), HTTP_ERROR_SHOWN_LENGTH_MAX)
   const message = `${who} answered with HTTP ${status}${shown === '' ? '' : `: ${shown}`}`
-  return { ...about, code: 'UPSTREAM_STATUS', message }
+  // Most often the address of a site without the path of its MCP server.
+  const help =
+    status === 404 || status === 405
+      ? {
+          help: `check the path in the \`url\` of \`servers.${server}\`: many servers are at \`/mcp\``,
+        }
+      : {}
+  return { ...about, code: 'UPSTREAM_STATUS', message, ...help }
 }
 
 export function failureOfError(

@@ -127,7 +127,7 @@ export class ResponseReader {
 
   #onHead(text: string): void {
     const match = STATUS_LINE.exec(text)
-    if (match === null || STRAY.test(text)) throw new Error('this is no HTTP/1.1 response')
+    if (match === null || STRAY.test(text)) throw new Error('this is not an HTTP/1.1 response')
     const status = Number(match[2])
     const headers = readHeaders(text, match[0].length)
     if (status < 200) {
@@ -274,7 +274,7 @@ function bodyLengthOf(status: number, headers: ResponseHeaders): number | 'size'
   if (coding !== undefined && coding.toLowerCase() !== 'chunked')
     throw new Error('a Transfer-Encoding that is not `chunked`')
   if (length !== undefined && !/^\d{1,15}$/.test(length))
-    throw new Error('a Content-Length that is no number')
+    throw new Error('a Content-Length that is not a number')
   if (status === 204 || status === 304) return 0
   if (coding !== undefined) return 'size'
   return length === undefined ? 'to the end' : Number(length)

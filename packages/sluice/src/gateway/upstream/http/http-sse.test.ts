@@ -117,7 +117,11 @@ describe('the transport of 2024-11-05', () => {
       },
     })
     const { asker } = connect(server.url)
-    expect(await asker.ask('initialize')).toMatchObject({ code: 'UPSTREAM_STATUS', status: 404 })
+    expect(await asker.ask('initialize')).toMatchObject({
+      code: 'UPSTREAM_STATUS',
+      status: 404,
+      help: expect.stringContaining('check the path in the `url`'),
+    })
     expect(server.seen.map(({ method }) => method)).toEqual(['POST', 'GET'])
   })
 })

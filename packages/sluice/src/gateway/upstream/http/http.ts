@@ -225,7 +225,7 @@ export class HttpUpstream implements Upstream, HttpHost {
 
   #stray(messages: UpstreamMessages & { ok: false }): void {
     if (this.#strayBudget.take(1, performance.now()))
-      this.log('warn', 'what is no message was passed over', {
+      this.log('warn', 'skipped what is not a message', {
         server: this.name,
         why: messages.why,
       })

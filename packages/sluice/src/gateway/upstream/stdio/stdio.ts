@@ -213,7 +213,7 @@ export class StdioUpstream implements Upstream {
   #stray(text: string, why: string): void {
     this.strayLines += 1
     if (!this.#strayBudget.take(1, performance.now())) return
-    this.#options.log('warn', 'a line on stdout that is no message was passed over', {
+    this.#options.log('warn', 'skipped a line on stdout that is not a message', {
       why,
       line: shorten(text, 200),
       strayLines: this.strayLines,
