@@ -307,21 +307,21 @@ export const TEXT_READERS: readonly TextReader[] = [
   reader('document: nearest', 512, (text) => nearest(text, ['default', 'version', text.slice(1)])),
   reader('core: readsOnly (SQL)', MESSAGE, readsOnly),
   reader('core: parseDecimal', 1_000, parseDecimal),
-  reader('wire: readMessages', MESSAGE, (text) => readMessages(text, { batches: false })),
-  reader('wire: readMessages, arguments', MESSAGE, (text) =>
+  reader('protocol: readMessages', MESSAGE, (text) => readMessages(text, { batches: false })),
+  reader('protocol: readMessages, arguments', MESSAGE, (text) =>
     readMessages(call(text), { batches: true }),
   ),
-  reader('wire: readMessages, a string', MESSAGE, (text) =>
+  reader('protocol: readMessages, a string', MESSAGE, (text) =>
     readMessages(call(`{"a":"${text}"}`), { batches: false }),
   ),
-  reader('wire: readMessages, a string without an end', MESSAGE, (text) =>
+  reader('protocol: readMessages, a string without an end', MESSAGE, (text) =>
     readMessages(`"${text}`, { batches: false }),
   ),
-  reader('wire: membersOf', MESSAGE, (text) => splitMembers(`{"a":${text}}`)),
-  reader('wire: EventParser, one chunk', CHUNK, (text) =>
+  reader('protocol: membersOf', MESSAGE, (text) => splitMembers(`{"a":${text}}`)),
+  reader('protocol: EventParser, one chunk', CHUNK, (text) =>
     new EventParser(decode).push(Buffer.from(text).subarray(0, CHUNK)),
   ),
-  reader('wire: LineSplitter, one chunk', CHUNK, (text) =>
+  reader('protocol: LineSplitter, one chunk', CHUNK, (text) =>
     new LineSplitter(decode).push(Buffer.from(text).subarray(0, CHUNK)),
   ),
   reader('gateway: ResponseReader, one chunk', CHUNK, (text) =>
@@ -330,7 +330,7 @@ export const TEXT_READERS: readonly TextReader[] = [
   reader('gateway: ResponseReader, a head', HTTP_HEADER_BYTES_MAX, (text) =>
     readResponse(`HTTP/1.1 200 OK\r\n${text}\r\n\r\n`),
   ),
-  reader('wire: UriTemplate', 4_096, (text) => new UriTemplate(text).fits(text.slice(0, 2_048))),
+  reader('protocol: UriTemplate', 4_096, (text) => new UriTemplate(text).fits(text.slice(0, 2_048))),
   reader('gateway: PlainReader', 64 * KB, (text) => {
     const head = 'POST /mcp HTTP/1.1\r\nHost: a\r\n'
     return new FastPathReader().read(Buffer.from(head + text, 'latin1'))
@@ -374,8 +374,8 @@ export const TEXT_READERS: readonly TextReader[] = [
   }),
   reader('cli: printable', MESSAGE, printable),
   reader('cli: toJson', MESSAGE, (text) => toJson({ text })),
-  reader('clients: parseJson', 8 * MB, (text) => parseJson(text, 'f')),
-  reader('clients: parseToml', 8 * MB, (text) => parseToml(text, 'f')),
+  reader('init: parseJson', 8 * MB, (text) => parseJson(text, 'f')),
+  reader('init: parseToml', 8 * MB, (text) => parseToml(text, 'f')),
 ]
 
 function reader(name: string, charsMax: number, run: (text: string) => unknown): TextReader {
