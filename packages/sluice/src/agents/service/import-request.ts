@@ -3,6 +3,7 @@
 // from the export's.
 
 import type { GrantedTool, Price } from '../../guest/protocol.ts'
+import { asBuffer } from '../../store/as-buffer.ts'
 import { AgentError } from '../shared/errors.ts'
 import type { GateTool } from '../shared/tool-gate.ts'
 import type { Steps } from '../step-thread/step-client.ts'
@@ -67,7 +68,7 @@ export async function exportAgent(
     const { memory, ...pieces } = await steps.takeExport(owner, id, options.nowMs, withMemory)
     return { kind: 'export', pieces, options, memory }
   })
-  const text = Buffer.from(json.buffer, json.byteOffset, json.length).toString('utf8')
+  const text = asBuffer(json).toString('utf8')
   return {
     exported: JSON.parse(text) as AgentExport,
     bundle: bundle && Buffer.from(bundle).toString('base64'),

@@ -3,6 +3,7 @@
 
 import type { JournalEvent } from '../../guest/protocol.ts'
 import type { Instance } from '../../sandbox/instance.ts'
+import { asBuffer } from '../../store/as-buffer.ts'
 import type { Answers } from '../journal/checkpoint-store.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { AgentRow } from '../journal/rows.ts'
@@ -137,7 +138,7 @@ export function upgradeAgent(
       memories.putCheckpoint(agent.key, 0, agent.image, empty)
     }
     memories.putCheckpoint(agent.key, agent.seq, agent.image, memories.putPacked(before, null))
-    const event = Buffer.from(text.buffer, text.byteOffset, text.length).toString('utf8')
+    const event = asBuffer(text).toString('utf8')
     const about = { seq, at: nowMs, kind: 'moved', turn: summary.turnCount, event }
     const row = { ...about, bytes: bytes ?? null, answer: hashAnswer(answer) }
     journal.insertEvent(agent.key, row, null)

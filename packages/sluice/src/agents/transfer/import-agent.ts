@@ -3,6 +3,7 @@
 // portable part goes into a fresh guest. Budgets already used stay used. Called in the step thread.
 
 import type { Config, GrantedTool, JournalEvent, Price } from '../../guest/protocol.ts'
+import { asBuffer } from '../../store/as-buffer.ts'
 import type { NewAgent } from '../journal/new-rows.ts'
 import type { AgentRow } from '../journal/rows.ts'
 import { AgentError } from '../shared/errors.ts'
@@ -153,7 +154,7 @@ export function writeFirstEvent(
 }
 
 function utf8(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
+  return asBuffer(bytes).toString('utf8')
 }
 
 function fromMemory(

@@ -3,6 +3,7 @@
 // the transfer thread, whose heap is bounded and in which nobody's agent waits. Called there.
 
 import type { Config, TokenUsage } from '../../guest/protocol.ts'
+import { asBuffer } from '../../store/as-buffer.ts'
 import { AgentError } from '../shared/errors.ts'
 import {
   FILES_BYTES_MAX,
@@ -45,7 +46,7 @@ export function readImport(input: Uint8Array): ReadImport {
       'AGENT_IMPORT',
       `an import has at most ${IMPORT_BYTES_MAX} bytes, this one has ${input.length}`,
     )
-  const bytes = fromBase64(input) ?? Buffer.from(input.buffer, input.byteOffset, input.length)
+  const bytes = fromBase64(input) ?? asBuffer(input)
   if (!isBundle(bytes)) return takeApart(readExport(bytes, BOUNDS), undefined, undefined)
   const { json, memory, signer } = readBundle(bytes)
   return takeApart(readExport(json, BOUNDS), memory, signer)
@@ -82,7 +83,7 @@ function checkSize(what: string, size: number, most: number): void {
 
 /** A bundle as text; undefined if it is none. JSON begins with what is no base64. */
 function fromBase64(input: Uint8Array): Buffer | undefined {
-  const text = Buffer.from(input.buffer, input.byteOffset, input.length)
+  const text = asBuffer(input)
   if (isBundle(input) || !/^[A-Za-z0-9+/]{4}/.test(text.toString('latin1', 0, 4))) return undefined
   const decoded = Buffer.from(text.toString('latin1'), 'base64')
   // What is not base64 is passed over by the decoder: then the lengths do not fit.

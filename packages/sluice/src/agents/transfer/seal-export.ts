@@ -3,6 +3,7 @@
 // thread: of a large agent it takes longer than another owner's agent should wait.
 
 import type { ChatMessage } from '../../guest/protocol.ts'
+import { asBuffer } from '../../store/as-buffer.ts'
 import { writeBundle } from './bundle.ts'
 import { loadBundleKey } from './bundle-key.ts'
 import type { ExportPieces } from './export-agent.ts'
@@ -100,6 +101,6 @@ function unusedName(name: string, used: Set<string>): string {
 }
 
 function readPages(messages: Uint8Array): ChatMessage[] {
-  const text = Buffer.from(messages.buffer, messages.byteOffset, messages.length).toString('utf8')
+  const text = asBuffer(messages).toString('utf8')
   return text.split('\n').flatMap((page) => JSON.parse(page) as ChatMessage[])
 }

@@ -3,6 +3,7 @@
 // is listed, never quoted. Pure.
 
 import { findSecretShapes } from '../../guard/secrets.ts'
+import { asBuffer } from '../../store/as-buffer.ts'
 
 /** Longer than any shape is, so that none lies across the edge of two stretches unseen. */
 const OVERLAP_CHARS = 12_000
@@ -50,7 +51,7 @@ export class Redactor {
 
   /** Bytes that are no text, with stars in the place of secrets: offsets in them stay what they are. */
   bytes(bytes: Uint8Array, where: string): Uint8Array {
-    const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+    const view = asBuffer(bytes)
     const clean = Buffer.from(view)
     for (const { kind, start, end } of placesIn(view.toString('latin1'))) {
       this.#note(kind, where)

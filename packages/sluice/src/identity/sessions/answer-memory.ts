@@ -6,6 +6,7 @@ import { Buffer } from 'node:buffer'
 import { randomInt } from 'node:crypto'
 import type { HashSeed } from '@sluice/policy/provenance/hash'
 import { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
+import { asBuffer } from '../../store/as-buffer.ts'
 import {
   MEMORY_WRITE_DELAY_MS,
   MEMORY_WRITTEN_BYTES_MAX,
@@ -179,12 +180,12 @@ function encodeProvenance(provenance: SessionProvenance): Buffer {
   const head = Buffer.from(JSON.stringify({ version: VERSION, words: table.length, ...rest }))
   const length = Buffer.alloc(4)
   length.writeUInt32LE(head.length)
-  return Buffer.concat([length, head, toBytes(table), toBytes(prompt)])
+  return Buffer.concat([length, head, asBuffer(table), asBuffer(prompt)])
 }
 
 /** Undefined if it is of another version. */
 function decodeProvenance(bytes: Uint8Array): SessionProvenance | undefined {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const buffer = asBuffer(bytes)
   const start = 4 + buffer.readUInt32LE(0)
   const { version, words, ...head } = JSON.parse(buffer.toString('utf8', 4, start))
   if (version !== VERSION) return undefined
@@ -205,13 +206,9 @@ function decodeSealed(bytes: Uint8Array): readonly SealedValue[] {
   return version === VERSION ? values : []
 }
 
-function toBytes(words: Uint32Array): Buffer {
-  return Buffer.from(words.buffer, words.byteOffset, words.byteLength)
-}
-
 /** Copied: the bytes need not begin where words may. */
 function toWords(bytes: Buffer): Uint32Array {
   const words = new Uint32Array(Math.floor(bytes.length / 4))
-  toBytes(words).set(bytes.subarray(0, 4 * words.length))
+  asBuffer(words).set(bytes.subarray(0, 4 * words.length))
   return words
 }

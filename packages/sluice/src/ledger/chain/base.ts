@@ -2,8 +2,8 @@
 // retention. Read by everything that walks the chain.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { asBuffer } from '../../store/as-buffer.ts'
 import { FIRST_HASH, fromHex } from '../../store/chain-hash.ts'
-import { asBuffer } from './block.ts'
 import { type Checkpoint, readCheckpoint } from './checkpoint.ts'
 import { Peaks } from './merkle.ts'
 

@@ -59,10 +59,6 @@ export interface RecordSpan {
   readonly end: number
 }
 
-export function asBuffer(data: Uint8Array): Buffer {
-  return Buffer.from(data.buffer, data.byteOffset, data.byteLength)
-}
-
 /** The record whose length is at `at`; undefined if the bytes are too short. */
 export function getRecordSpanAt(block: Buffer, at: number): RecordSpan | undefined {
   if (at + LENGTH_BYTES > block.length) return undefined

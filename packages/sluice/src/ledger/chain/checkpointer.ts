@@ -7,6 +7,7 @@ import { closeSync, fdatasync, fdatasyncSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { promisify } from 'node:util'
+import { asBuffer } from '../../store/as-buffer.ts'
 import { toHex } from '../../store/chain-hash.ts'
 import { LedgerError } from '../records/errors.ts'
 import { CHECKPOINTS_FILE } from '../records/files.ts'
@@ -17,7 +18,7 @@ import {
   TREE_RECORDS_PER_TURN,
 } from '../records/limits.ts'
 import { readBase, restoreBaseTree, restoreTree } from './base.ts'
-import { asBuffer, eachHash } from './block.ts'
+import { eachHash } from './block.ts'
 import { type Checkpoint, findCheckpointFault, makeCheckpoint, type Signer } from './checkpoint.ts'
 import {
   appendCheckpoint,

@@ -2,6 +2,7 @@
 // backwards from the end. Works on the writing connection and on a read-only one.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { asBuffer } from '../../store/as-buffer.ts'
 import { FIRST_HASH } from '../../store/chain-hash.ts'
 import { StoreError } from '../../store/errors.ts'
 import { openReadOnly } from '../../store/sqlite/open.ts'
@@ -10,7 +11,7 @@ import { indexFile, ledgerFile } from '../records/files.ts'
 import { BLOCKS_READ_AT_ONCE } from '../records/limits.ts'
 import type { LedgerRecord } from '../records/record.ts'
 import { readBase } from './base.ts'
-import { asBuffer, hashAfter, listRecordSpans, type RecordSpan, recordText } from './block.ts'
+import { hashAfter, listRecordSpans, type RecordSpan, recordText } from './block.ts'
 
 export interface Head {
   /** Of the last record; 0 in an empty ledger. */

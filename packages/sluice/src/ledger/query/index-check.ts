@@ -4,8 +4,9 @@
 
 import { hash, randomInt } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
+import { asBuffer } from '../../store/as-buffer.ts'
 import { readBase } from '../chain/base.ts'
-import { asBuffer, listRecordSpans, recordText } from '../chain/block.ts'
+import { listRecordSpans, recordText } from '../chain/block.ts'
 import { blocksFrom, hashAt, readHead, recordReader } from '../chain/read.ts'
 import { decode } from '../records/decoding.ts'
 import { indexFile } from '../records/files.ts'

@@ -1,6 +1,7 @@
 // One transaction of many statements, over a connection that blocks, for a command that moves a whole
 // installation: all of it is there after `commit`, or nothing.
 
+import { asBuffer } from '../as-buffer.ts'
 import { MOVE_DEADLINE_MS } from '../limits.ts'
 import type { PostgresAddress } from './address.ts'
 import { BlockingConnection, type BlockingStatement } from './blocking-connection.ts'
@@ -29,7 +30,7 @@ export class BlockingTransaction {
 
   run(statement: BlockingStatement): readonly Row[] {
     const [rows = []] = this.#connection.send([statement], CONTINUED)
-    return rows.map((row) => Object.fromEntries(Object.entries(row).map(asBuffer)))
+    return rows.map((row) => Object.fromEntries(Object.entries(row).map(withBuffer)))
   }
 
   /** Rows of equal columns, many in one statement. Returns how many there were. */
@@ -69,7 +70,6 @@ export class BlockingTransaction {
 }
 
 /** Bytes cross the thread without their class. */
-function asBuffer([name, value]: [string, unknown]): [string, unknown] {
-  if (!(value instanceof Uint8Array)) return [name, value]
-  return [name, Buffer.from(value.buffer, value.byteOffset, value.length)]
+function withBuffer([name, value]: [string, unknown]): [string, unknown] {
+  return [name, value instanceof Uint8Array ? asBuffer(value) : value]
 }
