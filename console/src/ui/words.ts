@@ -1,5 +1,6 @@
 // Formats times, durations and numbers as text.
 
+import { unescapePointer } from '@sluice/policy/core/json-pointer'
 import { chosenZone } from '../zone.ts'
 
 const CLOCK = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const
@@ -115,5 +116,5 @@ export function namesIn(text: string): string[] {
 /** A rule's location in its document, for people. */
 export function formatPointer(pointer: string): string {
   const parts = pointer.split('/').slice(1)
-  return parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')).join(' › ')
+  return parts.map(unescapePointer).join(' › ')
 }

@@ -2,6 +2,7 @@
 // parts of its `match` are consistent.
 
 import type { Action } from '../core/actions.ts'
+import { escapePointer } from '../core/json-pointer.ts'
 import { asMap, checkName } from '../document/check-shape.ts'
 import { items, scalar, strings } from '../document/fields.ts'
 import type { Problems } from '../document/problem.ts'
@@ -10,7 +11,7 @@ import { parseGlob } from '../language/glob.ts'
 import { CONTENT_METHODS, TOOL_CALL } from '../language/methods.ts'
 import type { Guardrail } from '../model/rule.ts'
 import { hideByArgs, noEffect } from './no-effect.ts'
-import { escapePointer, parseCommon, type RuleContext } from './parse-rule-fields.ts'
+import { parseCommon, type RuleContext } from './parse-rule-fields.ts'
 
 export function parseGuardrail(node: LocatedNode, index: number, context: RuleContext): Guardrail {
   const map = asMap(node)

@@ -87,7 +87,3 @@ function parseWhen(map: LocatedMap, context: RuleContext): Rule['when'] {
     return undefined
   }
 }
-
-export function escapePointer(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1')
-}

@@ -2,6 +2,7 @@
 // against each other: whatever would silently have no effect is an error.
 
 import type { Action } from '../core/actions.ts'
+import { escapePointer } from '../core/json-pointer.ts'
 import type { Category } from '../core/tools.ts'
 import { asMap } from '../document/check-shape.ts'
 import { scalar, strings } from '../document/fields.ts'
@@ -17,7 +18,7 @@ import type { Rule } from '../model/rule.ts'
 import { APPROVAL_DEFAULT } from '../model/rule.ts'
 import { hideByArgs, noEffect } from './no-effect.ts'
 import { checkClientChannel } from './parse-approval.ts'
-import { escapePointer, parseCommon, type RuleContext } from './parse-rule-fields.ts'
+import { parseCommon, type RuleContext } from './parse-rule-fields.ts'
 
 export type RuleSection = 'categories' | 'tools' | 'methods' | 'resources' | 'prompts'
 

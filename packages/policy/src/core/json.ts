@@ -75,6 +75,11 @@ export function cloneJson<T = JsonValue>(value: unknown): T {
   return JSON.parse(JSON.stringify(value)) as T
 }
 
+/** The texts of a list; none if it is no list. */
+export function listStrings(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
+}
+
 /** The objects of a list; none if it is no list. */
 export function listObjects(value: JsonValue | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : []

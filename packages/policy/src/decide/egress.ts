@@ -4,6 +4,7 @@
 
 import type { Call } from '../core/call.ts'
 import { isObject, type JsonValue } from '../core/json.ts'
+import { escapePointer } from '../core/json-pointer.ts'
 import { parseUrl } from '../expression/functions/url.ts'
 import { EGRESS_ADDRESSES_MAX, EGRESS_HOSTS_MAX } from '../language/limits.ts'
 import { TOOL_CALL } from '../language/methods.ts'
@@ -106,7 +107,7 @@ export function findEgressDenial(policy: CompiledPolicy, call: Call): EgressDeni
 }
 
 function pointerOf(key: string): string {
-  return `/egress/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+  return `/egress/${escapePointer(key)}`
 }
 
 /** False if something could not be read. `isAddress`: the name of the nearest member says so. */

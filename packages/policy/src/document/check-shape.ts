@@ -2,6 +2,7 @@
 // numbers out of range, each reported at its place. Returns whether the tree is valid, so that
 // later steps may rely on it.
 
+import { getOwn } from '../core/json.ts'
 import { checkScalar } from './check-scalar.ts'
 import { nodeKind, outOfRange, shorten, wrongType } from './describe-shape.ts'
 import { GLOBS_MAX, KEY_LENGTH_MAX } from './limits.ts'
@@ -78,8 +79,7 @@ function unknownKey(
 ): string | undefined {
   const name = String(key.value)
   const fields = Object.keys(shape.fields)
-  const { elsewhere = {} } = shape
-  const help = Object.hasOwn(elsewhere, name) ? elsewhere[name] : undefined
+  const help = getOwn(shape.elsewhere ?? {}, name)
   problems.error(
     'DOCUMENT_UNKNOWN_KEY',
     key.at,

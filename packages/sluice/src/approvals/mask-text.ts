@@ -2,6 +2,7 @@
 // arguments, so it must not be able to hide a part of them behind a mask: every mask is bounded,
 // states how many characters it covers, and is listed with its path (M7). Pure.
 
+import { escapePointer } from '@sluice/policy/core/json-pointer'
 import type { MaskedArguments, MaskedPart } from '../core/approval.ts'
 import { joinMembers } from '../core/canonical-json.ts'
 import { isMaskedName, isMaskedNumberName } from '../guard/secret-names.ts'
@@ -104,5 +105,5 @@ function isSecretText(path: Path): boolean {
 }
 
 function toPointer(path: Path): string {
-  return path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+  return path.map((step) => `/${escapePointer(String(step))}`).join('')
 }

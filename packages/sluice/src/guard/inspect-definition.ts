@@ -3,6 +3,7 @@
 // parameters that ask for context are held for a person, with the words shown. Pure.
 
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import { escapePointer } from '@sluice/policy/core/json-pointer'
 import type { Finding, FindingSeverity } from './finding.ts'
 import { findHidden } from './hidden-text.ts'
 import { findInjections, SHORTEST_CHARS } from './injections.ts'
@@ -114,7 +115,7 @@ function lookAtParameter(
 
 function pointerTo(at: PointerNode | undefined): string {
   if (at === undefined) return ''
-  const key = String(at.key).slice(0, KEY_SHOWN_MAX).replaceAll('~', '~0').replaceAll('/', '~1')
+  const key = escapePointer(String(at.key).slice(0, KEY_SHOWN_MAX))
   return `${pointerTo(at.in)}/${key}`
 }
 

@@ -3,6 +3,7 @@
 // to a bounded depth, never fetched, and trusted only to narrow.
 
 import { isObject, type JsonObject, type JsonValue } from '../../core/json.ts'
+import { unescapePointer } from '../../core/json-pointer.ts'
 import { SCHEMA_DEPTH_MAX } from '../../language/limits.ts'
 
 export const NULL = 1
@@ -91,7 +92,7 @@ function followReference(reference: string, root: JsonObject): JsonValue | undef
   if (!reference.startsWith('#/')) return undefined
   let place: JsonValue | undefined = root
   for (const part of reference.slice(2).split('/')) {
-    const name = part.replaceAll('~1', '/').replaceAll('~0', '~')
+    const name = unescapePointer(part)
     place = isObject(place) && Object.hasOwn(place, name) ? place[name] : undefined
   }
   return place

@@ -1,6 +1,7 @@
 // The rule that a record points at, as written in the document in force: file, line and the lines of
 // the rule. Null if the document has changed since, or the rule is none of a document's.
 
+import { unescapePointer } from '@sluice/policy/core/json-pointer'
 import { parseYaml } from '@sluice/policy/document/parse-yaml'
 import { Problems } from '@sluice/policy/document/problem'
 import { isMap, isScalar, isSeq, type Node } from 'yaml'
@@ -34,7 +35,7 @@ function find(root: unknown, pointer: string): { start: number; end: number } | 
   let node = root
   let start = 0
   for (const part of pointer.split('/').slice(1)) {
-    const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
+    const key = unescapePointer(part)
     if (isSeq(node)) {
       const at = Number(key)
       node = node.items[at]

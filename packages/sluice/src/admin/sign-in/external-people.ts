@@ -2,7 +2,7 @@
 // for each role; no match, no entry. A token that is brought along must be made for `<base>/api` and
 // nothing else: one that an agent calls with is for `<base>/mcp`, and must not let it in here.
 
-import type { JsonValue } from '@sluice/policy/core/json'
+import { type JsonValue, listStrings } from '@sluice/policy/core/json'
 import { type Person, ROLES } from '../../core/person.ts'
 import type { AccessTokenVerifier } from '../../identity/callers/access-token-verifier.ts'
 import { AuthenticationError } from '../../identity/callers/caller.ts'
@@ -35,7 +35,7 @@ export async function verifyExternalPerson(
 /** Throws ApiError where the claim gives no role: which one was looked for, and what was in it. */
 export function personOf(issuer: Issuer, subject: string, claim: JsonValue | undefined): Person {
   const id = `${issuer.name}:${subject}`
-  const groups = Array.isArray(claim) ? claim.filter((one) => typeof one === 'string') : []
+  const groups = listStrings(claim)
   const isAdmin = issuer.admins?.includes(subject) === true
   const roles = ROLES.filter(
     (role) => isAdmin || issuer.roles[role]?.some((group) => groups.includes(group)),

@@ -2,6 +2,7 @@
 // the images all of them need. Rows in, rows out. Owned by the journal.
 
 import { zstdCompressSync } from 'node:zlib'
+import { getOwn } from '@sluice/policy/core/json'
 import { AgentError } from '../shared/errors.ts'
 import { PACK_BYTES } from '../shared/limits.ts'
 import type { SlicedWork } from '../shared/sliced.ts'
@@ -79,8 +80,7 @@ export class CheckpointStore {
     const isFork = seq === 1 && row?.seq === 0
     const stored = row?.seq === seq ? row.at_rest : isFork ? row.forked : null
     if (typeof stored !== 'string') return undefined
-    const answers = JSON.parse(stored) as Answers
-    return Object.hasOwn(answers, question) ? answers[question] : undefined
+    return getOwn(JSON.parse(stored) as Answers, question)
   }
 
   putCheckpoint(key: number, seq: number, image: string, memory: number): void {

@@ -2,7 +2,7 @@
 // SQL. Certain or nothing: a call is only ever read as milder than its tool where no reading of the
 // argument says otherwise. Pure; called by classify (which arguments) and by the gate (which class).
 
-import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import { getOwn, isObject, type JsonObject } from '@sluice/policy/core/json'
 import { readsOnly } from '@sluice/policy/core/sql-reads'
 import {
   CATEGORIES,
@@ -113,7 +113,7 @@ function getArgumentCategory(
   if (typeof value !== 'string') return undefined
   if (kind === 'sql') return readsOnly(value) ? 'Read' : undefined
   if (kind === 'program' || values === undefined) return undefined
-  return Object.hasOwn(values, value) ? values[value] : undefined
+  return getOwn(values, value)
 }
 
 function valuesOf(choices: readonly string[]): Record<string, Category> {

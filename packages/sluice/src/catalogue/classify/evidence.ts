@@ -3,6 +3,7 @@
 
 import type { JsonValue } from '@sluice/policy/core/json'
 import { isObject } from '@sluice/policy/core/json'
+import { unescapePointer } from '@sluice/policy/core/json-pointer'
 import { CATEGORIES, type Category, type ToolDefinition } from '@sluice/policy/core/tools'
 import type { Signal } from '../signals/signal.ts'
 import { describeSignal } from './describe-signal.ts'
@@ -75,10 +76,7 @@ export function toEvidence(
 ): Evidence {
   const { at, start, end, feature } = signal
   const value = readPointer(definition, at)
-  const key = at
-    .slice(at.lastIndexOf('/') + 1)
-    .replaceAll('~1', '/')
-    .replaceAll('~0', '~')
+  const key = unescapePointer(at.slice(at.lastIndexOf('/') + 1))
   const text = typeof value === 'string' ? value.slice(start, end) : start === end ? key : ''
   const rounded = Math.round(weight * 100) / 100
   return { at, start, end, text, says: describeSignal(feature), weight: rounded }
@@ -88,7 +86,7 @@ export function toEvidence(
 export function readPointer(value: unknown, pointer: string): JsonValue | undefined {
   let here = value as JsonValue | undefined
   for (const part of pointer.split('/').slice(1)) {
-    const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
+    const key = unescapePointer(part)
     if (Array.isArray(here)) here = here[Number(key)]
     else if (isObject(here) && Object.hasOwn(here, key)) here = here[key]
     else return undefined

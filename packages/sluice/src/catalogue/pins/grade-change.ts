@@ -3,6 +3,7 @@
 // passes for tools that read or write. All else waits for a person. Pure; called by the pins.
 
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import { escapePointer } from '@sluice/policy/core/json-pointer'
 import type { Category, Risk, ToolDefinition } from '@sluice/policy/core/tools'
 import { writeCanonicalJson } from '../../core/canonical-json.ts'
 import { inspectDefinition } from '../../guard/inspect-definition.ts'
@@ -92,7 +93,7 @@ export function changesBetween(before: JsonValue, after: JsonValue, at = ''): De
     const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
     return keys
       .flatMap((key) => {
-        const place = `${at}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+        const place = `${at}/${escapePointer(key)}`
         const [was, is] = [before[key], after[key]]
         if (was === undefined && is === undefined) return []
         if (was === undefined) return [{ at: place, after: short(is as JsonValue) }]

@@ -12,6 +12,7 @@ import { deriveKey, describeMark, writeMark } from '../../gateway/data/cluster-k
 import { DataInUseError, DataLock } from '../../gateway/data/data-lock.ts'
 import { isSharedCopy } from '../../gateway/data/shared-tables.ts'
 import { openLedgerReadOnly, readHead } from '../../ledger/chain/read.ts'
+import { toHex } from '../../store/chain-hash.ts'
 import type { PostgresAddress } from '../../store/postgres/address.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
@@ -111,7 +112,7 @@ async function moveLocked(address: PostgresAddress, { data, gate, key, ledger }:
     const [control] = await target.query('SELECT id, version FROM sluice.control')
     const mark = describeMark(String(control?.id), gate)
     const { seq, hash } = readHead(ledger)
-    const head = { seq, hash: Buffer.from(hash, 'latin1').toString('hex') }
+    const head = { seq, hash: toHex(hash) }
     const none = { records: 0, rows: 0, charges: 0, principals: 0, agents: 0 }
     const gates = await target.query(
       "SELECT gate, seq, encode(head, 'hex') AS hash FROM sluice.gates",

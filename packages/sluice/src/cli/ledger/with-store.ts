@@ -9,6 +9,7 @@ import type { HashedRecord } from '../../ledger/export/chunks.ts'
 import { lookAtStore } from '../../ledger/merged/look-at-store.ts'
 import { openMerged, openMergedReadOnly } from '../../ledger/merged/merged-ledger.ts'
 import { decode } from '../../ledger/records/decoding.ts'
+import { toHex } from '../../store/chain-hash.ts'
 import { FOLLOWED_ROWS_MAX } from '../../store/limits.ts'
 import { parsePostgresUrl } from '../../store/postgres/address.ts'
 import { PostgresConnections } from '../../store/postgres/connections.ts'
@@ -74,7 +75,7 @@ export async function* readAllGates(
     if (records.length === 0) return
     yield records.map(({ gate, text, hash }) => ({
       record: { ...decode(text), gate },
-      hash: Buffer.from(hash, 'latin1').toString('hex'),
+      hash: toHex(hash),
       encoded: text,
     }))
   }

@@ -2,7 +2,7 @@
 // there, also at one that comes later. The client is told once what it will hear of; what any of the
 // servers tells goes on under the id that the client knows.
 
-import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import { isObject, type JsonValue, listStrings } from '@sluice/policy/core/json'
 import { patchObject, withMembers } from '../../protocol/members.ts'
 import type { JsonRpcNotification, RequestId } from '../../protocol/message.ts'
 import { LIST_CHANGES, META } from '../../protocol/protocol-generation.ts'
@@ -157,8 +157,7 @@ export class AggregateSubscriptions {
 }
 
 function grantedIn(notifications: JsonValue | undefined): string[] {
-  const uris = isObject(notifications) ? notifications.resourceSubscriptions : undefined
-  return Array.isArray(uris) ? uris.filter((uri) => typeof uri === 'string') : []
+  return isObject(notifications) ? listStrings(notifications.resourceSubscriptions) : []
 }
 
 /** The relay wrote it. */

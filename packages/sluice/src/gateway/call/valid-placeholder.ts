@@ -4,6 +4,7 @@
 // compiled once an answer, and all the work for one answer has a budget: schema and texts are the server's.
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { unescapePointer } from '@sluice/policy/core/json-pointer'
 import { patternSteps } from '@sluice/policy/expression/pattern-steps'
 import { SCHEMA_DEPTH_MAX } from '@sluice/policy/language/limits'
 import { RE2JS } from 're2js'
@@ -207,7 +208,7 @@ function resolveReference(reference: string, root: JsonValue | undefined): JsonV
   if (!reference.startsWith('#/')) return undefined
   let place: JsonValue | undefined = root
   for (const part of reference.slice(2).split('/')) {
-    const name = part.replaceAll('~1', '/').replaceAll('~0', '~')
+    const name = unescapePointer(part)
     if (!isObject(place) || !Object.hasOwn(place, name)) return undefined
     place = place[name]
   }

@@ -12,6 +12,7 @@ import type { CounterSnapshot, MemoryCounters } from '@sluice/policy/counters/me
 import type { SigningKey } from '../../identity/keys/signing-key.ts'
 import type { AgentSessions } from '../../identity/sessions/agent-sessions.ts'
 import { hashAt } from '../../ledger/chain/read.ts'
+import { toHex } from '../../store/chain-hash.ts'
 import { processClock } from '../../store/process-clock.ts'
 import { STATE_COUNTER_EVENTS_MAX, STATE_EVENTS_MAX, STATE_FILE_BYTES_MAX } from './limits.ts'
 import type { SessionSnapshot } from './restore-sessions.ts'
@@ -77,7 +78,7 @@ export function readState(
     if (!isSigned(body, text.slice(0, at), key)) return undefined
     const { version, seq, hash, wallMs, slots, counters } = JSON.parse(body)
     const here = hashAt(ledger, seq)
-    const fits = here !== undefined && Buffer.from(here, 'latin1').toString('hex') === hash
+    const fits = here !== undefined && toHex(here) === hash
     // A clock that was set back would make everything younger than it is.
     if (version !== VERSION || !fits || wallMs > nowMs) return undefined
     return { seq, wallMs, slots, counters: counters.map(countedOf) }

@@ -15,6 +15,7 @@ import { encodeBody } from '../../ledger/records/encoding.ts'
 import { RECORD_BYTES_MAX } from '../../ledger/records/limits.ts'
 import type { DecisionEntry, LedgerEntry } from '../../ledger/records/record.ts'
 import type { SharedLog } from '../../ledger/shared-log.ts'
+import { toHex } from '../../store/chain-hash.ts'
 import { StoreError } from '../../store/errors.ts'
 import { LOST_RECORDS_MAX } from '../../store/limits.ts'
 import type { PostgresAdmissionStore } from '../../store/postgres/admission.ts'
@@ -81,8 +82,7 @@ export class SharedChain {
       if (seq > own.seq) ledger.copy([text])
     }
     const { hash, seq } = this.#parts.admission.head
-    if (ledger.head.seq !== seq || ledger.head.hash !== Buffer.from(hash, 'latin1').toString('hex'))
-      throw this.#differs()
+    if (ledger.head.seq !== seq || ledger.head.hash !== toHex(hash)) throw this.#differs()
     this.#ledger = ledger
     for (const intent of open) ledger.outcome(intent, { atMs: Date.now(), status: 'unknown' })
     if (open.size > 0)

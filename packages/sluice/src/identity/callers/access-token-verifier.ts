@@ -3,7 +3,7 @@
 // secret. Keys are fetched when first needed and cached; verified tokens are cached briefly.
 
 import { hash } from 'node:crypto'
-import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
+import { type JsonObject, type JsonValue, listStrings } from '@sluice/policy/core/json'
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
 import { LruMap } from '../../core/lru-map.ts'
 import { CHECKED_KEPT_MS, CHECKED_MAX, CLOCK_SKEW_S, GRANT_GROUPS_MAX } from '../limits.ts'
@@ -176,8 +176,7 @@ function checkScopes(payload: JWTPayload, { scopes }: Issuer): void {
 }
 
 function readGroups(payload: JWTPayload, { groups }: Issuer): string[] {
-  const claim = payload[groups]
-  const named = Array.isArray(claim) ? claim.filter((one) => typeof one === 'string') : []
+  const named = listStrings(payload[groups])
   if (named.length <= GRANT_GROUPS_MAX) return named
   throw invalid(`the token names more than ${GRANT_GROUPS_MAX} groups`)
 }

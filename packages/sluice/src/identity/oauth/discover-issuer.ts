@@ -2,7 +2,7 @@
 // exactly the issuer it was requested for: otherwise one server could impersonate another (mix-up).
 // URLs it names are requested only over TLS and within reach of the server (outgoing.ts).
 
-import type { JsonObject } from '@sluice/policy/core/json'
+import { type JsonObject, listStrings } from '@sluice/policy/core/json'
 import { getZone, literalAddress } from './address-zones.ts'
 import type { OutgoingHttp } from './outgoing.ts'
 import { isSafeUrl } from './safe-url.ts'
@@ -53,6 +53,5 @@ function isInside(address: string): boolean {
 }
 
 export function textsIn(metadata: JsonObject, name: string): string[] {
-  const value = metadata[name]
-  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
+  return listStrings(metadata[name])
 }

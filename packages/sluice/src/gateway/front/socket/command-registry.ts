@@ -1,7 +1,7 @@
 // The words that commands say to the running gate over its socket, and what does them. Every other
 // command of a data directory goes through here, so that one process alone changes anything.
 
-import type { JsonObject } from '@sluice/policy/core/json'
+import { getOwn, type JsonObject } from '@sluice/policy/core/json'
 import { OperationError } from '../../../core/operation-error.ts'
 import { enterStep } from '../../shared/current-step.ts'
 
@@ -22,8 +22,7 @@ export class CommandRegistry {
 
   async run(word: string, request: JsonObject): Promise<JsonObject> {
     enterStep('command')
-    const more = this.#more()
-    const command = this.#words.get(word) ?? (Object.hasOwn(more, word) ? more[word] : undefined)
+    const command = this.#words.get(word) ?? getOwn(this.#more(), word)
     if (command === undefined)
       throw new OperationError(
         `the gate knows no command \`${word.slice(0, 40)}\``,
