@@ -330,7 +330,9 @@ export const TEXT_READERS: readonly TextReader[] = [
   reader('gateway: ResponseReader, a head', HTTP_HEADER_BYTES_MAX, (text) =>
     readResponse(`HTTP/1.1 200 OK\r\n${text}\r\n\r\n`),
   ),
-  reader('protocol: UriTemplate', 4_096, (text) => new UriTemplate(text).fits(text.slice(0, 2_048))),
+  reader('protocol: UriTemplate', 4_096, (text) =>
+    new UriTemplate(text).fits(text.slice(0, 2_048)),
+  ),
   reader('gateway: PlainReader', 64 * KB, (text) => {
     const head = 'POST /mcp HTTP/1.1\r\nHost: a\r\n'
     return new FastPathReader().read(Buffer.from(head + text, 'latin1'))
