@@ -57,6 +57,7 @@ describe('an address of another host is removed', () => {
     '<img\nsrc          =\n"ht\ntps://evil.example/p">',
     '<svg><image a:href="https://evil.example/p"/></svg>',
     '<rect fill="url(https://evil.example/p)">',
+    '<rect fill="ur&#108;(https://evil.example/p)">',
     '<div style="background:url(//evil.example/p)">',
     '<div style="background:url(\\68ttps://evil.example/p)">',
     '<body background="https://evil.example/p">',

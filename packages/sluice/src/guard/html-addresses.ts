@@ -43,10 +43,12 @@ const LIST_NAMES: ReadonlySet<string> = new Set([
 /** What begins or ends a tag, a value or a quotation. */
 const EVENT = /<(?=[a-z])|>|=\s*["'`]?|["']/gi
 const NAME_CHARS_MAX = 20
-/** Nor a colon: a prefix such as that of `xlink:href` may be any. */
-const NOT_IN_NAMES = /[\s"'<>/=:]/
+/** Without a colon: a prefix such as that of `xlink:href` may be any. */
+const NAME = /[^\s"'<>/=:]*$/
 /** What separates the addresses of a list. */
 const SEPARATORS = /[\s,;()'"=<>]+/
+/** Of a style sheet, or what may be one once its entities are undone. */
+const URL_FUNCTION = /url\s{0,9}\(|&#/i
 const STYLE = /<style\b/gi
 const STYLE_END = '</style'
 /** Characters of values that are read, for each of the text: values may lie in each other. */
@@ -107,6 +109,8 @@ class ValueReader {
   readonly #text: string
   readonly #isListed: (host: string) => boolean
   #charsLeft: number
+  /** `fill="url(…)"` and others of SVG: then every attribute is read. */
+  readonly #hasUrls: boolean
   /** The next of each mark, found once for all places before it. */
   readonly #next = new Map<string, number>()
 
@@ -114,11 +118,13 @@ class ValueReader {
     this.#text = text
     this.#isListed = isListed
     this.#charsLeft = BUDGET_FACTOR * text.length
+    this.#hasUrls = URL_FUNCTION.test(text)
   }
 
   /** The value behind an equals sign at `equals`, if it leads elsewhere. */
   read(equals: number, from: number): Omit<ExternalAddress, 'start'> | undefined {
     const name = this.#nameBefore(equals)
+    if (!this.#hasUrls && !ADDRESS_NAMES.has(name) && !LIST_NAMES.has(name)) return undefined
     const mark = this.#text.charAt(from - 1)
     const isQuoted = mark === '"' || mark === "'" || mark === '`'
     const end = isQuoted ? this.#find(mark, from) : this.#findBlank(from)
@@ -140,8 +146,7 @@ class ValueReader {
   #hostIn(name: string, value: string | undefined): string | undefined {
     if (value === undefined) return UNREADABLE
     if (ADDRESS_NAMES.has(name)) return findExternalHost(value, this.#isListed)
-    // `fill="url(…)"` and others of SVG.
-    const isList = LIST_NAMES.has(name) || /url\s{0,9}\(/i.test(value)
+    const isList = LIST_NAMES.has(name) || URL_FUNCTION.test(value)
     return isList ? this.#hostInList(value) : undefined
   }
 
@@ -161,14 +166,8 @@ class ValueReader {
   #nameBefore(equals: number): string {
     let end = equals
     while (end > 0 && /\s/.test(this.#text.charAt(end - 1))) end--
-    let start = end
-    while (
-      start > 0 &&
-      end - start < NAME_CHARS_MAX &&
-      !NOT_IN_NAMES.test(this.#text.charAt(start - 1))
-    )
-      start--
-    return this.#text.slice(start, end).toLowerCase()
+    const before = this.#text.slice(Math.max(0, end - NAME_CHARS_MAX), end)
+    return (NAME.exec(before)?.[0] ?? '').toLowerCase()
   }
 
   #find(mark: string, from: number): number {
