@@ -28,19 +28,19 @@ export function findOriginProblem(
   const { headers } = request
   const scheme = names.certificate() === undefined ? 'http' : 'https'
   if (!isOwn(`${scheme}://${(headers.host ?? '').toLowerCase()}`, port, names))
-    return 'the Host is not this gate'
+    return 'the Host header is not an address of this gate: `public_url` names the one that clients use'
   const { origin } = headers
   // A page elsewhere can send some requests without an Origin, but not hide that it is elsewhere.
   // A page of another port of this host is `same-site`: it is another origin all the same.
   if (origin === undefined)
     return ELSEWHERE.has(headers['sec-fetch-site'] ?? '') && !followsLink(request)
-      ? 'the page is not of this gate'
+      ? 'the page does not belong to this gate'
       : undefined
   const from = origin.toLowerCase()
   const isOurs =
     from.startsWith(`${scheme}:`) && isOwn(from, port, { ...names, publicUrl: undefined })
   const isAllowed = isOurs || from === names.publicUrl
-  return isAllowed ? undefined : 'the Origin is not one of this gate'
+  return isAllowed ? undefined : 'the Origin header is not an address of this gate'
 }
 
 /** A person who follows a link in a chat or a mail to the console: the page is the same for everybody,
