@@ -3,6 +3,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Command } from 'commander'
+import { isSharedCopy } from '../../gateway/data/shared-tables.ts'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
 import { originReader, type RecordOrigin } from '../../ledger/merged/origins.ts'
 import { RecordIndex } from '../../ledger/query/record-index.ts'
@@ -61,6 +62,8 @@ export async function withRecords<T>(
       )
     }
     const ledger = openLedgerReadOnly(data)
+    if (isSharedCopy(data))
+      output.remark('note: the records of this gate; --store shows those of all gates')
     try {
       return await work({ directory: data, ledger, originOf: () => undefined })
     } finally {

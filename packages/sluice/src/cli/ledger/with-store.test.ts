@@ -2,7 +2,7 @@
 // them without a data directory.
 
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -14,7 +14,9 @@ import {
 } from '../../../../../test/support/postgres.ts'
 import { sluice, sluiceJson } from '../../../../../test/support/run-sluice.ts'
 import { scratchDirectory } from '../../../../../test/support/scratch.ts'
+import { SHARED_MARK } from '../../gateway/data/shared-tables.ts'
 import { denied, judgement } from '../../ledger/judgements.test-support.ts'
+import { Ledger } from '../../ledger/ledger.ts'
 import { encodeBody } from '../../ledger/records/encoding.ts'
 import { type DecisionEntry, outcomeEntry } from '../../ledger/records/record.ts'
 import { openSharedGate } from '../../store/postgres/shared-gate.test-support.ts'
@@ -89,6 +91,15 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('ledger --store', post
       ['even', 3],
       ['odd', 4],
     ])
+  })
+
+  test('without it, the ledger of a gate of a cluster says that it is of one gate', async () => {
+    const data = scratchDirectory()
+    Ledger.open({ directory: data }).close()
+    expect((await sluice(['ledger', 'query', '--data', data])).stderr).toBe('')
+    writeFileSync(join(data, SHARED_MARK), '')
+    const { stderr } = await sluice(['ledger', 'query', '--data', data])
+    expect(stderr).toBe('note: the records of this gate; --store shows those of all gates\n')
   })
 
   test('pages go on where the last one ended', async () => {
