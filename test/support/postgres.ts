@@ -3,6 +3,7 @@
 // `postgres` or `nobody`. Also PgBouncer in transaction mode in front of it.
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { hash } from 'node:crypto'
 import {
   appendFileSync,
   chownSync,
@@ -11,6 +12,7 @@ import {
   mkdtempSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
@@ -21,8 +23,10 @@ import { parsePostgresUrl } from '../../packages/sluice/src/store/postgres/addre
 import { PostgresConnections } from '../../packages/sluice/src/store/postgres/connections.ts'
 import { fetchPostgres } from './embedded-postgres.ts'
 import { findProgram, nameSuite, type Program } from './programs.ts'
+import { ROOT } from './rooms.ts'
 import { until } from './start-gate.ts'
 
+const CLUSTERS = join(ROOT, 'node_modules', '.cache', 'sluice-postgres')
 const POSTGRES: Program = {
   title: 'PostgreSQL',
   neededBy: "the shared store's tests need",
@@ -154,11 +158,8 @@ export async function startPostgres(file: string): Promise<RunningPostgres> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-pg-'))
   give(folder)
   const port = await freePort()
-  const initdb = join(dirname(realpathSync(file)), 'initdb')
   const data = join(folder, 'data')
-  const how = ['-D', data, '-U', 'sluice', '-A', 'trust', '-E', 'UTF8', '--no-sync']
-  const [program, args] = asUser(initdb, [...how, '--locale=C'])
-  execFileSync(program, args, { cwd: folder, stdio: 'ignore' })
+  makeCluster(file, folder, data)
   const settings = [
     `port = ${port}`,
     "listen_addresses = '127.0.0.1'",
@@ -172,6 +173,28 @@ export async function startPostgres(file: string): Promise<RunningPostgres> {
   const server = new RunningPostgres(file, folder, port)
   await server.start()
   return server
+}
+
+/** A copy of an empty cluster, which the first test file makes: `initdb` takes most of the time of a start. */
+function makeCluster(file: string, folder: string, data: string): void {
+  const programs = dirname(realpathSync(file))
+  const user = unprivilegedUser()?.uid ?? process.getuid?.() ?? 0
+  const empty = join(CLUSTERS, `${hash('sha256', programs).slice(0, 16)}-${user}`)
+  const copy = (from: string, to: string): void =>
+    void execFileSync('cp', ['-a', from, to], { stdio: 'ignore' })
+  if (existsSync(empty)) return copy(empty, data)
+  const how = ['-D', data, '-U', 'sluice', '-A', 'trust', '-E', 'UTF8', '--no-sync']
+  const [program, args] = asUser(join(programs, 'initdb'), [...how, '--locale=C'])
+  execFileSync(program, args, { cwd: folder, stdio: 'ignore' })
+  mkdirSync(CLUSTERS, { recursive: true })
+  const draft = mkdtempSync(`${empty}-`)
+  copy(data, join(draft, 'data'))
+  try {
+    renameSync(join(draft, 'data'), empty)
+  } catch {
+    // Another test file was faster.
+  }
+  rmSync(draft, { recursive: true })
 }
 
 export interface RunningPgBouncer {
