@@ -9,10 +9,10 @@ import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, printable } from '../../terminal/output.ts'
 import { addOperationCommand } from '../connect/ask-operation.ts'
-import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
+import { type DataOptions, findData } from '../connect/find-data.ts'
 import { askGate } from '../connect/gate-socket.ts'
 import {
-  addProofOption,
+  addProvenCommand,
   askFirstPin,
   askNewPin,
   peopleOffline,
@@ -53,7 +53,7 @@ wrong ones there is a pause, which grows, and which no restart shortens.`
 
 export function addApprovers(program: Command, answer: SetExitCode): void {
   const parent = program.command('approvers').helpCommand(false)
-  command(parent, 'add', 'add an approver')
+  addProvenCommand(parent, 'add', 'add an approver')
     .argument('<name>', 'who, as the record names them')
     .option('--roles <a,b>', `of ${ROLES.join(', ')}`, 'approver')
     .option('--groups <a,b>', 'what rules name as `approvers`')
@@ -75,24 +75,17 @@ export function addApprovers(program: Command, answer: SetExitCode): void {
     },
     answer,
   )
-  command(parent, 'pin', 'set the first PIN, or change one')
+  addProvenCommand(parent, 'pin', 'set the first PIN, or change one')
     .argument('[name]', 'whose; yours without')
     .addHelpText('after', PIN_EXAMPLES)
     .action((name: string | undefined, options: Options) => setPin(name, options, answer))
-  command(parent, 'list', 'who may decide').action(async (options: Options) => {
+  addProvenCommand(parent, 'list', 'who may decide').action(async (options: Options) => {
     const output = new Output(options)
     const response = await ask(findData(options).data, { do: 'people' })
     output.value(response)
     showPeople(response, output)
     answer(response.anybody === true ? 0 : 1)
   })
-}
-
-function command(parent: Command, name: string, description: string): Command {
-  return addProofOption(addDataOptions(parent.command(name).description(description))).option(
-    '--json',
-    'print JSON',
-  )
 }
 
 function ask(data: string, request: JsonObject & { readonly do: string }): Promise<JsonObject> {

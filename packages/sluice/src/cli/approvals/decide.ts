@@ -11,8 +11,8 @@ import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, printable } from '../../terminal/output.ts'
 import { terminal } from '../../terminal/terminal.ts'
 import { addOperationCommand, askOperation } from '../connect/ask-operation.ts'
-import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
-import { addProofOption, provePerson } from '../connect/prove-person.ts'
+import { type DataOptions, findData } from '../connect/find-data.ts'
+import { addProvenCommand, provePerson } from '../connect/prove-person.ts'
 import { askApprovals, pageOf, reveal } from './source.ts'
 
 interface Options extends DataOptions {
@@ -47,7 +47,7 @@ export function addApprovalsDecide(parent: Command, answer: SetExitCode): void {
   verdictCommand(parent, 'deny', 'deny a call').action(async (id: string, options: Options) =>
     answer(await decide('deny', id, options)),
   )
-  plainCommand(parent, 'lift', 'let a session ask again for a tool it was denied three times')
+  addProvenCommand(parent, 'lift', 'let a session ask again for a tool it was denied three times')
     .argument('<session>', 'as `approvals list` shows it')
     .argument('<server/tool>')
     .action(async (session: string, tool: string, options: Options) => {
@@ -177,16 +177,9 @@ function readBound(text: string): [string, ArgumentBound] {
 }
 
 function verdictCommand(parent: Command, name: string, description: string): Command {
-  return plainCommand(parent, name, description)
+  return addProvenCommand(parent, name, description)
     .argument('<id>', 'or the beginning of it')
     .option('--comment <text>', 'recorded; with a denial also told to the caller')
-}
-
-function plainCommand(parent: Command, name: string, description: string): Command {
-  return addProofOption(addDataOptions(parent.command(name).description(description))).option(
-    '--json',
-    'print JSON',
-  )
 }
 
 function collect(value: string, before: readonly string[]): string[] {

@@ -15,6 +15,7 @@ import { runOperation } from '../../operations/run-operation.ts'
 import { CliError } from '../../terminal/errors.ts'
 import { PIN_TRIES_MAX } from '../../terminal/limits.ts'
 import { type TerminalPromptOptions, terminal } from '../../terminal/terminal.ts'
+import { addDataOptions } from './find-data.ts'
 import { withOfflineParts } from './offline-parts.ts'
 import { runOnOwner } from './run-on-owner.ts'
 
@@ -26,6 +27,12 @@ type AskPeople = (request: JsonObject & { readonly do: string }) => Promise<Json
 
 export function addProofOption(command: Command): Command {
   return command.option('--as <name>', 'your name, if several people have a PIN')
+}
+
+/** A command on a data directory that needs the proof of a person. */
+export function addProvenCommand(parent: Command, name: string, description: string): Command {
+  const command = addDataOptions(parent.command(name).description(description))
+  return addProofOption(command).option('--json', 'print JSON')
 }
 
 /** What goes along with a request as `proof`. */

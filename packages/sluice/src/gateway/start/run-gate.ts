@@ -287,7 +287,6 @@ export async function runGate(
     )
     const stopGate = (why: string) => idle.stop(why)
     const reached = { ready, reload, metrics, url: () => url, page: base, stop: stopGate }
-    const engines = { approvals: approvals.engine }
     const parts = {
       config,
       gate,
@@ -305,7 +304,7 @@ export async function runGate(
       log,
       isPiped: piped,
       cluster: shared,
-      ...engines,
+      approvals: approvals.engine,
     }
     const own = { publicKey: signedBy, url: () => url, isReady: () => ready().ok }
     await connectCluster(shared, { ...parts, ...own, approvals })
