@@ -36,7 +36,7 @@ export function alertsEndpoints({
       summary: 'how full the limits of the policy are, the fullest first (LimitsView)',
       handle: async (): Promise<LimitsView> => {
         const all = await limits.list(clockNow())
-        const shown = all.slice(0, LIMITS_SHOWN_MAX).map(({ key, ...rest }) => ({
+        const shown = all.slice(0, LIMITS_SHOWN_MAX).map(({ key, id: _, ...rest }) => ({
           ...describeLimitKey(key),
           ...rest,
         }))

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { AdmissionStore } from '../../store/admission.ts'
 import { describeLimitKey, nameCounterOwner } from './describe-limit.ts'
 import { LIMITS_LOOKED_MAX } from './limits.ts'
-import { type Counter, LimitsInUse, nameCounter, readCounter } from './limits-in-use.ts'
+import { LimitsInUse, nameCounter, readCounter, type WatchedCounter } from './limits-in-use.ts'
 
 test('limits in use are what the counters say, the fullest first', async () => {
   const counters = new MemoryCounters()
@@ -35,7 +35,7 @@ test('limits in use are what the counters say, the fullest first', async () => {
     ['b|rate|1|everyone|0:', '9.5', '10', 0.95],
     ['a|rate|1|principal|3:ann', '1', '4', 0.25],
   ])
-  const nearlyFull = async (at = now, watched: readonly Counter[] = []) =>
+  const nearlyFull = async (at = now, watched: readonly WatchedCounter[] = []) =>
     (await limits.listNearlyFull(0.8, watched, at)).map(({ key }) => key)
   expect(await nearlyFull()).toEqual(['b|rate|1|everyone|0:'])
   // Also when nothing more is charged to it; until its window has passed.
@@ -56,18 +56,27 @@ test('limits in use are what the counters say, the fullest first', async () => {
 })
 
 test('a counter that an alert is about is looked at again by a gate that never charged it', async () => {
-  const read = async (counters: readonly Counter[]) =>
-    counters.map(({ key }) => ({ units: key === 'full' ? 9n : 1n, scale: 0 }))
-  const limits = new LimitsInUse(read)
+  const open = () =>
+    new LimitsInUse({
+      digest: ({ key }) => `digest of ${key.slice(0, 4)}`,
+      read: async (counters) =>
+        counters.map(({ id }) => ({ units: id === 'digest of full' ? 9n : 1n, scale: 0 })),
+    })
   const now = { wallMs: 0, monotonicMs: 0 }
-  const watched = ['full', 'free'].map((key) => {
-    const limit = { key, kind: 'rate' as const, windowMs: 1, used: '9', max: '10', share: 0.9 }
-    return readCounter(nameCounter(limit))
+  const limits = open()
+  const store = { usage: undefined, admit: async () => [] } as never as AdmissionStore<never>
+  const charges = ['full|6:secret', 'free|6:secret'].map((key) => {
+    const most = { max: { units: 10n, scale: 0 }, amount: { units: 1n, scale: 0 } }
+    return { key, kind: 'rate' as const, windowMs: 1, ...most }
   })
-  const full = await limits.listNearlyFull(0.8, watched, now)
-  expect(full).toEqual([
-    { key: 'full', kind: 'rate', windowMs: 1, used: '9', max: '10', share: 0.9 },
-  ])
+  await limits.watch(store).admit([{ mode: 'charge', charges, now } as never])
+  const full = await limits.listNearlyFull(0.8, [], now)
+  expect(full).toMatchObject([{ key: 'full|6:secret', used: '9', max: '10', share: 0.9 }])
+  // What is stored has no value of an argument.
+  const names = full.map(nameCounter)
+  expect(names).toEqual(['["digest of full","rate",1,"10"]'])
+  const again = await open().listNearlyFull(0.8, names.map(readCounter), now)
+  expect(again.map(nameCounter)).toEqual(names)
 })
 
 test('the key of a counter in words', () => {

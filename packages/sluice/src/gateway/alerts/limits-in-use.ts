@@ -15,8 +15,9 @@ import type { AdmissionStore } from '../../store/admission.ts'
 import { LIMITS_LOOKED_MAX, LIMITS_REMEMBERED_MAX } from './limits.ts'
 
 export interface LimitInUse {
-  /** Names the limit and whose it is. */
+  /** Names the limit and whose it is; empty if this gate has never charged it. */
   readonly key: string
+  readonly id: string
   readonly kind: LimitCharge['kind']
   readonly windowMs: number
   readonly used: string
@@ -25,24 +26,33 @@ export interface LimitInUse {
   readonly share: number
 }
 
-/** A counter and how far it may go. */
-export type Counter = Pick<LimitCharge, 'key' | 'kind' | 'windowMs' | 'max'>
+type ChargedCounter = Pick<LimitCharge, 'key' | 'kind' | 'windowMs' | 'max'>
 
-/** One amount for each counter. */
-export type ReadUsage = (counters: readonly Counter[]) => Promise<readonly Decimal[]>
+/** A counter that an alert is about. */
+export interface WatchedCounter extends Pick<LimitCharge, 'kind' | 'windowMs' | 'max'> {
+  /** Its key, or in a shared store its digest: a key has values of arguments, which are not stored there. */
+  readonly id: string
+}
+
+/** The counters of gates that share a store. */
+export interface SharedUsage {
+  digest(counter: Pick<LimitCharge, 'key' | 'windowMs'>): string
+  /** One amount for each counter. */
+  read(counters: readonly Pick<WatchedCounter, 'id' | 'windowMs'>[]): Promise<readonly Decimal[]>
+}
 
 export class LimitsInUse {
-  readonly #charged = new LruMap<string, Counter>(LIMITS_REMEMBERED_MAX)
+  readonly #charged = new LruMap<string, ChargedCounter>(LIMITS_REMEMBERED_MAX)
   /** Charged since they were looked at for an alert. */
   readonly #unseen = new Set<string>()
   /** Nearly full when they were last looked at. */
   #full: readonly string[] = []
   #usage: AdmissionStore<never>['usage'] | undefined
-  readonly #readShared: ReadUsage | undefined
+  readonly #shared: SharedUsage | undefined
 
-  /** `readShared`: of gates that share a store; without it the counters of this process are asked. */
-  constructor(readShared?: ReadUsage) {
-    this.#readShared = readShared
+  /** Without `shared` the counters of this process are asked. */
+  constructor(shared?: SharedUsage) {
+    this.#shared = shared
   }
 
   /** The same store, overheard. */
@@ -66,10 +76,8 @@ export class LimitsInUse {
 
   /** The fullest first; those that are empty again are left out. Rejects if the store does not answer. */
   async list(now: Now): Promise<LimitInUse[]> {
-    const limits = await this.#look(
-      [...this.#charged].map(([, counter]) => counter),
-      now,
-    )
+    const counters = [...this.#charged].map(([, counter]) => this.#identify(counter))
+    const limits = await this.#look(counters, now)
     return limits.filter(({ share }) => share > 0).sort(byShare)
   }
 
@@ -79,7 +87,7 @@ export class LimitsInUse {
    */
   async listNearlyFull(
     share: number,
-    watched: readonly Counter[],
+    watched: readonly WatchedCounter[],
     now: Now,
   ): Promise<LimitInUse[]> {
     const keys = new Set(this.#full)
@@ -88,49 +96,59 @@ export class LimitsInUse {
       this.#unseen.delete(key)
       keys.add(key)
     }
-    const counters = new Map(watched.map((counter) => [counter.key, counter]))
+    const isShared = this.#shared !== undefined
+    const counters = new Map(
+      watched.map((one) => [one.id, { ...one, key: isShared ? '' : one.id }]),
+    )
     for (const key of keys) {
-      const counter = this.#charged.get(key)
-      if (counter !== undefined) counters.set(key, counter)
+      const charged = this.#charged.get(key)
+      if (charged === undefined) continue
+      const counter = this.#identify(charged)
+      counters.set(counter.id, counter)
     }
     const limits = await this.#look([...counters.values()], now)
     const full = limits.filter((limit) => limit.share >= share).sort(byShare)
     // As many again are looked at next time.
-    this.#full = full.slice(0, LIMITS_LOOKED_MAX / 2).map(({ key }) => key)
+    const known = full.filter(({ key }) => key !== '')
+    this.#full = known.slice(0, LIMITS_LOOKED_MAX / 2).map(({ key }) => key)
     return full
   }
 
-  async #look(counters: readonly Counter[], now: Now): Promise<LimitInUse[]> {
-    const used = await this.#readShared?.(counters)
+  #identify(counter: ChargedCounter): IdentifiedCounter {
+    const { key, kind, windowMs, max } = counter
+    return { id: this.#shared?.digest(counter) ?? key, key, kind, windowMs, max }
+  }
+
+  async #look(counters: readonly IdentifiedCounter[], now: Now): Promise<LimitInUse[]> {
+    const used = await this.#shared?.read(counters)
     return counters.map((counter, at) => {
-      const { key, kind, windowMs, max } = counter
       const amount = used === undefined ? this.#lookHere(counter, now) : (used[at] ?? ZERO)
-      const [text, most] = [formatDecimal(amount), formatDecimal(max)]
+      const [text, most] = [formatDecimal(amount), formatDecimal(counter.max)]
       const isEmpty = amount.units <= 0n
       const share = isEmpty ? 0 : Number(most) === 0 ? 1 : Number(text) / Number(most)
-      return { key, kind, windowMs, used: text, max: most, share }
+      return { ...counter, used: text, max: most, share }
     })
   }
 
-  #lookHere(counter: Counter, now: Now): Decimal {
+  #lookHere(counter: IdentifiedCounter, now: Now): Decimal {
     const status = this.#usage?.look({ ...counter, amount: ZERO }, now)
     return subtractDecimal(counter.max, status?.remaining ?? counter.max)
   }
 }
 
-/** A counter as the subject of an alert: any gate can look at it again, also after a restart. */
-export function nameCounter({ key, kind, windowMs, max }: LimitInUse): string {
-  return JSON.stringify([key, kind, windowMs, max])
+interface IdentifiedCounter extends WatchedCounter {
+  readonly key: string
 }
 
-export function readCounter(subject: string): Counter {
-  const [key, kind, windowMs, max] = JSON.parse(subject) as [
-    string,
-    Counter['kind'],
-    number,
-    string,
-  ]
-  return { key, kind, windowMs, max: parseDecimal(max) ?? ZERO }
+/** A counter as the subject of an alert: any gate can look at it again, also after a restart. */
+export function nameCounter({ id, kind, windowMs, max }: LimitInUse): string {
+  return JSON.stringify([id, kind, windowMs, max])
+}
+
+export function readCounter(subject: string): WatchedCounter {
+  type Parts = [id: string, kind: WatchedCounter['kind'], windowMs: number, max: string]
+  const [id, kind, windowMs, max] = JSON.parse(subject) as Parts
+  return { id, kind, windowMs, max: parseDecimal(max) ?? ZERO }
 }
 
 interface Now {

@@ -60,6 +60,7 @@ function watchGate(outbox: Outbox): { readonly state: State; readonly watch: Gat
     limits: async () =>
       state.limits.map((whose) => ({
         key: `/tools/a~1b|rate|1|principal|${whose.length}:${whose}`,
+        id: whose,
         kind: 'rate',
         windowMs: 1,
         used: '8',

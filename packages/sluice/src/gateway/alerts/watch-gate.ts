@@ -28,7 +28,7 @@ import {
   GATE_LOST_NEWS_MS,
   LIMITS_LOOKED_MAX,
 } from './limits.ts'
-import { type Counter, type LimitInUse, nameCounter, readCounter } from './limits-in-use.ts'
+import { type LimitInUse, nameCounter, readCounter, type WatchedCounter } from './limits-in-use.ts'
 import { listNames } from './list-names.ts'
 
 export interface WatchedGate {
@@ -44,7 +44,10 @@ export interface WatchedGate {
   readonly isDecided: (digest: string) => boolean
   readonly newTools: () => readonly NewTool[]
   /** Those of which at least this share is used, also of these counters. Rejects if that is not known. */
-  readonly limits: (share: number, watched: readonly Counter[]) => Promise<readonly LimitInUse[]>
+  readonly limits: (
+    share: number,
+    watched: readonly WatchedCounter[],
+  ) => Promise<readonly LimitInUse[]>
   readonly ledgerState: () => LedgerState
   /** What is wrong with the shared store; undefined if nothing is, or if there is none. */
   readonly storeFault: () => string | undefined

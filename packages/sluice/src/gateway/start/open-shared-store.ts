@@ -25,13 +25,13 @@ import { GateDirectory, type GateReport } from '../../store/postgres/gate-direct
 import { Leases } from '../../store/postgres/leases.ts'
 import { checkStoreVersion, migrate } from '../../store/postgres/migrate.ts'
 import { PeerRows } from '../../store/postgres/peers.ts'
-import { readUsage } from '../../store/postgres/read-usage.ts'
+import { digestCounter, readUsage } from '../../store/postgres/read-usage.ts'
 import { SessionRows } from '../../store/postgres/session-rows.ts'
 import { SharedRows } from '../../store/postgres/shared-rows.ts'
 import { SharedState } from '../../store/postgres/shared-state.ts'
 import { processClock } from '../../store/process-clock.ts'
 import { openDatabase } from '../../store/sqlite/open.ts'
-import type { ReadUsage } from '../alerts/limits-in-use.ts'
+import type { SharedUsage } from '../alerts/limits-in-use.ts'
 import type { ClusterConfig } from '../config/cluster.ts'
 import type { GateConfig } from '../config/config.ts'
 import { longestSessionWindowMs } from '../config/sessions.ts'
@@ -260,7 +260,10 @@ export class SharedStore {
     return 'changes of other gates cannot be read from the shared store'
   }
 
-  readonly readUsage: ReadUsage = (counters) => readUsage(this.#connections, counters)
+  readonly usage: SharedUsage = {
+    digest: digestCounter,
+    read: (counters) => readUsage(this.#connections, counters),
+  }
 
   /** Grants, approvals and tokens expire by the clock of each gate: it must not be another one. */
   get #clockWhy(): string | undefined {

@@ -212,7 +212,7 @@ export async function runGate(
       },
       undo,
     )
-    const limits = new LimitsInUse(shared?.readUsage)
+    const limits = new LimitsInUse(shared?.usage)
     const gate = new Gate({
       config,
       policies: () => policies.now,

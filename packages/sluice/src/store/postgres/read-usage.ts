@@ -11,15 +11,20 @@ const USED = `SELECT (k.sum - coalesce((SELECT sum(c.amount) FROM sluice.charge 
   FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS w(key, ms, place)
     LEFT JOIN sluice.counter k ON k.key = decode(w.key, 'hex') ORDER BY w.place`
 
-/** One amount for each charge. Rejects if the store does not answer. */
+/** The name of a counter in the store, as hexadecimal digits. */
+export function digestCounter(counter: Pick<LimitCharge, 'key' | 'windowMs'>): string {
+  return Buffer.from(digestCharge(counter), 'latin1').toString('hex')
+}
+
+/** One amount for each counter, named by its digest. Rejects if the store does not answer. */
 export async function readUsage(
   connections: Pick<PostgresConnections, 'query'>,
-  charges: readonly Pick<LimitCharge, 'key' | 'windowMs'>[],
+  counters: readonly { readonly id: string; readonly windowMs: number }[],
 ): Promise<readonly Decimal[]> {
-  if (charges.length === 0) return []
+  if (counters.length === 0) return []
   const rows = await connections.query(USED, [
-    charges.map((charge) => Buffer.from(digestCharge(charge), 'latin1').toString('hex')),
-    charges.map(({ windowMs }) => windowMs),
+    counters.map(({ id }) => id),
+    counters.map(({ windowMs }) => windowMs),
   ])
   return rows.map(({ used }) => (used === null ? ZERO : (parseDecimal(String(used)) ?? ZERO)))
 }
