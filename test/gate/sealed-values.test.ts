@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { bytesTo, recordsOf } from '../support/plain-client.ts'
+import { bytesTo, PlainClient, recordsOf } from '../support/plain-client.ts'
 import { type RealClient, throughGate } from '../support/real-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
 import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
@@ -133,6 +133,17 @@ test('a planted value freezes the session that sends it, and no other', async ()
     )
   await until(() => events().length > 0)
   expect(events()).toMatchObject([{ scope: 'session', canary: 'backup' }])
+  // Nor beside the arguments, nor in a request that no rule decides on.
+  for (const [method, params] of [
+    ['tools/call', { name: 'read_file', arguments: { path: 'x' }, note: CANARY }],
+    ['ping', { note: CANARY }],
+    ['logging/setLevel', { level: 'info', _meta: { note: CANARY } }],
+  ] as const) {
+    const plain = await PlainClient.open(gate, 'deploy')
+    expect((await plain.ask(method, params)).text).toContain('is frozen')
+    expect((await plain.call('read_file', { path: 'x' })).text).toContain('"code":"FROZEN"')
+  }
+  expect(bytesTo(gate.folder)).not.toContain(CANARY)
   const { frozen: list } = (await sluiceJson(['status', ...place])) as { frozen?: unknown }
   expect(JSON.stringify(list ?? '')).toContain('session')
 })

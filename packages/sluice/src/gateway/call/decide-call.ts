@@ -92,11 +92,10 @@ function findPlanted(policy: CompiledPolicy, { call, beside }: CallRequest): str
 }
 
 /** The agent must not learn that it was a trap; the rule is recorded. */
+export const CANARY_REASON = 'the session is frozen until a person looks at it'
+
 function canaryDecision(canary: string): Decision {
-  return {
-    ...frozenDecision('the session is frozen until a person looks at it'),
-    rule: `/canaries/${canary}`,
-  }
+  return { ...frozenDecision(CANARY_REASON), rule: `/canaries/${canary}` }
 }
 
 function frozenDecision(reason: string): Decision {

@@ -4,18 +4,22 @@
 
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import { NOT_NORMAL } from '@sluice/policy/decide/weigh-uri'
+import { listCanaries } from '@sluice/policy/model/policy'
+import { findCanary } from '../../guard/find-canary.ts'
 import type { JsonRpcRequest } from '../../protocol/message.ts'
 import { belongsTo, knowsTasks } from '../../protocol/protocol-generation.ts'
 import { RPC } from '../../protocol/rpc-codes.ts'
 import { writeResult } from '../../protocol/write-message.ts'
 import { toStatelessResult } from '../session/stateless-results.ts'
 import { buildErrorReply, type RpcReply } from '../shared/error-reply.ts'
+import { hasLongMembers } from '../shared/inspect-arguments.ts'
 import { SERVER_REQUESTS_MAX, SESSION_REQUESTS_MAX } from '../shared/limits.ts'
 import { classifyClientMethod, classifyServerMethod, parseCall } from '../shared/parse-call.ts'
 import { parseRestUri, REST_SCHEME } from '../shared/rest-uri.ts'
 import { questionFault } from '../shared/server-questions.ts'
 import type { MessageContext } from '../shared/transport.ts'
 import type { CallSession, IncomingRequest } from './call-session.ts'
+import { CANARY_REASON } from './decide-call.ts'
 import { filterSubscription } from './filter-subscription.ts'
 import type { ParsedRequest, PassingRequest, RefusedRequest } from './parsed-request.ts'
 import { LISTEN } from './pending-requests.ts'
@@ -53,6 +57,8 @@ function parseClientRequest({ message, related, session }: IncomingRequest): Par
   }
   if (generation === 'stateless' && passage === 'task' && !knowsTasks(message.params))
     return refuse(noTasksAnswer(id, method))
+  const planted = passage === 'judged' ? undefined : refusePlanted(message, session)
+  if (planted !== undefined) return planted
   if (isRestRequest(message) && frozen === undefined)
     return { status: 'check', check: async () => refuse(await readRest(message, session)) }
   const opened = handles.open(message)
@@ -79,6 +85,22 @@ function parseClientRequest({ message, related, session }: IncomingRequest): Par
     retry,
   }
 }
+
+/** What passes undecided goes to the server all the same, with every member that the client wrote. */
+function refusePlanted(
+  { id, params }: JsonRpcRequest,
+  { facts, pipeline }: CallSession,
+): RefusedRequest | undefined {
+  const canaries = listCanaries(pipeline.policy().policy)
+  if (canaries.size === 0 || params === undefined) return undefined
+  if (hasLongMembers(params)) return refuse(buildErrorReply(id, RPC.invalidParams, TOO_LONG))
+  const canary = findCanary(params.value, canaries)
+  if (canary === undefined) return undefined
+  pipeline.onCanary(facts().session.id, canary)
+  return refuse(buildErrorReply(id, RPC.frozen, CANARY_REASON))
+}
+
+const TOO_LONG = 'the parameters are longer than those of such a request are'
 
 /** What a server asks of the client, or of the model and the user behind it. */
 function parseServerRequest({ message, related, session }: IncomingRequest): ParsedRequest {
