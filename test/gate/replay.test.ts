@@ -115,6 +115,6 @@ tools:
   const printed = await sluice([...suggest, '--against', bad])
   expect(printed.stdout).toMatch(/when: "args.amount > 5"\n {2}action: deny\n.*0 legitimate calls/)
   expect((await sluice([...suggest, '--against', '1'])).stderr).toContain(
-    'record 1 is no tool call',
+    'record 1 is not a tool call',
   )
 })
