@@ -1,18 +1,17 @@
-// `npm run eval -- catalogue --data FILE [--collected FILE] [--packages FILE] [--unseen FILE] [--money FILE] [--fresh FILE] [--deals FILE] [--kept] [--compare] [--misses] [--write]`:
-// learns the weights from the labels and scores them by leave-servers-out cross-validation. `--data`
-// are definitions of published servers, `--collected` of public repositories, the others as installed
-// packages list them; the last part of `--fresh`, and `--deals`, teach nothing. `--kept` scores the held-out servers,
-// `--compare` other methods, `--write` puts the weights into packages/sluice/src/catalogue.
+// `npm run eval -- catalogue --data FILE --packages FILE [--misses] [--write]`: learns weights and
+// network from the labels and scores them with servers left out. `--data` are the definitions of
+// published servers, `--packages` those of all other labelled servers, as their packages list them;
+// those of actions.tsv teach nothing. `--write` puts the numbers into packages/sluice/src/catalogue.
 
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { assessTool } from '../../packages/sluice/src/catalogue/classify/classify.ts'
-import type { Weights } from '../../packages/sluice/src/catalogue/classify/score.ts'
+import { Network } from '../../packages/sluice/src/catalogue/classify/network.ts'
+import type { Model } from '../../packages/sluice/src/catalogue/classify/score.ts'
 import {
   amountsOf,
   gatherSignals,
 } from '../../packages/sluice/src/catalogue/signals/gather-signals.ts'
 import type { RunOptions } from '../dispatch.ts'
-import { compareMethods } from './catalogue/compare.ts'
 import { type Labelled, readLabels, readTools } from './catalogue/data.ts'
 import { faithfulness } from './catalogue/faithful.ts'
 import { hintsScore } from './catalogue/hints.ts'
@@ -26,111 +25,79 @@ import {
   type Report,
   type Verdict,
 } from './catalogue/report.ts'
-import { alike, assignFolds, FOLDS, isHeldOut, partOfFresh } from './catalogue/split.ts'
+import { alike, assignFolds, FOLDS, isHeldOut } from './catalogue/split.ts'
 import { type Example, train } from './catalogue/train.ts'
-import { writeWeights } from './catalogue/write-weights.ts'
+import { trainNetwork } from './catalogue/train-network.ts'
+import { type LearntModel, writeModel } from './catalogue/write-model.ts'
 import { readWritten, WRITTEN_SHARE } from './catalogue/written.ts'
 
+/** Labels of servers whose packages were installed or collected; all of them teach. */
+const TAUGHT = ['collected', 'packages', 'unseen', 'money', 'fresh', 'deals']
+/** Labels that teach nothing: what to expect of a server that nobody here has seen. */
+const UNSEEN = 'actions'
+
 export function run(options: RunOptions): number {
-  const { data } = options
-  const hasAll = [options.packages, options.unseen, options.money, options.fresh].every(
-    (file) => typeof file === 'string',
-  )
-  if (typeof data !== 'string' || (options.write === true && !hasAll)) {
-    console.error(USAGE)
+  const { data, packages } = options
+  if (typeof data !== 'string' || typeof packages !== 'string') {
+    console.error(
+      'usage: npm run eval -- catalogue --data FILE --packages FILE [--misses] [--write]',
+    )
     return 2
   }
   const tools = readTools(data)
-  const labels = readLabels(tools)
-  const taught = labels.filter(({ tool }) => !isHeldOut(tool.server))
-  const collected = readOptional(options.collected, 'collected.tsv')
-  const fresh = readOptional(options.fresh, 'fresh.tsv')
-  const freshTaught = fresh.filter(({ tool }) => partOfFresh(tool.server) !== 'last')
-  const deals = readOptional(options.deals, 'deals.tsv')
-  const written = readWritten()
-  const writtenTaught = written.filter(({ tool }) => !isHeldOut(tool.server))
-  const listed = [
-    ...readOptional(options.packages, 'packages.tsv'),
-    ...readOptional(options.unseen, 'unseen.tsv'),
-    ...readOptional(options.money, 'money.tsv'),
-    ...freshTaught,
-  ]
-  const verdicts = leaveServersOut(taught, {
-    real: [...collected, ...listed],
-    written: writtenTaught,
-  })
-  const collectedVerdicts = leaveServersOut(collected, {
-    real: [...taught, ...listed],
-    written: writtenTaught,
-  })
-  const listedVerdicts = leaveServersOut(listed, {
-    real: [...labels, ...collected],
-    written: writtenTaught,
-  })
-  const writtenVerdicts = leaveServersOut(writtenTaught, {
-    real: [...taught, ...collected, ...listed],
-    written: [],
-    isWritten: true,
-  })
-  const result: Record<string, unknown> = {
-    labels: { tools: labels.length, of: tools.length, ...computeAgreement(labels) },
-    leftOut: buildReport(verdicts),
-    reliability: computeReliability(verdicts),
-    collectedLabels: { tools: collected.length, ...computeAgreement(collected) },
-    collectedLeftOut: buildReport(collectedVerdicts),
-    freshLabels: { tools: fresh.length, ...computeAgreement(fresh) },
-    dealsLabels: { tools: deals.length, ...computeAgreement(deals) },
-    packagesLeftOut: buildReport(listedVerdicts),
-    writtenLeftOut: buildReport(writtenVerdicts),
-    readCurve: computeReadCurve([...verdicts, ...collectedVerdicts, ...listedVerdicts]),
-  }
-  const whole = train([
-    ...toExamples([...labels, ...collected, ...listed]),
-    ...toExamples(writtenTaught, true),
+  const installed = readTools(packages)
+  const sets = new Map([
+    ['published', readLabels(tools)],
+    ...[...TAUGHT, UNSEEN].map(
+      (name) => [name, readLabels(installed, `${name}.tsv`)] as [string, Labelled[]],
+    ),
   ])
-  const score = (sample: readonly Labelled[], real: readonly Labelled[], withHints = false) => {
-    const weights = train([
-      ...toExamples(unlike(real, sample)),
-      ...toExamples(unlike(writtenTaught, sample), true),
-    ])
-    return sample.map((label) => classifyLabelled(label, weights, withHints))
+  const result: Record<string, unknown> = {}
+  const verdicts = leaveServersOut(sets)
+  for (const [name, labels] of sets) {
+    const own = labels.map((label) => verdicts.get(label) as Scored)
+    if (own.length > 0) Object.assign(result, describeSet(name, labels, own))
   }
-  if (options.kept === true) {
-    const heldOut = labels.filter(({ tool }) => isHeldOut(tool.server))
-    const found = score(heldOut, [...taught, ...collected, ...listed])
-    result.kept = buildReport(found)
-    result.keptReliability = computeReliability(found)
-    const freshKept = fresh.filter(({ tool }) => partOfFresh(tool.server) === 'last')
-    const real = [...labels, ...collected, ...listed]
-    const freshFound = score(freshKept, real)
-    result.freshKept = buildReport(freshFound)
-    result.freshKeptIntervals = computeIntervals(freshFound)
-    result.freshKeptReliability = computeReliability(freshFound)
-    result.freshKeptWithHints = buildReport(score(freshKept, real, true))
-    const dealsFound = score(deals, real)
-    result.deals = buildReport(dealsFound)
-    result.dealsIntervals = computeIntervals(dealsFound)
-    const writtenKept = written.filter(({ tool }) => isHeldOut(tool.server))
-    const writtenFound = writtenKept.map((label) => classifyLabelled(label, whole))
-    result.writtenKept = buildReport(writtenFound)
-  }
-  if (options.write === true) writeWeights(whole)
-  result.faithful = faithfulness(tools, whole)
+  const kept = (sets.get('published') as Labelled[]).filter(({ tool }) => isHeldOut(tool.server))
+  result['published, the kept fifth'] = buildReport(
+    kept.map((label) => (verdicts.get(label) as Scored).verdict),
+  )
+  const taught = listTaught(sets)
+  const all = taught.map((label) => (verdicts.get(label) as Scored).verdict)
+  result.reliability = computeReliability(all)
+  result.readCurve = computeReadCurve(all)
+  const model = learn(taught, readSynthetic())
+  if (options.write === true) writeModel(model)
+  result.faithful = faithfulness(tools, model)
   result.hints = hintsScore(tools)
-  if (options.compare === true) result.compare = compareMethods([...taught, ...collected])
   if (options.misses === true)
-    result.misses = [...verdicts, ...collectedVerdicts, ...listedVerdicts]
+    result.misses = all
       .filter(({ truth, found }) => truth !== found)
       .map(({ id, truth, found }) => `${id}: ${truth}, called ${found}`)
   printResult(result, options.json)
   return 0
 }
 
-const USAGE =
-  'usage: npm run eval -- catalogue --data FILE [--collected FILE] [--packages FILE] [--unseen FILE] [--money FILE] [--fresh FILE] [--deals FILE] [--kept] [--compare] [--misses] [--write]; --write needs all but --collected and --deals'
-
-function readOptional(file: unknown, labels: string): Labelled[] {
-  return typeof file === 'string' ? readLabels(readTools(file), labels) : []
+function describeSet(
+  name: string,
+  labels: readonly Labelled[],
+  scored: readonly Scored[],
+): Record<string, unknown> {
+  const verdicts = scored.map(({ verdict }) => verdict)
+  const { accuracy, classes, changeKnownAsRead } = buildReport(
+    scored.map(({ byWeights }) => byWeights),
+  )
+  return {
+    [name]: buildReport(verdicts),
+    [`${name}, by the weights alone`]: {
+      accuracy,
+      financial: classes.Financial,
+      changeKnownAsRead,
+    },
+    [`${name}, intervals`]: computeIntervals(verdicts),
+    [`${name}, readers`]: computeAgreement(labels),
+    [`${name}, reliability`]: computeReliability(verdicts),
+  }
 }
 
 function printResult(result: Record<string, unknown>, json: boolean): void {
@@ -141,12 +108,32 @@ function printResult(result: Record<string, unknown>, json: boolean): void {
     else console.log(`${name}: ${JSON.stringify(value, null, 1)}\n`)
 }
 
-function toExamples(labels: readonly Labelled[], written = false): Example[] {
+function listTaught(sets: ReadonlyMap<string, readonly Labelled[]>): Labelled[] {
+  return [...sets].flatMap(([name, labels]) => (name === UNSEEN ? [] : labels))
+}
+
+interface Synthetic {
+  readonly written: readonly Labelled[]
+  readonly invented: readonly Labelled[]
+}
+
+function readSynthetic(): Synthetic {
+  return { written: readWritten(), invented: readWritten('invented.tsv') }
+}
+
+/** Invented servers teach the network alone: their mix of classes is not that of real ones. */
+function learn(real: readonly Labelled[], { written, invented }: Synthetic): LearntModel {
+  const examples = [...toExamples(real), ...toExamples(written, WRITTEN_SHARE)]
+  const data = trainNetwork([...examples, ...toExamples(invented)])
+  return { weights: train(examples), network: new Network(data), data }
+}
+
+function toExamples(labels: readonly Labelled[], counts = 1): Example[] {
   return labels.map(({ tool, category }) => ({
-    server: tool.server,
+    tool,
     category,
     amounts: amountsOf(gatherSignals(tool)),
-    counts: written ? WRITTEN_SHARE : 1,
+    counts,
   }))
 }
 
@@ -161,43 +148,42 @@ function unlike(labels: readonly Labelled[], others: readonly Labelled[]): Label
   })
 }
 
-interface Others {
-  /** Definitions of other servers that are used for training as well. */
-  readonly real: readonly Labelled[]
-  readonly written: readonly Labelled[]
-  /** The scored ones are written themselves. */
-  readonly isWritten?: boolean
+interface Scored {
+  readonly verdict: Verdict
+  /** Without the network. */
+  readonly byWeights: Verdict
 }
 
 /**
- * Each server is scored by weights that never saw it or its product. The vendor's hints are
- * withheld.
+ * Each server is scored by a model that never saw it or its product. The vendor's hints are withheld.
  */
 function leaveServersOut(
-  labels: readonly Labelled[],
-  { real, written, isWritten = false }: Others,
-): Verdict[] {
+  sets: ReadonlyMap<string, readonly Labelled[]>,
+): ReadonlyMap<Labelled, Scored> {
+  const labels = [...sets.values()].flat()
+  const taught = listTaught(sets)
+  const { written, invented } = readSynthetic()
   const folds = assignFolds([...new Set(labels.map(({ tool }) => tool.server))])
-  return Array.from({ length: FOLDS }, (_, fold) => fold).flatMap((fold) => {
+  const scored = new Map<Labelled, Scored>()
+  for (let fold = 0; fold < FOLDS; fold++) {
     const here = labels.filter(({ tool }) => folds.get(tool.server) === fold)
-    if (here.length === 0) return []
-    const others = labels.filter(({ tool }) => folds.get(tool.server) !== fold)
-    const weights = train([
-      ...toExamples(others, isWritten),
-      ...toExamples(unlike(real, here)),
-      ...toExamples(unlike(written, here), true),
-    ])
-    return here.map((label) => classifyLabelled(label, weights))
-  })
+    const others = taught.filter(({ tool }) => folds.get(tool.server) !== fold)
+    const model = learn(others, {
+      written: unlike(written, here),
+      invented: unlike(invented, here),
+    })
+    for (const label of here)
+      scored.set(label, {
+        verdict: classifyLabelled(label, model),
+        byWeights: classifyLabelled(label, { weights: model.weights }),
+      })
+  }
+  return scored
 }
 
-function classifyLabelled(
-  { tool, category, risk }: Labelled,
-  weights: Weights,
-  withHints = false,
-): Verdict {
+function classifyLabelled({ tool, category, risk }: Labelled, model: Model): Verdict {
   const { annotations: _withheld, ...definition } = tool
-  const assessment = assessTool(withHints ? tool : (definition as ToolDefinition), weights)
+  const assessment = assessTool(definition as ToolDefinition, model)
   return {
     id: `${tool.server}/${tool.name}`,
     truth: category,

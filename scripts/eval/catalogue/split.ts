@@ -8,26 +8,6 @@ export function isHeldOut(server: string): boolean {
   return hashNumber('sha256', server) % 5 === 0
 }
 
-/** The part of a server of `fresh.tsv`; determined by its author before anything was labelled. */
-export type FreshPart = 'taught' | 'first' | 'last'
-
-/**
- * A third of the authors teaches, a third was measured first and then read, a third was measured last. One
- * author writes one way, so a server of an author or of a repository that was read before teaches.
- */
-export function partOfFresh(server: string): FreshPart {
-  const [, author = server] = /^@([^/]+)\//.exec(server) ?? []
-  if (READ_AUTHORS.has(author) || READ_SERVERS.has(server)) return 'taught'
-  if (LATE_SERVERS.has(server)) return 'last'
-  return PARTS[hashNumber('sha256', author) % PARTS.length] as FreshPart
-}
-
-const PARTS: readonly FreshPart[] = ['taught', 'first', 'last']
-const READ_AUTHORS = new Set(['theyahia', 'striderlabs', 'dbotx', 'codespar', 'mikusnuz'])
-const READ_SERVERS = new Set(['@xeroapi/xero-mcp-server', '@iflow-mcp/woocommerce-mcp-server'])
-/** Installed after the rules were fixed for the last measurement. */
-const LATE_SERVERS = new Set(['@whop/mcp', 'cookie-mcp'])
-
 export const FOLDS = 8
 
 /** The fold of each server; servers of one product are in the same. */
@@ -62,7 +42,7 @@ function listWords(server: string): string[] {
 
 const PLAIN = new Set(
   `server mcpserver tool tools toolkit agent code trade browser google microsoft cloud base labs infra
-  modelcontextprotocol shinzolabs executeautomation cyanheads models`.split(/\s+/),
+  modelcontextprotocol shinzolabs executeautomation cyanheads models pipedream`.split(/\s+/),
 )
 
 function hashNumber(algorithm: string, text: string): number {

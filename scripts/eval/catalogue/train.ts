@@ -2,32 +2,29 @@
 // towards the lexicon's priors, by plain gradient descent from a fixed start. Deterministic: the
 // same data gives the same numbers.
 
-import { CATEGORIES, type Category } from '@sluice/policy/core/tools'
+import { CATEGORIES, type Category, type ToolDefinition } from '@sluice/policy/core/tools'
 import { BIAS } from '../../../packages/sluice/src/catalogue/classify/score.ts'
 import { COMPANY_FEATURES } from '../../../packages/sluice/src/catalogue/signals/company.ts'
 import { FAMILY_NAMES } from '../../../packages/sluice/src/catalogue/signals/lexicon.ts'
 import { getPrior, STRENGTH } from './priors.ts'
 
 export interface Example {
-  readonly server: string
+  readonly tool: ToolDefinition
   readonly category: Category
   readonly amounts: ReadonlyMap<string, number>
-  /** Its weight relative to the others; 1 by default. */
-  readonly counts?: number
+  /** Its weight relative to the others. */
+  readonly counts: number
 }
 
 const STEPS = 400
 const RATE = 0.5
 /** Strength of the regularisation towards the prior. */
-export const PULL = 0.002
+const PULL = 0.002
 /** A server of a hundred tools counts as ten of one: tools of one server are redundant. */
 const SERVER_POWER = 0.5
 
-export function train(
-  examples: readonly Example[],
-  { known = knownFeatures(), prior = getPrior, pull = () => PULL }: Training = {},
-): Map<string, number[]> {
-  const features = [BIAS, ...listFeatures(examples, known)]
+export function train(examples: readonly Example[]): Map<string, number[]> {
+  const features = [BIAS, ...listFeatures(examples)]
   const ids = new Map(features.map((feature, id) => [feature, id]))
   const rows = examples.map(({ amounts, category }) => ({
     ids: Int32Array.from([0, ...[...amounts.keys()].map((feature) => ids.get(feature) as number)]),
@@ -36,15 +33,14 @@ export function train(
     share: 0,
   }))
   shareOut(examples, rows)
-  const start = Float64Array.from(features.flatMap((feature) => prior(feature)))
-  const hold = Float64Array.from(features.flatMap((feature) => CATEGORIES.map(() => pull(feature))))
+  const start = Float64Array.from(features.flatMap((feature) => getPrior(feature)))
   const weights = start.slice()
   const speed = new Float64Array(weights.length)
   for (let step = 0; step < STEPS; step++) {
     const slope = computeGradient(rows, weights)
     for (let at = 0; at < weights.length; at++) {
       const off = (weights[at] as number) - (start[at] as number)
-      const drawn = at < CLASSES ? 0 : (hold[at] as number) * off
+      const drawn = at < CLASSES ? 0 : PULL * off
       speed[at] = 0.9 * (speed[at] as number) - RATE * ((slope[at] as number) + drawn)
       weights[at] = (weights[at] as number) + (speed[at] as number)
     }
@@ -57,14 +53,6 @@ export function train(
       ),
     ]),
   )
-}
-
-export interface Training {
-  /** Features that have a weight although no example has them. */
-  readonly known?: readonly string[]
-  readonly prior?: (feature: string) => number[]
-  /** Strength of the regularisation towards the prior. */
-  readonly pull?: (feature: string) => number
 }
 
 const CLASSES = CATEGORIES.length
@@ -104,9 +92,9 @@ function computeGradient(rows: readonly Row[], weights: Float64Array): Float64Ar
 
 function shareOut(examples: readonly Example[], rows: readonly Row[]): void {
   const tools = new Map<string, number>()
-  for (const { server } of examples) tools.set(server, (tools.get(server) ?? 0) + 1)
+  for (const { tool } of examples) tools.set(tool.server, (tools.get(tool.server) ?? 0) + 1)
   const counts = examples.map(
-    ({ server, counts = 1 }) => counts * (tools.get(server) as number) ** -SERVER_POWER,
+    ({ tool, counts }) => counts * (tools.get(tool.server) as number) ** -SERVER_POWER,
   )
   const whole = counts.reduce((sum, count) => sum + count, 0)
   rows.forEach((row, index) => {
@@ -125,7 +113,10 @@ function knownFeatures(): string[] {
   return known
 }
 
-function listFeatures(examples: readonly Example[], known: readonly string[]): string[] {
-  const seen = new Set([...known, ...examples.flatMap(({ amounts }) => [...amounts.keys()])])
+function listFeatures(examples: readonly Example[]): string[] {
+  const seen = new Set([
+    ...knownFeatures(),
+    ...examples.flatMap(({ amounts }) => [...amounts.keys()]),
+  ])
   return [...seen].sort()
 }

@@ -1,6 +1,6 @@
-// Definitions written from memory of well-known servers that are not among those of labels.tsv:
-// synthetic, labelled once, in the repository with their texts. In training they count half as much
-// as published ones.
+// Synthetic definitions, in the repository with their texts, labelled once by their writers:
+// written.tsv from memory of well-known servers that are not among those of labels.tsv, invented.tsv
+// of servers that do not exist, in the words of many trades.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,9 +11,9 @@ import { type Labelled, toCategory, toRisk } from './data.ts'
 /** The weight of a written definition relative to a published one. */
 export const WRITTEN_SHARE = 0.5
 
-export function readWritten(): Labelled[] {
+export function readWritten(file: 'written.tsv' | 'invented.tsv' = 'written.tsv'): Labelled[] {
   let server = ''
-  return readFileSync(join(import.meta.dirname, 'written.tsv'), 'utf8')
+  return readFileSync(join(import.meta.dirname, file), 'utf8')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))
     .map((line) => {

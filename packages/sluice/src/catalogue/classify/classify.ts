@@ -1,6 +1,6 @@
 // What a tool can do, from its definition: class, risk, how sure, what it reads and sends, the words
 // that say so, why it is nothing else, and the arguments its class depends on. The vendor's hints are
-// a cross-check. Pure: no network, no model but the numbers in weights.json, the same answer each time.
+// a cross-check. Pure: no network, no model but the numbers beside this file, the same answer each time.
 
 import {
   CATEGORIES,
@@ -10,7 +10,7 @@ import {
 } from '@sluice/policy/core/tools'
 import { crossCheck, ownHints, settleByHints } from '../signals/annotations.ts'
 import { isOfCompany } from '../signals/company.ts'
-import { amountsOf, gatherSignals, schemaSignals } from '../signals/gather-signals.ts'
+import { amountsOf, gatherSignals } from '../signals/gather-signals.ts'
 import { memoFeature } from '../signals/memo-feature.ts'
 import type { Signal } from '../signals/signal.ts'
 import { type CategoryArgument, findCategoryArguments } from './classify-call.ts'
@@ -18,13 +18,18 @@ import type { Evidence } from './evidence.ts'
 import { type Floor, floorOf } from './floors.ts'
 import { type Flows, flowsOf } from './flows.ts'
 import { findMinimalEvidence } from './minimal-evidence.ts'
+import network from './network.json' with { type: 'json' }
+import { Network } from './network.ts'
 import { explainRejected, type RejectedCategory } from './rejected-categories.ts'
 import { rate } from './risk.ts'
-import { choose, chooseAct, sharesOf, type Weights } from './score.ts'
+import { choose, chooseAct, type Model, sharesOf } from './score.ts'
 import weights from './weights.json' with { type: 'json' }
 
-/** For each signal its weight for each class; `npm run eval -- catalogue --data FILE --write` learns them. */
-const WEIGHTS: Weights = new Map(Object.entries(weights))
+/** `npm run eval -- catalogue --data FILE --write` learns its numbers. */
+const MODEL: Model = {
+  weights: new Map(Object.entries(weights)),
+  network: new Network(network),
+}
 
 /**
  * Category and risk of a tool. If `unknown`, both are a guess.
@@ -93,7 +98,7 @@ const MAY_DESTROY_SHARE = 0.15
  * ```
  */
 export function classify(definition: ToolDefinition): Classification {
-  const { category, unknown } = scoreCategory(definition, WEIGHTS)
+  const { category, unknown } = scoreCategory(definition, MODEL)
   return { category, risk: rate(definition, category).risk, unknown }
 }
 
@@ -121,13 +126,12 @@ export function classifyOwn(definition: ToolDefinition): Classification {
  * const { category, evidence } = assessTool({ server: 'shop', name: 'delete_customer' })
  * ```
  */
-export function assessTool(definition: ToolDefinition, weights: Weights = WEIGHTS): ToolAssessment {
-  const schema = schemaSignals(definition)
-  const judged = scoreCategory(definition, weights, schema)
+export function assessTool(definition: ToolDefinition, model: Model = MODEL): ToolAssessment {
+  const judged = scoreCategory(definition, model)
   const { category, shares } = judged
   const { risk, because } = rate(definition, category)
-  const stands = (without: ToolDefinition, left: readonly Signal[]) => {
-    const again = scoreCategory(without, weights, left)
+  const stands = (without: ToolDefinition) => {
+    const again = scoreCategory(without, model)
     return again.own === judged.own && again.confidence >= CONFIDENCE_MIN ? again : undefined
   }
   return {
@@ -137,7 +141,7 @@ export function assessTool(definition: ToolDefinition, weights: Weights = WEIGHT
     riskBecause: because,
     confidence: Math.round(judged.confidence * 100) / 100,
     flows: flowsOf(definition, category),
-    evidence: findMinimalEvidence(definition, judged, { schema, weights, stands }),
+    evidence: findMinimalEvidence(definition, judged, { model, stands }),
     whyNot: explainRejected(category, shares),
     depends: findCategoryArguments(definition),
     disagreements: judged.disagreements,
@@ -156,14 +160,10 @@ export interface CategoryScore {
   readonly disagreements: readonly string[]
 }
 
-function scoreCategory(
-  definition: ToolDefinition,
-  weights: Weights,
-  schema?: readonly Signal[],
-): CategoryScore {
-  const signals = gatherSignals(definition, schema)
+function scoreCategory(definition: ToolDefinition, model: Model): CategoryScore {
+  const signals = gatherSignals(definition)
   const amounts = amountsOf(signals)
-  const shares = sharesOf(weights, amounts)
+  const shares = sharesOf(model, definition, amounts)
   const floor = floorOf(amounts)
   const parted = contradicts(amounts)
   const silent = isSilent(amounts)

@@ -121,7 +121,19 @@ const WHOLE: Readonly<Record<string, string>> = {
   'arg:method': 'takes an HTTP method',
 }
 
+/** By the zones of read-words. */
+const WORDS: Readonly<Record<string, string>> = {
+  n: 'a word of the name',
+  '^': 'the first word of the name',
+  d: 'a word of the description',
+  f: 'the first word of the description',
+  a: 'the name of an argument',
+  e: 'a value to choose',
+}
+
 export function describeSignal(feature: string): string {
+  const word = feature[1] === ' ' ? WORDS[feature[0] as string] : undefined
+  if (word !== undefined) return word
   const whole = WHOLE[feature]
   if (whole !== undefined) return whole
   if (isOfCompany(feature)) return `said together: it ${feature}`

@@ -4,11 +4,12 @@
 import type { JsonValue } from '@sluice/policy/core/json'
 import { isObject } from '@sluice/policy/core/json'
 import { unescapePointer } from '@sluice/policy/core/json-pointer'
-import { CATEGORIES, type Category, type ToolDefinition } from '@sluice/policy/core/tools'
+import { CATEGORIES, type ToolDefinition } from '@sluice/policy/core/tools'
+import { amountsOf } from '../signals/gather-signals.ts'
 import type { Signal } from '../signals/signal.ts'
+import type { CategoryScore } from './classify.ts'
 import { describeSignal } from './describe-signal.ts'
-import type { Floor } from './floors.ts'
-import type { Weights } from './score.ts'
+import { type Model, NETWORK_SHARE } from './score.ts'
 
 /**
  * A passage of a definition that its category rests on.
@@ -38,19 +39,23 @@ export interface WeightedSignal {
   readonly weight: number
 }
 
-/** What places weigh for a class, the heaviest first. */
+/** What places weigh for the class that was found, the heaviest first. */
 export function weigh(
-  category: Category,
-  signals: readonly Signal[],
-  floor: Floor | undefined,
-  weights: Weights,
+  definition: ToolDefinition,
+  { own, signals, floor }: CategoryScore,
+  model: Model,
 ): WeightedSignal[] {
-  const index = CATEGORIES.indexOf(category)
+  const index = CATEGORIES.indexOf(own)
+  const read = model.network?.explain(definition, signals, amountsOf(signals))
+  const pullOf = (feature: string) => {
+    const weighed = speaksFor(model.weights.get(feature), index)
+    if (read === undefined) return weighed
+    return (1 - NETWORK_SHARE) * weighed + NETWORK_SHARE * speaksFor(read.pulls.get(feature), index)
+  }
   const places = new Map<string, { signal: Signal; weight: number; most: number }>()
-  for (const signal of signals) {
-    const floored = floor?.category === category && floor.feature === signal.feature
-    const own = speaksFor(weights.get(signal.feature), index) * signal.amount
-    const weight = floored ? FLOOR_WEIGHT : own
+  for (const signal of [...signals, ...(read?.words ?? [])]) {
+    const floored = floor?.category === own && floor.feature === signal.feature
+    const weight = floored ? FLOOR_WEIGHT : pullOf(signal.feature) * signal.amount
     if (weight < WEIGHT_MIN) continue
     const key = `${signal.at}\n${signal.start}\n${signal.end}`
     const known = places.get(key)

@@ -1,15 +1,46 @@
-// The linear model: the sum of what each signal weighs for each class, made into shares of one.
-// Pure; the numbers are in weights.json, learnt by `npm run eval -- catalogue`.
+// The model: the sum of what each signal weighs for each class, and what the network adds, made into
+// shares of one. Pure; the numbers are in weights.json and network.json, learnt by
+// `npm run eval -- catalogue`.
 
-import { CATEGORIES, type Category } from '@sluice/policy/core/tools'
+import { CATEGORIES, type Category, type ToolDefinition } from '@sluice/policy/core/tools'
+import type { Network } from './network.ts'
 
 /** For each signal its weight for Read, Write, Execute, Destructive, Financial. */
 export type Weights = ReadonlyMap<string, readonly number[]>
 
 export const BIAS = 'bias'
 
+/** Weights of the signals, which the lexicon is the prior of, and the network beside them. */
+export interface Model {
+  readonly weights: Weights
+  /** Without one the weights decide alone. */
+  readonly network?: Network
+}
+
+/** The share of the network in what is summed; the rest is that of the weights. 0.5 was best on servers left out. */
+export const NETWORK_SHARE = 0.5
+
+/** Where the weights give Read this share, the network is not asked: it changes nothing there. */
+const SURE_READ_SHARE = 0.99
+
 /** Shares of the five classes, in their order. */
-export function sharesOf(weights: Weights, amounts: ReadonlyMap<string, number>): number[] {
+export function sharesOf(
+  { weights, network }: Model,
+  definition: ToolDefinition,
+  amounts: ReadonlyMap<string, number>,
+): number[] {
+  const weighed = sumWeights(weights, amounts)
+  const shares = toShares(weighed)
+  if (network === undefined || (shares[0] as number) >= SURE_READ_SHARE) return shares
+  const read = network.sum(definition, amounts)
+  return toShares(
+    weighed.map(
+      (sum, index) => (1 - NETWORK_SHARE) * sum + NETWORK_SHARE * (read[index] as number),
+    ),
+  )
+}
+
+function sumWeights(weights: Weights, amounts: ReadonlyMap<string, number>): number[] {
   const sums = [...(weights.get(BIAS) ?? CATEGORIES.map(() => 0))]
   for (const [feature, amount] of amounts) {
     const values = weights.get(feature)
@@ -17,6 +48,10 @@ export function sharesOf(weights: Weights, amounts: ReadonlyMap<string, number>)
     for (let index = 0; index < sums.length; index++)
       sums[index] = (sums[index] as number) + amount * (values[index] as number)
   }
+  return sums
+}
+
+function toShares(sums: readonly number[]): number[] {
   const top = Math.max(...sums)
   const powers = sums.map((sum) => Math.exp(sum - top))
   const total = powers.reduce((sum, power) => sum + power, 0)

@@ -9,16 +9,12 @@ import { readSchema } from './read-schema.ts'
 import { readText } from './read-text.ts'
 import type { EmitSignal, Signal } from './signal.ts'
 
-/** `schema`: the signals of the schema, where they are known already. */
-export function gatherSignals(
-  definition: ToolDefinition,
-  schema: readonly Signal[] = schemaSignals(definition),
-): Signal[] {
+export function gatherSignals(definition: ToolDefinition): Signal[] {
   const signals: Signal[] = []
   const tell = teller(signals)
   readName(text(definition.name), text(definition.server), tell)
   tellTexts(definition, signals, tell)
-  signals.push(...schema)
+  readSchema(definition.inputSchema, tell)
   const silent = SILENT[readCompany(definition, signals, tell)]
   return silent === undefined ? signals : signals.filter(({ feature }) => !silent.test(feature))
 }
@@ -43,12 +39,6 @@ function tellTexts(definition: ToolDefinition, signals: Signal[], tell: EmitSign
   else if (text(definition.title) !== '') readText(text(definition.title), '/title', tell)
   else tell('text:nothing', { at: '/description', start: 0, end: 0 })
   if (described.trim() !== '') last = { of: described, signals: signals.slice(before) }
-}
-
-export function schemaSignals(definition: ToolDefinition): Signal[] {
-  const signals: Signal[] = []
-  readSchema(definition.inputSchema, teller(signals))
-  return signals
 }
 
 function teller(signals: Signal[]): EmitSignal {

@@ -17,3 +17,15 @@ export const KNOWN_ARGUMENTS_MAX = 4_096
 export const KNOWN_FEATURES_MAX = 8_192
 /** Changes of one definition that are listed. */
 export const CHANGES_MAX = 100
+/** Characters of a tool's name, and of its description, whose words the network reads. */
+export const READ_WORDS_CHARS_MAX = 120
+/** Arguments of a tool whose words the network reads. */
+export const READ_ARGUMENTS_MAX = 40
+/** Characters of an argument's name, and of a value to choose, whose words the network reads. */
+export const ARGUMENT_CHARS_MAX = 64
+/** Words of an argument's name that the network reads. */
+export const ARGUMENT_WORDS_MAX = 6
+/** Values to choose of one argument that the network reads. */
+export const ARGUMENT_VALUES_MAX = 16
+/** Words, of each zone, whose numbers are cached; the cache is cleared when it is full. */
+export const KNOWN_WORDS_MAX = 8_192
