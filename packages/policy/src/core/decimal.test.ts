@@ -6,6 +6,7 @@ import {
   addDecimal,
   compareDecimal,
   formatDecimal,
+  isDecimal,
   multiplyDecimal,
   parseDecimal,
   subtractDecimal,
@@ -126,4 +127,14 @@ describe('arithmetic', () => {
     })
     fc.assert(property)
   })
+})
+
+test.each([
+  [{ units: 1n, scale: 0 }, true],
+  [{ units: 1, scale: 0 }, false],
+  [null, false],
+  [undefined, false],
+  ['12.5', false],
+])('whether %o is a decimal: %s', (value, expected) => {
+  expect(isDecimal(value)).toBe(expected)
 })
