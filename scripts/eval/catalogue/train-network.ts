@@ -9,7 +9,10 @@ import {
   INPUT_SCALE,
   type NetworkData,
 } from '../../../packages/sluice/src/catalogue/classify/network.ts'
-import { placeWords } from '../../../packages/sluice/src/catalogue/signals/read-words.ts'
+import {
+  isWordFeature,
+  placeWords,
+} from '../../../packages/sluice/src/catalogue/signals/read-words.ts'
 import type { Example } from './train.ts'
 
 /** Parts of the hidden layer that are trained each by itself: their mean errs less than one of all. */
@@ -79,7 +82,8 @@ function toRows(examples: readonly Example[]): { rows: Row[]; features: string[]
     }
   })
   const isKept = (feature: string, { size }: ReadonlySet<string>) =>
-    size >= (feature.startsWith('~') ? PART_SERVERS_MIN : isWord(feature) ? WORD_SERVERS_MIN : 1)
+    size >=
+    (feature.startsWith('~') ? PART_SERVERS_MIN : isWordFeature(feature) ? WORD_SERVERS_MIN : 1)
   const features = [...servers]
     .filter(([feature, used]) => isKept(feature, used))
     .map(([feature]) => feature)
@@ -111,10 +115,6 @@ function listInputs({ tool, amounts }: Example): (readonly [string, number])[] {
     seen.add(key)
   }
   return inputs
-}
-
-function isWord(feature: string): boolean {
-  return feature[1] === ' '
 }
 
 interface Part {

@@ -3,6 +3,7 @@
 
 import { isOfCompany } from '../signals/company.ts'
 import { classOf, FAMILY_NAMES, type Family } from '../signals/lexicon.ts'
+import { isWordFeature } from '../signals/read-words.ts'
 
 const ACTS: Readonly<Record<Family, string>> = {
   look: 'looking something up',
@@ -132,7 +133,7 @@ const WORDS: Readonly<Record<string, string>> = {
 }
 
 export function describeSignal(feature: string): string {
-  const word = feature[1] === ' ' ? WORDS[feature[0] as string] : undefined
+  const word = isWordFeature(feature) ? WORDS[feature[0] as string] : undefined
   if (word !== undefined) return word
   const whole = WHOLE[feature]
   if (whole !== undefined) return whole

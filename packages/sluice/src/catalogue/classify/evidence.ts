@@ -6,6 +6,7 @@ import { isObject } from '@sluice/policy/core/json'
 import { unescapePointer } from '@sluice/policy/core/json-pointer'
 import { CATEGORIES, type ToolDefinition } from '@sluice/policy/core/tools'
 import { amountsOf } from '../signals/gather-signals.ts'
+import { isWordFeature } from '../signals/read-words.ts'
 import type { Signal } from '../signals/signal.ts'
 import type { CategoryScore } from './classify.ts'
 import { describeSignal } from './describe-signal.ts'
@@ -62,7 +63,9 @@ export function weigh(
     if (known === undefined) places.set(key, { signal, weight, most: weight })
     else {
       known.weight += weight
-      if (weight > known.most) Object.assign(known, { signal, most: weight })
+      // A signal says more than that a word is there.
+      if (weight > known.most && !isWordFeature(signal.feature))
+        Object.assign(known, { signal, most: weight })
     }
   }
   return [...places.values()].sort((a, b) => b.weight - a.weight)

@@ -20,6 +20,11 @@ import { splitNameWords } from './split-words.ts'
  */
 export type WordZone = 'n' | '^' | 'd' | 'f' | 'a' | 'e'
 
+/** `d refund`, in contrast to a signal such as `text:pay`. */
+export function isWordFeature(feature: string): boolean {
+  return feature[1] === ' '
+}
+
 /** Names and prose of a definition whose words are read, by zone. */
 export interface ReadableTexts {
   readonly name: string
