@@ -1,6 +1,8 @@
 // The gate's HTTP front against what clients, pages in a browser and attackers send: refused before
 // a session or a server hears of it.
 
+import { createServer } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type HttpFixture, serveHttp } from '../servers/http.ts'
 import { PlainClient } from '../support/plain-client.ts'
@@ -26,6 +28,9 @@ afterAll(async () => {
   await lone.close()
 })
 
+const HAS_IPV6 = Object.values(networkInterfaces()).some((all) =>
+  all?.some(({ address }) => address === '::1'),
+)
 const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
 const JSON_TYPE = 'content-type: application/json'
 
@@ -52,6 +57,15 @@ describe('DNS rebinding', () => {
     'localhost.evil.example:PORT',
     '127.0.0.1:PORT@evil.example',
     '0.0.0.0:PORT',
+    'localhost.:PORT',
+    'sub.localhost:PORT',
+    '127.1:PORT',
+    '2130706433:PORT',
+    '0x7f.0.0.1:PORT',
+    '[::ffff:127.0.0.1]:PORT',
+    '[0:0:0:0:0:0:0:1]:PORT',
+    '[::1%25lo]:PORT',
+    '[::]:PORT',
     '',
   ])('Host %j is refused', async (host) => {
     const headers = [`host: ${host.replace('PORT', port)}`, JSON_TYPE]
@@ -84,6 +98,17 @@ describe('DNS rebinding', () => {
       const answer = await sendRaw(gate.url, rawPost('/mcp/desk', headers, PING))
       expect(answer).toMatch(/^HTTP\/1.1 400 [\s\S]*there is no session/)
     }
+  })
+
+  test.runIf(HAS_IPV6)('finding: no other process can be `localhost` at [::1]', async () => {
+    expect((await fetch(`http://[::1]:${port}/healthz`)).status).toBe(200)
+    const squatter = createServer()
+    const code = await new Promise((resolve) => {
+      squatter.once('error', (error: NodeJS.ErrnoException) => resolve(error.code))
+      squatter.listen(Number(port), '::1', () => resolve('listens'))
+    })
+    squatter.close()
+    expect(code).toBe('EADDRINUSE')
   })
 })
 

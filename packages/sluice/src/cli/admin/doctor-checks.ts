@@ -203,12 +203,12 @@ function hasApprover(data: string): boolean | undefined {
 }
 
 async function checkPort(
-  { host, port }: GateConfig,
+  { host, port, tls }: GateConfig,
   status: JsonObject | undefined,
   findings: DoctorFinding[],
 ): Promise<void> {
   if (status !== undefined && status.isPiped !== true) return
-  const why = await probePort(host, port)
+  const why = await probePort(host, port, tls !== undefined)
   const message = `${host}:${port} is ${why === undefined ? 'free' : `not free (${why})`} for \`sluice up\``
   findings.push(
     why === undefined

@@ -1,12 +1,20 @@
 // Whether a gate could listen at an address: before another gate is stopped for it, and for `sluice doctor`.
 
 import { createServer } from 'node:net'
+import { LocalhostListener } from '../../gateway/front/http/localhost-listener.ts'
 
 /** The code of the error that listening there would give; undefined if it is free. */
-export function probePort(host: string, port: number): Promise<string | undefined> {
-  return new Promise((done) => {
-    const probe = createServer()
-    probe.once('error', ({ code }: NodeJS.ErrnoException) => done(code ?? 'unknown'))
-    probe.listen(port, host, () => probe.close(() => done(undefined)))
-  })
+export async function probePort(
+  host: string,
+  port: number,
+  hasTls = false,
+): Promise<string | undefined> {
+  const probe = new LocalhostListener(createServer(), { isAlone: hasTls })
+  try {
+    await probe.listen(host, port)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'unknown'
+  }
+  await probe.close()
+  return undefined
 }

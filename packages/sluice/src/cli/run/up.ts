@@ -120,7 +120,7 @@ function adviseStart(error: Error & { readonly help?: string; readonly code?: st
 
 /** A gate that clients started has the data directory: if nobody uses it, it ends; else the person
  * decides, since its clients lose their servers. */
-async function makeWay({ data, host, port }: GateConfig, takesOver: boolean): Promise<void> {
+async function makeWay({ data, host, port, tls }: GateConfig, takesOver: boolean): Promise<void> {
   if (!existsSync(data)) return
   const status = await askGate(data, { do: 'status' })
   if (status?.isPiped !== true) return
@@ -132,7 +132,7 @@ async function makeWay({ data, host, port }: GateConfig, takesOver: boolean): Pr
       `close them, or run \`sluice up --take-over\` and restart them afterwards: ${clients.map(({ name }) => String(name)).join('; ')}`,
     )
   // A gate that could not start in its place would leave them without any.
-  const code = await probePort(host, port)
+  const code = await probePort(host, port, tls !== undefined)
   if (code !== undefined)
     throw new CliError(
       'CLI_START',

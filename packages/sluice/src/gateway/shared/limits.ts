@@ -17,6 +17,11 @@ export const RESTART_HEALTHY_MS = 60_000
  * Beyond it, the connection that was silent for the longest is closed.
  */
 export const CLIENT_CONNECTIONS_MAX = 2_000
+/**
+ * Ports that are tried if any will do, until one is free at both addresses of `localhost`. Then the
+ * gate does not start.
+ */
+export const LOCALHOST_PORTS_TRIED_MAX = 20
 
 /** How long an idle connection of a client is kept open. */
 export const CLIENT_KEEP_ALIVE_MS = 60_000

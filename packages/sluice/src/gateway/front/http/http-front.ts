@@ -28,6 +28,7 @@ import { FastPathServer } from '../fast-path/connections.ts'
 import type { FastPathResponseWriter } from '../fast-path/fast-path-response-writer.ts'
 import type { FastPathHead } from '../fast-path/request-reader.ts'
 import { findOriginProblem, type GateHostNames } from './check-origin.ts'
+import { LocalhostListener } from './localhost-listener.ts'
 import { decodeBody, readBody } from './read-body.ts'
 import { checkHead, type RefusedHead, targetOf } from './refused-head.ts'
 import { McpFront, type McpFrontOptions, nothingAt, OWN_PEER, writeRpcError } from './serve-mcp.ts'
@@ -64,6 +65,7 @@ const FLUSH_MS = 500
 export class HttpFront {
   readonly #options: HttpFrontOptions
   readonly #server: Server
+  readonly #listener: LocalhostListener
   readonly #mcp: McpFront
   readonly #plain: FastPathServer
   readonly #unread = new UnreadResponses()
@@ -95,6 +97,7 @@ export class HttpFront {
     }
     this.#server =
       options.tls === undefined ? createServer(take) : this.#createTls(options.tls, take)
+    this.#listener = new LocalhostListener(this.#server, { isAlone: options.tls !== undefined })
     this.#server.keepAliveTimeout = CLIENT_KEEP_ALIVE_MS
     // Also of those that make room and are not gone yet, or have not shaken hands.
     this.#server.maxConnections = 2 * CLIENT_CONNECTIONS_MAX
@@ -127,15 +130,7 @@ export class HttpFront {
 
   async listen(): Promise<{ port: number }> {
     const { host, port } = this.#options
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', (error: NodeJS.ErrnoException) => {
-        const { code } = error
-        const inUse = new Error(`port ${port} is in use`)
-        reject(code === 'EADDRINUSE' ? Object.assign(inUse, { code }) : error)
-      })
-      this.#server.listen(port, host, resolve)
-    })
-    this.#port = (this.#server.address() as { port: number }).port
+    this.#port = await this.#listener.listen(host, port)
     return { port: this.#port }
   }
 
@@ -178,7 +173,7 @@ export class HttpFront {
   /** Takes no new requests; those that are open go on. */
   stopTaking(): void {
     this.#stopping = true
-    this.#closed = new Promise((resolve) => this.#server.close(() => resolve()))
+    this.#closed = this.#listener.close()
     this.#plain.stopTaking()
   }
 

@@ -4,13 +4,14 @@
 // user.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { RPC } from '../../../protocol/rpc-codes.ts'
 import type { ChildPeers } from '../../processes/child-peers.ts'
 import { CLIENT_KEEP_ALIVE_MS } from '../../shared/limits.ts'
 import { PAGE_CONNECTIONS_MAX } from '../../shared/turn-limits.ts'
 import { NodeResponseWriter } from '../exchange/response-writer.ts'
 import { findOriginProblem } from './check-origin.ts'
+import { LocalhostListener } from './localhost-listener.ts'
 import { checkHead, targetOf } from './refused-head.ts'
 import { OWN_PEER, writeRpcError } from './serve-mcp.ts'
 import type { AdminSite } from './site.ts'
@@ -32,6 +33,7 @@ const OTHER_USER = 'this page is for the user who runs the gate'
 export class PageFront {
   readonly #options: PageFrontOptions
   readonly #server: Server
+  readonly #listener: LocalhostListener
   /** Why a connection is refused: looked up once, before its first request is read. */
   readonly #refusals = new WeakMap<Socket, Promise<string | undefined>>()
   readonly #connections = new Set<Socket>()
@@ -41,6 +43,7 @@ export class PageFront {
   constructor(options: PageFrontOptions) {
     this.#options = options
     this.#server = createServer((request, response) => void this.#handle(request, response))
+    this.#listener = new LocalhostListener(this.#server)
     this.#server.keepAliveTimeout = CLIENT_KEEP_ALIVE_MS
     this.#server.maxConnections = PAGE_CONNECTIONS_MAX
     this.#server.on('connection', (socket) => this.#meet(socket))
@@ -53,19 +56,16 @@ export class PageFront {
 
   /** Listens from the first time on. */
   open(): Promise<string> {
-    this.#opening ??= new Promise((resolve, reject) => {
-      this.#server.once('error', reject)
-      this.#server.listen(0, HOST, () => {
-        this.#port = (this.#server.address() as AddressInfo).port
-        resolve(this.url)
-      })
+    this.#opening ??= this.#listener.listen(HOST, 0).then((port) => {
+      this.#port = port
+      return this.url
     })
     return this.#opening
   }
 
   async close(): Promise<void> {
     if (!this.#server.listening) return
-    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    const closed = this.#listener.close()
     this.#server.closeAllConnections()
     await closed
   }
