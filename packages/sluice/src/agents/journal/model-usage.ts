@@ -46,7 +46,8 @@ const ADD = `INSERT INTO model_usage
 const rowsOf = (span: number) =>
   `SELECT model, model_calls, input_tokens, output_tokens, cost_nanos FROM model_usage
     WHERE span = ${span} AND start_at >= ? AND start_at < ?`
-const total = (column: string) => `CAST(sum(${column}) AS BIGINT) AS ${column}`
+/** Not as an integer: node:sqlite throws on one that no double holds, and all owners read this sum. */
+const total = (column: string) => `CAST(sum(${column}) AS DOUBLE PRECISION) AS ${column}`
 const READ = `SELECT model, ${total('model_calls')}, ${total('input_tokens')},
   ${total('output_tokens')}, ${total('cost_nanos')}
   FROM (${rowsOf(MINUTE_MS)} UNION ALL ${rowsOf(HOUR_MS)} UNION ALL ${rowsOf(MINUTE_MS)}) AS spent

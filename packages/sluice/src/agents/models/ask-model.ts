@@ -18,7 +18,13 @@ import {
 } from '../shared/limits.ts'
 import type { Steps } from '../step-thread/step-client.ts'
 import { BudgetSpent, FamilyBudgets, type Reservation } from './family-budget.ts'
-import { callModel, type ModelAnswer, type ModelRequest, type ModelSettings } from './models.ts'
+import {
+  callModel,
+  hideKey,
+  type ModelAnswer,
+  type ModelRequest,
+  type ModelSettings,
+} from './models.ts'
 
 export interface AskModelOptions {
   readonly signal: AbortSignal
@@ -39,6 +45,8 @@ interface ModelPreamble {
 }
 
 const KEPT_MAX = 256
+/** Characters of a provider's error that are kept. */
+const ERROR_LENGTH_MAX = 500
 const SUM_UP =
   'Sum up the conversation so far for yourself: the task, what was decided and done, what files ' +
   'hold what, what is left to do. Leave out nothing you will need.'
@@ -116,11 +124,25 @@ export class ModelCaller {
         signal.throwIfAborted()
         if (error instanceof BudgetSpent) throw error
         if (wasRefused(error)) reservation.refused()
-        if (attempt >= MODEL_ATTEMPTS || !canRetry(error)) throw explain(error, attempt)
+        if (attempt >= MODEL_ATTEMPTS || !canRetry(error))
+          throw this.#explain(error, request.model, attempt)
         const pause = Math.min(MODEL_RETRY_MS_MAX, MODEL_RETRY_MS_MIN * 2 ** (attempt - 1))
         await sleep(retryAfterMs(error) ?? pause, undefined, { signal })
       }
     }
+  }
+
+  #explain(error: unknown, model: string, attempts: number): AgentError {
+    if (error instanceof AgentError) return error
+    const { message, statusCode } = error as { message?: string; statusCode?: number }
+    const status = statusCode === undefined ? '' : ` (HTTP ${statusCode})`
+    const tried = attempts === 1 ? '' : ` after ${attempts} attempts`
+    const text = hideKey(`${message ?? String(error)}`, model, this.#settings)
+    return new AgentError(
+      'MODEL_FAILED',
+      `the model could not be asked${tried}${status}: ${text.slice(0, ERROR_LENGTH_MAX)}`,
+      error,
+    )
   }
 
   /** What was kept and what is new; asked for whole where the two do not meet. */
@@ -196,17 +218,4 @@ function retryAfterMs(error: unknown): number | undefined {
   const seconds = Number(headers?.['retry-after'])
   if (!Number.isFinite(seconds) || seconds < 0) return undefined
   return Math.min(MODEL_RETRY_MS_MAX, seconds * 1_000)
-}
-
-function explain(error: unknown, attempts: number): AgentError {
-  if (error instanceof AgentError) return error
-  const { message, statusCode } = error as { message?: string; statusCode?: number }
-  const status = statusCode === undefined ? '' : ` (HTTP ${statusCode})`
-  const tried = attempts === 1 ? '' : ` after ${attempts} attempts`
-  const text = `${message ?? String(error)}`.slice(0, 500)
-  return new AgentError(
-    'MODEL_FAILED',
-    `the model could not be asked${tried}${status}: ${text}`,
-    error,
-  )
 }

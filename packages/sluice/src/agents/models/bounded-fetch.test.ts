@@ -43,6 +43,12 @@ test('F9: an answer of a million values is given up, and not parsed', async () =
   await expect(answer.json()).rejects.toThrow(/more than \d+ values/)
 })
 
+test('an answer of lists in lists is given up, and not parsed', async () => {
+  const url = await serve((_, response) => response.end('['.repeat(1_000_000)))
+  for (const get of [boundedFetch, boundedEventFetch])
+    await expect((await get(url)).text()).rejects.toThrow(/more than \d+ values/)
+})
+
 test('of a stream every event is bounded by itself, an error as a whole', async () => {
   const event = (values: number) => `data: [${'1,'.repeat(values)}1]\r\n\r\n`
   const url = await serve((request, response) => {

@@ -39,7 +39,8 @@ async function fetchBounded(
   return new Response(body.pipeThrough(counted), { status, statusText, headers })
 }
 
-const MARKS = [0x2c, 0x3a]
+/** `,`, `:`, `[` and `{`: lists in lists are values too, without a comma between them. */
+const MARKS = [0x2c, 0x3a, 0x5b, 0x7b]
 const [LINE_FEED, RETURN] = [0x0a, 0x0d]
 
 function countOfAll(): (chunk: Uint8Array) => number {
@@ -68,7 +69,7 @@ function countOfEvent(): (chunk: Uint8Array) => number {
   }
 }
 
-/** Commas and colons: the libraries parse an answer in one piece, on the thread of the gate. */
+/** The libraries parse an answer in one piece, on the thread of the gate. */
 function countMarks(chunk: Uint8Array): number {
   let count = 0
   for (const mark of MARKS)

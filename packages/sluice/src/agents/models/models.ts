@@ -5,7 +5,7 @@
 import type { ToolSet } from 'ai'
 import type { ChatMessage, ModelTool, ModelUsage, Price, ToolCall } from '../../guest/protocol.ts'
 import { AgentError } from '../shared/errors.ts'
-import { MODEL_OUTPUT_LENGTH_MAX } from '../shared/limits.ts'
+import { MODEL_OUTPUT_LENGTH_MAX, MODEL_USAGE_TOKENS_MAX } from '../shared/limits.ts'
 import { boundedEventFetch, boundedFetch } from './bounded-fetch.ts'
 import { playScript } from './script-model.ts'
 import { uniqueCalls } from './unique-calls.ts'
@@ -86,13 +86,23 @@ export function checkModelName(name: string, settings: ModelSettings): ModelName
 /** The same, and whether it can be asked: before a prompt begins a run. */
 export function checkModel(name: string, settings: ModelSettings): ModelName {
   const { provider, model } = checkModelName(name, settings)
-  const key =
-    provider === 'anthropic' || provider === 'openai'
-      ? KEYS[provider]
-      : compatibleOf(provider, settings)?.keyFrom
+  const key = keyVariable(provider, settings)
   if (key !== undefined && !settings.environment[key])
     throw new AgentError('MODEL_KEY_MISSING', `\`${name}\` needs a key: set ${key}`)
   return { provider, model }
+}
+
+/** A server or a proxy may repeat the request in its error, with the key, and the error is journaled. */
+export function hideKey(text: string, name: string, settings: ModelSettings): string {
+  const variable = keyVariable(checkModelName(name, settings).provider, settings)
+  const key = variable === undefined ? undefined : settings.environment[variable]
+  return key ? text.replaceAll(key, '[key]') : text
+}
+
+function keyVariable(provider: string, settings: ModelSettings): string | undefined {
+  return provider === 'anthropic' || provider === 'openai'
+    ? KEYS[provider]
+    : compatibleOf(provider, settings)?.keyFrom
 }
 
 function compatibleOf(provider: string, settings: ModelSettings): CompatibleProvider | undefined {
@@ -232,7 +242,7 @@ function usageOf(
   const outputChars = result.text.length + JSON.stringify(result.toolCalls).length
   const count = (reported: number | undefined, characters: number): number =>
     reported !== undefined && Number.isSafeInteger(reported) && reported > 0
-      ? reported
+      ? Math.min(reported, MODEL_USAGE_TOKENS_MAX)
       : Math.ceil(characters / 4)
   return {
     inputTokens: count(result.usage.inputTokens, length),

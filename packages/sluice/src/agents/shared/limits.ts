@@ -173,12 +173,17 @@ export const MODEL_TIMEOUT_MS = 300_000
 /** Uncompressed size of a model provider's response. Beyond it the call fails. */
 export const MODEL_ANSWER_BYTES_MAX = 16 * 1_048_576
 /**
- * Commas and colons of a model provider's response: about as many values, which are parsed in one
- * piece. Beyond it the call fails.
+ * Commas, colons and opening brackets of a model provider's response: about as many values, which
+ * are parsed in one piece. Beyond it the call fails.
  */
 export const MODEL_ANSWER_MARKS_MAX = 50_000
 /** Length of a model's text and tool calls in one turn. Beyond it the call fails. */
 export const MODEL_OUTPUT_LENGTH_MAX = 1_000_000
+/**
+ * Tokens of one model call, in and out each, that are counted. A provider that reports more is
+ * counted with this many, so that sums of all calls stay exact integers.
+ */
+export const MODEL_USAGE_TOKENS_MAX = 100_000_000
 /** Size of the script of a scripted model. A larger one is refused. */
 export const SCRIPT_BYTES_MAX = 4 * 1_048_576
 /** Scripts of scripted models that are cached. */
@@ -237,6 +242,11 @@ export const IMPORT_DEPTH_MAX = 200
 export const IMPORT_CONVERSATION_LENGTH_MAX = 4_000_000
 /** Size of the messages and todos of an import, as JSON. A larger import is refused. */
 export const IMPORT_STATE_BYTES_MAX = 16 * 1_048_576
+/**
+ * Turns, tool calls, tokens and millionths of cost, each, that an import has used. An import with
+ * more is refused: what it uses from then on has to stay an exact integer.
+ */
+export const IMPORT_USED_MAX = 1_000_000_000_000_000
 /** Labels of an import. An import with more is refused. */
 export const IMPORT_LABELS_MAX = 64
 /**

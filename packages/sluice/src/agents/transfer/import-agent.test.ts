@@ -69,6 +69,24 @@ test('a first event that another thread ran is stored as if it had been run here
   expect(() => bring('other', prices)).toThrow(/changed meanwhile/)
 })
 
+test('an import that has used more than a count can hold is refused', async () => {
+  const b = await bench()
+  await b.create('a')
+  const { digest: _, ...exported } = b.export('a').exported
+  const { agentState } = exported
+  const { usage } = agentState
+  const most = Number.MAX_SAFE_INTEGER
+  for (const edit of [
+    { turn_count: most },
+    { tool_call_count: most },
+    { usage: { ...usage, totalTokens: most } },
+    { usage: { ...usage, costMicros: 1e300 } },
+  ]) {
+    const edited = withDigest({ ...exported, agentState: { ...agentState, ...edit } })
+    expect(() => readImport(Buffer.from(JSON.stringify(edited)))).toThrow(/Too big/)
+  }
+})
+
 test("F5: an import that names another owner's family does not show its labels", async () => {
   const b = await bench()
   await b.create('theirs')

@@ -12,6 +12,7 @@ import {
   FILES_BYTES_MAX,
   FILES_MAX,
   IMPORT_LABELS_MAX,
+  IMPORT_USED_MAX,
   INSTRUCTIONS_LENGTH_MAX,
   MAX_TURNS_MAX,
   TOOLS_GRANTED_MAX,
@@ -29,6 +30,8 @@ function few<Each extends z.ZodType>(each: Each, most: number) {
 
 const many = z.array(z.unknown())
 const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
+const used = z.int().min(0).max(IMPORT_USED_MAX)
+const usedCost = z.number().min(0).max(IMPORT_USED_MAX)
 const time = z.number().min(0).max(8.64e15)
 const text = z.string()
 
@@ -56,10 +59,10 @@ const grantedTool = z.strictObject({
 })
 
 const usage = z.strictObject({
-  inputTokens: count,
-  outputTokens: count,
-  totalTokens: count,
-  costMicros: z.number().min(0).nullable(),
+  inputTokens: used,
+  outputTokens: used,
+  totalTokens: used,
+  costMicros: usedCost.nullable(),
 })
 
 const message = z.discriminatedUnion('role', [
@@ -143,8 +146,8 @@ const shape = z.strictObject({
       price: z.strictObject({ inputMicros: z.number(), outputMicros: z.number() }).nullable(),
     }),
     messages: many,
-    turn_count: count,
-    tool_call_count: count,
+    turn_count: used,
+    tool_call_count: used,
     usage,
     /** Whether; in exports of earlier versions also why. */
     stopped: z.union([z.boolean(), stop.nullable()]),
