@@ -12,6 +12,7 @@ const read: ToolDefinition = {
   description: 'Get an item',
   inputSchema: { type: 'object', properties: { id: { type: 'string', description: 'which' } } },
 }
+const id = { type: 'string' }
 const drop: ToolDefinition = { server: 'a', name: 'drop_table', description: 'Drops a table' }
 
 describe('A02 rug pull: a change', () => {
@@ -59,6 +60,47 @@ describe('A02 rug pull: a change', () => {
     ],
   ])('%s is held', (_, change, because) => {
     expect(gradeChange(read, { ...read, ...change })).toMatchObject({ passes: false, because })
+  })
+
+  test('a new argument behind any number of changed words is held, and shown first', () => {
+    const define = (word: string, extra: object = {}): ToolDefinition => {
+      const names = Array.from({ length: 150 }, (_, n) => `a${n}`)
+      const own = names.map((name) => [name, { type: 'string', description: word }])
+      const properties = { ...Object.fromEntries(own), ...extra }
+      return { ...read, inputSchema: { type: 'object', properties } }
+    }
+    expect(gradeChange(define('one'), define('two')).passes).toBe(true)
+    const graded = gradeChange(define('one'), define('two', { zz: { type: 'string' } }))
+    expect(graded).toMatchObject({ passes: false, because: '`/inputSchema/properties/zz` changed' })
+    expect(graded.changes).toHaveLength(100)
+    expect(graded.changes[0]).toMatchObject({ at: '/inputSchema/properties/zz' })
+  })
+
+  test.each([
+    ['an argument', { properties: { id, title: id } }, '/properties/title'],
+    ['a definition', { $defs: { description: id } }, '/$defs/description'],
+    ['an argument of all', { patternProperties: { title: id } }, '/patternProperties/title'],
+    ['a member of a default', { default: { title: 'x' } }, '/default/title'],
+    ['a keyword that is no text', { title: id }, '/title'],
+  ])('%s that is named like words is held', (_, change, place) => {
+    const schema = { properties: { id }, patternProperties: {}, $defs: {}, default: {} }
+    const before = { ...read, inputSchema: schema }
+    expect(gradeChange(before, { ...read, inputSchema: { ...schema, ...change } })).toMatchObject({
+      passes: false,
+      because: `\`/inputSchema${place}\` changed`,
+    })
+  })
+
+  test('a value that changes under the name of words is held', () => {
+    const define = (title: string): ToolDefinition => ({
+      ...read,
+      inputSchema: { default: { title }, $defs: { title: { title } } },
+    })
+    expect(gradeChange(define('a'), define('b'))).toMatchObject({
+      passes: false,
+      because: '`/inputSchema/default/title` changed',
+      changes: [{ at: '/inputSchema/default/title' }, { at: '/inputSchema/$defs/title/title' }],
+    })
   })
 })
 

@@ -9,6 +9,7 @@ import { writeCanonicalJson } from '../../core/canonical-json.ts'
 import { inspectDefinition } from '../../guard/inspect-definition.ts'
 import { assessTool } from '../classify/classify.ts'
 import { CHANGES_MAX } from '../signals/limits.ts'
+import { INSTRUCTIONS } from './pin.ts'
 
 /**
  * One place where two definitions differ.
@@ -42,7 +43,26 @@ export interface ChangeGrade {
 }
 
 /** Texts for people and models; every other member is the contract. */
-const WORDS = /\/(?:description|title|\$comment|server~1instructions)$/
+const WORDS: ReadonlySet<string> = new Set(['description', 'title', '$comment', INSTRUCTIONS])
+/** Members whose own members are names that the server chose: a property may be called `title`. */
+const NAMES: ReadonlySet<string> = new Set([
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+  'dependentSchemas',
+  'dependencies',
+])
+/** Members that are values, not descriptions of values. */
+const VALUES: ReadonlySet<string> = new Set(['default', 'const', 'enum', 'examples', '_meta'])
+
+/** What the members of an object are. */
+type Members = 'keywords' | 'names' | 'values'
+
+interface FoundChange {
+  readonly change: DefinitionChange
+  readonly isWords: boolean
+}
 
 /**
  * Grades the change of a definition after it was accepted.
@@ -53,7 +73,11 @@ const WORDS = /\/(?:description|title|\$comment|server~1instructions)$/
  * ```
  */
 export function gradeChange(before: ToolDefinition, after: ToolDefinition): ChangeGrade {
-  const changes = changesBetween(before as unknown as JsonValue, after as unknown as JsonValue)
+  const found = [...findChanges(before as unknown as JsonValue, after as unknown as JsonValue)]
+  const contract = found.filter(({ isWords }) => !isWords)
+  const words = found.filter(({ isWords }) => isWords)
+  // The contract first: a server chooses how many words change in front of it.
+  const changes = [...contract, ...words].slice(0, CHANGES_MAX).map(({ change }) => change)
   const [was, is] = [assessTool(before), assessTool(after)]
   const graded = (passes: boolean, because: string): ChangeGrade => ({
     passes,
@@ -65,8 +89,8 @@ export function gradeChange(before: ToolDefinition, after: ToolDefinition): Chan
   const { severity, findings } = inspectDefinition(after as unknown as JsonValue)
   if (severity === 'refuse' || severity === 'hold')
     return graded(false, `the new definition: ${findings[0]?.kind}`)
-  const contract = changes.find(({ at }) => !WORDS.test(at))
-  if (contract !== undefined) return graded(false, `\`${contract.at}\` changed`)
+  const [first] = contract
+  if (first !== undefined) return graded(false, `\`${first.change.at}\` changed`)
   if (was.category !== is.category)
     return graded(false, `its class changed from ${was.category} to ${is.category}`)
   if (
@@ -80,29 +104,54 @@ export function gradeChange(before: ToolDefinition, after: ToolDefinition): Chan
 }
 
 /**
- * Every place where two JSON values differ.
+ * The places where two JSON values differ, at most 100.
  *
  * @example
  * ```ts
  * changesBetween({ a: 1 }, { a: 2 }) // [{ at: '/a', before: '1', after: '2' }]
  * ```
  */
-export function changesBetween(before: JsonValue, after: JsonValue, at = ''): DefinitionChange[] {
-  if (writeCanonicalJson(before) === writeCanonicalJson(after)) return []
-  if (isObject(before) && isObject(after)) {
-    const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
-    return keys
-      .flatMap((key) => {
-        const place = `${at}/${escapePointer(key)}`
-        const [was, is] = [before[key], after[key]]
-        if (was === undefined && is === undefined) return []
-        if (was === undefined) return [{ at: place, after: short(is as JsonValue) }]
-        if (is === undefined) return [{ at: place, before: short(was) }]
-        return changesBetween(was, is, place)
-      })
-      .slice(0, CHANGES_MAX)
+export function changesBetween(before: JsonValue, after: JsonValue): DefinitionChange[] {
+  const changes: DefinitionChange[] = []
+  for (const { change } of findChanges(before, after))
+    if (changes.push(change) === CHANGES_MAX) break
+  return changes
+}
+
+/** All of them, in the order of their keys. */
+function* findChanges(
+  before: JsonValue,
+  after: JsonValue,
+  at = '',
+  members: Members = 'keywords',
+): Generator<FoundChange> {
+  if (writeCanonicalJson(before) === writeCanonicalJson(after)) return
+  if (!isObject(before) || !isObject(after)) {
+    const change = { at: at === '' ? '/' : at, before: short(before), after: short(after) }
+    return yield { change, isWords: false }
   }
-  return [{ at: at === '' ? '/' : at, before: short(before), after: short(after) }]
+  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
+  for (const key of keys) {
+    const place = `${at}/${escapePointer(key)}`
+    const [was, is] = [before[key], after[key]]
+    const isWords = members === 'keywords' && WORDS.has(key) && isText(was) && isText(is)
+    if (was !== undefined && is !== undefined)
+      for (const found of findChanges(was, is, place, membersOf(key, members)))
+        yield isWords ? { ...found, isWords } : found
+    else if (was !== undefined) yield { change: { at: place, before: short(was) }, isWords }
+    else if (is !== undefined) yield { change: { at: place, after: short(is) }, isWords }
+  }
+}
+
+function membersOf(key: string, members: Members): Members {
+  if (members === 'names') return 'keywords'
+  if (members === 'values' || VALUES.has(key)) return 'values'
+  return NAMES.has(key) ? 'names' : 'keywords'
+}
+
+/** Or not there. */
+function isText(value: JsonValue | undefined): boolean {
+  return value === undefined || typeof value === 'string'
 }
 
 const SHOWN_CHARS_MAX = 200
