@@ -43,9 +43,10 @@ test('finding: what a new tool is taken for is found without a walk over all tha
         nowMs += one.atMs
         const { server, name, words } = one
         const definition = words === '' ? undefined : definitionOf(one)
-        const accepted = { server, name, definition, atMs: nowMs }
+        const key = `${server}/${name}`
+        const accepted = { server, name, definition, atMs: known.get(key)?.atMs ?? nowMs }
         twins.put(accepted)
-        known.set(`${server}/${name}`, accepted)
+        known.set(key, accepted)
       }
       fc.pre(!known.has(`${next.server}/${next.name}`))
       const tool = definitionOf(next)

@@ -18,6 +18,7 @@ export interface LookAlikeCandidate {
   readonly server: string
   readonly name: string
   readonly definition: ToolDefinition | undefined
+  /** When it was first accepted. */
   readonly atMs: number
 }
 
@@ -31,7 +32,6 @@ export class LookAlikeNames {
   /** In the place of what was accepted of this tool before. */
   put({ server, name, definition, atMs }: LookAlikeCandidate): void {
     const key = toToolKey(server, name)
-    this.#forget(key)
     const look = skeletonOf(name)
     const groups = [
       groupOf('look', look),
@@ -41,12 +41,16 @@ export class LookAlikeNames {
         ? []
         : [groupOf('body', server, hashDefinitionBody(definition))]),
     ]
+    // A group that it stays in keeps its order: the oldest member stays the first.
+    this.#leave(key, groups)
     const known = { name, atMs, groups }
     this.#tools.set(key, known)
     for (const group of groups) {
-      const members = this.#groups.get(group)
-      if (members === undefined) this.#groups.set(group, new Map([[key, known]]))
-      else members.set(key, known)
+      const members = this.#groups.get(group) ?? new Map<string, IndexedTool>()
+      const [oldest] = members.values()
+      const isOldest = oldest !== undefined && atMs < oldest.atMs
+      this.#groups.set(group, isOldest ? new Map([[key, known], ...members]) : members)
+      if (!isOldest) members.set(key, known)
     }
   }
 
@@ -76,13 +80,13 @@ export class LookAlikeNames {
     return oldest !== undefined && oldest.atMs < settledMs ? oldest.name : undefined
   }
 
-  #forget(key: string): void {
+  #leave(key: string, staysIn: readonly string[]): void {
     for (const group of this.#tools.get(key)?.groups ?? []) {
+      if (staysIn.includes(group)) continue
       const members = this.#groups.get(group)
       members?.delete(key)
       if (members?.size === 0) this.#groups.delete(group)
     }
-    this.#tools.delete(key)
   }
 }
 

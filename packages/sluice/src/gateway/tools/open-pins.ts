@@ -4,6 +4,7 @@
 
 import { dirname, join } from 'node:path'
 import { isLoopbackName } from '../../identity/oauth/safe-url.ts'
+import { processClock } from '../../store/process-clock.ts'
 import type { GateConfig } from '../config/config.ts'
 import { ActiveLockFile, type LockOptions } from './active-lock-file.ts'
 import { NewTools } from './new-tools.ts'
@@ -28,6 +29,7 @@ export function openPins(
     ignore: pins.ignore,
     log,
     nowMs: Date.now,
+    steadyMs: processClock.steadyMs,
     onNew: (tool) => newTools.add(tool),
   })
   return { pins: opened, lock, newTools }

@@ -25,6 +25,8 @@ export interface PinsOptions {
   readonly ignore: readonly string[]
   readonly log: Log
   readonly nowMs: () => number
+  /** Not affected by a clock that is set: says which tools came together. */
+  readonly steadyMs: () => number
   /** A tool of a server that was known before is trusted at first sight. */
   readonly onNew?: (tool: KnownTool) => void
 }
@@ -44,7 +46,7 @@ interface AcceptedDefinition {
   readonly definition: ToolDefinition | undefined
   /** Of its server at that time; undefined if they were not known. */
   readonly instructions?: string
-  /** 0 if it was accepted before this start. */
+  /** When it was first accepted, by `steadyMs`; 0 if that was before this start. */
   readonly atMs: number
 }
 
@@ -271,7 +273,7 @@ export class Pins {
   /** Before the list that is being read. */
   #wasListed(server: string): boolean {
     const sinceMs = this.#listedMs.get(server)
-    return sinceMs !== undefined && sinceMs < this.#options.nowMs() - FIRST_LIST_MS
+    return sinceMs !== undefined && sinceMs < this.#options.steadyMs() - FIRST_LIST_MS
   }
 
   /** One line for the new tools of a list, which is judged over several turns of the event loop. */
@@ -317,7 +319,7 @@ export class Pins {
         this.#twins.put({ server, name, definition: known, atMs })
       }
     }
-    return this.#twins.find(definition, this.#options.nowMs() - FIRST_LIST_MS)
+    return this.#twins.find(definition, this.#options.steadyMs() - FIRST_LIST_MS)
   }
 
   #keep(tool: KnownTool, digest: string): void {
@@ -329,7 +331,8 @@ export class Pins {
     this.#pending.delete(key)
     this.#refusals.delete(server, name, digest)
     if (!this.#accepted.has(key) && this.#accepted.size >= PINS_MAX) return
-    const atMs = this.#options.nowMs()
+    // Since it was first accepted: new words must not make it as young as a look-alike beside it.
+    const atMs = this.#accepted.get(key)?.atMs ?? this.#options.steadyMs()
     this.#accepted.set(key, { digest, definition, ...extra, atMs })
     if (!this.#listedMs.has(server)) this.#listedMs.set(server, atMs)
     this.#twins?.put({ server, name, definition, atMs })
@@ -343,7 +346,7 @@ export class Pins {
           JSON.stringify(withInstructions(definition, instructions, true)),
           category,
           risk,
-          atMs,
+          this.#options.nowMs(),
         )
     } catch (error) {
       this.#options.log('warn', 'a pin was not kept', { tool: key, why: (error as Error).message })

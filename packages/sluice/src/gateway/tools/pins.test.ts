@@ -1,0 +1,80 @@
+import type { KnownTool } from '@sluice/policy/core/tools'
+import { describe, expect, test } from 'vitest'
+import { scratchDirectory } from '../../../../../test/support/scratch.ts'
+import { classify } from '../../catalogue/classify/classify.ts'
+import { openGateStore } from '../data/gate-store.ts'
+import { FIRST_LIST_MS } from './limits.ts'
+import { Pins } from './pins.ts'
+
+const HOUR_MS = 3_600_000
+
+/** Pins of a gate whose clocks the test drives. */
+function openPins() {
+  const now = { wallMs: 1_800_000_000_000, steadyMs: 1_800_000_000_000 }
+  const store = openGateStore(scratchDirectory())
+  const pins = new Pins({
+    store,
+    lock: undefined,
+    firstSight: 'trust',
+    ignore: [],
+    log() {},
+    nowMs: () => now.wallMs,
+    steadyMs: () => now.steadyMs,
+  })
+  const pass = (ms: number): void => {
+    now.wallMs += ms
+    now.steadyMs += ms
+  }
+  return { pins, pass, now }
+}
+
+function define(name: string, description = `Gets the item ${name}`): KnownTool {
+  const definition = { server: 'shop', name, description, inputSchema: { type: 'object' } }
+  return { definition, ...classify(definition) }
+}
+
+describe('A03: a tool that looks like one that was there before', () => {
+  test('belongs to the first list for a minute, and is held after it', () => {
+    const { pins, pass } = openPins()
+    expect(pins.heldOf(define('get_item'))).toBeUndefined()
+    pass(FIRST_LIST_MS - 1)
+    expect(pins.heldOf(define('get_items_v2'))).toBeUndefined()
+    expect(pins.heldOf(define('getItem'))).toBeUndefined()
+    pass(2)
+    expect(pins.heldOf(define('get_item_v3'))?.because).toBe('its name looks like `get_item`')
+  })
+
+  test.each([-HOUR_MS, HOUR_MS])('is held whatever the clock is set to: %i ms', (jump) => {
+    const { pins, pass, now } = openPins()
+    pins.heldOf(define('get_item'))
+    pass(2 * FIRST_LIST_MS)
+    now.wallMs += jump
+    expect(pins.heldOf(define('get_item_v2'))?.because).toBe('its name looks like `get_item`')
+  })
+
+  test('is held beside one whose words have just changed', () => {
+    const { pins, pass } = openPins()
+    pins.heldOf(define('get_item'))
+    pins.heldOf(define('getItem'))
+    pass(2 * FIRST_LIST_MS)
+    expect(pins.heldOf(define('get_item', 'Gets one item'))).toBeUndefined()
+    expect(pins.heldOf(define('get_item_v2'))?.because).toBe('its name looks like `get_item`')
+    expect(pins.heldOf(define('getItem', 'Gets one more'))).toBeUndefined()
+    expect(pins.heldOf(define('get_item_v2'))?.because).toBe('its name looks like `get_item`')
+  })
+
+  test.each([
+    ['case', 'Get_Item'],
+    ['a trailing blank', 'get_item '],
+    ['a zero-width space', 'get\u200b_item'],
+    ['a soft hyphen', 'get\u00ad_item'],
+    ['full width', 'ｇet_item'],
+    ['another script', 'gеt_item'],
+    ['another normal form', 'get_i\u0301tem'],
+  ])('is held if it differs only by %s', (_, name) => {
+    const { pins, pass } = openPins()
+    pins.heldOf(define(name.includes('\u0301') ? 'get_\u00edtem' : 'get_item'))
+    pass(2 * FIRST_LIST_MS)
+    expect(pins.heldOf(define(name))).toBeDefined()
+  })
+})
