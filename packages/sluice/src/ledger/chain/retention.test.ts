@@ -3,7 +3,7 @@
 
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { judgement } from '../judgements.test-support.ts'
 import { Ledger } from '../ledger.ts'
 import { queryLedger } from '../query/query.ts'
@@ -100,6 +100,54 @@ test('what is still needed is never dropped: windows, sessions, approvals, open 
   const open = await tenDays(2)
   expect(await open.ledger.retain({ keepMs: DAY_MS }, Number.POSITIVE_INFINITY)).toBe(2 * 40)
   open.ledger.close()
+})
+
+describe('a clock that was set', () => {
+  /** A checkpoint after each of these days, at the time that the clock shows. */
+  async function daysOf(...days: readonly number[]) {
+    const directory = freshDirectory()
+    let nowMs = START_MS
+    const options = { directory, now: () => nowMs, checkpoints: { signer, every: 1_000 } }
+    for (const day of days) {
+      nowMs = START_MS + day * DAY_MS
+      const ledger = Ledger.open(options)
+      for (let n = 0; n < 10; n++) {
+        const seq = await ledger.intent(judgement(n, { atMs: nowMs }))
+        ledger.outcome(seq, { atMs: nowMs, status: 'answered' })
+      }
+      ledger.close()
+    }
+    return { directory, ledger: Ledger.open(options) }
+  }
+  const FOUR_DAYS = { keepMs: 4 * DAY_MS }
+  const BY_SIZE = { keepBytes: 1 }
+  const of = (days: number) => days * 20
+
+  test('back for a while: what was written before is not older for it', async () => {
+    const { directory, ledger } = await daysOf(0, 1, 8, 9, -400, 10)
+    expect(await ledger.retain(FOUR_DAYS, Number.POSITIVE_INFINITY)).toBe(of(2))
+    ledger.close()
+    expect(problemsOf(directory)).toEqual([])
+  })
+
+  test('back for a while: what a limit or a session still needs is not dropped', async () => {
+    const { ledger } = await daysOf(0, 1, 8, 9, -400, 10)
+    expect(await ledger.retain(BY_SIZE, START_MS + 8.5 * DAY_MS)).toBe(of(3))
+    ledger.close()
+  })
+
+  test('ahead for a while: what was written then goes with what came after it', async () => {
+    const { directory, ledger } = await daysOf(0, 1, 20_000, 2, 9, 10)
+    expect(await ledger.retain(FOUR_DAYS, Number.POSITIVE_INFINITY)).toBe(of(4))
+    ledger.close()
+    expect(problemsOf(directory)).toEqual([])
+  })
+
+  test('ahead until now: nothing that was written then is dropped', async () => {
+    const { ledger } = await daysOf(0, 20_000, 20_001, 10)
+    expect(await ledger.retain(FOUR_DAYS, Number.POSITIVE_INFINITY)).toBe(of(1))
+    ledger.close()
+  })
 })
 
 test('records dropped by hand are missing, whichever checkpoint replaces them', async () => {

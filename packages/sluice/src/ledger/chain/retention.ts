@@ -33,18 +33,45 @@ export function findDrop(
   const base = readBase(database)
   const bySize = seqBeyond(database, keep.keepBytes, base.seq, head.seq)
   const byAgeMs = keep.keepMs === undefined ? Number.NEGATIVE_INFINITY : nowMs - keep.keepMs
-  const checkpoint = findCheckpoint(file, ({ seq, time }) => {
-    const atMs = Date.parse(time)
-    if (seq >= head.open || atMs >= neededSinceMs) return false
-    return seq <= bySize || atMs <= byAgeMs
-  })
-  if (checkpoint === undefined || checkpoint.seq <= base.seq || checkpoint.seq >= head.seq)
-    return undefined
+  let checkpoint: Checkpoint | undefined
+  for (let end = Math.min(head.seq, head.open); ; ) {
+    checkpoint = findCheckpoint(file, ({ seq, time }) => {
+      const atMs = Date.parse(time)
+      return seq < end && atMs < neededSinceMs && (seq <= bySize || atMs <= byAgeMs)
+    })
+    if (checkpoint === undefined || checkpoint.seq <= base.seq) return undefined
+    // A clock that was set back, or that was behind until the network set it, dates a checkpoint
+    // long before records that it covers.
+    const oldMs = checkpoint.seq <= bySize ? neededSinceMs : Math.min(neededSinceMs, byAgeMs + 1)
+    const young = findYoung(database, checkpoint.seq, oldMs, nowMs)
+    if (young === undefined) break
+    end = young
+  }
   // Dropped records cannot be checked again: only for a checkpoint that is certainly ours.
   const here = hashAt(database, checkpoint.seq)
   if (here === undefined || toHex(here) !== checkpoint.head || findCheckpointFault(checkpoint, key))
     return undefined
   return checkpoint
+}
+
+/**
+ * The first record up to `through` that was written at `oldMs` or later, by the anchors: every
+ * setting of the clock leaves one. A time in the future is an error of the clock and says nothing.
+ */
+function findYoung(
+  database: DatabaseSync,
+  through: number,
+  oldMs: number,
+  nowMs: number,
+): number | undefined {
+  if (oldMs > nowMs) return undefined
+  const statement = database.prepare(
+    'SELECT min(seq) AS seq FROM anchors WHERE seq <= ? AND at BETWEEN ? AND ?',
+  )
+  const { seq } = statement.get(through, Math.max(0, Math.ceil(oldMs)), nowMs) as {
+    seq: number | null
+  }
+  return seq ?? undefined
 }
 
 /** The last record of the excess, assuming that all have the same length. */
