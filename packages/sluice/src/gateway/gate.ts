@@ -31,7 +31,7 @@ import { SessionRecall } from './session/session-recall.ts'
 import { stripOwn } from './session/strip-link.ts'
 import { VisibleLists } from './session/visible-lists.ts'
 import { CALL_IDLE_MS_MAX, CALL_LOOK_EVERY_MS, TOOLS_FRESH_MS } from './shared/limits.ts'
-import type { Log } from './shared/log.ts'
+import { type Log, limitLog } from './shared/log.ts'
 import {
   ALL_SERVERS,
   type ClientEvents,
@@ -304,7 +304,7 @@ export class Gate {
         settleLabels()
         onEnd()
       },
-      log: (text) => log('warn', text),
+      log: limitLog(log),
     })
     this.#relays.add(relay, session, () => {
       const why = own.renew()

@@ -172,9 +172,10 @@ export class Relay {
   /** Ends calls that the server has not answered in time. */
   expire(nowMs: number, idleMs: number): void {
     expireQuestions(this.#up, nowMs, this.#context.log)
-    // The server waits for the client or its user; the client does not wait for the server.
-    if (this.#up.size > 0) return
-    for (const sent of this.#down.overdue(nowMs, idleMs, CALL_MS_MAX)) {
+    // The server waits for the client or its user; the client does not wait for the server. A server
+    // that asks without end still has no more than the whole time.
+    const silentMs = this.#up.size > 0 ? CALL_MS_MAX : idleMs
+    for (const sent of this.#down.overdue(nowMs, silentMs, CALL_MS_MAX)) {
       const { method, name, ours } = sent
       const what = method === 'tools/call' ? `${method} \`${name}\`` : method
       const message = `the server \`${this.server}\` did not answer ${what} in time`

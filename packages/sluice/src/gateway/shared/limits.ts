@@ -155,6 +155,14 @@ export const CALL_LOOK_EVERY_MS = 500
 
 // Operation.
 
+/**
+ * Lines per second that are logged because of messages of one session with one server that do not
+ * pass, such as a response that nobody asked for. Further ones are counted.
+ */
+export const MESSAGE_LOG_LINES_PER_SECOND = 5
+/** Characters of such a line. The rest is cut. */
+export const LOGGED_MESSAGE_LENGTH_MAX = 500
+
 /** How long one slice of long work takes before other work gets its turn. */
 export const SLICE_MS = 8
 

@@ -3,6 +3,8 @@
 
 import { visibleText } from '../../core/visible-text.ts'
 import { maskLine } from '../../guard/secrets.ts'
+import { LOGGED_MESSAGE_LENGTH_MAX, MESSAGE_LOG_LINES_PER_SECOND } from './limits.ts'
+import { TokenBucket } from './token-bucket.ts'
 
 export type Log = (
   level: LogLevel,
@@ -21,4 +23,21 @@ export function shorten(line: string, lengthMax: number): string {
   const masked = maskLine(line.slice(0, lengthMax + SECRET_LENGTH_MAX))
   const cut = masked.length > lengthMax ? `${masked.slice(0, lengthMax)}…` : masked
   return visibleText(cut.replaceAll('\t', ' '))
+}
+
+/**
+ * For lines that a peer causes by its messages, one each: so many that they fill a disk and hide what
+ * else is logged. Further ones are counted, and the next line says how many.
+ */
+export function limitLog(log: Log, nowMs = () => performance.now()): (text: string) => void {
+  const bucket = new TokenBucket(MESSAGE_LOG_LINES_PER_SECOND, nowMs())
+  let leftOut = 0
+  return (text) => {
+    if (!bucket.take(1, nowMs())) {
+      leftOut += 1
+      return
+    }
+    log('warn', shorten(text, LOGGED_MESSAGE_LENGTH_MAX), leftOut === 0 ? {} : { leftOut })
+    leftOut = 0
+  }
 }

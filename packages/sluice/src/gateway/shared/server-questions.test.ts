@@ -5,7 +5,7 @@ import type { JsonObject } from '@sluice/policy/core/json'
 import { afterEach, describe, expect, test } from 'vitest'
 import { ELICIT, type Play, playing } from '../relay/relay.test-support.ts'
 import { settled } from '../upstream/scripted-link.test-support.ts'
-import { CLIENT_ANSWER_MS_MAX, CLIENT_ANSWER_QUICK_MS_MAX } from './limits.ts'
+import { CALL_MS_MAX, CLIENT_ANSWER_MS_MAX, CLIENT_ANSWER_QUICK_MS_MAX } from './limits.ts'
 import { listDeclaredCapabilities, questionFault } from './server-questions.ts'
 import { readSessionHandle, writeSessionHandle } from './session-handle.ts'
 
@@ -180,6 +180,23 @@ describe('F8: over the relay', () => {
     expect(toServer(made, 'e')?.error?.message).toContain('`elicitation/create` within 600000 ms')
     const cancelled = made.received.filter(({ method }) => method === 'notifications/cancelled')
     expect(cancelled).toHaveLength(2)
+  })
+
+  test('a server that asks again and again has no more than the whole time of a call', async () => {
+    const made = play({ generation: 'session' })
+    const asked = await open(made)
+    const startMs = performance.now()
+    const askIn = async (ms: number) => {
+      made.server.say({ id: `e${ms}`, ...ELICIT })
+      await settled()
+      made.relay.expire(startMs + ms, 1_000)
+      await settled()
+    }
+    await askIn(2_000)
+    await askIn(CALL_MS_MAX - 1_000)
+    expect(made.received.find(({ id }) => id === asked)).toBeUndefined()
+    await askIn(CALL_MS_MAX + 1_000)
+    expect(made.to(asked).error?.message).toContain('did not answer tools/call `ask` in time')
   })
 
   test('progress passes only for a token of an open request, or of one that made a task', async () => {
