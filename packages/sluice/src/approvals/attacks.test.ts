@@ -69,7 +69,9 @@ test('finding: a standing approval without arguments does not apply to a list of
   ])
 })
 
-test.each(['-eyJ', '-----BEGIN PRIVATE KEY-----', '://a:', '-sk-'])(
+const HEADERS = `-----BEGIN PRIVATE KEY-----${' Abcd: '.repeat(46)}`
+
+test.each(['-eyJ', '-----BEGIN PRIVATE KEY-----', HEADERS, '://a:', '-sk-'])(
   'finding: arguments made of `%s` do not keep the gate busy with masking them',
   (part) => {
     // More than approvals accept; the former code took half a minute for it.
@@ -90,6 +92,17 @@ test('keys and tokens are masked in place', () => {
     JSON.stringify({ x: `a [masked: ${jwt.length} characters] b, ${key(`${mask}\n`)} c` }),
   )
   expect(masked).toMatchObject({ count: 2, characters: jwt.length + body.length + 1 })
+})
+
+test.each([
+  '\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00AA',
+  '\nComment: see  https://keys.example: or not\nVersion: 2 ',
+  ' Proc-Type: 4,ENCRYPTED DEK-Info: AES-128-CBC,00AA',
+  '\\nProc-Type: 4,ENCRYPTED\\nDEK-Info: AES-128-CBC,00AA',
+])('a key is masked behind its headers: %j', (headers) => {
+  const key = `-----BEGIN PRIVATE KEY-----${headers}\n${'A'.repeat(64)}`
+  const { text } = maskText(JSON.stringify({ x: key }))
+  expect(JSON.parse(text).x).toContain('[masked: 65 characters]')
 })
 
 test.each([

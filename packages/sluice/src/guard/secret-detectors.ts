@@ -76,7 +76,9 @@ export const SECRET_DETECTORS: readonly SecretDetector[] = [
     kind: 'private key',
     pattern: /-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----/g,
     rest: /(?:\s{0,4}[A-Za-z-]{1,40}: [^\n]{0,200}\r?\n){0,8}[A-Za-z0-9+/=\s\\]*(?:-----END [A-Z0-9 ]{0,60}-----)?/y,
-    mask: /(-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?:\\n|\s){1,4}[A-Z][A-Za-z-]{3,20}: [^\n\\]{1,80}){0,4})((?:(?:\\n|\s){0,4}[A-Za-z0-9+/=]{16,8192}){1,200}(?:(?:\\n|\s){0,4}[A-Za-z0-9+/=]{1,15}(?=(?:\\n|\s){0,4}-----END))?)/g,
+    // Headers on lines of their own, or on one line, where a value ends before the next `Name: `: what could be
+    // read in both ways took a thousand times as long.
+    mask: /(-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[ \t]{0,3}(?:(?:\\n|\r?\n){1,2}[ \t]{0,8}[A-Z][A-Za-z-]{3,20}: [^\r\n\\]{1,80}){1,4}|(?:(?:\\n|\s){1,4}[A-Z][A-Za-z-]{3,20}: (?:[ \t]{0,3}[^\s\\:]|:(?! )){1,80}){0,4}))((?:(?:\\n|\s){0,4}[A-Za-z0-9+/=]{16,8192}){1,200}(?:(?:\\n|\s){0,4}[A-Za-z0-9+/=]{1,15}(?=(?:\\n|\s){0,4}-----END))?)/g,
   },
   {
     kind: 'GitHub token',
