@@ -149,8 +149,8 @@ class Walker {
   /** A tag changes the meaning of a value, and parsers disagree on how. */
   #tagged(node: unknown): LocatedNode {
     const before = this.#text.slice(0, getStart(node))
-    const written = /!+[^\s!]*$/.exec(before.slice(0, tagEnd(before)))?.[0] ?? '!'
-    const at = tagEnd(before) - written.length
+    const at = lastTagStart(before)
+    const [written] = /^\S*/.exec(before.slice(at)) as RegExpExecArray
     return this.#fail(
       'DOCUMENT_SYNTAX',
       at,
@@ -266,10 +266,11 @@ function aliasTargets(document: Document): Map<Alias, Node> {
   return targets
 }
 
-/** Offset of the end of the last tag of a text. */
-function tagEnd(text: string): number {
-  const start = text.lastIndexOf('!')
-  return start + (/^!\S*/.exec(text.slice(start))?.[0].length ?? 0)
+/** Offset of the last tag of a text, which may begin with several `!`. */
+function lastTagStart(text: string): number {
+  let start = text.lastIndexOf('!')
+  while (text[start - 1] === '!') start--
+  return start
 }
 
 function getStart(node: unknown): number {

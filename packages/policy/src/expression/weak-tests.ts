@@ -79,6 +79,6 @@ function weakTest(
 function betterTest(name: string, argument: string, value: string): string | undefined {
   if (PATH_NAME.test(name)) return `write \`path(${argument}).within("${value}")\``
   if (!URL_NAME.test(name)) return undefined
-  const host = value.replace(/^[a-z]+:\/\//, '').replace(/\/.*$/, '')
+  const host = value.replace(/^[a-z]+:\/\//, '').replace(/\/.*$/s, '')
   return `write \`url(${argument}).host == "${host}"\``
 }

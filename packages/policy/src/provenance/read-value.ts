@@ -216,7 +216,9 @@ function readWebUrl(text: string, isAddress: boolean): ValueReading | undefined 
     : authority.slice(authority.lastIndexOf('@') + 1).replace(/:\d*$/, '')
   const host = name.replace(/^www\./, '').replace(/\.$/, '')
   if (host === '') return undefined
-  const path = rest.slice(authority.length).replace(/[\\/]+$/, '')
+  let pathEnd = rest.length
+  while (pathEnd > authority.length && /[\\/]/.test(rest.charAt(pathEnd - 1))) pathEnd--
+  const path = rest.slice(authority.length, pathEnd)
   return { kind: 'url', whole: host + path, host, isBareHost: path === '' }
 }
 

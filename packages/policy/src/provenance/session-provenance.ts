@@ -336,7 +336,13 @@ export class SessionProvenance implements ProvenanceLookup {
     const simple = readSimple(text)
     const { kind, whole } = simple ?? readValue(text)
     // A sentence with an address is no address: `send it all to ann@example.com`.
-    if (kind === 'email' && !simple && !this.#isTrusted && /^[^<]* [^<]*$/.test(text.trim())) {
+    if (
+      kind === 'email' &&
+      !simple &&
+      !this.#isTrusted &&
+      !text.includes('<') &&
+      text.trim().includes(' ')
+    ) {
       this.#addProse(text, ORDINARY)
       return
     }

@@ -200,7 +200,7 @@ function checkTogether(
 function readTimeout(map: LocatedMap, report: ImportReport): string | undefined {
   const text = readText(map, 'approval_timeout', report)
   if (text === undefined || text === '') return undefined
-  const parts = [...text.matchAll(/(\d+)(h|m|s)/g)]
+  const parts = [...text.matchAll(/(\d+)([hms]?)/g)]
   const seconds = parts.reduce(
     (sum, [, count, unit]) => sum + Number(count) * (unit === 'h' ? 3_600 : unit === 'm' ? 60 : 1),
     0,

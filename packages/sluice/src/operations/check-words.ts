@@ -33,7 +33,7 @@ export function checkWords(words: readonly string[]): void {
 
 function runsShellText([program = '', ...rest]: readonly string[]): boolean {
   const isShell = SHELLS.has(basename(program).toLowerCase())
-  return isShell && rest.some((word) => /^[-/]\w*c\w*$/i.test(word))
+  return isShell && rest.some((word) => /^[-/][abd-z\d_]*c\w*$/i.test(word))
 }
 
 /** `env NAME=value sh -c …` starts the shell just the same. */

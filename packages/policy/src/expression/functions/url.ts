@@ -12,7 +12,7 @@ export const LABEL_LENGTH_MAX = 63
 const PORT_MAX = 65_535
 
 const STRANGE = /[\s\p{Cc}\p{Cf}\p{Cs}\\]/u
-const SHAPE = /^([A-Za-z][A-Za-z0-9+.-]*):\/\/([^/?#]*)(.*)$/
+const SHAPE = /^([A-Za-z][A-Za-z0-9+.-]*):\/\/([^/?#]*)(.*)$/s
 const AUTHORITY = /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::([1-9]\d{0,4}))?$/
 const NUMERIC = /^(?:\d+|0x[0-9a-f]*)$/
 const BYTE = /^(?:0|[1-9]\d{0,2})$/

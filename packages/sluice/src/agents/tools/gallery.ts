@@ -137,7 +137,7 @@ export class Gallery {
       name
         .toLowerCase()
         .replace(/[^a-z0-9]+/g, '-')
-        .replace(/^-+|-+$/g, '') || 'container'
+        .replace(/^-|-$/g, '') || 'container'
     const instructions = instructionsOf(container)
     return this.add(owner, { id: id.slice(0, 64), name: name.slice(0, 128), instructions })
   }

@@ -71,10 +71,14 @@ export function serverBlocks(
   ]
 }
 
+const SCOPE = /^[a-z0-9._-]+$/i
+const PACKAGE = /^([a-z0-9._-]+?)(?:[-@](\d+\.\d+\.\d+))?$/i
+
 /** A name as `scope__package` is how files name `@scope/package`, with a version behind it or not. */
 function packageOf(server: string): string {
-  const [, scope, name, version] =
-    /^([a-z0-9._-]+?)__([a-z0-9._-]+?)(?:[-@](\d+\.\d+\.\d+))?$/i.exec(server) ?? []
-  if (scope === undefined) return ''
+  const at = server.indexOf('__', 1)
+  const [, name, version] = PACKAGE.exec(server.slice(at + 2)) ?? []
+  const scope = server.slice(0, at)
+  if (at < 0 || name === undefined || !SCOPE.test(scope)) return ''
   return `, the package \`@${scope}/${name}\`${version === undefined ? '' : `, version ${version}`}`
 }

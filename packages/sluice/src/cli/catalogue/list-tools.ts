@@ -75,18 +75,18 @@ async function createAgentDefinitions(server: string): Promise<ToolDefinition[]>
  * what a server does behind its words no definition shows.
  */
 export async function recogniseOwnTools(tools: readonly ToolDefinition[]): Promise<void> {
-  if (!tools.some(({ name }) => OWN_NAME.test(name))) return
+  if (!tools.some(({ name }) => name.includes(OWN_PREFIX))) return
   const known = new Set((await createAgentDefinitions('')).map(toComparable))
   for (const tool of tools) if (known.has(toComparable(tool))) markOwnTool(tool)
 }
 
 /** At a gate's `/mcp` the name of a tool has that of its server before it. */
-const OWN_NAME = /(?:^|[^a-z])wasm_[a-z_]+$/
+const OWN_PREFIX = 'wasm_'
 
 /** What a class is derived from; the output schema is not, and a listing over the wire adds it. */
 function toComparable(definition: ToolDefinition): string {
   const { description = '', inputSchema = {}, annotations = {} } = definition
-  const name = /wasm_[a-z_]+$/.exec(definition.name)?.[0] ?? definition.name
+  const name = definition.name.slice(Math.max(0, definition.name.lastIndexOf(OWN_PREFIX)))
   const { title = '' } = definition
   return writeCanonicalJson([name, title, description, inputSchema, annotations] as JsonValue)
 }

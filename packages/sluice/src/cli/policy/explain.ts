@@ -202,7 +202,7 @@ async function findTool(
 function wallTime(at: string | undefined): number {
   if (at === undefined) return Date.now()
   const ms = Date.parse(at)
-  if (Number.isNaN(ms) || !/T.*(Z|[+-]\d\d:\d\d)$/.test(at))
+  if (Number.isNaN(ms) || !at.includes('T') || !/(?:Z|[+-]\d\d:\d\d)$/.test(at))
     throw new CliError(
       'CLI_ARGUMENT',
       `\`${at}\` is not a time`,

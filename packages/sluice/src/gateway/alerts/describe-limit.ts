@@ -29,7 +29,7 @@ function splitKey(key: string) {
   return {
     rule,
     windowMs: Number(windowMs),
-    per: per.replace(/ of .*$/, '').split(', '),
+    per: per.replace(/ of .*$/s, '').split(', '),
     values: readValues(values),
   }
 }

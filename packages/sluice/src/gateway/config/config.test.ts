@@ -97,6 +97,12 @@ ledger: { sync: full, record: judged }
     expect(read(agents.replace('0.25', '-1')).config).toBeUndefined()
   })
 
+  test('leaves `${` without an end as it is', () => {
+    const text = `version: 1\nservers: { a: { command: [x, "a\${b", "\${B}\${"] } }`
+    const { config } = readConfig({ file: '/a/sluice.yaml', text }, { B: 'c' })
+    expect(config?.servers).toMatchObject({ a: { command: ['x', 'a${b', 'c${'] } })
+  })
+
   test('says where to listen and where the data is by itself', () => {
     const { config } = readConfig({ file: '/a/sluice.yaml', text: `version: 1\n${SERVERS}` }, {})
     expect(config).toMatchObject({ host: '127.0.0.1', port: 7433, data: '/a/.sluice' })

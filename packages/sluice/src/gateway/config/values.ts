@@ -61,7 +61,8 @@ export class ConfigValues {
   /** With `${NAME}` filled in. */
   text(node: LocatedNode): string {
     const { value, at } = node as LocatedScalar
-    return String(value).replace(/\$\{([^}]*)\}/g, (whole, name: string) => {
+    return String(value).replace(/\$\{([^}]*)(\}?)/g, (whole, name: string, end: string) => {
+      if (end === '') return whole
       const filled = this.#environment[name]
       if (filled !== undefined) return filled
       this.problems.error(

@@ -93,7 +93,7 @@ export function readStat(pid: number): Stat | undefined {
 export function readUids(pid: number): readonly number[] {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'latin1')
-    return (/^Uid:\s+([\d\s]+?)$/m.exec(status)?.[1] ?? '').split(/\s+/).map(Number)
+    return (/^Uid:\t([\d\t]+)$/m.exec(status)?.[1] ?? '').split(/\s+/).map(Number)
   } catch {
     return []
   }

@@ -9,7 +9,7 @@ import type { DiscoveredEntry } from './read-entries.ts'
 /** A reason why an entry stays where it is. */
 class NotMovableError extends Error {}
 
-const BRACES = /\$\{([^}]*)\}/g
+const BRACES = /\$\{([^}]*)(?:\}|$)/g
 
 const SPELLINGS: Readonly<Record<McpClientId, Spelling | undefined>> = {
   'claude-code': { pattern: BRACES, bare: true },
@@ -18,7 +18,7 @@ const SPELLINGS: Readonly<Record<McpClientId, Spelling | undefined>> = {
   vscode: { pattern: BRACES, editor: true },
   windsurf: { pattern: BRACES, editor: true },
   codex: undefined,
-  gemini: { pattern: /\$\{([^}]*)\}|\$([A-Za-z_]\w*)/g, bare: true },
+  gemini: { pattern: /\$\{([^}]*)(?:\}|$)|\$([A-Za-z_]\w*)/g, bare: true },
 }
 
 /** Why an entry stays that goes through a gate. */
@@ -231,6 +231,8 @@ function fillVariables(text: string, client: McpClientId, around: VariableScope)
   const parts: TextPart[] = []
   let at = 0
   for (const match of text.matchAll(spelling.pattern)) {
+    // Without its end it is text.
+    if (match[0].startsWith('${') && !match[0].endsWith('}')) continue
     if (match.index > at) parts.push(text.slice(at, match.index))
     parts.push(fill(match[1] ?? match[2] ?? '', spelling, around))
     at = match.index + match[0].length

@@ -133,7 +133,7 @@ function plainText(parts: TextTemplate): string {
 
 function variableName(text: string): string {
   const name = text.toUpperCase().replace(/[^A-Z0-9]+/g, '_')
-  return name.replace(/^_+|_+$/g, '') || 'X'
+  return name.replace(/^_|_$/g, '') || 'X'
 }
 
 function record<K extends string>(

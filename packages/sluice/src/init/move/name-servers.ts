@@ -59,7 +59,7 @@ function slug(text: string): string {
     .normalize('NFKD')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
-  return plain.replace(/^-+/, '').slice(0, NAME_CHARS_MAX).replace(/-+$/, '') || 'server'
+  return plain.replace(/^-/, '').slice(0, NAME_CHARS_MAX).replace(/-$/, '') || 'server'
 }
 
 /** `name-2`, `name-3`, … */

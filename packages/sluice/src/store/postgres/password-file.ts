@@ -20,7 +20,7 @@ export function readPassword(
   const wanted = [host.startsWith('/') ? 'localhost' : host, String(port), database, user]
   for (const line of readPrivate(file).split(/\r?\n/)) {
     if (line.startsWith('#')) continue
-    const fields = Array.from(line.matchAll(/((?:\\.|[^\\:])*)(?::|$)/gs), ([, field = '']) =>
+    const fields = Array.from(line.matchAll(/((?:\\(?:.|$)|[^\\:])*)(?::|$)/gs), ([, field = '']) =>
       field.replace(/\\(.)/gs, '$1'),
     )
     const [password] = fields.slice(wanted.length)

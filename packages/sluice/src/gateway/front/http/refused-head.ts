@@ -16,7 +16,7 @@ export interface RefusedHead {
 const SINGLE =
   /^(?:host|content-(?:type|length|encoding)|transfer-encoding|authorization|origin|last-event-id|expect|upgrade|traceparent|(?:sec-fetch|mcp)-.*)$/
 const LENGTH = /^(?:0|[1-9]\d*)$/
-const ABSOLUTE = /^(https?):\/\/([^/?#]*)([^#]*)$/i
+const ABSOLUTE = /^(https?):\/\/([^/?#]*)(.*)$/is
 
 /** Why the request must not be looked at any further. The connection has to end with it: where the
  * next request begins is what two readers may disagree about. */
