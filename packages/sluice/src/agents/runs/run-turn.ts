@@ -78,6 +78,8 @@ function startEffect(
       // The result came too late, or the agent is gone.
       if (!signal.aborted && !turns.running.isClosed)
         turns.warn(`effect ${name} ended without a result: ${(error as Error).message}`)
+    } finally {
+      turns.watch.loseOutcome(agent.id, effect.id)
     }
   })
 }

@@ -108,6 +108,20 @@ export class RunWatch {
     return new Promise((resolve) => this.#outcomes.set(`${agent} ${effectId}`, resolve))
   }
 
+  /** No result comes any more: the agent was removed, or runs at another gate. */
+  loseOutcome(agent: string, effectId: string): void {
+    this.#endOutcome(agent, effectId, {
+      content: 'OUTCOME_UNKNOWN: the agent was removed, or has moved, before the result was there',
+      isError: true,
+    })
+  }
+
+  #endOutcome(agent: string, effectId: string, outcome: ToolResult): void {
+    const name = `${agent} ${effectId}`
+    this.#outcomes.get(name)?.(outcome)
+    this.#outcomes.delete(name)
+  }
+
   note({ agent, step }: AppliedStep, event: JournalEvent): void {
     const { runId, turnCount, todos } = step.summary
     const message = describeEvent(event)
@@ -116,16 +130,10 @@ export class RunWatch {
     for (const ended of step.ended)
       for (const { agent: id, end } of this.#runs.get(ended.runId) ?? [])
         if (id === agent.id) end(ended)
-    if ('effectId' in event && step.output !== null) {
-      const name = `${agent.id} ${event.effectId}`
-      this.#outcomes.get(name)?.(step.output)
-      this.#outcomes.delete(name)
-    }
-    for (const effectId of step.dropped) {
-      const name = `${agent.id} ${effectId}`
-      this.#outcomes.get(name)?.({ content: 'the agent was stopped', isError: true })
-      this.#outcomes.delete(name)
-    }
+    if ('effectId' in event && step.output !== null)
+      this.#endOutcome(agent.id, event.effectId, step.output)
+    for (const effectId of step.dropped)
+      this.#endOutcome(agent.id, effectId, { content: 'the agent was stopped', isError: true })
   }
 }
 

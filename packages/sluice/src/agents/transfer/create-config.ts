@@ -238,6 +238,12 @@ export function grantTools(
       )
     for (const each of matches) {
       const tool = toGranted(each)
+      const other = granted.get(tool.name)
+      if (other !== undefined && other.tool !== tool.tool)
+        throw new AgentError(
+          'AGENT_INPUT',
+          `a model would know \`${server}/${other.tool}\` and \`${server}/${tool.tool}\` by one name, \`${tool.name}\`: give the agent one of them`,
+        )
       granted.set(tool.name, tool)
     }
   }
