@@ -270,6 +270,8 @@ export const TRANSFER_TIMEOUT_MS = 60_000
 export const TRANSFERS_AT_ONCE = 1
 /** Templates of one owner. A further one is refused. */
 export const TEMPLATES_MAX = 1_000
+/** Length of all templates of one owner as JSON. A further one is refused. */
+export const TEMPLATES_LENGTH_MAX = 4 * 1_048_576
 /** Length of a template as JSON. A longer one is refused. */
 export const TEMPLATE_BYTES_MAX = 262_144
 /** Newest messages of an agent that are shown to an operator. */

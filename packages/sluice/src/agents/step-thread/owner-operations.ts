@@ -2,6 +2,11 @@
 // the whole. Part of Operations.
 
 import type { Journal } from '../journal/journal.ts'
+import { AgentError } from '../shared/errors.ts'
+import { TEMPLATES_LENGTH_MAX, TEMPLATES_MAX } from '../shared/limits.ts'
+
+const OTHER_TEMPLATES = `SELECT count(*) AS count, COALESCE(sum(length(template)), 0) AS length
+  FROM templates WHERE owner = ? AND id <> ?`
 
 export class OwnerOperations {
   readonly #journal: Journal
@@ -41,10 +46,22 @@ export class OwnerOperations {
       .map(({ template }) => String(template))
   }
 
+  /** Counted here: all of an owner's templates are read whenever one of them is used. */
   putTemplate(owner: string, id: string, template: string): void {
     const sql = `INSERT INTO templates (owner, id, template) VALUES (?, ?, ?)
       ON CONFLICT (owner, id) DO UPDATE SET template = excluded.template`
-    this.#journal.run(sql, owner, id, template)
+    this.#journal.transact(() => {
+      this.#journal.database.lockSettings()
+      const others = this.#journal.get(OTHER_TEMPLATES, owner, id)
+      if (Number(others?.count) >= TEMPLATES_MAX)
+        throw new AgentError('AGENT_LIMIT', `there are ${TEMPLATES_MAX} templates already`)
+      if (Number(others?.length) + template.length > TEMPLATES_LENGTH_MAX)
+        throw new AgentError(
+          'AGENT_LIMIT',
+          `all templates together have at most ${TEMPLATES_LENGTH_MAX} characters`,
+        )
+      this.#journal.run(sql, owner, id, template)
+    })
   }
 
   removeTemplate(owner: string, id: string): boolean {

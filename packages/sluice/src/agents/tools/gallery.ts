@@ -49,9 +49,8 @@ export class Gallery {
   /** What an agent has seen that is made from a template: nothing if all of it is builtin. */
   async templateLabels(owner: string, id: string): Promise<readonly string[]> {
     const name = Object.hasOwn(SHORT_NAMES, id) ? SHORT_NAMES[id] : id
-    const isBuiltin = BUILTIN_TEMPLATES.some((template) => template.id === name)
     const isConfigured = Object.keys(await this.config(owner)).length > 0
-    return isBuiltin && !isConfigured ? [] : this.labels(owner)
+    return isBuiltin(name) && !isConfigured ? [] : this.labels(owner)
   }
 
   async list(owner: string): Promise<Template[]> {
@@ -119,12 +118,8 @@ export class Gallery {
 
   async add(owner: string, input: unknown): Promise<Template> {
     const template = check(input)
-    const all = await this.list(owner)
-    const there = all.find(({ id }) => id === template.id)
-    if (there?.builtin || Object.hasOwn(SHORT_NAMES, template.id))
+    if (isBuiltin(template.id) || Object.hasOwn(SHORT_NAMES, template.id))
       throw createTemplateError(`\`${template.id}\` is a builtin template: take another id`)
-    if (there === undefined && all.length >= TEMPLATES_MAX)
-      throw new AgentError('AGENT_LIMIT', `there are ${TEMPLATES_MAX} templates already`)
     await this.#steps.putTemplate(owner, template.id, JSON.stringify(template))
     return { ...template, builtin: false }
   }
@@ -143,8 +138,7 @@ export class Gallery {
   }
 
   async remove(owner: string, id: string): Promise<void> {
-    if (BUILTIN_TEMPLATES.some((template) => template.id === id))
-      throw createTemplateError(`\`${id}\` is a builtin template and stays`)
+    if (isBuiltin(id)) throw createTemplateError(`\`${id}\` is a builtin template and stays`)
     if (!(await this.#steps.removeTemplate(owner, id)))
       throw new AgentError('TEMPLATE_UNKNOWN', `there is no template \`${id}\` of yours`)
     if ((await this.active(owner)) === id) await this.#steps.setSetting(owner, 'active', '')
@@ -219,6 +213,10 @@ export class Gallery {
     }
     return writeRvf(container)
   }
+}
+
+function isBuiltin(id: string | undefined): boolean {
+  return BUILTIN_TEMPLATES.some((template) => template.id === id)
 }
 
 /** Of the settings, those that mean something at create. */
