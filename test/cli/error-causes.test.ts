@@ -98,6 +98,12 @@ test.for<[name: string, args: () => string[], cause: string, help: string]>([
     'was not found',
     'does not exist',
   ],
+  [
+    'a policy that is not written yet',
+    () => ['policy', 'check', join(scratchDirectory(), 'policy.yaml')],
+    'was not found',
+    '`sluice scan --config sluice.yaml --policy policy.yaml`',
+  ],
 ])('%s', async ([, args, cause, help]) => {
   const { code, stderr } = await sluice(args())
   expect(code).not.toBe(0)

@@ -317,7 +317,7 @@ export class ApprovalEngine implements ApprovalService {
       else if (newest.pin !== pin)
         this.#book.void(newest, 'the definition of the tool has changed since')
       else if (newest.asked !== asked)
-        this.#book.void(newest, 'the rule that required approval has changed since')
+        this.#book.void(newest, 'other rules require approval of this call now')
       else if (
         newest.state === 'approved' &&
         !isSatisfied(newest.asks, newest.votes, newest.edited)

@@ -103,5 +103,8 @@ function checkEdit(
 export function checkOpen({ state, usedBy }: ApprovalRow, { verdict }: ApprovalVerdict): void {
   if (state === 'pending') return
   if (state === 'approved' && usedBy === null && verdict === 'deny') return
-  throw new OperationError(`the request is ${state} already`, 'nothing to do')
+  throw new OperationError(
+    `the request is ${state} already`,
+    state === 'void' ? 'if the call still waits, it has a new request' : 'nothing to do',
+  )
 }

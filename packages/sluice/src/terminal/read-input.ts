@@ -81,6 +81,11 @@ const CONFIG = 'sluice.yaml'
 const NO_CONFIG =
   'go to its folder or name it with --config; `sluice init` writes one for the MCP clients here, `sluice up --help` shows the smallest'
 
+/** What `init` and the documentation call a policy. */
+const POLICY = 'policy.yaml'
+const NO_POLICY =
+  'check the name, or let `sluice scan --config sluice.yaml --policy policy.yaml` write one that fits the tools of your servers'
+
 /** What exists in the directory where the file was expected. */
 function besides(file: string): string {
   const folder = dirname(file)
@@ -91,6 +96,7 @@ function besides(file: string): string {
     const byStem = new Map(files.map(({ name }) => [parse(name).name, name]))
     const near = byStem.get(nearest(parse(file).name, byStem.keys()) ?? '')
     if (near !== undefined) return `did you mean \`${join(folder, near)}\`?`
+    if (parse(file).base === POLICY) return NO_POLICY
     const where = folder === '.' ? 'the current folder' : `\`${folder}\``
     return file === CONFIG ? NO_CONFIG : `check the name: ${where} has no file with a similar name`
   } catch (error) {

@@ -14,6 +14,10 @@ import {
   STDERR_LINES_PER_SECOND,
 } from '../limits.ts'
 
+/** What Node prints around the line that names an error: frames, the place, its version. Kept, they would push that
+ * line out of the last lines. */
+const STACK_LINE = /^\s+at \S|^node:internal\/|^Node\.js v\d|^\s*[\^{}]+\s*$/
+
 export class StderrLog {
   readonly #log: Log
   readonly #decoder = new StringDecoder('utf8')
@@ -52,8 +56,10 @@ export class StderrLog {
   }
 
   #say(line: string): void {
-    this.#last.push(shorten(line, LAST_LINE_LENGTH_MAX))
-    if (this.#last.length > LAST_LINES_MAX) this.#last.shift()
+    if (!STACK_LINE.test(line)) {
+      this.#last.push(shorten(line, LAST_LINE_LENGTH_MAX))
+      if (this.#last.length > LAST_LINES_MAX) this.#last.shift()
+    }
     if (!this.#lines.take(1, performance.now())) {
       this.#leftOut += 1
       return

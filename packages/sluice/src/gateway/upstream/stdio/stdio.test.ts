@@ -126,6 +126,13 @@ describe('a server that ends', () => {
     expect(link.failure).toMatchObject({ code: 'UPSTREAM_EXITED', message: why })
   })
 
+  test('by an error of Node: the line that names it, and not the stack below', async () => {
+    const { asker } = start([process.execPath, '/no/such/server.js'])
+    expect(await asker.closed).toMatch(
+      /exited with code 1; it last said: [^|]*\| Error: Cannot find module '\/no\/such\/server.js'/,
+    )
+  })
+
   test('at the second call: the first has its answer, the other none', async () => {
     const { asker } = await up(fixture('crash', '2'))
     expect(await asker.call('echo', { n: 1 })).toBe('{"n":1}')
