@@ -35,7 +35,8 @@ function whyInstall() {
     if (path === '') continue
     const found = installed[path]
     // An optional package may be for another platform.
-    if (found === undefined && (entry.optional || entry.devOptional)) continue
+    const isOptional = entry.optional || entry.devOptional
+    if (found === undefined && isOptional && !isForThisPlatform(entry)) continue
     if (found === undefined) return `${path} is not installed`
     if (found.version !== entry.version) return `${path} is not version ${entry.version}`
     if (found.integrity !== entry.integrity) return `${path} is not the one in package-lock.json`
@@ -44,6 +45,15 @@ function whyInstall() {
     if (locked[path] === undefined) return `${path} is not in package-lock.json`
   }
   return undefined
+}
+
+/** Native parts with `engines`: npm leaves those out without a word if it runs on an older Node than they name. */
+function isForThisPlatform({ os, cpu, libc, engines }) {
+  if (os === undefined || cpu === undefined || engines?.node === undefined) return false
+  if (!os.includes(process.platform) || !cpu.includes(process.arch)) return false
+  if (libc === undefined) return true
+  const { glibcVersionRuntime } = process.report.getReport().header
+  return libc.includes(glibcVersionRuntime === undefined ? 'musl' : 'glibc')
 }
 
 /** The version of node_modules/.bin/node, without starting it: this check costs milliseconds. */
@@ -67,7 +77,10 @@ async function install(why) {
   const progress = setInterval(() => {
     console.error(`bootstrap: npm ci is running, ${seconds(began)} s so far`)
   }, PROGRESS_EVERY_MS)
-  const result = await runNpm(options)
+  let result = await runNpm(options)
+  // What npm left out because of the Node that it ran on, it installs on the Node that it has just installed.
+  if (result.status === 0 && majorOnDisk() >= NODE_MAJOR_MIN && whyInstall() !== undefined)
+    result = await runNpmOnOwnNode(['install', '--no-save', ...options.slice(1)])
   clearInterval(progress)
   if (result.error) fail(`could not start npm: ${result.error.message}`)
   if (result.status !== 0) {
@@ -107,6 +120,16 @@ function runNpm(args) {
   if (cli && node && basename(cli) === 'npm-cli.js' && !node.includes(bins)) {
     return run(node, [cli, ...args], common)
   }
+  return run('npm', args, { ...common, shell: process.platform === 'win32' })
+}
+
+/** For what deletes nothing. */
+function runNpmOnOwnNode(args) {
+  const own = inRoot('node_modules', 'node', 'bin')
+  const env = { ...process.env, PATH: [own, process.env.PATH ?? ''].join(delimiter) }
+  const common = { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] }
+  const { npm_execpath: cli } = process.env
+  if (cli && basename(cli) === 'npm-cli.js') return run(join(own, 'node'), [cli, ...args], common)
   return run('npm', args, { ...common, shell: process.platform === 'win32' })
 }
 
