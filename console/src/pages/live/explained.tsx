@@ -23,6 +23,7 @@ import { ErrorNotice, Loading, Notice } from '../../ui/page.tsx'
 import { LongText, UntrustedText } from '../../ui/text.tsx'
 import { bytes, formatPointer, millis, moment, nameRecord, span } from '../../ui/words.ts'
 import type { NewRuleAction } from '../policy/rule-from-call.tsx'
+import { ruleChoices } from './rule-choices.ts'
 import './live.css'
 
 /** The call whose drawer is open, in the address: it can be linked to, and Back closes it. */
@@ -89,7 +90,7 @@ function WholeCall({ call }: { call: CallExplanation }): JSX.Element {
     <div className="stack explained">
       <div className="row">
         <OutcomeBadge word={call.word} />
-        <Category name={call.category} />
+        <Category name={call.category} unknown={call.unknown} />
         <span className="tag">{call.code}</span>
       </div>
       <div className="explained-name">
@@ -257,7 +258,6 @@ const RuleFromCall = lazy(async () => ({
   default: (await import('../policy/rule-from-call.tsx')).RuleFromCall,
 }))
 
-/** Only tools have rules of their own. */
 function MakeRule({ call }: { call: CallExplanation }): JSX.Element | null {
   const me = useMe()
   const [action, setAction] = useState<NewRuleAction>()
@@ -267,13 +267,21 @@ function MakeRule({ call }: { call: CallExplanation }): JSX.Element | null {
     setAction(undefined)
     requestAnimationFrame(() => group.current?.querySelector('button')?.focus())
   }
-  if (call.method !== 'tools/call' || !mayAct(me, 'policy-manager')) return null
+  const choices = ruleChoices(call)
+  if (choices === 'none' || !mayAct(me, 'policy-manager')) return null
+  const tool = `${call.server}/${call.name}`
   return (
     <fieldset ref={group} className="row plain-group" aria-label="Make a rule for this tool">
       <span className="muted small">From now on:</span>
-      <Button onPress={() => setAction('allow')}>Always allow</Button>
+      {choices === 'all' && <Button onPress={() => setAction('allow')}>Always allow</Button>}
       <Button onPress={() => setAction('require_approval')}>Ask…</Button>
       <Button onPress={() => setAction('deny')}>Never</Button>
+      {choices === 'guess' && (
+        <span className="muted small">
+          To allow it, first say what it does, under <code>classify</code> in the policy:{' '}
+          <Link to={`/servers${formatQuery({ tool })}`}>what is known of it</Link>
+        </span>
+      )}
       {action !== undefined && (
         <Suspense>
           <RuleFromCall call={call} action={action} onClose={close} />
