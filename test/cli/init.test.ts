@@ -84,6 +84,27 @@ test('a dry run shows every line and does nothing; without a word nothing is agr
   expect(readFileSync(join(home, '.claude.json'), 'utf8')).toBe(before)
 })
 
+test('a client whose file cannot be written stays, with the reason; the others are moved', async () => {
+  // Its own path fits, and a file beside it has a path that is too long: so for root too.
+  const folder = root + `/${'x'.repeat(199)}`.repeat(21)
+  const codex = folder.slice(0, 4_070)
+  mkdirSync(codex, { recursive: true })
+  const [, ...memory] = published('memory').command
+  writeFileSync(
+    join(codex, 'config.toml'),
+    `[mcp_servers.far]\ncommand = "${NODE}"\nargs = ${JSON.stringify(memory)}\n`,
+  )
+  vi.stubEnv('CODEX_HOME', codex)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const ran = await init('--yes', 'far', 'odd', '--move', '--json')
+  expect(ran.code, ran.stderr).toBe(0)
+  const { moved, left } = JSON.parse(ran.stdout)
+  expect(moved.map(({ server }: { server: string }) => server)).toEqual(['odd'])
+  const { because } = left.find(({ name }: { name: string }) => name === 'far')
+  expect(because).toMatch(/cannot be written: ENAMETOOLONG.*check owner and mode/)
+  expect((await init('--yes', 'far', '--move')).code).toBe(1)
+})
+
 test('what is moved works behind the gate, its policy holds, and undo leaves all as it was', async () => {
   const ran = await init('--yes', '--move', '--json')
   expect(ran.code, ran.stderr).toBe(0)

@@ -51,7 +51,7 @@ const CLIENTS: readonly Client[] = [
   {
     value: 'vscode',
     says: 'VS Code',
-    where: 'in .vscode/mcp.json',
+    where: 'in your own mcp.json (MCP: Open User Configuration)',
     write: ({ server, url, token }) =>
       writeJson({ servers: { [server]: { type: 'http', url, headers: headersOf(token) } } }),
   },

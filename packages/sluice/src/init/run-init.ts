@@ -23,6 +23,7 @@ import { showClosing } from './closing.ts'
 import { addServers, checkDataOf, environmentWith, newConfig, readGateState } from './config.ts'
 import { changeFile } from './files/change-file.ts'
 import { CLIENTS } from './files/client.ts'
+import { ClientError } from './files/errors.ts'
 import { ClientTokens } from './move/client-tokens.ts'
 import type { DiscoveredServer, DiscoveryResult } from './move/find-servers.ts'
 import { gateEntry } from './move/gate-entry.ts'
@@ -182,14 +183,20 @@ export class Init {
     const moved: MovedEntry[] = []
     for (const file of wanted ? files : []) {
       const own = moves.filter(({ from }) => from.file === file)
-      const done = await moveEntries(this.#record, own)
+      let because = 'it was changed meanwhile'
+      const done = await moveEntries(this.#record, own).catch((error: Error) => {
+        // The other clients are moved all the same.
+        if (!(error instanceof ClientError)) throw error
+        because = `${error.message}; ${error.help}`
+        return []
+      })
       moved.push(...done)
       for (const { path } of own)
         if (!done.some((one) => one.path === path))
-          this.#left.push({ name: path.at(-1) ?? '', file, because: 'it was changed meanwhile' })
+          this.#left.push({ name: path.at(-1) ?? '', file, because })
     }
     this.#tell(discovery, { servers, tools, moved, changes: written.changes })
-    return 0
+    return wanted && moved.length === 0 && files.size > 0 ? 1 : 0
   }
 
   /** The files of the gate, as they are to be. */

@@ -59,6 +59,8 @@ export async function changeFile(
     try {
       const done = unlock === undefined ? undefined : tryOnce(target, change)
       if (done !== undefined) return done
+    } catch (error) {
+      throw unwritable(file, error as Error)
     } finally {
       unlock?.()
     }
@@ -212,7 +214,9 @@ function takeLock(target: string): (() => void) | undefined {
         // Somebody took it for stale; it is gone either way.
       }
     }
-  } catch {
+  } catch (error) {
+    // A folder that cannot be written: the write itself fails, with its reason.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') return () => {}
     const { mtimeMs } = statSync(lock, { throwIfNoEntry: false }) ?? { mtimeMs: Number.NaN }
     const isStale = Date.now() - mtimeMs > LOCK_STALE_MS
     return isStale ? () => {} : undefined
@@ -240,11 +244,17 @@ function pause(): Promise<void> {
 }
 
 function unreadable(file: string, error: Error): Error {
+  return fileError(`\`${file}\` cannot be read`, error, 'look at it')
+}
+
+function unwritable(file: string, error: Error): Error {
+  const help = 'check owner and mode of the file and of its folder, and the space on the disk'
+  return fileError(`\`${file}\` cannot be written`, error, help)
+}
+
+/** An error of the file system as one of this room; others stay as they are. */
+function fileError(what: string, error: Error, help: string): Error {
   if (error instanceof ClientError || (error as NodeJS.ErrnoException).code === undefined)
     return error
-  return new ClientError(
-    'CLIENT_FILE',
-    `\`${file}\` cannot be read: ${error.message}`,
-    'look at it',
-  )
+  return new ClientError('CLIENT_FILE', `${what}: ${error.message}`, help)
 }

@@ -47,6 +47,8 @@ function userFiles(machine: Machine): ClientFile[] {
     ),
     own('cursor', join(home, '.cursor', 'mcp.json')),
     ...[...codeFolders, ...profiles].map((folder) => own('vscode', join(folder, 'mcp.json'))),
+    // Copilot's sessions in VS Code read the file of its command line.
+    own('copilot', join(environment.COPILOT_HOME || join(home, '.copilot'), 'mcp-config.json')),
     own('windsurf', join(home, '.codeium', 'windsurf', 'mcp_config.json')),
     own('windsurf', join(home, '.codeium', 'mcp_config.json')),
     own('codex', join(environment.CODEX_HOME || join(home, '.codex'), 'config.toml')),
@@ -68,6 +70,7 @@ export function projectFiles(folder: string, machine: Machine): ClientFile[] {
     own('claude-code', '.mcp.json'),
     own('cursor', '.cursor', 'mcp.json'),
     own('vscode', '.vscode', 'mcp.json'),
+    own('copilot', '.github', 'mcp.json'),
     own('codex', '.codex', 'config.toml'),
     own('gemini', '.gemini', 'settings.json'),
   ]

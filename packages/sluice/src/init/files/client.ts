@@ -8,6 +8,7 @@ export const CLIENTS = {
   'claude-desktop': 'Claude Desktop',
   cursor: 'Cursor',
   vscode: 'VS Code',
+  copilot: 'GitHub Copilot',
   windsurf: 'Windsurf',
   codex: 'Codex',
   gemini: 'Gemini CLI',

@@ -2,7 +2,7 @@
 // with the help that comes along; docs/reference/errors.md lists the same codes.
 
 export const ERRORS = {
-  CLIENT_FILE: 'the file of a client cannot be read, or is not what that client writes',
+  CLIENT_FILE: 'the file of a client cannot be read or written, or is not what that client writes',
   CLIENT_BUSY: 'the file of a client was changed by somebody else each time it was to be written',
   CLIENT_RECORD: 'the record of what was moved is not there, or is damaged',
 } as const

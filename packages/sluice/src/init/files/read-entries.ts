@@ -18,6 +18,7 @@ const SERVERS: Readonly<Record<McpClientId, string>> = {
   'claude-desktop': 'mcpServers',
   cursor: 'mcpServers',
   vscode: 'servers',
+  copilot: 'mcpServers',
   windsurf: 'mcpServers',
   codex: 'mcp_servers',
   gemini: 'mcpServers',

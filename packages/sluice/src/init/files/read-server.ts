@@ -10,15 +10,17 @@ import type { DiscoveredEntry } from './read-entries.ts'
 class NotMovableError extends Error {}
 
 const BRACES = /\$\{([^}]*)(?:\}|$)/g
+const SHELL = /\$\{([^}]*)(?:\}|$)|\$([A-Za-z_]\w*)/g
 
 const SPELLINGS: Readonly<Record<McpClientId, Spelling | undefined>> = {
   'claude-code': { pattern: BRACES, bare: true },
   'claude-desktop': undefined,
   cursor: { pattern: BRACES, editor: true },
   vscode: { pattern: BRACES, editor: true },
+  copilot: { pattern: SHELL, bare: true },
   windsurf: { pattern: BRACES, editor: true },
   codex: undefined,
-  gemini: { pattern: /\$\{([^}]*)(?:\}|$)|\$([A-Za-z_]\w*)/g, bare: true },
+  gemini: { pattern: SHELL, bare: true },
 }
 
 /** Why an entry stays that goes through a gate. */
@@ -99,7 +101,8 @@ class EntryReader {
       if (value[key] !== undefined && value[key] !== false) throw new NotMovableError(why)
     const type = value.type ?? value.transport
     if (type === 'sse') throw new NotMovableError('it speaks the old SSE transport')
-    const known = ['stdio', 'http', 'streamable-http', 'streamableHttp']
+    // `local` is what Copilot calls stdio.
+    const known = ['stdio', 'local', 'http', 'streamable-http', 'streamableHttp']
     if (type !== undefined && !known.includes(String(type)))
       throw new NotMovableError(`its transport \`${String(type)}\` is none that the gate takes`)
     const url = value.httpUrl ?? value.serverUrl ?? value.url

@@ -72,6 +72,11 @@ test('where each client keeps its servers, on Linux, macOS and Windows', () => {
   ])
   expect(files(windows, 'windsurf')[0]).toBe('C:\\Users\\ann\\.codeium\\windsurf\\mcp_config.json')
   expect(files({ environment: { CODEX_HOME: '/x' } }, 'codex')).toEqual(['/x/config.toml'])
+  expect(files({ projects: ['/p'] }, 'copilot')).toEqual([
+    '/u/ann/.copilot/mcp-config.json',
+    '/p/.github/mcp.json',
+  ])
+  expect(files({ environment: { COPILOT_HOME: '/o' } }, 'copilot')).toEqual(['/o/mcp-config.json'])
   expect(files(mac, 'gemini')).toEqual(['/Users/ann/.gemini/settings.json'])
 })
 
@@ -101,6 +106,8 @@ const SAMPLES: Readonly<Record<string, string>> = {
     "boxed": { "command": "x", "sandboxEnabled": true },
   },
 }`,
+  '.copilot/mcp-config.json':
+    '{ "mcpServers": { "pilot": { "type": "local", "command": "pilot", "env": { "A": "$HUB" }, "tools": ["*"] } } }\n',
   '.codeium/windsurf/mcp_config.json':
     '{\n    "mcpServers": {\n        "off": { "command": "x", "disabled": true },\n        "far": { "serverUrl": "https://far.example/mcp", "headers": { "X-Key": "abc" }, "disabledTools": ["t"] }\n    }\n}\n',
   '.codex/config.toml': `model = "m" # mine
@@ -233,6 +240,7 @@ test('a sample of every client: what can be moved, what stays and why', async ()
   })
   expect(written['far-codex']?.headers).toEqual({ Authorization: 'Bearer ${HUB}' })
   expect(written.docs?.env).toEqual({ DOCS_TOKEN: '${SLUICE_DOCS_DOCS_TOKEN}', HUB: '${HUB}' })
+  expect(written.pilot).toEqual({ command: ['pilot'], cwd: here.home, env: { A: '${HUB}' } })
   expect(written.work?.command).toEqual([`${project}/run`])
   const keys = new Map(named.flatMap((one) => [...one.keys]))
   expect(keys.get('SLUICE_DOCS_DOCS_TOKEN')).toBe('d0cs')
@@ -249,7 +257,7 @@ test('moved and taken back, every file is the same, byte for byte, with its mode
   unlinkSync(cursor)
   symlinkSync(real, cursor)
   const before = everything(root)
-  expect(await moveEverything(here, record)).toBe(13)
+  expect(await moveEverything(here, record)).toBe(14)
   expect(statSync(record).mode & 0o777).toBe(0o600)
   const between = everything(root)
   expect([...between.values()].join('')).not.toMatch(/n0tes|d0cs/)
@@ -257,7 +265,7 @@ test('moved and taken back, every file is the same, byte for byte, with its mode
   // Nothing is left to move.
   expect(await moveEverything(here, record)).toBe(0)
   const undone = await undoMoves(record)
-  expect(undone.map(({ fate }) => fate)).toEqual(Array(13).fill('restored'))
+  expect(undone.map(({ fate }) => fate)).toEqual(Array(14).fill('restored'))
   expect(everything(root)).toEqual(before)
   expect(lstatSync(cursor).isSymbolicLink()).toBe(true)
   expect(statSync(real).mode & 0o777).toBe(0o640)

@@ -41,6 +41,7 @@ const ADDRESSES: Readonly<Partial<Record<McpClientId, (url: string) => JsonObjec
   'claude-code': (url) => ({ type: 'http', url }),
   cursor: (url) => ({ url }),
   vscode: (url) => ({ type: 'http', url }),
+  copilot: (url) => ({ type: 'http', url }),
   windsurf: (serverUrl) => ({ serverUrl }),
   codex: (url) => ({ url }),
   gemini: (httpUrl) => ({ httpUrl }),
