@@ -94,7 +94,7 @@ async function up(options: Options): Promise<void> {
   const gate = await runGate(config, documents, run).catch((error: Error) => {
     // A pipe wants a gate, not this one.
     if (piped && error instanceof DataInUseError) return undefined
-    throw new CliError('CLI_START', error.message, adviseStart(error))
+    throw new CliError('CLI_START', error.message, adviseStart(error, config.data))
   })
   if (gate === undefined) return log('info', 'another gate has the data directory')
   // Before anybody can know that it runs, and tell it to stop.
@@ -110,11 +110,15 @@ async function up(options: Options): Promise<void> {
 }
 
 /** What to do about a gate that could not start; the error may say it itself. */
-function adviseStart(error: Error & { readonly help?: string; readonly code?: string }): string {
+function adviseStart(
+  error: Error & { readonly help?: string; readonly code?: string },
+  data: string,
+): string {
   if (error.help !== undefined) return error.help
   if (error.code === 'EADDRINUSE') return 'stop the process that uses it, or pass another --port'
   if (error.code === 'EACCES')
     return 'ports below 1024 need rights of their own: pass another --port'
+  if (error.code === 'ENOSPC') return `free some space on the disk of ${data}`
   return '`sluice up --help` shows the options'
 }
 
@@ -137,7 +141,7 @@ async function makeWay({ data, host, port, tls }: GateConfig, takesOver: boolean
     throw new CliError(
       'CLI_START',
       code === 'EADDRINUSE' ? `port ${port} is in use` : `port ${port} cannot be used (${code})`,
-      adviseStart(Object.assign(new Error(), { code })),
+      adviseStart(Object.assign(new Error(), { code }), data),
     )
   process.stderr.write(
     `taking the place of the gate that clients started (process ${status.pid})\n`,

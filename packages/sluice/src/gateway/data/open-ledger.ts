@@ -11,7 +11,7 @@ import type {
   RemoteCheckpointStore,
   RemoteStoreConfig,
 } from '../../ledger/chain/remote-checkpoint-store.ts'
-import { Ledger } from '../../ledger/ledger.ts'
+import { Ledger, type LedgerState } from '../../ledger/ledger.ts'
 import { LedgerError } from '../../ledger/records/errors.ts'
 import type { SharedLog } from '../../ledger/shared-log.ts'
 import type { GateConfig } from '../config/config.ts'
@@ -24,6 +24,14 @@ export interface OpenLedger {
   why(): string | undefined
   /** Writes what is waiting, and gives the last checkpoint time to arrive. */
   close(): Promise<void>
+}
+
+/** What the log says when the state of the ledger changes. */
+const LEDGER_STATES: Readonly<Record<LedgerState, string>> = {
+  writing: 'the ledger is written again',
+  reserve: 'the disk is full: no call is forwarded, the ledger is written to its reserve',
+  failing: 'the ledger cannot be written: no call is forwarded',
+  closed: 'the ledger is closed',
 }
 
 export async function openLedger(
@@ -41,7 +49,7 @@ export async function openLedger(
     onState: (state, fault) => {
       if (state === 'closed') return
       const level = state === 'writing' ? 'info' : 'error'
-      log(level, `the record is ${state}`, { why: fault?.message ?? '' })
+      log(level, LEDGER_STATES[state], { why: fault?.message ?? '' })
     },
     checkpoints: {
       signer,
