@@ -55,7 +55,8 @@ Examples:
 SQL is SQLite's, one SELECT, read only, over these (\`at\` is in milliseconds, and indexed):
 ${columnsText()}
 
-With --store, \`seq\` counts the records of all gates, in SQL and for --before.
+With --store, \`seq\` counts the records of all gates, in SQL and for --before; \`gate\` and \`gate_seq\` are the
+gate that wrote a record and its number there.
 
 Exit code 0 if something was found, 1 if not.`
 
@@ -135,7 +136,7 @@ function withNames(page: QueryPage, names: SessionNames) {
 }
 
 function ask(
-  { sql = '', limit, timeout }: Options,
+  { sql = '', limit, timeout, store }: Options,
   output: Output,
 ): (records: OpenRecords) => Promise<0 | 1> {
   const rowsMax = readCount(limit, '--limit', SQL_ROWS_ALLOWED_MAX)
@@ -144,7 +145,8 @@ function ask(
     const index = openIndex(directory, ledger, output)
     index.catchUp()
     index.close()
-    const { columns, rows, more } = await runSql(directory, sql, { rowsMax, timeoutMs })
+    const isMerged = store !== undefined
+    const { columns, rows, more } = await runSql(directory, sql, { rowsMax, timeoutMs, isMerged })
     output.value({ columns, rows, more })
     const cells = rows.map((row) => row.map((value) => (value === null ? '' : String(value))))
     for (const line of tableLines(columns, cells)) output.line(line)

@@ -91,6 +91,9 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('ledger --store', post
       ['even', 3],
       ['odd', 4],
     ])
+    const origins = "select gate || ' ' || gate_seq from calls order by seq desc"
+    const found = await sluiceJson(['ledger', 'query', '--store', store, '--sql', origins])
+    expect(found.rows.flat()).toEqual(places(calls))
   })
 
   test('without it, the ledger of a gate of a cluster says that it is of one gate', async () => {

@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process'
 import { extname, join } from 'node:path'
 import { LedgerError } from '../records/errors.ts'
-import { indexFile } from '../records/files.ts'
+import { indexFile, mergedFile } from '../records/files.ts'
 import {
   SQL_ANSWER_BYTES_MAX,
   SQL_HEAP_BYTES_MAX,
@@ -23,12 +23,14 @@ export type SqlRows = Exclude<SqlAnswer, { readonly error: string }>
 export async function runSql(
   directory: string,
   sql: string,
-  { rowsMax = SQL_ROWS_MAX, timeoutMs = SQL_MS_MAX } = {},
+  { rowsMax = SQL_ROWS_MAX, timeoutMs = SQL_MS_MAX, isMerged = false } = {},
 ): Promise<SqlRows> {
   if (sql.length > SQL_LENGTH_MAX)
     throw wrong(`it has ${sql.length} characters, the limit is ${SQL_LENGTH_MAX}`)
   const file = join(directory, indexFile(directory).name)
-  const text = await ask({ file, sql, rowsMax, bytesMax: SQL_ANSWER_BYTES_MAX }, timeoutMs)
+  const merged = isMerged ? join(directory, mergedFile(directory).name) : undefined
+  const bytesMax = SQL_ANSWER_BYTES_MAX
+  const text = await ask({ file, merged, sql, rowsMax, bytesMax }, timeoutMs)
   const answer = JSON.parse(text) as SqlAnswer
   if ('error' in answer) throw wrong(answer.error)
   return answer

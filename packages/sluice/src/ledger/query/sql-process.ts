@@ -4,10 +4,12 @@
 
 import { constants, DatabaseSync } from 'node:sqlite'
 import { SQL_HEAP_BYTES_MAX, SQL_LENGTH_MAX, SQL_VALUE_BYTES_MAX } from '../records/limits.ts'
-import { VIEWS } from './sql-views.ts'
+import { viewsOf } from './sql-views.ts'
 
 export interface SqlRequest {
   readonly file: string
+  /** The merged ledger that the index is of, if it is of several gates. */
+  readonly merged?: string | undefined
   readonly sql: string
   readonly rowsMax: number
   readonly bytesMax: number
@@ -26,10 +28,12 @@ const { SQLITE_OK, SQLITE_DENY, SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION, SQL
   constants
 const ALLOWED: readonly number[] = [SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION, SQLITE_RECURSIVE]
 
-function answer({ file, sql, rowsMax, bytesMax }: SqlRequest): SqlAnswer {
+function answer({ file, merged, sql, rowsMax, bytesMax }: SqlRequest): SqlAnswer {
   const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
   database.exec(`PRAGMA hard_heap_limit = ${SQL_HEAP_BYTES_MAX}; PRAGMA temp_store = MEMORY;`)
-  database.exec(VIEWS)
+  // Read-only like the index itself: an attached file has the flags of the first.
+  if (merged !== undefined) database.prepare('ATTACH ? AS merged').run(merged)
+  database.exec(viewsOf(merged !== undefined))
   restrict(database)
   const statement = database.prepare(sql)
   if (findRest(sql, statement.sourceSQL) !== '') return { error: 'it is more than one statement' }

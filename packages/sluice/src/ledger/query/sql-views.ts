@@ -36,30 +36,55 @@ const APPROVAL_FIELDS = [
   'comment',
 ] as const
 
+const ORIGIN = ['gate', 'gate_seq'] as const
+
 const TIME = (column: string) => `strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch')`
 
-export const VIEWS = `
+/** Which gate wrote a record, and its number there: of the merged ledger of several gates, attached as `merged`. */
+function originOf(seq: string, isMerged: boolean): string {
+  if (!isMerged) return `NULL AS gate, ${seq} AS gate_seq`
+  const run = (value: string) =>
+    `(SELECT ${value} FROM merged.runs WHERE first <= ${seq} ORDER BY first DESC LIMIT 1)`
+  return `${run('gate')} AS gate, ${run(`seq + ${seq} - first`)} AS gate_seq`
+}
+
+export const viewsOf = (isMerged: boolean): string => `
   CREATE TEMP VIEW calls AS SELECT c.seq, ${TIME('c.at')} AS time, c.at,
     ${WORDS.map((word) => `w_${word}.text AS ${word}`).join(', ')},
-    c.unknown, w_status.text AS status, o.duration AS duration_ms, o.bytes, o.error
+    c.unknown, w_status.text AS status, o.duration AS duration_ms, o.bytes, o.error,
+    ${originOf('c.seq', isMerged)}
   FROM main.calls c
     ${WORDS.map((word) => `LEFT JOIN main.words w_${word} ON w_${word}.id = c.${word}`).join('\n')}
     LEFT JOIN main.outcomes o ON o.intent = c.seq
     LEFT JOIN main.words w_status ON w_status.id = o.status;
-  CREATE TEMP VIEW events AS SELECT e.seq, ${TIME('e.at')} AS time, e.at, w.text AS name, e.detail
+  CREATE TEMP VIEW events AS SELECT e.seq, ${TIME('e.at')} AS time, e.at, w.text AS name, e.detail,
+    ${originOf('e.seq', isMerged)}
   FROM main.events e LEFT JOIN main.words w ON w.id = e.name;
   CREATE TEMP VIEW sessions AS SELECT e.seq, ${TIME('e.at')} AS time, e.at,
-    ${SESSION_FIELDS.map((field) => `e.detail ->> '$.${field}' AS "${field}"`).join(', ')}
+    ${SESSION_FIELDS.map((field) => `e.detail ->> '$.${field}' AS "${field}"`).join(', ')},
+    ${originOf('e.seq', isMerged)}
   FROM main.words w JOIN main.events e ON e.name = w.id WHERE w.text = 'session';
   CREATE TEMP VIEW approvals AS SELECT e.seq, ${TIME('e.at')} AS time, e.at,
     substr(w.text, ${'approval-'.length + 1}) AS step,
-    ${APPROVAL_FIELDS.map((field) => `e.detail ->> '$.${field}' AS "${field}"`).join(', ')}
+    ${APPROVAL_FIELDS.map((field) => `e.detail ->> '$.${field}' AS "${field}"`).join(', ')},
+    ${originOf('e.seq', isMerged)}
   FROM main.words w JOIN main.events e ON e.name = w.id WHERE w.text GLOB 'approval-*';`
 
 /** For help and errors. */
 export const VIEW_COLUMNS = {
-  calls: ['seq', 'time', 'at', ...WORDS, 'unknown', 'status', 'duration_ms', 'bytes', 'error'],
-  events: ['seq', 'time', 'at', 'name', 'detail'],
-  sessions: ['seq', 'time', 'at', ...SESSION_FIELDS],
-  approvals: ['seq', 'time', 'at', 'step', ...APPROVAL_FIELDS],
+  calls: [
+    'seq',
+    'time',
+    'at',
+    ...WORDS,
+    'unknown',
+    'status',
+    'duration_ms',
+    'bytes',
+    'error',
+    ...ORIGIN,
+  ],
+  events: ['seq', 'time', 'at', 'name', 'detail', ...ORIGIN],
+  sessions: ['seq', 'time', 'at', ...SESSION_FIELDS, ...ORIGIN],
+  approvals: ['seq', 'time', 'at', 'step', ...APPROVAL_FIELDS, ...ORIGIN],
 } as const
