@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseAllDocuments } from 'yaml'
 import { Page } from '../../packages/sluice/src/admin/admin.test-support.ts'
 import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
 import { readConfig } from '../../packages/sluice/src/gateway/config/config.ts'
@@ -35,6 +36,33 @@ test('the configuration of deploy/ is one', () => {
   const { config, problems } = readConfig({ file, text: readFileSync(file, 'utf8') }, environment)
   expect(problems).toEqual([])
   expect(config?.cluster).toMatchObject({ name: 'gate-1', key: CLUSTER_KEY })
+})
+
+test('kubernetes.yaml reaches its gates through haproxy.cfg, by the names that the gates have', () => {
+  const read = (name: string) => readFileSync(join(ROOT, 'deploy', name), 'utf8')
+  const objects = parseAllDocuments(read('kubernetes.yaml')).map((one) => one.toJS())
+  const find = (kind: string, name: string) =>
+    objects.find((one) => one.kind === kind && one.metadata.name === name)
+  const { metadata, spec } = find('StatefulSet', 'gate')
+  const pods = Array.from(
+    { length: spec.replicas },
+    (_, at) => `${metadata.name}-${spec.ordinals.start + at}`,
+  )
+  const servers = [...read('haproxy.cfg').matchAll(/^ {2}server (\S+) "\$\{(\S+)\}"$/gm)]
+  expect(new Set(servers.map(([, name]) => name))).toEqual(new Set(pods))
+  const { env } = find('Deployment', 'sluice-balancer').spec.template.spec.containers[0]
+  for (const [, name, variable] of servers)
+    expect(env).toContainEqual({
+      name: variable,
+      value: `${name}.${spec.serviceName}.$(NAMESPACE).svc.cluster.local:7433`,
+    })
+  // Nothing else is in front of the gates: a Service that spreads requests would end sign-ins.
+  const services = objects.filter(
+    (one) => one.kind === 'Service' && one.spec.selector.app === 'sluice',
+  )
+  expect(services.map((one) => one.spec.clusterIP)).toEqual(['None'])
+  const text = find('ConfigMap', 'sluice').data['sluice.yaml']
+  expect(text).toBe(read('sluice.yaml'))
 })
 
 const isHere = haproxy !== undefined && postgres !== undefined
