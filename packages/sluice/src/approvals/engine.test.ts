@@ -162,10 +162,6 @@ describe('a request', () => {
     expect(b.engine.find(id)?.state).toBe('pending')
     const again = await proposed(b, makeCall('{}', asking({ says: 'rule 2' })))
     expect([again === id, b.engine.find(id)?.state]).toEqual([false, 'void'])
-    expect(b.engine.find(id)?.why).toBe('other rules require approval of this call now')
-    await expect(b.engine.decide(id, yes, ada, 'terminal')).rejects.toMatchObject({
-      help: 'if the call still waits, it has a new request',
-    })
     b.engine.definitionSeen('s', 'pay', 'pin 2')
     expect(b.engine.find(again)).toMatchObject({
       state: 'void',

@@ -100,3 +100,16 @@ test('a standing approval ends with the last of its calls', async () => {
       ),
     ).rejects.toThrow('calls cannot be given')
 })
+
+test('a request is void if other rules ask now, and says so', async () => {
+  const b = bench()
+  const id = await proposed(b, makeCall('{}'))
+  expect(await proposed(b, makeCall('{}', asking({ says: 'rule 2' })))).not.toBe(id)
+  expect(b.engine.find(id)).toMatchObject({
+    state: 'void',
+    why: 'other rules require approval of this call now',
+  })
+  await expect(b.engine.decide(id, yes, ada, 'terminal')).rejects.toMatchObject({
+    help: 'if the call still waits, it has a new request',
+  })
+})
