@@ -355,6 +355,19 @@ describe('signed', () => {
     renameSync(path('moved.jsonl'), checkpoints())
   })
 
+  test('verify says that the key is gone, and takes any signature only then', async () => {
+    const { keys } = JSON.parse((await sluice('verify', '--json', '--data', signed)).text)
+    expect(keys).toHaveLength(1)
+    renameSync(path('identity.key'), path('away'))
+    onTestFinished(() => renameSync(path('away'), path('identity.key')))
+    const { text } = await sluice('verify', '--data', signed)
+    expect(text).toContain('the data directory has no key: anybody may have signed it')
+    const asJson = await sluice('verify', '--json', '--data', signed)
+    expect(JSON.parse(asJson.text)).toMatchObject({ ok: true, keys: null })
+    const named = await sluice('verify', '--data', signed, '--key', keys[0])
+    expect(named.text).not.toContain('anybody may have signed')
+  })
+
   test('verify says which line of the checkpoints cannot be read, and goes on', async () => {
     const lines = readFileSync(checkpoints(), 'utf8')
     writeFileSync(checkpoints(), `nonsense\n${lines}`)

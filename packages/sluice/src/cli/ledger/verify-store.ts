@@ -33,11 +33,14 @@ export async function verifyStore(options: VerifyStoreOptions, output: Output): 
   output.value({ ok, chains: chains.map((chain) => ({ ...chain })) })
   for (const { gate, problems } of chains)
     for (const problem of problems)
-      output.line(`${output.paint('red', 'broken')}: gate \`${gate}\`: ${problem}`)
+      output.line(
+        `${output.paint('red', 'broken')}: ${gate === '' ? '' : `gate \`${gate}\`: `}${problem}`,
+      )
+  const there = chains.filter(({ gate }) => gate !== '')
   const records = chains.reduce((sum, chain) => sum + chain.records, 0)
   const what = ok ? output.paint('green', 'ok') : output.paint('red', 'not as it was written')
-  output.line(`${what}: ${plural(chains.length, 'chain')}, ${plural(records, 'record')}`)
-  for (const { gate, records, signed } of chains) {
+  output.line(`${what}: ${plural(there.length, 'chain')}, ${plural(records, 'record')}`)
+  for (const { gate, records, signed } of there) {
     const how =
       signed > 0
         ? `signed up to record ${signed}`

@@ -77,7 +77,7 @@ function verify(options: Options, output: Output): 0 | 1 {
     const verified = verifyDirectory(options.data, request)
     const { records, dropped, head, checkpoint, problems } = verified
     const ok = problems.length === 0
-    output.value({ ok, records, dropped, head, checkpoint, problems })
+    output.value({ ok, records, dropped, head, checkpoint, keys: keys ?? null, problems })
     for (const { message } of problems) output.line(`${output.paint('red', 'broken')}: ${message}`)
     if (problems.some(({ kind }) => kind === 'index'))
       output.line('the next `sluice ledger query` builds the index again from the ledger')
@@ -91,6 +91,8 @@ function verify(options: Options, output: Output): 0 | 1 {
       dim(`signed up to record ${checkpoint} (${plural(verified.checkpoints, 'checkpoint')})`)
     if (records > 0 && checkpoint === 0)
       dim('no checkpoint: that the end was cut off could not be seen')
+    if (checkpoint > 0 && keys === undefined)
+      dim('the data directory has no key: anybody may have signed it; name the key with --key')
     if (ok && records > 0) dim(`head ${head.seq}:${head.hash}`)
     return ok ? 0 : 1
   })

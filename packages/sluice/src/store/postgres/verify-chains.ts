@@ -17,6 +17,7 @@ export interface NotedHead {
 }
 
 export interface VerifiedChain {
+  /** Empty for a chain that is not there: only its signed heads are known. */
   readonly gate: string
   readonly records: number
   /** The last record that a noted head covers; 0 without one. */
@@ -37,13 +38,16 @@ export async function verifyChains(
 ): Promise<VerifiedChain[]> {
   const chains: VerifiedChain[] = []
   const bases = new Map((await readChainBases(connections)).map((base) => [base.gate, base]))
-  for (const row of await connections.query(CHAIN_HEADS)) {
+  const rows = await connections.query(CHAIN_HEADS)
+  const unmatched = new UnmatchedHeads(noted, new Set(rows.map(({ key }) => String(key))))
+  for (const row of rows) {
     const gate = String(row.gate)
     const head = { seq: Number(row.seq), hash: (row.head as Buffer).toString('hex') }
     const heads = noted.filter(({ key }) => key === row.key)
     const problems: string[] = []
     const base = bases.get(gate)
     const start = base && checkBase(base)
+    if (base !== undefined) unmatched.meet(base)
     let last = base === undefined ? FIRST_HASH : fromHex(base.hash)
     let seq = base?.seq ?? 0
     for (const one of heads)
@@ -67,6 +71,7 @@ export async function verifyChains(
       for (const one of heads)
         if (one.seq === seq && one.hash !== found.hash)
           problems.push(`record ${seq} is not the one that was signed`)
+      unmatched.meet(found)
       if (problems.length >= PROBLEMS_MAX) break
     }
     const late = heads.find((one) => one.seq > seq)
@@ -80,7 +85,39 @@ export async function verifyChains(
     const signed = Math.max(0, ...heads.map((one) => one.seq))
     chains.push({ gate, records: seq - (base?.seq ?? 0), signed, problems })
   }
-  return chains
+  return [...chains, ...unmatched.missing()]
+}
+
+/** Heads that were signed with the key of no gate: its chain was removed, or its key was replaced. */
+class UnmatchedHeads {
+  readonly #bySeq = new Map<number, readonly NotedHead[]>()
+
+  constructor(noted: readonly NotedHead[], keys: ReadonlySet<string>) {
+    for (const one of noted)
+      if (!keys.has(one.key)) this.#bySeq.set(one.seq, [...(this.#bySeq.get(one.seq) ?? []), one])
+  }
+
+  /** A record of any chain. */
+  meet({ seq, hash }: { readonly seq: number; readonly hash: string }): void {
+    const heads = this.#bySeq.get(seq)
+    if (heads === undefined) return
+    this.#bySeq.set(
+      seq,
+      heads.filter((one) => one.hash !== hash),
+    )
+  }
+
+  missing(): VerifiedChain[] {
+    const newest = new Map<string, number>()
+    for (const { key, seq } of [...this.#bySeq.values()].flat())
+      newest.set(key, Math.max(seq, newest.get(key) ?? 0))
+    return [...newest].map(([key, seq]) => ({
+      gate: '',
+      records: 0,
+      signed: seq,
+      problems: [`no chain has record ${seq}, which was signed with the key ${key}`],
+    }))
+  }
 }
 
 async function readHeadSeq(
