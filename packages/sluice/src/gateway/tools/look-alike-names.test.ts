@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { skeletonOf } from '../../catalogue/attacks/look-alike.ts'
 import { type LookAlikeCandidate, LookAlikeNames } from './look-alike-names.ts'
 
-const NAMES = ['get_item', 'get_item_v2', 'getItem', 'get_itеm', 'fetch', 'fеtch', 'send']
+const NAMES = ['get_item', 'get_item_v2', 'getItem', 'get_itеm', 'fetch', 'fеtch', 'fetch ', 'send']
 const word = fc.constantFrom
 const accepting = fc.record({
   server: word('one', 'two'),
@@ -23,7 +23,7 @@ function isTwin(
   of: ToolDefinition,
   settledMs: number,
 ): boolean {
-  const foreign = (name: string) => /[^ -~]/.test(name)
+  const foreign = (name: string) => /[^ -~]|^ | $/.test(name)
   return all.some(({ server, name, definition, atMs }) => {
     if (name === of.name) return false
     const alike = skeletonOf(name) === skeletonOf(of.name)

@@ -22,7 +22,8 @@ export interface LookAlikeCandidate {
   readonly atMs: number
 }
 
-const FOREIGN = /[^ -~]/
+/** Letters beyond ASCII, and a blank at an end, which nobody sees. */
+const FOREIGN = /[^ -~]|^ | $/
 
 export class LookAlikeNames {
   readonly #tools = new Map<string, IndexedTool>()
@@ -55,7 +56,8 @@ export class LookAlikeNames {
   }
 
   /** What a definition that is not accepted renames, copies, or could be mistaken for. Only what was
-   * there before `settledMs` counts, but for letters of another script: these are no accident. */
+   * there before `settledMs` counts, but for letters of another script and blanks at an end: these
+   * are no accident. */
   find(definition: ToolDefinition, settledMs: number): string | undefined {
     const { server, name } = definition
     const look = skeletonOf(name)

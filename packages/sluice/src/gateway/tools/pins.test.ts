@@ -63,6 +63,15 @@ describe('A03: a tool that looks like one that was there before', () => {
     expect(pins.heldOf(define('get_item_v2'))?.because).toBe('its name looks like `get_item`')
   })
 
+  test.each(['get_itеm', 'get_item ', ' get_item'])(
+    'is held even in the first list: `%s`',
+    (name) => {
+      const { pins } = openPins()
+      expect(pins.heldOf(define('get_item'))).toBeUndefined()
+      expect(pins.heldOf(define(name))?.because).toBe('its name looks like `get_item`')
+    },
+  )
+
   test.each([
     ['case', 'Get_Item'],
     ['a trailing blank', 'get_item '],
