@@ -1,6 +1,7 @@
 // The recorder of traces of a running gate; off until a person turns it on.
 
 import type { InstallationKey } from '../../identity/keys/installation-key.ts'
+import { processClock } from '../../store/process-clock.ts'
 import { TraceRecorder, type TraceRecorderParts } from '../traces/trace-recorder.ts'
 
 export function openTraces(
@@ -9,7 +10,7 @@ export function openTraces(
   undo: (() => void | Promise<void>)[],
 ): TraceRecorder {
   const own = key.derive('traces', 32)
-  const traces = new TraceRecorder({ directory, key: own, ledger, log, nowMs: Date.now })
+  const traces = new TraceRecorder({ directory, key: own, ledger, log, nowMs: processClock.nowMs })
   undo.push(() => traces.close())
   return traces
 }
