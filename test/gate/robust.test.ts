@@ -29,6 +29,8 @@ describe('servers', () => {
       messages: fixture('flood', 'messages'),
       stray: fixture('flood', 'stray'),
       endless: fixture('flood', 'endless'),
+      unasked: fixture('flood', 'unasked'),
+      changes: fixture('flood', 'changes'),
       garbage: fixture('garbage'),
       odd: { url: odd.url },
     }
@@ -75,13 +77,17 @@ describe('servers', () => {
     expect((await client.ask('ping')).answer.result).toEqual({})
   })
 
-  test.each(['messages', 'stray', 'endless'])('a server that floods: %s', async (name) => {
+  const FLOODS = ['messages', 'stray', 'endless', 'unasked', 'changes']
+  test.each(FLOODS)('a server that floods: %s', async (name) => {
     const client = await PlainClient.open(gate, name)
+    const logged = gate.log.length
     const flooded = client.call('echo', { flood: true }, AbortSignal.timeout(2_000))
     await flooded.catch(() => {})
     const other = await PlainClient.open(gate, 'echo')
     expect((await other.call('echo')).answer.result).toBeDefined()
     expect(residentMiB(gate)).toBeLessThan(400)
+    // A line for each would be 2,000 a second.
+    expect(gate.log.slice(logged).split('\n').length).toBeLessThan(500)
     await client.end()
   })
 

@@ -1,5 +1,5 @@
 // A server that, once called, talks as fast as the pipe takes it: argument 1 says what (messages,
-// stray lines, one endless line, stderr). It waits for the pipe, so its own memory stays small.
+// stray lines, one endless line, stderr, responses that nobody asked for, changes of its tools). It waits for the pipe, so its own memory stays small.
 
 import type { Writable } from 'node:stream'
 import { serve, textResult } from './speak.ts'
@@ -10,6 +10,8 @@ const line = {
   stray: `${'stray '.repeat(20)}\n`,
   endless: 'z'.repeat(200),
   stderr: `${'error '.repeat(20)}\n`,
+  unasked: '{"jsonrpc":"2.0","id":1000000,"result":{}}\n',
+  changes: '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n',
 }[kind]
 
 serve((call) => {

@@ -57,6 +57,21 @@ describe('in one read of its server', () => {
     expect(seen).toEqual([['private'], ['private']])
   })
 
+  test('a request of the server under the id of an open call is another request', async () => {
+    const { made, id, ours } = await call()
+    made.server.say({ id: ours, method: 'ping' })
+    await settled()
+    const [asked] = made.received
+    expect(asked).toMatchObject({ method: 'ping' })
+    expect([id, ours]).not.toContain(asked?.id)
+    made.tell({ id: asked?.id, result: {} })
+    await settled()
+    expect(made.server.sent.at(-1)).toEqual({ jsonrpc: '2.0', id: ours, result: {} })
+    made.server.say({ id: ours, result: { content: [] } })
+    await settled()
+    expect(made.to(id).result).toEqual({ content: [] })
+  })
+
   test('a second answer, or a failure after one, is told to nobody', async () => {
     const { made, id, ours } = await call()
     made.server.say({ id: ours, result: { content: [] } })
