@@ -13,7 +13,7 @@ import { header, readHeader } from '../records/header.ts'
 
 export interface RestoredCharges {
   readonly charges: readonly LimitCharge[]
-  /** By wall time; negative if the clock was set back. */
+  /** By wall time, at most that of the record before it; negative if the clock was set back. */
   readonly ageMs: number
 }
 
@@ -30,12 +30,17 @@ export function* restoreLimits(
   after = 0,
 ): Generator<RestoredCharges> {
   const sinceMs = nowMs - longestWindowMs
+  // No record is older than the one before it: one that was written while the clock was set back
+  // would be taken for an old one, and its charge forgotten.
+  let latestMs = Number.NEGATIVE_INFINITY
   const givenBack = findRefunds(database, sinceMs, after)
   for (const { data } of recentBlocks(database, sinceMs, after))
     for (const place of listRecordSpans(data)) {
-      if (!readHeader(data, place.start) || header.kind !== KINDS.intent) continue
+      if (!readHeader(data, place.start)) continue
+      if (header.atMs <= nowMs) latestMs = Math.max(latestMs, header.atMs)
+      if (header.kind !== KINDS.intent) continue
       if (header.seq <= after || givenBack.has(header.seq)) continue
-      const ageMs = nowMs - header.atMs
+      const ageMs = nowMs - Math.max(header.atMs, latestMs)
       const charges = decodeCharges(data, header.end).filter((take) => ageMs < take.windowMs)
       if (charges.length > 0) yield { charges, ageMs }
     }
@@ -52,8 +57,8 @@ function findRefunds(database: DatabaseSync, sinceMs: number, after: number): Se
 }
 
 /**
- * Blocks since then, oldest first; if records up to `after` are known from a snapshot, those with
- * later ones.
+ * Blocks since then, oldest first, with all that were written after them; if records up to `after`
+ * are known from a snapshot, those with later ones.
  */
 export function* recentBlocks(
   database: DatabaseSync,
@@ -62,7 +67,7 @@ export function* recentBlocks(
 ): Generator<Block> {
   const first = after > 0 ? after + 1 : firstRecent(database, sinceMs)
   if (first === undefined) return
-  for (const block of blocksFrom(database, first)) if (block.at > sinceMs) yield block
+  yield* blocksFrom(database, first)
 }
 
 function firstRecent(database: DatabaseSync, sinceMs: number): number | undefined {
