@@ -21,10 +21,12 @@ export const KEEP_TOOLS_EVERY_MS = 1_000
 /** Tool definitions that are stored in one transaction: a few milliseconds. */
 export const KEPT_TOOLS_PER_TURN = 100
 /**
- * Accepted definitions of all servers, and likewise definitions that wait for a person. Further
- * ones are not stored.
+ * Accepted definitions of all servers, beyond which a new one waits for a person; and definitions
+ * that wait, beyond which they are held without being listed.
  */
 export const PINS_MAX = 50_000
+/** Accepted definitions of one server. A further new one waits for a person. */
+export const PINS_OF_SERVER_MAX = 20_000
 /** Changes of a definition that a caller is shown. */
 export const HELD_CHANGES_SHOWN_MAX = 5
 /** How long after the first tool of a server others still belong to its first list. */

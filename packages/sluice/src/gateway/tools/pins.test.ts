@@ -3,15 +3,14 @@ import { describe, expect, test } from 'vitest'
 import { scratchDirectory } from '../../../../../test/support/scratch.ts'
 import { classify } from '../../catalogue/classify/classify.ts'
 import { openGateStore } from '../data/gate-store.ts'
-import { FIRST_LIST_MS } from './limits.ts'
+import { FIRST_LIST_MS, PINS_OF_SERVER_MAX } from './limits.ts'
 import { Pins } from './pins.ts'
 
 const HOUR_MS = 3_600_000
 
 /** Pins of a gate whose clocks the test drives. */
-function openPins() {
+function openPins(store = openGateStore(scratchDirectory())) {
   const now = { wallMs: 1_800_000_000_000, steadyMs: 1_800_000_000_000 }
-  const store = openGateStore(scratchDirectory())
   const pins = new Pins({
     store,
     lock: undefined,
@@ -28,8 +27,8 @@ function openPins() {
   return { pins, pass, now }
 }
 
-function define(name: string, description = `Gets the item ${name}`): KnownTool {
-  const definition = { server: 'shop', name, description, inputSchema: { type: 'object' } }
+function define(name: string, description = `Gets the item ${name}`, server = 'shop'): KnownTool {
+  const definition = { server, name, description, inputSchema: { type: 'object' } }
   return { definition, ...classify(definition) }
 }
 
@@ -86,4 +85,27 @@ describe('A03: a tool that looks like one that was there before', () => {
     pass(2 * FIRST_LIST_MS)
     expect(pins.heldOf(define(name))).toBeDefined()
   })
+})
+
+test('a server that has filled its pins gets no more trusted, and takes none from others', () => {
+  const store = openGateStore(scratchDirectory())
+  const insert = store.prepare('INSERT INTO pins VALUES (?, ?, ?, ?, ?, ?, ?)')
+  store.exec('BEGIN')
+  for (let n = 0; n < PINS_OF_SERVER_MAX; n++) {
+    const definition = JSON.stringify({ server: 'shop', name: `old_${n}` })
+    insert.run('shop', `old_${n}`, `sha256:${n}`, definition, 'Read', 'low', 1)
+  }
+  store.exec('COMMIT')
+  const { pins } = openPins(store)
+  const tool = define('get_item')
+  const held = pins.heldOf(tool)
+  expect(held?.because).toBe('more tools are pinned than the gate keeps')
+  expect(pins.heldOf(define('get_item', 'Gets an item', 'other'))).toBeUndefined()
+  pins.accept(pins.waiting('shop', 'get_item'))
+  expect(pins.heldOf(tool)).toBeUndefined()
+  // What a person accepted is pinned all the same.
+  const { definition } = define('get_item')
+  const changed = { ...definition, inputSchema: { type: 'object', required: ['url'] } }
+  expect(pins.heldOf({ definition: changed, ...classify(changed) })).toBeDefined()
+  store.close()
 })

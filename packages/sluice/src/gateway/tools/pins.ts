@@ -13,7 +13,7 @@ import { INSTRUCTIONS, pinOf } from '../../catalogue/pins/pin.ts'
 import { OperationError } from '../../core/operation-error.ts'
 import { inspectDefinition } from '../../guard/inspect-definition.ts'
 import type { Log } from '../shared/log.ts'
-import { FIRST_LIST_MS, HELD_CHANGES_SHOWN_MAX, PINS_MAX } from './limits.ts'
+import { FIRST_LIST_MS, HELD_CHANGES_SHOWN_MAX, PINS_MAX, PINS_OF_SERVER_MAX } from './limits.ts'
 import { LookAlikeNames } from './look-alike-names.ts'
 import { type DefinitionRefusal, RefusedDefinitions } from './refused-definitions.ts'
 
@@ -56,6 +56,8 @@ const FIRST_SEEN_LOG_MS = 500
 export class Pins {
   readonly #options: PinsOptions
   readonly #accepted = new Map<string, AcceptedDefinition>()
+  /** How many of each server are accepted. */
+  readonly #sizes = new Map<string, number>()
   readonly #pending = new Map<string, PendingDefinition>()
   /** Tools seen for the first time a moment ago: how many of each category, by server. */
   readonly #firstSeen = new Map<string, Map<string, number>>()
@@ -95,6 +97,17 @@ export class Pins {
         atMs: 0,
       })
     }
+    this.#sizes.clear()
+    for (const key of this.#accepted.keys()) this.#count((JSON.parse(key) as [string])[0])
+  }
+
+  #count(server: string): void {
+    this.#sizes.set(server, (this.#sizes.get(server) ?? 0) + 1)
+  }
+
+  /** Trusted without a pin, a definition could change unseen. */
+  #hasRoom(server: string): boolean {
+    return this.#accepted.size < PINS_MAX && (this.#sizes.get(server) ?? 0) < PINS_OF_SERVER_MAX
   }
 
   /** Reads what is stored; another gate may have written it. What was not accepted goes on waiting. */
@@ -305,6 +318,7 @@ export class Pins {
       const worst = findings.find((finding) => finding.severity === severity)
       return `its definition: ${worst?.kind} at ${worst?.at}: ${worst?.text.slice(0, 120)}`
     }
+    if (!this.#hasRoom(tool.definition.server)) return 'more tools are pinned than the gate keeps'
     const twin = this.#twinOf(tool.definition)
     if (twin !== undefined) return twin
     return firstSight === 'hold' ? 'it was never seen before, and first sight is held' : undefined
@@ -330,7 +344,7 @@ export class Pins {
     const key = toToolKey(server, name)
     this.#pending.delete(key)
     this.#refusals.delete(server, name, digest)
-    if (!this.#accepted.has(key) && this.#accepted.size >= PINS_MAX) return
+    if (!this.#accepted.has(key)) this.#count(server)
     // Since it was first accepted: new words must not make it as young as a look-alike beside it.
     const atMs = this.#accepted.get(key)?.atMs ?? this.#options.steadyMs()
     this.#accepted.set(key, { digest, definition, ...extra, atMs })
