@@ -65,5 +65,18 @@ export class InProcessUpstream implements Upstream {
     if (this.#closed) return
     const messages = readUpstreamMessages(JSON.stringify(message), false)
     if (messages.ok) for (const each of messages.messages) this.#events.onMessage(each)
+    else this.#failAnswer(message, messages.why)
+  }
+
+  /** An answer that is too much to be read, such as a large export: its caller must not wait for it. */
+  #failAnswer(message: { readonly id?: RequestId; readonly method?: string }, why: string): void {
+    const { id: request, method } = message
+    if (request === undefined || method !== undefined) return
+    this.#events.onFailure({
+      code: 'UPSTREAM_TOO_LARGE',
+      message: `the answer is too large for the gate: ${why}`,
+      request,
+      repeatable: false,
+    })
   }
 }
