@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { InMemoryTransport } from '@modelcontextprotocol/server'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { RunTasks } from '../../packages/sluice/src/agents/mcp/run-tasks.ts'
 import { createAgentsServer } from '../../packages/sluice/src/agents/mcp/server.ts'
 import { Service } from '../../packages/sluice/src/agents/service/service.ts'
 import { settingsOf } from './model-server.ts'
@@ -29,12 +30,17 @@ afterAll(async () => {
   rmSync(scratch, { recursive: true, force: true, maxRetries: 5 })
 })
 
-async function connect(owner: string, agent?: string) {
+async function connectClient(owner: string, agent?: string): Promise<Client> {
   const [near, far] = InMemoryTransport.createLinkedPair()
   const caller = agent === undefined ? { owner } : { owner, agent }
   await createAgentsServer(service, caller, '1').connect(far)
   const client = new Client({ name: owner, version: '1' })
   await client.connect(near)
+  return client
+}
+
+async function connect(owner: string, agent?: string) {
+  const client = await connectClient(owner, agent)
   return async (name: string, args: object) => {
     const result = await client.callTool({ name, arguments: args as Record<string, unknown> })
     return JSON.parse((result.content as { text: string }[])[0]?.text ?? 'null')
@@ -76,6 +82,21 @@ describe('owners', () => {
     }
     expect(await bob('wasm_agent_list', {})).toMatchObject({ count: 0 })
     expect(await ann('wasm_agent_files', { agentId: agent.id })).toMatchObject({ fileCount: 1 })
+  })
+
+  test('another principal reads no resource and no task, and cancels none', LONG, async () => {
+    const { id } = await service.create('ann', { model: 'script:slow', files: { secret: 'x' } })
+    const { runId } = await service.prompt('ann', id, { input: 'hi', waitMs: 0 })
+    const bob = await connectClient('bob')
+    for (const part of ['todos', 'export', 'files/secret'])
+      await expect(bob.readResource({ uri: `agent://${id}/${part}` })).rejects.toThrow(
+        `there is no agent \`${id}\``,
+      )
+    expect((await bob.listResources()).resources).toEqual([])
+    const tasks = new RunTasks(service, { owner: 'bob' })
+    for (const ask of ['get', 'result', 'cancel'] as const)
+      await expect(tasks[ask](`${id}.${runId}`)).rejects.toThrow('there is no task')
+    expect(await service.wait('ann', id, runId)).toMatchObject({ response: 'one' })
   })
 
   test('templates and settings are apart as well', LONG, async () => {
