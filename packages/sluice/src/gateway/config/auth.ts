@@ -6,7 +6,7 @@ import { scalar } from '@sluice/policy/document/fields'
 import { findEntry, type LocatedMap, type LocatedNode } from '@sluice/policy/document/read-document'
 import type { Shape } from '@sluice/policy/document/shape'
 import { ROLES } from '../../core/person.ts'
-import { ALGORITHMS, type Issuer } from '../../identity/callers/issuer.ts'
+import { ALGORITHMS, givesRoles, type Issuer } from '../../identity/callers/issuer.ts'
 import { isLoopbackName, isSafeUrl } from '../../identity/oauth/safe-url.ts'
 import { nameOne } from './grants.ts'
 import { readSessionLimit, readSessions, SESSION_LIMIT, SLOTS } from './sessions.ts'
@@ -236,6 +236,14 @@ export function readIssuers(
           wrong(field, `\`${address}\` is not an https address`, 'write `https://…`')
         return address
       }
+      // A certificate may be for several names, or a whole domain. A token for another server of that
+      // domain, sent with that server's name as Host, would be a token for this gate (confused deputy).
+      if (findEntry(map, 'tls') !== undefined && findEntry(map, 'public_url') === undefined)
+        wrong(
+          'issuer',
+          'with `tls` there is no address to compare the audience of tokens with',
+          'say `public_url: https://…`: where clients reach the gate, and what tokens are made for',
+        )
       const issuer = url('issuer') ?? ''
       if (urls.has(issuer)) wrong('issuer', `\`${issuer}\` stands here twice`, 'keep one of them')
       urls.add(issuer)
@@ -274,7 +282,7 @@ function consoleOf(
   const map = asMap(client)
   const readString = (name: string) => values.member(map, name)
   const [clientId = '', clientSecret] = ['client_id', 'client_secret'].map(readString)
-  if (Object.keys(roles).length === 0 && admins.length === 0)
+  if (!givesRoles({ roles, admins }))
     wrong('console', 'nobody could sign in: there are no `roles`', 'name groups for a role')
   // A token from signing in to the console would be valid for calls, and vice versa.
   const audience = findEntry(node, 'audience')

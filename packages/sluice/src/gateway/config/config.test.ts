@@ -221,6 +221,10 @@ describe('a wrong configuration', () => {
       server('url: "https://x", auth: { login: gate, client_secret: s }'),
       '2:41 a `client_secret` is of no use without its `client_id`',
     ],
+    [
+      server('url: "https://x", auth: { login: gate, client_id: c, client_secret: s }'),
+      '2:41 a `client_secret` needs the `issuer` it is for',
+    ],
     [server('command: [x], env: { A: 1 }'), '2:41 `A` is `1`'],
     [server(`command: [x, "${variable('NOBODY')}"]`), '2:30 the environment has no `NOBODY`'],
     [
@@ -255,6 +259,10 @@ describe('a wrong configuration', () => {
     [
       issuer('issuer: "http://id.example.com"'),
       '3:33 `http://id.example.com` is not an https address',
+    ],
+    [
+      `tls: { cert: c, key: k }\n${issuer('issuer: "https://id"')}`,
+      '4:33 with `tls` there is no address to compare the audience of tokens with',
     ],
     [issuer('issuer: "https://u:p@id"'), '3:33 `https://u:p@id` is not an https address'],
     [

@@ -40,7 +40,7 @@ export const LOGIN: Shape = {
         },
         client_secret: {
           shape: text(2_048),
-          doc: 'its secret, if it has one',
+          doc: 'its secret, if it has one; needs `issuer`',
           example: `$\{CLIENT_SECRET}`,
         },
         scopes: {
@@ -51,7 +51,7 @@ export const LOGIN: Shape = {
         },
         issuer: {
           shape: text(2_048),
-          doc: 'which authorisation server, if the server names several',
+          doc: 'which authorisation server, if the server names several or there is a `client_secret`',
           example: 'https://login.example.com',
         },
       },
@@ -78,6 +78,13 @@ export function readLogin(server: LocatedMap, values: ConfigValues): { login?: L
   const [clientId, clientSecret, issuer] = ['client_id', 'client_secret', 'issuer'].map(readString)
   if (clientSecret !== undefined && clientId === undefined)
     wrong(node, 'a `client_secret` is of no use without its `client_id`', 'name both')
+  // Otherwise the server says which authorisation server there is, and so who gets the secret (mix-up).
+  if (clientSecret !== undefined && issuer === undefined)
+    wrong(
+      node,
+      'a `client_secret` needs the `issuer` it is for',
+      'say `issuer: https://…`, the authorisation server that gave it out',
+    )
   return {
     login: {
       per: scalar(map, 'login') === 'principal' ? 'principal' : 'gate',

@@ -43,6 +43,11 @@ export interface Issuer {
   readonly console?: ConsoleClient
 }
 
+/** Whether anybody may sign in to the console with it. */
+export function givesRoles({ roles, admins = [] }: Pick<Issuer, 'roles' | 'admins'>): boolean {
+  return Object.keys(roles).length > 0 || admins.length > 0
+}
+
 /** The gate's OAuth client for sign-in to the console. */
 export interface ConsoleClient {
   readonly clientId: string

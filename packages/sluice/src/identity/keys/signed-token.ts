@@ -27,8 +27,10 @@ export class SignedToken {
   /** Undefined if it was not created here. */
   read(text: string): readonly JsonValue[] | undefined {
     if (!text.startsWith(this.#prefix) || text.length > SEALED_LENGTH_MAX) return undefined
-    const bytes = Buffer.from(text.slice(this.#prefix.length), 'base64url')
-    if (bytes.length <= MAC_BYTES) return undefined
+    const encoded = text.slice(this.#prefix.length)
+    const bytes = Buffer.from(encoded, 'base64url')
+    // One text for each: the same bytes in another spelling would be another one to who counts uses.
+    if (bytes.length <= MAC_BYTES || bytes.toString('base64url') !== encoded) return undefined
     const payload = bytes.subarray(MAC_BYTES)
     if (!timingSafeEqual(bytes.subarray(0, MAC_BYTES), this.#mac(payload))) return undefined
     return JSON.parse(payload.toString()) as JsonValue[]

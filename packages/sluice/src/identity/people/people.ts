@@ -17,7 +17,7 @@ import {
 import { waitText } from '../../core/wait-text.ts'
 import { guardFile } from '../../store/files/faults.ts'
 import { openDatabase } from '../../store/sqlite/open.ts'
-import type { Issuer } from '../callers/issuer.ts'
+import { givesRoles, type Issuer } from '../callers/issuer.ts'
 import { identityFile } from '../identity-file.ts'
 import { createGateToken, ownTokenKind } from '../keys/gate-tokens.ts'
 import { PEOPLE_MAX, PIN_TRIES } from '../limits.ts'
@@ -281,11 +281,7 @@ export function approverCheck(
   people: Pick<People, 'find'>,
   issuers: readonly Pick<Issuer, 'name' | 'roles' | 'admins'>[],
 ): (name: string, atMs: number) => boolean {
-  const elsewhere = new Set(
-    issuers
-      .filter(({ roles, admins = [] }) => Object.keys(roles).length > 0 || admins.length > 0)
-      .map(({ name }) => name),
-  )
+  const elsewhere = new Set(issuers.filter(givesRoles).map(({ name }) => name))
   return (name, atMs) => {
     const [issuer = '', subject] = name.split(':')
     if (subject !== undefined) return elsewhere.has(issuer)

@@ -59,6 +59,11 @@ describe('F7: a head that two readers would read differently is refused', () => 
     [505, head('POST /mcp/a HTTP/2.0', HOST)],
     [505, head('POST /mcp/a HTTP/0.9', HOST)],
     [400, head('POST /mcp/a#b HTTP/1.1', HOST)],
+    [400, head('GET /mcp/../api/people HTTP/1.1', HOST)],
+    [400, head('GET /mcp/%2E./api/people HTTP/1.1', HOST)],
+    [400, head('GET /api/people/.?a HTTP/1.1', HOST)],
+    [400, head('GET /mcp\\..\\api HTTP/1.1', HOST)],
+    [400, head('GET http://127.0.0.1:7433/mcp/../api HTTP/1.1', HOST)],
     [404, head('POST //mcp/a HTTP/1.1', HOST)],
     [404, head('POST http://127.0.0.1:7433//mcp/a HTTP/1.1', HOST)],
     [400, head('POST http://evil.example/mcp/a HTTP/1.1', HOST)],
@@ -74,6 +79,8 @@ describe('F7: a head that two readers would read differently is refused', () => 
     ['/mcp/a', `${POST}\r\n${HOST}\r\nTransfer-Encoding: Chunked\r\n\r\n0\r\n\r\n`],
     ['/mcp/a', head('POST /mcp/a HTTP/1.0', HOST)],
     ['/mcp/a?b=//c', head('POST http://127.0.0.1:7433/mcp/a?b=//c HTTP/1.1', HOST)],
+    ['/a/...?b=/../c', head('GET /a/...?b=/../c HTTP/1.1', HOST)],
+    ['/a/.b/c..', head('GET /a/.b/c.. HTTP/1.1', HOST)],
     ['/', head('GET HTTP://127.0.0.1:7433 HTTP/1.1', HOST)],
   ])('taken as %s: %j', async (target, text) => {
     expect(await look(text)).toBe(target)

@@ -17,6 +17,9 @@ const SINGLE =
   /^(?:host|content-(?:type|length|encoding)|transfer-encoding|authorization|origin|last-event-id|expect|upgrade|traceparent|(?:sec-fetch|mcp)-.*)$/
 const LENGTH = /^(?:0|[1-9]\d*)$/
 const ABSOLUTE = /^(https?):\/\/([^/?#]*)(.*)$/is
+/** A URL parser resolves these segments, a proxy in front may not: `/mcp/../api` is `/mcp` to one and
+ * `/api` to the other. */
+const MOVES = /\\|\/(?:\.|%2e){1,2}(?:\/|$)/i
 
 /** Why the request must not be looked at any further. The connection has to end with it: where the
  * next request begins is what two readers may disagree about. */
@@ -51,6 +54,8 @@ export function targetOf(
   scheme: 'http' | 'https',
 ): { readonly target: string } | RefusedHead {
   if (url.includes('#')) return refusal(400, 'the request target has a fragment')
+  if (MOVES.test(url.split('?', 1)[0] as string))
+    return refusal(400, 'the request target has `.`, `..` or `\\` in its path')
   const whole = ABSOLUTE.exec(url)
   if (whole === null) return url.startsWith('//') ? nothingThere(url) : { target: url }
   const [, written = '', authority = '', rest = ''] = whole
