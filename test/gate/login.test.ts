@@ -10,6 +10,7 @@ import { type GuardedServer, serveGuarded } from '../servers/guarded.ts'
 import { browse } from '../support/browse.ts'
 import { makePerson, PIN, runAtTerminal } from '../support/person.ts'
 import { PlainClient } from '../support/plain-client.ts'
+import { sendRaw } from '../support/raw-http.ts'
 import { endGates, type RunningGate, startGate, until } from '../support/start-gate.ts'
 
 let authorisation: AuthorisationServer
@@ -136,6 +137,9 @@ describe('a server that wants a login', () => {
   test('is not logged in at where a person refuses, another answers (mix-up), or it wants none', async () => {
     const answer = (params: Record<string, string>) => async (open: string) => {
       const asked = new URL(open).searchParams
+      // Finding: a request for what is no URL, as any page can make it, ended the command.
+      const stray = 'GET // HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
+      expect(await sendRaw(asked.get('redirect_uri') ?? '', stray)).toMatch(/^HTTP\/1.1 404 /)
       const all = { state: asked.get('state') ?? '', iss: authorisation.issuer, ...params }
       await fetch(`${asked.get('redirect_uri')}?${new URLSearchParams(all)}`)
     }

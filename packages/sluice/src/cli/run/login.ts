@@ -182,8 +182,9 @@ interface Redirect {
 async function listenForRedirect(port: number): Promise<Redirect> {
   let take: (parameters: URLSearchParams) => boolean = () => false
   const server = createServer((request, response) => {
-    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1')
-    const isTaken = request.method === 'GET' && pathname === PATH && take(searchParams)
+    // Not parsed as a URL: `//` is none, and any page of a browser can ask for it.
+    const [path, query] = (request.url ?? '').split('?', 2)
+    const isTaken = request.method === 'GET' && path === PATH && take(new URLSearchParams(query))
     const message = isTaken ? 'You can close this page and go back to the terminal.' : 'Not found.'
     response
       .writeHead(isTaken ? 200 : 404, {
