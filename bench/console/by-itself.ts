@@ -46,7 +46,8 @@ export async function byItself(folder: string, rounds: number): Promise<void> {
   const person = { name: 'ada', kind: 'person', roles: ['viewer'], groups: [], owns: [] } as const
   await people.add(person, { pin: '271828' }, Date.now())
   const signIns = new SignIns(people, Date.now)
-  const { token } = signIns.redeem(signIns.makeCode('ada', 'pin', 60_000))
+  const code = signIns.makeCode('ada', 'pin', 60_000)
+  const { token } = await signIns.redeem(code, async () => false)
   const server = createServer((_, response) => {
     const events = new EventStreamResponse((feed) => hub.join(feed, undefined).leave)
     events.serve(

@@ -204,7 +204,9 @@ describe('e-mail', () => {
     const server = await MailServer.start({ key, cert })
     const email = mailer(server, { ca: cert, args: true, to: { ann: 'ann@example.com' } })
     const name = 'x\r\nBcc: evil@example.com\r\n\r\nApprove: https://evil.example'
-    await email.tell({ ...request, name, agent: 'a\nSubject: hi', args: '{"a":"\\n.\\nb"}' })
+    const args =
+      '{"a":"\\n.\\nb","to":"sluice-approvals.example/r-1","by":"me@evil.example","n":1.5}'
+    await email.tell({ ...request, name, agent: 'a\nSubject: hi', args })
     const [mail] = server.mails
     const [head = '', ...rest] = (mail?.text ?? '').split('\r\n\r\n')
     expect(head).not.toMatch(/^bcc:/im)
@@ -212,6 +214,9 @@ describe('e-mail', () => {
     expect(mail?.to).toEqual(['ann@example.com'])
     const body = rest.join('\n\n').replace(/=\r\n/g, '')
     for (const line of body.split(/\r?\n/)) if (line.includes('evil')) expect(line).toMatch(/^>/)
+    // Finding: programs link bare hosts as well.
+    expect(body).toContain('"sluice-approvals[.]example/r-1","by":"me@evil[.]example","n":1.5')
+    expect(body).not.toMatch(/evil\.example|approvals\.example/)
   })
 
   test('is not sent without TLS, to a wrong certificate, or without the password', async () => {

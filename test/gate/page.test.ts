@@ -105,7 +105,7 @@ describe('as a web page', () => {
     for (const path of [...paths, '//evil.example/mcp', '/x/../mcp'])
       expect([path, await statusOf(`POST ${path} HTTP/1.1`, 'content-length: 0')]).toEqual([
         path,
-        expect.toSatisfy((status) => [401, 403, 404, 405].includes(status as number)),
+        expect.toSatisfy((status) => [400, 401, 403, 404, 405].includes(status as number)),
       ])
     expect(await send('POST /mcp/knocking HTTP/1.1', 'content-length: 0')).toContain('sluice stdio')
   })

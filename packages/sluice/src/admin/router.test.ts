@@ -50,6 +50,7 @@ beforeAll(async () => {
       nowMs: clock,
       links,
       guestOf: nobody,
+      isOtherUser: async () => false,
       elsewhere: { begin: nobody, finish: nobody },
       provePin: async (name, pin) => {
         await people.prove({ name, pin }, nowMs)

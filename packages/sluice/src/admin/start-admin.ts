@@ -10,6 +10,7 @@ import { toActor } from '../core/person.ts'
 import type { AdminSite } from '../gateway/front/http/site.ts'
 import type { AdminParts } from '../gateway/start/run-admin.ts'
 import type { AccessTokenVerifier } from '../identity/callers/access-token-verifier.ts'
+import { givesRoles } from '../identity/callers/issuer.ts'
 import { ApprovalLinks } from '../identity/keys/approval-links.ts'
 import { Passkeys, type RelyingParty } from '../identity/people/passkeys.ts'
 import { canProve } from '../identity/people/people.ts'
@@ -38,7 +39,7 @@ export function startAdmin(
   const { nowMs } = processClock
   const passkeys = new Passkeys(people)
   const challenges = new Challenges(passkeys, nowMs)
-  const issuers = config.issuers.filter(({ roles }) => Object.keys(roles).length > 0)
+  const issuers = config.issuers.filter(givesRoles)
   const signIns = new SignIns(people, nowMs, issuers)
   const rpOf = (request: IncomingMessage): RelyingParty => relyingParty(parts, request)
   const page = startConsole(parts, agents, nowMs)
@@ -50,6 +51,7 @@ export function startAdmin(
   }
   // Codes, sign-ins and challenges are known to one gate: a load balancer sends the page to it by this parameter.
   const at = config.cluster === undefined ? '' : `?gate=${encodeURIComponent(config.cluster.name)}`
+  const isReachedElsewhere = config.publicUrl !== undefined || config.tls !== undefined
   const signInUrl = (base: string, code: string): string => `${base}/${at}#code=${code}`
   const invite = async (name: string, by: Person): Promise<string> => {
     const base = await consoleUrl(parts)
@@ -80,6 +82,7 @@ export function startAdmin(
         onPage: console !== undefined,
       })),
       elsewhere: new ExternalSignIn({ issuers, tokens, key: parts.key, nowMs }),
+      isOtherUser: ({ socket }) => parts.isOtherUser(socket),
       guestOf: async (jwt, { origin }) =>
         verifyExternalPerson(issuers, await tokens(), jwt, origin),
       record,
@@ -129,7 +132,9 @@ export function startAdmin(
         const person = await prove(request, 'viewer', 'console')
         const base = await consoleUrl(parts)
         await record('console opened', person.name, person)
-        const code = signIns.makeCode(person.name, person.proof, CODE_MS)
+        // Every user of the machine can read the command line of a browser that the command opens.
+        const isOwnUsers = request.open === true && !isReachedElsewhere
+        const code = signIns.makeCode(person.name, person.proof, CODE_MS, isOwnUsers)
         return { url: signInUrl(base, code), name: person.name, seconds: CODE_MS / 1_000 }
       },
     },

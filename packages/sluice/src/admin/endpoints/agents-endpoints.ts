@@ -165,7 +165,8 @@ export function agentsEndpoints(
       summary: 'give an agent something to do; the run goes on after the answer',
       handle: ({ params, body, person }) =>
         own(person, params.id ?? '', async (agents, owner) => {
-          const writer = { kind: 'person' } as const
+          // The holder of a token may be an agent: its text is not what the user said.
+          const writer = { kind: person.proof === 'token' ? 'model' : 'person' } as const
           const prompt = { input: body.input, waitMs: PROMPT_WAIT_MS, writer }
           const { state } = await agents.prompt(owner, params.id ?? '', prompt)
           return { state }

@@ -24,7 +24,7 @@ export const GUEST_FRESH_MS = 5 * 60_000
 export const CODES_MAX = 1_000
 /** How long a passkey challenge is valid: the time to touch a key. */
 export const CHALLENGE_MS = 2 * 60_000
-/** Open passkey challenges, for signing in and for proofs each; the oldest is dropped. */
+/** Open passkey challenges for proofs, and used ones for signing in; the oldest is dropped. */
 export const CHALLENGES_MAX = 1_000
 /** Open passkey challenges of one person; the oldest is dropped. */
 export const CHALLENGES_PER_PERSON_MAX = 16

@@ -9,6 +9,7 @@ import type { Passkeys, RelyingParty } from '../../identity/people/passkeys.ts'
 import { ApiError } from '../http/errors.ts'
 import { CHALLENGE_MS, CHALLENGES_MAX, CHALLENGES_PER_PERSON_MAX } from '../http/limits.ts'
 import { ExpiringMap } from './expiring-map.ts'
+import { SignInChallenges } from './sign-in-challenges.ts'
 
 /** What is going to be asked for; `body` is the very text. */
 export interface SignedAction {
@@ -18,9 +19,8 @@ export interface SignedAction {
 }
 
 interface IssuedChallenge {
-  /** Undefined if anybody may sign in. */
-  readonly person: string | undefined
-  readonly use: 'sign-in' | 'register' | 'action'
+  readonly person: string
+  readonly use: 'register' | 'action'
   /** The hash of the action with its number; empty elsewhere. */
   readonly digest: string
   readonly nonce: string
@@ -29,24 +29,20 @@ interface IssuedChallenge {
 export class Challenges {
   readonly #passkeys: Passkeys
   readonly #nowMs: () => number
-  /** By the challenge itself, as base64url. Those that anyone may ask for stand apart: a flood of them
-   * must not push out what a person is about to sign. */
+  /** By the challenge itself, as base64url. */
   readonly #issued: ExpiringMap<IssuedChallenge>
-  readonly #forAnyone: ExpiringMap<IssuedChallenge>
+  readonly #signIns: SignInChallenges
 
   constructor(passkeys: Passkeys, nowMs: () => number) {
     this.#passkeys = passkeys
     this.#nowMs = nowMs
     this.#issued = new ExpiringMap(CHALLENGES_MAX, nowMs)
-    this.#forAnyone = new ExpiringMap(CHALLENGES_MAX, nowMs)
+    this.#signIns = new SignInChallenges(nowMs)
   }
 
   /** `person`: only this one's keys will do. */
   forSignIn(rp: RelyingParty, person?: string): Promise<object> {
-    const challenge = randomBytes(32)
-    const issued: IssuedChallenge = { person, use: 'sign-in', digest: '', nonce: '' }
-    this.#forAnyone.put(text(challenge), issued, CHALLENGE_MS)
-    return this.#passkeys.assertionOptions(rp, challenge, person)
+    return this.#passkeys.assertionOptions(rp, this.#signIns.make(person), person)
   }
 
   async forRegistration(person: string, rp: RelyingParty): Promise<object> {
@@ -83,8 +79,11 @@ export class Challenges {
 
   /** The name of who signed in. Throws ApiError or Refused. */
   async signIn(assertion: unknown, rp: RelyingParty): Promise<string> {
-    const { challenge, issued: given } = this.#take(assertion, 'sign-in')
+    const challenge = challengeIn(assertion)
+    const given = this.#signIns.read(challenge)
+    if (given === undefined) throw createVoidError()
     const name = await this.#passkeys.verify(rp, assertion, challenge, this.#nowMs())
+    if (!this.#signIns.use(challenge)) throw createVoidError()
     if (given.person === undefined || given.person === name) return name
     throw new ApiError('API_SIGN_IN', `the link is for \`${given.person}\``, 'sign in by yourself')
   }
@@ -119,10 +118,14 @@ export class Challenges {
     use: IssuedChallenge['use'],
   ): { challenge: string; issued: IssuedChallenge } {
     const challenge = challengeIn(answer)
-    const issued = (use === 'sign-in' ? this.#forAnyone : this.#issued).take(challenge)
+    const issued = this.#issued.take(challenge)
     if (issued?.use === use) return { challenge, issued }
-    throw new ApiError('API_PROOF', 'the challenge is used up, too old, or none', 'begin again')
+    throw createVoidError()
   }
+}
+
+function createVoidError(): ApiError {
+  return new ApiError('API_PROOF', 'the challenge is used up, too old, or none', 'begin again')
 }
 
 /** Lengths before the parts: no body can be spelt so as to be another's path. */

@@ -59,7 +59,7 @@ test('groups of the token become roles, until it ends', async () => {
       roles: ['approver'],
       groups: ['ops', 'other'],
       owns: ['corp:ann'],
-      proof: 'oauth',
+      proof: 'token',
     },
     untilMs: (NOW_S + 60) * 1_000,
   })

@@ -29,7 +29,8 @@ export async function verifyExternalPerson(
   // Names of issuers have no colon.
   const issuer = issuers.find(({ name }) => id.startsWith(`${name}:`)) as Issuer
   const person = personOf(issuer, id.slice(issuer.name.length + 1), claims[issuer.groups])
-  return { person, untilMs: Number(claims.exp ?? 0) * 1_000 }
+  // A bearer token may be sent by any program that has it, also an agent. It does not prove that a person is present.
+  return { person: { ...person, proof: 'token' }, untilMs: Number(claims.exp ?? 0) * 1_000 }
 }
 
 /** Throws ApiError where the claim gives no role: which one was looked for, and what was in it. */

@@ -157,6 +157,9 @@ test('an answer is for one tab, one page, once, in time', async () => {
   expect(asked.some(({ path }) => path === '/token')).toBe(false)
   await tried(answer)
   await expect(tried(answer)).rejects.toThrow('was used already')
+  // Finding: the same bytes in another spelling were another state.
+  for (const more of ['=', '!', ' ', '.'])
+    await expect(tried({ ...answer, state: answer.state + more })).rejects.toThrow('no sign-in')
   const late = (await went()).answer
   nowMs += SIGN_IN_THERE_MS
   await expect(tried(late)).rejects.toMatchObject({ code: 'API_SIGN_IN', status: 401 })

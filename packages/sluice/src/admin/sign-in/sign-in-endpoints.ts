@@ -19,7 +19,7 @@ import type {
 import { bearerOf } from '../http/bearer-token.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
-import { GUEST_FRESH_MS } from '../http/limits.ts'
+import { GUEST_FRESH_MS, GUEST_MS } from '../http/limits.ts'
 import type { Challenges } from './challenges.ts'
 import type { ExternalSignIn } from './external-sign-in.ts'
 import type { ActiveSignIn, SignIns } from './sign-ins.ts'
@@ -35,6 +35,8 @@ export interface SignInParts {
   readonly guestOf: (jwt: string, rp: RelyingParty) => Promise<{ person: Person; untilMs: number }>
   readonly issuers: SignInMethods['issuers']
   readonly elsewhere: Pick<ExternalSignIn, 'begin' | 'finish'>
+  /** Whether another user of this machine than the gate's is at the other end. */
+  readonly isOtherUser: (request: IncomingMessage) => Promise<boolean>
   /** A wrong one is recorded. Throws Refused. */
   readonly provePin: (name: string, pin: string) => Promise<void>
   /** Writes an event to the ledger: its name, and its detail. */
@@ -123,7 +125,7 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
         'sign in, by a one-time code, a passkey, or an authorisation server’s answer or token',
       handle: async ({ body, request }): Promise<SignedIn> => {
         const rp = rpOf(request)
-        const { token, as } = await begin(parts, body, rp)
+        const { token, as } = await begin(parts, body, request)
         return { token, me: toCurrentPerson(as, rp) }
       },
     }),
@@ -205,11 +207,13 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
 }
 
 async function begin(
-  { people, signIns, challenges, guestOf, elsewhere, record }: SignInParts,
+  parts: SignInParts,
   { code, assertion, jwt, answer }: z.output<typeof SIGN_IN>,
-  rp: RelyingParty,
+  request: IncomingMessage,
 ): Promise<{ token: string; as: ActiveSignIn }> {
-  if (code !== undefined) return signIns.redeem(code)
+  const { people, signIns, challenges, guestOf, elsewhere, record, nowMs } = parts
+  if (code !== undefined) return signIns.redeem(code, () => parts.isOtherUser(request))
+  const rp = parts.rpOf(request)
   if (isObject(assertion)) {
     const stored = people.find(await challenges.signIn(assertion, rp))
     // Who comes from an authorisation server shows its token first: roles are in there.
@@ -229,7 +233,8 @@ async function begin(
       : await elsewhere.finish(answer as IssuerAnswer, rp.origin)
   // No administrator added this person: the sign-in is recorded.
   await record('signed in', person.name, person)
-  return signIns.begin(person, untilMs)
+  // Whatever a token says of its end: a group that was taken away must not last longer.
+  return signIns.begin(person, Math.min(untilMs, nowMs() + GUEST_MS))
 }
 
 /** A page's token alone adds no key: a stolen token would give permanent access. */
@@ -244,9 +249,17 @@ async function mayAdd(
       throw new ApiError('API_PROOF', 'adding a passkey needs your PIN', 'type it on this page')
     return provePin(person.name, pin)
   }
-  // Invited, or signed in elsewhere just now, and without anything yet.
+  // Invited, or signed in elsewhere just now, and without anything yet. An access token is no sign-in of a
+  // person: an agent that got one would make itself a key, and approve its own calls.
   const isNew = passkeys.list(person.name).length === 0
-  if (isNew && (stored !== undefined || nowMs() - sinceMs < GUEST_FRESH_MS)) return
+  const isFresh = person.proof === 'oauth' && nowMs() - sinceMs < GUEST_FRESH_MS
+  if (isNew && (stored !== undefined || isFresh)) return
+  if (isNew)
+    throw new ApiError(
+      'API_PROOF',
+      'a first passkey is added right after signing in with a browser',
+      'sign in on the page with the authorisation server',
+    )
   throw new ApiError('API_PROOF', 'adding a passkey needs another one', 'prove it at /api/proofs')
 }
 

@@ -17,12 +17,20 @@ export interface ActiveSignIn {
   readonly untilMs: number
 }
 
+interface IssuedCode {
+  readonly name: string
+  readonly basis: string
+  readonly proof: Person['proof']
+  /** Only for a browser of the user who runs the gate. */
+  readonly isOwnUsers: boolean
+}
+
 const AGAIN = 'run `sluice console`, or sign in with a passkey'
 
 export class SignIns {
   readonly #people: People
   readonly #nowMs: () => number
-  readonly #codes: ExpiringMap<{ name: string; basis: string; proof: Person['proof'] }>
+  readonly #codes: ExpiringMap<IssuedCode>
   readonly #issuers: string
   readonly #sessions: StoredSignIns
 
@@ -36,14 +44,25 @@ export class SignIns {
   }
 
   /** For somebody who has just shown who they are, or was invited by somebody who has. */
-  makeCode(name: string, proof: Person['proof'], forMs: number): string {
+  makeCode(name: string, proof: Person['proof'], forMs: number, isOwnUsers = false): string {
     const code = createGateToken('code')
-    this.#codes.put(toKey(code), { name, basis: this.#basis(name, null), proof }, forMs)
+    const basis = this.#basis(name, null)
+    this.#codes.put(toKey(code), { name, basis, proof, isOwnUsers }, forMs)
     return code
   }
 
   /** Once only. Throws ApiError. */
-  redeem(code: string): { readonly token: string; readonly as: ActiveSignIn } {
+  async redeem(
+    code: string,
+    isOtherUser: () => Promise<boolean>,
+  ): Promise<{ readonly token: string; readonly as: ActiveSignIn }> {
+    // Not used up by a stranger, either.
+    if (this.#codes.get(toKey(code))?.isOwnUsers === true && (await isOtherUser()))
+      throw new ApiError(
+        'API_SIGN_IN',
+        'the code is for a browser of the user who runs the gate',
+        'run `sluice console --no-open`, and open what it prints',
+      )
     const issued = this.#codes.take(toKey(code))
     const person = issued && this.#people.find(issued.name)
     if (

@@ -159,9 +159,9 @@ function composeMailText({ facts, args, rest, links, otherwise }: ApprovalMessag
   return [
     'An agent wants to do what a person has to approve:',
     '',
-    ...facts.map(({ name, value }) => `> ${name}: ${value}`),
-    ...(args === undefined ? [] : [`> Arguments: ${args}`]),
-    ...(rest === undefined ? [] : [`> Sent besides the arguments: ${rest}`]),
+    ...facts.map(({ name, value }) => `> ${name}: ${withoutHosts(value)}`),
+    ...(args === undefined ? [] : [`> Arguments: ${withoutHosts(args)}`]),
+    ...(rest === undefined ? [] : [`> Sent besides the arguments: ${withoutHosts(rest)}`]),
     '',
     ...(link === undefined
       ? []
@@ -171,6 +171,11 @@ function composeMailText({ facts, args, rest, links, otherwise }: ApprovalMessag
     'Opening the link decides nothing. If you did not expect this, deny it.',
     '',
   ].join('\n')
+}
+
+/** Mail programs make a link of a bare host name, too: `evil.example/approve` becomes `evil[.]example/approve`. */
+function withoutHosts(text: string): string {
+  return text.replace(/(?<=[\p{L}\p{N}_-])[.\u3002\uff0e\uff61](?=\p{L})/gu, '[.]')
 }
 
 function late(ms: number): Promise<void> {

@@ -38,13 +38,14 @@ export function addConsole(parent: Command, answer: SetExitCode): void {
       const { data } = findData(options, { mayBeMissing: true })
       if ((await askGate(data, { do: 'people' })) === undefined) await start(data, options, output)
       const proof = await provePerson(data, options)
-      const response = await askGate(data, { do: 'console', proof })
+      const open = options.open && !output.json && hasBrowser()
+      const response = await askGate(data, { do: 'console', proof, open })
       if (response === undefined)
         throw new CliError('CLI_GATE', 'the gate is gone', 'start it again')
       const { url, name, seconds } = response
       output.value({ url, name, seconds })
       output.line(`the console for ${name}, once and within ${seconds} s:\n\n  ${url}\n`)
-      if (options.open && !output.json) openBrowser(String(url))
+      if (open) openBrowser(String(url))
       answer(0)
     })
 }
@@ -57,17 +58,20 @@ async function start(data: string, options: Options, output: Output): Promise<vo
   ;(await startGate(data, file)).destroy()
 }
 
-/** If there is one. Other programs of this user can read the command line of a browser: the code in
- * it works once, and what it opens decides nothing without a passkey. */
+function hasBrowser(): boolean {
+  const { DISPLAY, WAYLAND_DISPLAY } = process.env
+  return process.platform !== 'linux' || DISPLAY !== undefined || WAYLAND_DISPLAY !== undefined
+}
+
+/** All programs of the machine can read the command line of a browser: the code in it works once, on
+ * Linux for this user's programs only, and what it opens decides nothing without a passkey. */
 function openBrowser(url: string): void {
-  const isGraphical = process.env.DISPLAY !== undefined || process.env.WAYLAND_DISPLAY !== undefined
   const [command, ...args] =
     process.platform === 'darwin'
       ? ['open']
       : process.platform === 'win32'
         ? ['cmd', '/c', 'start', '']
         : ['xdg-open']
-  if (process.platform === 'linux' && !isGraphical) return
   const browser = spawn(command as string, [...args, url], { stdio: 'ignore', detached: true })
   browser.once('error', () => {})
   browser.unref()

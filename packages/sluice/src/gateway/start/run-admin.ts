@@ -1,6 +1,7 @@
 // The admin API and the console, as far as the gate knows them: what serves them is handed in by the
 // composition root, gets the parts of the running gate, and answers every request that is not MCP.
 
+import type { Socket } from 'node:net'
 import type { ApprovalService } from '../../core/approval.ts'
 import type { Authenticator } from '../../identity/callers/authenticator.ts'
 import type { Grants } from '../../identity/callers/grants.ts'
@@ -66,6 +67,8 @@ export interface AdminParts {
     word: string,
     request: Parameters<CommandHandler>[0],
   ) => ReturnType<CommandHandler>
+  /** Whether another user than the gate's is at the other end of a connection over loopback. */
+  readonly isOtherUser: (socket: Socket) => Promise<boolean>
   /** Looks at the policy files at once. */
   readonly reload: () => void
   /** Where clients reach the gate; empty until it serves. */

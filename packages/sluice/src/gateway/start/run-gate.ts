@@ -325,6 +325,7 @@ export async function runGate(
       alerts,
       alertRows,
       verification,
+      isOtherUser: (socket) => peers.isOtherUser(socket),
       reload,
       url: () => url,
       control: run,
