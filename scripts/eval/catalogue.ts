@@ -1,7 +1,7 @@
 // `npm run eval -- catalogue --data FILE --packages FILE [--misses] [--write]`: learns weights and
 // network from the labels and scores them with servers left out. `--data` are the definitions of
 // published servers, `--packages` those of all other labelled servers, as their packages list them;
-// those of actions.tsv teach nothing. `--write` puts the numbers into packages/sluice/src/catalogue.
+// those of actions.tsv and recent.tsv teach nothing. `--write` puts the numbers into packages/sluice/src/catalogue.
 
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { assessTool } from '../../packages/sluice/src/catalogue/classify/classify.ts'
@@ -34,7 +34,7 @@ import { readWritten, WRITTEN_SHARE } from './catalogue/written.ts'
 /** Labels of servers whose packages were installed or collected; all of them teach. */
 const TAUGHT = ['collected', 'packages', 'unseen', 'money', 'fresh', 'deals']
 /** Labels that teach nothing: what to expect of a server that nobody here has seen. */
-const UNSEEN = 'actions'
+const UNSEEN: readonly string[] = ['actions', 'recent']
 
 export function run(options: RunOptions): number {
   const { data, packages } = options
@@ -48,7 +48,7 @@ export function run(options: RunOptions): number {
   const installed = readTools(packages)
   const sets = new Map([
     ['published', readLabels(tools)],
-    ...[...TAUGHT, UNSEEN].map(
+    ...[...TAUGHT, ...UNSEEN].map(
       (name) => [name, readLabels(installed, `${name}.tsv`)] as [string, Labelled[]],
     ),
   ])
@@ -109,7 +109,7 @@ function printResult(result: Record<string, unknown>, json: boolean): void {
 }
 
 function listTaught(sets: ReadonlyMap<string, readonly Labelled[]>): Labelled[] {
-  return [...sets].flatMap(([name, labels]) => (name === UNSEEN ? [] : labels))
+  return [...sets].flatMap(([name, labels]) => (UNSEEN.includes(name) ? [] : labels))
 }
 
 interface Synthetic {

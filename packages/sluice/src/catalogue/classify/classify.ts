@@ -227,7 +227,11 @@ const WHOLE_VERB = 0.99
 /** `Find a shop. Sets the shop of later orders.`, `action: list | clear`: what reads has a side effect. */
 function actsAsWell(amounts: ReadonlyMap<string, number>): boolean {
   for (const feature of amounts.keys()) if (isSideEffect(feature)) return true
-  return false
+  return (
+    amounts.has('says:changes data') &&
+    !amounts.has('says:only reads') &&
+    !READS_BY_NAME.some((feature) => amounts.has(feature))
+  )
 }
 
 const SIDE_EFFECT =

@@ -35,6 +35,15 @@ Destructive | cooking | update_ingredients | Updates the ingredients; ingredient
 Destructive | directory | logout-user | Logout all sessions of a user | user_id
 Execute | hosting | cancel-deploy | Cancel a deploy | id
 Execute | магазин | graphql_request | Выполняет произвольный запрос | query
+Execute | warehouse-db | query | Query the database | sql
+Execute | warehouse-db | query | SQL query | query
+Execute | people-graph | find | Query the graph with Cypher | query
+Execute | headless | query_graphql | Query a GraphQL endpoint with a query and variables | query,variables
+Write | media | extract_sound | Extract the sound of a film | input_file,output_file
+Write | media | render_scene | Render a scene | scene,targetPath
+Read | hosting | site-services-reader | Select and run one of these read operations (read-only): get-site, get-sites | selectSchema
+Read | warehouse-db | query_tool | Safely execute a read-only SQL query and return the rows | statement,params
+Read | warehouse-db | query | 読み取り専用のSQLクエリを実行します。 | sql
 Read | магазин | get_customer | Возвращает клиента: имя, email, теги и последние заказы | id
 Read | retail | list_stores | All warehouses/stores (codes, names, types) |
 Read | payrolls | list-employee-leave | List all leave records of an employee | employee_id
@@ -187,6 +196,13 @@ describe('what is easily confused', () => {
     ['rank_candidates', 'Rank candidates and move them to the next stage', 'job'],
     ['get_upload_url', 'Get a signed URL for an upload', 'name'],
     ['analyze_repository', 'Analyze a repository. Results are stored in the database.', 'url'],
+    ['check_mail', 'Checks mail and moves what is spam into the junk folder', 'account'],
+    ['find_slot', 'Finds a free slot and holds it for ten minutes', 'duration'],
+    ['check_build', 'Checks the build, starting one if there is none', 'branch'],
+    ['show_note', 'Shows a note once. The note is destroyed.', 'id'],
+    ['search_people', 'Search people. Results are logged to the timeline.', 'query'],
+    ['explain', 'Explains a statement by running it', 'sql'],
+    ['query_alias', 'Alias of another tool. This tool can read AND modify data.', 'query'],
   ])('%s is no known Read', (name, description, args) => {
     const { category, unknown } = classify(tool(name, description, args))
     expect(category !== 'Read' || unknown).toBe(true)

@@ -118,6 +118,8 @@ const WHOLE: Readonly<Record<string, string>> = {
   'arg:file': 'takes the name of a file',
   'arg:rehearsal': 'offers a rehearsal, so the call has effects',
   'arg:saves': 'takes a place to save to',
+  'arg:output': 'takes a file to write to',
+  'arg:variables': 'takes variables for a query',
   'arg:screen': 'takes a place on a screen',
   'arg:method': 'takes an HTTP method',
 }

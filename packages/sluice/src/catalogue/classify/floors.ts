@@ -23,6 +23,7 @@ export function floorOf(
   // `get_advice` with the name of an act among its options only looks, if name and text say so.
   const looks =
     features.has('name:look') && features.has('text:look') && !features.has('name=download')
+  if (features.has(ANY_QUERY)) lift('Execute', ANY_QUERY)
   for (const feature of features.keys()) {
     const found = liftOf(feature)
     if (found === NO_LIFT) continue
@@ -32,9 +33,10 @@ export function floorOf(
       continue
     }
     const undone = value === 'Destructive' && features.has('may be undone')
+    const denied = value === 'Execute' && features.has('says:only reads')
     const beside = looks && (zone !== 'acts' || (value === 'Write' && !hasTwoActs(features)))
-    if (value !== 'Financial' && !undone && !beside && (zone !== 'mode' || value === 'Destructive'))
-      lift(value as Category, feature)
+    if (value === 'Financial' || undone || denied || beside) continue
+    if (zone !== 'mode' || value === 'Destructive') lift(value as Category, feature)
   }
   if (
     !features.has('name:destroy') &&
@@ -56,6 +58,9 @@ function hasTwoActs(features: { keys(): Iterable<string> }): boolean {
   for (const feature of features.keys()) if (feature.startsWith('name.and:')) return true
   return false
 }
+
+/** A query in a language in which a query may write. */
+const ANY_QUERY = 'runs any query'
 
 const NO_LIFT = { zone: '', value: '' }
 const liftOf = memoFeature((feature) => {

@@ -39,6 +39,11 @@ export const OVER_READS: readonly Rule[] = [
     with: /^arg:file$/,
   },
   {
+    feature: 'writes out what it reads',
+    act: /^(?:name|text):(?:look|judge|render)$/,
+    with: /^arg:output$/,
+  },
+  {
     feature: 'may act on what it reads',
     act: /^(?:name|text):(?:look|judge|render)$|^name:answer$/,
     with: /^arg:acts$/,
@@ -71,6 +76,20 @@ export const OVER_READS: readonly Rule[] = [
     act: /^(?:name|text)=(?:run|execute)$/,
     with: /\+database\./,
     and: /^arg:(?:query|sql)$/,
+    without: /^says:only reads$|^name=read$|\+kept\./,
+  },
+  // What writes is a query too in these languages; with variables it is one of GraphQL.
+  {
+    feature: 'runs any query',
+    act: /^(?:name|text)=(?:query|search|select)$/,
+    with: /^(?:arg:variables|says:query language)$/,
+    and: /^arg:query$/,
+    without: /^says:only reads$|^name=read$|\+kept\./,
+  },
+  {
+    feature: 'runs any query',
+    act: /^(?:name|text)=(?:query|search|select)$/,
+    with: /^arg:sql$/,
     without: /^says:only reads$|^name=read$|\+kept\./,
   },
   {

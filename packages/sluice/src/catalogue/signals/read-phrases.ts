@@ -77,16 +77,16 @@ const PHRASES: readonly (readonly [string, string, RegExp])[] = [
   ['says:payment link', 'payment_link', /\bpayment links?\b/g],
   [
     'says:acts on it',
-    'marked stored_in saved_ deleted created_if sent_to upload',
-    /(?:^|[.;] |\n)(?:the |its |all |each )?[\w -]{2,30}? (?:is|are|will be|gets) (?:then |also |automatically )?(?:marked|stored in|saved (?:to|in)|deleted|sent to|created if)\b|\b(?:pre-?)?signed (?:url|link)s? (?:for|to) (?:an? |the )?(?:file )?upload|\bupload (?:url|link)\b/g,
+    'marked stored_in saved_ deleted destroyed logged_ expires created_if sent_to upload moves_ holds_ keeps_ locks_ reserves_ assigns_ starting_ creating_ adding_ by_running by_executing by_restarting by_reconnecting',
+    /(?:^|[.;] |\n)(?:the |its |all |each )?[\w -]{2,30}? (?:is|are|will be|gets) (?:then |also |automatically )?(?:marked|stored in|saved (?:to|in)|deleted|destroyed|logged (?:to|in)|sent to|created if)\b|; the old \w+ expires\b|\band (?:then )?(?:moves|holds|keeps|locks|reserves|assigns) (?:it|them|what|the|each|those|its|your)\b|, (?:starting|creating|adding) (?:one|it|them|a|an|the)\b|\bby (?:running|executing|restarting) (?:it|them)\b|\bby reconnecting\b|\b(?:pre-?)?signed (?:url|link)s? (?:for|to) (?:an? |the )?(?:file )?upload|\bupload (?:url|link)\b/g,
   ],
   ['says:puts it up for sale', 'for_sale', /\b(?:list|put)s? [^.\n]{1,60}? for sale\b/g],
   ['says:to the trash', 'trash bin', /\bto (?:the |mcp )?(?:trash|recycle bin|bin)\b/g],
   ['says:from the trash', 'trash bin', /\bfrom (?:the )?(?:trash|recycle bin|bin)\b/g],
   [
     'says:only reads',
-    'read- read_o read_c read_s does_not doesn without no_side informational select_ mutation answers_only modif nothing_is altered rejected',
-    /(?<!not |n't )\bread[- ]only\b|does(?: not|n['’]t) (?:modify|change|write|alter|execute)|without (?:modifying|changing|executing)|\bno side[- ]effects|\binformational only|\bselect (?:quer(?:y|ies)|statements?)\b|\bread (?:cypher|sql) quer|\bmutations? (?:is|are) (?:refused|rejected|not allowed)|\banswers only\b|\bcannot modify\b|\bnothing is (?:stored|saved|changed|sent|executed)|\bnot (?:altered|modified)\b|\bwithout (?:creating|applying|saving|storing)\b|\b(?:are|is) rejected by the server/g,
+    'read- read_o read_c read_s only_read does_not doesn without no_side informational select_ mutation answers_only modif nothing_is nothing_runs altered rejected lectura lecture leitura nur 専用 只读 唯讀 전용 чтени',
+    /(?<!not |n't )\bread[- ]only\b|does(?: not|n['’]t) (?:modify|change|write|alter|execute)|without (?:modifying|changing|executing)|\bno side[- ]effects|\binformational only|\bselect (?:quer(?:y|ies)|statements?)\b|\bread (?:cypher|sql) quer|\bmutations? (?:is|are) (?:refused|rejected|not allowed)|\banswers only\b|\bcannot modify\b|\bnothing is (?:stored|saved|changed|sent|executed)|\bnot (?:altered|modified)\b|\bwithout (?:creating|applying|saving|storing)\b|\b(?:are|is) rejected by the server|\b(?:can|may) only read\b|\bonly reads? (?:data|from)\b|\bnothing runs\b|\b(?:solo lectura|lecture seule|somente leitura|nur[- ]lese)|読み取り専用|只读|唯讀|읽기 전용|только (?:для )?чтени/g,
   ],
   [
     'says:shares it',
@@ -122,6 +122,11 @@ const PHRASES: readonly (readonly [string, string, RegExp])[] = [
     'says:changes data',
     'modif mutat write_op',
     /\bmodif(?:y|ies) (?:data|existing|the)\b|\bmutat(?:e|es|ion|ions)\b(?! (?:is|are) (?:refused|rejected|not))|\bwrite operations?\b|\bdata modification\b/g,
+  ],
+  [
+    'says:query language',
+    'sql_ cypher sparql gremlin surrealql graphql flux_',
+    /\b(?:sql|cypher|sparql|gremlin|surrealql|graphql|flux) (?:quer(?:y|ies)|statements?|commands?|endpoint)\b|\bquer(?:y|ies|ying)\b[^.\n]{0,30}? (?:in|with|using) (?:sql|cypher|sparql|gremlin|surrealql|graphql|flux)\b/g,
   ],
   [
     'says:runs anything',

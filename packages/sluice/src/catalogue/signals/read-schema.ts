@@ -82,6 +82,11 @@ const ARGUMENTS: readonly (readonly [string, RegExp])[] = [
     /^(?:save_?path|save_?to\w*|output_?(?:path|directory|folder)|out_?path|output_?file|output_?dir(?:_?path)?|target_?(?:dir|path)|downloads?_?dir|destination(?:_?path)?|local_?path|download_?path|dest)$/i,
   ],
   [
+    'arg:output',
+    /^(?:save|write)_?to\w*$|^(?:save|download|export)_?(?:path|dir)$|^downloads_?dir$|^(?:out|output|dest|destination|target|result)_?(?:path|file|dir|directory|folder)(?:_?(?:name|path))?$/i,
+  ],
+  ['arg:variables', /^(?:query_?)?variables$/i],
+  [
     'arg:screen',
     /^(?:selector|element|ref|uid|x|y|delta_?x|delta_?y|coordinates?|key|keys|button)$/i,
   ],
