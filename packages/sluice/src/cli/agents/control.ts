@@ -3,6 +3,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
+import { escapeUnseenJson } from '../../core/visible-text.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, printable } from '../../terminal/output.ts'
@@ -216,7 +217,7 @@ export function addAgentsExport(parent: Command, answer: SetExitCode): void {
           )
         const written =
           bundle === undefined
-            ? Buffer.from(`${JSON.stringify(exported, null, 2)}\n`)
+            ? Buffer.from(`${escapeUnseenJson(JSON.stringify(exported, null, 2))}\n`)
             : Buffer.from(bundle, 'base64')
         if (options.out === undefined) process.stdout.write(written)
         else writeFileSync(options.out, written, { mode: 0o600 })

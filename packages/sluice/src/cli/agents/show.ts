@@ -2,6 +2,7 @@
 // same as the MCP tools answer.
 
 import type { Command } from 'commander'
+import { visibleLines } from '../../core/visible-text.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, printable } from '../../terminal/output.ts'
 import {
@@ -97,9 +98,8 @@ export function addAgentsFiles(parent: Command, answer: SetExitCode): void {
         const { files, fileCount } = await agents.call<FilesView>('wasm_agent_files', question)
         output.value({ files, fileCount })
         const [file] = files
-        // The bytes as they are: a file may go into a pipe.
         if (path !== undefined && file !== undefined && !output.json)
-          process.stdout.write(file.content ?? Buffer.from(file.contentBase64 ?? '', 'base64'))
+          writeContent(file.content ?? Buffer.from(file.contentBase64 ?? '', 'base64'))
         else
           for (const each of files)
             output.line(
@@ -108,4 +108,10 @@ export function addAgentsFiles(parent: Command, answer: SetExitCode): void {
       })
       answer(0)
     })
+}
+
+/** The bytes as they are, for a pipe or a file. On a terminal, what a model wrote must not control it. */
+function writeContent(content: string | Buffer): void {
+  if (!process.stdout.isTTY) process.stdout.write(content)
+  else process.stdout.write(visibleLines(content.toString()).replace(/\r(?!\n)/g, '\\u{d}'))
 }
