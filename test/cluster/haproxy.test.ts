@@ -32,6 +32,7 @@ test('the configuration of deploy/ is one', () => {
     SLUICE_STORE: 'postgres://sluice@db/sluice',
     SLUICE_GATE: 'gate-1',
     SLUICE_CLUSTER_KEY: CLUSTER_KEY,
+    SLUICE_PUBLIC_URL: 'http://localhost:7433',
   }
   const { config, problems } = readConfig({ file, text: readFileSync(file, 'utf8') }, environment)
   expect(problems).toEqual([])
@@ -62,7 +63,8 @@ test('kubernetes.yaml reaches its gates through haproxy.cfg, by the names that t
   )
   expect(services.map((one) => one.spec.clusterIP)).toEqual(['None'])
   const text = find('ConfigMap', 'sluice').data['sluice.yaml']
-  expect(text).toBe(read('sluice.yaml'))
+  const ours = read('sluice.yaml').replace(/\$\{SLUICE_PUBLIC_URL\}/, 'https://gate.example.com')
+  expect(text).toBe(ours)
 })
 
 const isHere = haproxy !== undefined && postgres !== undefined
