@@ -347,6 +347,9 @@ describe('signed', () => {
       code: 0,
       text: expect.stringContaining('signed up to record 21'),
     })
+    // The same checkpoints from another place are not more of them.
+    const twice = await sluice('verify', '--data', signed, '--checkpoint', checkpoints())
+    expect(twice.text).toBe(text)
     renameSync(checkpoints(), path('moved.jsonl'))
     const without = await sluice('verify', '--data', signed)
     expect(without).toMatchObject({ code: 1, text: expect.stringContaining('are missing') })

@@ -221,12 +221,13 @@ function writeTests(
     }
     output.line(`wrote ${printable(file)}`)
   }
-  output.line(
-    output.paint(
-      'dim',
-      `run them: \`sluice policy test ${printable(join(folder, `${server}.cases.yaml`))} --policy ${printable(policy)}\``,
-    ),
-  )
+  const file = (part: string) => printable(join(folder, `${server}.${part}.yaml`))
+  const by = `--policy ${printable(policy)}`
+  for (const line of [
+    `run them: \`sluice policy test ${file('cases')} ${by}\``,
+    `\`sluice tools export --out tools.json\`, then \`sluice policy prove ${file('properties')} ${by} --tools tools.json\``,
+  ])
+    output.line(output.paint('dim', line))
 }
 
 interface PackDifferences {

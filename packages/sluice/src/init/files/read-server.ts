@@ -264,5 +264,5 @@ function fill(inside: string, { bare, editor }: Spelling, around: VariableScope)
 
 function variable(name: string, { environment }: VariableScope): TextPart {
   if (/^[A-Za-z_]\w*$/.test(name) && environment[name]) return { variable: name }
-  throw new NotMovableError(`the environment has no \`${name}\``)
+  throw new NotMovableError(`the environment has no \`${name}\`: set it and run init again`)
 }

@@ -208,7 +208,7 @@ test('a sample of every client: what can be moved, what stays and why', async ()
     ),
   )
   expect(stays).toEqual({
-    unset: 'the environment has no `UNSET`',
+    unset: 'the environment has no `UNSET`: set it and run init again',
     stream: 'it speaks the old SSE transport',
     file: 'it takes its variables from a file (`envFile`)',
     ask: 'it asks you for `key` when it starts',

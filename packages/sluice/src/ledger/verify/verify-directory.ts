@@ -39,7 +39,8 @@ export function verifyDirectory(
       return {
         ...result,
         problems: [...bad, ...result.problems],
-        checkpoints: checkpoints.length,
+        // The same one may lie beside the ledger and in another place.
+        checkpoints: new Set(checkpoints.map(({ checkpoint }) => checkpoint.signature)).size,
       }
     } finally {
       ledger.close()
