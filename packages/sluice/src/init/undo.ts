@@ -20,7 +20,9 @@ export async function undoInit(record: string, isDry: boolean, output: Output): 
     )
   if (isDry) return showUndo(moved, output)
   const undone = await undoMoves(record)
-  output.value({ undone: undone.map(({ moved: one, fate }) => ({ ...toEntryName(one), fate })) })
+  output.value({
+    undone: undone.map(({ moved: one, ...rest }) => ({ ...toEntryName(one), ...rest })),
+  })
   for (const one of undone) output.line(formatUndo(one, output))
   const left = undone.filter(isOpen).length
   output.line(
@@ -56,8 +58,10 @@ function toEntryName({ client, file, path, server }: MovedEntry) {
   return { client, file, name: path.at(-1), server }
 }
 
-function formatUndo({ moved, fate }: UndoneMove, output: Output): string {
+function formatUndo({ moved, fate, because }: UndoneMove, output: Output): string {
   const style = fate === 'restored' || fate === 'as it was' ? 'green' : 'yellow'
   const name = printable(moved.path.at(-1) ?? '')
-  return `${output.paint(style, fate)}  ${CLIENTS[moved.client]}: ${name}  ${output.paint('dim', printable(moved.file))}`
+  const where = output.paint('dim', printable(moved.file))
+  const why = because === undefined ? '' : `: ${printable(because)}`
+  return `${output.paint(style, fate)}  ${CLIENTS[moved.client]}: ${name}  ${where}${why}`
 }

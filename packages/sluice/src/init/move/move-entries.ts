@@ -8,6 +8,7 @@ import { cloneJson } from '@sluice/policy/core/json'
 import { changeFile, readClientFile } from '../files/change-file.ts'
 import { type ClientFile, isTransport, transportOf } from '../files/client.ts'
 import { documentValue, entryAt, restoreEntry, rewriteEntry } from '../files/entries.ts'
+import { ClientError } from '../files/errors.ts'
 import { SETTLE_MS, SETTLE_ROUNDS_MAX } from '../files/limits.ts'
 import { type MovedEntry, readMoved, sameEntry, writeMoved } from './move-log.ts'
 
@@ -90,10 +91,14 @@ export type UndoOutcome =
   | 'changed since'
   /** The client's whole file is not there: it may come back. */
   | 'no file'
+  /** The client's file cannot be read or written. */
+  | 'left'
 
 export interface UndoneMove {
   readonly moved: MovedEntry
   readonly fate: UndoOutcome
+  /** Why it was left. */
+  readonly because?: string
 }
 
 /** The file with one entry taken back, and what became of it. */
@@ -125,27 +130,11 @@ export async function undoMoves(record: string): Promise<readonly UndoneMove[]> 
   for (const file of new Set(all.map((one) => one.file))) {
     // Last moved, first taken back: the bytes around an entry are those of its time.
     const own = all.filter((one) => one.file === file).reverse()
-    const text = await readClientFile(
-      file,
-      (contents) => void documentValue(contents, own[0] as MovedEntry),
-    )
-    if (text === undefined) {
-      undone.push(...own.map((moved) => ({ moved, fate: 'no file' as const })))
-      continue
-    }
-    let fates: UndoneMove[] = []
-    await untilSettled(file, (contents) => {
-      const again = fates
-      fates = []
-      let after = contents
-      for (const moved of own) {
-        const { text: next, fate } = undoOne(after, moved)
-        after = next
-        // What the round before restored is as it was now.
-        const was = again.find((one) => one.moved === moved && one.fate === 'restored')
-        fates.push(was !== undefined && fate === 'as it was' ? was : { moved, fate })
-      }
-      return after === contents ? undefined : after
+    const fates = await undoFile(file, own).catch((error: Error): UndoneMove[] => {
+      // The other clients get theirs back all the same.
+      if (!(error instanceof ClientError)) throw error
+      const because = `${error.message}; ${error.help}`
+      return own.map((moved) => ({ moved, fate: 'left', because }))
     })
     undone.push(...fates)
   }
@@ -154,7 +143,30 @@ export async function undoMoves(record: string): Promise<readonly UndoneMove[]> 
   return undone
 }
 
+async function undoFile(file: string, own: readonly MovedEntry[]): Promise<UndoneMove[]> {
+  const text = await readClientFile(
+    file,
+    (contents) => void documentValue(contents, own[0] as MovedEntry),
+  )
+  if (text === undefined) return own.map((moved) => ({ moved, fate: 'no file' }))
+  let fates: UndoneMove[] = []
+  await untilSettled(file, (contents) => {
+    const again = fates
+    fates = []
+    let after = contents
+    for (const moved of own) {
+      const { text: next, fate } = undoOne(after, moved)
+      after = next
+      // What the round before restored is as it was now.
+      const was = again.find((one) => one.moved === moved && one.fate === 'restored')
+      fates.push(was !== undefined && fate === 'as it was' ? was : { moved, fate })
+    }
+    return after === contents ? undefined : after
+  })
+  return fates
+}
+
 /** Not taken back, and not forgotten. */
 export function isOpen({ fate }: UndoneMove): boolean {
-  return fate === 'changed since' || fate === 'no file'
+  return fate === 'changed since' || fate === 'no file' || fate === 'left'
 }

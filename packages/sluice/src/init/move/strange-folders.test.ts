@@ -96,3 +96,32 @@ test('a client that is no client but a name of every object is none', () => {
   writeFileSync(record, JSON.stringify({ version: 1, moved }), { mode: 0o600 })
   expect(() => readMoved(record)).toThrow(/damaged/)
 })
+
+test('a file that cannot be read is left, and the other clients get theirs back', async () => {
+  const folder = scratchDirectory()
+  const record = join(folder, 'sluice.moved.json')
+  const now = { command: 'sluice', args: ['stdio', '--server', 'memory'] }
+  const was = { command: 'npx', args: ['memory'] }
+  const entries = ['broken.json', 'good.json'].map((name) => ({
+    client: 'cursor' as const,
+    file: join(folder, name),
+    format: 'json' as const,
+    path: ['mcpServers', 'memory'],
+    server: 'memory',
+    before: '',
+    after: '',
+    was,
+    now,
+  }))
+  writeFileSync(join(folder, 'broken.json'), '{ "mcpServers": ')
+  writeFileSync(join(folder, 'good.json'), JSON.stringify({ mcpServers: { memory: now } }))
+  writeMoved(record, entries)
+  const undone = await undoMoves(record)
+  expect(undone.map(({ fate }) => fate)).toEqual(['left', 'restored'])
+  expect(undone[0]?.because).toContain('broken.json')
+  expect(JSON.parse(readFileSync(join(folder, 'good.json'), 'utf8'))).toEqual({
+    mcpServers: { memory: was },
+  })
+  // What was left is not forgotten.
+  expect(readMoved(record).map(({ file }) => file)).toEqual([join(folder, 'broken.json')])
+})
