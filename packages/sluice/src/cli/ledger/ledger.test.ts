@@ -343,11 +343,8 @@ describe('signed', () => {
 
   test('verify says how far, and that checkpoints are missing', async () => {
     const { code, text } = await sluice('verify', '--data', signed)
-    expect({ code, text }).toMatchObject({
-      code: 0,
-      text: expect.stringContaining('signed up to record 21'),
-    })
-    // The same checkpoints from another place are not more of them.
+    expect(code).toBe(0)
+    expect(text).toContain('signed up to record 21')
     const twice = await sluice('verify', '--data', signed, '--checkpoint', checkpoints())
     expect(twice.text).toBe(text)
     renameSync(checkpoints(), path('moved.jsonl'))
