@@ -159,6 +159,8 @@ test(
       await told(tools.agents.wasm_agent_resume({ agentId: child })),
       await told(tools.agents.wasm_agent_create({ model: 'script:none', tools: ['office/send_mail'] })),
       await told(tools.agents.wasm_agent_import({ bundle: exported, tools: ['office/send_mail'] })),
+      await told(tools.agents.wasm_agent_resume({ ...me, limits: { noProgress: null } })),
+      await told(tools.agents.wasm_agent_resume({ ...me, limits: { contextTokens: 1e9 } })),
     ]`,
     )
     expect(result[0]).toMatch(/`maxTurns` of its family is 10, 1000 was asked for/)
@@ -166,6 +168,8 @@ test(
     expect(result[2]).toMatch(/only its owner resumes it/)
     expect(result[3]).toMatch(/TOOL_UNKNOWN|gives no tool/)
     expect(result[4]).toMatch(/TOOL_UNKNOWN|gives no tool/)
+    expect(result[5]).toMatch(/`noProgress` of its family is 3/)
+    expect(result[6]).toMatch(/`contextTokens` of its family is 120000/)
   },
 )
 

@@ -200,7 +200,7 @@ export function checkResumeFromInside(
   }
   for (const [name, value] of Object.entries(limits)) {
     const most = family[name as keyof Limits]
-    if (typeof most !== 'number' || NO_BUDGETS.has(name)) continue
+    if (typeof most !== 'number') continue
     if (value === null || (value as number) > most)
       throw new AgentError(
         'AGENT_LIMIT',
@@ -208,9 +208,6 @@ export function checkResumeFromInside(
       )
   }
 }
-
-/** What bounds no use of anything. */
-const NO_BUDGETS: ReadonlySet<string> = new Set(['noProgress', 'contextTokens'])
 
 export function toFiles(files: CreateArguments['files']): LooseFile[] {
   return Object.entries(files ?? {}).map(([path, content]) => ({
