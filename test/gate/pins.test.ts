@@ -190,6 +190,10 @@ test('a lock file that changes under a running gate: pins that go go at once, pi
   // What was accepted anyway is in force at once, and nothing else.
   list(GET, PUT, DROP, tool('get_new', 'Get something new'))
   await shown('get_item', 'put_item', 'drop_items')
+  // A program that writes a file empties it first: that is not a file without pins.
+  writeFileSync(file, '')
+  await until(() => /the lock file is as it was: .* is empty/.test(gate.log))
+  expect(await names(client)).toEqual(['get_item', 'put_item', 'drop_items'])
   writeFileSync(file, whole.replace(/^shifty drop_items .*\n/m, ''))
   await shown('get_item', 'put_item')
   // An agent with a file tool puts it back.

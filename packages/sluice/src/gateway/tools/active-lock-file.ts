@@ -141,7 +141,11 @@ export class ActiveLockFile {
   #read(): LockPins {
     const { path } = this.#options
     if (!existsSync(path)) return undefined
-    const read = readLock(readFileSync(path, 'utf8'))
+    const text = readFileSync(path, 'utf8')
+    // A program that writes the file empties it first; every pin would be gone until a person applies it again.
+    if (text.trim() === '')
+      throw new Error(`\`${path}\` is empty: write it again with \`sluice pin\``)
+    const read = readLock(text)
     if ('pins' in read) return read.pins
     throw new Error(
       `\`${path}\` has no pin in line ${read.line}: write it again with \`sluice pin\``,
