@@ -8,7 +8,10 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 /** What does not depend on colours is looked at in light only. */
 export async function violationsIn(page: Page, scheme: 'light' | 'dark'): Promise<string[]> {
-  await page.emulateMedia({ colorScheme: scheme })
+  // What fades in has less contrast until it is there.
+  await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
+  // The page follows with its next frame: before that, and in between, it has colours of both.
+  await page.locator(`html[data-theme="${scheme}"]`).waitFor({ state: 'attached' })
   // Once a page: half a megabyte.
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe)
   // What passes is not described, which takes most of the time.
