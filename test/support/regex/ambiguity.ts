@@ -15,8 +15,16 @@ export interface Ambiguity {
 /** Combined states that are looked at before a pattern counts as too large. */
 const STATES_MAX = 3_000_000
 
-/** The worst that is found, or undefined if the time grows with the text. */
+/** The worst that is found, or undefined if the time grows with the text. Found once for each expression. */
 export function findAmbiguity(source: string, flags: string): Ambiguity | undefined {
+  const key = `/${source}/${flags}`
+  if (!known.has(key)) known.set(key, analyse(source, flags))
+  return known.get(key)
+}
+
+const known = new Map<string, Ambiguity | undefined>()
+
+function analyse(source: string, flags: string): Ambiguity | undefined {
   const looped = Automaton.of(source, flags, 'loops')
   const exponential = looped && new Analysis(looped).findExponential()
   if (exponential !== undefined) return exponential
