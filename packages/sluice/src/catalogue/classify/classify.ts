@@ -12,6 +12,7 @@ import { crossCheck, ownHints, settleByHints } from '../signals/annotations.ts'
 import { isOfCompany } from '../signals/company.ts'
 import { amountsOf, gatherSignals } from '../signals/gather-signals.ts'
 import { memoFeature } from '../signals/memo-feature.ts'
+import { hasSideEffect } from '../signals/read-side-effects.ts'
 import type { Signal } from '../signals/signal.ts'
 import { type CategoryArgument, findCategoryArguments } from './classify-call.ts'
 import type { Evidence } from './evidence.ts'
@@ -170,7 +171,8 @@ function scoreCategory(definition: ToolDefinition, model: Model): CategoryScore 
   const own = ownClass(silent, shares, floor, parted)
   const share = shares[CATEGORIES.indexOf(own)] as number
   const floored = floor?.category === own ? Math.max(share, FLOOR_CONFIDENCE) : share
-  const doubted = parted || (own === 'Read' && actsAsWell(amounts))
+  const isRead = own === 'Read' && !silent && share >= readBar(amounts)
+  const doubted = parted || (isRead && (actsAsWell(amounts) || hasSideEffect(definition)))
   const bound = silent ? SILENT_CONFIDENCE : doubted ? PARTED_CONFIDENCE : 1
   const confidence = Math.min(floored, bound)
   const mayDestroy = (shares[CATEGORIES.indexOf('Destructive')] as number) >= MAY_DESTROY_SHARE
@@ -227,6 +229,8 @@ const WHOLE_VERB = 0.99
 /** `Find a shop. Sets the shop of later orders.`, `action: list | clear`: what reads has a side effect. */
 function actsAsWell(amounts: ReadonlyMap<string, number>): boolean {
   for (const feature of amounts.keys()) if (isSideEffect(feature)) return true
+  if (amounts.has('arg:variables') && amounts.has('arg:query') && !amounts.has('says:only reads'))
+    return true
   return (
     amounts.has('says:changes data') &&
     !amounts.has('says:only reads') &&
@@ -235,7 +239,7 @@ function actsAsWell(amounts: ReadonlyMap<string, number>): boolean {
 }
 
 const SIDE_EFFECT =
-  /^(?:text\.also|name\.and):(?!look|judge|render|settle|generate|manage|answer)|^(?:choice|acts):(?!Read)|^says:acts on it$/
+  /^(?:text\.also|name\.and):(?!look|judge|render|settle|generate|manage|answer)|^(?:choice|acts):(?!Read)|^says:acts on it$|^arg:has an effect$/
 const isSideEffect = memoFeature((feature) => SIDE_EFFECT.test(feature))
 
 /** How a feature speaks where name and text may part. */

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@sluice/policy/core/json'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { describe, expect, test } from 'vitest'
 import { assessTool, CONFIDENCE_MIN, classify } from './classify.ts'
@@ -203,9 +204,88 @@ describe('what is easily confused', () => {
     ['search_people', 'Search people. Results are logged to the timeline.', 'query'],
     ['explain', 'Explains a statement by running it', 'sql'],
     ['query_alias', 'Alias of another tool. This tool can read AND modify data.', 'query'],
+    ['detect_duplicates', 'Detects duplicate contacts and merges them', 'threshold'],
+    ['scan_network', 'Scans the network and blocks suspicious hosts', 'subnet'],
+    ['find_stale_branches', 'Find branches without recent commits and prune them', 'repo'],
+    ['get_next_card', 'Get the next flash card; schedules it again', 'deck'],
+    ['calculate_tax', 'Calculates the tax and files the return', 'year'],
+    ['find_flight', 'Finds the cheapest flight and books it', 'from,to'],
+    ['get_alerts', 'Get alerts. Alerts are cleared once they have been read.', ''],
+    [
+      'health_check',
+      'Checks the health of a service. Unhealthy instances are restarted.',
+      'service',
+    ],
+    ['validate_sessions', 'Validates sessions; invalid ones are terminated', ''],
+    [
+      'summarize_meeting',
+      'Summarize a meeting. The summary is emailed to all attendees.',
+      'meeting_id',
+    ],
+    ['get_license', 'Get a licence. Your account is charged.', 'seats'],
+    ['enrich_lead', 'Returns company data; one credit is deducted per lookup', 'domain'],
+    ['get_phone_number', 'Gets a phone number for your account ($1 per month)', 'area_code'],
+    ['get_api_key', 'Returns a new API key, invalidating the previous one', 'user_id'],
+    ['get_browser', 'Returns a browser session, launching a browser if needed', ''],
+    ['query_device', 'Query a device by waking it up', 'device_id'],
+    ['filter_list', 'Filters the list in place', 'list_id,condition'],
+    ['read_once', 'Returns a secret. It can be read only once.', 'id'],
+    ['get_share_link', 'Gets a public link; anyone with the link can open it', 'file_id'],
+    [
+      'get_cluster_config',
+      'Returns the configuration. If the cluster is asleep, it is woken.',
+      'id',
+    ],
+    ['get_metrics', 'Triggers a collection and returns metrics', 'host'],
+    ['consume_message', 'Consume a message from a topic', 'topic,group'],
+    ['grep', 'Searches files by pattern', 'pattern,replace_with'],
+    ['get_summary', 'Get a summary', 'id,email_to'],
+    ['graph', 'Graph access', 'query,variables'],
+    [
+      'nachricht_holen',
+      'Holt die nächste Nachricht und entfernt sie aus der Warteschlange',
+      'queue',
+    ],
+    ['post_lesen', 'Liest die Post. Gelesene Nachrichten werden als gelesen markiert.', 'konto'],
+    ['buscar_cliente', 'Busca un cliente y lo crea si no existe', 'email'],
+    ['analyser_facture', "Analyse une facture et l'enregistre en comptabilité", 'id'],
+    ['verificar_arquivos', 'Verifica os arquivos e exclui os duplicados', 'pasta'],
+    ['list_mail', 'メール一覧を取得します。取得したメールは既読になります。', 'folder'],
+    ['get_message', '获取消息并从队列中删除', 'queue'],
+    ['check_service', '서비스 상태를 확인하고 필요하면 재시작합니다.', 'service'],
+    ['view_cache', 'Показывает кэш. Устаревшие записи удаляются.', ''],
   ])('%s is no known Read', (name, description, args) => {
     const { category, unknown } = classify(tool(name, description, args))
     expect(category !== 'Read' || unknown).toBe(true)
+  })
+
+  test.each<[string, JsonObject]>([
+    ['mark_as_read', { type: 'boolean' }],
+    ['create_if_missing', { type: 'boolean' }],
+    ['ack', { type: 'boolean' }],
+    ['restart', { type: 'boolean' }],
+    ['autoClose', { type: 'boolean' }],
+    ['after_read', { type: 'string', enum: ['keep', 'delete'] }],
+    ['on_missing', { type: 'string', description: 'create or ignore' }],
+    ['level', { type: 'string', description: 'If set, changes the level' }],
+    ['name', { type: 'string', description: 'Renames the label if given' }],
+  ])('a Read with the argument %s is unknown', (name, property) => {
+    const properties = { id: { type: 'string' }, [name]: property }
+    const read = { ...tool('get_item', 'Get an item'), inputSchema: { type: 'object', properties } }
+    expect(classify(tool('get_item', 'Get an item', 'id')).unknown).toBe(false)
+    expect(classify(read)).toMatchObject({ category: 'Read', unknown: true })
+  })
+
+  test.each([
+    ['list_keys', 'Streams, fields and keys that a source offers', 'source_id'],
+    ['check_dcv', 'Checks whether the token of a domain is in place.', 'order_id'],
+    ['search_places', 'Search places by name. Results are sorted by distance.', 'query'],
+    ['list_issues', 'List the issues of a project that nobody has closed', 'limit'],
+  ])('%s is a known Read', (name, description, args) => {
+    expect(classify(tool(name, description, args))).toMatchObject({
+      category: 'Read',
+      unknown: false,
+    })
   })
 
   test('a Read whose options hold an act is unknown', () => {

@@ -119,6 +119,7 @@ const WHOLE: Readonly<Record<string, string>> = {
   'arg:rehearsal': 'offers a rehearsal, so the call has effects',
   'arg:saves': 'takes a place to save to',
   'arg:output': 'takes a file to write to',
+  'arg:has an effect': 'has an argument by which it does more than answer',
   'arg:variables': 'takes variables for a query',
   'arg:screen': 'takes a place on a screen',
   'arg:method': 'takes an HTTP method',

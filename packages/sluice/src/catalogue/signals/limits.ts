@@ -3,6 +3,8 @@
 
 /** Characters of a tool's description that are read to classify it. */
 export const TEXT_CHARS_MAX = 2_000
+/** Characters of a tool's title, and of its description, that are searched for side effects told in passing. */
+export const SIDE_EFFECT_CHARS_MAX = 600
 /** Properties of an input schema, at any depth, that are read to classify a tool. */
 export const SCHEMA_PROPERTIES_MAX = 200
 /** Nesting of an input schema that is read to classify a tool. */

@@ -155,10 +155,12 @@ function readProperties(
       walk.names++
       if (NAMES_A_THING.test(name)) walk.ids++
     }
-    const { features, chooses, switches } = argumentOf(name)
+    const { features, chooses, switches, effect } = argumentOf(name)
     if (features.length > 0) tellArgument(features, here, depth, walk.tell)
     if (switches && depth === 0 && isObject(property) && property.type === 'boolean')
       walk.tell('arg:acts', { at: pointerOf(here), start: 0, end: 0 })
+    if (effect !== undefined && depth === 0 && isObject(property) && hasEffect(effect, property))
+      walk.tell('arg:has an effect', { at: pointerOf(here), start: 0, end: 0 })
     // `repeat.method`, `webhook.method`: how a part of it works, not what the tool does.
     if (chooses && isObject(property) && !(depth > 0 && name === 'method')) {
       const reaches = names.some((key) => REACHES.test(key))
@@ -183,6 +185,32 @@ function tellArgument(
 const SWITCH =
   /^(?:fix|apply|apply_?fix(?:es)?|auto_?(?:fix|assign|dispatch|apply|start|create|merge|deploy|commit)|persist|save|save_?(?:state|file|png|results?|output|to_?\w+)|write|commit|push|upsert|delete|remove|update|force_?training|notify|submit)$/i
 
+/** Arguments by whose name a tool that reads may do more: as a switch, as a text, by a value to choose. */
+const EFFECTS: readonly (readonly [ArgumentEffect, RegExp])[] = [
+  [
+    'text',
+    /^(?:ack_?mode|append|tag_?results|replace_?with|replacement|rewrite|substitute|callback_?url|(?:email|send|post|forward|publish)_?to(?:_\w+)?|click_?selector)$/i,
+  ],
+  [
+    'switch',
+    /^(?:auto_?)?(?:[Mm]ark|[Dd]elete|[Cc]reate|[Aa]ck|[Aa]cknowledge|[Ll]ock|[Uu]nlock|[Cc]heckout|[Rr]eset|[Rr]enew|[Rr]estart|[Rr]erun|[Rr]eboot|[Rr]etry|[Pp]ower|[Pp]ublish|[Ww]rite|[Kk]ill|[Pp]urge|[Pp]rune|[Ee]mpty|[Ss]end|[Pp]ost|[Nn]otify|[Ee]mail|[Ss]ubscribe|[Aa]ccept|[Aa]pprove|[Aa]pply|[Cc]lose|[Ii]nstall|[Dd]eploy|[Uu]pgrade|[Rr]epair|[Mm]igrate|[Aa]ctivate|[Aa]ssign|[Rr]etrain|[Rr]egister|[Ee]xecute|[Bb]uy|[Cc]laim|[Tt]urn|[Ss]et|[Mm]ake|[Qq]uarantine|[Ss]hortlist|[Ww]ake|[Rr]otate|[Dd]rain)(?![a-z])|^clear(?![A-Za-z])|^complete_all|^(?:enable|run)$/,
+  ],
+  ['choice', /^(?:on|if|after|then|do|cmd|ack)(?:_|$)/i],
+]
+type ArgumentEffect = 'switch' | 'text' | 'choice'
+
+function hasEffect(effect: ArgumentEffect, property: JsonObject): boolean {
+  if (effect === 'text' || (effect === 'switch' && property.type === 'boolean')) return true
+  if (
+    effect === 'choice' &&
+    choicesOf(property, '').some(({ value }) => (classOfAct(value) ?? 'Read') !== 'Read')
+  )
+    return true
+  return effect === 'choice' && TOLD_CHOICE.test(String(property.description))
+}
+
+const TOLD_CHOICE = /\b(?:create|delete|remove|archive|add|register)\b/i
+
 /** What counts below the first level too. */
 const DEEP = [
   ['arg:money', 'arg.deep:money'],
@@ -196,6 +224,7 @@ interface Argument {
   readonly features: readonly string[]
   readonly chooses: boolean
   readonly switches: boolean
+  readonly effect: ArgumentEffect | undefined
 }
 
 /** The same names come again and again; the memory of them is bounded. */
@@ -211,6 +240,7 @@ function argumentOf(name: string): Argument {
       features,
       chooses: CHOOSES.test(name) || MAY_CHOOSE.test(name),
       switches: SWITCH.test(name),
+      effect: EFFECTS.find(([, pattern]) => pattern.test(name))?.[0],
     }
     if (KNOWN.size >= KNOWN_ARGUMENTS_MAX) KNOWN.clear()
     KNOWN.set(name, known)
