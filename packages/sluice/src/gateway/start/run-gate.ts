@@ -149,7 +149,7 @@ export async function runGate(
     ])
     const seals = new HandleSealer(key)
     const sessionTokens = new SessionTokens(key)
-    const people = openPeople(config.data, log, undo)
+    const people = openPeople(config, log, undo)
     const meter = new Meter()
     undo.push(watchStalls(meter, log))
     const watch = new CallInstrumentation(meter, await openSpans(config.otlp, undo))

@@ -163,11 +163,12 @@ export class Grants {
     return { grant: this.#byId.get(toGrantId(digest)) as Grant, token }
   }
 
-  /** Undefined if there is no valid grant of this name. */
+  /** Those that have ended, too: the clock may be ahead. Undefined if there is none to revoke. */
   revoke(name: string, nowMs: number): Grant | undefined {
-    const grant = this.#all.find(
-      (one) => one.name === name && isGrantValid(one, nowMs) && !one.isFixed,
+    const open = this.#all.filter(
+      (one) => one.name === name && one.revokedMs === null && !one.isFixed,
     )
+    const grant = open.find((one) => isGrantValid(one, nowMs)) ?? open[0]
     if (grant === undefined) return undefined
     guardFile(this.#file, () => this.#database.prepare(REVOKE).run({ name, now: nowMs }))
     this.#read()

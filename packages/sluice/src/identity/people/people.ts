@@ -154,6 +154,15 @@ export class People {
     this.#insert(person, { pin: hash, token: null }, nowMs)
   }
 
+  /**
+   * Who was added while the clock was ahead counts as added now: until then no vote of theirs would count.
+   * Returns how many there were.
+   */
+  correctAhead(nowMs: number): number {
+    const sql = 'UPDATE people SET created_ms = ?1 WHERE created_ms > ?1'
+    return Number(this.guard(() => this.#database.prepare(sql).run(nowMs)).changes)
+  }
+
   /** Throws OperationError if no one would be left who may add approvers. */
   remove(name: string): StoredPerson {
     const person = this.find(name)
