@@ -113,6 +113,23 @@ test('a restart leaves alerts open: none is told again, and each is over when th
   expect(after.sent[1]).toMatchObject({ id: before.sent[0]?.id, title: 'All answer again' })
 })
 
+test('after a restart, an alert that was sent while the clock was a year ahead keeps no other back', async () => {
+  const rows = openRows()
+  const ahead = openOutbox({ rows })
+  ahead.nowMs += 365 * 86_400_000
+  await ahead.alerts.report(failing(['a']))
+  ahead.alerts.raise(alertOf('injection', 'then'))
+  await soon()
+  const after = openOutbox({ rows })
+  await after.alerts.refresh()
+  after.alerts.raise(alertOf('injection', 'now'))
+  expect(await after.alerts.report(failing(['b']))).toBe(true)
+  await soon()
+  expect(after.sent.map(({ title }) => title).sort()).toEqual(['b fail', 'now'])
+  // The ordinary pause applies from there.
+  expect(await after.alerts.report(failing(['c']))).toBe(false)
+})
+
 test('a message that was claimed and not sent, because the gate was killed, is sent after the restart', async () => {
   const rows = openRows()
   const killed = openOutbox({ rows, send: () => new Promise(() => {}) })

@@ -9,7 +9,7 @@ import type { Ledger } from '../../ledger/ledger.ts'
 import type { AlertRows } from '../../store/alert-rows.ts'
 import type { AlertsConfig } from '../config/alerts.ts'
 import type { Log } from '../shared/log.ts'
-import { ALERT_SUBJECTS_LENGTH_MAX, ALERT_SUBJECTS_MAX } from './limits.ts'
+import { ALERT_AHEAD_MS_MAX, ALERT_SUBJECTS_LENGTH_MAX, ALERT_SUBJECTS_MAX } from './limits.ts'
 import {
   isOngoing,
   type ListedAlert,
@@ -171,7 +171,13 @@ export class Alerts {
   /** After a restart, by what was stored; of facts that gates share, by what any of them has told. */
   #isTooSoon(kind: AlertKind, atMs: number, isShared = false): boolean {
     const { gate } = this.#options
-    const last = this.#known.find((one) => one.kind === kind && (isShared || one.gate === gate))
+    // One from the future was sent before the clock was set back: it would keep all others back until then.
+    const last = this.#known.find(
+      (one) =>
+        one.kind === kind &&
+        (isShared || one.gate === gate) &&
+        one.atMs <= atMs + ALERT_AHEAD_MS_MAX,
+    )
     const lastMs = Math.max(this.#lastMs.get(kind) ?? 0, last?.atMs ?? 0)
     return lastMs > 0 && atMs < lastMs + this.config.everyMs
   }
@@ -258,12 +264,12 @@ export class Alerts {
   }
 
   #deliver(sent: SentAlert): Promise<readonly AlertDelivery[]> {
-    const { channels, ledger, log, nowMs } = this.#options
+    const { channels, ledger, log } = this.#options
     const { kind, title, facts, suppressed, overAtMs } = sent
     const how = overAtMs === undefined ? 'raised' : 'over'
     const detail = { how, kind, title, facts: [...facts], suppressed }
     // The ledger may be what the alert is about.
-    ledger.event({ atMs: nowMs(), name: 'alert', detail }).catch(() => {})
+    ledger.event({ atMs: Date.now(), name: 'alert', detail }).catch(() => {})
     return Promise.all(
       channels.map(async (one): Promise<AlertDelivery> => {
         const { channel } = one

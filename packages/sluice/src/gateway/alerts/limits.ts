@@ -8,6 +8,11 @@ export const ALERT_LOOK_MS_MIN = 1_000
 export const ALERT_DENIALS_MS = 300_000
 /** Calls in that period below which the rate of denials raises no alert. */
 export const ALERT_CALLS_MIN = 20
+/**
+ * How far in the future a stored alert may be for others of its kind to wait for `alerts.every`. One that is
+ * further ahead was sent before the clock was set back.
+ */
+export const ALERT_AHEAD_MS_MAX = 60_000
 /** Names that one alert lists. */
 export const ALERT_NAMES_MAX = 10
 /** Characters of a name in an alert; the rest is cut. */
