@@ -1,18 +1,13 @@
 // A real gate whose clock is set by an hour, a day, decades and back while a limit's window is open and
 // records are written: no call more passes, and the ledger verifies with the times as they were shown.
 
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
-import { ROOT } from '../support/rooms.ts'
 import { sluice } from '../support/run-sluice.ts'
-import { scratchDirectory } from '../support/scratch.ts'
-import { endGates, fixture, startGate } from '../support/start-gate.ts'
+import { HOUR_MS, SetClock, YEAR_MS } from '../support/set-clock.ts'
+import { endGates, fixture } from '../support/start-gate.ts'
 
-const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-const YEAR_MS = 365 * DAY_MS
 const POLICY = `version: 1
 default: allow
 tools:
@@ -22,19 +17,13 @@ tools:
 afterAll(endGates)
 
 test('a limit stays reached, and the ledger verifies', async () => {
-  const clock = join(scratchDirectory(), 'clock')
-  const set = (ms: number) => writeFileSync(clock, String(ms))
-  set(0)
-  vi.stubEnv('NODE_OPTIONS', `--import=${join(ROOT, 'test/support/clock-ahead.mjs')}`)
-  vi.stubEnv('SLUICE_TEST_CLOCK', clock)
-  const starting = startGate({ servers: { echo: fixture('echo') }, policy: POLICY })
-  vi.unstubAllEnvs()
-  const gate = await starting
+  const clock = new SetClock()
+  const gate = await clock.start({ servers: { echo: fixture('echo') }, policy: POLICY })
   const client = await PlainClient.open(gate, 'echo')
   for (let n = 0; n < 2; n++) expect((await client.call('echo')).answer.result.isError).toBeFalsy()
   // The last but one is beyond 2038-01-19, where seconds no longer fit into 31 bits.
   for (const ms of [-HOUR_MS, DAY_MS, -YEAR_MS, 14 * YEAR_MS, 0]) {
-    set(ms)
+    clock.set(ms)
     expect((await client.call('echo')).text).toContain('RATE_LIMITED')
     expect((await client.call('pid')).answer.result.isError).toBeFalsy()
   }

@@ -48,7 +48,7 @@ export function startConsole(
   const ruleText = (policy: string, pointer: string) =>
     ruleTextOf(policies.documents, policy, pointer)
   const recordAs = (name: string) => (detail: JsonObject) =>
-    parts.ledger.event({ atMs: nowMs(), name, detail })
+    parts.ledger.event({ atMs: Date.now(), name, detail })
   return {
     endpoints: [
       ...liveEndpoints({ hub, reader, ruleText, nameSession, nowMs }),

@@ -35,7 +35,10 @@ export interface BookParts {
   readonly readArgs: (text: string) => string | undefined
   /** Whether a person may decide, and could at that time: one who was removed may not. */
   readonly isApprover: (name: string, atMs: number) => boolean
+  /** For expiry: never goes back. */
   readonly nowMs: () => number
+  /** The wall clock as it is, for the ledger. */
+  readonly wallMs: () => number
   readonly newId: () => string
   readonly warn: (message: string, why: string) => void
 }
@@ -103,9 +106,9 @@ export class ApprovalRegistry {
 
   /** Throws if it cannot be written: then the change does not happen. */
   async record(step: ApprovalStep, detail: JsonObject): Promise<void> {
-    const { ledger, nowMs } = this.parts
+    const { ledger, wallMs } = this.parts
     try {
-      await ledger.event(stepEvent(step, nowMs(), detail))
+      await ledger.event(stepEvent(step, wallMs(), detail))
     } catch (error) {
       throw new OperationError(
         `it cannot be recorded, so it is not done: ${(error as Error).message}`,
@@ -116,8 +119,8 @@ export class ApprovalRegistry {
 
   /** Records what has already happened. */
   note(step: ApprovalStep, detail: JsonObject): void {
-    const { ledger, nowMs, warn } = this.parts
-    ledger.event(stepEvent(step, nowMs(), detail)).catch((error: Error) => {
+    const { ledger, wallMs, warn } = this.parts
+    ledger.event(stepEvent(step, wallMs(), detail)).catch((error: Error) => {
       warn(`a step of an approval could not be recorded: ${step}`, error.message)
     })
   }

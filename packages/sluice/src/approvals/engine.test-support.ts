@@ -41,6 +41,7 @@ export class EngineBench {
       readArgs: (text) => (text.startsWith('{') ? undefined : 'they are not an object'),
       isApprover: (name) => !this.removed.has(name),
       nowMs: () => this.nowMs,
+      wallMs: () => this.nowMs,
       newId: () => `r${++this.#ids}`,
       warn: (message, why) => void this.warned.push(`${message}: ${why}`),
     })

@@ -76,8 +76,8 @@ export class ApprovalEngine implements ApprovalService {
   #endAhead(): void {
     const latestMs = this.#book.parts.nowMs() + CLOCK_AHEAD_MS_MAX
     for (const row of this.#book.unused()) {
-      const lifeMs = Math.max(UNUSED_MS_MAX, ...row.asks.map(({ timeoutMs }) => timeoutMs))
-      if (row.expiresAtMs > latestMs + lifeMs) this.#book.void(row, CLOCK_WAS_AHEAD)
+      const approvedMs = row.state === 'approved' ? row.expiresAtMs - UNUSED_MS_MAX : row.atMs
+      if (Math.max(row.atMs, approvedMs) > latestMs) this.#book.void(row, CLOCK_WAS_AHEAD)
     }
     for (const standing of this.#standing.endAhead(latestMs))
       this.#book.note('standing-ended', { standing, why: CLOCK_WAS_AHEAD })

@@ -39,7 +39,7 @@ export function createPersonVerifier({ people, ledger, nowMs }: ProveParts): Ver
       // Only tries that count: somebody could fill the disk with others.
       const detail = { who: proof.name ?? null, what, why: error.message }
       if (error instanceof WrongPinError)
-        await ledger.event({ atMs: nowMs(), name: 'proof-refused', detail }).catch(() => {})
+        await ledger.event({ atMs: Date.now(), name: 'proof-refused', detail }).catch(() => {})
       throw error
     })
     checkRole(person, role)

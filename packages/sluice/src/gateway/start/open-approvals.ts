@@ -47,6 +47,7 @@ export function openApprovals({
       readArgs: wrongArgs,
       isApprover,
       nowMs: processClock.nowMs,
+      wallMs: Date.now,
       newId: () => randomBytes(6).toString('hex'),
       warn: (message, why) => log('warn', message, { why }),
     })

@@ -51,7 +51,7 @@ export async function openAuthenticator(
   authenticator.onChange(() => {
     log('info', 'the grants have changed')
     const detail = { hold: grants.validNames(nowMs()) }
-    const event = { atMs: nowMs(), name: 'grants', detail }
+    const event = { atMs: Date.now(), name: 'grants', detail }
     ledger.event(event).catch(() => {})
     warn()
     gate.sessions.endUnheld()

@@ -68,7 +68,7 @@ export class TraceRecorder {
         '`sluice traces stop` ends it',
       )
     this.sweep()
-    const { key, ledger, nowMs } = this.#parts
+    const { key, nowMs } = this.#parts
     if (this.list().length >= TRACES_MAX)
       throw new OperationError(
         `there are ${TRACES_MAX} recordings, which is the limit`,
@@ -89,7 +89,7 @@ export class TraceRecorder {
     const detail = { id: header.id, by, until, expires, ...what }
     this.#isStarting = true
     try {
-      await ledger.event({ atMs: startedMs, name: 'traces-start', detail })
+      await this.#event('traces-start', detail)
       this.#writer = new TraceWriter(this.#path(header.id), key, header)
     } finally {
       this.#isStarting = false
@@ -203,7 +203,7 @@ export class TraceRecorder {
   }
 
   #event(name: string, detail: JsonObject): Promise<unknown> {
-    return this.#parts.ledger.event({ atMs: this.#parts.nowMs(), name, detail })
+    return this.#parts.ledger.event({ atMs: Date.now(), name, detail })
   }
 
   #path(id: string): string {
