@@ -81,7 +81,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   sandbox: { kind: 'node', imports: [] },
   identity: { kind: 'node', imports: ['policy/core', 'policy/provenance', 'core', 'store'] },
   ledger: { kind: 'node', imports: ['policy/core', 'core', 'store'] },
-  approvals: { kind: 'node', imports: ['policy/core', 'core', 'guard', 'ledger'] },
+  approvals: { kind: 'node', imports: ['policy/core', 'core', 'guard', 'ledger', 'store'] },
   gateway: {
     kind: 'node',
     imports: [

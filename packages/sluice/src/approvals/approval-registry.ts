@@ -11,8 +11,9 @@ import { LruMap } from '../core/lru-map.ts'
 import { OperationError } from '../core/operation-error.ts'
 import type { GateEvent } from '../ledger/records/record.ts'
 import { isSatisfied, listRequirementStatus } from './count-votes.ts'
+import { DeferredChanges, type RequestChange, type WorkSlices } from './deferred-changes.ts'
 import { canonicalMembers } from './json-text.ts'
-import { EXPIRY_AGAIN_MS, EXPIRY_LOOK_MS_MAX, SHOWN_KEPT_MAX } from './limits.ts'
+import { EXPIRED_PER_TURN, EXPIRY_AGAIN_MS, EXPIRY_LOOK_MS_MAX, SHOWN_KEPT_MAX } from './limits.ts'
 import { maskCall } from './mask-text.ts'
 import { type ApprovalStep, aboutRequest, stepEvent } from './record-steps.ts'
 import { type ApprovalRow, Requests, type SqlRow, toVersion } from './requests.ts'
@@ -40,6 +41,8 @@ export interface BookParts {
   /** The wall clock as it is, for the ledger. */
   readonly wallMs: () => number
   readonly newId: () => string
+  /** For work on all open requests. */
+  readonly slices: () => WorkSlices
   readonly warn: (message: string, why: string) => void
 }
 
@@ -58,6 +61,7 @@ export class ApprovalRegistry {
   readonly vault: Vault
   readonly #watchers = new Set<(request: ApprovalRequest) => void>()
   readonly #waiting = new Map<string, Set<() => void>>()
+  readonly #deferred: DeferredChanges
   readonly #views = new LruMap<string, { sign: string; request: ApprovalRequest }>(SHOWN_KEPT_MAX)
   #turn: Promise<unknown> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
@@ -71,6 +75,11 @@ export class ApprovalRegistry {
       // A form of the client is not on the list of approvers.
       ({ by, atMs, channel }) => channel === 'client' || parts.isApprover(by, atMs),
     )
+    this.#deferred = new DeferredChanges({
+      change: (seq, change) => this.#change(seq, change),
+      slices: parts.slices,
+      warn: parts.warn,
+    })
     this.arm()
   }
 
@@ -78,8 +87,27 @@ export class ApprovalRegistry {
     return this.#closed
   }
 
+  find(id: string): ApprovalRow | undefined {
+    return this.#settled(this.requests.find(id))
+  }
+
+  /** The newest for one call. */
+  newest(key: string): ApprovalRow | undefined {
+    return this.#settled(this.requests.newest(key))
+  }
+
+  #settled(row: ApprovalRow | undefined): ApprovalRow | undefined {
+    return row !== undefined && this.#deferred.settle(row.seq) ? this.requests.at(row.seq) : row
+  }
+
+  /** What no longer holds of the session's requests does not count. */
+  counts(session: string, server: string, name: string) {
+    for (const seq of this.requests.ofSession(session)) this.#deferred.settle(seq)
+    return this.requests.counts(session, server, name)
+  }
+
   getRow(id: string): ApprovalRow {
-    const row = this.requests.find(id)
+    const row = this.find(id)
     if (row !== undefined) return row
     throw new OperationError(
       `there is no request \`${id.slice(0, 40)}\``,
@@ -92,7 +120,8 @@ export class ApprovalRegistry {
   }
 
   /** Undefined once it is decided. */
-  openCall({ id, args }: ApprovalRow): SubmittedCall | undefined {
+  openCall({ id }: ApprovalRow): SubmittedCall | undefined {
+    const args = this.requests.args(id)
     if (args === null) return undefined
     return JSON.parse(this.vault.open(`request ${id}`, args)) as SubmittedCall
   }
@@ -155,12 +184,7 @@ export class ApprovalRegistry {
     })
   }
 
-  /** Those that may still lead to a call and have not. */
-  unused(): ApprovalRow[] {
-    return this.requests.open().filter(({ usedBy }) => usedBy === null)
-  }
-
-  /** One at a time. Expiry is a denial: it applies even if it cannot be recorded. */
+  /** Expiry is a denial: it applies even if it cannot be recorded. */
   async expire(row: ApprovalRow): Promise<void> {
     const wasApproved = row.state === 'approved'
     const why = wasApproved ? 'it was approved and did not come back' : 'nobody decided in time'
@@ -178,18 +202,27 @@ export class ApprovalRegistry {
     this.changed(row.id)
   }
 
+  /** Voids unused requests, given by `seq`, in slices; each is void from now on. */
+  voidAll(seqs: readonly number[], why: string): void {
+    this.#deferred.add(seqs, why)
+  }
+
   /** An approver was removed: what they approved is shown, and counts, without them. */
   peopleChanged(): void {
     this.#views.clear()
-    for (const row of this.unused()) {
-      if (!row.votes.some(({ gone }) => gone)) continue
-      if (row.state === 'approved' && !isSatisfied(row.asks, row.votes, row.edited))
-        this.void(row, GONE)
-      else {
-        this.requests.vote(row.id, row.votes)
-        this.changed(row.id)
-      }
-    }
+    this.#deferred.add(this.requests.voted(), undefined)
+  }
+
+  #change(seq: number, why: RequestChange): void {
+    const row = this.requests.at(seq)
+    if (row === undefined || row.usedBy !== null) return
+    if (row.state !== 'pending' && row.state !== 'approved') return
+    if (why !== undefined) return this.void(row, why)
+    if (!row.votes.some(({ gone }) => gone)) return
+    if (row.state === 'approved' && !isSatisfied(row.asks, row.votes, row.edited))
+      return this.void(row, GONE)
+    this.requests.vote(row.id, row.votes)
+    this.changed(row.id)
   }
 
   /** Schedules the next expiry check; by wall time, so at least at a fixed interval. */
@@ -208,11 +241,17 @@ export class ApprovalRegistry {
   close(): void {
     this.#closed = true
     clearTimeout(this.#timer)
+    this.#deferred.close()
     for (const id of [...this.#waiting.keys()]) this.#wake(id)
   }
 
   list(filter: ApprovalFilter): ApprovalRequest[] {
-    return this.requests.list(filter).map((stored) => this.#shownOnce(stored))
+    const { states } = filter
+    return this.requests.list(filter).flatMap((stored) => {
+      if (!this.#deferred.settle(Number(stored.seq))) return [this.#shownOnce(stored)]
+      const request = this.toView(this.getRow(String(stored.id)))
+      return states === undefined || states.includes(request.state) ? [request] : []
+    })
   }
 
   /**
@@ -263,7 +302,8 @@ export class ApprovalRegistry {
     const nowMs = this.parts.nowMs()
     if (this.#closed) return
     try {
-      for (const row of this.unused()) if (row.expiresAtMs <= nowMs) await this.expire(row)
+      const due = this.requests.due(nowMs, EXPIRED_PER_TURN)
+      await Promise.all(due.map((row) => this.expire(row)))
       this.arm()
     } catch (error) {
       // A full disk: retried later, and no request is lost.

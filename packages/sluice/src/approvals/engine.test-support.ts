@@ -5,8 +5,14 @@ import type { ApprovalRequirement } from '@sluice/policy/core/decision'
 import type { Person } from '../core/person.ts'
 import type { GateEvent } from '../ledger/records/record.ts'
 import type { ApprovalSubmission } from './approval-submission.ts'
+import type { WorkSlices } from './deferred-changes.ts'
 import { ApprovalEngine } from './engine.ts'
-import { APPROVAL_OF_UNKNOWN, APPROVAL_SESSION_NAME, APPROVAL_TABLES } from './schema.ts'
+import {
+  APPROVAL_INDEXES,
+  APPROVAL_OF_UNKNOWN,
+  APPROVAL_SESSION_NAME,
+  APPROVAL_TABLES,
+} from './schema.ts'
 
 export class EngineBench {
   readonly database = new DatabaseSync(':memory:')
@@ -15,6 +21,8 @@ export class EngineBench {
   nowMs = 1_000_000
   /** Set to make the ledger fail. */
   fault: string | undefined
+  /** Endless unless a test sets others. */
+  slices: WorkSlices = { isOver: false, next: async () => {} }
   /** Names of removed approvers. */
   readonly removed = new Set<string>()
   engine: ApprovalEngine
@@ -22,6 +30,7 @@ export class EngineBench {
 
   constructor() {
     this.database.exec(APPROVAL_TABLES + APPROVAL_OF_UNKNOWN + APPROVAL_SESSION_NAME)
+    this.database.exec(APPROVAL_INDEXES)
     this.engine = this.open()
   }
 
@@ -43,6 +52,7 @@ export class EngineBench {
       nowMs: () => this.nowMs,
       wallMs: () => this.nowMs,
       newId: () => `r${++this.#ids}`,
+      slices: () => this.slices,
       warn: (message, why) => void this.warned.push(`${message}: ${why}`),
     })
     return this.engine

@@ -63,7 +63,7 @@ export class ApprovalEngine implements ApprovalService {
    * After a start: determines from the ledger the outcome of calls that had claimed an approval.
    */
   recover(ledger: DatabaseSync): void {
-    const used = this.#book.requests.open().filter(({ usedBy }) => usedBy !== null)
+    const used = this.#book.requests.used()
     const became = recoverUses(ledger, used)
     for (const { id, usedBy } of used)
       this.settled(id, usedBy as string, became.get(usedBy as string) as ApprovalUse)
@@ -75,10 +75,7 @@ export class ApprovalEngine implements ApprovalService {
    */
   #endAhead(): void {
     const latestMs = this.#book.parts.nowMs() + CLOCK_AHEAD_MS_MAX
-    for (const row of this.#book.unused()) {
-      const approvedMs = row.state === 'approved' ? row.expiresAtMs - UNUSED_MS_MAX : row.atMs
-      if (Math.max(row.atMs, approvedMs) > latestMs) this.#book.void(row, CLOCK_WAS_AHEAD)
-    }
+    this.#book.voidAll(this.#book.requests.madeAfter(latestMs), CLOCK_WAS_AHEAD)
     for (const standing of this.#standing.endAhead(latestMs))
       this.#book.note('standing-ended', { standing, why: CLOCK_WAS_AHEAD })
   }
@@ -97,7 +94,7 @@ export class ApprovalEngine implements ApprovalService {
     const rest = toCanonicalJsonText(call.rest)
     const alike = { principal: principal.id, agent, server, method, name, asked, pin, rest, args }
     const key = digestSubmission(call)
-    const newest = this.#book.requests.newest(key)
+    const newest = this.#book.newest(key)
     // An approval of this exact call takes precedence over a standing one.
     const isApproved = newest?.state === 'approved' && newest.usedBy === null
     const standing = isApproved ? undefined : this.#standing.find(alike, nowMs)
@@ -111,17 +108,17 @@ export class ApprovalEngine implements ApprovalService {
   /** Claims the approval for one call; false if another was faster, or it is no longer approved. */
   use(id: string, callId: string): boolean {
     const { ledger, nowMs } = this.#book.parts
-    const row = this.#book.requests.find(id)
+    const row = this.#book.find(id)
     if (row === undefined || row.expiresAtMs <= nowMs()) return false
     if (!isSatisfied(row.asks, row.votes, row.edited)) return false
     return this.#book.requests.use(id, callId, nowMs(), ledger.figures.seq)
   }
 
-  /** How often calls may use it, for a store that counts uses itself; undefined for no bound. */
+  /** For a store that counts uses itself; undefined for no bound. */
   usesMax(id: string, isStanding: boolean): number | undefined {
     const nowMs = this.#book.parts.nowMs()
     if (isStanding) return this.#standing.usesMax(id, nowMs)
-    const row = this.#book.requests.find(id)
+    const row = this.#book.find(id)
     if (row?.state !== 'approved' || row.usedBy !== null || row.expiresAtMs <= nowMs) return 0
     return isSatisfied(row.asks, row.votes, row.edited) ? 1 : 0
   }
@@ -129,7 +126,7 @@ export class ApprovalEngine implements ApprovalService {
   /** Another gate has changed these requests, or standing approvals. */
   sharedChanged(requests: readonly string[]): void {
     this.#standing.reload()
-    for (const id of requests) if (this.#book.requests.find(id)) this.#book.changed(id)
+    for (const id of requests) if (this.#book.find(id)) this.#book.changed(id)
     this.#book.arm()
   }
 
@@ -142,7 +139,7 @@ export class ApprovalEngine implements ApprovalService {
 
   /** The call is about to be forwarded: recorded in the ledger together with its intent. */
   executing(id: string, callId: string, argsText: string | undefined): void {
-    const row = this.#book.requests.find(id)
+    const row = this.#book.find(id)
     const about = row === undefined ? { standing: id } : aboutRequest(row)
     const edited = (row?.edited ?? 0) > 0
     const argsDigest = argsText === undefined ? null : digestText(argsText)
@@ -151,7 +148,7 @@ export class ApprovalEngine implements ApprovalService {
 
   /** Records the outcome of the call that used it. */
   settled(id: string, callId: string, became: ApprovalUse): void {
-    const row = this.#book.requests.find(id)
+    const row = this.#book.find(id)
     if (row?.usedBy !== callId) {
       if (this.#standingCalls.delete(callId) && became === 'not-sent') this.#standing.refund(id)
       this.#book.note('returned', { standing: id, call: callId, became })
@@ -174,22 +171,19 @@ export class ApprovalEngine implements ApprovalService {
 
   /** Its approver edited the arguments, and with them policy refuses the call. */
   refuseEdited(id: string, why: string): void {
-    const row = this.#book.requests.find(id)
+    const row = this.#book.find(id)
     if (row !== undefined) this.#book.void(row, why)
   }
 
   /** The policy changed: requests of rules that no longer exist unchanged are void. */
   policyChanged(isThere: (says: string) => boolean): void {
-    for (const row of this.#book.unused())
-      if (!row.asks.every(({ says }) => isThere(says)))
-        this.#book.void(row, 'the rule that required approval has changed since')
+    const gone = this.#book.requests.withoutRules(isThere)
+    this.#book.voidAll(gone, 'the rule that required approval has changed since')
   }
 
   /** The definition of a tool changed: requests for the previous one are void. */
   definitionSeen(server: string, name: string, pin: string): void {
-    for (const row of this.#book.unused())
-      if (row.server === server && row.name === name && row.pin !== '' && row.pin !== pin)
-        this.#book.void(row, 'the definition of the tool has changed since')
+    this.#book.voidAll(this.#book.requests.ofOtherPin(server, name, pin), DEFINITION_CHANGED)
   }
 
   /** An approver was removed: their unused votes and standing approvals are void. */
@@ -210,8 +204,16 @@ export class ApprovalEngine implements ApprovalService {
   }
 
   find(id: string): ApprovalRequest | undefined {
-    const row = this.#book.requests.find(id)
+    const row = this.#book.find(id)
     return row === undefined ? undefined : this.#book.toView(row)
+  }
+
+  get pendingCount(): number {
+    return this.#book.requests.pendingCount()
+  }
+
+  get oldestOpenMs(): number | undefined {
+    return this.#book.requests.oldestOpenMs()
   }
 
   async reveal(id: string, who: Person): Promise<RevealedArguments> {
@@ -314,8 +316,7 @@ export class ApprovalEngine implements ApprovalService {
     const isOpen = newest.state === 'pending' || newest.state === 'approved'
     if (isOpen && newest.usedBy === null) {
       if (newest.expiresAtMs <= nowMs) await this.#book.inTurn(() => this.#book.expire(newest))
-      else if (newest.pin !== pin)
-        this.#book.void(newest, 'the definition of the tool has changed since')
+      else if (newest.pin !== pin) this.#book.void(newest, DEFINITION_CHANGED)
       else if (newest.asked !== asked)
         this.#book.void(newest, 'other rules require approval of this call now')
       else if (
@@ -352,8 +353,7 @@ export class ApprovalEngine implements ApprovalService {
     rest: string,
   ): Promise<ApprovalRequestResult> {
     const { before, nameSession, newId, nowMs, warn } = this.#book.parts
-    const { requests } = this.#book
-    const open = requests.counts(call.session, call.server, call.name)
+    const open = this.#book.counts(call.session, call.server, call.name)
     const full = whyFull(call, open, this.#denials.isBarred(call))
     if (full !== undefined) return { is: 'refused', ...full }
     const [id, atMs] = [newId(), nowMs()]
@@ -368,9 +368,8 @@ export class ApprovalEngine implements ApprovalService {
       expiresAtMs: atMs + timeoutMs,
       before: before(call.session),
       ...(nameSession === undefined ? {} : { sessionName: nameSession(call.session) }),
-      args: this.#book.seal(id, { rest, args: call.args }),
     }
-    this.#book.requests.insert(row)
+    this.#book.requests.insert(row, this.#book.seal(id, { rest, args: call.args }))
     try {
       await this.#book.record('proposed', aboutProposal(row, call.args))
     } catch (error) {
@@ -391,4 +390,5 @@ export class ApprovalEngine implements ApprovalService {
 }
 
 const CLOCK_WAS_AHEAD = 'it was made while the clock of the machine was ahead'
+const DEFINITION_CHANGED = 'the definition of the tool has changed since'
 const UNKNOWN = 'it was sent, and its outcome is unknown'

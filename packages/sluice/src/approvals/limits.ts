@@ -78,3 +78,7 @@ export const TELLING_MAX = 16
 export const EXPIRY_LOOK_MS_MAX = 30_000
 /** Pause before expiry is recorded again, if that failed. */
 export const EXPIRY_AGAIN_MS = 5_000
+/** Expired requests that are ended together; decisions of approvers may come between. */
+export const EXPIRED_PER_TURN = 32
+/** Pause before requests are ended again that could not be. */
+export const CHANGE_AGAIN_MS = 5_000

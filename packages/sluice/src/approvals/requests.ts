@@ -1,7 +1,8 @@
 // Requests as stored in gate.db. Every change is one statement, durable when it returns; the engine
-// has the rules of who may change what. Used by engine.ts only.
+// has the rules of who may change what. Arguments are large, so a row is read without them, and what
+// concerns a few of many open requests is found by an index (schema.ts). Used by the registry only.
 
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { ApprovalRequirement } from '@sluice/policy/core/decision'
 import type {
   ApprovalFilter,
@@ -10,7 +11,9 @@ import type {
   PriorCall,
   Vote,
 } from '../core/approval.ts'
-import { DECIDED_KEPT_MAX, LISTED_DEFAULT, LISTED_MAX } from './limits.ts'
+import { prepareAll } from '../store/sqlite/prepare.ts'
+import { DECIDED_KEPT_MAX, LISTED_DEFAULT, LISTED_MAX, UNUSED_MS_MAX } from './limits.ts'
+import { ENDED, UNUSED } from './schema.ts'
 
 /** A vote, with the requirements it counts for and the arguments it was given on. */
 export interface StoredVote extends Vote {
@@ -31,7 +34,6 @@ export interface ApprovalRow extends ApprovalSubject {
   readonly asks: readonly ApprovalRequirement[]
   readonly votes: readonly StoredVote[]
   readonly before: readonly PriorCall[]
-  readonly args: Uint8Array | null
   readonly edited: number
   readonly isReported: boolean
   readonly usedBy: string | null
@@ -54,24 +56,71 @@ export const UNDECIDED = {
 
 export type SqlRow = Readonly<Record<string, unknown>>
 
-const FINAL = "('denied', 'expired', 'void', 'executed', 'unknown')"
+/** All but `args`. */
+const COLUMNS = `seq, id, key, asked, pin, state, at, expires_at, principal, principal_kind, agent,
+  session, session_name, server, method, name, category, risk, asks, votes, before, call_id, edited,
+  unknown, told, used_by, used_at, used_from, why`
+
+export const REQUEST_STATEMENTS = {
+  insert: `INSERT INTO approvals (id, key, asked, pin, state, at, expires_at, principal, principal_kind,
+      agent, session, session_name, server, method, name, category, risk, asks, votes, before,
+      call_id, args, edited, unknown, told, used_by, used_at, used_from, why)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, NULL, NULL, NULL, '')`,
+  find: `SELECT ${COLUMNS} FROM approvals WHERE id = ?`,
+  at: `SELECT ${COLUMNS} FROM approvals WHERE seq = ?`,
+  args: 'SELECT args FROM approvals WHERE id = ?',
+  newest: `SELECT ${COLUMNS} FROM approvals WHERE key = ? ORDER BY seq DESC LIMIT 1`,
+  used: `SELECT ${COLUMNS} FROM approvals WHERE state = 'approved' AND used_by IS NOT NULL ORDER BY seq`,
+  due: `SELECT ${COLUMNS} FROM approvals INDEXED BY approvals_expiry
+    WHERE ${UNUSED} AND expires_at <= ? ORDER BY expires_at LIMIT ?`,
+  madeAfter: `SELECT seq FROM approvals INDEXED BY approvals_expiry
+    WHERE ${UNUSED} AND (at > ?1 OR (state = 'approved' AND expires_at > ?1 + ${UNUSED_MS_MAX}))`,
+  nextExpiry: `SELECT min(expires_at) AS at FROM approvals INDEXED BY approvals_expiry WHERE ${UNUSED}`,
+  oldestOpen: "SELECT min(at) AS at FROM approvals WHERE state IN ('pending', 'approved')",
+  asked: `SELECT DISTINCT asked FROM approvals INDEXED BY approvals_asked WHERE ${UNUSED}`,
+  asks: `SELECT asks FROM approvals INDEXED BY approvals_asked WHERE ${UNUSED} AND asked = ? LIMIT 1`,
+  ofAsked: `SELECT seq FROM approvals INDEXED BY approvals_asked
+    WHERE ${UNUSED} AND asked = ?`,
+  ofOtherPin: `SELECT seq FROM approvals INDEXED BY approvals_tool
+    WHERE ${UNUSED} AND server = ? AND name = ? AND pin NOT IN ('', ?)`,
+  ofSession: `SELECT seq FROM approvals INDEXED BY approvals_pending
+    WHERE state = 'pending' AND session = ?`,
+  voted: `SELECT seq FROM approvals INDEXED BY approvals_voted
+    WHERE ${UNUSED} AND votes <> '[]'`,
+  pending:
+    "SELECT count(*) AS n FROM approvals INDEXED BY approvals_pending WHERE state = 'pending'",
+  pendingOfSession: `SELECT count(*) AS session, sum(server = ?2 AND name = ?3) AS tool
+    FROM approvals INDEXED BY approvals_pending WHERE state = 'pending' AND session = ?1`,
+  vote: 'UPDATE approvals SET votes = ? WHERE id = ?',
+  edit: 'UPDATE approvals SET args = ?, edited = ? WHERE id = ?',
+  approve:
+    "UPDATE approvals SET state = 'approved', expires_at = ? WHERE id = ? AND state = 'pending'",
+  end: 'UPDATE approvals SET state = ?, why = ?, args = NULL WHERE id = ?',
+  endUnknown: "UPDATE approvals SET state = 'unknown', why = ? WHERE id = ?",
+  use: `UPDATE approvals SET used_by = ?, used_at = ?, used_from = ?
+    WHERE id = ? AND state = 'approved' AND used_by IS NULL`,
+  release: `UPDATE approvals SET used_by = NULL, used_at = NULL, used_from = NULL
+    WHERE id = ? AND used_by = ? AND state = 'approved'`,
+  markReported: 'UPDATE approvals SET told = 1 WHERE id = ?',
+  prune: `DELETE FROM approvals WHERE ${ENDED} AND seq <= (
+    SELECT seq FROM approvals INDEXED BY approvals_ended WHERE ${ENDED} ORDER BY seq DESC
+    LIMIT 1 OFFSET ${DECIDED_KEPT_MAX})`,
+} as const
 
 export class Requests {
   readonly #database: DatabaseSync
+  readonly #statements: Readonly<Record<keyof typeof REQUEST_STATEMENTS, StatementSync>>
   readonly #counts: (vote: Vote) => boolean
 
   /** `counts`: whether the approver of a vote may still decide. */
   constructor(database: DatabaseSync, counts: (vote: Vote) => boolean) {
     this.#database = database
+    this.#statements = prepareAll(database, REQUEST_STATEMENTS)
     this.#counts = counts
   }
 
-  insert(row: Omit<ApprovalRow, 'seq'>): void {
-    this.#run(
-      `INSERT INTO approvals (id, key, asked, pin, state, at, expires_at, principal, principal_kind,
-        agent, session, session_name, server, method, name, category, risk, asks, votes, before,
-        call_id, args, edited, unknown, told, used_by, used_at, used_from, why)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, NULL, NULL, NULL, '')`,
+  insert(row: Omit<ApprovalRow, 'seq'>, args: Uint8Array): void {
+    this.#statements.insert.run(
       row.id,
       row.key,
       row.asked,
@@ -93,15 +142,23 @@ export class Requests {
       JSON.stringify(row.votes),
       JSON.stringify(row.before),
       row.callId,
-      row.args,
+      args,
       row.edited,
       row.unknown === true ? 1 : 0,
     )
   }
 
   find(id: string): ApprovalRow | undefined {
-    const row = this.stored(id)
-    return row === undefined ? undefined : this.read(row)
+    return this.#readOne(this.stored(id))
+  }
+
+  at(seq: number): ApprovalRow | undefined {
+    return this.#readOne(this.#statements.at.get(seq))
+  }
+
+  /** Sealed; null once they are deleted. */
+  args(id: string): Uint8Array | null {
+    return (this.#statements.args.get(id)?.args as Uint8Array | null | undefined) ?? null
   }
 
   /**
@@ -118,18 +175,15 @@ export class Requests {
   }
 
   stored(id: string): SqlRow | undefined {
-    return this.#database.prepare('SELECT * FROM approvals WHERE id = ?').get(id)
+    return this.#statements.find.get(id)
   }
 
   /** The newest for one call. */
   newest(key: string): ApprovalRow | undefined {
-    const row = this.#database
-      .prepare('SELECT * FROM approvals WHERE key = ? ORDER BY seq DESC LIMIT 1')
-      .get(key)
-    return row === undefined ? undefined : this.read(row)
+    return this.#readOne(this.#statements.newest.get(key))
   }
 
-  /** As stored: `read` parses them, `signOf` detects changes. */
+  /** As stored: `read` parses them, `toVersion` detects changes. */
   list({ states, server, principal, before, limit }: ApprovalFilter): SqlRow[] {
     const where: string[] = []
     const values: SQLInputValue[] = []
@@ -145,40 +199,68 @@ export class Requests {
     const condition = where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`
     const most = Math.max(1, Math.min(LISTED_MAX, limit ?? LISTED_DEFAULT))
     return this.#database
-      .prepare(`SELECT * FROM approvals ${condition} ORDER BY seq DESC LIMIT ${most}`)
+      .prepare(`SELECT ${COLUMNS} FROM approvals ${condition} ORDER BY seq DESC LIMIT ${most}`)
       .all(...values)
   }
 
-  /** Those that may still lead to a call, the oldest first. */
-  open(): ApprovalRow[] {
-    return this.#database
-      .prepare("SELECT * FROM approvals WHERE state IN ('pending', 'approved') ORDER BY seq")
-      .all()
-      .map((row) => this.read(row))
+  /** Those that a call has used, without an outcome, the oldest first. */
+  used(): ApprovalRow[] {
+    return this.#statements.used.all().map((row) => this.read(row))
   }
 
-  /** When the next of them expires. */
+  /** Unused ones that have expired, the first ones first. */
+  due(nowMs: number, limit: number): ApprovalRow[] {
+    return this.#statements.due.all(nowMs, limit).map((row) => this.read(row))
+  }
+
+  /** Unused ones that were created or approved after this time, by `seq`. */
+  madeAfter(timeMs: number): number[] {
+    return toSeqs(this.#statements.madeAfter.all(timeMs))
+  }
+
+  /** When the next one expires. */
   nextExpiryMs(): number | undefined {
-    const row = this.#database
-      .prepare(
-        `SELECT min(expires_at) AS at FROM approvals
-         WHERE state IN ('pending', 'approved') AND used_by IS NULL`,
-      )
-      .get()
-    return row?.at == null ? undefined : Number(row.at)
+    return toNumber(this.#statements.nextExpiry.get()?.at)
+  }
+
+  /** When the oldest was created that may still lead to a call. */
+  oldestOpenMs(): number | undefined {
+    return toNumber(this.#statements.oldestOpen.get()?.at)
+  }
+
+  /** Unused ones with a requirement that is not there, by `seq`. Those of one digest have the same. */
+  withoutRules(isThere: (says: string) => boolean): number[] {
+    const { asked: all, asks, ofAsked } = this.#statements
+    return all.all().flatMap(({ asked }) => {
+      const required = JSON.parse(String(asks.get(asked as string)?.asks)) as ApprovalRequirement[]
+      return required.every(({ says }) => isThere(says)) ? [] : toSeqs(ofAsked.all(asked as string))
+    })
+  }
+
+  /** Unused ones for another definition of the tool, by `seq`. */
+  ofOtherPin(server: string, name: string, pin: string): number[] {
+    return toSeqs(this.#statements.ofOtherPin.all(server, name, pin))
+  }
+
+  /** Pending ones of the session, by `seq`. */
+  ofSession(session: string): number[] {
+    return toSeqs(this.#statements.ofSession.all(session))
+  }
+
+  /** Unused ones that someone has voted on, by `seq`. */
+  voted(): number[] {
+    return toSeqs(this.#statements.voted.all())
+  }
+
+  pendingCount(): number {
+    return Number(this.#statements.pending.get()?.n)
   }
 
   /** Pending requests: in total, of the session, and of the tool in it. */
   counts(session: string, server: string, name: string) {
-    const row = this.#database
-      .prepare(
-        `SELECT count(*) AS every, sum(session = ?1) AS session,
-          sum(session = ?1 AND server = ?2 AND name = ?3) AS tool
-         FROM approvals WHERE state = 'pending'`,
-      )
-      .get(session, server, name)
+    const row = this.#statements.pendingOfSession.get(session, server, name)
     const of = (name: string): number => Number(row?.[name] ?? 0)
-    return { every: of('every'), session: of('session'), tool: of('tool') }
+    return { every: this.pendingCount(), session: of('session'), tool: of('tool') }
   }
 
   vote(
@@ -186,29 +268,19 @@ export class Requests {
     votes: readonly StoredVote[],
     edit?: { args: Uint8Array; edited: number },
   ): void {
-    this.#run('UPDATE approvals SET votes = ? WHERE id = ?', JSON.stringify(votes), id)
-    if (edit !== undefined)
-      this.#run(
-        'UPDATE approvals SET args = ?, edited = ? WHERE id = ?',
-        edit.args,
-        edit.edited,
-        id,
-      )
+    this.#statements.vote.run(JSON.stringify(votes), id)
+    if (edit !== undefined) this.#statements.edit.run(edit.args, edit.edited, id)
   }
 
   /** An approved call may be retried until `expiresAtMs`. */
   approve(id: string, expiresAtMs: number): void {
-    this.#run(
-      "UPDATE approvals SET state = 'approved', expires_at = ? WHERE id = ? AND state = 'pending'",
-      expiresAtMs,
-      id,
-    )
+    this.#statements.approve.run(expiresAtMs, id)
   }
 
   /** Ended: the arguments are deleted, unless a person still has to check. */
   end(id: string, state: ApprovalState, why: string): void {
-    const args = state === 'unknown' ? '' : ', args = NULL'
-    this.#run(`UPDATE approvals SET state = ?, why = ? ${args} WHERE id = ?`, state, why, id)
+    if (state === 'unknown') this.#statements.endUnknown.run(why, id)
+    else this.#statements.end.run(state, why, id)
   }
 
   /** All of it, or nothing. */
@@ -225,44 +297,36 @@ export class Requests {
 
   /** False if another call used it, or it is not approved: in one statement, so at most once. */
   use(id: string, callId: string, atMs: number, from: number): boolean {
-    const { changes } = this.#run(
-      `UPDATE approvals SET used_by = ?, used_at = ?, used_from = ?
-       WHERE id = ? AND state = 'approved' AND used_by IS NULL`,
-      callId,
-      atMs,
-      from,
-      id,
-    )
-    return changes === 1
+    return this.#statements.use.run(callId, atMs, from, id).changes === 1
   }
 
   /** Nothing of the call left the gate. */
   release(id: string, callId: string): void {
-    this.#run(
-      `UPDATE approvals SET used_by = NULL, used_at = NULL, used_from = NULL
-       WHERE id = ? AND used_by = ? AND state = 'approved'`,
-      id,
-      callId,
-    )
+    this.#statements.release.run(id, callId)
   }
 
   /** Its caller has been informed. */
   markReported(id: string): void {
-    this.#run('UPDATE approvals SET told = 1 WHERE id = ?', id)
+    this.#statements.markReported.run(id)
   }
 
   /** Deletes the oldest of those that have ended. */
   prune(): void {
-    this.#run(
-      `DELETE FROM approvals WHERE state IN ${FINAL} AND seq <= (
-        SELECT seq FROM approvals WHERE state IN ${FINAL} ORDER BY seq DESC
-        LIMIT 1 OFFSET ${DECIDED_KEPT_MAX})`,
-    )
+    this.#statements.prune.run()
   }
 
-  #run(sql: string, ...values: SQLInputValue[]) {
-    return this.#database.prepare(sql).run(...values)
+  #readOne(stored: SqlRow | undefined): ApprovalRow | undefined {
+    return stored === undefined ? undefined : this.read(stored)
   }
+}
+
+function toNumber(value: unknown): number | undefined {
+  return value == null ? undefined : Number(value)
+}
+
+/** The oldest first. */
+function toSeqs(rows: readonly SqlRow[]): number[] {
+  return rows.map(({ seq }) => Number(seq)).sort((one, other) => one - other)
 }
 
 /** Equal as long as a request is unchanged. */
@@ -298,7 +362,6 @@ function toRow(row: SqlRow): ApprovalRow {
     votes: JSON.parse(text('votes')) as StoredVote[],
     before: JSON.parse(text('before')) as PriorCall[],
     callId: text('call_id'),
-    args: (row.args as Uint8Array | null) ?? null,
     edited: Number(row.edited),
     isReported: row.told === 1,
     usedBy: maybe('used_by'),

@@ -70,3 +70,62 @@ export const APPROVAL_SESSION_NAME =
 /** Whether the category shown to the approver is a guess. */
 export const APPROVAL_OF_UNKNOWN =
   'ALTER TABLE approvals ADD COLUMN unknown INTEGER NOT NULL DEFAULT 0;'
+
+/** May still lead to a call, and has not. As in the indexes, so that SQLite can use them. */
+export const UNUSED = "state IN ('pending', 'approved') AND used_by IS NULL"
+export const ENDED = "state IN ('denied', 'expired', 'void', 'executed', 'unknown')"
+
+const COLUMNS = `id, key, asked, pin, state, at, expires_at, principal, principal_kind, agent, session,
+  server, method, name, category, risk, asks, votes, before, call_id, edited, told, used_by, used_at,
+  used_from, why, session_name, unknown, args`
+
+/**
+ * The arguments last: SQLite reads a row up to the column that is wanted, and what comes after 160 kB
+ * of arguments takes 40 pages. And indexes for everything that looks for a few of many open requests,
+ * with the columns of their own conditions, because SQLite evaluates these again.
+ */
+export const APPROVAL_INDEXES = `
+  CREATE TABLE approvals_moved (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    key TEXT NOT NULL,
+    asked TEXT NOT NULL,
+    pin TEXT NOT NULL,
+    state TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    principal TEXT NOT NULL,
+    principal_kind TEXT NOT NULL,
+    agent TEXT,
+    session TEXT NOT NULL,
+    server TEXT NOT NULL,
+    method TEXT NOT NULL,
+    name TEXT NOT NULL,
+    category TEXT,
+    risk TEXT,
+    asks TEXT NOT NULL,
+    votes TEXT NOT NULL,
+    before TEXT NOT NULL,
+    call_id TEXT NOT NULL,
+    edited INTEGER NOT NULL,
+    told INTEGER NOT NULL,
+    used_by TEXT,
+    used_at INTEGER,
+    used_from INTEGER,
+    why TEXT NOT NULL,
+    session_name TEXT NOT NULL DEFAULT '',
+    unknown INTEGER NOT NULL DEFAULT 0,
+    args BLOB
+  ) STRICT;
+  INSERT INTO approvals_moved (seq, ${COLUMNS}) SELECT seq, ${COLUMNS} FROM approvals;
+  DROP TABLE approvals;
+  ALTER TABLE approvals_moved RENAME TO approvals;
+  CREATE INDEX approvals_key ON approvals (key, seq);
+  CREATE INDEX approvals_state ON approvals (state, seq, at);
+  CREATE INDEX approvals_pending ON approvals (session, server, name) WHERE state = 'pending';
+  CREATE INDEX approvals_expiry ON approvals (expires_at, state, used_by, at) WHERE ${UNUSED};
+  CREATE INDEX approvals_asked ON approvals (asked, state, used_by) WHERE ${UNUSED};
+  CREATE INDEX approvals_tool ON approvals (server, name, pin, state, used_by) WHERE ${UNUSED};
+  CREATE INDEX approvals_voted ON approvals (state, used_by, votes)
+    WHERE ${UNUSED} AND votes <> '[]';
+  CREATE INDEX approvals_ended ON approvals (seq, state) WHERE ${ENDED};`

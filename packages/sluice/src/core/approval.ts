@@ -182,6 +182,9 @@ export interface ApprovalService {
   /** The newest first. */
   list(filter?: ApprovalFilter): readonly ApprovalRequest[]
   find(id: string): ApprovalRequest | undefined
+  readonly pendingCount: number
+  /** When the oldest was created that may still lead to a call. */
+  readonly oldestOpenMs: number | undefined
   /** What is sent, unmasked; recorded in the ledger before it is returned. */
   reveal(id: string, who: Person): Promise<RevealedArguments>
   /** Throws OperationError: not pending, may not decide, arguments that may not be edited, ... */

@@ -5,7 +5,6 @@ import { readPackageVersion } from '../gateway/shared/package-version.ts'
 import type { CommandParts } from '../gateway/start/run-admin.ts'
 import type { ServerFailure } from '../gateway/tools/server-notes.ts'
 import { listFreezes } from './freeze.ts'
-import { APPROVALS_LISTED_MAX } from './limits.ts'
 import { type Operation, operation } from './operation.ts'
 import { listPeople } from './people.ts'
 import { toSessionView } from './sessions.ts'
@@ -70,7 +69,7 @@ function describeGate(
     why,
     policy: { ...policies.describe(), isFirstPolicy: policies.isFirst },
     frozen: listFreezes(parts),
-    waiting: parts.approvals.list({ states: ['pending'], limit: APPROVALS_LISTED_MAX }).length,
+    waiting: parts.approvals.pendingCount,
     ...listPeople(parts),
     servers: parts.servers.entries.map(([name, { kind }]) => ({
       name,

@@ -17,7 +17,7 @@ export interface RetentionParts {
   readonly ledger: Ledger
   readonly policies: () => PolicySet
   readonly sessions: AgentSessions
-  readonly approvals: ApprovalService
+  readonly approvals: Pick<ApprovalService, 'oldestOpenMs'>
   readonly log: Log
 }
 
@@ -48,20 +48,6 @@ export function startRetention(parts: RetentionParts): () => void {
 
 function neededSinceMs({ policies, sessions, approvals }: RetentionParts, nowMs: number): number {
   const windowMs = Math.max(0, ...policies().all.map(longestWindowMs))
-  return Math.min(nowMs - windowMs, sessions.neededSinceMs(nowMs), oldestWaitingMs(approvals))
-}
-
-/** Of all that are not over, page after page, the newest first. */
-function oldestWaitingMs(approvals: ApprovalService): number {
-  let oldestMs = Number.POSITIVE_INFINITY
-  let before: string | undefined
-  do {
-    const page = approvals.list({
-      states: ['pending', 'approved'],
-      ...(before === undefined ? {} : { before }),
-    })
-    for (const { atMs } of page) oldestMs = Math.min(oldestMs, atMs)
-    before = page.at(-1)?.id
-  } while (before !== undefined)
-  return oldestMs
+  const { oldestOpenMs = nowMs } = approvals
+  return Math.min(nowMs - windowMs, sessions.neededSinceMs(nowMs), oldestOpenMs)
 }

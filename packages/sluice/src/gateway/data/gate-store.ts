@@ -3,6 +3,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import {
+  APPROVAL_INDEXES,
   APPROVAL_OF_UNKNOWN,
   APPROVAL_SESSION_NAME,
   APPROVAL_TABLES,
@@ -124,6 +125,7 @@ function gateFile(directory: string) {
       NEW_TOOLS,
       ALERTS,
       ALERT_TABLES,
+      APPROVAL_INDEXES,
     ],
   }
 }

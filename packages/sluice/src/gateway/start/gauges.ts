@@ -15,7 +15,7 @@ export interface GaugeParts {
   readonly gate: Gate
   readonly ledger: Ledger
   readonly freezes: FreezeStore
-  readonly approvals: Pick<ApprovalService, 'list'>
+  readonly approvals: Pick<ApprovalService, 'pendingCount'>
   readonly policies: Policies
   readonly processes: () => number
 }
@@ -75,7 +75,7 @@ export function gaugesOf(parts: GaugeParts): Gauge[] {
     gauge(
       'approvals_pending',
       'Calls that wait for a person.',
-      one(() => approvals.list({ states: ['pending'], limit: 1_000 }).length),
+      one(() => approvals.pendingCount),
     ),
     gauge(
       'policy_waiting',

@@ -12,6 +12,7 @@ import type { Ledger } from '../../ledger/ledger.ts'
 import { processClock } from '../../store/process-clock.ts'
 import { wrongArgs } from '../call/wait-options.ts'
 import type { Log } from '../shared/log.ts'
+import { Slices } from '../shared/slices.ts'
 
 export interface OpenedApprovals {
   readonly engine: ApprovalEngine
@@ -49,6 +50,7 @@ export function openApprovals({
       nowMs: processClock.nowMs,
       wallMs: Date.now,
       newId: () => randomBytes(6).toString('hex'),
+      slices: () => new Slices(),
       warn: (message, why) => log('warn', message, { why }),
     })
     if (sharedKey === undefined) engine.recover(record)
