@@ -14,4 +14,6 @@ export const COUNTER_EVENTS_MAX = 1_000_000
 export const COUNTERS_PER_LIMIT_MAX = 100_000
 
 /** How often a full limit is swept for expired counters. */
-export const COUNTERS_SWEEP_MS = 1_000
+export const COUNTERS_SWEEP_MS = 50
+/** Counters that are swept at a time: a few milliseconds. */
+export const COUNTERS_SWEPT_MAX = 5_000

@@ -14,6 +14,7 @@ import {
   spend,
 } from '../../../../test/support/counters-model.ts'
 import { countersStandardTests } from './counters.test-support.ts'
+import { COUNTERS_SWEPT_MAX } from './limits.ts'
 import { MemoryCounters } from './memory-counters.ts'
 
 countersStandardTests('MemoryCounters', () => new MemoryCounters())
@@ -93,6 +94,37 @@ describe('over a restart', () => {
     expect(after.look(spend('61', '100'), instant(0)).passes).toBe(false)
     expect(after.look(spend('60', '100'), instant(0)).passes).toBe(true)
   })
+})
+
+test('a snapshot may pause: what is charged meanwhile is part of it, and counts', () => {
+  const before = new MemoryCounters()
+  for (let n = 0; n < 40; n++) before.consume([spend('1', '100')], instant(n * 1_000))
+  before.consume([{ ...spend('1', '100'), key: 'other' }], instant(40_000))
+  before.consume([{ ...spend('1', '100'), key: 'over', windowMs: 1 }], instant(40_000))
+  const steps = before.dumpSteps(instant(40_001), 30)
+  expect(steps.next().value).toBeUndefined()
+  before.consume([{ ...spend('5', '100'), key: 'other' }], instant(41_000))
+  const counted = [...steps].filter((one) => one !== undefined)
+  expect(counted.map(({ key, ages }) => [key, ages.at(-1)])).toEqual([
+    [spend('1', '100').key, 1_001],
+    ['other', -999],
+  ])
+  const after = new MemoryCounters()
+  after.load(counted, 1_999, instant(1_000_000))
+  const left = after.look({ ...spend('94', '100'), key: 'other' }, instant(1_000_000))
+  expect(left).toMatchObject({ passes: true, remaining: { units: 94n } })
+})
+
+test('a full limit is swept in parts, until all were looked at', () => {
+  const counters = new MemoryCounters({ perLimitMax: COUNTERS_SWEPT_MAX + 1 })
+  const charge = (n: number) => ({ ...spend('1', '9'), key: `limit|${n}`, windowMs: 1_000 })
+  for (let n = 0; n <= COUNTERS_SWEPT_MAX; n++) counters.consume([charge(n)], instant(0))
+  // The one that has expired is the last that is looked at.
+  for (let n = 0; n < COUNTERS_SWEPT_MAX; n++) counters.consume([charge(n)], instant(900))
+  const tries = [1_100, 1_101, 1_200, 1_300].map(
+    (at) => counters.consume([charge(-1)], instant(at)).ok,
+  )
+  expect(tries).toEqual([false, false, true, true])
 })
 
 describe('beyond the bound on events', () => {

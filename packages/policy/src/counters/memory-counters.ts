@@ -13,7 +13,12 @@ import type {
   Receipt,
 } from '../core/counters.ts'
 import { addDecimal, compareDecimal, type Decimal, subtractDecimal, ZERO } from '../core/decimal.ts'
-import { COUNTER_EVENTS_MAX, COUNTERS_PER_LIMIT_MAX, COUNTERS_SWEEP_MS } from './limits.ts'
+import {
+  COUNTER_EVENTS_MAX,
+  COUNTERS_PER_LIMIT_MAX,
+  COUNTERS_SWEEP_MS,
+  COUNTERS_SWEPT_MAX,
+} from './limits.ts'
 import { SlidingWindow } from './window.ts'
 
 /** The events of one counter, oldest first, by their age. */
@@ -41,6 +46,8 @@ export class MemoryCounters implements Counters, LimitUsage {
   /** Number of counters per limit. */
   readonly #countsByLimit = new Map<string, number>()
   #sweptAtMs = Number.NEGATIVE_INFINITY
+  /** Those that are swept next. */
+  #toSweep = this.#counters.entries()
 
   constructor(options: { readonly eventsMax?: number; readonly perLimitMax?: number } = {}) {
     this.#eventsMax = options.eventsMax ?? COUNTER_EVENTS_MAX
@@ -82,13 +89,22 @@ export class MemoryCounters implements Counters, LimitUsage {
    * more than `eventsMax` events, neighbours are merged: stricter, never looser.
    */
   dump(now: Instant, eventsMax: number): CounterSnapshot[] {
-    this.sweep(now)
-    return [...this.#counters].map(([key, counter]) => {
-      while (counter.size > eventsMax) counter.thin()
+    return [...this.dumpSteps(now, eventsMax)].filter((one) => one !== undefined)
+  }
+
+  /**
+   * The same, one counter at a time, or nothing where a caller may pause. What is charged in a pause may
+   * be part of it, with an age below zero.
+   */
+  *dumpSteps(now: Instant, eventsMax: number): Generator<CounterSnapshot | undefined> {
+    const nowMs = this.#advance(now)
+    for (const [key, counter] of this.#counters) {
+      if (this.#drop(key, counter, nowMs)) continue
+      for (; counter.size > eventsMax; counter.thinSome()) yield undefined
       const { times, amounts } = counter.list()
       const { windowMs } = counter
-      return { key, windowMs, ages: times.map((atMs) => this.#nowMs - atMs), amounts }
-    })
+      yield { key, windowMs, ages: times.map((atMs) => nowMs - atMs), amounts }
+    }
   }
 
   /** Restores what was counted `agoMs` before `now`. */
@@ -103,12 +119,28 @@ export class MemoryCounters implements Counters, LimitUsage {
   /** Removes counters whose window has expired. */
   sweep(now: Instant): void {
     const nowMs = this.#advance(now)
-    for (const [key, counter] of this.#counters) {
-      counter.expire(nowMs)
-      if (counter.size > 0) continue
-      this.#counters.delete(key)
-      this.#count(key, -1)
+    for (const [key, counter] of this.#counters) this.#drop(key, counter, nowMs)
+  }
+
+  /** Sweeps some counters, and the next time the next ones: all of them would take too long for a call. */
+  #sweepSome(nowMs: number): void {
+    for (let swept = 0; swept < COUNTERS_SWEPT_MAX; swept++) {
+      const { done, value } = this.#toSweep.next()
+      if (done === true) {
+        this.#toSweep = this.#counters.entries()
+        return
+      }
+      this.#drop(value[0], value[1], nowMs)
     }
+  }
+
+  /** Whether its window has expired: it is removed. */
+  #drop(key: string, counter: SlidingWindow, nowMs: number): boolean {
+    counter.expire(nowMs)
+    if (counter.size > 0) return false
+    this.#counters.delete(key)
+    this.#count(key, -1)
+    return true
   }
 
   #count(key: string, by: number): void {
@@ -123,7 +155,7 @@ export class MemoryCounters implements Counters, LimitUsage {
     const isFull = () => (this.#countsByLimit.get(getLimitId(key)) ?? 0) >= this.#perLimitMax
     if (isFull() && nowMs - this.#sweptAtMs >= COUNTERS_SWEEP_MS) {
       this.#sweptAtMs = nowMs
-      this.sweep({ wallMs: 0, monotonicMs: nowMs })
+      this.#sweepSome(nowMs)
     }
     return !isFull()
   }
@@ -154,7 +186,7 @@ export class MemoryCounters implements Counters, LimitUsage {
       this.#count(take.key, 1)
     }
     counter.add(take.amount, atMs)
-    if (counter.size > this.#eventsMax) counter.thin()
+    if (counter.size > this.#eventsMax) counter.thinSome()
   }
 }
 

@@ -1,39 +1,26 @@
-// Sliding window: the events of one counter, oldest first. Times are in a typed array; amounts are
-// stored only if they differ. A busy limit has a million events, and as objects they would dominate
-// the heap and the garbage collector's work. Pure.
+// Sliding window: the events of one counter, oldest first, in blocks. What a call costs does not grow with
+// the number of events: expired blocks are dropped whole, the sums of blocks say when a charge fits
+// again, and neighbours are merged two blocks at a time. Pure.
 
 import { addDecimal, compareDecimal, type Decimal, subtractDecimal, ZERO } from '../core/decimal.ts'
-
-/** Initial capacity, in events. */
-const CAPACITY_MIN = 8
+import { EventBlock } from './event-block.ts'
 
 export class SlidingWindow {
   windowMs: number
   sum: Decimal = ZERO
-  #times = new Float64Array(CAPACITY_MIN)
-  /** Per event; undefined while all are the same. */
-  #amounts: Decimal[] | undefined
-  #same: Decimal | undefined
-  /** Events before this index have left the window. */
-  #head = 0
-  #end = 0
+  size = 0
+  /** None of them is empty. */
+  readonly #blocks: EventBlock[] = []
+  /** Where events are merged next. */
+  #thinned = 0
 
   constructor(windowMs: number) {
     this.windowMs = windowMs
   }
 
-  get size(): number {
-    return this.#end - this.#head
-  }
-
   add(amount: Decimal, atMs: number): void {
-    let index = this.#end
-    if (index === this.#times.length) index = this.#reserve()
-    while (index > this.#head && this.#time(index - 1) > atMs) index--
-    this.#noteAmount(amount, index)
-    if (index < this.#end) this.#times.copyWithin(index + 1, index, this.#end)
-    this.#times[index] = atMs
-    this.#end++
+    this.#blockFor(atMs).add(amount, atMs)
+    this.size++
     this.sum = addDecimal(this.sum, amount)
   }
 
@@ -42,122 +29,104 @@ export class SlidingWindow {
    * event would end a window too early. What was merged into a later event stays counted.
    */
   refund(amount: Decimal, atMs: number): void {
-    const index = this.#find(amount, atMs)
-    if (index < 0) return
-    const left = subtractDecimal(this.#amount(index), amount)
+    let larger: { readonly at: number; readonly index: number } | undefined
+    for (let at = this.#blocks.length - 1; at >= 0 && this.#block(at).lastMs >= atMs; at--) {
+      if (this.#block(at).firstMs > atMs) continue
+      const { index, isExact } = this.#block(at).find(amount, atMs)
+      if (index >= 0) larger = { at, index }
+      if (isExact) break
+    }
+    if (larger === undefined) return
+    const block = this.#block(larger.at)
+    const before = block.size
+    block.subtract(larger.index, amount)
     this.sum = subtractDecimal(this.sum, amount)
-    if (left.units === 0n) this.#remove(index)
-    else this.#amountsOfEach()[index] = left
+    this.size += block.size - before
+    if (block.size === 0) this.#blocks.splice(larger.at, 1)
   }
 
   expire(nowMs: number): void {
     // Written this way round so that a clock of NaN or Infinity expires nothing.
-    while (this.#head < this.#end && nowMs - this.#time(this.#head) >= this.windowMs) {
-      this.sum = subtractDecimal(this.sum, this.#amount(this.#head))
-      this.#head++
+    const isOver = (atMs: number) => nowMs - atMs >= this.windowMs
+    for (;;) {
+      const [first] = this.#blocks
+      if (first === undefined || !isOver(first.firstMs)) return
+      const { size, sum } = first
+      if (isOver(first.lastMs)) this.#blocks.shift()
+      else while (isOver(first.firstMs)) first.dropFirst()
+      const isGone = this.#blocks[0] !== first
+      this.sum = subtractDecimal(this.sum, isGone ? sum : subtractDecimal(sum, first.sum))
+      this.size -= isGone ? size : size - first.size
     }
-    if (this.#head === this.#end) this.#clear()
-    // Dropped in bulk, so that each event is moved at most once.
-    else if (this.#head > 16 && this.#head * 2 > this.#end) this.#dropExpired()
   }
 
   /** Time until enough has expired that `wanted` fits into `max`. */
   retryAfterMs(wanted: Decimal, max: Decimal, windowMs: number, nowMs: number): number {
     let sum = addDecimal(this.sum, wanted)
-    for (let index = this.#head; index < this.#end; index++) {
-      sum = subtractDecimal(sum, this.#amount(index))
-      if (compareDecimal(sum, max) <= 0) return this.#time(index) + windowMs - nowMs
+    for (const block of this.#blocks) {
+      const rest = subtractDecimal(sum, block.sum)
+      if (compareDecimal(rest, max) > 0) {
+        sum = rest
+        continue
+      }
+      for (const [atMs, amount] of block) {
+        sum = subtractDecimal(sum, amount)
+        if (compareDecimal(sum, max) <= 0) return atMs + windowMs - nowMs
+      }
     }
     return Number.POSITIVE_INFINITY
   }
 
-  /** Merges neighbours into the later of the two: never looser, and bounded. */
-  thin(): void {
-    const amounts: Decimal[] = []
-    for (let index = this.#head; index < this.#end; index += 2) {
-      const hasSecond = index + 1 < this.#end
-      const first = this.#amount(index)
-      this.#times[amounts.length] = this.#time(hasSecond ? index + 1 : index)
-      amounts.push(hasSecond ? addDecimal(first, this.#amount(index + 1)) : first)
+  /**
+   * Merges neighbours of one or two blocks into the later of each two: never looser, and bounded. The
+   * next time it is the turn of others.
+   */
+  thinSome(): void {
+    if (this.#thinned >= this.#blocks.length) this.#thinned = 0
+    const events = this.#blocks.slice(this.#thinned, this.#thinned + 2).flatMap((one) => [...one])
+    const merged = new EventBlock()
+    for (let at = 0; at < events.length; at += 2) {
+      const [first, second] = events.slice(at, at + 2)
+      const [atMs, amount] = first as readonly [number, Decimal]
+      if (second === undefined) merged.add(amount, atMs)
+      else merged.add(addDecimal(amount, second[1]), second[0])
     }
-    this.#amounts = amounts
-    this.#head = 0
-    this.#end = amounts.length
+    this.#blocks.splice(this.#thinned, 2, merged)
+    this.#thinned++
+    this.size += merged.size - events.length
   }
 
   /** Times and amounts, oldest first. */
   list(): { readonly times: number[]; readonly amounts: Decimal[] } {
-    const times = [...this.#times.subarray(this.#head, this.#end)]
-    return { times, amounts: times.map((_, at) => this.#amount(this.#head + at)) }
+    const events = this.#blocks.flatMap((block) => [...block])
+    return { times: events.map(([atMs]) => atMs), amounts: events.map(([, amount]) => amount) }
   }
 
-  #time(index: number): number {
-    return this.#times[index] as number
+  #block(at: number): EventBlock {
+    return this.#blocks[at] as EventBlock
   }
 
-  #amount(index: number): Decimal {
-    return (this.#amounts === undefined ? this.#same : this.#amounts[index]) as Decimal
-  }
-
-  #noteAmount(amount: Decimal, index: number): void {
-    if (this.size === 0 && this.#amounts === undefined) this.#same = amount
-    if (this.#amounts === undefined && isSame(this.#same as Decimal, amount)) return
-    this.#amountsOfEach().splice(index, 0, amount)
-  }
-
-  #amountsOfEach(): Decimal[] {
-    this.#amounts ??= new Array<Decimal>(this.#end).fill(this.#same as Decimal)
-    return this.#amounts
-  }
-
-  #find(amount: Decimal, atMs: number): number {
-    let larger = -1
-    for (let index = this.#end - 1; index >= this.#head; index--) {
-      const time = this.#time(index)
-      if (time < atMs) break
-      if (time > atMs) continue
-      const difference = compareDecimal(this.#amount(index), amount)
-      if (difference === 0) return index
-      if (difference > 0) larger = index
+  /** The last one that begins before, with room for an event. */
+  #blockFor(atMs: number): EventBlock {
+    let at = this.#blocks.length - 1
+    while (at > 0 && this.#block(at).firstMs > atMs) at--
+    const block = this.#blocks[at]
+    if (block !== undefined && !block.isFull) return block
+    if (block === undefined || block.lastMs <= atMs) {
+      const next = new EventBlock()
+      this.#blocks.splice(at + 1, 0, next)
+      return next
     }
-    return larger
+    return this.#cutInTwo(at, atMs)
   }
 
-  #remove(index: number): void {
-    this.#times.copyWithin(index, index + 1, this.#end)
-    this.#amounts?.splice(index, 1)
-    this.#end--
+  /** Returns the half that an event of this time belongs to. */
+  #cutInTwo(at: number, atMs: number): EventBlock {
+    const [one, other] = [new EventBlock(), new EventBlock()]
+    const half = this.#block(at).size / 2
+    for (const [index, [eventMs, amount]] of [...this.#block(at)].entries())
+      (index < half ? one : other).add(amount, eventMs)
+    this.#blocks.splice(at, 1, one, other)
+    return other.firstMs > atMs ? one : other
   }
-
-  /** Returns the index of the next event. */
-  #reserve(): number {
-    if (this.#head * 2 > this.#end) this.#dropExpired()
-    else {
-      const larger = new Float64Array(this.#times.length * 2)
-      larger.set(this.#times)
-      this.#times = larger
-    }
-    return this.#end
-  }
-
-  #dropExpired(): void {
-    this.#times.copyWithin(0, this.#head, this.#end)
-    this.#amounts?.splice(0, this.#head)
-    this.#end -= this.#head
-    this.#head = 0
-    // Frees the memory of a busy hour.
-    if (this.#times.length > CAPACITY_MIN && this.#end * 4 < this.#times.length)
-      this.#times = this.#times.slice(0, Math.max(CAPACITY_MIN, this.#end * 2))
-  }
-
-  #clear(): void {
-    this.#head = 0
-    this.#end = 0
-    this.#amounts = undefined
-    if (this.#times.length > CAPACITY_MIN) this.#times = new Float64Array(CAPACITY_MIN)
-  }
-}
-
-function isSame(a: Decimal, b: Decimal): boolean {
-  return a === b || (a.units === b.units && a.scale === b.scale)
 }

@@ -8,13 +8,15 @@ import { DatabaseSync } from 'node:sqlite'
 import { compile } from '@sluice/policy/compile/compile'
 import { formatDecimal } from '@sluice/policy/core/decimal'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
 import { deriveSigningKey } from '../../identity/keys/signing-key.ts'
 import { AgentSessions } from '../../identity/sessions/agent-sessions.ts'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
 import { allowed, judgement, take } from '../../ledger/judgements.test-support.ts'
 import { Ledger } from '../../ledger/ledger.ts'
+import { SLICE_MS } from '../shared/limits.ts'
+import { STATE_COUNTER_EVENTS_MAX, STATE_EVENTS_MAX } from './limits.ts'
 import { restoreState } from './restore-state.ts'
 import { readState, writeState } from './state-file.ts'
 
@@ -53,7 +55,7 @@ function left(data: string, key: ReturnType<typeof parts>['key']) {
   const { counters, sessions } = restoreState(data, POLICIES, key, new AgentSessions())
   const now = { wallMs: Date.now(), monotonicMs: performance.now() }
   const remaining = [one, money].map((each) => formatDecimal(counters.look(each, now).remaining))
-  return { remaining, slots: sessions.list(Date.now()) }
+  return { remaining, slots: [...sessions.list(Date.now())] }
 }
 
 test('a start goes on from what was noted and reads only what came behind it', async () => {
@@ -64,7 +66,7 @@ test('a start goes on from what was noted and reads only what came behind it', a
   const before = restoreState(data, POLICIES, key, new AgentSessions())
   const now = { wallMs: Date.now(), monotonicMs: performance.now() }
   expect(formatDecimal(before.counters.look(one, now).remaining)).toBe('96')
-  expect(writeState({ data, key, ...before }, ledger.head)).toBe(true)
+  expect(await writeState({ data, key, ...before }, ledger.head)).toBe(true)
   // An answer to a call from before it brings a label in, and two more calls come.
   ledger.outcome(first as number, { atMs: Date.now(), status: 'answered', labels: ['secret'] })
   await callAll(ledger, 2, session)
@@ -91,7 +93,7 @@ test('a note that was edited, is for another record, or of another key is not us
   const reader = openLedgerReadOnly(data)
   onTestFinished(() => reader.close())
   const found = (with_ = key, atMs = Date.now()) => readState(data, with_, reader, atMs)
-  writeState({ data, key, ...state }, head)
+  await writeState({ data, key, ...state }, head)
   expect(found()).toMatchObject({ seq: 3 })
   expect(found(key, now.wallMs - 60_000)).toBeUndefined()
   expect(found(deriveSigningKey(new InstallationKey(Buffer.alloc(32, 1))))).toBeUndefined()
@@ -101,7 +103,7 @@ test('a note that was edited, is for another record, or of another key is not us
     writeFileSync(file, edited)
     expect(found()).toBeUndefined()
   }
-  writeState({ data, key, ...state }, { ...head, hash: '00'.repeat(32) })
+  await writeState({ data, key, ...state }, { ...head, hash: '00'.repeat(32) })
   expect(found()).toBeUndefined()
   rmSync(file)
   expect(found()).toBeUndefined()
@@ -124,7 +126,7 @@ test('a session that was never used is not part of the snapshot', () => {
   const limit = { max: 3, windowMs: 1_000 }
   sessions.open('ann', 'mcp 1', limit, 1_000).noteUse(2_000)
   sessions.open('ann', 'mcp 2', limit, 1_000)
-  expect(sessions.list(3_000).map(({ id }) => id)).toEqual(['ann#0@1000'])
+  expect([...sessions.list(3_000)].map(({ id }) => id)).toEqual(['ann#0@1000'])
 })
 
 test('the database of a ledger is only read', () => {
@@ -134,4 +136,54 @@ test('the database of a ledger is only read', () => {
   const database = new DatabaseSync(join(data, 'ledger.db'))
   expect(database.prepare('SELECT count(*) AS n FROM blocks').get()).toEqual({ n: 0 })
   database.close()
+})
+
+test('finding: many counters are noted in slices, with what is charged meanwhile', async () => {
+  const { data, key } = parts()
+  const ledger = Ledger.open({ directory: data })
+  await callAll(ledger, 1, `ann#0@${Date.now() - 5_000}`)
+  const state = restoreState(data, POLICIES, key, new AgentSessions())
+  const now = { wallMs: Date.now(), monotonicMs: performance.now() }
+  const chargeOf = (n: number) => ({ ...one, key: `many|${n}` })
+  for (let n = 0; n < 100; n++) state.counters.consume([chargeOf(n)], now)
+  // Every look at the clock is one slice later.
+  let clockMs = performance.now()
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => (clockMs += SLICE_MS))
+  const written = writeState({ data, key, ...state }, ledger.head)
+  let turns = 0
+  const count = (): void => {
+    if (++turns === 10) state.counters.consume([chargeOf(99)], { ...now, monotonicMs: clockMs })
+    turning = setImmediate(count)
+  }
+  let turning = setImmediate(count)
+  expect(await written).toBe(true)
+  clearImmediate(turning)
+  clock.mockRestore()
+  expect(turns).toBeGreaterThan(50)
+  ledger.close()
+  const { counters } = restoreState(data, POLICIES, key, new AgentSessions())
+  const later = { wallMs: Date.now(), monotonicMs: performance.now() }
+  const leftOf = (n: number) => formatDecimal(counters.look(chargeOf(n), later).remaining)
+  expect([leftOf(0), leftOf(98), leftOf(99)]).toEqual(['99', '99', '98'])
+})
+
+test('more events than are noted leave the file as it was', async () => {
+  const { data, key } = parts()
+  const ledger = Ledger.open({ directory: data })
+  await callAll(ledger, 1, `ann#0@${Date.now() - 5_000}`)
+  const state = restoreState(data, POLICIES, key, new AgentSessions())
+  expect(await writeState({ data, key, ...state }, ledger.head)).toBe(true)
+  const before = readFileSync(join(data, 'gate-state.json'), 'utf8')
+  const now = { wallMs: Date.now(), monotonicMs: performance.now() }
+  const charges = Array.from({ length: STATE_COUNTER_EVENTS_MAX }, () => one)
+  const counters = Math.ceil(STATE_EVENTS_MAX / STATE_COUNTER_EVENTS_MAX) + 1
+  for (let n = 0; n < counters; n++)
+    state.counters.restore(
+      charges.map((charge) => ({ ...charge, key: `many|${n}` })),
+      0,
+      now,
+    )
+  expect(await writeState({ data, key, ...state }, ledger.head)).toBe(false)
+  expect(readFileSync(join(data, 'gate-state.json'), 'utf8')).toBe(before)
+  ledger.close()
 })

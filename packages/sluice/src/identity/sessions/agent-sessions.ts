@@ -143,13 +143,17 @@ export class AgentSessions {
   }
 
   /** For a snapshot: those that are live and that the ledger has. */
-  list(nowMs: number): { id: string; lastUsedMs: number; calls: number; saw: readonly string[] }[] {
-    return this.#live(nowMs)
-      .filter(({ isUsed }) => isUsed)
-      .map((session) => {
-        const { id, lastUsedMs, calls, connections, saw } = session
-        return { id, lastUsedMs: connections > 0 ? nowMs : lastUsedMs, calls, saw: [...saw] }
-      })
+  *list(nowMs: number): Generator<{
+    readonly id: string
+    readonly lastUsedMs: number
+    readonly calls: number
+    readonly saw: readonly string[]
+  }> {
+    for (const session of this.#byId.values()) {
+      const { id, lastUsedMs, calls, connections, isUsed, saw } = session
+      if (isUsed && isLive(session, nowMs))
+        yield { id, lastUsedMs: connections > 0 ? nowMs : lastUsedMs, calls, saw: [...saw] }
+    }
   }
 
   /** For people. */
