@@ -3,7 +3,7 @@
 
 import { type JSX, useState } from 'react'
 import type {
-  PendingDefinitionView,
+  PendingDefinitionsView,
   PolicyDraft,
   PolicyView,
   SettingsView,
@@ -240,7 +240,7 @@ function FirstList({ server, onClose }: { server: string; onClose: () => void })
       await post(`/servers/${encodeURIComponent(server)}/tools`)
       const [{ tools: all }, { held }] = await Promise.all([
         get<{ tools: ToolView[] }>('/tools'),
-        get<{ held: PendingDefinitionView[] }>('/pins'),
+        get<PendingDefinitionsView>('/pins'),
       ])
       const dangersOf = (name: string) =>
         held.find((one) => one.server === server && one.name === name)?.dangers ?? []

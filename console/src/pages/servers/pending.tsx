@@ -19,10 +19,12 @@ import { date, plural } from '../../ui/words.ts'
 
 interface PendingProps {
   readonly held: readonly PendingDefinitionView[]
+  /** How many others wait. */
+  readonly more: number
   readonly reload: () => void
 }
 
-export function PendingDefinitions({ held, reload }: PendingProps): JSX.Element {
+export function PendingDefinitions({ held, more, reload }: PendingProps): JSX.Element {
   const waiting = held.filter(({ refused }) => refused === null)
   const refused = held.filter((pin) => pin.refused !== null)
   const section = useSection<HTMLElement>('definitions', waiting.length > 0)
@@ -43,6 +45,12 @@ export function PendingDefinitions({ held, reload }: PendingProps): JSX.Element 
             <PendingDefinitionCard key={pin.digest} pin={pin} reload={reload} />
           ))}
         </section>
+      )}
+      {more > 0 && (
+        <Notice kind="warn">
+          {plural(more, 'further definition')} to review or refused: shown when these are decided,
+          and by <span className="mono">sluice pin --held</span>.
+        </Notice>
       )}
     </>
   )

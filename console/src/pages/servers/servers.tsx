@@ -3,7 +3,7 @@
 
 import { type JSX, lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import type {
-  PendingDefinitionView,
+  PendingDefinitionsView,
   PendingServerView,
   ServerView,
   ToolView,
@@ -42,7 +42,7 @@ export function Servers(): JSX.Element {
     servers: ServerView[]
     pending: PendingServerView[]
   }>('/servers', REFRESH_MS)
-  const pins = useResource<{ held: PendingDefinitionView[] }>('/pins', REFRESH_MS)
+  const pins = useResource<PendingDefinitionsView>('/pins', REFRESH_MS)
   const tools = useResource<{ tools: ToolView[] }>('/tools', TOOLS_REFRESH_MS)
   const { rest, query } = useRoute()
   const me = useMe()
@@ -99,7 +99,9 @@ export function Servers(): JSX.Element {
             </li>
           ))}
         </ul>
-        {pending.length > 0 && <PendingDefinitions held={pending} reload={pins.reload} />}
+        {pending.length > 0 && (
+          <PendingDefinitions held={pending} more={pins.value?.more ?? 0} reload={pins.reload} />
+        )}
         <Tools tools={shown} loading={tools.value === undefined} server={chosen} />
       </div>
       <Suspense>

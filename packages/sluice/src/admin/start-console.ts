@@ -43,7 +43,7 @@ export function startConsole(
   const checker = new LedgerReader({ directory, isMerged })
   const reader = new LedgerReader({ directory, isMerged, store: cluster?.store }, checker)
   const store = new ConsoleStore(config.data)
-  const flushTools = () => tools.flush()
+  const flushTools = () => tools.flushInTurns()
   const nameSession = (id: string) => parts.gate.sessions.nameOf(id)
   const ruleText = (policy: string, pointer: string) =>
     ruleTextOf(policies.documents, policy, pointer)

@@ -339,7 +339,11 @@ export class Gate {
   }
 
   get knownTools(): readonly KnownTool[] {
-    return this.#known.all.filter(({ definition }) => this.kindOf(definition.server) !== undefined)
+    return this.#parts.servers.names.flatMap((name) => [...this.toolsOf(name).values()])
+  }
+
+  toolsOf(server: string): ReadonlyMap<string, KnownTool> {
+    return this.#known.of(this.#parts.servers.find(server) === undefined ? '' : server)
   }
 
   /** Another policy is in force: what callers may see may be another. */

@@ -59,7 +59,7 @@ export const ACCEPT_PINS: Operation = operation({
     const tools = mine.map(toPendingView)
     const detail = { server: input.server, tools, by: toActor(by) }
     await ledger.event({ atMs: nowMs(), name: 'pin', detail })
-    pins.accept(mine)
+    await pins.accept(mine)
     toolsChanged()
     return { accepted: tools }
   },
@@ -87,7 +87,7 @@ export const REFUSE_PINS: Operation = operation({
     const mine = checkSeen(pins.waiting(server, input.name), input)
     const detail = { how: 'refused', server, tools: mine.map(toPendingView), by: toActor(by), why }
     await ledger.event({ atMs: nowMs(), name: 'pin', detail })
-    pins.refuse(mine, by.name, why)
+    await pins.refuse(mine, by.name, why)
     return { refused: mine.map(toPendingView) }
   },
 })

@@ -29,7 +29,7 @@ export function createApplyPolicy({ policies, lock, reload }: ApplyParts): Opera
     },
     run: async (_, input, { by }) => {
       await reload()
-      if (isPreview(input)) return { ...policies.preview(), lock: lock.preview() }
+      if (isPreview(input)) return { ...(await policies.preview()), lock: lock.preview() }
       if (input.lock !== undefined) await lock.apply(input.lock, by)
       return input.digest === undefined ? policies.describe() : policies.apply(input.digest, by)
     },

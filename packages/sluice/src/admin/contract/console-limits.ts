@@ -112,6 +112,12 @@ export const RULE_TEXT_LENGTH_MAX = 4_000
 /** Characters of a tool's definition, and of its catalogue page, that are shown. */
 export const DEFINITION_LENGTH_SHOWN = 200_000
 
+/** Definitions waiting for a person that are shown at once; the others when these are decided. */
+export const PENDING_SHOWN = 200
+/** Length of them together, beyond which no further one is shown. */
+export const PENDING_LENGTH_SHOWN = 4_000_000
+/** Tools of a server up to which the page of one tells of the others: each takes a third of a millisecond. */
+export const NEIGHBOURS_MAX = 1_000
 /** Agents in the console's list. */
 export const AGENTS_SHOWN = 500
 /** Newest messages of an agent that are shown. */

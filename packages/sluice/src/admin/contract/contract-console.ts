@@ -168,6 +168,12 @@ export interface ToolPage {
   readonly page: string
 }
 
+export interface PendingDefinitionsView {
+  readonly held: readonly PendingDefinitionView[]
+  /** How many others wait; absent if there are none. */
+  readonly more?: number
+}
+
 export interface PendingDefinitionView {
   readonly server: string
   readonly name: string

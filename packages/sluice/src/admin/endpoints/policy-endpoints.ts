@@ -20,7 +20,7 @@ import { isVersioned, type SavePolicyParts, savePolicy } from './save-policy.ts'
 export interface PolicyEndpointParts extends SavePolicyParts {
   readonly reader: LedgerReader
   /** Stores the known tools, for processes that read them from the data directory. */
-  readonly flushTools: () => void
+  readonly flushTools: () => Promise<void>
 }
 
 const name = z.string().min(1).max(64)
@@ -87,14 +87,14 @@ export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
       role: 'viewer',
       body: DRAFT,
       summary: 'what a text would mean, or the text after a move; nothing is saved',
-      handle: ({ body }) => {
+      handle: async ({ body }) => {
         if (!policies.documents.has(body.name))
           throw new ApiError(
             'API_NOT_FOUND',
             `there is no policy \`${body.name}\``,
             'see /api/policy',
           )
-        flushTools()
+        await flushTools()
         return reader.ask('draft', {
           documents: [...policies.documents],
           name: body.name,

@@ -121,8 +121,8 @@ function checkTests(
 /** Of what waits, undefined if nothing does. Throws if that is more than this one document: an
  * agent could have written another file, and its person would put that in force by saving theirs. */
 function waitingDigest(policies: Policies, only: PolicyDocument): string | undefined {
-  const { digest } = policies.preview()
-  if (typeof digest !== 'string') return undefined
+  const digest = policies.waitingDigest
+  if (digest === undefined) return undefined
   if (digest === digestOfSet(new Map(policies.documents).set(only.name, only))) return digest
   throw new OperationError(
     'another document was changed, may loosen, and waits for a person',

@@ -3,35 +3,31 @@
 // operations (operations/pins.ts).
 
 import { basename } from 'node:path'
-import type { JsonValue } from '@sluice/policy/core/json'
 import { type KnownTool, type ToolDefinition, toToolId } from '@sluice/policy/core/tools'
 import { getRulesForTool } from '@sluice/policy/decide/resolve'
 import type { ApplicableRules } from '@sluice/policy/model/applicable-rules'
 import { z } from 'zod'
 import { assessTool, classify } from '../../catalogue/classify/classify.ts'
+import { getAssessment } from '../../catalogue/pages/assessment-cache.ts'
 import { toolPage } from '../../catalogue/pages/tool-page.ts'
 import { toOutcomeLabel } from '../../core/outcome-label.ts'
 import { markdownOf } from '../../core/pages/page-markdown.ts'
 import type { ServerConfig } from '../../gateway/config/config.ts'
 import { LOCAL_POLICY } from '../../gateway/config/grants.ts'
 import { readServerTools } from '../../gateway/front/sessions/list-tools.ts'
+import { enterStep } from '../../gateway/shared/current-step.ts'
+import { Slices } from '../../gateway/shared/slices.ts'
 import type { AdminParts } from '../../gateway/start/run-admin.ts'
 import { withoutValues } from '../../gateway/state/servers.ts'
-import { findDangers } from '../../gateway/tools/find-dangers.ts'
-import type { PendingDefinition } from '../../gateway/tools/pins.ts'
 import type { ServerFailure } from '../../gateway/tools/server-notes.ts'
-import { DEFINITION_LENGTH_SHOWN } from '../contract/console-limits.ts'
+import { DEFINITION_LENGTH_SHOWN, NEIGHBOURS_MAX } from '../contract/console-limits.ts'
 import type { PendingServerView } from '../contract/contract.ts'
-import type {
-  PendingDefinitionView,
-  ServerView,
-  ToolPage,
-  ToolView,
-} from '../contract/contract-console.ts'
+import type { ServerView, ToolPage, ToolView } from '../contract/contract-console.ts'
 import type { OutcomeLabel } from '../contract/contract-live.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import type { LedgerReader } from '../queries/ledger-reader.ts'
+import { toIndentedJson, viewPendingDefinitions } from './pending-definitions.ts'
 
 export interface ServersEndpointParts {
   readonly parts: AdminParts
@@ -52,10 +48,10 @@ export function serversEndpoints({ parts, reader }: ServersEndpointParts): Endpo
       path: '/api/servers',
       role: 'viewer',
       summary: 'how each server is',
-      handle: (): { servers: ServerView[]; pending: PendingServerView[] } => ({
-        servers: serverViews(parts),
-        pending: pendingViews(parts),
-      }),
+      handle: async (): Promise<{ servers: ServerView[]; pending: PendingServerView[] }> => {
+        await tools.flushInTurns()
+        return { servers: serverViews(parts), pending: pendingViews(parts) }
+      },
     }),
     endpoint({
       method: 'GET',
@@ -63,7 +59,7 @@ export function serversEndpoints({ parts, reader }: ServersEndpointParts): Endpo
       role: 'viewer',
       summary: 'every tool that was listed, with class, risk and what a plain call gets',
       handle: async (): Promise<{ tools: ToolView[] }> => {
-        tools.flush()
+        await tools.flushInTurns()
         const documents = [...policies.documents]
         const placed = await reader.ask('tools', { documents, name: LOCAL_POLICY })
         const pending = new Map(pins.held.map((one) => [toToolId(one.tool), one] as const))
@@ -92,19 +88,16 @@ export function serversEndpoints({ parts, reader }: ServersEndpointParts): Endpo
       role: 'viewer',
       query: TOOL,
       summary: 'the catalogue’s page of one tool; the words of its definition are its server’s',
-      handle: ({ query }): ToolPage => {
-        const found = gate.knownTools.find(
-          (tool) => toToolId(tool) === `${query.server}/${query.name}`,
-        )
-        const definition = found?.definition ?? pins.acceptedOf(query.server, query.name)
+      handle: async ({ query: { server, name } }): Promise<ToolPage> => {
+        const known = gate.toolsOf(server)
+        const found = known.get(name)
+        const definition = found?.definition ?? pins.acceptedOf(server, name)
         if (definition === undefined)
           throw new ApiError('API_NOT_FOUND', 'no server has listed this tool', 'see /api/tools')
-        const neighbours = gate.knownTools
-          .map((tool) => tool.definition)
-          .filter(({ server }) => server === query.server)
         // As the gate decides by it: the hints of a built-in server hold, and `classify` of the policy.
         const tool = found ?? { definition, ...classify(definition) }
-        return pageOf(tool, getRulesForTool(policies.now.local.policy, tool), neighbours)
+        const scope = getRulesForTool(policies.now.local.policy, tool)
+        return pageOf(tool, scope, await assessNeighbours(known))
       },
     }),
     endpoint({
@@ -123,6 +116,7 @@ export function serversEndpoints({ parts, reader }: ServersEndpointParts): Endpo
             )
           },
         )
+        await tools.flushInTurns()
         return { server, tools: tools.counts().get(server) ?? 0 }
       },
     }),
@@ -140,16 +134,25 @@ export function serversEndpoints({ parts, reader }: ServersEndpointParts): Endpo
       path: '/api/pins',
       role: 'viewer',
       summary: 'definitions that wait for a person, with what has changed',
-      handle: (): { held: PendingDefinitionView[] } => ({
-        held: pins.held.map((pending) =>
-          heldPin(
-            pending,
-            pins.acceptedOf(pending.tool.definition.server, pending.tool.definition.name),
-          ),
-        ),
-      }),
+      handle: () => viewPendingDefinitions(pins),
     }),
   ]
+}
+
+/** The other tools that its page tells of. None of a server with very many, which would take seconds. */
+async function assessNeighbours(
+  known: ReadonlyMap<string, KnownTool>,
+): Promise<readonly ToolDefinition[]> {
+  if (known.size > NEIGHBOURS_MAX) return []
+  const slices = new Slices()
+  const neighbours: ToolDefinition[] = []
+  for (const { definition } of known.values()) {
+    if (slices.isOver) await slices.next()
+    enterStep('command')
+    getAssessment(definition)
+    neighbours.push(definition)
+  }
+  return neighbours
 }
 
 function pageOf(
@@ -168,39 +171,14 @@ function pageOf(
     risk,
     title: toBoundedText(title),
     description: toBoundedText(description),
-    inputSchema: json(inputSchema),
-    annotations: json(annotations),
+    inputSchema: toIndentedJson(inputSchema),
+    annotations: toIndentedJson(annotations),
     confidence: assessment.confidence,
     riskBecause: assessment.riskBecause,
     evidence: assessment.evidence.map(({ text, at, says }) => ({ text, at, says })),
     disagreements: assessment.disagreements,
     page: markdownOf(toolPage(definition, { neighbours })).slice(0, DEFINITION_LENGTH_SHOWN),
   }
-}
-
-function heldPin(
-  { tool, digest, because, changes, refused }: PendingDefinition,
-  before: ToolDefinition | undefined,
-): PendingDefinitionView {
-  const { server, name } = tool.definition
-  return {
-    server,
-    name,
-    category: tool.category,
-    unknown: tool.unknown === true,
-    because,
-    changes,
-    digest,
-    before: before === undefined ? '' : json(before as unknown as JsonValue),
-    after: json(tool.definition as unknown as JsonValue),
-    dangers: findDangers(tool),
-    refused: refused ?? null,
-  }
-}
-
-function json(value: JsonValue | undefined): string {
-  if (value === undefined) return ''
-  return JSON.stringify(value, null, 2).slice(0, DEFINITION_LENGTH_SHOWN)
 }
 
 /** A server may put anything where a text belongs. */
@@ -214,9 +192,12 @@ function toBoundedText(value: unknown): string {
  */
 function serverViews(parts: AdminParts): ServerView[] {
   const { servers, gate, pins, freezes, meter } = parts
-  const listed = new Set(gate.knownTools.map(({ definition }) => definition.server))
   const tools = parts.tools.counts()
-  const fresh = parts.newTools.list()
+  const fresh = countByServer(parts.newTools.list())
+  const held = countByServer(pins.held.map(({ tool }) => tool.definition))
+  const undecided = countByServer(
+    pins.held.filter(({ refused }) => refused === undefined).map(({ tool }) => tool.definition),
+  )
   const calls = new Map<string, Partial<Record<OutcomeLabel, number>>>()
   for (const { labels, value } of meter.decisions) {
     const counts = calls.get(labels.server ?? '') ?? {}
@@ -228,21 +209,27 @@ function serverViews(parts: AdminParts): ServerView[] {
     const figures = gate.figures(name)
     const frozen = freezes.of({ server: name, principal: '', agent: null })
     const failure = gate.notes.failureOf(name)
-    const mine = pins.held.filter(({ tool }) => tool.definition.server === name)
+    const isListed = gate.toolsOf(name).size > 0
     return {
       name,
       kind: server.kind,
       where: whereOf(server),
-      ...stateOf(figures, listed.has(name), failure, frozen?.why),
+      ...stateOf(figures, isListed, failure, frozen?.why),
       ...figures,
       tools: tools.get(name) ?? 0,
-      listed: listed.has(name),
-      new: fresh.filter(({ server }) => server === name).length,
-      held: mine.length,
-      undecided: mine.filter(({ refused }) => refused === undefined).length,
+      listed: isListed,
+      new: fresh.get(name) ?? 0,
+      held: held.get(name) ?? 0,
+      undecided: undecided.get(name) ?? 0,
       calls: calls.get(name) ?? {},
     }
   })
+}
+
+function countByServer(tools: readonly { readonly server: string }[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const { server } of tools) counts.set(server, (counts.get(server) ?? 0) + 1)
+  return counts
 }
 
 /** What would be started or reached, for people to see; it is accepted at a terminal. */

@@ -6,6 +6,7 @@ import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync
 import { createInterface } from 'node:readline/promises'
 import { compile } from '@sluice/policy/compile/compile'
 import type { JsonObject } from '@sluice/policy/core/json'
+import { runSteps } from '@sluice/policy/core/steps'
 import type { Command } from 'commander'
 import type { GateConfig } from '../../gateway/config/config.ts'
 import { readGateStore } from '../../gateway/data/gate-store.ts'
@@ -123,7 +124,7 @@ function toolChanges(data: string, { name, file, before, after }: ObservedDocume
   const [old, now] = [before, after].map((text) => compile({ file, text }).policy)
   if (old === undefined || now === undefined) return []
   try {
-    return verdictChanges(name, old, now, readGateStore(data, readKeptTools))
+    return runSteps(verdictChanges(name, old, now, readGateStore(data, readKeptTools)))
   } catch {
     return []
   }

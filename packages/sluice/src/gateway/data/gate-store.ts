@@ -108,6 +108,11 @@ const ALERTS = `
     alert TEXT NOT NULL
   ) STRICT;`
 
+/** For what a person has decided on a definition. */
+const PIN_INDEXES = `
+  CREATE INDEX pins_digest ON pins (digest);
+  CREATE INDEX refusals_digest ON refusals (digest);`
+
 function gateFile(directory: string) {
   return {
     directory,
@@ -126,6 +131,7 @@ function gateFile(directory: string) {
       ALERTS,
       ALERT_TABLES,
       APPROVAL_INDEXES,
+      PIN_INDEXES,
     ],
   }
 }

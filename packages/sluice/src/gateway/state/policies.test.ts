@@ -75,7 +75,7 @@ test('a document that tightens does not wait for one that loosens', async () => 
   expect([defaultOf(policies, 'policy'), defaultOf(policies, 'ci')]).toEqual(['deny', 'deny'])
   expect(policies.why).toContain('policy /default: `deny` becomes `allow`')
   expect(events).toMatchObject([{ how: 'tightened' }, { how: 'waiting' }])
-  const { digest } = policies.preview()
+  const { digest } = await policies.preview()
   await policies.apply(String(digest), ANN)
   expect(defaultOf(policies, 'policy')).toBe('allow')
   expect(policies.why).toBe('')
@@ -95,17 +95,17 @@ test('the house that tightens holds over all, and one that goes loosens all', ()
 test('only what was seen is applied, and only with a record', async () => {
   const { policies, failing } = open({ policy: rules('hide') })
   policies.reload(() => given({ policy: rules('deny') }))
-  const { digest } = policies.preview()
+  const { digest } = await policies.preview()
   policies.reload(() => given({ policy: rules('allow') }))
   await expect(policies.apply(String(digest), ANN)).rejects.toThrow('changed again')
   failing(true)
-  await expect(policies.apply(String(policies.preview().digest), ANN)).rejects.toThrow('disk')
+  await expect(policies.apply(String(policies.waitingDigest), ANN)).rejects.toThrow('disk')
   expect(defaultOf(policies, 'policy')).toBe('hide')
   failing(false)
   policies.reload(() => {
     throw new Error('`policy.yaml` cannot be read')
   })
-  await expect(policies.apply(String(policies.preview().digest), ANN)).rejects.toThrow(
+  await expect(policies.apply(String(policies.waitingDigest), ANN)).rejects.toThrow(
     'cannot be read',
   )
 })
@@ -132,7 +132,7 @@ test('what could not be kept does not hold', async () => {
   const { policies, store } = open({ policy: rules('deny') })
   policies.reload(() => given({ policy: rules('allow') }))
   store.close()
-  await expect(policies.apply(String(policies.preview().digest), ANN)).rejects.toThrow()
+  await expect(policies.apply(String(policies.waitingDigest), ANN)).rejects.toThrow()
   expect(defaultOf(policies, 'policy')).toBe('deny')
 })
 

@@ -180,13 +180,17 @@ export class Policies {
   }
 
   /** What `apply` would do, and the digest to ask it with. */
-  preview(): JsonObject {
+  async preview(): Promise<JsonObject> {
     const after = this.#waiting?.compiled
-    return {
-      ...this.describe(),
-      digest: after === undefined ? null : digestOfSet(after.documents),
-      verdicts: after === undefined ? [] : this.#verdicts(after),
-    }
+    // All of it about one change, also if the files change meanwhile.
+    const shown = { ...this.describe(), digest: this.waitingDigest ?? null }
+    return { ...shown, verdicts: after === undefined ? [] : await this.#verdicts(after) }
+  }
+
+  /** Of what `apply` would put in force; undefined if nothing waits. */
+  get waitingDigest(): string | undefined {
+    const after = this.#waiting?.compiled
+    return after === undefined ? undefined : digestOfSet(after.documents)
   }
 
   /** `digest` of what the person has seen: what was written since then is not what they meant. */
@@ -204,7 +208,7 @@ export class Policies {
         'the policy was changed again in the meantime',
         'look at it once more',
       )
-    const verdicts = this.#verdicts(waiting.compiled)
+    const verdicts = await this.#verdicts(waiting.compiled)
     // Recorded before it is in force.
     await this.#event('applied', waiting.compiled, waiting.loosens, by)
     if (this.#waiting !== waiting)
@@ -304,11 +308,15 @@ export class Policies {
     await ledger.event({ atMs: nowMs(), name: 'policy', detail })
   }
 
-  #verdicts(after: CompiledDocuments): JsonObject[] {
+  async #verdicts(after: CompiledDocuments): Promise<JsonObject[]> {
     const tools = this.#options.tools?.() ?? []
-    return [...after.policies].flatMap(([name, policy]) =>
-      verdictChanges(name, this.#set.of(name).policy, policy, tools),
-    )
+    const changes: JsonObject[] = []
+    for (const [name, policy] of after.policies) {
+      const before = this.#set.of(name).policy
+      for (const change of await runInSlices(verdictChanges(name, before, policy, tools), 'reload'))
+        changes.push(change)
+    }
+    return changes
   }
 }
 

@@ -2,6 +2,7 @@
 // compared with what a person last put in force, and not taken for it. Used by policies.ts.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { inTransaction } from '../../store/sqlite/in-transaction.ts'
 import { type Documents, makeDocument, type PolicyDocument } from './documents.ts'
 
 export function readStoredDocuments(store: DatabaseSync): PolicyDocument[] {
@@ -12,16 +13,11 @@ export function readStoredDocuments(store: DatabaseSync): PolicyDocument[] {
 }
 
 export function storeDocuments(store: DatabaseSync, documents: Documents, atMs: number): void {
-  store.exec('BEGIN IMMEDIATE')
-  try {
+  inTransaction(store, () => {
     store.exec('DELETE FROM documents')
     const insert = store.prepare('INSERT INTO documents VALUES (?, ?, ?, ?)')
     for (const { name, file, text } of documents.values()) insert.run(name, file, text, atMs)
-    store.exec('COMMIT')
-  } catch (error) {
-    if (store.isTransaction) store.exec('ROLLBACK')
-    throw error
-  }
+  })
 }
 
 /** The set as it was put in force, whatever the configuration names now: another file under the same

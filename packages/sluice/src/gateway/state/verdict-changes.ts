@@ -4,21 +4,31 @@
 import { getTypicalAction } from '@sluice/policy/cases/typical-action'
 import { ACTIONS } from '@sluice/policy/core/actions'
 import type { JsonObject } from '@sluice/policy/core/json'
+import type { Steps } from '@sluice/policy/core/steps'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 
-export function verdictChanges(
+export function* verdictChanges(
   name: string,
   old: CompiledPolicy,
   now: CompiledPolicy,
   tools: readonly KnownTool[],
-): JsonObject[] {
-  return tools.flatMap((tool) => {
+): Steps<JsonObject[]> {
+  const changes: JsonObject[] = []
+  for (const tool of tools) {
     const [from, to] = [getTypicalAction(old, tool), getTypicalAction(now, tool)]
-    if (from === to) return []
     const { server, name: called } = tool.definition
-    return [{ policy: name, tool: `${server}/${called}`, from, to, change: changeOf(from, to) }]
-  })
+    if (from !== to)
+      changes.push({
+        policy: name,
+        tool: `${server}/${called}`,
+        from,
+        to,
+        change: changeOf(from, to),
+      })
+    yield
+  }
+  return changes
 }
 
 /** A word that a condition decides is neither: the list of what loosens says more. */

@@ -2,11 +2,13 @@
 // One object for each distinct definition, shared by all sessions, because the engine keeps what it
 // derives from a definition by identity.
 
-import { type KnownTool, type ToolDefinition, toToolId } from '@sluice/policy/core/tools'
+import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
 import { classify, classifyOwn } from '../../catalogue/classify/classify.ts'
 
 export class KnownTools {
   readonly #byText = new Map<string, KnownTool>()
+  /** The newest definition of each, by server and name. */
+  readonly #newest = new Map<string, Map<string, KnownTool>>()
   readonly #onNew: (tool: KnownTool) => void
   readonly #isOwn: (server: string) => boolean
   /** Of each server, with a number for each time they were others. */
@@ -18,10 +20,9 @@ export class KnownTools {
     this.#isOwn = isOwn
   }
 
-  /** The newest definition of each. */
-  get all(): readonly KnownTool[] {
-    const tools = [...this.#byText.values()]
-    return [...new Map(tools.map((tool) => [toToolId(tool), tool])).values()]
+  /** The newest definition of each tool of a server, by its name. */
+  of(server: string): ReadonlyMap<string, KnownTool> {
+    return this.#newest.get(server) ?? NO_TOOLS
   }
 
   /** What a server tells the model at the beginning: a part of its definitions from now on. */
@@ -41,8 +42,13 @@ export class KnownTools {
       const instructions = known === undefined ? {} : { instructions: known.text }
       const classification = this.#isOwn(server) ? classifyOwn(whole) : classify(whole)
       tool = { definition: whole, ...classification, ...instructions }
-      if (this.#byText.size >= DEFINITIONS_MAX) this.#byText.clear()
+      if (this.#byText.size >= DEFINITIONS_MAX) {
+        this.#byText.clear()
+        this.#newest.clear()
+      }
       this.#byText.set(key, tool)
+      const newest = this.#newest.get(server) ?? new Map<string, KnownTool>()
+      this.#newest.set(server, newest.set(whole.name, tool))
       this.#onNew(tool)
     }
     return tool
@@ -51,3 +57,4 @@ export class KnownTools {
 
 /** Definitions remembered; a server that changes its own all day must not fill the memory. */
 const DEFINITIONS_MAX = 50_000
+const NO_TOOLS: ReadonlyMap<string, KnownTool> = new Map()

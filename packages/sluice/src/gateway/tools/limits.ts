@@ -27,6 +27,8 @@ export const KEPT_TOOLS_PER_TURN = 100
 export const PINS_MAX = 50_000
 /** Accepted definitions of one server. A further new one waits for a person. */
 export const PINS_OF_SERVER_MAX = 20_000
+/** Definitions that a person accepts or refuses at once that are stored in one transaction. */
+export const DECIDED_PINS_PER_TURN = 50
 /** Changes of a definition that a caller is shown. */
 export const HELD_CHANGES_SHOWN_MAX = 5
 /** How long after the first tool of a server others still belong to its first list. */

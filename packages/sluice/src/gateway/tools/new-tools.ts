@@ -5,6 +5,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import type { Ledger } from '../../ledger/ledger.ts'
+import { inTransaction } from '../../store/sqlite/in-transaction.ts'
 import type { Log } from '../shared/log.ts'
 import { KEEP_TOOLS_EVERY_MS, NEW_TOOL_MS, NEW_TOOLS_MAX, NEW_TOOLS_SHOWN_MAX } from './limits.ts'
 
@@ -67,12 +68,14 @@ export class NewTools {
   async #keep(server: string, tools: readonly KnownTool[]): Promise<void> {
     const { store, ledger, nowMs } = this.#options
     const atMs = nowMs()
-    store.prepare('DELETE FROM new_tools WHERE at <= ?').run(atMs - NEW_TOOL_MS)
-    const room =
-      NEW_TOOLS_MAX - Number(store.prepare('SELECT count(*) AS n FROM new_tools').get()?.n)
-    const insert = store.prepare('INSERT OR REPLACE INTO new_tools VALUES (?, ?, ?)')
-    for (const { definition } of tools.slice(0, Math.max(0, room)))
-      insert.run(server, definition.name, atMs)
+    inTransaction(store, () => {
+      store.prepare('DELETE FROM new_tools WHERE at <= ?').run(atMs - NEW_TOOL_MS)
+      const room =
+        NEW_TOOLS_MAX - Number(store.prepare('SELECT count(*) AS n FROM new_tools').get()?.n)
+      const insert = store.prepare('INSERT OR REPLACE INTO new_tools VALUES (?, ?, ?)')
+      for (const { definition } of tools.slice(0, Math.max(0, room)))
+        insert.run(server, definition.name, atMs)
+    })
     const shown = tools
       .slice(0, NEW_TOOLS_SHOWN_MAX)
       .map(({ definition, category, risk }) => ({ name: definition.name, category, risk }))

@@ -9,13 +9,22 @@ import type { DatabaseSync } from 'node:sqlite'
 import { type KnownTool, type ToolDefinition, toToolKey } from '@sluice/policy/core/tools'
 import { describeChange, gradeChange } from '../../catalogue/pins/grade-change.ts'
 import type { Pin } from '../../catalogue/pins/lock-file.ts'
-import { INSTRUCTIONS, pinOf } from '../../catalogue/pins/pin.ts'
+import { pinOf } from '../../catalogue/pins/pin.ts'
 import { OperationError } from '../../core/operation-error.ts'
 import { inspectDefinition } from '../../guard/inspect-definition.ts'
+import { enterStep } from '../shared/current-step.ts'
 import type { Log } from '../shared/log.ts'
-import { FIRST_LIST_MS, HELD_CHANGES_SHOWN_MAX, PINS_MAX, PINS_OF_SERVER_MAX } from './limits.ts'
+import { takeTurn } from '../shared/slices.ts'
+import {
+  DECIDED_PINS_PER_TURN,
+  FIRST_LIST_MS,
+  HELD_CHANGES_SHOWN_MAX,
+  PINS_MAX,
+  PINS_OF_SERVER_MAX,
+} from './limits.ts'
 import { LookAlikeNames } from './look-alike-names.ts'
 import { type DefinitionRefusal, RefusedDefinitions } from './refused-definitions.ts'
+import { type AcceptedDefinition, StoredPins, withInstructions } from './stored-pins.ts'
 
 export interface PinsOptions {
   readonly store: DatabaseSync
@@ -41,20 +50,12 @@ export interface PendingDefinition {
   readonly refused?: DefinitionRefusal
 }
 
-interface AcceptedDefinition {
-  readonly digest: string
-  readonly definition: ToolDefinition | undefined
-  /** Of its server at that time; undefined if they were not known. */
-  readonly instructions?: string
-  /** When it was first accepted, by `steadyMs`; 0 if that was before this start. */
-  readonly atMs: number
-}
-
 /** New tools of a list are logged together, this long after the first. */
 const FIRST_SEEN_LOG_MS = 500
 
 export class Pins {
   readonly #options: PinsOptions
+  readonly #stored: StoredPins
   readonly #accepted = new Map<string, AcceptedDefinition>()
   /** How many of each server are accepted. */
   readonly #sizes = new Map<string, number>()
@@ -71,13 +72,14 @@ export class Pins {
 
   constructor(options: PinsOptions) {
     this.#options = options
+    this.#stored = new StoredPins(options.store)
     this.#refusals = new RefusedDefinitions(options.store)
     this.setLock(options.lock)
   }
 
   /** With a lock file only what it pins is accepted; what was before comes back where it goes. */
   setLock(lock: readonly Pin[] | undefined): void {
-    const accepted = this.#readAccepted()
+    const accepted = this.#stored.readAll()
     this.#lock = lock
     this.#verdicts = new WeakMap()
     this.#accepted.clear()
@@ -121,22 +123,6 @@ export class Pins {
       const refused = this.#refusals.of(server, name, one.digest)
       this.#pending.set(key, { ...one, ...(refused && { refused }) })
     }
-  }
-
-  #readAccepted(): Map<string, AcceptedDefinition> {
-    const rows = this.#options.store
-      .prepare('SELECT server, name, digest, definition FROM pins')
-      .all()
-    return new Map(
-      rows.map((row) => {
-        const { [INSTRUCTIONS]: instructions, ...definition } = JSON.parse(
-          String(row.definition),
-        ) as ToolDefinition & { [INSTRUCTIONS]?: string }
-        const extra = instructions === undefined ? {} : { instructions }
-        const one = { digest: String(row.digest), definition, ...extra, atMs: 0 }
-        return [toToolKey(String(row.server), String(row.name)), one] as const
-      }),
-    )
   }
 
   /** Why this definition may not be shown or called; undefined if it may. */
@@ -202,25 +188,41 @@ export class Pins {
 
   /** Whether a person, at any gate, has accepted or refused the definition with this digest. */
   isDecided(digest: string): boolean {
-    return this.#options.store.prepare(DECIDED).get(digest, digest) !== undefined
+    return this.#stored.isDecided(digest)
   }
 
-  /** A person's word. */
-  accept(definitions: readonly PendingDefinition[]): void {
-    for (const { tool, digest } of definitions) {
+  /** A person's word, in parts: a server may have changed all of its definitions. */
+  async accept(definitions: readonly PendingDefinition[]): Promise<void> {
+    await this.#inParts(definitions, ({ tool, digest }) => {
+      const key = toToolKey(tool.definition.server, tool.definition.name)
+      const pending = this.#pending.get(key)
       this.#keep(tool, digest)
+      // The server has listed another one meanwhile, which goes on waiting.
+      if (pending !== undefined && pending.digest !== digest) this.#pending.set(key, pending)
       this.#verdicts.set(tool, 'accepted')
-    }
+    })
   }
 
   /** A person's decision, too: it stays held, and replies to its callers name the person. */
-  refuse(definitions: readonly PendingDefinition[], by: string, why: string): void {
+  async refuse(definitions: readonly PendingDefinition[], by: string, why: string): Promise<void> {
     const refused: DefinitionRefusal = { by, why, atMs: this.#options.nowMs() }
-    for (const one of definitions) {
+    await this.#inParts(definitions, (one) => {
       const { server, name } = one.tool.definition
       this.#refusals.add(server, name, one.digest, refused)
       this.#pending.set(toToolKey(server, name), { ...one, refused })
       this.#verdicts.set(one.tool, { ...one, refused })
+    })
+  }
+
+  async #inParts(
+    definitions: readonly PendingDefinition[],
+    decide: (one: PendingDefinition) => void,
+  ): Promise<void> {
+    for (let at = 0; at < definitions.length; at += DECIDED_PINS_PER_TURN) {
+      if (at > 0) await takeTurn()
+      enterStep('command')
+      const part = definitions.slice(at, at + DECIDED_PINS_PER_TURN)
+      this.#stored.inOne(() => part.forEach(decide))
     }
   }
 
@@ -337,7 +339,7 @@ export class Pins {
   }
 
   #keep(tool: KnownTool, digest: string): void {
-    const { definition, category, risk } = tool
+    const { definition } = tool
     const { server, name } = definition
     const instructions = this.#instructionsFor(tool)
     const extra = instructions === undefined ? {} : { instructions }
@@ -351,35 +353,13 @@ export class Pins {
     if (!this.#listedMs.has(server)) this.#listedMs.set(server, atMs)
     this.#twins?.put({ server, name, definition, atMs })
     try {
-      this.#options.store
-        .prepare('INSERT OR REPLACE INTO pins VALUES (?, ?, ?, ?, ?, ?, ?)')
-        .run(
-          server,
-          name,
-          digest,
-          JSON.stringify(withInstructions(definition, instructions, true)),
-          category,
-          risk,
-          this.#options.nowMs(),
-        )
+      this.#stored.put(tool, { digest, ...extra, atMs: this.#options.nowMs() })
     } catch (error) {
       this.#options.log('warn', 'a pin was not kept', { tool: key, why: (error as Error).message })
     }
   }
 }
 
-/** The definition together with its server's instructions, for callers that compare or store both. */
-function withInstructions(
-  definition: ToolDefinition,
-  instructions: string | undefined,
-  isKept = false,
-): ToolDefinition {
-  const says = instructions !== undefined && (isKept || instructions !== '')
-  return says ? ({ ...definition, [INSTRUCTIONS]: instructions } as ToolDefinition) : definition
-}
-
-const DECIDED = `SELECT 1 FROM pins WHERE digest = ?
-  UNION ALL SELECT 1 FROM refusals WHERE digest = ?`
 const NOT_PINNED = 'the lock file does not pin it'
 const NOT_WANTED = 'a person does not want it'
 

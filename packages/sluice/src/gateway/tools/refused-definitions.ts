@@ -2,8 +2,9 @@
 // Kept in gate.db, so that it holds over restarts, and until somebody accepts it after all. Used by
 // pins.ts alone.
 
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { LruMap } from '../../core/lru-map.ts'
+import { prepareAll } from '../../store/sqlite/prepare.ts'
 import { REFUSALS_MAX } from './limits.ts'
 
 export interface DefinitionRefusal {
@@ -12,20 +13,25 @@ export interface DefinitionRefusal {
   readonly atMs: number
 }
 
+const STATEMENTS = {
+  readAll: 'SELECT * FROM refusals ORDER BY at',
+  put: 'INSERT OR REPLACE INTO refusals VALUES (?, ?, ?, ?, ?, ?)',
+  drop: 'DELETE FROM refusals WHERE server = ? AND name = ? AND digest = ?',
+} as const
+
 export class RefusedDefinitions {
-  readonly #store: DatabaseSync
+  readonly #statements: Readonly<Record<keyof typeof STATEMENTS, StatementSync>>
   readonly #refusals = new LruMap<string, DefinitionRefusal>(REFUSALS_MAX)
 
   constructor(store: DatabaseSync) {
-    this.#store = store
+    this.#statements = prepareAll(store, STATEMENTS)
     this.reload()
   }
 
   /** Reads what is stored; another gate may have written it. */
   reload(): void {
     this.#refusals.clear()
-    const rows = this.#store.prepare('SELECT * FROM refusals ORDER BY at').all()
-    for (const { server, name, digest, by, why, at } of rows)
+    for (const { server, name, digest, by, why, at } of this.#statements.readAll.all())
       this.#refusals.set(toDefinitionKey(String(server), String(name), String(digest)), {
         by: String(by),
         why: String(why),
@@ -40,9 +46,7 @@ export class RefusedDefinitions {
 
   add(server: string, name: string, digest: string, { by, why, atMs }: DefinitionRefusal): void {
     const oldest = this.#refusals.set(toDefinitionKey(server, name, digest), { by, why, atMs })
-    this.#store
-      .prepare('INSERT OR REPLACE INTO refusals VALUES (?, ?, ?, ?, ?, ?)')
-      .run(server, name, digest, by, why, atMs)
+    this.#statements.put.run(server, name, digest, by, why, atMs)
     // A server that lists another definition every minute must not fill the disk.
     if (oldest !== undefined) this.#forget(oldest)
   }
@@ -54,9 +58,7 @@ export class RefusedDefinitions {
 
   #forget(key: string): void {
     this.#refusals.delete(key)
-    this.#store
-      .prepare('DELETE FROM refusals WHERE server = ? AND name = ? AND digest = ?')
-      .run(...(JSON.parse(key) as [string, string, string]))
+    this.#statements.drop.run(...(JSON.parse(key) as [string, string, string]))
   }
 }
 

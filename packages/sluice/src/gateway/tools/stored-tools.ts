@@ -4,7 +4,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Category, KnownTool, Risk, ToolDefinition } from '@sluice/policy/core/tools'
 import { classify } from '../../catalogue/classify/classify.ts'
+import { inTransaction } from '../../store/sqlite/in-transaction.ts'
 import type { Log } from '../shared/log.ts'
+import { takeTurn } from '../shared/slices.ts'
 import {
   KEEP_TOOLS_EVERY_MS,
   KEPT_TOOL_LENGTH_MAX,
@@ -30,9 +32,8 @@ export class StoredTools {
     this.#timer ??= setTimeout(() => this.#flushSome(), KEEP_TOOLS_EVERY_MS).unref()
   }
 
-  /** How many are known of each server, also from before this start. */
+  /** How many are stored of each server, also from before this start. */
   counts(): ReadonlyMap<string, number> {
-    this.flush()
     const rows = this.#store
       .prepare('SELECT server, count(*) AS n FROM tools GROUP BY server')
       .all()
@@ -44,12 +45,23 @@ export class StoredTools {
     while (this.#waiting.size > 0) this.#flushSome()
   }
 
+  /** All that wait, with other work in between. */
+  async flushInTurns(): Promise<void> {
+    while (this.#waiting.size > 0) {
+      this.#flushSome()
+      await takeTurn()
+    }
+  }
+
   #flushSome(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    const some = [...this.#waiting].slice(0, KEPT_TOOLS_PER_TURN)
-    for (const [key] of some) this.#waiting.delete(key)
-    this.#keep(some.map(([, tool]) => tool))
+    const some: KnownTool[] = []
+    for (const [key, tool] of this.#waiting) {
+      this.#waiting.delete(key)
+      if (some.push(tool) === KEPT_TOOLS_PER_TURN) break
+    }
+    this.#keep(some)
     if (this.#waiting.size > 0) this.#timer = setTimeout(() => this.#flushSome()).unref()
   }
 
@@ -65,18 +77,13 @@ export class StoredTools {
   #write(tools: readonly KnownTool[]): void {
     const count = Number(this.#store.prepare('SELECT count(*) AS n FROM tools').get()?.n ?? 0)
     const insert = this.#store.prepare('INSERT OR REPLACE INTO tools VALUES (?, ?, ?, ?, ?, ?)')
-    this.#store.exec('BEGIN IMMEDIATE')
-    try {
+    inTransaction(this.#store, () => {
       for (const { definition, category, risk } of tools.slice(0, KEPT_TOOLS_MAX - count)) {
         const text = JSON.stringify(definition)
         if (text.length > KEPT_TOOL_LENGTH_MAX) continue
         insert.run(definition.server, definition.name, text, category, risk, Date.now())
       }
-      this.#store.exec('COMMIT')
-    } catch (error) {
-      if (this.#store.isTransaction) this.#store.exec('ROLLBACK')
-      throw error
-    }
+    })
   }
 }
 

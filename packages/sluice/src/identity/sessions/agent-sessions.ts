@@ -143,12 +143,7 @@ export class AgentSessions {
   }
 
   /** For a snapshot: those that are live and that the ledger has. */
-  *list(nowMs: number): Generator<{
-    readonly id: string
-    readonly lastUsedMs: number
-    readonly calls: number
-    readonly saw: readonly string[]
-  }> {
+  *list(nowMs: number): Generator<Pick<StoredSession, 'id' | 'lastUsedMs' | 'calls' | 'saw'>> {
     for (const session of this.#byId.values()) {
       const { id, lastUsedMs, calls, connections, isUsed, saw } = session
       if (isUsed && isLive(session, nowMs))
