@@ -76,6 +76,10 @@ process.stdout.write(`${JSON.stringify({ rows, rssMb, startMs } satisfies AtRest
 function openShared(url: string) {
   const address = parsePostgresUrl(url)
   const connections = new PostgresConnections(address)
-  const keys = { requestKey: Buffer.alloc(32, 1), bundleSeed: Buffer.alloc(32, 2) }
+  const keys = {
+    requestKey: Buffer.alloc(32, 1),
+    bundleSeed: Buffer.alloc(32, 2),
+    clockFault: () => undefined,
+  }
   return { address, gate: 'bench', connections, ...keys }
 }

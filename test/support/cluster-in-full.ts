@@ -149,8 +149,11 @@ export async function checkAgents(
   })
 }
 
-export async function beginAgent(gate: RunningGate): Promise<{ agentId: string; runId: string }> {
-  const given = { model: 'script:story', tools: ['count/*'] }
+export async function beginAgent(
+  gate: RunningGate,
+  limits: object = {},
+): Promise<{ agentId: string; runId: string }> {
+  const given = { model: 'script:story', tools: ['count/*'], limits }
   const { agent } = await askAgents(gate, 'wasm_agent_create', given)
   const prompt = { agentId: agent.id, input: 'go', waitMs: 0 }
   return { agentId: agent.id, ...(await askAgents(gate, 'wasm_agent_prompt', prompt)) }

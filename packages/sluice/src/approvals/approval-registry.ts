@@ -40,6 +40,8 @@ export interface BookParts {
   readonly nowMs: () => number
   /** The wall clock as it is, for the ledger. */
   readonly wallMs: () => number
+  /** Why nothing may be decided or ended by the clock of this gate, if others have the same requests. */
+  readonly clockFault?: (() => string | undefined) | undefined
   readonly newId: () => string
   /** For work on all open requests. */
   readonly slices: () => WorkSlices
@@ -131,6 +133,12 @@ export class ApprovalRegistry {
     const mine = this.#turn.then(work)
     this.#turn = mine.catch(() => {})
     return mine
+  }
+
+  /** Throws if times would be those of a wrong clock. */
+  checkClock(): void {
+    const why = this.parts.clockFault?.()
+    if (why !== undefined) throw new OperationError(why, 'decide at another gate')
   }
 
   /** Throws if it cannot be written: then the change does not happen. */
@@ -301,6 +309,7 @@ export class ApprovalRegistry {
   async #expireDue(): Promise<void> {
     const nowMs = this.parts.nowMs()
     if (this.#closed) return
+    if (this.parts.clockFault?.() !== undefined) return this.#lookIn(EXPIRY_AGAIN_MS)
     try {
       const due = this.requests.due(nowMs, EXPIRED_PER_TURN)
       await Promise.all(due.map((row) => this.expire(row)))

@@ -26,10 +26,11 @@ export const SESSION_PRINCIPALS_KEPT = 1_000
 export const SESSION_SWEEP_EVERY_MS = 60_000
 
 /**
- * How far in the future a stored sign-in may begin. One that is further ahead was created before
- * the clock was set back, and ends.
+ * How far in the future a stored sign-in may begin, and an approver may have been added. What is
+ * further ahead was created before the clock was set back: the sign-in ends, the approver counts as
+ * added now.
  */
-export const SIGN_IN_AHEAD_MS_MAX = 60_000
+export const STORED_AHEAD_MS_MAX = 60_000
 
 /** How long grants are cached: requests that arrive together are checked together. */
 export const GRANTS_FRESH_MS = 10

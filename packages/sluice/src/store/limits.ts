@@ -128,6 +128,11 @@ export const LEASE_WAIT_MS_MAX = 40_000
 export const LEASE_LOOK_MS = 100
 /** Clock skew between a gate and the database. Beyond it the gate admits no call. */
 export const CLOCK_SKEW_MS_MAX = 30_000
+/**
+ * How far expiry at a gate follows a clock that is ahead of the database's: less than what is refused, so that the
+ * gate is right again as soon as its clock is.
+ */
+export const CLOCK_FOLLOWED_MS_MAX = 15_000
 /** How long after its admission was requested a call may be sent. A later one is not sent. */
 export const SENT_WITHIN_MS = 2_000
 /** Alerts that a store keeps: so many that are ongoing, and so many others. */

@@ -8,6 +8,8 @@ import { Listeners } from '@sluice/policy/core/listeners'
 /** A clock set back by less is a correction that need not be reported. */
 const CLOCK_SET_BACK_REPORTED_MS = 60_000
 
+const UNLIMITED = (): number => Number.POSITIVE_INFINITY
+
 /** One reading each: reading a clock is not free, and most callers need only one of them. */
 export interface Clocks {
   readonly wallMs: () => number
@@ -23,6 +25,7 @@ export class ProcessClock {
   /** The latest time seen, and its monotonic time. */
   #latest: Instant
   #isReported = false
+  #limitMs: () => number = UNLIMITED
 
   constructor(clocks: Clocks = { wallMs: Date.now, monotonicMs: () => performance.now() }) {
     this.#clocks = clocks
@@ -32,10 +35,10 @@ export class ProcessClock {
 
   /**
    * For expiry: what has expired stays expired if the clock is set back. Follows a clock that is
-   * set forward, since a machine that slept looks the same.
+   * set forward, since a machine that slept looks the same, as far as `limitAhead` allows.
    */
   readonly nowMs = (): number => {
-    const wallMs = this.#clocks.wallMs()
+    const wallMs = Math.min(this.#clocks.wallMs(), Math.floor(this.#limitMs()))
     const monotonicMs = this.#clocks.monotonicMs()
     const { wallMs: latestMs, monotonicMs: sinceMs } = this.#latest
     const leastMs = Math.floor(latestMs + Math.max(0, monotonicMs - sinceMs))
@@ -43,6 +46,17 @@ export class ProcessClock {
     if (wallMs >= leastMs) this.#latest = { wallMs, monotonicMs }
     this.#tell(leastMs - wallMs)
     return Math.max(wallMs, leastMs)
+  }
+
+  /**
+   * A clock that others are sure of says that it is not later than this: then a clock that is set forward is
+   * not followed further. Returns what ends it.
+   */
+  limitAhead(limitMs: () => number): () => void {
+    this.#limitMs = limitMs
+    return () => {
+      if (this.#limitMs === limitMs) this.#limitMs = UNLIMITED
+    }
   }
 
   /**

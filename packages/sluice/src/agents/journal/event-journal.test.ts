@@ -277,6 +277,19 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('leases', postgres), (
     expect(shared(first).acquireAgent('a')).toBeUndefined()
   })
 
+  test('a lease of a gate that is gone ends, also if it was renewed while the clock of the database was ahead', async () => {
+    const { agent } = openPostgres()
+    const [gone, next] = [openShared('gone'), openShared('next')]
+    const [one, other] = [gone, next].map(({ database }) => database as PostgresDatabase)
+    openShared('a').close()
+    expect(one?.acquireAgent('a')).toBeUndefined()
+    await append(gone, agent, [prompt])
+    next.run(
+      "UPDATE sluice_agents.leases SET beat_at = now() + interval '1 year' WHERE gate = 'gone'",
+    )
+    expect(other?.takeOver(0)).toMatchObject({ wasFenced: false, agents: ['a'] })
+  })
+
   test('after the database was away, a gate leaves the others time to renew their leases', () => {
     openPostgres()
     const [back, slow] = [openShared('back'), openShared('slow')]

@@ -51,10 +51,12 @@ export class AgentLeases {
     return `SELECT 1 FROM sluice_agents.leases WHERE ${this.#isValid} FOR SHARE`
   }
 
-  /** After the database was away, every lease looks expired: the others have time to renew theirs. */
+  /** After the database was away, every lease looks expired: the others have time to renew theirs. One from the
+   * future was renewed before the clock of the database was set back. */
   get #expired(): string {
     const isPatient = performance.now() < this.#patientUntilMs
-    return isPatient ? 'false' : `l.beat_at < now() - interval '${AGENT_LEASE_MS} ms'`
+    const most = `interval '${AGENT_LEASE_MS} ms'`
+    return isPatient ? 'false' : `l.beat_at NOT BETWEEN now() - ${most} AND now() + ${most}`
   }
 
   /** Waits for the transaction of its owner, if there is one. */

@@ -20,6 +20,7 @@ import {
 import type { Steps } from '../step-thread/step-client.ts'
 
 export interface AgentClusterParts {
+  readonly clockFault: () => string | undefined
   readonly connections: Pick<PostgresConnections, 'query'>
   /** Of the cluster, for requests of one gate to another. */
   readonly key: Uint8Array
@@ -51,12 +52,15 @@ const TAKE = `UPDATE sluice_agents.requests SET is_taken = true WHERE id IN (
   ORDER BY at LIMIT ${AGENT_REQUESTS_AT_ONCE} FOR UPDATE SKIP LOCKED) RETURNING id, body`
 const REPLY = 'UPDATE sluice_agents.requests SET reply = $2 WHERE id = $1'
 const ASK = 'INSERT INTO sluice_agents.requests (id, lease, body) VALUES ($1, $2, $3)'
+const LEASE = `interval '${AGENT_LEASE_MS} ms'`
 const LOOK = `SELECT r.reply, r.is_taken, EXISTS (SELECT 1 FROM sluice_agents.leases l
-  WHERE l.lease = r.lease AND l.beat_at >= now() - interval '${AGENT_LEASE_MS} ms') AS is_live
+  WHERE l.lease = r.lease AND l.beat_at BETWEEN now() - ${LEASE} AND now() + ${LEASE}) AS is_live
   FROM sluice_agents.requests r WHERE r.id = $1`
 /** Only if it was not begun. */
 const WITHDRAW = 'DELETE FROM sluice_agents.requests WHERE id = $1 AND NOT is_taken RETURNING 1'
 const REMOVE = 'DELETE FROM sluice_agents.requests WHERE id = $1'
+/** The transactions of this gate find no lease then; the next beat takes it again. */
+const LEAVE = 'DELETE FROM sluice_agents.leases WHERE lease = $1'
 const SWEEP = `DELETE FROM sluice_agents.requests WHERE at < now() - interval '${AGENT_REQUEST_KEPT_MS} ms'`
 
 export class AgentCluster {
@@ -64,6 +68,8 @@ export class AgentCluster {
   /** Agents of this gate, as far as they were asked for. */
   readonly #here = new Set<string>()
   readonly #end = new AbortController()
+  /** Its lease was given up, because its clock is wrong. */
+  #isAway = false
   #beats = 0
   #beatAtMs = Number.NEGATIVE_INFINITY
   #fault = ''
@@ -156,6 +162,7 @@ export class AgentCluster {
   }
 
   async #takeRequests(): Promise<void> {
+    if (await this.#hasLeft()) return
     const rows = await this.#parts.connections.query(TAKE, [this.#parts.lease])
     for (const { id, body } of rows) void this.#serve(String(id), body as Buffer)
   }
@@ -178,9 +185,11 @@ export class AgentCluster {
   }
 
   async #beat(): Promise<void> {
+    if (await this.#hasLeft()) return
     const startedMs = performance.now()
     const { wasFenced, agents } = await this.#parts.steps.takeOver(processClock.nowMs())
     this.#beatAtMs = startedMs
+    this.#isAway = false
     if (wasFenced) {
       this.#here.clear()
       this.#parts.warn('other gates have taken over the agents of this one')
@@ -189,6 +198,19 @@ export class AgentCluster {
     this.#beats += 1
     const isLook = wasFenced || this.#beats % AGENT_LOOK_BEATS === 0
     if (agents.length > 0 || isLook) await this.#parts.onTaken(isLook ? undefined : agents)
+  }
+
+  /** By a wrong clock limits of time would end agents, and the gate refuses their calls: other gates go on. */
+  async #hasLeft(): Promise<boolean> {
+    const { clockFault, connections, lease, onFenced, warn } = this.#parts
+    const why = clockFault()
+    if (why === undefined || this.#isAway) return why !== undefined
+    await connections.query(LEAVE, [lease])
+    this.#isAway = true
+    this.#here.clear()
+    warn(`other gates take over the agents of this one: ${why}`)
+    await onFenced()
+    return true
   }
 
   /** Until the end, whatever happens to one of them. */

@@ -92,11 +92,12 @@ export interface ClusterMember {
 
 /** The agents of this gate as part of those of all gates. */
 export function joinAgentCluster(
-  { connections, requestKey: key }: SharedAgents,
+  { clockFault, connections, requestKey: key }: SharedAgents,
   { service, turns, lease, resume }: ClusterMember,
 ): AgentCluster {
   const { steps, running, timer, warn } = turns
   return new AgentCluster({
+    clockFault,
     connections,
     key,
     lease,

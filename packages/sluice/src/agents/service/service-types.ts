@@ -31,6 +31,8 @@ export interface SharedAgents {
   /** Of the cluster: for requests of gates to each other, and the seed of the key of bundles. */
   readonly requestKey: Uint8Array
   readonly bundleSeed: Uint8Array
+  /** What is wrong with the clock of this gate: others run its agents until it is right. */
+  readonly clockFault: () => string | undefined
 }
 
 /** Who asks, where that matters. */

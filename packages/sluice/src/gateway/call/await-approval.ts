@@ -135,6 +135,9 @@ export async function awaitApproval(options: ApprovalOptions): Promise<ApprovalW
   const charges = listCharges(decision)
   const [room] = await pipeline.admission.admit([{ mode: 'probe', charges, now }])
   if (room?.status === 'misfit') return { status: 'misfit', ...toMisfit(decision, charges, room) }
+  // It would not be carried out, and its request would have the times of a gate whose clock may be wrong.
+  if (room?.status === 'unavailable')
+    return toRefusedResult(toDenial(decision, 'POLICY_FAULT', `nobody is asked: ${room.why}`))
   const submission = toSubmission(pipeline, passing, waitOptions, tracked.callId)
   const result = await engine.ask(submission)
   if (result.is !== 'pending') wait.withdraw?.()

@@ -13,6 +13,7 @@ import { processClock } from '../../store/process-clock.ts'
 import { wrongArgs } from '../call/wait-options.ts'
 import type { Log } from '../shared/log.ts'
 import { Slices } from '../shared/slices.ts'
+import type { SharedStore } from './open-shared-store.ts'
 
 export interface OpenedApprovals {
   readonly engine: ApprovalEngine
@@ -26,11 +27,11 @@ export function openApprovals({
   log,
   isApprover,
   nameSession,
-  sharedKey,
+  shared,
 }: {
   readonly data: string
   /** Of the cluster. An approval that a call of another gate has used is not this gate's to recover. */
-  readonly sharedKey?: InstallationKey | undefined
+  readonly shared?: Pick<SharedStore, 'clockFault' | 'key'> | undefined
   readonly store: DatabaseSync
   readonly ledger: Ledger
   readonly log: Log
@@ -41,7 +42,7 @@ export function openApprovals({
   try {
     const engine = new ApprovalEngine({
       database: store,
-      key: (sharedKey ?? InstallationKey.at(data)).derive('approvals', 32),
+      key: (shared?.key ?? InstallationKey.at(data)).derive('approvals', 32),
       ledger,
       before: (session) => beforeIn(record, session),
       nameSession,
@@ -49,11 +50,12 @@ export function openApprovals({
       isApprover,
       nowMs: processClock.nowMs,
       wallMs: Date.now,
+      clockFault: shared && (() => shared.clockFault),
       newId: () => randomBytes(6).toString('hex'),
       slices: () => new Slices(),
       warn: (message, why) => log('warn', message, { why }),
     })
-    if (sharedKey === undefined) engine.recover(record)
+    if (shared === undefined) engine.recover(record)
     // Somebody may have been removed while no gate ran.
     engine.peopleChanged()
     const end = (): void => {

@@ -16,10 +16,11 @@ import type { Ledger } from '../../ledger/ledger.ts'
 import { encodeBody } from '../../ledger/records/encoding.ts'
 import { type DecisionEntry, outcomeEntry } from '../../ledger/records/record.ts'
 import type { SharedLog } from '../../ledger/shared-log.ts'
-import { CLOCK_SKEW_MS_MAX, GATE_BEAT_MS, SWEEP_EVERY_MS } from '../../store/limits.ts'
+import { GATE_BEAT_MS, SWEEP_EVERY_MS } from '../../store/limits.ts'
 import { parsePostgresUrl } from '../../store/postgres/address.ts'
 import { PostgresAdmissionStore } from '../../store/postgres/admission.ts'
 import { PostgresAlertRows } from '../../store/postgres/alert-rows.ts'
+import { ClockComparison } from '../../store/postgres/clock-comparison.ts'
 import { PostgresConnections } from '../../store/postgres/connections.ts'
 import { GateDirectory, type GateReport } from '../../store/postgres/gate-directory.ts'
 import { Leases } from '../../store/postgres/leases.ts'
@@ -68,7 +69,7 @@ export class SharedStore {
   #identity: DatabaseSync | undefined
   readonly #chain: SharedChain
   #report: (() => GateReport) | undefined
-  #skewMs = 0
+  readonly #clock = new ClockComparison()
   #timer: NodeJS.Timeout | undefined
   #sweeper: NodeJS.Timeout | undefined
 
@@ -103,7 +104,7 @@ export class SharedStore {
         this.approvals === undefined ? 0 : this.approvals.usesMax(id, isStanding),
       version: () => this.state.version,
       stamp: () => this.state.stamp,
-      objection: () => this.#clockWhy,
+      objection: () => this.clockFault,
       settle: () => this.state.settle(),
       catchUp: () => this.state.catchUp(),
       readCopy: (after) => this.#chain.readCopy(after),
@@ -140,6 +141,7 @@ export class SharedStore {
       await migrate(shared.#connections)
       await shared.#mark()
       await shared.#checkKey()
+      shared.#clock.note(await shared.directory.readTime())
       const { openFrom } = await shared.admission.start()
       // From now on this gate is counted; before, a newer one may have removed what it needs.
       await checkStoreVersion(shared.#connections)
@@ -168,6 +170,7 @@ export class SharedStore {
       connections: this.#connections,
       requestKey: deriveKey(key, 'agents'),
       bundleSeed: deriveKey(key, 'bundles'),
+      clockFault: () => this.clockFault,
     }
   }
 
@@ -238,7 +241,7 @@ export class SharedStore {
     const { version } = this.state
     const { epoch } = this.admission
     const beat = await this.directory.beat({ ...this.#report(), version, peer: this.peer })
-    this.#skewMs = beat.skewMs
+    if (beat.time !== undefined) this.#clock.note(beat.time)
     this.peers.beat()
     await this.admission.compareTimeline(beat.timeline, epoch)
   }
@@ -250,7 +253,7 @@ export class SharedStore {
 
   /** Why calls are not admitted, or not by what other gates have changed. */
   get why(): string | undefined {
-    return this.admission.why || this.state.why || this.#clockWhy
+    return this.admission.why || this.state.why || this.clockFault
   }
 
   /** What is wrong with the store itself, for people; not what only this gate has, as a wrong clock. */
@@ -266,14 +269,12 @@ export class SharedStore {
   }
 
   /** Grants, approvals and tokens expire by the clock of each gate: it must not be another one. */
-  get #clockWhy(): string | undefined {
-    const skewMs = this.#skewMs
-    if (Math.abs(skewMs) <= CLOCK_SKEW_MS_MAX) return undefined
-    const how = skewMs > 0 ? 'ahead of' : 'behind'
-    return `the clock of this gate is ${Math.round(Math.abs(skewMs) / 1_000)} s ${how} that of the database`
+  get clockFault(): string | undefined {
+    return this.#clock.fault
   }
 
   async close(): Promise<void> {
+    this.#clock.close()
     clearInterval(this.#timer)
     clearInterval(this.#sweeper)
     await this.state.settle().catch(() => {})

@@ -25,6 +25,8 @@ export interface SharedAgentStore {
   readonly connections: Pick<PostgresConnections, 'query'>
   readonly requestKey: Uint8Array
   readonly bundleSeed: Uint8Array
+  /** What is wrong with the clock of this gate. */
+  readonly clockFault: () => string | undefined
 }
 
 export type StartAgents = (

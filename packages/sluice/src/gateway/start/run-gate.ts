@@ -170,7 +170,7 @@ export async function runGate(
       log,
       isApprover,
       nameSession: (id) => sessions.nameOf(id),
-      sharedKey: shared?.key,
+      shared,
     })
     people.onRemove(() => approvals.engine.peopleChanged())
     undo.push(() => approvals.end())

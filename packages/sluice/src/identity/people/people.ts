@@ -20,7 +20,7 @@ import { openDatabase } from '../../store/sqlite/open.ts'
 import { givesRoles, type Issuer } from '../callers/issuer.ts'
 import { identityFile } from '../identity-file.ts'
 import { createGateToken, ownTokenKind } from '../keys/gate-tokens.ts'
-import { PEOPLE_MAX, PIN_TRIES } from '../limits.ts'
+import { PEOPLE_MAX, PIN_TRIES, STORED_AHEAD_MS_MAX } from '../limits.ts'
 import { type MachineClock, machineClock } from './machine-clock.ts'
 import { checkNewPin, hashPin, verifyPin } from './pin.ts'
 import { type KeptPause, pauseAfter, pauseLeft } from './pin-pause.ts'
@@ -156,11 +156,11 @@ export class People {
 
   /**
    * Who was added while the clock was ahead counts as added now: until then no vote of theirs would count.
-   * Returns how many there were.
    */
-  correctAhead(nowMs: number): number {
-    const sql = 'UPDATE people SET created_ms = ?1 WHERE created_ms > ?1'
-    return Number(this.guard(() => this.#database.prepare(sql).run(nowMs)).changes)
+  correctAhead(nowMs: number): void {
+    const sql = 'UPDATE people SET created_ms = ? WHERE created_ms > ?'
+    const latestMs = nowMs + STORED_AHEAD_MS_MAX
+    this.guard(() => this.#database.prepare(sql).run(nowMs, latestMs))
   }
 
   /** Throws OperationError if no one would be left who may add approvers. */

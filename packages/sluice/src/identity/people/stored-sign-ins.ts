@@ -6,7 +6,7 @@ import type { StatementSync } from 'node:sqlite'
 import type { Person, ProofMethod } from '../../core/person.ts'
 import { openDatabase } from '../../store/sqlite/open.ts'
 import { identityFile } from '../identity-file.ts'
-import { SIGN_IN_AHEAD_MS_MAX } from '../limits.ts'
+import { STORED_AHEAD_MS_MAX } from '../limits.ts'
 import type { People } from './people.ts'
 
 export interface StoredSignIn {
@@ -43,7 +43,7 @@ export class StoredSignIns {
     const { name, basis, proof, guest, sinceMs, untilMs } = signIn
     const { database } = this.#people
     this.#people.guard(() => {
-      database.prepare(SWEEP).run(sinceMs, sinceMs + SIGN_IN_AHEAD_MS_MAX)
+      database.prepare(SWEEP).run(sinceMs, sinceMs + STORED_AHEAD_MS_MAX)
       const text = guest === null ? null : JSON.stringify(guest)
       database.prepare(ADD).run(hash, name, basis, proof, text, sinceMs, untilMs)
       database.prepare(MAKE_ROOM).run(this.#max)
@@ -54,7 +54,7 @@ export class StoredSignIns {
     // Checked before every message of a stream.
     const row = this.#people.guard(() => {
       this.#finding ??= this.#people.database.prepare(FIND)
-      return this.#finding.get(hash, nowMs + SIGN_IN_AHEAD_MS_MAX, nowMs)
+      return this.#finding.get(hash, nowMs + STORED_AHEAD_MS_MAX, nowMs)
     })
     if (row === undefined) return undefined
     const guest = row.guest === null ? null : (JSON.parse(String(row.guest)) as Person)

@@ -2,11 +2,13 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CONFIRM_LOOK_MS, CONFIRM_MS_MAX, GATE_GONE_MS } from '../limits.ts'
+import type { DatabaseTime } from './clock-comparison.ts'
 import type { PostgresConnections } from './connections.ts'
 import {
   BEAT,
   GATES,
   LEAVE,
+  NOW,
   SWEEP,
   SWEEP_OWNERS,
   SWEEP_SESSIONS,
@@ -30,8 +32,8 @@ export interface GateReport {
 }
 
 export interface BeatReply {
-  /** How far the clock of this gate is ahead of the database's, at least; negative: behind. */
-  readonly skewMs: number
+  /** Undefined if this gate is fenced. */
+  readonly time: DatabaseTime | undefined
   /** Of the database; another one after a failover. */
   readonly timeline: string | undefined
 }
@@ -61,7 +63,7 @@ export class GateDirectory {
 
   async beat({ version = 0, ...report }: GateReport): Promise<BeatReply> {
     const { address, config, key, peer = '', release, state } = report
-    const beforeMs = Date.now()
+    const askedMs = performance.now()
     const [row] = await this.#connections.query(BEAT, [
       this.#gate,
       version,
@@ -74,11 +76,15 @@ export class GateDirectory {
       peer,
     ])
     // Fenced: another gate speaks for this name.
-    if (row === undefined) return { skewMs: 0, timeline: undefined }
-    const nowMs = Number(row.now_ms)
-    // The database read its clock at some time between the two readings here.
-    const skewMs = Math.max(0, beforeMs - nowMs) + Math.min(0, Date.now() - nowMs)
-    return { skewMs, timeline: String(row.timeline) }
+    if (row === undefined) return { time: undefined, timeline: undefined }
+    const time = { databaseMs: Number(row.now_ms), askedMs, answeredMs: performance.now() }
+    return { time, timeline: String(row.timeline) }
+  }
+
+  async readTime(): Promise<DatabaseTime> {
+    const askedMs = performance.now()
+    const [row] = await this.#connections.query(NOW)
+    return { databaseMs: Number(row?.now_ms), askedMs, answeredMs: performance.now() }
   }
 
   /** Removes counters that nothing counts any more, and sessions after their time. */

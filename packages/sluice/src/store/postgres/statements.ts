@@ -41,12 +41,16 @@ export const RESTORE_CHAIN =
 export const SHARED_SINCE = `SELECT c.version AS current, c.root, c.timeline AS changed_on, ${TIMELINE} AS timeline, s.kind, s.key, s.body, s.version, s.mac
   FROM sluice.control c LEFT JOIN sluice.shared s ON s.version > $1`
 export const CHANGE = 'SELECT sluice.change_from($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)'
+const DATABASE_NOW = 'extract(epoch FROM clock_timestamp()) * 1000 AS now_ms'
+export const NOW = `SELECT ${DATABASE_NOW}`
 export const BEAT = `UPDATE sluice.gates SET beat_at = now(), version = $2, state = $3, release = $4,
   config = $5, address = $6, key = $7, peer = $9 WHERE gate = $1 AND epoch = $8
-  RETURNING extract(epoch FROM clock_timestamp()) * 1000 AS now_ms, ${TIMELINE} AS timeline`
+  RETURNING ${DATABASE_NOW}, ${TIMELINE} AS timeline`
 export const LEAVE = `UPDATE sluice.gates SET state = 'stopped', beat_at = now()
   WHERE gate = $1 AND epoch = $2`
-export const GATES = `SELECT g.*, extract(epoch FROM now() - g.beat_at) * 1000 AS silent_ms,
+/** Without a sign: a beat from the future was before the clock of the database was set back. */
+const SILENT_MS = 'abs(extract(epoch FROM now() - beat_at)) * 1000 AS silent_ms'
+export const GATES = `SELECT g.*, ${SILENT_MS},
   c.version AS current FROM sluice.gates g CROSS JOIN sluice.control c ORDER BY g.gate`
 /** Without what an auditor may not read. */
 export const CHAIN_HEADS = 'SELECT gate, seq, head, key FROM sluice.gates ORDER BY gate'
@@ -129,7 +133,7 @@ export const SWEEP_OWNERS = `DELETE FROM sluice.session_owner o WHERE o.owner IN
     SELECT w.owner FROM sluice.session_owner w WHERE w.seen_at < now() - w.keep_ms * interval '1 ms'
       AND NOT EXISTS (SELECT 1 FROM sluice.session s WHERE s.owner = w.owner)
     LIMIT ${SWEPT_SESSIONS_MAX} FOR UPDATE SKIP LOCKED)`
-export const FIND_PEER = `SELECT peer, state, extract(epoch FROM now() - beat_at) * 1000 AS silent_ms
+export const FIND_PEER = `SELECT peer, state, ${SILENT_MS}
   FROM sluice.gates WHERE gate = $1`
 export const SESSION_OWNER = 'SELECT owner FROM sluice.takeover WHERE session = $1'
 /** Compare and set: of two gates the first has it. */
