@@ -2,7 +2,7 @@
 // temporary triggers on the connections that write; reads rows as JSON, and applies rows of other gates
 // without reporting them. Used by store/postgres/shared-state.ts.
 
-import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
 
 export interface MirroredTable {
   readonly name: string
@@ -25,6 +25,8 @@ type JsonColumn = string | number | null | { readonly base64: string }
 export class MirroredTables {
   readonly #tables = new Map<string, MirroredTable & { readonly columns: readonly string[] }>()
   readonly #databases = new Map<string, DatabaseSync>()
+  /** By their text, of each table: thousands of rows may change at once. */
+  readonly #statements = new Map<string, Map<string, StatementSync>>()
   readonly #onChange: (kind: string, key: string) => void
   #isApplying = false
 
@@ -66,11 +68,9 @@ export class MirroredTables {
 
   read(kind: string, key: string): MirroredRow {
     const table = this.#known(kind)
-    const where = table.key.map((column) => `quote("${column}") = ?`).join(' AND ')
     const columns = table.columns.map((column) => `"${column}"`).join()
-    const row = this.#database(kind)
-      .prepare(`SELECT ${columns} FROM ${kind} WHERE ${where}`)
-      .get(...(JSON.parse(key) as string[]))
+    const sql = `SELECT ${columns} FROM ${kind} WHERE ${whereKey(table)}`
+    const row = this.#prepared(kind, sql).get(...toKeyValues(key))
     return { kind, key, body: row === undefined ? null : encodeRow(row) }
   }
 
@@ -112,10 +112,9 @@ export class MirroredTables {
 
   #put({ kind, key, body }: MirroredRow): void {
     const table = this.#known(kind)
-    const database = this.#database(kind)
     if (body === null) {
-      const where = table.key.map((column) => `quote("${column}") = ?`).join(' AND ')
-      database.prepare(`DELETE FROM ${kind} WHERE ${where}`).run(...(JSON.parse(key) as string[]))
+      const sql = `DELETE FROM ${kind} WHERE ${whereKey(table)}`
+      this.#prepared(kind, sql).run(...toKeyValues(key))
       return
     }
     const values = decodeRow(body)
@@ -128,15 +127,20 @@ export class MirroredTables {
       .map((column) => `"${column}" = excluded."${column}"`)
     const keys = table.key.map((column) => `"${column}"`).join()
     const update = sets.length === 0 ? 'NOTHING' : `UPDATE SET ${sets.join()}`
-    database
-      .prepare(
-        `INSERT INTO ${kind} (${quoted.join()}) VALUES (${quoted.map(() => '?').join()})
-         ON CONFLICT (${keys}) DO ${update}`,
-      )
-      .run(
-        ...columns.map((column) => values.get(column) as SQLInputValue),
-        ...own.map(([, value]) => value as SQLInputValue),
-      )
+    const sql = `INSERT INTO ${kind} (${quoted.join()}) VALUES (${quoted.map(() => '?').join()})
+      ON CONFLICT (${keys}) DO ${update}`
+    this.#prepared(kind, sql).run(
+      ...columns.map((column) => values.get(column) as SQLInputValue),
+      ...own.map(([, value]) => value as SQLInputValue),
+    )
+  }
+
+  #prepared(kind: string, sql: string): StatementSync {
+    const mine = this.#statements.get(kind) ?? new Map<string, StatementSync>()
+    this.#statements.set(kind, mine)
+    const statement = mine.get(sql) ?? this.#database(kind).prepare(sql)
+    mine.set(sql, statement)
+    return statement
   }
 
   #known(kind: string) {
@@ -165,6 +169,30 @@ function decodeRow(body: string): Map<string, SQLInputValue> {
       value !== null && typeof value === 'object' ? Buffer.from(value.base64, 'base64') : value,
     ]),
   )
+}
+
+/**
+ * A key has its columns as SQL literals. `quote` of SQLite ends at a NUL character, which names of
+ * foreign tools may contain: literals are compared, and an index finds the texts with this beginning.
+ * The first of several columns is a name or id of the gate.
+ */
+function whereKey({ key }: MirroredTable): string {
+  const terms = key.map((column, at) =>
+    at === 0 && key.length > 1
+      ? `"${column}" = ?`
+      : `"${column}" BETWEEN ? AND ? AND quote("${column}") = ?`,
+  )
+  return terms.join(' AND ')
+}
+
+function toKeyValues(key: string): SQLInputValue[] {
+  return (JSON.parse(key) as string[]).flatMap((literal, at, { length }): SQLInputValue[] => {
+    const isText = literal.startsWith("'")
+    const text = literal.slice(1, -1).replaceAll("''", "'")
+    const value = isText ? text : Buffer.from(literal.slice(2, -1), 'hex')
+    if (at === 0 && length > 1) return [value]
+    return [value, isText ? `${text}\u0001` : value, literal]
+  })
 }
 
 /** As the function of SQLite, for texts. */
