@@ -26,10 +26,10 @@ afterAll(() => endOwnGates())
 
 async function waiting(gate: OwnGate, text: string): Promise<ApprovalRequest> {
   const args = JSON.stringify({ text })
-  const find = () =>
-    gate.approvals.list({ states: ['pending'] }).find((request) => request.args === args)
-  await until(() => find() !== undefined, 30_000)
-  return find() as ApprovalRequest
+  const find = async () =>
+    (await gate.approvals.list({ states: ['pending'] })).find((request) => request.args === args)
+  await until(async () => (await find()) !== undefined, 30_000)
+  return (await find()) as ApprovalRequest
 }
 
 const notes = (gate: OwnGate) =>

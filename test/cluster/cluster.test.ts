@@ -139,8 +139,8 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a cluster', postgres)
     const [a, b, c] = clients as [PlainClient, PlainClient, PlainClient]
     const held = a.call('slow', { x: 1 })
     const engine = gates[1]?.approvals
-    await until(() => engine?.list({ states: ['pending'] }).length === 1)
-    const [request] = engine?.list({ states: ['pending'] }) ?? []
+    await until(() => engine?.pendingCount === 1)
+    const [request] = (await engine?.list({ states: ['pending'] })) ?? []
     await engine?.decide(request?.id ?? '', { verdict: 'approve' }, ADA, 'terminal')
     expect((await held).answer.result?.isError).not.toBe(true)
     expect(calls()).toHaveLength(1)

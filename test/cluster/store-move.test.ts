@@ -108,7 +108,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a move', postgres), (
     const [count, agents] = [await open(before, 'count'), await open(before, 'agents')]
     for (let calls = 0; calls < 3; calls++) await count.call('write')
     const held = count.call('slow', { text: 'held' }).catch(() => undefined)
-    await until(() => before.approvals.list({ states: ['pending'] }).length === 1)
+    await until(() => before.approvals.pendingCount === 1)
     const { agent } = await agents.value('wasm_agent_create', { model: 'script:story' })
     await agents.value('wasm_agent_prompt', { agentId: agent.id, input: 'go' })
     const to = server.url('moved')
@@ -138,7 +138,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a move', postgres), (
     const replies = []
     for (let calls = 0; calls < 3; calls++) replies.push((await again.call('write')).text)
     expect(replies.map((text) => text.includes('RATE_LIMITED'))).toEqual([false, false, true])
-    const [request] = gate.approvals.list({ states: ['pending'] })
+    const [request] = await gate.approvals.list({ states: ['pending'] })
     expect(request).toMatchObject({ args: '{"text":"held"}' })
     await gate.approvals.decide(request?.id ?? '', { verdict: 'approve' }, ADA, 'terminal')
     const mine = await open(gate, 'agents')

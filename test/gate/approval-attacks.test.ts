@@ -39,14 +39,14 @@ const send = async (params: string) => {
 }
 const sendMail = (args: string) => send(`{"name":"send_mail","arguments":${args}}`)
 const mails = () => sentTo(gate.folder).filter(({ params }) => params?.name === 'send_mail')
-const find = (is: (request: ApprovalRequest) => boolean) =>
-  gate.approvals.list({}).find(is) as ApprovalRequest
+const find = async (is: (request: ApprovalRequest) => boolean) =>
+  (await gate.approvals.list({})).find(is) as ApprovalRequest
 const approve = (id: string, who: Person = ADA) =>
   gate.approvals.decide(id, { verdict: 'approve' }, who, 'console')
 
 test('another call in place of the approved one is never carried out', async () => {
   expect(await sendMail(SHOWN)).toContain('APPROVAL_PENDING')
-  const { id } = find(({ name }) => name === 'send_mail')
+  const { id } = await find(({ name }) => name === 'send_mail')
   await approve(id)
   const others = [
     '{"to":"eve@example.com","cents":1000}',
@@ -90,7 +90,7 @@ test('another call in place of the approved one is never carried out', async () 
 test('a verdict counts once, in time, and from nobody who calls', async () => {
   const system: Person = { ...ADA, name: 'local', kind: 'system', proof: 'token' }
   expect(await send('{"name":"delete_all","arguments":{"all":true}}')).toContain('APPROVAL_PENDING')
-  const { id } = find(({ name }) => name === 'delete_all')
+  const { id } = await find(({ name }) => name === 'delete_all')
   await expect(approve(id, system)).rejects.toThrow('is the caller')
   await expect(approve(id, { ...ADA, roles: ['viewer'] })).rejects.toThrow('not an approver')
   const twice = await Promise.allSettled([approve(id), approve(id), approve(id, { ...ADA })])
@@ -99,7 +99,7 @@ test('a verdict counts once, in time, and from nobody who calls', async () => {
 
   const note = '{"name":"write_note","arguments":{"text":"late"}}'
   expect(await send(note)).toContain('APPROVAL_PENDING')
-  const late = find(({ name }) => name === 'write_note')
+  const late = await find(({ name }) => name === 'write_note')
   await until(() => Date.now() >= late.expiresAtMs)
   await expect(approve(late.id)).rejects.toThrow('is expired already')
   expect(await send(note)).toContain('APPROVAL_EXPIRED')

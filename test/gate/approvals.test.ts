@@ -107,8 +107,9 @@ const paid = (amount: number) => sent('create_payment', (args) => args.amount ==
 
 async function pending(args: string): Promise<ApprovalRequest> {
   let found: ApprovalRequest | undefined
-  await until(() => {
-    found = gate.approvals.list({ states: ['pending'] }).find((request) => request.args === args)
+  await until(async () => {
+    const requests = await gate.approvals.list({ states: ['pending'] })
+    found = requests.find((request) => request.args === args)
     return found !== undefined
   }, 20_000)
   return found as ApprovalRequest
@@ -315,7 +316,8 @@ describe('a client that accepts every form', () => {
     const { client, asked } = await accepting({})
     const result = await client.callTool({ name: 'write_note', arguments: { text: 'hi' } })
     expect([result.isError, asked.length]).toEqual([undefined, 1])
-    const request = gate.approvals.list().find(({ name }) => name === 'write_note')
+    const requests = await gate.approvals.list()
+    const request = requests.find(({ name }) => name === 'write_note')
     expect(request?.votes).toMatchObject([{ proof: 'client', channel: 'client' }])
   })
 

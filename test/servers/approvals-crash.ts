@@ -65,18 +65,20 @@ const client = await PlainClient.open(gate as never, 'office')
 await client.ask('tools/list')
 
 const yes = (id: string) => gate.approvals.decide(id, { verdict: 'approve' }, ADA, 'terminal')
-const find = (amount: number) =>
-  gate.approvals.list({ limit: 1_000 }).find(({ args }) => args === `{"amount":${amount}}`)
+const list = () => gate.approvals.list({ limit: 1_000 })
+const find = async (amount: number) =>
+  (await list()).find(({ args }) => args === `{"amount":${amount}}`)
 
 async function pay(amount: number): Promise<void> {
   const answer = client.call('create_payment', { amount })
-  await until(() => find(amount)?.state === 'pending')
-  await yes(find(amount)?.id as string)
+  await until(async () => (await find(amount))?.state === 'pending')
+  await yes((await find(amount))?.id as string)
   await answer
 }
 
 // What is left of earlier lives: who was asked decides, and the caller comes back.
-for (const request of gate.approvals.list({ states: ['pending', 'approved'], limit: 1_000 })) {
+for (const request of await list()) {
+  if (request.state !== 'pending' && request.state !== 'approved') continue
   const { amount } = JSON.parse(request.args) as { amount: number }
   if (request.state === 'pending') await yes(request.id)
   await client.call('create_payment', { amount })
@@ -87,5 +89,5 @@ if (position !== '') {
   await until(() => steps.includes('requests.end 1') && steps.at(-1)?.startsWith('ledger') === true)
   isCounting = false
   process.stdout.write(`${JSON.stringify(steps)}\n`)
-} else process.stdout.write(`${JSON.stringify(gate.approvals.list({ limit: 1_000 }))}\n`)
+} else process.stdout.write(`${JSON.stringify(await list())}\n`)
 await gate.stop()

@@ -166,7 +166,7 @@ export class FlowRunner {
     for (;;) {
       const wait = { agentId: agent.id, runId, waitMs: 200 }
       const { response } = await callTool(prompter, 'wasm_agent_wait', wait)
-      for (const request of this.#gate.approvals.list({ states: ['pending'] })) {
+      for (const request of await this.#gate.approvals.list({ states: ['pending'] })) {
         if (before.has(request.id)) continue
         before.add(request.id)
         await this.#gate.approvals.decide(request.id, { verdict }, ADA, 'terminal')

@@ -7,15 +7,20 @@ import type { JsonObject } from '@sluice/policy/core/json'
 import type { ApprovalFilter, ApprovalRequest, PriorCall } from '../core/approval.ts'
 import { displayName } from '../core/display-name.ts'
 import { findLookAlike } from '../core/look-alikes.ts'
-import { LruMap } from '../core/lru-map.ts'
 import { OperationError } from '../core/operation-error.ts'
 import type { GateEvent } from '../ledger/records/record.ts'
 import { isSatisfied, listRequirementStatus } from './count-votes.ts'
 import { DeferredChanges, type RequestChange, type WorkSlices } from './deferred-changes.ts'
 import { canonicalMembers } from './json-text.ts'
-import { EXPIRED_PER_TURN, EXPIRY_AGAIN_MS, EXPIRY_LOOK_MS_MAX, SHOWN_KEPT_MAX } from './limits.ts'
+import {
+  EXPIRED_PER_TURN,
+  EXPIRY_AGAIN_MS,
+  EXPIRY_LOOK_MS_MAX,
+  LISTED_LENGTH_MAX,
+} from './limits.ts'
 import { maskCall } from './mask-text.ts'
 import { type ApprovalStep, aboutRequest, stepEvent } from './record-steps.ts'
+import { lengthOf, RequestViews } from './request-views.ts'
 import { type ApprovalRow, Requests, type SqlRow, toVersion } from './requests.ts'
 import { Vault } from './vault.ts'
 
@@ -64,7 +69,7 @@ export class ApprovalRegistry {
   readonly #watchers = new Set<(request: ApprovalRequest) => void>()
   readonly #waiting = new Map<string, Set<() => void>>()
   readonly #deferred: DeferredChanges
-  readonly #views = new LruMap<string, { sign: string; request: ApprovalRequest }>(SHOWN_KEPT_MAX)
+  readonly #views = new RequestViews()
   #turn: Promise<unknown> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
   #closed = false
@@ -171,6 +176,20 @@ export class ApprovalRegistry {
     return request
   }
 
+  /** Another gate has changed these: all are notified, in slices. */
+  async sharedChanged(ids: readonly string[]): Promise<void> {
+    const slices = this.parts.slices()
+    try {
+      for (const id of ids) {
+        if (slices.isOver) await slices.next()
+        if (this.#closed) return
+        if (this.find(id) !== undefined) this.changed(id)
+      }
+    } catch (error) {
+      this.parts.warn('requests of other gates could not be read', (error as Error).message)
+    }
+  }
+
   watch(listener: (request: ApprovalRequest) => void): () => void {
     this.#watchers.add(listener)
     return () => void this.#watchers.delete(listener)
@@ -253,25 +272,37 @@ export class ApprovalRegistry {
     for (const id of [...this.#waiting.keys()]) this.#wake(id)
   }
 
-  list(filter: ApprovalFilter): ApprovalRequest[] {
-    const { states } = filter
-    return this.requests.list(filter).flatMap((stored) => {
-      if (!this.#deferred.settle(Number(stored.seq))) return [this.#shownOnce(stored)]
-      const request = this.toView(this.getRow(String(stored.id)))
-      return states === undefined || states.includes(request.state) ? [request] : []
-    })
+  /** In slices: each request is as it is when its turn comes. */
+  async list(filter: ApprovalFilter): Promise<ApprovalRequest[]> {
+    const slices = this.parts.slices()
+    const page: ApprovalRequest[] = []
+    let length = 0
+    for (const seq of this.requests.list(filter)) {
+      if (slices.isOver) await slices.next()
+      if (this.#closed) break
+      const request = this.#listed(seq, filter)
+      if (request === undefined) continue
+      length += lengthOf(request)
+      if (length > LISTED_LENGTH_MAX && page.length > 0) break
+      page.push(request)
+    }
+    return page
   }
 
-  /**
-   * Unsealing and masking dominate the cost of a list: both are cached until the request changes.
-   */
+  /** Undefined if it is no longer what was asked for. */
+  #listed(seq: number, { states }: ApprovalFilter): ApprovalRequest | undefined {
+    this.#deferred.settle(seq)
+    const stored = this.requests.storedAt(seq)
+    const request = stored && this.#shownOnce(stored)
+    return request && (states?.includes(request.state) ?? true) ? request : undefined
+  }
+
   #shownOnce(stored: SqlRow): ApprovalRequest {
-    const id = String(stored.id)
-    const sign = toVersion(stored)
-    const cached = this.#views.get(id)
-    if (cached?.sign === sign) return cached.request
+    const version = toVersion(stored)
+    const cached = this.#views.get(String(stored.id), version)
+    if (cached !== undefined) return cached
     const request = this.toView(this.requests.read(stored))
-    this.#views.set(id, { sign, request })
+    this.#views.set(version, request)
     return request
   }
 

@@ -115,7 +115,7 @@ describe('a request', () => {
     b.fault = 'disk full'
     const hold = await b.engine.ask(makeCall('{}'))
     expect(hold).toMatchObject({ is: 'refused', why: expect.stringContaining('disk full') })
-    expect(b.engine.list({ states: ['pending'] })).toEqual([])
+    expect(await b.engine.list({ states: ['pending'] })).toEqual([])
   })
 
   test('a verdict that cannot be recorded changes nothing', async () => {

@@ -126,8 +126,8 @@ export class ApprovalEngine implements ApprovalService {
   /** Another gate has changed these requests, or standing approvals. */
   sharedChanged(requests: readonly string[]): void {
     this.#standing.reload()
-    for (const id of requests) if (this.#book.find(id)) this.#book.changed(id)
     this.#book.arm()
+    void this.#book.sharedChanged(requests)
   }
 
   /** Claims one use of a standing approval; false if it has expired or is used up. */
@@ -199,8 +199,12 @@ export class ApprovalEngine implements ApprovalService {
 
   // For people.
 
-  list(filter: ApprovalFilter = {}): readonly ApprovalRequest[] {
+  list(filter: ApprovalFilter = {}): Promise<readonly ApprovalRequest[]> {
     return this.#book.list(filter)
+  }
+
+  idsStartingWith(prefix: string): readonly string[] {
+    return this.#book.requests.startingWith(prefix)
   }
 
   find(id: string): ApprovalRequest | undefined {

@@ -55,6 +55,8 @@ export const BEFORE_RECORDS_MAX = 500
 export const COMMENT_LENGTH_MAX = 1_000
 /** Requests on one page of a list. */
 export const LISTED_MAX = 1_000
+/** Length of the calls on one page of a list together. The page ends before it; `before` reads on. */
+export const LISTED_LENGTH_MAX = 16_777_216
 /** Requests on one page of a list, unless `limit` says otherwise. */
 export const LISTED_DEFAULT = 100
 /** Decided requests that are kept for display; the ledger keeps all. */
@@ -67,6 +69,8 @@ export const STANDING_MAX = 1_000
 export const STANDING_VALUES_MAX = 100
 /** Requests whose decrypted view is cached for lists. */
 export const SHOWN_KEPT_MAX = 2_000
+/** Length of the calls in these views together. */
+export const SHOWN_KEPT_LENGTH_MAX = 33_554_432
 /** How long one channel may take to deliver a notification. Beyond it, it counts as failed. */
 export const TELL_MS_MAX = 10_000
 /** Requests whose approvers are notified concurrently; others wait. */

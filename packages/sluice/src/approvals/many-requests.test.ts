@@ -4,8 +4,18 @@
 import { constants, DatabaseSync } from 'node:sqlite'
 import type { JsonObject } from '@sluice/policy/core/json'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import type { ApprovalRequest } from '../core/approval.ts'
 import { ada, asking, EngineBench, makeCall, proposed, yes } from './engine.test-support.ts'
-import { CHANGE_AGAIN_MS, EXPIRED_PER_TURN, OPEN_PER_TOOL_MAX } from './limits.ts'
+import {
+  ARGS_LENGTH_MAX,
+  CHANGE_AGAIN_MS,
+  EXPIRED_PER_TURN,
+  LISTED_LENGTH_MAX,
+  OPEN_PER_TOOL_MAX,
+  SHOWN_KEPT_LENGTH_MAX,
+  SHOWN_KEPT_MAX,
+} from './limits.ts'
+import { RequestViews } from './request-views.ts'
 import { REQUEST_STATEMENTS, Requests } from './requests.ts'
 import {
   APPROVAL_INDEXES,
@@ -23,6 +33,8 @@ function bench(): EngineBench {
 afterEach(() => {
   for (const { engine } of benches.splice(0)) engine.close()
 })
+
+const UNSLICED = { isOver: false, next: async () => {} }
 
 /** Every request is a slice of its own. */
 function sliced(b: EngineBench): { go(): void } {
@@ -105,7 +117,8 @@ describe('finding: work on all open requests holds the event loop', () => {
     ])
     await expect(b.engine.decide(ids[30] as string, yes, ada, 'terminal')).rejects.toThrow('void')
     expect(b.engine.find(ids[31] as string)?.state).toBe('void')
-    expect(b.engine.list({ states: ['pending', 'approved'], limit: 5 })).toEqual([])
+    b.slices = UNSLICED
+    expect(await b.engine.list({ states: ['pending', 'approved'], limit: 5 })).toEqual([])
     expect(storedStates(b).filter((state) => state === 'void').length).toBeLessThan(COUNT)
     for (let turn = 0; turn < COUNT; turn++) {
       turns.go()
@@ -175,6 +188,64 @@ describe('finding: work on all open requests holds the event loop', () => {
     await b.engine.change(ids.at(-1) as string, 10_000)
     expect(b.steps.filter((step) => step === 'expired')).toHaveLength(ids.length)
   })
+})
+
+describe('finding: a list of long calls holds the event loop', () => {
+  test('it is made in slices, of requests as they are by then', async () => {
+    const b = bench()
+    const ids = await propose(b, 5)
+    const turns = sliced(b)
+    const listing = b.engine.list({ states: ['pending'] })
+    await b.engine.decide(ids[0] as string, { verdict: 'deny' }, ada, 'terminal')
+    for (let turn = 0; turn < ids.length; turn++) {
+      turns.go()
+      await new Promise(setImmediate)
+    }
+    expect((await listing).map(({ id }) => id)).toEqual(ids.slice(1).reverse())
+  })
+
+  test('a page ends at the length of its calls, and the next one goes on', async () => {
+    const b = bench()
+    const text = 'x '.repeat(ARGS_LENGTH_MAX / 2 - 50)
+    const perPage = Math.floor(LISTED_LENGTH_MAX / text.length)
+    const ids: string[] = []
+    for (let at = 0; at < perPage + 3; at++)
+      ids.unshift(await proposed(b, makeCall(`{"${at}":"${text}"}`, { session: `s${at}` })))
+    const page = await b.engine.list({ limit: 1_000 })
+    expect(page.length).toBeGreaterThan(perPage - 3)
+    const next = await b.engine.list({ limit: 1_000, before: page.at(-1)?.id as string })
+    expect([...page, ...next].map(({ id }) => id)).toEqual(ids)
+    expect(next.length).toBeGreaterThan(0)
+  })
+
+  test('views of long calls are not kept without end', () => {
+    const views = new RequestViews()
+    const args = 'x'.repeat(SHOWN_KEPT_LENGTH_MAX / 4)
+    const view = (id: string, more = {}) => ({ id, args, rest: '', ...more }) as ApprovalRequest
+    for (let at = 0; at < 4; at++) views.set('v', view(`r${at}`))
+    views.set('v', view('r3'))
+    expect([0, 1, 2, 3].every((at) => views.get(`r${at}`, 'v') !== undefined)).toBe(true)
+    expect(views.get('r1', 'v2')).toBeUndefined()
+    views.set('v', view('r4', { args: 'x' }))
+    expect([0, 1, 2, 3, 4].map((at) => views.get(`r${at}`, 'v') !== undefined)).toEqual([
+      false,
+      true,
+      true,
+      true,
+      true,
+    ])
+    for (let at = 0; at < SHOWN_KEPT_MAX; at++) views.set('v', view(`s${at}`, { args: '' }))
+    expect([views.get('r4', 'v'), views.get('s0', 'v')]).toEqual([undefined, expect.anything()])
+  })
+})
+
+test('the beginning of an id finds its requests', async () => {
+  const b = bench()
+  await propose(b, 12)
+  expect([b.engine.idsStartingWith('r1'), b.engine.idsStartingWith('r2')]).toEqual([
+    ['r1', 'r10', 'r11', 'r12'],
+    ['r2'],
+  ])
 })
 
 test('a file of the version before keeps its requests', () => {

@@ -69,6 +69,7 @@ export const REQUEST_STATEMENTS = {
   find: `SELECT ${COLUMNS} FROM approvals WHERE id = ?`,
   at: `SELECT ${COLUMNS} FROM approvals WHERE seq = ?`,
   args: 'SELECT args FROM approvals WHERE id = ?',
+  startingWith: 'SELECT id FROM approvals WHERE id BETWEEN ? AND ?',
   newest: `SELECT ${COLUMNS} FROM approvals WHERE key = ? ORDER BY seq DESC LIMIT 1`,
   used: `SELECT ${COLUMNS} FROM approvals WHERE state = 'approved' AND used_by IS NOT NULL ORDER BY seq`,
   due: `SELECT ${COLUMNS} FROM approvals INDEXED BY approvals_expiry
@@ -153,7 +154,12 @@ export class Requests {
   }
 
   at(seq: number): ApprovalRow | undefined {
-    return this.#readOne(this.#statements.at.get(seq))
+    return this.#readOne(this.storedAt(seq))
+  }
+
+  /** As stored: `read` parses it, `toVersion` detects changes. */
+  storedAt(seq: number): SqlRow | undefined {
+    return this.#statements.at.get(seq)
   }
 
   /** Sealed; null once they are deleted. */
@@ -178,13 +184,19 @@ export class Requests {
     return this.#statements.find.get(id)
   }
 
+  /** Ids that begin so. */
+  startingWith(prefix: string): string[] {
+    const rows = this.#statements.startingWith.all(prefix, `${prefix}\u{10ffff}`)
+    return rows.map(({ id }) => String(id))
+  }
+
   /** The newest for one call. */
   newest(key: string): ApprovalRow | undefined {
     return this.#readOne(this.#statements.newest.get(key))
   }
 
-  /** As stored: `read` parses them, `toVersion` detects changes. */
-  list({ states, server, principal, before, limit }: ApprovalFilter): SqlRow[] {
+  /** By `seq`, the newest first. */
+  list({ states, server, principal, before, limit }: ApprovalFilter): number[] {
     const where: string[] = []
     const values: SQLInputValue[] = []
     const only = (sql: string, ...parameters: readonly string[]): void => {
@@ -199,8 +211,9 @@ export class Requests {
     const condition = where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`
     const most = Math.max(1, Math.min(LISTED_MAX, limit ?? LISTED_DEFAULT))
     return this.#database
-      .prepare(`SELECT ${COLUMNS} FROM approvals ${condition} ORDER BY seq DESC LIMIT ${most}`)
+      .prepare(`SELECT seq FROM approvals ${condition} ORDER BY seq DESC LIMIT ${most}`)
       .all(...values)
+      .map(({ seq }) => Number(seq))
   }
 
   /** Those that a call has used, without an outcome, the oldest first. */

@@ -179,8 +179,9 @@ export interface ApprovalBlock {
 }
 
 export interface ApprovalService {
-  /** The newest first. */
-  list(filter?: ApprovalFilter): readonly ApprovalRequest[]
+  /** The newest first. A page of long calls is shorter than `limit`. */
+  list(filter?: ApprovalFilter): Promise<readonly ApprovalRequest[]>
+  idsStartingWith(prefix: string): readonly string[]
   find(id: string): ApprovalRequest | undefined
   readonly pendingCount: number
   /** When the oldest was created that may still lead to a call. */

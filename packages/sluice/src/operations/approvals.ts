@@ -78,9 +78,9 @@ const LIST: Operation = operation({
     limit: { shape: { kind: 'integer', min: 1, max: APPROVALS_PAGE_MAX }, doc: 'at most so many' },
   },
   output: fieldsOf({ requests: listOf(OBJECT) }),
-  run: (parts, input, { channel }) =>
+  run: async (parts, input, { channel }) =>
     channel === 'console'
-      ? { requests: cloneJson(parts.approvals.list(input)) }
+      ? { requests: cloneJson(await parts.approvals.list(input)) }
       : listAll(parts, { states: ['pending'], ...input }),
 })
 
@@ -220,12 +220,14 @@ export const APPROVAL_OPERATIONS: readonly Operation[] = [
   LIFT,
 ]
 
-function listAll(
+async function listAll(
   { approvals, news }: Pick<OperationParts, 'approvals' | 'news'>,
   filter: Parameters<ApprovalService['list']>[0],
-): JsonObject {
-  const requests = approvals.list({ limit: APPROVALS_LISTED_MAX, ...filter })
-  return { requests: cloneJson(requests), ...standing(approvals), news: news.count }
+): Promise<JsonObject> {
+  // What changes while it is listed is news.
+  const { count } = news
+  const requests = await approvals.list({ limit: APPROVALS_LISTED_MAX, ...filter })
+  return { requests: cloneJson(requests), ...standing(approvals), news: count }
 }
 
 function standing(approvals: ApprovalService): JsonObject {
@@ -241,11 +243,10 @@ function findRequest(
   const found = approvals.find(id)
   if (found !== undefined) return found
   const isWhole = channel === 'console'
-  const alike = isWhole
-    ? []
-    : approvals.list({ limit: 1_000 }).filter((each) => each.id.startsWith(id))
-  const [only, second] = alike
-  if (only !== undefined && second === undefined) return only
+  const alike = isWhole ? [] : approvals.idsStartingWith(id)
+  const [first = '', second] = alike
+  const only = second === undefined ? approvals.find(first) : undefined
+  if (only !== undefined) return only
   if (second !== undefined)
     throw new OperationError(
       `\`${id}\` begins ${alike.length} requests`,

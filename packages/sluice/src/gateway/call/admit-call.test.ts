@@ -221,7 +221,7 @@ guardrails: [{ name: one, rate_limit: { max: 1, window: 60 } }]`
     })
     const pending = await ask({ waitOptions })
     expect(pending).toMatchObject({ decision: { code: 'APPROVAL_PENDING' } })
-    const [request] = engine.list({ limit: 10 })
+    const [request] = await engine.list({ limit: 10 })
     await engine.decide(request?.id ?? '', { verdict: 'approve' }, person('ada'), 'terminal')
     const verdicts = await Promise.all([ask({ waitOptions }), ask({ waitOptions })])
     expect(verdicts.filter(({ admission }) => admission !== undefined)).toHaveLength(1)
@@ -231,7 +231,7 @@ guardrails: [{ name: one, rate_limit: { max: 1, window: 60 } }]`
     // Another call of the same kind: its limit is full, so nobody is asked.
     const other = await ask({ waitOptions, argsText: '{"other":1}' })
     expect(other).toMatchObject({ decision: { code: 'RATE_LIMITED' } })
-    expect(engine.list({ limit: 10 })).toHaveLength(1)
+    expect(await engine.list({ limit: 10 })).toHaveLength(1)
   })
 })
 

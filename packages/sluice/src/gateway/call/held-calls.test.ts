@@ -30,7 +30,7 @@ const requests = (made: Play) => made.approvals.engine.list()
 const arrived = (made: Play) => made.server.sent.filter(({ method }) => method === 'tools/call')
 
 async function approved(made: Play): Promise<void> {
-  const [request] = requests(made)
+  const [request] = await requests(made)
   await made.approvals.engine.decide(
     request?.id as string,
     { verdict: 'approve' },
@@ -50,10 +50,10 @@ test('the rounds of an approved call are that call: nobody is asked twice', asyn
   const { requestState } = made.to(id).result
   const back = { ...CALL, requestState, inputResponses: ANSWERS }
   await made.ask('tools/call', back)
-  expect([arrived(made).length, requests(made).length]).toEqual([2, 1])
+  expect([arrived(made).length, (await requests(made)).length]).toEqual([2, 1])
   // A state is good for one return: a second return is a call of its own, and is held.
   await made.ask('tools/call', back)
-  expect([arrived(made).length, requests(made).length]).toEqual([2, 2])
+  expect([arrived(made).length, (await requests(made)).length]).toEqual([2, 2])
 })
 
 describe('a client of the stateless generation', () => {
@@ -72,7 +72,7 @@ describe('a client of the stateless generation', () => {
       }
       expect(result).toMatchObject({ isError: true, resultType: 'complete' })
       expect(JSON.stringify(result)).toContain('APPROVAL_PENDING')
-      expect(requests(made)).toHaveLength(1)
+      expect(await requests(made)).toHaveLength(1)
     } finally {
       vi.useRealTimers()
     }
@@ -102,8 +102,8 @@ test('a client that cancels while its call waits leaves the approval unused', as
   const id = await made.ask('tools/call', CALL)
   made.tell({ method: 'notifications/cancelled', params: { requestId: id } })
   await approved(made)
-  await vi.waitFor(() => expect(requests(made)[0]?.state).toBe('approved'))
-  expect([arrived(made).length, requests(made)[0]?.usedBy]).toEqual([0, null])
+  await vi.waitFor(async () => expect((await requests(made))[0]?.state).toBe('approved'))
+  expect([arrived(made).length, (await requests(made))[0]?.usedBy]).toEqual([0, null])
 })
 
 test('what a server asks of the client is held too, and shown as a whole', async () => {
@@ -115,11 +115,12 @@ test('what a server asks of the client is held too, and shown as a whole', async
   })
   await made.answer('initialize', { protocolVersion: '2025-11-25', capabilities: {} })
   made.server.say({ id: 9, ...ELICIT })
-  await vi.waitFor(() => expect(requests(made)).toHaveLength(1))
-  expect(requests(made)[0]?.args).toContain('"message":"who?"')
+  await vi.waitFor(async () => expect(await requests(made)).toHaveLength(1))
+  const [request] = await requests(made)
+  expect(request?.args).toContain('"message":"who?"')
   expect(made.received.some(({ method }) => method === ELICIT.method)).toBe(false)
   await made.approvals.engine.decide(
-    requests(made)[0]?.id as string,
+    request?.id as string,
     { verdict: 'approve' },
     person('bob'),
     'terminal',
@@ -139,5 +140,5 @@ test.each([
   expect(result).toMatchObject({ isError: true })
   expect(JSON.stringify(result)).toContain('APPROVAL_LIMITED')
   expect(JSON.stringify(result)).toContain(why)
-  expect([requests(made), arrived(made)]).toEqual([[], []])
+  expect([await requests(made), arrived(made)]).toEqual([[], []])
 })
