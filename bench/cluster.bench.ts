@@ -39,7 +39,7 @@ export async function run(options: RunOptions): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-cluster-'))
   const loads = Array.from({ length: GATES }, () => new Load())
   const running: RunningProcess[] = []
-  const server = await startPostgres(postgres)
+  const server = await startPostgres(postgres, { isDurable: true })
   const measureRest = async (bench?: ClusterBench) => {
     // Of its own: the gates have changed the shared state of theirs.
     await server.createDatabase('admission')

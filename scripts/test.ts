@@ -44,7 +44,7 @@ async function runVitest(options: readonly string[]): Promise<Counts> {
   const reportFile = join(folder, 'report.json')
   const command = ['node_modules/vitest/vitest.mjs', 'run', ...options]
   command.push('--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`)
-  command.push('--reporter=./scripts/report-retries.ts')
+  command.push('--reporter=./scripts/report-run.ts')
   try {
     const step = await runStep('tests', command)
     return countTests(readReport(reportFile), step.passed)

@@ -107,10 +107,11 @@ describe.skipIf(chromium === undefined)(named('alerts', chromium), () => {
     await expect.poll(() => raised('raised'), WAIT).toEqual(KINDS)
     const factsOf = (kind: string) =>
       alerts.find((one) => one.kind === kind)?.facts.map(({ name, value }) => `${name}: ${value}`)
-    expect(factsOf('denials')).toEqual([
-      expect.stringMatching(/^Denied: 40 of 5\d calls in 5 minutes$/),
-      'Mostly: office/delete_all (40)',
-    ])
+    // It is raised while they are made, so that it may know of some of them only.
+    const denials = factsOf('denials')?.join('\n')
+    expect(denials).toMatch(
+      /^Denied: (\d+) of \d+ calls in 5 minutes\nMostly: office\/delete_all \(\1\)$/,
+    )
     expect(factsOf('injection')).toEqual(['Tool: office/read_file', 'Caller: local'])
     // Whose counter it is, without the argument that it counts by.
     expect(factsOf('limit')).toEqual(['office/write_note: 9 of 10, local'])

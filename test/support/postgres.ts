@@ -1,5 +1,5 @@
 // A PostgreSQL of its own for a test file: a fresh cluster in a temporary directory on a free port of the
-// loopback interface, durable as in production. PostgreSQL refuses to run as root, so as root it runs as
+// loopback interface. PostgreSQL refuses to run as root, so as root it runs as
 // `postgres` or `nobody`. Also PgBouncer in transaction mode in front of it.
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
@@ -26,6 +26,8 @@ import { findProgram, nameSuite, type Program } from './programs.ts'
 import { ROOT } from './rooms.ts'
 import { until } from './start-gate.ts'
 
+/** It copies files, which takes long on a loaded machine. */
+const CREATE_DEADLINE_MS = 60_000
 const CLUSTERS = join(ROOT, 'node_modules', '.cache', 'sluice-postgres')
 const POSTGRES: Program = {
   title: 'PostgreSQL',
@@ -97,7 +99,7 @@ export class RunningPostgres {
 
   async createDatabase(name: string): Promise<void> {
     const connections = new PostgresConnections(parsePostgresUrl(this.url()))
-    await connections.query(`CREATE DATABASE "${name}"`)
+    await connections.query(`CREATE DATABASE "${name}"`, [], CREATE_DEADLINE_MS)
     await connections.close()
   }
 
@@ -154,7 +156,12 @@ export class RunningPostgres {
 /** `cluster.key` of the gates of a test. */
 export const CLUSTER_KEY = 'a key of the cluster with 32 characters or more'
 
-export async function startPostgres(file: string): Promise<RunningPostgres> {
+/** What tests do to the server loses nothing that it has written, killing it included: only with
+ * `isDurable`, for measuring, it waits for the disk, which may take seconds on a shared machine. */
+export async function startPostgres(
+  file: string,
+  { isDurable = false } = {},
+): Promise<RunningPostgres> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-pg-'))
   give(folder)
   const port = await freePort()
@@ -167,6 +174,7 @@ export async function startPostgres(file: string): Promise<RunningPostgres> {
     'max_connections = 60',
     'shared_buffers = 32MB',
     'wal_level = replica',
+    `fsync = ${isDurable ? 'on' : 'off'}`,
   ]
   writeFileSync(join(data, 'postgresql.auto.conf'), `${settings.join('\n')}\n`)
   give(join(data, 'postgresql.auto.conf'))
