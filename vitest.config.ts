@@ -51,17 +51,17 @@ export default defineConfig({
     },
     // Two cores: forks start slower than threads but cannot take each other down.
     pool: 'forks',
-    // Twice the cores: many tests wait for a process.
-    maxWorkers: 4,
+    // More than the two cores, because many tests wait for a process; each more makes all of them slower.
+    maxWorkers: 3,
     // Generous: a loaded machine is slow, not wrong.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     projects: [
       // `npm test` measures coverage of this one alone (scripts/test.ts).
       { extends: true, test: { name: 'covering', include: [...COVERING], isolate: false } },
-      // Beside the code: nothing of one file is left for the next, and what they import is read once.
+      // Nothing of one file is left for the next, and what they import is read once.
       { extends: true, test: { ...UNITS, isolate: false } },
-      { extends: true, test: PROCESSES },
+      { extends: true, test: { ...PROCESSES, isolate: false } },
     ],
     coverage: {
       provider: 'v8',

@@ -4,7 +4,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseSync } from 'vite'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { findAmbiguity } from '../support/regex/ambiguity.ts'
 import { ROOT } from '../support/rooms.ts'
 
@@ -271,6 +271,8 @@ async function recordMade(modules: readonly string[]): Promise<Written[]> {
       return result
     },
   })
+  // Also those that an earlier test file has loaded.
+  vi.resetModules()
   try {
     for (const module of modules) await import(join(PACKAGES, module))
   } finally {

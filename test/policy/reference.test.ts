@@ -8,7 +8,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { ROOT } from '../support/rooms.ts'
 import { FAULTS } from './reference/faults.ts'
 
-const DECISIONS = 15_000
+const DECISIONS = 8_000
 const SEED = '1'
 const TIMEOUT_MS = 600_000
 
