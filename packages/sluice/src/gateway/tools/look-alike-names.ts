@@ -2,7 +2,7 @@
 // definition that is a copy. Two look-ups for a new tool, however many there are: a server that lists
 // ten thousand must not stop the gate. Kept by pins.ts.
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { type ToolDefinition, toToolKey } from '@sluice/policy/core/tools'
 import { skeletonOf } from '../../catalogue/attacks/look-alike.ts'
 import { writeCanonicalJson } from '../../core/canonical-json.ts'
@@ -30,6 +30,9 @@ export class LookAlikeNames {
   /** The members of each group by key, the oldest first. */
   readonly #groups = new Map<string, Map<string, IndexedTool>>()
 
+  /** Of the last definition: one that is looked for is mostly put next. */
+  #lastBody: { readonly definition: ToolDefinition; readonly digest: string } | undefined
+
   /** In the place of what was accepted of this tool before. */
   put({ server, name, definition, atMs }: LookAlikeCandidate): void {
     const key = toToolKey(server, name)
@@ -38,9 +41,7 @@ export class LookAlikeNames {
       groupOf('look', look),
       groupOf('look here', server, look),
       ...(FOREIGN.test(name) ? [groupOf('foreign', look)] : []),
-      ...(definition === undefined
-        ? []
-        : [groupOf('body', server, hashDefinitionBody(definition))]),
+      ...(definition === undefined ? [] : [groupOf('body', server, this.#digestBody(definition))]),
     ]
     // A group that it stays in keeps its order: the oldest member stays the first.
     this.#leave(key, groups)
@@ -66,8 +67,14 @@ export class LookAlikeNames {
       this.#other(groupOf(isForeign ? 'look' : 'foreign', look), name) ??
       this.#settled(groupOf('look here', server, look), settledMs)
     if (alike !== undefined) return `its name looks like \`${alike}\``
-    const copied = this.#settled(groupOf('body', server, hashDefinitionBody(definition)), settledMs)
+    const copied = this.#settled(groupOf('body', server, this.#digestBody(definition)), settledMs)
     return copied === undefined ? undefined : `it is \`${copied}\` under another name`
+  }
+
+  #digestBody(definition: ToolDefinition): string {
+    if (this.#lastBody?.definition !== definition)
+      this.#lastBody = { definition, digest: digestDefinitionBody(definition) }
+    return this.#lastBody.digest
   }
 
   /** One of another name; the same name is another server's. */
@@ -97,8 +104,6 @@ function groupOf(...parts: string[]): string {
 }
 
 /** All of a definition but its name. */
-function hashDefinitionBody({ server: _server, name: _name, ...body }: ToolDefinition): string {
-  return createHash('sha256')
-    .update(writeCanonicalJson(body as never))
-    .digest('base64')
+function digestDefinitionBody({ server: _server, name: _name, ...body }: ToolDefinition): string {
+  return hash('sha256', writeCanonicalJson(body as never), 'base64')
 }

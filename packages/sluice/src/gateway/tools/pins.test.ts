@@ -3,20 +3,21 @@ import { describe, expect, test } from 'vitest'
 import { scratchDirectory } from '../../../../../test/support/scratch.ts'
 import { classify } from '../../catalogue/classify/classify.ts'
 import { openGateStore } from '../data/gate-store.ts'
+import type { Log } from '../shared/log.ts'
 import { DECIDED_PINS_PER_TURN, FIRST_LIST_MS, PINS_OF_SERVER_MAX } from './limits.ts'
 import { Pins } from './pins.ts'
 
 const HOUR_MS = 3_600_000
 
 /** Pins of a gate whose clocks the test drives. */
-function openPins(store = openGateStore(scratchDirectory())) {
+function openPins(store = openGateStore(scratchDirectory()), log: Log = () => {}) {
   const now = { wallMs: 1_800_000_000_000, steadyMs: 1_800_000_000_000 }
   const pins = new Pins({
     store,
     lock: undefined,
     firstSight: 'trust',
     ignore: [],
-    log() {},
+    log,
     nowMs: () => now.wallMs,
     steadyMs: () => now.steadyMs,
   })
@@ -161,5 +162,50 @@ describe('a person who decides on very many definitions at once', () => {
       expect(plan.map(({ detail }) => String(detail)).join()).toMatch(/^SEARCH/)
     }
     store.close()
+  })
+})
+
+describe('the first list of a large server', () => {
+  test('is stored in one transaction for each slice, before anything else happens', async () => {
+    const store = openGateStore(scratchDirectory())
+    const { pins } = openPins(store)
+    const count = () => Number(store.prepare('SELECT count(*) AS n FROM pins').get()?.n)
+    for (let at = 0; at < 100; at++) pins.heldOf(define(`get_item_${at}`))
+    expect(count()).toBe(0)
+    await Promise.resolve()
+    expect(count()).toBe(100)
+    const last = define('get_last')
+    pins.heldOf(last)
+    expect(pins.isDecided(pins.pinOf(last))).toBe(true)
+    store.close()
+  })
+
+  test('that cannot be stored is reported once', async () => {
+    const store = openGateStore(scratchDirectory())
+    const logged: unknown[] = []
+    const { pins } = openPins(store, (_level, message, fields) => logged.push([message, fields]))
+    store.exec('PRAGMA query_only = 1')
+    for (let at = 0; at < 3; at++) pins.heldOf(define(`get_item_${at}`))
+    await Promise.resolve()
+    const why = expect.stringContaining('readonly')
+    expect(logged).toEqual([['pins were not kept', { count: 3, why }]])
+    store.close()
+  })
+
+  test('takes the digest of each definition once', () => {
+    const { pins } = openPins()
+    let reads = 0
+    const tool = define('get_item')
+    const inputSchema = {
+      get type() {
+        reads++
+        return 'object'
+      },
+    }
+    const counted = { ...tool, definition: { ...tool.definition, inputSchema } }
+    const digest = pins.pinOf(counted)
+    expect([reads, pins.pinOf(counted), reads]).toEqual([1, digest, 1])
+    // What the server tells the model is a part of it.
+    expect(pins.pinOf({ ...counted, instructions: 'Be brief.' })).not.toBe(digest)
   })
 })

@@ -65,6 +65,7 @@ export class Pins {
   /** Of what is accepted; made when a tool is first met. */
   #twins: LookAlikeNames | undefined
   #verdicts = new WeakMap<KnownTool, PendingDefinition | 'accepted'>()
+  readonly #digests = new WeakMap<KnownTool, { instructions: string; digest: string }>()
   readonly #refusals: RefusedDefinitions
   #lock: readonly Pin[] | undefined
   /** When something of a server was first accepted; 0 before this start. */
@@ -72,7 +73,9 @@ export class Pins {
 
   constructor(options: PinsOptions) {
     this.#options = options
-    this.#stored = new StoredPins(options.store)
+    this.#stored = new StoredPins(options.store, (count, why) =>
+      options.log('warn', 'pins were not kept', { count, why }),
+    )
     this.#refusals = new RefusedDefinitions(options.store)
     this.setLock(options.lock)
   }
@@ -137,7 +140,12 @@ export class Pins {
 
   /** The digest that a definition is known by, with what its server tells the model beside it. */
   pinOf(tool: KnownTool): string {
-    return this.#digest(tool.definition, this.#instructionsFor(tool) ?? '')
+    const instructions = this.#instructionsFor(tool) ?? ''
+    const known = this.#digests.get(tool)
+    if (known?.instructions === instructions) return known.digest
+    const digest = this.#digest(tool.definition, instructions)
+    this.#digests.set(tool, { instructions, digest })
+    return digest
   }
 
   #digest(definition: ToolDefinition, instructions: string): string {
@@ -352,11 +360,7 @@ export class Pins {
     this.#accepted.set(key, { digest, definition, ...extra, atMs })
     if (!this.#listedMs.has(server)) this.#listedMs.set(server, atMs)
     this.#twins?.put({ server, name, definition, atMs })
-    try {
-      this.#stored.put(tool, { digest, ...extra, atMs: this.#options.nowMs() })
-    } catch (error) {
-      this.#options.log('warn', 'a pin was not kept', { tool: key, why: (error as Error).message })
-    }
+    this.#stored.put(tool, { digest, ...extra, atMs: this.#options.nowMs() })
   }
 }
 

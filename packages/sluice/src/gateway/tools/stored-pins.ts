@@ -1,7 +1,7 @@
 // The accepted definitions in gate.db, with what their servers told the model beside them. Used by
 // pins.ts alone.
 
-import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
 import { type KnownTool, type ToolDefinition, toToolKey } from '@sluice/policy/core/tools'
 import { INSTRUCTIONS } from '../../catalogue/pins/pin.ts'
 import { inTransaction } from '../../store/sqlite/in-transaction.ts'
@@ -26,32 +26,63 @@ const STATEMENTS = {
 export class StoredPins {
   readonly #store: DatabaseSync
   readonly #statements: Readonly<Record<keyof typeof STATEMENTS, StatementSync>>
+  readonly #onFault: (count: number, why: string) => void
+  #waiting: SQLInputValue[][] = []
 
-  constructor(store: DatabaseSync) {
+  /** `onFault`: so many pins were not stored. */
+  constructor(store: DatabaseSync, onFault: (count: number, why: string) => void) {
     this.#store = store
+    this.#onFault = onFault
     this.#statements = prepareAll(store, STATEMENTS)
   }
 
   /** By `toToolKey`. */
   readAll(): Map<string, AcceptedDefinition> {
+    this.#flush()
     return new Map(this.#statements.readAll.all().map(toEntry))
   }
 
+  /**
+   * Stored before the event loop goes on, in one transaction with the other pins of this slice of a
+   * list: one for each took a fifth of the first list of a large server.
+   */
   put(
     { definition, category, risk }: KnownTool,
     pin: Omit<AcceptedDefinition, 'definition'>,
   ): void {
     const { server, name } = definition
     const text = JSON.stringify(withInstructions(definition, pin.instructions, true))
-    this.#statements.put.run(server, name, pin.digest, text, category, risk, pin.atMs)
+    const values = [server, name, pin.digest, text, category, risk, pin.atMs]
+    if (this.#store.isTransaction) this.#write([values])
+    else if (this.#waiting.push(values) === 1) queueMicrotask(() => this.#flush())
+  }
+
+  #flush(): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    if (waiting.length > 0) this.#write(waiting)
+  }
+
+  #write(pins: readonly SQLInputValue[][]): void {
+    const write = () => {
+      for (const values of pins) this.#statements.put.run(...values)
+    }
+    try {
+      if (this.#store.isTransaction) write()
+      else inTransaction(this.#store, write)
+    } catch (error) {
+      this.#onFault(pins.length, (error as Error).message)
+    }
   }
 
   /** Whether a person, at any gate, has accepted or refused the definition with this digest. */
   isDecided(digest: string): boolean {
+    this.#flush()
     return this.#statements.decided.get(digest) !== undefined
   }
 
   inOne(work: () => void): void {
+    this.#flush()
     inTransaction(this.#store, work)
   }
 }
