@@ -1,10 +1,10 @@
-// How the tests run: beside the code in src/, across rooms in test/. Coverage is measured, and enforced
+// How the tests run: beside the code in src/, across modules in test/. Coverage is measured, and enforced
 // at 100 %, where a missed branch would be a wrong verdict.
 
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { STARTS } from './scripts/bundle.ts'
-import { COVERING, FULLY_COVERED } from './test/support/rooms.ts'
+import { COVERING, FULLY_COVERED } from './test/support/modules.ts'
 
 const all = { branches: 100, functions: 100, lines: 100, statements: 100 }
 

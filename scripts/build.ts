@@ -11,7 +11,7 @@ type Manifest = Record<string, unknown>
 rmSync(join(ROOT, 'dist'), { recursive: true, force: true })
 
 const STEPS: [name: string, command: string[]][] = [
-  // The command references every room, the policy package its own; tests are compiled by `check`.
+  // The command references every module, the policy package its own; tests are compiled by `check`.
   [
     'compile',
     [

@@ -1,4 +1,4 @@
-// `npm run check`: format and lint, types and fences, dead code. Every step runs even if an earlier
+// `npm run check`: format and lint, types and module boundaries, dead code. Every step runs even if an earlier
 // one failed; exit code 1 if any did. scripts/test.ts calls runChecks and counts each step as one
 // test.
 

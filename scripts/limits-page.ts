@@ -1,4 +1,4 @@
-// The tables of docs/reference/limits.md, generated from the limits.ts of every room: name, value,
+// The tables of docs/reference/limits.md, generated from the limits.ts of every module: name, value,
 // unit, and its comment. Run by hand after a limit has changed (`node scripts/limits-page.ts`); a
 // test compares.
 
@@ -9,7 +9,7 @@ import { ROOT } from './run-step.ts'
 
 const PAGE = join(ROOT, 'docs', 'reference', 'limits.md')
 const MARK =
-  '<!-- From here on made by scripts/limits-page.ts: change the limits.ts of the room. -->'
+  '<!-- From here on made by scripts/limits-page.ts: change the limits.ts of the module. -->'
 const FILES = ['packages/*/src/**/{,console-,turn-}limits.ts']
 /** By the ending of the name without its qualifier (`QUALIFIERS`); otherwise it is a number of things. */
 const UNITS: readonly (readonly [ending: RegExp, unit: string])[] = [

@@ -6,7 +6,7 @@ import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { ROOT } from '../support/rooms.ts'
+import { ROOT } from '../support/modules.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
 import { scratchDirectory } from '../support/scratch.ts'
 import { NODE, SLUICE } from '../support/start-gate.ts'

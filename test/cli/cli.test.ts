@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Ledger } from '../../packages/sluice/src/ledger/ledger.ts'
-import { ROOT } from '../support/rooms.ts'
+import { ROOT } from '../support/modules.ts'
 import { type Ran, sluice as runHere } from '../support/run-sluice.ts'
 import { SLUICE } from '../support/start-gate.ts'
 

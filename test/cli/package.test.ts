@@ -17,7 +17,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Ledger } from '../../packages/sluice/src/ledger/ledger.ts'
 import { assembleStandalone } from '../../scripts/standalone.ts'
-import { ROOT } from '../support/rooms.ts'
+import { ROOT } from '../support/modules.ts'
 
 const PARTS = ['console', 'docs', 'packages', 'scripts', 'LICENSE', 'package.json']
 const CONFIGS = ['', '.base', '.node', '.pure', '.test'].map((kind) => `tsconfig${kind}.json`)

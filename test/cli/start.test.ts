@@ -5,8 +5,8 @@ import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { ROOT } from '../support/modules.ts'
 import { throughGate } from '../support/real-client.ts'
-import { ROOT } from '../support/rooms.ts'
 import { NODE, RunningGate, SLUICE } from '../support/start-gate.ts'
 
 test('npm start', async () => {

@@ -8,6 +8,7 @@ import { agentsFor } from '../../packages/sluice/src/cli/run/builtin-agents.ts'
 import { parsePostgresUrl } from '../../packages/sluice/src/store/postgres/address.ts'
 import { PostgresConnections } from '../../packages/sluice/src/store/postgres/connections.ts'
 import { type FixtureServer, serveFixture } from '../support/fixture-server.ts'
+import { ROOT } from '../support/modules.ts'
 import { endOwnGates, ownGate } from '../support/own-gate.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import {
@@ -19,7 +20,6 @@ import {
   type RunningPostgres,
   startPostgres,
 } from '../support/postgres.ts'
-import { ROOT } from '../support/rooms.ts'
 import { sluiceJson } from '../support/run-sluice.ts'
 import { scratchDirectory } from '../support/scratch.ts'
 import {

@@ -10,6 +10,7 @@ import { Page } from '../../packages/sluice/src/admin/admin.test-support.ts'
 import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
 import { readConfig } from '../../packages/sluice/src/gateway/config/config.ts'
 import { findHaproxy, nameHaproxySuite, startHaproxy } from '../support/haproxy.ts'
+import { ROOT } from '../support/modules.ts'
 import { makePerson, PIN } from '../support/person.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import {
@@ -19,7 +20,6 @@ import {
   type RunningPostgres,
   startPostgres,
 } from '../support/postgres.ts'
-import { ROOT } from '../support/rooms.ts'
 import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
 
 const TOKEN = `sluice_${'7'.repeat(64)}`

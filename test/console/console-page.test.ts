@@ -6,7 +6,7 @@ import { basename, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { ensureConsole } from '../../scripts/build-console.ts'
-import { ROOT } from '../support/rooms.ts'
+import { ROOT } from '../support/modules.ts'
 
 const LOAD_BYTES_MAX = 250_000
 

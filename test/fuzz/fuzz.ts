@@ -5,7 +5,7 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { ROOT } from '../support/rooms.ts'
+import { ROOT } from '../support/modules.ts'
 import { instrument, type PlantedFault } from './instrument.ts'
 import { mutate, Random } from './mutate.ts'
 

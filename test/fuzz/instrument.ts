@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { parseSync } from 'vite'
-import { ROOT } from '../support/rooms.ts'
+import { ROOT } from '../support/modules.ts'
 
 /** A change of one line, to see whether the fuzzer finds it. */
 export interface PlantedFault {

@@ -13,9 +13,9 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ClientWindow } from '../support/client-window.ts'
 import { inspect } from '../support/inspect.ts'
+import { ROOT } from '../support/modules.ts'
 import { makePerson, PIN, type } from '../support/person.ts'
 import { recordsOf } from '../support/plain-client.ts'
-import { ROOT } from '../support/rooms.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
 import {
   endGates,

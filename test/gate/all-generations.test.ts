@@ -5,8 +5,8 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pipeTo } from '../support/line-pipe.ts'
+import { ROOT } from '../support/modules.ts'
 import { PlainClient } from '../support/plain-client.ts'
-import { ROOT } from '../support/rooms.ts'
 import {
   endGates,
   fixture,

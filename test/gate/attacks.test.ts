@@ -14,7 +14,7 @@ import {
 import { assessTool } from '../../packages/sluice/src/catalogue/classify/classify.ts'
 import { attacksPage } from '../../packages/sluice/src/catalogue/pages/attacks-page.ts'
 import { markdownOf } from '../../packages/sluice/src/core/pages/page-markdown.ts'
-import { ROOT } from '../support/rooms.ts'
+import { ROOT } from '../support/modules.ts'
 
 describe('the library', () => {
   test('has 37 entries, numbered without a gap', () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ROOT } from '../support/rooms.ts'
+import { ROOT } from '../support/modules.ts'
 import {
   endGates,
   fixture,

@@ -5,9 +5,9 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FIXTURE, type FixtureServer, serveFixture } from '../support/fixture-server.ts'
+import { ROOT } from '../support/modules.ts'
 import { recordsOf } from '../support/plain-client.ts'
 import { throughGate } from '../support/real-client.ts'
-import { ROOT } from '../support/rooms.ts'
 import { endGates, NODE, type RunningGate, startGate } from '../support/start-gate.ts'
 import { postStateless, statelessClient } from '../support/stateless-client.ts'
 

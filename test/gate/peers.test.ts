@@ -6,9 +6,9 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { ROOT } from '../support/modules.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { rawPost, sendRaw } from '../support/raw-http.ts'
-import { ROOT } from '../support/rooms.ts'
 import { sluice } from '../support/run-sluice.ts'
 import { endGates, fixture, mcpUrl, NODE, startGate, until } from '../support/start-gate.ts'
 

@@ -21,10 +21,10 @@ import { ApprovalLinks } from '../../packages/sluice/src/identity/keys/approval-
 import { createGateToken } from '../../packages/sluice/src/identity/keys/gate-tokens.ts'
 import { InstallationKey } from '../../packages/sluice/src/identity/keys/installation-key.ts'
 import { People } from '../../packages/sluice/src/identity/people/people.ts'
+import { ROOT } from '../support/modules.ts'
 import { makePerson, PIN, runAtTerminal } from '../support/person.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import { sendRaw } from '../support/raw-http.ts'
-import { ROOT } from '../support/rooms.ts'
 import {
   endGates,
   NODE,

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { PUBLISHED, ROOT } from '../support/rooms.ts'
+import { PUBLISHED, ROOT } from '../support/modules.ts'
 
 const POLICY = '@sluice/policy/'
 

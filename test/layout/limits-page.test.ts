@@ -1,4 +1,4 @@
-// docs/reference/limits.md agrees with the limits.ts of the rooms: its tables are generated from them,
+// docs/reference/limits.md agrees with the limits.ts of the modules: its tables are generated from them,
 // every limit is described by a comment of its own, and values in the page's own tables are current.
 
 import { expect, test } from 'vitest'

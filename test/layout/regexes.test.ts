@@ -5,8 +5,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseSync } from 'vite'
 import { describe, expect, test, vi } from 'vitest'
+import { ROOT } from '../support/modules.ts'
 import { findAmbiguity } from '../support/regex/ambiguity.ts'
-import { ROOT } from '../support/rooms.ts'
 
 /** Where the analysis finds polynomial time and the caller prevents it: how. Exponential time is never allowed. */
 const POLYNOMIAL: readonly (readonly [file: string, pattern: RegExp, reason: string])[] = [

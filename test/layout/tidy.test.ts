@@ -8,12 +8,12 @@ import { parseSync } from 'vite'
 import { describe, expect, test } from 'vitest'
 import {
   FULLY_COVERED,
-  findRoom,
-  getRoomFolder,
-  listRooms,
+  findModule,
+  getModuleFolder,
+  listModules,
   PUBLISHED,
   ROOT,
-} from '../support/rooms.ts'
+} from '../support/modules.ts'
 
 const LINES_MAX = 399
 const OPENING_LINES_MIN = 1
@@ -54,10 +54,10 @@ const LONG_CALLS = [
 
 type File = { path: string; text: string }
 
-const rooms = listRooms()
+const modules = listModules()
 const files = readAll('.')
 const sources = files.filter(({ path }) => /^packages\/[^/]+\/src\/.*\.ts$/.test(path))
-const modules = sources.filter(({ path }) => !isTest(path))
+const productFiles = sources.filter(({ path }) => !isTest(path))
 
 describe('files', () => {
   test('are shorter than 400 lines', () => {
@@ -68,7 +68,7 @@ describe('files', () => {
   })
 
   test('open with a comment of 1 to 8 lines on what they are', () => {
-    const wrong = modules.filter(({ text }) => {
+    const wrong = productFiles.filter(({ text }) => {
       const lines = openingCommentLines(text)
       return lines < OPENING_LINES_MIN || lines > OPENING_LINES_MAX
     })
@@ -92,7 +92,7 @@ describe('files', () => {
     ]).toEqual([])
   })
 
-  test('are called index.ts only where a room is published', () => {
+  test('are called index.ts only where a module is published', () => {
     const wrong = sources.filter(({ path }) => basename(path) === 'index.ts')
     expect(wrong.map(({ path }) => path).filter((path) => !PUBLISHED.includes(path))).toEqual([])
   })
@@ -135,7 +135,7 @@ describe('literals', () => {
 describe('functions', () => {
   test('take an options object past four parameters', () => {
     const page = files.filter(({ path }) => /^console\/src\/.*\.tsx?$/.test(path) && !isTest(path))
-    const wrong = [...modules, ...page]
+    const wrong = [...productFiles, ...page]
       .filter(({ path }) => !LONG_CALLS.some((allowed) => path.startsWith(allowed)))
       .flatMap(({ path, text }) =>
         findNodes({ path, text }, hasManyParameters).map(
@@ -161,7 +161,7 @@ describe('imports', () => {
   test('of the API leave reading the ledger to its thread: the gate would stand still', () => {
     const isReading =
       /\/ledger\/((query|verify|report)\/|chain\/read\.ts|export\/chunks\.ts)|\/operations\/(replay|past-traffic)\.ts|-thread\.ts$/
-    const byPath = new Map(modules.map((file) => [file.path, file]))
+    const byPath = new Map(productFiles.map((file) => [file.path, file]))
     const reached = new Set(['packages/sluice/src/admin/start-admin.ts'])
     const wrong: string[] = []
     for (const path of reached) {
@@ -178,8 +178,8 @@ describe('imports', () => {
     expect(queries).not.toContain('packages/sluice/src/admin/queries/ledger-queries.ts')
   })
 
-  test('of every file in a core room come from two rooms or more', () => {
-    const shared = modules
+  test('of every file in a core module come from two modules or more', () => {
+    const shared = productFiles
       .map(({ path }) => path)
       .filter((path) => /\/src\/core\//.test(path) && !/\/(errors|limits)\.ts$/.test(path))
     const lonely = shared
@@ -187,7 +187,7 @@ describe('imports', () => {
       .filter(({ users }) => users.length < 2)
     const say = ({ path, users }: { path: string; users: string[] }): string =>
       users.length === 0
-        ? `no room imports ${path}: delete it`
+        ? `no module imports ${path}: delete it`
         : `only ${users[0]} imports ${path}: move it there`
     expect(lonely.map(say)).toEqual([])
   })
@@ -196,7 +196,7 @@ describe('imports', () => {
 describe('folders', () => {
   test('of packages/*/src import each other in one direction', () => {
     const imports = new Map<string, Map<string, string>>()
-    for (const file of modules)
+    for (const file of productFiles)
       for (const target of targetsOf(file)) {
         const [from, to] = [dirname(file.path), dirname(target)]
         if (from === to) continue
@@ -207,32 +207,32 @@ describe('folders', () => {
   })
 })
 
-describe('rooms', () => {
+describe('modules', () => {
   test('import directly only what the table says', () => {
-    const wrong = modules.flatMap((file) => {
-      const from = findRoom(file.path)
+    const wrong = productFiles.flatMap((file) => {
+      const from = findModule(file.path)
       if (from === undefined) return []
       return targetsOf(file)
-        .map((target) => findRoom(target))
-        .filter((to) => to !== undefined && to !== from && !rooms.get(from)?.imports.includes(to))
-        .map((to) => `${file.path} imports ${to}: add it to test/support/rooms.ts, or do not`)
+        .map((target) => findModule(target))
+        .filter((to) => to !== undefined && to !== from && !modules.get(from)?.imports.includes(to))
+        .map((to) => `${file.path} imports ${to}: add it to test/support/modules.ts, or do not`)
     })
     expect(wrong).toEqual([])
   })
 
-  test('are all in the table of test/support/rooms.ts', () => {
+  test('are all in the table of test/support/modules.ts', () => {
     const strangers = sources
       .map(({ path }) => path)
       .filter((path) => {
-        const room = findRoom(path)
-        return !PUBLISHED.includes(path) && (room === undefined || !rooms.has(room))
+        const module = findModule(path)
+        return !PUBLISHED.includes(path) && (module === undefined || !modules.has(module))
       })
     expect(strangers).toEqual([])
   })
 
-  test.each([...rooms.keys()])('%s is fenced as the table says', (name) => {
-    const room = rooms.get(name)
-    const folder = getRoomFolder(name)
+  test.each([...modules.keys()])('%s is bounded as the table says', (name) => {
+    const module = modules.get(name)
+    const folder = getModuleFolder(name)
     const [, pack = '', inside = ''] = /^packages\/([^/]+)\/src\/(.*)$/.exec(folder) ?? []
     const config = readJson(`${folder}/tsconfig.json`) as {
       extends: string
@@ -241,14 +241,14 @@ describe('rooms', () => {
     }
     expect({
       extends: config.extends,
-      // Any other option here could open the fence.
+      // Any other option here could open the boundary.
       options: config.compilerOptions,
       references: (config.references ?? []).map(({ path }) => path).sort(),
     }).toEqual({
-      extends: `../../../../tsconfig.${room?.kind}.json`,
+      extends: `../../../../tsconfig.${module?.kind}.json`,
       options: { rootDir: '.', outDir: `../../../../dist/${pack}/dist/${inside}` },
-      references: (room?.imports ?? [])
-        .map((other) => relative(folder, getRoomFolder(other)))
+      references: (module?.imports ?? [])
+        .map((other) => relative(folder, getModuleFolder(other)))
         .sort(),
     })
   })
@@ -257,16 +257,16 @@ describe('rooms', () => {
     const { references } = readJson(file) as { references: { path: string }[] }
     const built = references.map(({ path }) => path)
     expect(
-      [...rooms.keys()]
-        .map((name) => `./${getRoomFolder(name)}`)
+      [...modules.keys()]
+        .map((name) => `./${getModuleFolder(name)}`)
         .filter((path) => !built.includes(path)),
     ).toEqual([])
   })
 
   test('that are pure have no clock and no randomness', () => {
     const impure = /\bMath\s*\.\s*random\b|\bDate\s*\.\s*now\b|\bnew\s+Date\b/
-    const wrong = modules
-      .filter(({ path }) => rooms.get(findRoom(path) ?? '')?.kind === 'pure')
+    const wrong = productFiles
+      .filter(({ path }) => modules.get(findModule(path) ?? '')?.kind === 'pure')
       // Examples in TSDoc are the code of somebody else, who has a clock.
       .map(({ path, text }) => ({ path, text: text.replace(/^\s*\* .*$/gm, '') }))
       .flatMap((file) => findLines(file, impure))
@@ -280,7 +280,7 @@ describe('rooms', () => {
 })
 
 describe('error codes', async () => {
-  const tables = modules.filter(({ path }) => /\/errors\.ts$/.test(path))
+  const tables = productFiles.filter(({ path }) => /\/errors\.ts$/.test(path))
   const codes: { code: string; path: string; meaning: unknown }[] = []
   for (const { path } of tables) {
     const module = await import(pathToFileURL(join(ROOT, path)).href)
@@ -297,7 +297,7 @@ describe('error codes', async () => {
     expect(wrong).toEqual([])
   })
 
-  test('are unique over all rooms', () => {
+  test('are unique over all modules', () => {
     const twice = codes.filter(({ code, path }) =>
       codes.some((other) => other.code === code && other.path !== path),
     )
@@ -314,7 +314,7 @@ describe('error codes', async () => {
       ...missing.map(({ code, meaning }) => `${path} lacks a row: | \`${code}\` | ${meaning} |`),
       ...rows
         .filter((code) => !known.has(code))
-        .map((code) => `${path} has \`${code}\`, no room does`),
+        .map((code) => `${path} has \`${code}\`, no module does`),
     ]).toEqual([])
   })
 })
@@ -481,14 +481,14 @@ function targetsOf({ path, text }: File): string[] {
   })
 }
 
-/** The rooms that need a file of core: by an import of their own, or through another file of core. */
+/** The modules that need a file of core: by an import of their own, or through another file of core. */
 function roomsUsing(path: string, seen = new Set<string>()): Set<string> {
   seen.add(path)
   const users = new Set<string>()
-  for (const other of modules) {
+  for (const other of productFiles) {
     if (!targetsOf(other).includes(path) || seen.has(other.path)) continue
-    const room = findRoom(other.path) ?? other.path
-    if (room !== findRoom(path)) users.add(room)
+    const module = findModule(other.path) ?? other.path
+    if (module !== findModule(path)) users.add(module)
     else for (const user of roomsUsing(other.path, seen)) users.add(user)
   }
   return users

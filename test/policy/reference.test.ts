@@ -5,7 +5,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { beforeAll, expect, test } from 'vitest'
-import { ROOT } from '../support/rooms.ts'
+import { ROOT } from '../support/modules.ts'
 import { FAULTS } from './reference/faults.ts'
 
 const DECISIONS = 8_000

@@ -17,7 +17,7 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { bundle, STARTS } from '../../scripts/bundle.ts'
-import { ROOT } from './rooms.ts'
+import { ROOT } from './modules.ts'
 
 /** Not in dist, which a build empties. */
 const PLACE = join(ROOT, 'node_modules', '.cache', 'sluice-command')

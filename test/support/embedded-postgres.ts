@@ -14,7 +14,7 @@ import {
   symlinkSync,
 } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
-import { ROOT } from './rooms.ts'
+import { ROOT } from './modules.ts'
 
 const VERSION = '18.4.0-beta.17'
 /** SHA-512 of the package, as the registry has it. */

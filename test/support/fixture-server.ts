@@ -4,7 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { ROOT } from './rooms.ts'
+import { ROOT } from './modules.ts'
 import { NODE } from './start-gate.ts'
 
 export const FIXTURE = join(ROOT, 'test/conformance/serve.ts')

@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ROOT } from './rooms.ts'
+import { ROOT } from './modules.ts'
 import { fixture, installed, published, type ServerSpec } from './start-gate.ts'
 
 export const FLOWS = join(ROOT, 'test/cases/flows')

@@ -2,9 +2,8 @@
 
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-
+import { ROOT } from './modules.ts'
 import { findProgram, nameSuite, type Program } from './programs.ts'
-import { ROOT } from './rooms.ts'
 import { until } from './start-gate.ts'
 
 const HAPROXY: Program = {

@@ -4,7 +4,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { ROOT } from './rooms.ts'
+import { ROOT } from './modules.ts'
 import { NODE } from './start-gate.ts'
 
 const LAUNCHER = 'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js'

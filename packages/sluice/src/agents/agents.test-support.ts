@@ -1,4 +1,4 @@
-// What the tests of this room share: a data directory that goes away, the image, and a config.
+// What the tests of this module share: a data directory that goes away, the image, and a config.
 
 import { onTestFinished } from 'vitest'
 import { scratchDirectory } from '../../../../test/support/scratch.ts'

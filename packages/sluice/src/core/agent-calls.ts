@@ -1,5 +1,5 @@
 // Calls of agents to servers behind the gate, in terms of both sides: the agents make them, the
-// gate decides on and forwards them. Neither room knows the other.
+// gate decides on and forwards them. Neither module knows the other.
 
 import type { AgentFacts } from '@sluice/policy/core/call'
 

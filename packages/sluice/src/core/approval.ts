@@ -1,6 +1,6 @@
 // Approval requests as people and channels see them: the request, its votes, and the service by
-// which console, terminal and channels list, watch and decide. Stored and enforced by the room
-// `approvals`; only that room lets a call with a pending approval pass.
+// which console, terminal and channels list, watch and decide. Stored and enforced by the module
+// `approvals`; only that module lets a call with a pending approval pass.
 
 import type { ApprovalRequirement, Channel } from '@sluice/policy/core/decision'
 import type { Person, ProofMethod } from './person.ts'

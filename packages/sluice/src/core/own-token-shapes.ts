@@ -1,4 +1,4 @@
-// The shapes of the tokens that Sluice issues, for every room that has to find them in a text:
+// The shapes of the tokens that Sluice issues, for every module that has to find them in a text:
 // responses of servers (identity), secrets in calls and exports (guard), the approver's view
 // (approvals). Pure.
 

@@ -1,5 +1,5 @@
 // One thing the guard found in a text: what kind, where, the words, and how bad it is. Made by the
-// detectors of this room, shown by their callers.
+// detectors of this module, shown by their callers.
 
 /** `refuse`: may not pass. `hold`: until a person has looked. `flag`: shown, and passes. */
 export type FindingSeverity = 'refuse' | 'hold' | 'flag'

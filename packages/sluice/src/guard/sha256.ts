@@ -1,4 +1,4 @@
-// SHA-256 of a short message: this room is pure, without the library of Node. Used for the checksum of seed
+// SHA-256 of a short message: this module is pure, without the library of Node. Used for the checksum of seed
 // phrases only, never for anything that must be kept secret. Without allocations: a text may need 4,000.
 
 const BLOCK_BYTES = 64

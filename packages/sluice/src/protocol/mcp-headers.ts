@@ -11,7 +11,7 @@ const PLAIN = /^(?:[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?)?$/
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
-/** UTF-8 in base64 and back, which a pure room does not have. */
+/** UTF-8 in base64 and back, which a pure module does not have. */
 export interface Base64 {
   readonly encode: (text: string) => string
   /** Undefined if the bytes are not UTF-8. */

@@ -1,4 +1,4 @@
-// Types of WebAssembly as far as this room uses it. Node's types leave it out, and those of a
+// Types of WebAssembly as far as this module uses it. Node's types leave it out, and those of a
 // browser would include the DOM.
 
 export interface WasmMemory {

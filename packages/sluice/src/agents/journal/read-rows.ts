@@ -1,4 +1,4 @@
-// Rows of agents.db as the room reads them: JSON parsed, memories unpacked. What cannot be read is
+// Rows of agents.db as the module reads them: JSON parsed, memories unpacked. What cannot be read is
 // damage, and is reported as such. Called by journal.ts and operations.ts.
 
 import { zstdDecompressSync } from 'node:zlib'

@@ -1,4 +1,4 @@
-// What is kept of an agent beside its journal, as the rest of the room reads it: the rows of the
+// What is kept of an agent beside its journal, as the rest of the module reads it: the rows of the
 // tables with their JSON read. Types only.
 
 import type { AgentState, Limits, Price, RunEnd, Summary } from '../../guest/protocol.ts'

@@ -1,4 +1,4 @@
-// Tool calls of one model turn as the rest of the room can rely on them: every call has an id of its
+// Tool calls of one model turn as the rest of the module can rely on them: every call has an id of its
 // own, because the SDK and the conversation find a call by its id, and a model server that numbers
 // badly would have one call made twice and the other never. Arguments with a number that no double
 // holds are marked: rounded, they would be judged and sent as another amount. Pure; called by models.ts.

@@ -1,5 +1,5 @@
 // The way out: how agents reach tools of servers behind the gate. The composition root hands one in;
-// this room knows no gateway. A call by an agent is its owner's call with `agent` set, judged and
+// this module knows no gateway. A call by an agent is its owner's call with `agent` set, judged and
 // recorded like any other. What comes back is data for the model, never a permission.
 
 import type { AgentCall, AgentOutcome, AgentPrompt, AgentTool } from '../../core/agent-calls.ts'

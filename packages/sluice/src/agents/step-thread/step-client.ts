@@ -1,4 +1,4 @@
-// The step thread as the rest of the room sees it: the same operations, each a promise. A change
+// The step thread as the rest of the module sees it: the same operations, each a promise. A change
 // carries a name of its own, so that one whose answer was lost with a thread is not made twice. What
 // is known of an agent since its last change is answered without the thread.
 

@@ -1,4 +1,4 @@
-// The transfer thread as the rest of the room sees it. Owners take turns: whose exports are many waits
+// The transfer thread as the rest of the module sees it. Owners take turns: whose exports are many waits
 // for itself. Started when it is first needed. Owned by the service.
 
 import { extname, join } from 'node:path'

@@ -1,6 +1,6 @@
 // What the agents commands share: the options that say where agents live and which models there are,
 // the agents reached through the gate that runs them or opened for one command and closed after it,
-// and errors of the room as the command line's own. The room is loaded only by what runs agents.
+// and errors of the module as the command line's own. The module is loaded only by what runs agents.
 
 import { resolve } from 'node:path'
 import type { Command } from 'commander'

@@ -1,5 +1,5 @@
 // What the ledger commands share: opening the ledger of a data directory for looking only, times
-// as a person writes them, and errors of the rooms below as the command line's own.
+// as a person writes them, and errors of the modules below as the command line's own.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Command } from 'commander'

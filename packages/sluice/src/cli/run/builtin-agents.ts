@@ -1,4 +1,4 @@
-// The agents as a server of the gate (`builtin: agents`): the one place where the two rooms meet. The
+// The agents as a server of the gate (`builtin: agents`): the one place where the two modules meet. The
 // gate gives agents the way to its servers; agents give the gate an MCP server for each connection.
 
 import { resolve } from 'node:path'
@@ -9,7 +9,7 @@ import type { Log } from '../../gateway/shared/log.ts'
 import { readPackageVersion } from '../../gateway/shared/package-version.ts'
 import type { StartAgents } from '../../gateway/start/run-agents.ts'
 
-/** Loads the room of the agents only if a gate has them. */
+/** Loads the module of the agents only if a gate has them. */
 export function agentsFor(
   config: GateConfig,
   log: Log,

@@ -1,4 +1,4 @@
-// UTF-8 in base64 for headers, as the pure rooms want it from outside: they have no Buffer, and nothing
+// UTF-8 in base64 for headers, as the pure modules want it from outside: they have no Buffer, and nothing
 // else of Node either.
 
 import type { Base64 } from '../../protocol/mcp-headers.ts'

@@ -1,5 +1,5 @@
-// Limits of the gate that several rooms use, by name and unit. What exceeds one gets an error that
-// names it. Those of a single room are in the limits.ts of that room.
+// Limits of the gate that several modules use, by name and unit. What exceeds one gets an error that
+// names it. Those of a single module are in the limits.ts of that module.
 
 // Restarts of servers.
 

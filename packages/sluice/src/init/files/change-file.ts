@@ -252,7 +252,7 @@ function unwritable(file: string, error: Error): Error {
   return fileError(`\`${file}\` cannot be written`, error, help)
 }
 
-/** An error of the file system as one of this room; others stay as they are. */
+/** An error of the file system as one of this module; others stay as they are. */
 function fileError(what: string, error: Error, help: string): Error {
   if (error instanceof ClientError || (error as NodeJS.ErrnoException).code === undefined)
     return error

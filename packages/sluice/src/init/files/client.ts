@@ -1,4 +1,4 @@
-// The words of this room: a client's file, an entry in it that names a server, and what becomes of
+// The words of this module: a client's file, an entry in it that names a server, and what becomes of
 // one. Used by every file beside it and by `sluice init`.
 
 import type { JsonObject } from '@sluice/policy/core/json'

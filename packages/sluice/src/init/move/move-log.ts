@@ -71,7 +71,7 @@ export function sameEntry(
   return a.file === b.file && JSON.stringify(a.path) === JSON.stringify(b.path)
 }
 
-/** The user's key, with its errors as those of this room. */
+/** The user's key, with its errors as those of this module. */
 function withUserKey<T>(work: () => T): T {
   try {
     return work()

@@ -1,4 +1,4 @@
-// The characters of JSON that mean something, as UTF-16 code units. Pure; used by the readers of this room.
+// The characters of JSON that mean something, as UTF-16 code units. Pure; used by the readers of this module.
 
 export const QUOTE = 0x22
 export const PLUS = 0x2b

@@ -1,5 +1,5 @@
 // Digits of JSON numbers by their character codes, and whole numbers made of them. Pure; used by the
-// readers of this room.
+// readers of this module.
 
 export const ZERO = 0x30
 export const NINE = 0x39

@@ -68,7 +68,7 @@ const SPECIAL = /[\\\x00-\x1f]/g
 /** What needs a closer check: escapes, and whatever could end a line for some peer. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const NOT_PLAIN = /[\\\x00-\x1f\u0085\u2028\u2029]/
-/** ES2024, which Node has; the pure rooms are typed against ES2023. */
+/** ES2024, which Node has; the pure modules are typed against ES2023. */
 type WellFormedness = string & { isWellFormed(): boolean }
 
 /**

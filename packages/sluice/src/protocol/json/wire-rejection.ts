@@ -1,10 +1,10 @@
-// Why a text from the wire is refused, thrown by the readers to the entry point of this room, and
+// Why a text from the wire is refused, thrown by the readers to the entry point of this module, and
 // how a piece of that text is quoted in a message. Pure.
 
 import type { WireErrorCode } from './errors.ts'
 import { SHOWN_LENGTH_MAX } from './limits.ts'
 
-/** Not an Error: a flood of invalid texts must not pay for stack traces. Never leaves the room. */
+/** Not an Error: a flood of invalid texts must not pay for stack traces. Never leaves the module. */
 export class WireRejection {
   readonly code: WireErrorCode
   readonly message: string

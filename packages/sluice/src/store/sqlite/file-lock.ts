@@ -1,6 +1,6 @@
 // A lock on a data directory that lasts as long as its process: an open exclusive transaction on an
 // empty database, which the system ends with the process however it dies. For a file that one
-// process writes and others may read. Called by the rooms that cache rows in memory.
+// process writes and others may read. Called by the modules that cache rows in memory.
 
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 // Opens a database file of the data directory: created with a mode for its owner only, in WAL mode,
 // migrated to the newest version of its schema. Every failure is a StoreError that says what to do.
-// Called by the rooms that store something (ledger, identity, approvals, agents).
+// Called by the modules that store something (ledger, identity, approvals, agents).
 
 import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,13 +1,13 @@
-// The rooms (first-level folders of packages/*/src) and what each may import: the one table that
-// the fences are derived from. test/layout/tidy.test.ts compares it with the tsconfigs and with the
-// imports, test/layout/fences.test.ts proves that what it forbids does not compile.
+// The modules (first-level folders of packages/*/src) and what each may import: the one table that
+// the boundaries are derived from. test/layout/tidy.test.ts compares it with the tsconfigs and with the
+// imports, test/layout/boundaries.test.ts proves that what it forbids does not compile.
 
 import { join } from 'node:path'
 
-export type Room = {
+export type Module = {
   /** `pure`: no Node, no DOM, no clock, no randomness. `node`: may do I/O. */
   kind: 'pure' | 'node'
-  /** The rooms it imports directly. */
+  /** The modules it imports directly. */
   imports: readonly string[]
 }
 
@@ -65,10 +65,10 @@ const POLICY = {
   ],
 }
 
-/** Rooms of the policy package that most of the product uses. */
+/** Modules of the policy package that most of the product uses. */
 const DECIDING = ['policy/core', 'policy/document', 'policy/language', 'policy/model']
 
-const ROOMS: Readonly<Record<string, Room>> = {
+const MODULES: Readonly<Record<string, Module>> = {
   ...Object.fromEntries(
     Object.entries(POLICY).map(([name, imports]) => [name, { kind: 'pure' as const, imports }]),
   ),
@@ -197,31 +197,31 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
 }
 
-export function listRooms(): Map<string, Room> {
-  return new Map(Object.entries(ROOMS))
+export function listModules(): Map<string, Module> {
+  return new Map(Object.entries(MODULES))
 }
 
-/** The folder of a room, from the root of the repository. */
-export function getRoomFolder(name: string): string {
+/** The folder of a module, from the root of the repository. */
+export function getModuleFolder(name: string): string {
   const [first, ...rest] = name.split('/')
   return first === 'policy'
     ? `packages/policy/src/${rest.join('/')}`
     : `packages/sluice/src/${name}`
 }
 
-/** The room of a source file, or undefined if it belongs to no room. */
-export function findRoom(path: string): string | undefined {
-  const [, pack, room] = /^packages\/(policy|sluice)\/src\/([^/]+)\//.exec(path) ?? []
-  if (room === undefined) return undefined
-  return pack === 'policy' ? `policy/${room}` : room
+/** The module of a source file, or undefined if it belongs to no module. */
+export function findModule(path: string): string | undefined {
+  const [, pack, module] = /^packages\/(policy|sluice)\/src\/([^/]+)\//.exec(path) ?? []
+  if (module === undefined) return undefined
+  return pack === 'policy' ? `policy/${module}` : module
 }
 
 /**
- * What a room can import as far as the compiler knows: a reference includes those of the other
- * room.
+ * What a module can import as far as the compiler knows: a reference includes those of the other
+ * module.
  */
 export function listReachable(name: string, seen = new Set<string>()): Set<string> {
-  for (const other of ROOMS[name]?.imports ?? [])
+  for (const other of MODULES[name]?.imports ?? [])
     if (!seen.has(other)) listReachable(other, seen.add(other))
   return seen
 }

@@ -1,6 +1,6 @@
-// The fences hold: what a room may not do does not compile. Two small houses are built from the
+// The boundaries hold: what a module may not do does not compile. Two small projects are built from the
 // real tsconfigs, one doing everything that is forbidden and one only what is allowed (the
-// positive control: a fence that stops everything would prove nothing).
+// positive control: a boundary that stops everything would prove nothing).
 
 import { spawnSync } from 'node:child_process'
 import {
@@ -16,24 +16,24 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { getRoomFolder, listReachable, listRooms, ROOT } from '../support/rooms.ts'
+import { getModuleFolder, listModules, listReachable, ROOT } from '../support/modules.ts'
 
-const rooms = listRooms()
-const roomNames = [...rooms.keys()]
-const pureRooms = roomNames.filter((name) => rooms.get(name)?.kind === 'pure')
-const nodeRooms = roomNames.filter((name) => rooms.get(name)?.kind === 'node')
+const modules = listModules()
+const moduleNames = [...modules.keys()]
+const pureModules = moduleNames.filter((name) => modules.get(name)?.kind === 'pure')
+const nodeModules = moduleNames.filter((name) => modules.get(name)?.kind === 'node')
 
-const FENCES = join(ROOT, 'test/layout/fences')
-const pureFixtures = readdirSync(join(FENCES, 'pure')).map((file) => {
-  const text = readFileSync(join(FENCES, 'pure', file), 'utf8')
+const FIXTURES = join(ROOT, 'test/layout/boundaries')
+const pureFixtures = readdirSync(join(FIXTURES, 'pure')).map((file) => {
+  const text = readFileSync(join(FIXTURES, 'pure', file), 'utf8')
   const code = /^\/\/ error: (TS\d+)$/m.exec(text)?.[1]
   if (code === undefined)
-    throw new Error(`test/layout/fences/pure/${file} does not say \`// error: TS…\``)
+    throw new Error(`test/layout/boundaries/pure/${file} does not say \`// error: TS…\``)
   return { file, text, code }
 })
 
-const imports = roomNames.flatMap((from) =>
-  roomNames
+const imports = moduleNames.flatMap((from) =>
+  moduleNames
     .filter((to) => to !== from)
     .map((to) => ({ from, to, allowed: listReachable(from).has(to) })),
 )
@@ -43,52 +43,52 @@ const allowedImports = imports.filter((each) => each.allowed)
 type Files = Record<string, string>
 
 /** Calls `use` with an empty folder that sees our node_modules, and removes it again. */
-function inNewHouse<Result>(use: (house: string) => Result): Result {
-  const house = mkdtempSync(join(tmpdir(), 'sluice-fences-'))
+function inNewFolder<Result>(use: (folder: string) => Result): Result {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-boundaries-'))
   try {
-    symlinkSync(join(ROOT, 'node_modules'), join(house, 'node_modules'))
-    return use(house)
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+    return use(folder)
   } finally {
-    rmSync(house, { recursive: true, force: true })
+    rmSync(folder, { recursive: true, force: true })
   }
 }
 
-function writeFiles(house: string, files: Files): void {
+function writeFiles(folder: string, files: Files): void {
   for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(house, path)), { recursive: true })
-    writeFileSync(join(house, path), text)
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
   }
 }
 
 function runTool(
-  house: string,
+  folder: string,
   tool: string,
   args: string[],
 ): { status: number | null; output: string } {
   const command = [join(ROOT, 'node_modules', tool), ...args]
-  const run = spawnSync(process.execPath, command, { cwd: house, encoding: 'utf8' })
+  const run = spawnSync(process.execPath, command, { cwd: folder, encoding: 'utf8' })
   return { status: run.status, output: run.stdout + run.stderr }
 }
 
-/** Builds the rooms with `files` in them and returns the error codes for each file. */
+/** Builds the modules with `files` in them and returns the error codes for each file. */
 function compile(files: Files): Map<string, string[]> {
   const copied = ['base', 'pure', 'node'].map((kind) => `tsconfig.${kind}.json`)
-  copied.push(...roomNames.map((name) => `${getRoomFolder(name)}/tsconfig.json`))
-  const references = roomNames.map((name) => ({ path: `./${getRoomFolder(name)}` }))
-  const { status, output } = inNewHouse((house) => {
-    for (const path of copied) cpSync(join(ROOT, path), join(house, path))
-    writeFiles(house, {
+  copied.push(...moduleNames.map((name) => `${getModuleFolder(name)}/tsconfig.json`))
+  const references = moduleNames.map((name) => ({ path: `./${getModuleFolder(name)}` }))
+  const { status, output } = inNewFolder((folder) => {
+    for (const path of copied) cpSync(join(ROOT, path), join(folder, path))
+    writeFiles(folder, {
       'package.json': '{ "type": "module" }',
       'tsconfig.json': JSON.stringify({ files: [], references }),
       ...Object.fromEntries(
-        roomNames.map((name) => [
-          `${getRoomFolder(name)}/here.ts`,
+        moduleNames.map((name) => [
+          `${getModuleFolder(name)}/here.ts`,
           'export const here: number = 1\n',
         ]),
       ),
       ...files,
     })
-    return runTool(house, 'typescript/bin/tsc', ['-b', '--force', '--pretty', 'false'])
+    return runTool(folder, 'typescript/bin/tsc', ['-b', '--force', '--pretty', 'false'])
   })
   const errors = new Map<string, string[]>()
   for (const line of output.split('\n')) {
@@ -101,14 +101,14 @@ function compile(files: Files): Map<string, string[]> {
 }
 
 function pathOfImport({ from, to }: { from: string; to: string }): string {
-  return `${getRoomFolder(from)}/to-${to.replace('/', '-')}.ts`
+  return `${getModuleFolder(from)}/to-${to.replace('/', '-')}.ts`
 }
 
 function importing({ from, to }: { from: string; to: string }): [path: string, text: string] {
   const crosses = to.startsWith('policy/') && !from.startsWith('policy/')
   const target = crosses
     ? `@sluice/${to}/here`
-    : `${relative(getRoomFolder(from), getRoomFolder(to))}/here.ts`
+    : `${relative(getModuleFolder(from), getModuleFolder(to))}/here.ts`
   const text = `import { here } from '${target}'\nexport const there: number = here\n`
   return [pathOfImport({ from, to }), text]
 }
@@ -117,8 +117,8 @@ describe('what is forbidden does not compile', () => {
   const errors = compile({
     ...Object.fromEntries(forbiddenImports.map(importing)),
     ...Object.fromEntries(
-      pureRooms.flatMap((room) =>
-        pureFixtures.map(({ file, text }) => [`${getRoomFolder(room)}/${file}`, text]),
+      pureModules.flatMap((module) =>
+        pureFixtures.map(({ file, text }) => [`${getModuleFolder(module)}/${file}`, text]),
       ),
     ),
   })
@@ -127,13 +127,13 @@ describe('what is forbidden does not compile', () => {
     expect(errors.get(pathOfImport({ from, to })) ?? []).toContain('TS6307')
   })
 
-  describe.each(pureRooms)('%s is pure', (room) => {
+  describe.each(pureModules)('%s is pure', (module) => {
     test.each(pureFixtures)('$file', ({ file, code }) => {
-      expect(errors.get(`${getRoomFolder(room)}/${file}`) ?? []).toContain(code)
+      expect(errors.get(`${getModuleFolder(module)}/${file}`) ?? []).toContain(code)
     })
   })
 
-  test('and nothing else is wrong in that house', () => {
+  test('and nothing else is wrong in that folder', () => {
     const names = pureFixtures.map(({ file }) => file)
     const isFixture = (path: string): boolean => {
       const file = path.split('/').at(-1) ?? ''
@@ -144,13 +144,15 @@ describe('what is forbidden does not compile', () => {
 })
 
 test('what is allowed compiles', () => {
-  const allowed = readFileSync(join(FENCES, 'allowed.ts'), 'utf8')
+  const allowed = readFileSync(join(FIXTURES, 'allowed.ts'), 'utf8')
   const errors = compile({
     ...Object.fromEntries(allowedImports.map(importing)),
-    ...Object.fromEntries(roomNames.map((room) => [`${getRoomFolder(room)}/allowed.ts`, allowed])),
     ...Object.fromEntries(
-      nodeRooms.flatMap((room) =>
-        pureFixtures.map(({ file, text }) => [`${getRoomFolder(room)}/${file}`, text]),
+      moduleNames.map((module) => [`${getModuleFolder(module)}/allowed.ts`, allowed]),
+    ),
+    ...Object.fromEntries(
+      nodeModules.flatMap((module) =>
+        pureFixtures.map(({ file, text }) => [`${getModuleFolder(module)}/${file}`, text]),
       ),
     ),
   })
@@ -159,28 +161,28 @@ test('what is allowed compiles', () => {
 
 /** Lints `files` with the real biome.json and returns what the linter says. */
 function lint(files: Files): string {
-  return inNewHouse((house) => {
-    cpSync(join(ROOT, 'biome.json'), join(house, 'biome.json'))
-    writeFiles(house, files)
-    return runTool(house, '@biomejs/biome/bin/biome', ['lint', '--max-diagnostics=none']).output
+  return inNewFolder((folder) => {
+    cpSync(join(ROOT, 'biome.json'), join(folder, 'biome.json'))
+    writeFiles(folder, files)
+    return runTool(folder, '@biomejs/biome/bin/biome', ['lint', '--max-diagnostics=none']).output
   })
 }
 
-describe('a pure room has no clock', () => {
+describe('a pure module has no clock', () => {
   const text = 'export const now = (): number => Date.now()\n'
   const output = lint(
-    Object.fromEntries(roomNames.map((room) => [`${getRoomFolder(room)}/probe.ts`, text])),
+    Object.fromEntries(moduleNames.map((module) => [`${getModuleFolder(module)}/probe.ts`, text])),
   )
-  const stops = (room: string): boolean =>
-    new RegExp(`${getRoomFolder(room)}/probe\\.ts:1:\\d+ lint/style/noRestrictedGlobals`).test(
+  const stops = (module: string): boolean =>
+    new RegExp(`${getModuleFolder(module)}/probe\\.ts:1:\\d+ lint/style/noRestrictedGlobals`).test(
       output,
     )
 
-  test.each(pureRooms)('the linter stops Date in %s', (room) => {
-    expect(stops(room), output).toBe(true)
+  test.each(pureModules)('the linter stops Date in %s', (module) => {
+    expect(stops(module), output).toBe(true)
   })
 
-  test.each(nodeRooms)('and not in %s', (room) => {
-    expect(stops(room), output).toBe(false)
+  test.each(nodeModules)('and not in %s', (module) => {
+    expect(stops(module), output).toBe(false)
   })
 })
