@@ -61,7 +61,7 @@ export function commitStep(tables: StepTables, { agent }: Fence, entry: JournalE
   if (event.kind === 'model') tables.usage.add(toSpentUsage(event, agent))
   const pausedAt = pausedAfter(agent, event)
   changeRuns(work, agent.key, entry, pausedAt !== null)
-  const startedAt = work.runStartedAt(agent.key, summary.runId)
+  const startedAt = startedBefore(at, work, agent.key, summary.runId)
   const reached = checkFamilyLimits(family, summary, startedAt, at) ?? null
   const isLifted = kind === 'resume' || kind === 'reset'
   const hostStop = isLifted ? reached : (agent.hostStop ?? reached)
@@ -69,6 +69,20 @@ export function commitStep(tables: StepTables, { agent }: Fence, entry: JournalE
   if (hostStop === null) changeEffects(work, agent.key, entry)
   else work.removeEffects(agent.key)
   return tables.setAgent({ ...agent, pausedAt }, row, { summary, hostStop })
+}
+
+/** A run that began before the clock was set back has its time from now on: it would not end until then. */
+function startedBefore(
+  at: number,
+  work: OpenWorkTables,
+  key: number,
+  runId: string | null,
+): number | null {
+  if ((work.runStartedAt(key, runId) ?? at) > at) {
+    work.stopClock(key, runId, at)
+    work.continueClock(key, runId, at)
+  }
+  return work.runStartedAt(key, runId)
 }
 
 function countFamily(

@@ -243,6 +243,16 @@ describe.each(DRIVERS)('the journal: $name', (driver) => {
     expect(read().run).toMatchObject({ runId: 'r1' })
   })
 
+  test('counts the time of a run from now on if it began before the clock was set back', async () => {
+    const { journal, agent } = open(driver)
+    const waiting = (at: number) =>
+      entryOf({ kind: 'waiting', at, effectId: 'e', on: '' }, { summary: RUNNING })
+    const begun = await append(journal, agent, [prompt])
+    const later = await append(journal, begun.agent, [waiting(50)])
+    expect(later).toMatchObject({ agent: { state: 'running' }, runStartedAt: 49 })
+    expect(await append(journal, later.agent, [waiting(60)])).toMatchObject({ runStartedAt: 49 })
+  })
+
   test('a failed append leaves nothing', async () => {
     const { journal, agent, read, fail } = open(driver)
     const before = read()
