@@ -247,3 +247,9 @@ describe('F5: what is kept', () => {
     expect(get('p2-1').data).toEqual(['2'])
   })
 })
+
+test('a client that comes back with a number from before a restart, when the clock was ahead, misses nothing', () => {
+  const { session, get } = open()
+  session.send('"one"')
+  expect(get('g9000000000000').data).toEqual(['"one"'])
+})

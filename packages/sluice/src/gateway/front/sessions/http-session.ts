@@ -58,7 +58,9 @@ class EventBuffer {
   /** What a stream has to begin with: what came after the last event the client saw, where it says
    * so, else what no stream has carried yet. */
   after(lastId: string | undefined): readonly KeptEvent[] {
-    const seen = /^g\d+$/.test(lastId ?? '') ? Number(lastId?.slice(1)) : this.#lastSent
+    const said = /^g\d+$/.test(lastId ?? '') ? Number(lastId?.slice(1)) : Number.POSITIVE_INFINITY
+    // A number that is still to come is from before a restart, when the clock was ahead.
+    const seen = said > this.#last ? this.#lastSent : said
     return this.#events.filter(({ number }) => number > seen)
   }
 
