@@ -41,6 +41,8 @@ export interface BookParts {
   readonly readArgs: (text: string) => string | undefined
   /** Whether a person may decide, and could at that time: one who was removed may not. */
   readonly isApprover: (name: string, atMs: number) => boolean
+  /** A person decides at this time. */
+  readonly onVerdict?: (name: string, atMs: number) => void
   /** For expiry: never goes back. */
   readonly nowMs: () => number
   /** The wall clock as it is, for the ledger. */
@@ -140,10 +142,12 @@ export class ApprovalRegistry {
     return mine
   }
 
-  /** Throws if times would be those of a wrong clock. */
-  checkClock(): void {
-    const why = this.parts.clockFault?.()
+  /** Throws if its times would be those of a wrong clock. */
+  beginVerdict(name: string): void {
+    const { clockFault, nowMs, onVerdict } = this.parts
+    const why = clockFault?.()
     if (why !== undefined) throw new OperationError(why, 'decide at another gate')
+    onVerdict?.(name, nowMs())
   }
 
   /** Throws if it cannot be written: then the change does not happen. */

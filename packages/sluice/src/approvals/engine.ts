@@ -239,7 +239,7 @@ export class ApprovalEngine implements ApprovalService {
   ): Promise<ApprovalRequest> {
     return this.#book.inTurn(async () => {
       const { nowMs, readArgs } = this.#book.parts
-      this.#book.checkClock()
+      this.#book.beginVerdict(who.name)
       const row = this.#book.getRow(id)
       if (row.state === 'pending' && row.expiresAtMs <= nowMs()) await this.#book.expire(row)
       checkOpen(this.#book.getRow(id), verdict)

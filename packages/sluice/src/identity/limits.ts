@@ -28,7 +28,7 @@ export const SESSION_SWEEP_EVERY_MS = 60_000
 /**
  * How far in the future a stored sign-in may begin, and an approver may have been added. What is
  * further ahead was created before the clock was set back: the sign-in ends, the approver counts as
- * added now.
+ * added with the next verdict.
  */
 export const STORED_AHEAD_MS_MAX = 60_000
 

@@ -10,7 +10,6 @@ import type { Ledger } from '../../ledger/ledger.ts'
 import type { DecisionEntry } from '../../ledger/records/record.ts'
 import type { AdmissionStore } from '../../store/admission.ts'
 import { EmbeddedAdmissionStore } from '../../store/memory/admission.ts'
-import { processClock } from '../../store/process-clock.ts'
 import type { MirroredRow } from '../../store/sqlite/mirrored-tables.ts'
 import type { GateConfig } from '../config/config.ts'
 import { SharedAdmissionStore } from '../data/shared-admission.ts'
@@ -90,11 +89,6 @@ export async function connectCluster(
   const { approvals, authenticator, freezes, gate, grants, people, pins, policies } = parts
   shared.watchGrants(grants.database)
   shared.watchPeople(people.database)
-  // Added at a gate whose clock was ahead.
-  const correctPeople = (): void => {
-    if (shared.clockFault === undefined) people.correctAhead(processClock.nowMs())
-  }
-  correctPeople()
   const apply = (changed: ReadonlySet<string>, rows: readonly MirroredRow[]): void => {
     if (changed.has('documents')) policies.reloadStored()
     if (changed.has('freezes')) {
@@ -105,10 +99,7 @@ export async function connectCluster(
       pins.reload()
       gate.policyChanged()
     }
-    if (changed.has('people') || changed.has('passkeys')) {
-      correctPeople()
-      approvals.engine.peopleChanged()
-    }
+    if (changed.has('people') || changed.has('passkeys')) approvals.engine.peopleChanged()
     if (changed.has('grants')) {
       authenticator.look()
       gate.sessions.endUnheld()

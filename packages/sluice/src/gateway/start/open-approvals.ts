@@ -7,10 +7,12 @@ import { ApprovalEngine } from '../../approvals/engine.ts'
 import { BEFORE_MAX, BEFORE_RECORDS_MAX } from '../../approvals/limits.ts'
 import type { PriorCall } from '../../core/approval.ts'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
+import { approverCheck, type People } from '../../identity/people/people.ts'
 import { openLedgerReadOnly, recordsBackwards } from '../../ledger/chain/read.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { processClock } from '../../store/process-clock.ts'
 import { wrongArgs } from '../call/wait-options.ts'
+import type { GateConfig } from '../config/config.ts'
 import type { Log } from '../shared/log.ts'
 import { Slices } from '../shared/slices.ts'
 import type { SharedStore } from './open-shared-store.ts'
@@ -25,7 +27,8 @@ export function openApprovals({
   store,
   ledger,
   log,
-  isApprover,
+  people,
+  issuers,
   nameSession,
   shared,
 }: {
@@ -35,7 +38,8 @@ export function openApprovals({
   readonly store: DatabaseSync
   readonly ledger: Ledger
   readonly log: Log
-  readonly isApprover: (name: string, atMs: number) => boolean
+  readonly people: People
+  readonly issuers: GateConfig['issuers']
   readonly nameSession: (session: string) => string
 }): OpenedApprovals {
   const record = openLedgerReadOnly(data)
@@ -47,7 +51,8 @@ export function openApprovals({
       before: (session) => beforeIn(record, session),
       nameSession,
       readArgs: wrongArgs,
-      isApprover,
+      isApprover: approverCheck(people, issuers),
+      onVerdict: (name, atMs) => people.correctAhead(name, atMs),
       nowMs: processClock.nowMs,
       wallMs: Date.now,
       clockFault: shared && (() => shared.clockFault),

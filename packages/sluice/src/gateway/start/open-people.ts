@@ -2,19 +2,11 @@
 // have become an approver unnoticed. Called by run-gate.ts.
 
 import { canProve, People, type StoredPerson } from '../../identity/people/people.ts'
-import { processClock } from '../../store/process-clock.ts'
-import type { GateConfig } from '../config/config.ts'
 import type { Log } from '../shared/log.ts'
 
-export function openPeople(
-  { cluster, data }: Pick<GateConfig, 'cluster' | 'data'>,
-  log: Log,
-  undo: (() => void)[],
-): People {
-  const people = People.open(data)
+export function openPeople(directory: string, log: Log, undo: (() => void)[]): People {
+  const people = People.open(directory)
   undo.push(() => people.close())
-  // Those of a cluster once changes are shared: join-cluster.ts.
-  if (cluster === undefined) people.correctAhead(processClock.nowMs())
   const all = people.list()
   if (!all.some(canProve))
     log('warn', 'nobody can approve anything yet: `sluice approvers pin` sets the first PIN')

@@ -10,7 +10,6 @@ import { ApprovalLinks } from '../../identity/keys/approval-links.ts'
 import { HandleSealer } from '../../identity/keys/handle-sealer.ts'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
 import { Logins } from '../../identity/oauth/logins.ts'
-import { approverCheck } from '../../identity/people/people.ts'
 import { SessionTokens } from '../../identity/sessions/session-tokens.ts'
 import { userKeyFiles } from '../../store/files/user-key.ts'
 import { processClock } from '../../store/process-clock.ts'
@@ -149,7 +148,7 @@ export async function runGate(
     ])
     const seals = new HandleSealer(key)
     const sessionTokens = new SessionTokens(key)
-    const people = openPeople(config, log, undo)
+    const people = openPeople(config.data, log, undo)
     const meter = new Meter()
     undo.push(watchStalls(meter, log))
     const watch = new CallInstrumentation(meter, await openSpans(config.otlp, undo))
@@ -162,13 +161,13 @@ export async function runGate(
     const tokens = new LoginTokens({ logins, log, nowMs: processClock.nowMs, alone })
     const { pins, lock: lockFile, newTools } = openPins(config, { store, ledger, log })
     undo.push(() => newTools.flush())
-    const isApprover = approverCheck(people, config.issuers)
     const approvals = openApprovals({
       data: config.data,
       store,
       ledger,
       log,
-      isApprover,
+      people,
+      issuers: config.issuers,
       nameSession: (id) => sessions.nameOf(id),
       shared,
     })

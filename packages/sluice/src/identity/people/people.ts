@@ -154,13 +154,12 @@ export class People {
     this.#insert(person, { pin: hash, token: null }, nowMs)
   }
 
-  /**
-   * Who was added while the clock was ahead counts as added now: until then no vote of theirs would count.
-   */
-  correctAhead(nowMs: number): void {
-    const sql = 'UPDATE people SET created_ms = ? WHERE created_ms > ?'
+  /** Who decides now, and was added while the clock was ahead, counts as added now: until then no vote of theirs would
+   * count. */
+  correctAhead(name: string, nowMs: number): void {
+    const sql = 'UPDATE people SET created_ms = ? WHERE name = ? AND created_ms > ?'
     const latestMs = nowMs + STORED_AHEAD_MS_MAX
-    this.guard(() => this.#database.prepare(sql).run(nowMs, latestMs))
+    this.guard(() => this.#database.prepare(sql).run(nowMs, name, latestMs))
   }
 
   /** Throws OperationError if no one would be left who may add approvers. */
