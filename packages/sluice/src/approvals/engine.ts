@@ -286,7 +286,7 @@ export class ApprovalEngine implements ApprovalService {
   }
 
   async endStanding(id: string, who: Person): Promise<void> {
-    if (!this.standing.some((each) => each.id === id))
+    if (!this.#standing.has(id, this.#book.parts.nowMs()))
       throw new OperationError(`there is no standing approval \`${id}\``, 'list those that do')
     await this.#book.record('standing-ended', { standing: id, ...aboutPerson(who, null) })
     this.#standing.end(id)

@@ -3,7 +3,7 @@
 // tool, principal, definition or rule is a different call. They satisfy `require_approval` and
 // nothing else.
 
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { compareDecimal, type Decimal, toDecimal } from '@sluice/policy/core/decimal'
 import { ExactNumber } from '@sluice/policy/core/json'
 import type { ArgumentBound, StandingApproval, StandingTerms } from '../core/approval.ts'
@@ -59,6 +59,8 @@ export class StandingApprovals {
   readonly #vault: Vault
   readonly #isApprover: (name: string, atMs: number) => boolean
   readonly #approvals = new Map<string, StoredStanding>()
+  /** Masking many long arguments takes seconds: done once for each. */
+  readonly #shown = new WeakMap<StoredTerms, StandingApproval['bounds']>()
 
   constructor(
     database: DatabaseSync,
@@ -71,48 +73,61 @@ export class StandingApprovals {
     this.reload()
   }
 
-  /** Reads what is stored; another gate may have written it. */
+  /** Reads what is stored; another gate may have added or ended some. The terms of one never change. */
   reload(): void {
-    this.#approvals.clear()
-    for (const row of this.#database.prepare('SELECT * FROM approvals_standing').all()) {
-      const id = String(row.id)
-      this.#approvals.set(id, {
-        id,
-        principal: String(row.principal),
-        server: String(row.server),
-        agent: row.agent === null ? null : String(row.agent),
-        method: String(row.method),
-        name: String(row.name),
-        asked: String(row.asked),
-        pin: String(row.pin),
-        terms: JSON.parse(
-          this.#vault.open(`standing ${id}`, row.terms as Uint8Array),
-        ) as StoredTerms,
-        by: JSON.parse(String(row.approved_by)) as string[],
-        untilMs: Number(row.until),
-        used: Number(row.used),
-      })
+    const ids = this.#database.prepare('SELECT id FROM approvals_standing ORDER BY rowid').all()
+    const stored = new Set(ids.map(({ id }) => String(id)))
+    for (const id of this.#approvals.keys()) if (!stored.has(id)) this.#approvals.delete(id)
+    const read = this.#database.prepare('SELECT * FROM approvals_standing WHERE id = ?')
+    for (const id of stored) {
+      const row = this.#approvals.has(id) ? undefined : read.get(id)
+      if (row !== undefined) this.#approvals.set(id, this.#toStanding(row))
+    }
+  }
+
+  #toStanding(row: Record<string, SQLOutputValue>): StoredStanding {
+    const id = String(row.id)
+    return {
+      id,
+      principal: String(row.principal),
+      server: String(row.server),
+      agent: row.agent === null ? null : String(row.agent),
+      method: String(row.method),
+      name: String(row.name),
+      asked: String(row.asked),
+      pin: String(row.pin),
+      terms: JSON.parse(this.#vault.open(`standing ${id}`, row.terms as Uint8Array)) as StoredTerms,
+      by: JSON.parse(String(row.approved_by)) as string[],
+      untilMs: Number(row.until),
+      used: Number(row.used),
     }
   }
 
   list(nowMs: number): StandingApproval[] {
     const valid = [...this.#approvals.values()].filter((standing) => this.#holds(standing, nowMs))
     return valid.map(({ id, principal, server, name, terms, by, untilMs, used }) => {
-      const exact = Object.entries(terms.exact).map(([key, text]) => {
-        const masked = JSON.parse(maskText(`{${JSON.stringify(key)}:${text}}`).text) as object
-        return [key, { oneOf: [JSON.stringify(Object.values(masked)[0])] }] as const
-      })
-      const bounds = { ...Object.fromEntries(exact), ...terms.bounds }
+      const bounds = this.#shown.get(terms) ?? maskBounds(terms)
+      this.#shown.set(terms, bounds)
       return { id, principal, server, name, bounds, by, untilMs, used, calls: terms.calls ?? null }
     })
   }
 
+  has(id: string, nowMs: number): boolean {
+    const standing = this.#approvals.get(id)
+    return standing !== undefined && this.#holds(standing, nowMs)
+  }
+
   /** One that matches this call. */
   find(call: StandingMatch, nowMs: number): { id: string; by: readonly string[] } | undefined {
-    if (this.#approvals.size === 0) return undefined
-    for (const standing of this.#approvals.values())
-      if (SAME.every((part) => standing[part] === call[part]) && covers(standing.terms, call))
-        if (this.#holds(standing, nowMs)) return standing
+    let members: ReadonlyMap<string, string> | undefined
+    for (const standing of this.#approvals.values()) {
+      if (!SAME.every((part) => standing[part] === call[part])) continue
+      if (standing.terms.rest !== call.rest) continue
+      // Read once: a person may have approved a thousand calls like this one.
+      members ??= readArguments(call.args)
+      if (members === undefined) return undefined
+      if (covers(standing.terms, members) && this.#holds(standing, nowMs)) return standing
+    }
     return undefined
   }
 
@@ -251,11 +266,22 @@ const LOWEST = '0'
 
 const SAME = ['principal', 'agent', 'server', 'method', 'name', 'asked', 'pin'] as const
 
-function covers({ rest, exact, bounds }: StoredTerms, call: StandingMatch): boolean {
-  if (rest !== call.rest) return false
-  // A non-object has no members either, and is still not a call without arguments.
-  if (call.args !== '' && !/^\s*\{/.test(call.args)) return false
-  const members = canonicalMembers(call.args === '' ? '{}' : call.args)
+/** Undefined if it is not an object: it has no members either, and is still not a call without arguments. */
+function readArguments(args: string): ReadonlyMap<string, string> | undefined {
+  if (args === '') return new Map()
+  return /^\s*\{/.test(args) ? canonicalMembers(args) : undefined
+}
+
+/** For display, without secrets. */
+function maskBounds({ exact, bounds }: StoredTerms): Readonly<Record<string, ArgumentBound>> {
+  const masked = Object.entries(exact).map(([key, text]) => {
+    const shown = JSON.parse(maskText(`{${JSON.stringify(key)}:${text}}`).text) as object
+    return [key, { oneOf: [JSON.stringify(Object.values(shown)[0])] }] as const
+  })
+  return { ...Object.fromEntries(masked), ...bounds }
+}
+
+function covers({ exact, bounds }: StoredTerms, members: ReadonlyMap<string, string>): boolean {
   for (const name of Object.keys(exact)) if (!members.has(name)) return false
   for (const [name, text] of members) {
     if (Object.hasOwn(exact, name)) {
