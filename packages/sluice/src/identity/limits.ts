@@ -22,6 +22,11 @@ export const SESSION_KEYS_MAX = 64
 export const SESSION_CLIENT_LENGTH_MAX = 80
 /** Principals that are kept in memory before those without sessions are removed. */
 export const SESSION_PRINCIPALS_KEPT = 1_000
+/**
+ * Principals beyond `SESSION_PRINCIPALS_KEPT` that are looked at for each new one, so that they become fewer
+ * if they have no sessions.
+ */
+export const SWEPT_PER_PRINCIPAL = 4
 /** How often ended sessions are removed. */
 export const SESSION_SWEEP_EVERY_MS = 60_000
 
@@ -40,6 +45,9 @@ export const GRANTS_MAX = 10_000
 export const GRANT_GROUPS_MAX = 64
 /** How often the last use of a grant is stored, at most. */
 export const LAST_USED_EVERY_MS = 60_000
+
+/** Last uses of grants that are stored at a time. */
+export const LAST_USES_STORED_MAX = 500
 
 // Authorisation servers.
 

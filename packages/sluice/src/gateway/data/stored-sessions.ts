@@ -8,20 +8,25 @@ import type {
   SessionMemory,
   StoredSession,
 } from '../../identity/sessions/session-memory.ts'
+import { prepareAll } from '../../store/sqlite/prepare.ts'
 import type { Log } from '../shared/log.ts'
 
-const SAVE = `INSERT OR REPLACE INTO sessions
+const STATEMENTS = {
+  save: `INSERT OR REPLACE INTO sessions
   (id, principal, keys, started, last_used, connected, ended, calls, saw, client, servers)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-const SAVE_LABELS =
-  'INSERT OR REPLACE INTO principal_labels (principal, saw, last_used) VALUES (?, ?, ?)'
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  remove: 'DELETE FROM sessions WHERE id = ?',
+  saveLabels:
+    'INSERT OR REPLACE INTO principal_labels (principal, saw, last_used) VALUES (?, ?, ?)',
+  removeLabels: 'DELETE FROM principal_labels WHERE principal = ?',
+} as const
 
 type Row = Record<string, SQLOutputValue>
 
 export class StoredSessions implements SessionMemory {
   readonly #store: DatabaseSync
   readonly #log: Log
-  readonly #save: StatementSync
+  readonly #statements: Readonly<Record<keyof typeof STATEMENTS, StatementSync>>
   /** Of the wall clock to the one that sessions are measured by. */
   readonly #aheadMs: () => number
 
@@ -29,7 +34,7 @@ export class StoredSessions implements SessionMemory {
     this.#store = store
     this.#log = log
     this.#aheadMs = aheadMs
-    this.#save = store.prepare(SAVE)
+    this.#statements = prepareAll(store, STATEMENTS)
   }
 
   load(): { sessions: StoredSession[]; principals: PrincipalLabels[] } {
@@ -45,7 +50,7 @@ export class StoredSessions implements SessionMemory {
     const flags = [Number(session.isConnected), Number(session.isEnded)]
     const lastUsed = this.#wallMs(session.lastUsedMs)
     this.#attempt(() =>
-      this.#save.run(
+      this.#statements.save.run(
         id,
         principal,
         keys,
@@ -61,17 +66,16 @@ export class StoredSessions implements SessionMemory {
   }
 
   remove(id: string): void {
-    this.#attempt(() => this.#store.prepare('DELETE FROM sessions WHERE id = ?').run(id))
+    this.#attempt(() => this.#statements.remove.run(id))
   }
 
   saveLabels({ principal, saw, lastUsedMs }: PrincipalLabels): void {
     const row = [principal, JSON.stringify(saw), this.#wallMs(lastUsedMs)]
-    this.#attempt(() => this.#store.prepare(SAVE_LABELS).run(...row))
+    this.#attempt(() => this.#statements.saveLabels.run(...row))
   }
 
   removeLabels(principal: string): void {
-    const statement = 'DELETE FROM principal_labels WHERE principal = ?'
-    this.#attempt(() => this.#store.prepare(statement).run(principal))
+    this.#attempt(() => this.#statements.removeLabels.run(principal))
   }
 
   #wallMs(ms: number): number {

@@ -11,6 +11,7 @@ import type { SessionView } from '../../identity/sessions/describe-session.ts'
 import type { SessionLease } from '../../identity/sessions/session-lease.ts'
 import type { SharedSessions } from '../../identity/sessions/shared-sessions.ts'
 import { processClock } from '../../store/process-clock.ts'
+import { runInSlices } from '../shared/slices.ts'
 import type { ClientTransport } from '../shared/transport.ts'
 
 /** Idle times of sessions: setting the machine's clock makes none forget what it saw. */
@@ -122,7 +123,8 @@ export class OpenSessions {
   sweep(nowMs: number): void {
     if (nowMs - this.#sweptMs < SESSION_SWEEP_EVERY_MS) return
     this.#sweptMs = nowMs
-    this.#sessions.sweep(steadyMs())
+    // Families of agents may have left very many.
+    void runInSlices(this.#sessions.sweep(steadyMs()), 'other')
   }
 
   #add(opened: Omit<OpenSession, 'release'>): OpenSession {

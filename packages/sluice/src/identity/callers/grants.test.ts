@@ -1,9 +1,11 @@
 // Grants: what is stored, who is found, and what another process sees of it.
 
+import { createHash } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { LAST_USES_STORED_MAX } from '../limits.ts'
 import { GRANT_NAME } from '../names.ts'
 import { getRevocationMs, hashGrantToken, makeToken, readGrantEnd } from './grant.ts'
 import { Grants } from './grants.ts'
@@ -138,6 +140,30 @@ describe('a grant', () => {
     expect(fixed.revoke('ann', T)).toBeUndefined()
     expect(() => fixed.add(ANN, T)).toThrow(/has a grant already/)
     fixed.close()
+  })
+
+  test('finding: the last uses of very many are stored in one transaction, some at a time', () => {
+    const insert = grants.database.prepare(
+      `INSERT INTO grants (hash, name, policy, slots, groups, explain, says_prompt, created_ms)
+       VALUES (?, ?, 'local', 1, '[]', 0, 0, 1)`,
+    )
+    const count = LAST_USES_STORED_MAX + 10
+    grants.database.exec('BEGIN')
+    for (let n = 0; n < count; n++)
+      insert.run(createHash('sha256').update(`${n}`).digest(), `c${n}`)
+    grants.database.exec('COMMIT')
+    grants.close()
+    const again = Grants.open(folder)
+    for (const grant of again.list()) again.used(grant, 10 ** 12)
+    const exec = vi.spyOn(again.database, 'exec')
+    const stored = () =>
+      again.database.prepare('SELECT count(last_used_ms) AS n FROM grants').get()?.n
+    again.storeLastUse()
+    expect(exec.mock.calls.flat()).toEqual(['BEGIN IMMEDIATE', 'COMMIT'])
+    expect(stored()).toBe(LAST_USES_STORED_MAX)
+    again.storeLastUse()
+    expect(stored()).toBe(count)
+    again.close()
   })
 
   test('records when it was last used, from time to time', () => {

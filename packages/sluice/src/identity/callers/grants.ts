@@ -4,10 +4,11 @@
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { guardFile } from '../../store/files/faults.ts'
+import { inTransaction } from '../../store/sqlite/in-transaction.ts'
 import { openDatabase } from '../../store/sqlite/open.ts'
 import { IdentityError } from '../errors.ts'
 import { identityFile } from '../identity-file.ts'
-import { GRANTS_MAX, LAST_USED_EVERY_MS } from '../limits.ts'
+import { GRANTS_MAX, LAST_USED_EVERY_MS, LAST_USES_STORED_MAX } from '../limits.ts'
 import {
   type FixedGrant,
   type Grant,
@@ -191,26 +192,27 @@ export class Grants {
     else used.atMs = nowMs
   }
 
-  /** Stores when grants were last used. Informational only: a failure is ignored. */
-  storeLastUse(everyMs: number = LAST_USED_EVERY_MS): void {
+  /** Stores when grants were last used, some at a time. Informational only: a failure is ignored. */
+  storeLastUse(everyMs: number = LAST_USED_EVERY_MS, most: number = LAST_USES_STORED_MAX): void {
+    const due: (readonly [grant: Grant, used: { atMs: number; writtenMs: number }])[] = []
     for (const [id, used] of this.#used) {
-      if (used.atMs - used.writtenMs < everyMs) continue
-      used.writtenMs = used.atMs
-      const grant = this.#byId.get(id)
-      if (grant === undefined) continue
-      try {
-        this.#database
-          .prepare('UPDATE grants SET last_used_ms = ? WHERE hash = ?')
-          .run(used.atMs, grant.hash)
-      } catch {
-        used.writtenMs = 0
-      }
+      if (due.length === most) break
+      const grant = used.atMs - used.writtenMs < everyMs ? undefined : this.#byId.get(id)
+      if (grant !== undefined) due.push([grant, used])
     }
+    if (due.length === 0) return
+    try {
+      inTransaction(this.#database, () => {
+        const update = this.#database.prepare('UPDATE grants SET last_used_ms = ? WHERE hash = ?')
+        for (const [{ hash }, { atMs }] of due) update.run(atMs, hash)
+      })
+      for (const [, used] of due) used.writtenMs = used.atMs
+    } catch {}
   }
 
   close(): void {
     if (!this.#database.isOpen) return
-    this.storeLastUse(1)
+    this.storeLastUse(1, GRANTS_MAX)
     this.#database.close()
   }
 
@@ -219,7 +221,9 @@ export class Grants {
     this.#all = [...this.#fixed, ...stored]
     const live = this.#all.filter(({ revokedMs }) => revokedMs === null)
     this.#byId = new Map(live.map((grant) => [grant.id, grant]))
-    this.#terms = JSON.stringify(this.#all.map(({ lastUsedMs: _, ...terms }) => terms))
+    // A buffer as JSON is a list of numbers.
+    const terms = this.#all.map(({ lastUsedMs: _, hash, ...rest }) => [rest, hash.toString('hex')])
+    this.#terms = JSON.stringify(terms)
   }
 }
 

@@ -2,6 +2,7 @@
 
 import type { LimitCharge } from '@sluice/policy/core/counters'
 import { toDecimal } from '@sluice/policy/core/decimal'
+import { runSteps } from '@sluice/policy/core/steps'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -11,6 +12,7 @@ import {
   AGENT_SESSION_IDLE_MS as IDLE_MS,
   SESSION_KEYS_MAX,
   SESSION_PRINCIPALS_KEPT,
+  SWEPT_PER_PRINCIPAL,
 } from '../limits.ts'
 import { AgentSessions, COMMON_KEY, type SessionLimit } from './agent-sessions.ts'
 import { cleanClient, describeSession } from './describe-session.ts'
@@ -123,7 +125,7 @@ describe('a session', () => {
     lease.release()
     lease.see(['private'], T)
     const later = T + FAMILY_SESSION_IDLE_MS - 1
-    sessions.sweep(later)
+    runSteps(sessions.sweep(later))
     expect(sessions.openFamily('f', 'ann', later).facts(later).saw).toEqual(['private'])
   })
 
@@ -172,7 +174,7 @@ describe('label_scope: principal', () => {
     const family = sessions.openFamily('f', 'ann', T)
     one.release(T)
     const later = T + 5 * IDLE_MS
-    sessions.sweep(later)
+    runSteps(sessions.sweep(later))
     expect(other.facts(later).saw).toEqual([])
     for (const lease of [other, family])
       expect(lease.facts(later, 'principal').saw).toEqual(['private'])
@@ -183,7 +185,7 @@ describe('label_scope: principal', () => {
     expect(third.facts(later, 'principal').saw).toEqual(['private', 'secret'])
     third.release(later)
     const end = later + IDLE_MS
-    restarted.sweep(end)
+    runSteps(restarted.sweep(end))
     expect(restarted.open('ann', 'mcp 4', LIMIT, end).facts(end, 'principal').saw).toEqual([])
     expect(memory.labels.size).toBe(0)
   })
@@ -233,7 +235,7 @@ test('a week of connects: what is kept does not grow', () => {
       lease.introduce('client 1', 'notes')
       lease.release(now)
     }
-    if (minute % 60 === 0) sessions.sweep(now)
+    if (minute % 60 === 0) runSteps(sessions.sweep(now))
     if (minute % (24 * 60) === 0) sizes.push(memory.sessions.size + sessions.principals)
   }
   expect(Math.max(...sizes.slice(2))).toBeLessThanOrEqual(2 * (sizes[1] ?? 0))
@@ -308,4 +310,29 @@ test('no principal passes more than sessions.max × ceil(W / window) × max in a
     ),
     { numRuns: 800 },
   )
+})
+
+test('finding: very many sessions that are over are not removed in one step, nor by one call', () => {
+  const memory = new MapMemory()
+  const sessions = new AgentSessions({ memory })
+  const count = 2 * SESSION_PRINCIPALS_KEPT
+  for (let n = 0; n < count; n++) used(sessions.openFamily(`f${n}`, undefined, T), T).release()
+  const later = T + 2 * FAMILY_SESSION_IDLE_MS
+  used(sessions.openFamily('new', undefined, later), later)
+  expect(count + 1 - memory.sessions.size).toBeLessThanOrEqual(SWEPT_PER_PRINCIPAL)
+  const before = memory.sessions.size
+  const steps = sessions.sweep(later)
+  for (let n = 0; n < 10; n++) steps.next()
+  expect(memory.sessions.size).toBeGreaterThanOrEqual(before - 10)
+  runSteps(steps)
+  expect([...memory.sessions.keys()]).toEqual([`agents/new#0@${later}`])
+})
+
+test('principals without sessions become fewer while new ones come', () => {
+  const sessions = new AgentSessions()
+  for (let n = 0; n < 5 * SESSION_PRINCIPALS_KEPT; n++) {
+    const now = T + n * 60_000
+    sessions.open(`caller ${n}`, 'mcp 1', LIMIT, now).release(now)
+  }
+  expect(sessions.principals).toBeLessThan(2 * SESSION_PRINCIPALS_KEPT)
 })

@@ -3,11 +3,12 @@
 // continues it. See docs/decisions/2026-11-15-sessions.md; kept over a restart by SessionMemory.
 
 import { Listeners } from '@sluice/policy/core/listeners'
+import type { Steps } from '@sluice/policy/core/steps'
 import {
   AGENT_SESSION_IDLE_MS,
   AGENT_SESSIONS_WINDOW_MS,
-  FAMILY_SESSION_IDLE_MS,
   SESSION_PRINCIPALS_KEPT,
+  SWEPT_PER_PRINCIPAL,
 } from '../limits.ts'
 import { AnswerMemory } from './answer-memory.ts'
 import type { AnswerMemoryStore } from './answer-memory-store.ts'
@@ -16,8 +17,8 @@ import {
   type AgentSession,
   addKey,
   familyOwner,
-  isFamilyOwner,
   isLive,
+  makeSession,
   type PrincipalSessions,
   SessionLease,
   toView,
@@ -29,7 +30,6 @@ import {
   type SharedSession,
   type StoredSession,
 } from './session-memory.ts'
-import { SessionVault } from './session-vault.ts'
 
 /** How many sessions of a principal can charge a limit within a window. */
 export interface SessionLimit {
@@ -67,7 +67,8 @@ export class AgentSessions {
   /** A session is used for the first time. */
   readonly onBegin = this.#begun.subscribe
   #latestMs = Number.NEGATIVE_INFINITY
-  #sweepAt = SESSION_PRINCIPALS_KEPT
+  /** Those that are swept next. */
+  #toSweep = this.#principals.values()
 
   constructor(options: AgentSessionsOptions = {}) {
     this.#memory = options.memory ?? NO_MEMORY
@@ -164,9 +165,11 @@ export class AgentSessions {
 
   /** By id or an unambiguous beginning of it. */
   find(id: string, nowMs: number): SessionView | undefined {
-    const views = this.views(nowMs)
-    const matches = views.filter((view) => view.id === id || view.id.startsWith(`${id}@`))
-    return matches.length === 1 ? matches[0] : undefined
+    const matches: AgentSession[] = []
+    for (const [key, session] of this.#byId)
+      if ((key === id || key.startsWith(`${id}@`)) && isLive(session, nowMs)) matches.push(session)
+    const [session, ...others] = matches
+    return session === undefined || others.length > 0 ? undefined : toView(session)
   }
 
   /** Forgets what the session has seen; it counts for the quota as before. */
@@ -195,9 +198,21 @@ export class AgentSessions {
   }
 
   /** Removes what is over and counts no more. */
-  sweep(nowMs: number): void {
+  *sweep(nowMs: number): Steps<void> {
     const now = this.#advance(nowMs)
-    for (const owner of this.#principals.values()) this.#clean(owner, now)
+    for (const owner of this.#principals.values()) {
+      this.#clean(owner, now)
+      yield
+    }
+  }
+
+  /** The same for some principals, and the next time for the next ones. */
+  #sweepSome(count: number): void {
+    for (let swept = 0; swept < count; swept++) {
+      const { done, value } = this.#toSweep.next()
+      if (done !== true) this.#clean(value, this.#latestMs)
+      else this.#toSweep = this.#principals.values()
+    }
   }
 
   /** Writes what sessions remember, before the gate stops. */
@@ -248,36 +263,14 @@ export class AgentSessions {
   #begin(owner: PrincipalSessions, nowMs: number): AgentSession {
     const number = owner.nextNumber++
     const id = `${owner.principal}#${number}@${nowMs}`
-    const session = this.#make(owner, { id, number, startedAtMs: nowMs, lastUsedMs: nowMs })
+    const session = makeSession(
+      owner,
+      { id, number, startedAtMs: nowMs, lastUsedMs: nowMs },
+      this.#idleMs,
+    )
     owner.sessions.push(session)
     this.#byId.set(id, session)
     return session
-  }
-
-  #make(
-    owner: PrincipalSessions,
-    fields: Pick<AgentSession, 'id' | 'number' | 'startedAtMs' | 'lastUsedMs'>,
-  ): AgentSession {
-    return {
-      ...fields,
-      idleMs: isFamilyOwner(owner.principal) ? FAMILY_SESSION_IDLE_MS : this.#idleMs,
-      owner,
-      keys: new Set(),
-      saw: new Set(),
-      servers: new Set(),
-      vault: new SessionVault(),
-      client: '',
-      calls: 0,
-      isUsed: false,
-      isEnded: false,
-      connections: 0,
-      provenance: undefined,
-      provenanceBytes: 0,
-      stored: new Set(),
-      hasReadSeals: true,
-      past: undefined,
-      isSplit: false,
-    }
   }
 
   #load(stored: StoredSession | undefined, nowMs: number, isUsed = true): AgentSession | undefined {
@@ -287,7 +280,11 @@ export class AgentSessions {
     // A gate that was killed has not written when the last connection ended: it may have been just now.
     const lastUsedMs = stored.isConnected ? nowMs : Math.min(stored.lastUsedMs, nowMs)
     const { id, startedAtMs } = stored
-    const session = this.#make(owner, { id, number: Number(number), startedAtMs, lastUsedMs })
+    const session = makeSession(
+      owner,
+      { id, number: Number(number), startedAtMs, lastUsedMs },
+      this.#idleMs,
+    )
     Object.assign(session, {
       client: stored.client,
       calls: stored.calls,
@@ -309,10 +306,7 @@ export class AgentSessions {
   #ownerOf(principal: string): PrincipalSessions {
     const there = this.#principals.get(principal)
     if (there !== undefined) return there
-    if (this.#principals.size >= this.#sweepAt) {
-      this.sweep(this.#latestMs)
-      this.#sweepAt = Math.max(SESSION_PRINCIPALS_KEPT, 2 * this.#principals.size)
-    }
+    if (this.#principals.size >= SESSION_PRINCIPALS_KEPT) this.#sweepSome(SWEPT_PER_PRINCIPAL)
     const owner: PrincipalSessions = {
       principal,
       sessions: [],

@@ -5,11 +5,11 @@ import type { SessionFacts } from '@sluice/policy/core/call'
 import type { PastCall, PastCalls } from '@sluice/policy/core/past-calls'
 import type { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
 import type { SessionCheck } from '../../store/admission.ts'
-import { PAST_CALLS_MAX, SESSION_KEYS_MAX } from '../limits.ts'
+import { FAMILY_SESSION_IDLE_MS, PAST_CALLS_MAX, SESSION_KEYS_MAX } from '../limits.ts'
 import type { AnswerMemory, RememberingSession } from './answer-memory.ts'
 import { cleanClient, type SessionView } from './describe-session.ts'
 import type { StoredSession } from './session-memory.ts'
-import type { SessionVault } from './session-vault.ts'
+import { SessionVault } from './session-vault.ts'
 
 export type LabelScope = 'session' | 'principal'
 
@@ -206,6 +206,34 @@ export function familyOwner(family: string): string {
 /** No principal is named so: a grant has no `/`, and in `<issuer>:<subject>` the colon comes first. */
 export function isFamilyOwner(principal: string): boolean {
   return principal.startsWith(FAMILY)
+}
+
+/** A session that nothing has happened in yet. */
+export function makeSession(
+  owner: PrincipalSessions,
+  fields: Pick<AgentSession, 'id' | 'number' | 'startedAtMs' | 'lastUsedMs'>,
+  idleMs: number,
+): AgentSession {
+  return {
+    ...fields,
+    idleMs: isFamilyOwner(owner.principal) ? FAMILY_SESSION_IDLE_MS : idleMs,
+    owner,
+    keys: new Set(),
+    saw: new Set(),
+    servers: new Set(),
+    vault: new SessionVault(),
+    client: '',
+    calls: 0,
+    isUsed: false,
+    isEnded: false,
+    connections: 0,
+    provenance: undefined,
+    provenanceBytes: 0,
+    stored: new Set(),
+    hasReadSeals: true,
+    past: undefined,
+    isSplit: false,
+  }
 }
 
 export function isLive(session: AgentSession, nowMs: number): boolean {
