@@ -55,6 +55,11 @@ export const ADMIT_BYTES_MAX = 4 * 1_048_576
 export const SHARED_RETRY_MS_MIN = 100
 /** Longest pause before the shared store is tried again. */
 export const SHARED_RETRY_MS_MAX = 1_000
+/**
+ * Length of changed rows that are sent to the shared store in one statement; rows of tool definitions beyond
+ * it wait for the next.
+ */
+export const CHANGED_LENGTH_MAX = 1_048_576
 /** How often a gate polls the shared store for changes of other gates. */
 export const SHARED_POLL_MS = 500
 /** How often a gate sends its heartbeat to the shared store. */

@@ -95,10 +95,8 @@ export async function connectCluster(
       freezes.reload()
       gate.interrupt()
     }
-    if (changed.has('pins') || changed.has('refusals')) {
-      pins.reload()
-      gate.policyChanged()
-    }
+    const tools = rows.filter(({ kind }) => kind === 'pins' || kind === 'refusals')
+    if (tools.length > 0 && pins.reload(tools.map(toToolName))) gate.policyChanged()
     if (changed.has('people') || changed.has('passkeys')) approvals.engine.peopleChanged()
     if (changed.has('grants')) {
       authenticator.look()
@@ -106,11 +104,13 @@ export async function connectCluster(
     }
     const requests = rows.filter(({ kind }) => kind === 'approvals')
     if (requests.length > 0 || changed.has('approvals_standing'))
-      approvals.engine.sharedChanged(requests.map(({ key }) => toText(key)))
+      approvals.engine.sharedChanged(requests.map(({ key }) => readKey(key)[0] ?? ''))
   }
   shared.state.onApplied((rows) => apply(new Set(rows.map(({ kind }) => kind)), rows))
   // Other gates may have changed something while this one was starting.
-  apply(new Set(['documents', 'freezes', 'pins', 'grants', 'approvals_standing']), [])
+  pins.reload()
+  gate.policyChanged()
+  apply(new Set(['documents', 'freezes', 'grants', 'approvals_standing']), [])
   const { toGateReport } = await import('./open-shared-store.ts')
   const { config, publicKey } = parts
   await shared.begin(() =>
@@ -118,8 +118,17 @@ export async function connectCluster(
   )
 }
 
-/** The key of a row is a list of SQL literals; that of a request is one text. */
-function toText(key: string): string {
-  const [literal = ''] = JSON.parse(key) as string[]
-  return literal.slice(1, -1).replaceAll("''", "'")
+/** By the row itself, if there is one: in its key a name ends at a NUL. */
+function toToolName({ key, body }: MirroredRow): {
+  readonly server: string
+  readonly name: string
+} {
+  if (body !== null) return JSON.parse(body) as { readonly server: string; readonly name: string }
+  const [server = '', name = ''] = readKey(key)
+  return { server, name }
+}
+
+/** The key of a row is a list of SQL literals; here they are texts. */
+function readKey(key: string): string[] {
+  return (JSON.parse(key) as string[]).map((text) => text.slice(1, -1).replaceAll("''", "'"))
 }

@@ -44,7 +44,7 @@ export class LookAlikeNames {
       ...(definition === undefined ? [] : [groupOf('body', server, this.#digestBody(definition))]),
     ]
     // A group that it stays in keeps its order: the oldest member stays the first.
-    this.#leave(key, groups)
+    this.remove(key, groups)
     const known = { name, atMs, groups }
     this.#tools.set(key, known)
     for (const group of groups) {
@@ -89,8 +89,11 @@ export class LookAlikeNames {
     return oldest !== undefined && oldest.atMs < settledMs ? oldest.name : undefined
   }
 
-  #leave(key: string, staysIn: readonly string[]): void {
-    for (const group of this.#tools.get(key)?.groups ?? []) {
+  /** By `toToolKey`; from all groups but these. */
+  remove(key: string, staysIn: readonly string[] = []): void {
+    const groups = this.#tools.get(key)?.groups ?? []
+    this.#tools.delete(key)
+    for (const group of groups) {
       if (staysIn.includes(group)) continue
       const members = this.#groups.get(group)
       members?.delete(key)

@@ -15,13 +15,7 @@ import { inspectDefinition } from '../../guard/inspect-definition.ts'
 import { enterStep } from '../shared/current-step.ts'
 import type { Log } from '../shared/log.ts'
 import { takeTurn } from '../shared/slices.ts'
-import {
-  DECIDED_PINS_PER_TURN,
-  FIRST_LIST_MS,
-  HELD_CHANGES_SHOWN_MAX,
-  PINS_MAX,
-  PINS_OF_SERVER_MAX,
-} from './limits.ts'
+import { DECIDED_PINS_PER_TURN, FIRST_LIST_MS, PINS_MAX, PINS_OF_SERVER_MAX } from './limits.ts'
 import { LookAlikeNames } from './look-alike-names.ts'
 import { type DefinitionRefusal, RefusedDefinitions } from './refused-definitions.ts'
 import { type AcceptedDefinition, StoredPins, withInstructions } from './stored-pins.ts'
@@ -50,6 +44,8 @@ export interface PendingDefinition {
   readonly refused?: DefinitionRefusal
 }
 
+type ToolName = Pick<ToolDefinition, 'server' | 'name'>
+
 /** New tools of a list are logged together, this long after the first. */
 const FIRST_SEEN_LOG_MS = 500
 
@@ -62,7 +58,7 @@ export class Pins {
   readonly #pending = new Map<string, PendingDefinition>()
   /** Tools seen for the first time a moment ago: how many of each category, by server. */
   readonly #firstSeen = new Map<string, Map<string, number>>()
-  /** Of what is accepted; made when a tool is first met. */
+  /** Of what is accepted; not made while a lock file is in force. */
   #twins: LookAlikeNames | undefined
   #verdicts = new WeakMap<KnownTool, PendingDefinition | 'accepted'>()
   readonly #digests = new WeakMap<KnownTool, { instructions: string; digest: string }>()
@@ -86,28 +82,25 @@ export class Pins {
     this.#lock = lock
     this.#verdicts = new WeakMap()
     this.#accepted.clear()
-    this.#twins = undefined
     this.#pending.clear()
     if (lock === undefined) for (const [key, one] of accepted) this.#accepted.set(key, one)
     for (const [, { definition }] of accepted)
       if (definition !== undefined && !this.#listedMs.has(definition.server))
         this.#listedMs.set(definition.server, 0)
     for (const { server, name, digest } of lock ?? []) {
-      const known = accepted.get(toToolKey(server, name))
+      const key = toToolKey(server, name)
+      const known = accepted.get(key)
       const same = known?.digest === digest ? known : undefined
-      this.#accepted.set(toToolKey(server, name), {
-        definition: undefined,
-        ...same,
-        digest,
-        atMs: 0,
-      })
+      this.#accepted.set(key, { definition: undefined, ...same, digest, atMs: 0 })
     }
     this.#sizes.clear()
     for (const key of this.#accepted.keys()) this.#count((JSON.parse(key) as [string])[0])
+    // Tens of thousands take a second: no call waits for it, since the gate is only starting.
+    this.#twins = lock === undefined ? this.#indexNames() : undefined
   }
 
-  #count(server: string): void {
-    this.#sizes.set(server, (this.#sizes.get(server) ?? 0) + 1)
+  #count(server: string, by = 1): void {
+    this.#sizes.set(server, (this.#sizes.get(server) ?? 0) + by)
   }
 
   /** Trusted without a pin, a definition could change unseen. */
@@ -115,17 +108,45 @@ export class Pins {
     return this.#accepted.size < PINS_MAX && (this.#sizes.get(server) ?? 0) < PINS_OF_SERVER_MAX
   }
 
-  /** Reads what is stored; another gate may have written it. What was not accepted goes on waiting. */
-  reload(): void {
+  /**
+   * Other gates have accepted or refused these, or any if left out. True if the verdict on a definition may be
+   * another now. What was not accepted goes on waiting.
+   */
+  reload(changed?: readonly ToolName[]): boolean {
     this.#refusals.reload()
     const pending = [...this.#pending]
-    this.setLock(this.#lock)
+    const isAny = changed === undefined || this.#lock !== undefined
+    if (isAny) this.setLock(this.#lock)
+    const isOther = isAny || changed.map((one) => this.#reloadOne(one)).includes(true)
+    if (!isOther) return false
+    this.#verdicts = new WeakMap()
     for (const [key, one] of pending) {
-      if (this.#accepted.get(key)?.digest === one.digest) continue
       const { server, name } = one.tool.definition
       const refused = this.#refusals.of(server, name, one.digest)
-      this.#pending.set(key, { ...one, ...(refused && { refused }) })
+      const isAccepted = this.#accepted.get(key)?.digest === one.digest
+      if (isAccepted) this.#pending.delete(key)
+      else this.#pending.set(key, { ...one, ...(refused && { refused }) })
     }
+    return true
+  }
+
+  /** Whether a definition that is known here may be judged otherwise now. */
+  #reloadOne({ server, name }: ToolName): boolean {
+    const key = toToolKey(server, name)
+    const [before, now] = [this.#accepted.get(key), this.#stored.read(server, name)]
+    const waits = this.#pending.has(key) || this.#pending.size >= PINS_MAX
+    if (now?.digest === before?.digest) return waits
+    if (now === undefined) {
+      this.#accepted.delete(key)
+      this.#twins?.remove(key)
+    } else {
+      const accepted = { ...now, atMs: before?.atMs ?? 0 }
+      this.#accepted.set(key, accepted)
+      this.#twins?.put({ server, name, ...accepted })
+      if (!this.#listedMs.has(server)) this.#listedMs.set(server, 0)
+    }
+    this.#count(server, Number(now !== undefined) - Number(before !== undefined))
+    return waits || before !== undefined
   }
 
   /** Why this definition may not be shown or called; undefined if it may. */
@@ -336,14 +357,16 @@ export class Pins {
 
   /** A03: an accepted tool that this one renames, copies, or could be mistaken for. */
   #twinOf(definition: ToolDefinition): string | undefined {
-    if (this.#twins === undefined) {
-      this.#twins = new LookAlikeNames()
-      for (const [key, { definition: known, atMs }] of this.#accepted) {
-        const [server, name] = JSON.parse(key) as [string, string]
-        this.#twins.put({ server, name, definition: known, atMs })
-      }
+    return this.#twins?.find(definition, this.#options.steadyMs() - FIRST_LIST_MS)
+  }
+
+  #indexNames(): LookAlikeNames {
+    const twins = new LookAlikeNames()
+    for (const [key, accepted] of this.#accepted) {
+      const [server, name] = JSON.parse(key) as [string, string]
+      twins.put({ server, name, ...accepted })
     }
-    return this.#twins.find(definition, this.#options.steadyMs() - FIRST_LIST_MS)
+    return twins
   }
 
   #keep(tool: KnownTool, digest: string): void {
@@ -366,15 +389,6 @@ export class Pins {
 
 const NOT_PINNED = 'the lock file does not pin it'
 const NOT_WANTED = 'a person does not want it'
-
-/** The reply to a caller of a held tool: the change, and the command that accepts it; or who refused. */
-export function describePending({ tool, because, changes, refused }: PendingDefinition): string {
-  const { server, name } = tool.definition
-  if (refused !== undefined)
-    return `the definition of \`${name}\` was refused by ${refused.by}: ${refused.why === '' ? because : refused.why}`
-  const shown = changes.slice(0, HELD_CHANGES_SHOWN_MAX).join('; ')
-  return `the definition of \`${name}\` waits for a person: ${because}${shown === '' ? '' : ` (${shown})`}; \`sluice pin --accept ${server}/${name}\` accepts it`
-}
 
 /** The digest of pins. */
 export function sha256(text: string): string {

@@ -18,6 +18,7 @@ export interface AcceptedDefinition {
 
 const STATEMENTS = {
   readAll: 'SELECT server, name, digest, definition FROM pins',
+  read: 'SELECT server, name, digest, definition FROM pins WHERE server = ? AND name = ?',
   put: 'INSERT OR REPLACE INTO pins VALUES (?, ?, ?, ?, ?, ?, ?)',
   decided: `SELECT 1 FROM pins WHERE digest = ?1
     UNION ALL SELECT 1 FROM refusals WHERE digest = ?1`,
@@ -40,6 +41,12 @@ export class StoredPins {
   readAll(): Map<string, AcceptedDefinition> {
     this.#flush()
     return new Map(this.#statements.readAll.all().map(toEntry))
+  }
+
+  read(server: string, name: string): AcceptedDefinition | undefined {
+    this.#flush()
+    const row = this.#statements.read.get(server, name)
+    return row === undefined ? undefined : toEntry(row)[1]
   }
 
   /**

@@ -5,9 +5,12 @@
 
 import { Listeners } from '@sluice/policy/core/listeners'
 import { StoreError } from '../errors.ts'
-import { SHARED_POLL_MS } from '../limits.ts'
+import { CHANGED_LENGTH_MAX, SHARED_POLL_MS } from '../limits.ts'
 import { type MirroredRow, MirroredTables } from '../sqlite/mirrored-tables.ts'
 import type { SharedRows } from './shared-rows.ts'
+
+/** Tables of which no two rows belong together. */
+const SINGLE_ROWS: ReadonlySet<string> = new Set(['pins', 'refusals'])
 
 export class SharedState {
   readonly tables: MirroredTables
@@ -91,7 +94,7 @@ export class SharedState {
 
   /** Applies what other gates have changed. */
   catchUp(): Promise<void> {
-    return this.#inTurn(async () => void this.#lost.push(...(await this.#read())))
+    return this.#inTurn(async () => this.#noteLost(await this.#read()))
   }
 
   /** Resolves when every change of this gate is committed, or replaced by that of another gate. */
@@ -118,10 +121,7 @@ export class SharedState {
 
   async #commit(): Promise<void> {
     while (this.#dirty.size > 0) {
-      const taken = [...this.#dirty]
-      const rows = taken.map(([name]) =>
-        this.tables.read(...(JSON.parse(name) as [string, string])),
-      )
+      const { taken, rows } = this.#take()
       try {
         await this.#rows.change(rows)
         for (const [name, stamp] of taken)
@@ -129,9 +129,26 @@ export class SharedState {
         this.#moved.emit()
       } catch (error) {
         if ((error as { code?: string }).code !== 'SL001') throw error
-        this.#lost.push(...(await this.#read()))
+        this.#noteLost(await this.#read())
       }
     }
+  }
+
+  /** What is committed next. A server may list thousands of tools: their rows, which stand for themselves,
+   * go in parts; all other rows together. */
+  #take(): { readonly taken: readonly [string, number][]; readonly rows: readonly MirroredRow[] } {
+    const taken: [string, number][] = []
+    const rows: MirroredRow[] = []
+    let length = 0
+    for (const entry of this.#dirty) {
+      const [kind, key] = JSON.parse(entry[0]) as [string, string]
+      if (length > CHANGED_LENGTH_MAX && SINGLE_ROWS.has(kind)) continue
+      const row = this.tables.read(kind, key)
+      length += key.length + (row.body?.length ?? 0)
+      taken.push(entry)
+      rows.push(row)
+    }
+    return { taken, rows }
   }
 
   /** The tables whose rows were changed here too: the first change counts. */
@@ -158,6 +175,10 @@ export class SharedState {
       throw error
     }
     return lost
+  }
+
+  #noteLost(tables: readonly string[]): void {
+    for (const table of tables) this.#lost.push(table)
   }
 
   #report(why: string | undefined): void {

@@ -1,7 +1,7 @@
 // Rows that gates share are found by their key, however many there are and whatever a name contains.
 
 import { DatabaseSync } from 'node:sqlite'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { type MirroredRow, MirroredTables } from './mirrored-tables.ts'
 
 const TABLES = `
@@ -71,3 +71,13 @@ test.each(['plain', "it's ''two''", 'a\u0000b', 'a\nb', '\u{1F600} \u200b', ''])
     expect(all(other)).toEqual(all(one))
   },
 )
+
+test('rows of another gate are applied in one transaction', () => {
+  const { database, tables, takeRows } = open()
+  const pin = database.prepare('INSERT INTO pins VALUES (?, ?, ?)')
+  for (const name of ['a', 'b', 'c']) pin.run('s', name, 'd')
+  const rows = takeRows()
+  const exec = vi.spyOn(database, 'exec')
+  tables.apply(rows)
+  expect(exec.mock.calls.flat()).toEqual(['BEGIN IMMEDIATE', 'COMMIT'])
+})

@@ -3,6 +3,7 @@
 // without reporting them. Used by store/postgres/shared-state.ts.
 
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
+import { inTransaction } from './in-transaction.ts'
 
 export interface MirroredTable {
   readonly name: string
@@ -94,7 +95,12 @@ export class MirroredTables {
   apply(rows: readonly MirroredRow[]): void {
     this.#isApplying = true
     try {
-      for (const row of rows) if (this.#tables.has(row.kind)) this.#put(row)
+      for (const database of new Set(rows.map(({ kind }) => this.#databases.get(kind)))) {
+        if (database === undefined) continue
+        inTransaction(database, () => {
+          for (const row of rows) if (this.#databases.get(row.kind) === database) this.#put(row)
+        })
+      }
     } finally {
       this.#isApplying = false
     }
