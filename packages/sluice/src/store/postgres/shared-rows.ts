@@ -28,16 +28,20 @@ interface KnownRow {
   readonly content: string
 }
 
-interface ReadRows {
+/** Rows on top of those that are known, which are not copied: there may be tens of thousands. */
+interface RowChanges {
+  readonly changed: Map<string, KnownRow>
+  sum: bigint
+}
+
+interface ReadRows extends RowChanges {
   readonly rows: readonly MirroredRow[]
-  readonly known: Map<string, KnownRow>
-  readonly sum: bigint
 }
 
 export class SharedRows {
   readonly #parts: SharedRowsParts
   #version = 0
-  #known = new Map<string, KnownRow>()
+  readonly #known = new Map<string, KnownRow>()
   #sum = 0n
   /** What the database was on at the last change, and is on now. */
   #timelines = { changed: '', now: '' }
@@ -58,7 +62,7 @@ export class SharedRows {
     this.#timelines = { changed: String(found[0]?.changed_on), now: String(found[0]?.timeline) }
     const isOlder = version < this.#version
     if (version === this.#version && (version === 0 || this.#isRoot(found, this.#sum))) return
-    const news = this.#read(found, isOlder ? new Map() : this.#known, isOlder ? 0n : this.#sum)
+    const news = this.#read(found, isOlder ? NONE : this.#known, isOlder ? 0n : this.#sum)
     if (!isOlder && this.#isRoot(found, news.sum)) {
       take(news.rows, [])
       return this.#adopt(version, news)
@@ -72,11 +76,11 @@ export class SharedRows {
   async #reconcile(take: TakeNews): Promise<void> {
     const found = await this.#parts.connections.query(SHARED_SINCE, [0])
     const version = Number(found[0]?.current)
-    const all = this.#read(found, new Map(), 0n)
+    const all = this.#read(found, NONE, 0n)
     if (version > 0 && !this.#isRoot(found, all.sum)) throw wrongKey('the list of all rows')
     const again = new Map<string, RowName>()
     for (const [name, mine] of this.#known) {
-      const theirs = all.known.get(name)
+      const theirs = all.changed.get(name)
       if (theirs?.content === mine.content) continue
       // Changes after a failover have higher versions than any before it: see change_from in schema.ts.
       if (theirs === undefined || theirs.version < mine.version) again.set(name, mine.name)
@@ -85,28 +89,28 @@ export class SharedRows {
     const isNews = (row: MirroredRow) =>
       !again.has(nameOf(row)) && this.#known.get(nameOf(row))?.content !== digestRow(row)
     take(all.rows.filter(isNews), [...again.values()])
+    this.#known.clear()
     this.#adopt(version, all)
   }
 
   /** Rows that were found, each authenticated, on top of those that are known. */
-  #read(found: readonly Row[], before: ReadonlyMap<string, KnownRow>, sumBefore: bigint): ReadRows {
-    const known = new Map(before)
+  #read(found: readonly Row[], known: ReadonlyMap<string, KnownRow>, sum: bigint): ReadRows {
     const rows: MirroredRow[] = []
-    let sum = sumBefore
+    const changes: RowChanges = { changed: new Map(), sum }
     for (const each of found) {
       if (each.kind === null) continue
       const body = each.body === null ? null : String(each.body)
       const row = { kind: String(each.kind), key: String(each.key), body }
       const code = this.#code(row, Number(each.version))
       if (!isEqual(code, each.mac)) throw wrongKey(`${row.kind} ${row.key}`)
-      sum = replace({ known, sum }, row, { code, version: Number(each.version) })
+      replace(known, changes, row, { code, version: Number(each.version) })
       rows.push(row)
     }
-    return { rows, known, sum }
+    return { ...changes, rows }
   }
 
-  #adopt(version: number, { known, sum }: Pick<ReadRows, 'known' | 'sum'>): void {
-    this.#known = known
+  #adopt(version: number, { changed, sum }: RowChanges): void {
+    for (const [name, row] of changed) this.#known.set(name, row)
     this.#sum = sum
     this.#version = version
   }
@@ -120,11 +124,10 @@ export class SharedRows {
     const { connections, epoch, gate } = this.#parts
     const { changed, now } = this.#timelines
     const version = this.#version + (changed === '' || changed === now ? 1 : VERSIONS_LOST_MAX)
-    const known = new Map(this.#known)
-    let sum = this.#sum
+    const changes: RowChanges = { changed: new Map(), sum: this.#sum }
     const macs = rows.map((row) => {
       const code = this.#code(row, version)
-      sum = replace({ known, sum }, row, { code, version })
+      replace(this.#known, changes, row, { code, version })
       return code
     })
     const values = [
@@ -139,11 +142,11 @@ export class SharedRows {
       rows.map(({ key }) => key),
       rows.map(({ body }) => body),
       macs,
-      this.#root(version, sum),
+      this.#root(version, changes.sum),
     ]
     // Calls wait for it.
     await connections.query(CHANGE, values, ADMIT_DEADLINE_MS)
-    this.#adopt(version, { known, sum })
+    this.#adopt(version, changes)
     this.#timelines = { changed: now, now }
   }
 
@@ -170,18 +173,21 @@ export class SharedRows {
 const VERSIONS_LOST_MAX = 1_000_000
 const MODULUS = 1n << 256n
 
+const NONE: ReadonlyMap<string, KnownRow> = new Map()
+
 /** A keyed sum: adding and removing a row needs no other one. */
 function replace(
-  { known, sum }: { known: Map<string, KnownRow>; sum: bigint },
+  known: ReadonlyMap<string, KnownRow>,
+  changes: RowChanges,
   row: MirroredRow,
   { code, version }: { code: Buffer; version: number },
-): bigint {
+): void {
   const name = nameOf(row)
   const added = BigInt(`0x${code.toString('hex')}`)
-  const before = known.get(name)
+  const before = changes.changed.get(name) ?? known.get(name)
   const { key, kind } = row
-  known.set(name, { name: { kind, key }, code: added, version, content: digestRow(row) })
-  return (sum + added - (before?.code ?? 0n) + MODULUS) % MODULUS
+  changes.changed.set(name, { name: { kind, key }, code: added, version, content: digestRow(row) })
+  changes.sum = (changes.sum + added - (before?.code ?? 0n) + MODULUS) % MODULUS
 }
 
 function nameOf({ kind, key }: RowName): string {
