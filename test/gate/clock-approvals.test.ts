@@ -123,6 +123,7 @@ describe('the clock is set between kill -9 and a restart', () => {
     clock.set(-30 * MINUTE_MS)
     const next = await start(clock, gate.folder)
     expect(await stateOf(next, open)).toBe('void')
+    expect(next.log).toMatch(/clock is behind the ledger.* seconds=1[78]\d\d/)
     const later = await PlainClient.open(next, 'office')
     expect(await mail(later, 'used')).not.toBe(undefined)
     expect(sent(next, 'send_mail')).toHaveLength(1)

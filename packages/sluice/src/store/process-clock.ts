@@ -6,7 +6,7 @@ import type { Instant } from '@sluice/policy/core/clock'
 import { Listeners } from '@sluice/policy/core/listeners'
 
 /** A clock set back by less is a correction that need not be reported. */
-const CLOCK_SET_BACK_REPORTED_MS = 60_000
+export const CLOCK_SET_BACK_REPORTED_MS = 60_000
 
 const UNLIMITED = (): number => Number.POSITIVE_INFINITY
 

@@ -266,3 +266,5 @@ export const SOCKET_HELLO_MS_MAX = 10_000
 export const CLIENT_ENVIRONMENT_BYTES_MAX = 1_048_576
 /** How long after its last client a gate that clients started ends. */
 export const PIPED_GATE_IDLE_MS = 60_000
+/** Records at the end of the ledger that a start compares with the clock. */
+export const CLOCK_RECORDS_MAX = 100

@@ -16,6 +16,7 @@ import type { GateConfig } from '../config/config.ts'
 import type { Log } from '../shared/log.ts'
 import { Slices } from '../shared/slices.ts'
 import type { SharedStore } from './open-shared-store.ts'
+import { warnOfEarlierClock } from './warn-of-clock.ts'
 
 export interface OpenedApprovals {
   readonly engine: ApprovalEngine
@@ -44,6 +45,7 @@ export function openApprovals({
 }): OpenedApprovals {
   const record = openLedgerReadOnly(data)
   try {
+    warnOfEarlierClock(record, log)
     const engine = new ApprovalEngine({
       database: store,
       key: (shared?.key ?? InstallationKey.at(data)).derive('approvals', 32),

@@ -1,7 +1,10 @@
-// Says in the log that the machine's clock was set back while the gate runs, what that means and what to
-// do if it had been ahead by mistake. Called at start.
+// Says in the log that the machine's clock was set back, before the gate was started or while it runs, what
+// that means and what to do. Called at start.
 
-import { processClock } from '../../store/process-clock.ts'
+import type { DatabaseSync } from 'node:sqlite'
+import { recordsBackwards } from '../../ledger/chain/read.ts'
+import { CLOCK_SET_BACK_REPORTED_MS, processClock } from '../../store/process-clock.ts'
+import { CLOCK_RECORDS_MAX } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
 
 /** Returns what ends it. */
@@ -12,4 +15,20 @@ export function warnOfClock(log: Log): () => void {
       help: 'if the clock was ahead by mistake and tokens are refused as expired, restart the gate',
     }),
   )
+}
+
+/** The clock is behind what the ledger recorded last. */
+export function warnOfEarlierClock(ledger: DatabaseSync, log: Log): void {
+  let latestMs = 0
+  let read = 0
+  for (const { atMs } of recordsBackwards(ledger)) {
+    latestMs = Math.max(latestMs, atMs)
+    if (++read >= CLOCK_RECORDS_MAX) break
+  }
+  const behindMs = latestMs - processClock.nowMs()
+  if (behindMs < CLOCK_SET_BACK_REPORTED_MS) return
+  log('warn', "the machine's clock is behind the ledger: what expires lasts longer by that", {
+    seconds: Math.round(behindMs / 1_000),
+    help: 'if the clock is wrong, set it right; if it was ahead before, nothing is to be done',
+  })
 }
