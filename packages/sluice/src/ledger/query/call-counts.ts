@@ -20,7 +20,7 @@ export const COUNT_STATEMENTS = {
 
 /** The rows of `minutes` as the calls have them, `sign` before each count. */
 function minutesOfCalls(where: string, sign = ''): string {
-  return `SELECT at / ${MINUTE_MS}, action, code, ${sign}count(*) FROM calls
+  return `SELECT at / ${MINUTE_MS} AS minute, action, code, ${sign}count(*) AS n FROM calls
     WHERE ${where} GROUP BY 1, 2, 3`
 }
 
@@ -28,28 +28,36 @@ function minutesOfCalls(where: string, sign = ''): string {
 function hoursOfCalls(where: string, sign = ''): string[] {
   return Object.entries(COUNTED_KINDS).map(([column, kind]) => {
     const counted = column === 'agent' ? `AND agent <> ${USUAL_WORDS.agent}` : ''
-    return `SELECT ${kind}, at / ${HOUR_MS}, ${column}, action, code, ${sign}count(*)
-      FROM calls WHERE ${where} ${counted} GROUP BY 2, 3, 4, 5`
+    return `SELECT ${kind} AS kind, at / ${HOUR_MS} AS hour, ${column} AS word, action, code,
+      ${sign}count(*) AS n FROM calls WHERE ${where} ${counted} GROUP BY 2, 3, 4, 5`
   })
 }
 
 const MODULUS = 1_000_003
-/** Linear in the counts, so that it can be kept up while they grow. */
-export const COUNTS_SUM = `(
+/** Linear in the counts, so that it can be kept up while they grow, and when some are removed. */
+function sumCounts(minutes: string, hours: string): string {
+  return `(
   (SELECT coalesce(sum((minute % ${MODULUS} * 3 + action * 5 + code * 7) % ${MODULUS} * n), 0)
-    FROM minutes)
+    FROM ${minutes})
   + (SELECT coalesce(sum((kind * 11 + hour % ${MODULUS} * 13 + word * 17 + action * 19 + code * 23)
-      % ${MODULUS} * n), 0) FROM hours))`
+      % ${MODULUS} * n), 0) FROM ${hours}))`
+}
 
-/** Before the calls up to a number are deleted. */
+export const COUNTS_SUM = sumCounts('minutes', 'hours')
+
+/** Before the calls up to a number are deleted. Looks only at their own minutes and hours. */
 export function uncountUpTo(seq: number): string {
   const where = `seq <= ${seq}`
+  const hours = hoursOfCalls(where).join(' UNION ALL ')
+  const kinds = Object.values(COUNTED_KINDS).join()
   return [
+    `UPDATE tally SET counts = counts - ${sumCounts(`(${minutesOfCalls(where)})`, `(${hours})`)}`,
     `INSERT INTO minutes ${minutesOfCalls(where, '-')} ${ADD}`,
     ...hoursOfCalls(where, '-').map((rows) => `INSERT INTO hours ${rows} ${ADD}`),
-    'DELETE FROM minutes WHERE n = 0',
-    'DELETE FROM hours WHERE n = 0',
-    `UPDATE tally SET counts = ${COUNTS_SUM}`,
+    `DELETE FROM minutes WHERE n = 0
+      AND minute IN (SELECT at / ${MINUTE_MS} FROM calls WHERE ${where})`,
+    `DELETE FROM hours WHERE n = 0 AND kind IN (${kinds})
+      AND hour IN (SELECT at / ${HOUR_MS} FROM calls WHERE ${where})`,
   ].join('; ')
 }
 

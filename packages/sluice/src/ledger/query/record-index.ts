@@ -17,6 +17,7 @@ import { blocksFrom, hashAt, readHead } from '../chain/read.ts'
 import { decode } from '../records/decoding.ts'
 import { INDEX_SCHEMA, indexFile, USUAL_WORDS } from '../records/files.ts'
 import {
+  DROPPED_PER_INDEXED,
   INDEX_CHECK_EVERY_MS,
   INDEX_CHECK_PAUSE,
   INDEXED_AT_ONCE_MAX,
@@ -40,6 +41,9 @@ const STATEMENTS = {
     counts = counts + ?, words = ?`,
   ...COUNT_STATEMENTS,
 } as const
+
+const FIRST = `SELECT min(first) AS first FROM (SELECT min(seq) AS first FROM calls
+  UNION ALL SELECT min(intent) FROM outcomes UNION ALL SELECT min(seq) FROM events)`
 
 export interface IndexOptions {
   /** False for writers such as the gate's own thread: the check takes a fraction of a second. */
@@ -88,7 +92,7 @@ export class RecordIndex {
       if (added === 0) return true
       done += added
     }
-    return readHead(this.#ledger).seq === this.through
+    return readHead(this.#ledger).seq === this.through && this.#firstDropped === undefined
   }
 
   /** Records that are not indexed yet. */
@@ -158,6 +162,11 @@ export class RecordIndex {
     try {
       this.#forgetWhere()
       const from = this.#fitting() + 1
+      const dropped = this.#dropSome(recordsMax)
+      if (dropped > 0) {
+        this.database.exec('COMMIT')
+        return dropped
+      }
       let seq = from - 1
       let hash = ''
       for (const { data } of blocksFrom(this.#ledger, from)) {
@@ -203,7 +212,6 @@ export class RecordIndex {
     const row = this.database.prepare('SELECT seq, hash FROM through').get()
     const known = row && asBuffer(row.hash as Uint8Array).toString('latin1')
     if (row !== undefined && hashAt(this.#ledger, Number(row.seq)) === known) {
-      this.#drop(base.seq)
       this.#startTally()
       return Number(row.seq)
     }
@@ -218,10 +226,21 @@ export class RecordIndex {
     return base.seq
   }
 
-  /** Removes what the ledger no longer has. */
-  #drop(through: number): void {
-    const first = this.database.prepare('SELECT min(seq) AS seq FROM calls').get()?.seq
-    if (first == null || Number(first) > through) return
+  /** The first record of the index, if the ledger no longer has it. */
+  get #firstDropped(): number | undefined {
+    const first = this.database.prepare(FIRST).get()?.first
+    return first == null || Number(first) > readBase(this.#ledger).seq ? undefined : Number(first)
+  }
+
+  /**
+   * Removes what the ledger no longer has, in parts: it may be a million records, and the gate indexes in
+   * its own thread. Returns how many records could have been indexed in that time; 0 if none is left.
+   */
+  #dropSome(recordsMax: number): number {
+    const first = this.#firstDropped
+    if (first === undefined) return 0
+    const most = recordsMax * DROPPED_PER_INDEXED
+    const through = Math.min(readBase(this.#ledger).seq, first + most - 1)
     this.database.exec(uncountUpTo(through))
     this.database.exec(
       `UPDATE tally SET calls = calls - ${sumUpTo('calls', through)},
@@ -230,6 +249,7 @@ export class RecordIndex {
       DELETE FROM calls WHERE seq <= ${through}; DELETE FROM outcomes WHERE intent <= ${through};
       DELETE FROM events WHERE seq <= ${through}; DELETE FROM subtrees WHERE first < ${through}`,
     )
+    return Math.ceil((through - first + 1) / DROPPED_PER_INDEXED)
   }
 
   #startTally(): void {

@@ -50,6 +50,8 @@ export const TAIL_RECORDS_VERIFIED = 2_000
 export const PROBLEMS_MAX = 100
 /** Records that one query returns. */
 export const QUERY_RECORDS_MAX = 1_000
+/** Records that are removed from the index in the time that indexing one takes, as measured. */
+export const DROPPED_PER_INDEXED = 8
 /** Records that are indexed in one transaction. */
 export const INDEXED_AT_ONCE_MAX = 20_000
 /**
