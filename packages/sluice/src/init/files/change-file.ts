@@ -218,7 +218,8 @@ function takeLock(target: string): (() => void) | undefined {
     // A folder that cannot be written: the write itself fails, with its reason.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') return () => {}
     const { mtimeMs } = statSync(lock, { throwIfNoEntry: false }) ?? { mtimeMs: Number.NaN }
-    const isStale = Date.now() - mtimeMs > LOCK_STALE_MS
+    // One from the future was touched before the clock was set back.
+    const isStale = Math.abs(Date.now() - mtimeMs) > LOCK_STALE_MS
     return isStale ? () => {} : undefined
   }
 }
