@@ -1,6 +1,6 @@
 // Gates whose wall clock a test sets while they run, as an operator or NTP would (clock-ahead.mjs).
 
-import { writeFileSync } from 'node:fs'
+import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { vi } from 'vitest'
 import { ROOT } from './modules.ts'
@@ -19,7 +19,9 @@ export class SetClock {
 
   /** How far the clock is ahead from now on; negative: behind. */
   set(aheadMs: number): void {
-    writeFileSync(this.#file, String(aheadMs))
+    // By a rename: a gate that read it half written would have another clock for a moment.
+    writeFileSync(`${this.#file}.new`, String(aheadMs))
+    renameSync(`${this.#file}.new`, this.#file)
   }
 
   /** A gate with this clock. */
