@@ -1,5 +1,34 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { LruMap } from './lru-map.ts'
+
+test('whatever is used and removed in between, the least recently used is evicted', () => {
+  const key = fc.integer({ min: 0, max: 12 })
+  const action = fc.record({ does: fc.constantFrom('get', 'set', 'delete', 'clear', 'many'), key })
+  const property = fc.property(fc.array(action, { maxLength: 200 }), (actions) => {
+    const [map, plain] = [new LruMap<number, number>(6), new Map<number, number>()]
+    const touch = (key: number): void => {
+      plain.delete(key)
+      plain.set(key, key)
+    }
+    for (const { does, key } of actions) {
+      if (does === 'set') {
+        touch(key)
+        const [oldest] = plain.size > 6 ? plain.keys() : []
+        if (oldest !== undefined) plain.delete(oldest)
+        expect(map.set(key, key)).toBe(oldest)
+      } else if (does === 'delete') expect([map.delete(key), plain.delete(key)]).toHaveLength(2)
+      else if (does === 'clear') expect([map.clear(), plain.clear()]).toHaveLength(2)
+      else
+        for (let times = does === 'many' ? 1_100 : 1; times > 0; times--) {
+          if (plain.has(key)) touch(key)
+          map.get(key)
+        }
+      if ([...map].join() !== [...plain].join()) expect([...map]).toEqual([...plain])
+    }
+  })
+  fc.assert(property, { numRuns: 100 })
+})
 
 test('the least recently used entry is evicted, and returned', () => {
   const map = new LruMap<string, number>(2)

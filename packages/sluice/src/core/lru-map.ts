@@ -2,8 +2,18 @@
 // ever new keys costs bounded memory. An evicted value must be cheap to recompute, or safe to lose.
 // Pure. (Caches on hot paths that need no order clear themselves when they are full.)
 
+/** Uses without an eviction after which the place of the oldest entry is searched again. */
+const USES_MAX = 1_000
+
 export class LruMap<Key, Value> {
   readonly #map = new Map<Key, Value>()
+  /**
+   * Behind what was evicted: everything before is gone, or was used and is behind it again. A new iterator
+   * would pass the gaps of all that was evicted, each time.
+   */
+  #oldest: MapIterator<Key> | undefined
+  /** Uses since the last eviction. */
+  #uses = 0
   readonly #max: number
 
   constructor(max: number) {
@@ -20,7 +30,13 @@ export class LruMap<Key, Value> {
     if (found === undefined) return undefined
     this.#map.delete(key)
     this.#map.set(key, found)
+    this.#noteUse()
     return found
+  }
+
+  /** An iterator that is not moved on keeps every table that the map has outgrown since. */
+  #noteUse(): void {
+    if (++this.#uses > USES_MAX) this.#oldest = undefined
   }
 
   /** Does not count as a use; neither does `has`. */
@@ -36,9 +52,14 @@ export class LruMap<Key, Value> {
   set(key: Key, value: Value): Key | undefined {
     this.#map.delete(key)
     this.#map.set(key, value)
-    if (this.#map.size <= this.#max) return undefined
-    const [oldest] = this.#map.keys()
-    this.#map.delete(oldest as Key)
+    if (this.#map.size <= this.#max) {
+      this.#noteUse()
+      return undefined
+    }
+    this.#oldest ??= this.#map.keys()
+    this.#uses = 0
+    const oldest = this.#oldest.next().value as Key
+    this.#map.delete(oldest)
     return oldest
   }
 

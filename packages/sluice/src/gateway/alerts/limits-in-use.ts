@@ -12,6 +12,7 @@ import {
 } from '@sluice/policy/core/decimal'
 import { LruMap } from '../../core/lru-map.ts'
 import type { AdmissionStore } from '../../store/admission.ts'
+import { Slices } from '../shared/slices.ts'
 import { LIMITS_LOOKED_MAX, LIMITS_REMEMBERED_MAX } from './limits.ts'
 
 export interface LimitInUse {
@@ -121,13 +122,17 @@ export class LimitsInUse {
 
   async #look(counters: readonly IdentifiedCounter[], now: Now): Promise<LimitInUse[]> {
     const used = await this.#shared?.read(counters)
-    return counters.map((counter, at) => {
+    const limits: LimitInUse[] = []
+    const slices = new Slices()
+    for (const [at, counter] of counters.entries()) {
+      if (slices.isOver) await slices.next()
       const amount = used === undefined ? this.#lookHere(counter, now) : (used[at] ?? ZERO)
       const [text, most] = [formatDecimal(amount), formatDecimal(counter.max)]
       const isEmpty = amount.units <= 0n
       const share = isEmpty ? 0 : Number(most) === 0 ? 1 : Number(text) / Number(most)
-      return { ...counter, used: text, max: most, share }
-    })
+      limits.push({ ...counter, used: text, max: most, share })
+    }
+    return limits
   }
 
   #lookHere(counter: IdentifiedCounter, now: Now): Decimal {

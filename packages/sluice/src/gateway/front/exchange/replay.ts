@@ -6,7 +6,7 @@ import { REPLAY_EVENTS_MAX, REPLAY_LENGTH_MAX } from '../../shared/limits.ts'
 
 export class ReplayStore {
   readonly #lengthMax: number
-  /** The oldest first. */
+  /** Those with events, the oldest first. */
   readonly #buffers = new Set<ReplayBuffer>()
   #length = 0
 
@@ -16,10 +16,15 @@ export class ReplayStore {
 
   open(): ReplayBuffer {
     const buffer: ReplayBuffer = new ReplayBuffer({
-      grow: (length) => this.#grow(length),
+      grow: (length) => {
+        this.#buffers.add(buffer)
+        this.#grow(length)
+      },
+      shrink: (length) => {
+        this.#length -= length
+      },
       release: () => void this.#buffers.delete(buffer),
     })
-    this.#buffers.add(buffer)
     return buffer
   }
 
@@ -28,12 +33,15 @@ export class ReplayStore {
     for (const buffer of this.#buffers) {
       if (this.#length <= this.#lengthMax) return
       while (this.#length > this.#lengthMax && buffer.dropOldest());
+      // The next event need not pass it again.
+      if (buffer.isEmpty) this.#buffers.delete(buffer)
     }
   }
 }
 
 interface Owner {
   readonly grow: (length: number) => void
+  readonly shrink: (length: number) => void
   readonly release: () => void
 }
 
@@ -66,6 +74,10 @@ export class ReplayBuffer {
     return this.#texts.slice(number - first)
   }
 
+  get isEmpty(): boolean {
+    return this.#texts.length === 0
+  }
+
   /** The number of the newest event. */
   get last(): number {
     return this.#last
@@ -74,7 +86,7 @@ export class ReplayBuffer {
   /** False if there is no such stream. */
   dropOldest(): boolean {
     const text = this.#texts.shift()
-    if (text !== undefined) this.#owner.grow(-text.length)
+    if (text !== undefined) this.#owner.shrink(text.length)
     return text !== undefined
   }
 
