@@ -56,6 +56,7 @@ export default defineConfig({
     // Generous: a loaded machine is slow, not wrong.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     projects: [
       // `npm test` measures coverage of this one alone (scripts/test.ts).
       { extends: true, test: { name: 'covering', include: [...COVERING], isolate: false } },

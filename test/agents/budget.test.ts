@@ -96,7 +96,10 @@ test(
     const billed = sumBilled()
     expect(billed.modelCalls).toBe(2)
     // It is paid for once the run has ended.
-    await vi.waitFor(async () => expect(await readUsage()).toEqual({ model: name, ...billed }))
+    await vi.waitFor(
+      async () => expect(await readUsage()).toEqual({ model: name, ...billed }),
+      60_000,
+    )
     const { family } = await service.steps.standing('me', id, Date.now())
     expect(family.tokens).toBe(billed.inputTokens + billed.outputTokens)
     await service.close()

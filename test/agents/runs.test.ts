@@ -197,7 +197,7 @@ describe('pause', () => {
     expect(await service.pause('me', id, 'look')).toMatchObject({ state: 'paused' })
     // The model's answer is taken, the call it asks for is not made.
     const turn = async () => (await service.steps.standing('me', id, Date.now())).agent.summary
-    await vi.waitFor(async () => expect(await turn()).toMatchObject({ turnCount: 1 }), 20_000)
+    await vi.waitFor(async () => expect(await turn()).toMatchObject({ turnCount: 1 }), 60_000)
     expect(lines(log)).toEqual([])
     await service.callTool('me', id, 'count__read', { n: 7 })
     expect(lines(log).map(({ name }) => name)).toEqual(['read'])

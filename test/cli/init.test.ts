@@ -225,7 +225,7 @@ test('observed first: everything passes and is recorded, until it is enforced', 
     const enforce = () => sluiceJson(['enforce', '--config', config])
     // The definitions are stored a little later.
     await vi.waitFor(async () => expect((await enforce()).tools).toHaveLength(3), {
-      timeout: 20_000,
+      timeout: 60_000,
     })
     const preview = await enforce()
     expect(preview).toMatchObject({
@@ -237,17 +237,17 @@ test('observed first: everything passes and is recorded, until it is enforced', 
     )
     expect(readFileSync(join(root, 'policy.yaml'), 'utf8')).toContain('mode: shadow')
     const log = followLog()
-    await vi.waitFor(() => expect(log().match(/\n/g)).toHaveLength(1), 20_000)
+    await vi.waitFor(() => expect(log().match(/\n/g)).toHaveLength(1), 60_000)
     const turned = await sluice(['enforce', '--config', config, '--yes'])
     expect([turned.code, turned.stdout]).toEqual([0, expect.stringContaining('enforced: ')])
     await vi.waitFor(
       async () => expect((await sluiceJson(['status', '--config', config])).observed).toEqual([]),
-      { timeout: 20_000 },
+      { timeout: 60_000 },
     )
     void client.callTool(call).catch(() => {})
     const waiting = () => sluiceJson(['status', '--config', config])
-    await vi.waitFor(async () => expect((await waiting()).waiting).toBe(1), { timeout: 20_000 })
-    await vi.waitFor(() => expect(log()).toMatch(/^\d{4}-\S+Z info .*only tightens/m), 20_000)
+    await vi.waitFor(async () => expect((await waiting()).waiting).toBe(1), { timeout: 60_000 })
+    await vi.waitFor(() => expect(log()).toMatch(/^\d{4}-\S+Z info .*only tightens/m), 60_000)
     const { checks } = await sluiceJson(['doctor', '--config', config, '--start'])
     const servers = checks.filter(({ check }: { check: string }) => check === 'server')
     expect(servers.map(({ message }: { message: string }) => message.slice(-7))).toEqual([
@@ -258,7 +258,7 @@ test('observed first: everything passes and is recorded, until it is enforced', 
     const refused = await sluice(['up', '--config', config, '--no-pin'])
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('--take-over')])
     const gate = await up(['--port', '0', '--take-over', '--no-pin'])
-    await vi.waitFor(() => expect(log()).toContain('stopping (sluice stop)'), 20_000)
+    await vi.waitFor(() => expect(log()).toContain('stopping (sluice stop)'), 60_000)
     expect((await waiting()).isPiped).toBe(false)
     expect((await sluice(['stop', '--config', config])).stdout).toContain(`process ${gate.pid}`)
   } finally {

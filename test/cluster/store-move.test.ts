@@ -226,7 +226,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a move', postgres), (
     expect(await admin.query(sql)).toEqual([])
   })
 
-  test('gates of this version and of the next use one store', { timeout: 60_000 }, async () => {
+  test('gates of this version and of the next use one store', async () => {
     await server.createDatabase('versions')
     const store = server.url('versions')
     const connections = new PostgresConnections(parsePostgresUrl(store))
@@ -243,6 +243,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a move', postgres), (
     // The tables of the version before, without those of the newest migration.
     await migrate(connections, MIGRATIONS.slice(0, -1))
     // A role that may use the tables and does not own them.
+    await connections.query('DROP ROLE IF EXISTS guest')
     await connections.query('CREATE ROLE guest LOGIN')
     await connections.query('GRANT USAGE ON SCHEMA sluice TO guest')
     await connections.query('GRANT ALL ON ALL TABLES IN SCHEMA sluice TO guest')
@@ -264,6 +265,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a move', postgres), (
     await gate.stop()
     // What an auditor needs, and no more.
     const auditor = store.replace('sluice@', 'auditor@')
+    await connections.query('DROP ROLE IF EXISTS auditor')
     await connections.query('CREATE ROLE auditor LOGIN')
     await connections.query('GRANT USAGE ON SCHEMA sluice TO auditor')
     await connections.query(

@@ -202,7 +202,7 @@ describe('a client with a session', { timeout: TIMEOUT_MS }, () => {
     await new Promise((resolve) => setTimeout(resolve, 500))
     await client.callTool({ name: trigger ?? '', arguments: {} })
     await expect
-      .poll(() => notifications.map(({ method }) => method), { timeout: 60_000 })
+      .poll(() => notifications.map(({ method }) => method))
       .toContain('notifications/tools/list_changed')
     await close()
   })

@@ -97,8 +97,10 @@ export class RunningPostgres {
     return `postgres://sluice@127.0.0.1:${this.port}/${database}`
   }
 
+  /** Empty, also if an earlier attempt of the test has left one. */
   async createDatabase(name: string): Promise<void> {
     const connections = new PostgresConnections(parsePostgresUrl(this.url()))
+    await connections.query(`DROP DATABASE IF EXISTS "${name}" (FORCE)`, [], CREATE_DEADLINE_MS)
     await connections.query(`CREATE DATABASE "${name}"`, [], CREATE_DEADLINE_MS)
     await connections.close()
   }

@@ -64,7 +64,7 @@ test('held calls of a program that failed end nothing when their agent is gone',
   const before = server.held.length
   const { content } = await service.callTool('me', id, 'run_code', { code })
   expect(content).toContain('at most 100 calls')
-  await vi.waitFor(() => expect(server.held.length - before).toBe(100), 30_000)
+  await vi.waitFor(() => expect(server.held.length - before).toBe(100), 60_000)
   const made = counted()
   await service.terminate('me', id)
   for (const ticket of server.held.slice(before)) server.decide(ticket, true)

@@ -60,7 +60,7 @@ describe('appending', () => {
     await ledger.intent(judgement(2))
     expect(ledger.figures).toMatchObject({ commits: 2, seq: 3, open: 1 })
     ledger.outcome(3, { ...answered, durationMs: 1.5, labels: ['private'] })
-    await vi.waitFor(() => expect(ledger.figures).toMatchObject({ commits: 3, open: 0 }))
+    await vi.waitFor(() => expect(ledger.figures).toMatchObject({ commits: 3, open: 0 }), 60_000)
     expect(records(directory).at(-1)).toMatchObject({ intent: 3, labels: ['private'], attempts: 1 })
   })
 
@@ -94,7 +94,7 @@ describe('appending', () => {
     const directory = freshDirectory()
     const ledger = open(directory)
     ledger.outcome(await ledger.intent(judgement(1)), { ...answered, durationMs: Number.NaN })
-    await vi.waitFor(() => expect(ledger.figures.open).toBe(0))
+    await vi.waitFor(() => expect(ledger.figures.open).toBe(0), 60_000)
     expect(records(directory).at(-1)).toMatchObject({ intent: 1, status: 'answered' })
   })
 

@@ -34,7 +34,7 @@ test('it comes whole, under its name, and is over', async () => {
   const response = await fetch(origin)
   expect(response.headers.get('content-disposition')).toBe('attachment; filename="a.csv"')
   expect(await response.text()).toBe('a\nb\n')
-  await vi.waitFor(() => expect(ended).toEqual(['ended']))
+  await vi.waitFor(() => expect(ended).toEqual(['ended']), 60_000)
 })
 
 test('nothing is made for a page that does not read, and nothing more once it is gone', async () => {
@@ -50,12 +50,12 @@ test('nothing is made for a page that does not read, and nothing more once it is
   const { origin } = await serving(pieces())
   const request = get(origin)
   await new Promise((resolve) => request.once('response', resolve))
-  await vi.waitFor(() => expect(made).toBeGreaterThan(0))
+  await vi.waitFor(() => expect(made).toBeGreaterThan(0), 60_000)
   const before = made
   await new Promise((resolve) => setTimeout(resolve, 100))
   expect(made).toBeLessThan(before + 100)
   request.destroy()
-  await vi.waitFor(() => expect(over).toBe(true))
+  await vi.waitFor(() => expect(over).toBe(true), 60_000)
   expect(made).toBeLessThan(1_000)
 })
 

@@ -287,7 +287,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('all gates', postgres)
     }
     await call(a, 20)
     // A question may find the files gone, and is asked again.
-    await expect.poll(() => countCalls(reader).catch(() => undefined), { timeout: 20_000 }).toBe(21)
+    await expect.poll(() => countCalls(reader).catch(() => undefined)).toBe(21)
     expect(statSync(join(folder, 'ledger.db')).mode & 0o777).toBe(0o600)
     expect(statSync(folder).mode & 0o777).toBe(0o700)
   })
@@ -330,7 +330,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('all gates', postgres)
     )
     const complaint = async () => (await reader.ask('overview', DAY)).notFollowed
     await expect
-      .poll(complaint, { timeout: 20_000 })
+      .poll(complaint)
       .toMatch(/the chain of the gate `a` does not verify: record \d+ was edited/)
     const page = await reader.ask('page', { limit: 10 })
     expect(page.notFollowed).toContain('was edited')
@@ -338,7 +338,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('all gates', postgres)
     expect(page.calls.some(({ callId }) => callId === 'a-6')).toBe(false)
     const { reader: cut } = read('postgres://sluice@127.0.0.1:1/nowhere')
     const unreachable = async () => (await cut.ask('overview', DAY)).notFollowed
-    await expect.poll(unreachable, { timeout: 20_000 }).toMatch(/127\.0\.0\.1:1/)
+    await expect.poll(unreachable).toMatch(/127\.0\.0\.1:1/)
     expect((await cut.ask('page', { limit: 10 })).calls).toEqual([])
   })
 })

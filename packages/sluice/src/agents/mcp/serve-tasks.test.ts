@@ -74,7 +74,7 @@ test('in 2026-07-28 a prompt is a task for who can take one, with its result in 
   const { taskId } = begun
   const get = async (id: string) => (await ask('tasks/get', { taskId: id })).result
   expect(await get(taskId)).toMatchObject({ resultType: 'complete', taskId })
-  await vi.waitFor(async () => expect((await get(taskId)).status).toBe('completed'), 30_000)
+  await vi.waitFor(async () => expect((await get(taskId)).status).toBe('completed'), 60_000)
   const ended = await get(taskId)
   expect(ended.result).toMatchObject({ structuredContent: { response: 'first' } })
   const late = (await ask('tasks/cancel', { taskId })).result
@@ -91,13 +91,13 @@ test('in 2026-07-28 a prompt is a task for who can take one, with its result in 
     (await ask('tasks/update', { taskId: second.taskId, inputResponses: {} })).result,
   ).toBeDefined()
   await ask('tasks/cancel', { taskId: second.taskId })
-  await vi.waitFor(async () => expect((await get(second.taskId)).status).toBe('cancelled'), 30_000)
+  await vi.waitFor(async () => expect((await get(second.taskId)).status).toBe('cancelled'), 60_000)
   const without = await call('wasm_agent_create', { model: 'script:none' })
   const third = await call('wasm_agent_prompt', {
     agentId: without.structuredContent.agent.id,
     input: 'go',
   })
-  await vi.waitFor(async () => expect((await get(third.taskId)).status).toBe('failed'), 30_000)
+  await vi.waitFor(async () => expect((await get(third.taskId)).status).toBe('failed'), 60_000)
   expect((await get(third.taskId)).error.message).toContain('MODEL_SCRIPT')
 })
 

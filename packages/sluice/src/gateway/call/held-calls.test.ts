@@ -45,7 +45,7 @@ test('the rounds of an approved call are that call: nobody is asked twice', asyn
   const id = await made.ask('tools/call', CALL)
   expect(arrived(made)).toEqual([])
   await approved(made)
-  await vi.waitFor(() => expect(arrived(made)).toHaveLength(1))
+  await vi.waitFor(() => expect(arrived(made)).toHaveLength(1), 60_000)
   await made.answer('tools/call', { ...WANTS, requestState: 'theirs' })
   const { requestState } = made.to(id).result
   const back = { ...CALL, requestState, inputResponses: ANSWERS }
@@ -102,7 +102,7 @@ test('a client that cancels while its call waits leaves the approval unused', as
   const id = await made.ask('tools/call', CALL)
   made.tell({ method: 'notifications/cancelled', params: { requestId: id } })
   await approved(made)
-  await vi.waitFor(async () => expect((await requests(made))[0]?.state).toBe('approved'))
+  await vi.waitFor(async () => expect((await requests(made))[0]?.state).toBe('approved'), 60_000)
   expect([arrived(made).length, (await requests(made))[0]?.usedBy]).toEqual([0, null])
 })
 
@@ -115,7 +115,7 @@ test('what a server asks of the client is held too, and shown as a whole', async
   })
   await made.answer('initialize', { protocolVersion: '2025-11-25', capabilities: {} })
   made.server.say({ id: 9, ...ELICIT })
-  await vi.waitFor(async () => expect(await requests(made)).toHaveLength(1))
+  await vi.waitFor(async () => expect(await requests(made)).toHaveLength(1), 60_000)
   const [request] = await requests(made)
   expect(request?.args).toContain('"message":"who?"')
   expect(made.received.some(({ method }) => method === ELICIT.method)).toBe(false)
@@ -125,9 +125,8 @@ test('what a server asks of the client is held too, and shown as a whole', async
     person('bob'),
     'terminal',
   )
-  await vi.waitFor(() =>
-    expect(made.received.some(({ method }) => method === ELICIT.method)).toBe(true),
-  )
+  const isAsked = () => made.received.some(({ method }) => method === ELICIT.method)
+  await expect.poll(isAsked).toBe(true)
 })
 
 test.each([

@@ -75,8 +75,8 @@ test('a webhook that fails is reported once, retried, and gets the newest', asyn
     { kind: 'webhook', url, secret: 'a secret of some length' },
     3,
   )
-  await vi.waitFor(() => expect(reports.at(-1)).toBeUndefined(), { timeout: 10_000 })
-  await vi.waitFor(() => expect(reports).toHaveLength(2), { timeout: 10_000 })
+  await vi.waitFor(() => expect(reports.at(-1)).toBeUndefined(), { timeout: 60_000 })
+  await vi.waitFor(() => expect(reports).toHaveLength(2), { timeout: 60_000 })
   expect(reports[0]).toContain('500')
   await second.close()
   const { headers, body } = got.at(-1) as Got

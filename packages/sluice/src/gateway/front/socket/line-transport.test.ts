@@ -126,7 +126,7 @@ test('whoever is behind a client that does not read is told, and again when it h
         [true, undefined],
         [false, undefined],
       ]),
-    20_000,
+    60_000,
   )
 })
 
@@ -161,7 +161,7 @@ describe('a hostile client of a pipe', () => {
       far.write(each)
       await write('')
     }
-    await vi.waitFor(() => expect(received).toHaveLength(bytes.length))
+    await vi.waitFor(() => expect(received).toHaveLength(bytes.length), 60_000)
     expect(received.every(({ error }) => (error?.code ?? 0) < 0)).toBe(true)
     expect(sides[0]?.got).toHaveLength(1)
     await write({ id: 3, method: 'ping' })
@@ -172,7 +172,7 @@ describe('a hostile client of a pipe', () => {
     const { far, sides, write, isEnded } = pipe()
     await write({ method: 'notifications/initialized' })
     far.end('{"jsonrpc":"2.0","id":3,"method":"tools/call"}')
-    await vi.waitFor(() => expect(isEnded()).toBe(true))
+    await vi.waitFor(() => expect(isEnded()).toBe(true), 60_000)
     expect(sides[0]?.got).toHaveLength(1)
   })
 

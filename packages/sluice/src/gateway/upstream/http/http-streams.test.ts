@@ -157,7 +157,7 @@ test('F8: a subscription answered in JSON without an end is an error, not a sile
     const { asker } = connect(server.url, { generation: 'stateless' })
     const passing = { id: 1, method: 'subscriptions/listen', params: undefined }
     const asked = asker.ask('subscriptions/listen', {}, { passing })
-    await vi.waitFor(() => expect(server.seen).toHaveLength(1), { interval: 5 })
+    await vi.waitFor(() => expect(server.seen).toHaveLength(1), { interval: 5, timeout: 60_000 })
     let isAnswered = false
     const answered = asked.then((failure) => {
       isAnswered = true
