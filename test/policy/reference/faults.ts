@@ -114,8 +114,8 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'the window is one millisecond longer',
     file: 'policy/src/counters/window.ts',
-    find: '>= this.windowMs) {',
-    put: '> this.windowMs) {',
+    find: '>= this.windowMs',
+    put: '> this.windowMs',
   },
   {
     name: 'the shortest wait is told',

@@ -3,6 +3,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { loosenings } from '@sluice/policy/change/compare'
+import { runSteps } from '@sluice/policy/core/steps'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { BASE_POLICY, LOCAL_POLICY } from '../../gateway/config/grants.ts'
@@ -72,7 +73,7 @@ export class PolicyDrafts {
     return {
       ...view,
       board: boardOf(policy, tools),
-      changes: verdictChanges(judging, old, policy, tools) as unknown as PolicyDraft['changes'],
+      changes: runSteps(verdictChanges(judging, old, policy, tools)),
       loosens: loosenings(old, policy),
       ...(replaySinceMs === undefined
         ? {}

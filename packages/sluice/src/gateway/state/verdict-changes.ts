@@ -3,18 +3,26 @@
 
 import { getTypicalAction } from '@sluice/policy/cases/typical-action'
 import { ACTIONS } from '@sluice/policy/core/actions'
-import type { JsonObject } from '@sluice/policy/core/json'
 import type { Steps } from '@sluice/policy/core/steps'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
+
+/** A type, so that it is a JsonObject too. */
+export type VerdictChange = {
+  readonly policy: string
+  readonly tool: string
+  readonly from: string
+  readonly to: string
+  readonly change: 'loosens' | 'tightens' | 'depends'
+}
 
 export function* verdictChanges(
   name: string,
   old: CompiledPolicy,
   now: CompiledPolicy,
   tools: readonly KnownTool[],
-): Steps<JsonObject[]> {
-  const changes: JsonObject[] = []
+): Steps<VerdictChange[]> {
+  const changes: VerdictChange[] = []
   for (const tool of tools) {
     const [from, to] = [getTypicalAction(old, tool), getTypicalAction(now, tool)]
     const { server, name: called } = tool.definition
@@ -32,7 +40,7 @@ export function* verdictChanges(
 }
 
 /** A word that a condition decides is neither: the list of what loosens says more. */
-function changeOf(from: string, to: string): string {
+function changeOf(from: string, to: string): VerdictChange['change'] {
   const [before, after] = [from, to].map((word) => (ACTIONS as readonly string[]).indexOf(word))
   if (before === undefined || after === undefined || before < 0 || after < 0) return 'depends'
   return after < before ? 'loosens' : 'tightens'
