@@ -12,8 +12,9 @@ export default class RunReporter {
   }
 
   onTestCaseResult(test: TestCase): void {
-    if (test.diagnostic()?.flaky)
-      this.#retried.push(`${test.module.relativeModuleId}: ${test.fullName}`)
+    if (!test.diagnostic()?.flaky) return
+    const [why] = test.result().errors?.[0]?.message.split('\n') ?? []
+    this.#retried.push(`${test.module.relativeModuleId}: ${test.fullName} (before: ${why})`)
   }
 
   onTestRunEnd(
