@@ -2,6 +2,7 @@
 
 import { DatabaseSync } from 'node:sqlite'
 import type { ApprovalRequirement } from '@sluice/policy/core/decision'
+import { onTestFinished } from 'vitest'
 import type { Person } from '../core/person.ts'
 import type { GateEvent } from '../ledger/records/record.ts'
 import type { ApprovalSubmission } from './approval-submission.ts'
@@ -119,3 +120,10 @@ export async function proposed(b: EngineBench, call: ApprovalSubmission): Promis
 export const ada = person('ada', { groups: ['finance'] })
 export const bob = person('bob', { groups: ['ops'] })
 export const yes = { verdict: 'approve' } as const
+
+/** Closed after the test. */
+export function bench(): EngineBench {
+  const made = new EngineBench()
+  onTestFinished(() => made.engine.close())
+  return made
+}

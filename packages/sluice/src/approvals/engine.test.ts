@@ -2,14 +2,15 @@
 
 import type { ApprovalRequirement } from '@sluice/policy/core/decision'
 import fc from 'fast-check'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { ApprovalSubmission } from './approval-submission.ts'
 import {
   ASK,
   ada,
   asking,
+  bench,
   bob,
-  EngineBench,
+  type EngineBench,
   makeCall,
   person,
   proposed,
@@ -18,16 +19,6 @@ import {
 import { toCanonicalJsonText } from './json-text.ts'
 import { OPEN_PER_SESSION_MAX, OPEN_PER_TOOL_MAX, UNUSED_MS_MAX, USED_SHOWN_MS } from './limits.ts'
 import { maskText } from './mask-text.ts'
-
-const benches: EngineBench[] = []
-function bench(): EngineBench {
-  const made = new EngineBench()
-  benches.push(made)
-  return made
-}
-afterEach(() => {
-  for (const { engine } of benches.splice(0)) engine.close()
-})
 
 describe('a request', () => {
   test('is one per call, approved once, used once', async () => {

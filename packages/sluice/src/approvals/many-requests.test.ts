@@ -3,9 +3,17 @@
 
 import { constants, DatabaseSync } from 'node:sqlite'
 import type { JsonObject } from '@sluice/policy/core/json'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { ApprovalRequest } from '../core/approval.ts'
-import { ada, asking, EngineBench, makeCall, proposed, yes } from './engine.test-support.ts'
+import {
+  ada,
+  asking,
+  bench,
+  type EngineBench,
+  makeCall,
+  proposed,
+  yes,
+} from './engine.test-support.ts'
 import {
   ARGS_LENGTH_MAX,
   CHANGE_AGAIN_MS,
@@ -23,16 +31,6 @@ import {
   APPROVAL_SESSION_NAME,
   APPROVAL_TABLES,
 } from './schema.ts'
-
-const benches: EngineBench[] = []
-function bench(): EngineBench {
-  const made = new EngineBench()
-  benches.push(made)
-  return made
-}
-afterEach(() => {
-  for (const { engine } of benches.splice(0)) engine.close()
-})
 
 const UNSLICED = { isOver: false, next: async () => {} }
 

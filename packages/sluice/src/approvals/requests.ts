@@ -11,6 +11,7 @@ import type {
   PriorCall,
   Vote,
 } from '../core/approval.ts'
+import { inTransaction } from '../store/sqlite/in-transaction.ts'
 import { prepareAll } from '../store/sqlite/prepare.ts'
 import { DECIDED_KEPT_MAX, LISTED_DEFAULT, LISTED_MAX, UNUSED_MS_MAX } from './limits.ts'
 import { ENDED, UNUSED } from './schema.ts'
@@ -298,14 +299,7 @@ export class Requests {
 
   /** All of it, or nothing. */
   inOne(work: () => void): void {
-    this.#database.exec('BEGIN IMMEDIATE')
-    try {
-      work()
-      this.#database.exec('COMMIT')
-    } catch (error) {
-      this.#database.exec('ROLLBACK')
-      throw error
-    }
+    inTransaction(this.#database, work)
   }
 
   /** False if another call used it, or it is not approved: in one statement, so at most once. */

@@ -1,18 +1,8 @@
 // What remains of an approval: votes of an approver who was removed since, standing approvals and
 // their number of uses, and what is shown of a call before.
 
-import { afterEach, expect, test } from 'vitest'
-import { ada, asking, bob, EngineBench, makeCall, proposed, yes } from './engine.test-support.ts'
-
-const benches: EngineBench[] = []
-function bench(): EngineBench {
-  const made = new EngineBench()
-  benches.push(made)
-  return made
-}
-afterEach(() => {
-  for (const { engine } of benches.splice(0)) engine.close()
-})
+import { expect, test } from 'vitest'
+import { ada, asking, bench, bob, makeCall, proposed, yes } from './engine.test-support.ts'
 
 test('the vote of a removed approver does not count, and stays void', async () => {
   const b = bench()

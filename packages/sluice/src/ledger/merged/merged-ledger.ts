@@ -12,6 +12,7 @@ import { StoreError } from '../../store/errors.ts'
 import { storeFault } from '../../store/files/faults.ts'
 import type { ChainHead } from '../../store/postgres/batch.ts'
 import type { FollowedRecord } from '../../store/postgres/follow-chains.ts'
+import { inTransaction } from '../../store/sqlite/in-transaction.ts'
 import { openDatabase, openReadOnly } from '../../store/sqlite/open.ts'
 import { prepareAll } from '../../store/sqlite/prepare.ts'
 import { readBase } from '../chain/base.ts'
@@ -134,11 +135,8 @@ export class MergedLedger {
 
   #commit(work: () => void): void {
     try {
-      this.#database.exec('BEGIN IMMEDIATE')
-      work()
-      this.#database.exec('COMMIT')
+      inTransaction(this.#database, work)
     } catch (error) {
-      if (this.#database.isTransaction) this.#database.exec('ROLLBACK')
       throw error instanceof LedgerError ? error : storeFault(error, this.#directory)
     }
   }

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { asBuffer } from '../../store/as-buffer.ts'
 import { StoreError } from '../../store/errors.ts'
+import { inTransaction } from '../../store/sqlite/in-transaction.ts'
 import { openDatabase } from '../../store/sqlite/open.ts'
 import { prepareAll } from '../../store/sqlite/prepare.ts'
 import { readBase } from '../chain/base.ts'
@@ -136,8 +137,7 @@ export class RecordIndex {
   /** Including the tables: other objects in the file may be the fault. */
   #rebuild(): void {
     const { database } = this
-    database.exec('BEGIN IMMEDIATE')
-    try {
+    inTransaction(database, () => {
       const all = database.prepare(
         "SELECT type, name FROM sqlite_schema WHERE sql <> '' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'",
       )
@@ -148,11 +148,7 @@ export class RecordIndex {
       for (const { type, name } of objects)
         database.exec(`DROP ${type} IF EXISTS "${String(name).replaceAll('"', '""')}"`)
       database.exec(INDEX_SCHEMA)
-      database.exec('COMMIT')
-    } catch (error) {
-      if (database.isTransaction) database.exec('ROLLBACK')
-      throw error
-    }
+    })
     this.#words.clear()
     this.#leaves = undefined
   }
