@@ -9,6 +9,7 @@ const STEPS: readonly (readonly [name: string, command: readonly string[]])[] = 
   // --force: an incremental build has reported stale results.
   ['types', ['node_modules/typescript/bin/tsc', '-b', '--force']],
   ['dead code', ['node_modules/knip/bin/knip.js', '--no-config-hints']],
+  ['size', ['scripts/size.ts']],
 ]
 
 export async function runChecks(): Promise<StepResult[]> {
