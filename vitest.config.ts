@@ -16,8 +16,6 @@ const UNITS = {
   name: 'units',
   include: ['packages/**/*.test.ts', 'console/src/**/*.test.ts'],
   exclude: [...COVERING],
-  globalSetup: GLOBAL_SETUP,
-  retry: RETRY,
 }
 
 const PROCESSES = {
@@ -28,14 +26,17 @@ const PROCESSES = {
   retry: RETRY,
 }
 
-/** Code in the test's process starts the bundled threads too (bundle-command.ts). */
+/** Code in the test's process starts the bundled threads too (bundle-command.ts). Without a bundle, as in a run of
+ * unit tests alone, it starts their sources. */
 const STARTS_BUNDLED = {
   name: 'bundled threads',
   enforce: 'pre' as const,
   transform: {
     filter: { id: /\/packages\/sluice\/src\/.*\.ts$/, code: STARTS },
     handler: (code: string) =>
-      code.replace(STARTS, "join(process.env.SLUICE_TEST_COMMAND, '../..', '$1.js')"),
+      process.env.SLUICE_TEST_COMMAND === undefined
+        ? code
+        : code.replace(STARTS, "join(process.env.SLUICE_TEST_COMMAND, '../..', '$1.js')"),
   },
 }
 
