@@ -92,7 +92,7 @@ const MADE_LATER: readonly (readonly [file: string, made: readonly RegExp[], of:
   [
     'sluice/src/gateway/session/strip-gate-tokens.ts',
     [],
-    'ENCODED, which is made when the module is loaded',
+    'BEGINNING and MAYBE, which are made when the module is loaded',
   ],
   ['sluice/src/admin/router.ts', [/^\/api\/approvals\/(?<id>[^/]{1,300})\/grant$/], 'own paths'],
   [

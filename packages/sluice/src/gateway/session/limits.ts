@@ -2,10 +2,10 @@
 // to its client may cost.
 
 /**
- * Places in one run of base64 or hex where one of the gate's tokens could begin. A run with more is
- * removed from the message.
+ * Places in one message where one of the gate's tokens could begin in base64 or hex. Runs with
+ * further ones are removed from the message.
  */
-export const RUN_BEGINNINGS_MAX = 500
+export const TOKEN_BEGINNINGS_MAX = 500
 
 /**
  * Calls of one session to one server that ended without an answer and whose labels later messages
@@ -57,21 +57,6 @@ export const CLIENT_QUESTIONS_MAX = 20
 export const CONTINUATIONS_MAX = 10_000
 /** Age from which on the tools of a server are listed again. */
 export const LIST_AGE_MS = 600_000
-/**
- * Cost of searching one message for the gate's tokens, in units of about 100 ns: ten characters of
- * a text with escapes, or a quarter of an escape. Texts beyond it are not passed on.
- */
-export const STRIPPED_COST_MAX = 400_000
-/**
- * Places in one message where one of the gate's tokens, encoded with gaps, could begin. Texts
- * beyond it are not passed on.
- */
-export const SPACED_TOKENS_MAX = 1_000
-/**
- * Characters of one message that are read without their gaps to find such a token. Texts beyond it
- * are not passed on.
- */
-export const SPACED_CHARS_MAX = 524_288
 /**
  * Roots of one client that a server may receive, because relative paths are resolved in each. A
  * client with more gets an error.

