@@ -72,7 +72,7 @@ const MODULES: Readonly<Record<string, Module>> = {
   ...Object.fromEntries(
     Object.entries(POLICY).map(([name, imports]) => [name, { kind: 'pure' as const, imports }]),
   ),
-  core: { kind: 'pure', imports: ['policy/core'] },
+  core: { kind: 'pure', imports: ['policy/core', 'policy/document'] },
   guard: { kind: 'pure', imports: ['policy/core', 'core'] },
   protocol: { kind: 'pure', imports: ['policy/core'] },
   catalogue: { kind: 'pure', imports: ['policy/core', 'core', 'guard'] },

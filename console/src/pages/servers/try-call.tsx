@@ -3,10 +3,10 @@
 
 import { type JSX, useMemo, useState } from 'react'
 import type {
-  GrantDetails,
   ToolPage,
   TriedCall,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import type { GrantList } from '../../../../packages/sluice/src/core/grant-fields.ts'
 import { type ApiError, formatQuery, toApiError } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { sendWithProof } from '../../session.ts'
@@ -26,7 +26,7 @@ interface ArgumentField {
 
 export function TryCall({ tool, onClose }: { tool: ToolPage; onClose: () => void }): JSX.Element {
   const { server, name } = tool
-  const { value } = useResource<{ grants: GrantDetails[]; localUser: boolean }>('/grants')
+  const { value } = useResource<GrantList>('/grants')
   const fields = useMemo(() => readFields(tool.inputSchema), [tool.inputSchema])
   const [values, setValues] = useState<Readonly<Record<string, string>>>({})
   const [principal, setPrincipal] = useState('')

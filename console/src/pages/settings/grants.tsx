@@ -2,10 +2,14 @@
 // revoking closes its sessions.
 
 import { type JSX, useState } from 'react'
-import type {
-  GrantDetails,
-  SettingsView,
-} from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import type { SettingsView } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import {
+  AGENT_SESSIONS_MAX,
+  GRANT_NAME,
+  type GrantList,
+  type GrantRequest,
+  type GrantView,
+} from '../../../../packages/sluice/src/core/grant-fields.ts'
 import { FreezeButton } from '../../freeze.tsx'
 import { useResource } from '../../resource.ts'
 import { mayAct, sendWithProof, useMe } from '../../session.ts'
@@ -20,23 +24,16 @@ import { complain, showToast } from '../../ui/toasts.tsx'
 import { ago, minute, namesIn } from '../../ui/words.ts'
 import { chosenZone } from '../../zone.ts'
 
-/** As the gate reads it. */
-const GRANT_NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]*$/
-const GRANT_NAME_HELP = 'Use letters, digits and . _ @ - (no spaces).'
-
 const REFRESH_MS = 5_000
-
-interface GrantsResponse {
-  readonly grants: readonly GrantDetails[]
-  readonly policies: readonly string[]
-  /** There is no grant yet: any user of this machine may call. */
-  readonly localUser: boolean
-}
+const DENIALS = [
+  { value: '', says: 'Say only that the call is denied' },
+  { value: 'explain', says: 'Name the rule and what is left' },
+]
 
 export function Grants(): JSX.Element {
   const me = useMe()
   const nowMs = useNow()
-  const { value, error, reload } = useResource<GrantsResponse>('/grants', REFRESH_MS)
+  const { value, error, reload } = useResource<GrantList>('/grants', REFRESH_MS)
   // Gates that share a store each know only the calls that they took.
   const { value: settings } = useResource<SettingsView>('/settings')
   const never = (settings?.gates.length ?? 0) > 0 ? 'not at this gate' : 'never'
@@ -131,11 +128,11 @@ export function Grants(): JSX.Element {
   )
 }
 
-function isValid({ revoked, until }: GrantDetails, nowMs: number): boolean {
+function isValid({ revoked, until }: GrantView, nowMs: number): boolean {
   return revoked === null && (until === null || Date.parse(until) > nowMs)
 }
 
-function stateOf(grant: GrantDetails, nowMs: number): string {
+function stateOf(grant: GrantView, nowMs: number): string {
   if (grant.revoked !== null) return 'revoked'
   if (!isValid(grant, nowMs)) return 'ended'
   return grant.fixed ? 'in sluice.yaml' : 'active'
@@ -157,18 +154,12 @@ function NewGrant({
   const [explain, setExplain] = useState('')
   const [until, setUntil] = useState('')
   const isOver = until !== '' && readInput(until) <= Date.now()
-  const fault = name === '' || GRANT_NAME.test(name) ? '' : GRANT_NAME_HELP
+  const fault = name === '' || GRANT_NAME.form.test(name) ? '' : GRANT_NAME.help
   const isReady = name !== '' && fault === '' && !isOver
   const make = () => {
     if (!isReady) return
-    sendWithProof<{ token: string }>('POST', '/grants', {
-      name,
-      policy,
-      groups: namesIn(groups),
-      ...(slots === '' ? {} : { slots: Number(slots) }),
-      ...(explain === '' ? {} : { explain: true }),
-      ...(until === '' ? {} : { until: new Date(readInput(until)).toISOString() }),
-    }).then(({ token }) => onMade(token), complain)
+    const added = addGrant({ name, policy, groups, slots, explain, until })
+    added.then(({ token }) => onMade(token), complain)
   }
   return (
     <Dialog title="New grant" onClose={onClose}>
@@ -201,7 +192,7 @@ function NewGrant({
         min={1}
         value={slots}
         onChange={setSlots}
-        placeholder="20"
+        placeholder={String(AGENT_SESSIONS_MAX)}
         onEnter={make}
       />
       <TextField
@@ -217,10 +208,7 @@ function NewGrant({
         quiet={false}
         value={explain}
         onChange={setExplain}
-        choices={[
-          { value: '', says: 'Say only that the call is denied' },
-          { value: 'explain', says: 'Name the rule and what is left' },
-        ]}
+        choices={DENIALS}
       />
       <div className="row">
         <Button kind="primary" isDisabled={!isReady} onPress={make}>
@@ -229,6 +217,22 @@ function NewGrant({
       </div>
     </Dialog>
   )
+}
+
+/** Takes the fields of the form as they were typed. */
+function addGrant(
+  form: Readonly<Record<'name' | 'policy' | 'groups' | 'slots' | 'explain' | 'until', string>>,
+): Promise<{ token: string }> {
+  const { name, policy, groups, slots, explain, until } = form
+  const request: GrantRequest = {
+    name,
+    policy,
+    groups: namesIn(groups),
+    ...(slots === '' ? {} : { slots: Number(slots) }),
+    ...(explain === '' ? {} : { explain: true }),
+    ...(until === '' ? {} : { until: new Date(readInput(until)).toISOString() }),
+  }
+  return sendWithProof('POST', '/grants', request)
 }
 
 /** What the field holds has no zone: it is the one that the console shows times in. */

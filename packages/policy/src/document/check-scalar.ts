@@ -6,7 +6,7 @@ import { describeShape, outOfRange, shorten, wrongType } from './describe-shape.
 import { didYouMean } from './nearest.ts'
 import type { Problems } from './problem.ts'
 import type { LocatedNode, LocatedScalar } from './read-document.ts'
-import { parseDuration, type Shape } from './shape.ts'
+import { type FormShape, parseDuration, parseTime, type Shape, TIME_HELP } from './shape.ts'
 
 export function checkScalar(
   node: LocatedNode,
@@ -38,12 +38,33 @@ export function checkScalar(
         `the limit is ${shape.max}`,
         problems,
       )
+    case 'time':
+      if (typeof value === 'string' && parseTime(value) !== undefined) return true
+      return outOfRange(
+        node,
+        `${what} is \`${shorten(text)}\`, which is not a time`,
+        TIME_HELP,
+        problems,
+      )
+    case 'form':
+      if (typeof value !== 'string') return wrongType(node, shape, what, problems)
+      return shape.form.test(value) || badForm(node, shape, problems)
     case 'integer':
     case 'decimal':
       return checkNumber(node, shape, what, problems)
     default:
       return checkDuration(node, shape as Shape & { kind: 'duration' }, what, problems)
   }
+}
+
+export function badForm(
+  { text, at }: LocatedScalar,
+  { noun, help, secret }: FormShape,
+  problems: Problems,
+): false {
+  const what = secret === true ? 'this' : `\`${shorten(text)}\``
+  problems.error('DOCUMENT_BAD_NAME', at, `${what} is not a valid ${noun}`, help)
+  return false
 }
 
 function unknownWord(

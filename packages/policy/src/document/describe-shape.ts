@@ -73,6 +73,10 @@ export function describeShape(shape: Shape): string {
       return 'a decimal above zero, such as `99.50`'
     case 'text':
       return shape.example === undefined ? 'text' : `text such as ${shape.example}`
+    case 'form':
+      return `a ${shape.noun}`
+    case 'time':
+      return 'a time such as `2027-01-31T18:00:00Z`, or a day'
     case 'duration':
       return 'whole seconds, or `30s`, `5m`, `1h`, `1d`'
     case 'boolean':

@@ -1,5 +1,6 @@
 // Typed access to the fields of a located mapping that has been validated against its shape.
 
+import type { JsonValue } from '../core/json.ts'
 import {
   findEntry,
   type LocatedMap,
@@ -18,4 +19,13 @@ export function strings(node: LocatedNode | undefined): string[] {
 
 export function items(node: LocatedNode | undefined): readonly LocatedScalar[] {
   return node?.kind === 'list' ? (node.items as readonly LocatedScalar[]) : []
+}
+
+/** The plain value of a tree; of one that fits a shape, its `ShapeValue`. */
+export function toJson(node: LocatedNode): JsonValue {
+  if (node.kind === 'scalar') return node.value
+  if (node.kind === 'list') return node.items.map(toJson)
+  return Object.fromEntries(
+    node.entries.map(({ key, value }) => [String(key.value), toJson(value)]),
+  )
 }

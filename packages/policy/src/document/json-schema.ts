@@ -78,6 +78,12 @@ function toSchema(shape: Shape, nest: ToNestedSchema): Schema {
       return { type: 'number', exclusiveMinimum: 0 }
     case 'boolean':
       return { type: 'boolean' }
+    case 'form':
+      return { type: 'string', pattern: shape.form.source }
+    case 'time':
+      return { type: 'string', maxLength: 40 }
+    case 'nullable':
+      return { anyOf: [toSchema(shape.of, nest), { type: 'null' }] }
     case 'any':
       return {}
     case 'duration':

@@ -3,6 +3,7 @@
 
 import { isObject, type JsonValue } from '../core/json.ts'
 import type { LocatedNode, LocatedScalar } from './read-document.ts'
+import type { Shape } from './shape.ts'
 
 export function locateValue(value: JsonValue): LocatedNode {
   if (Array.isArray(value)) return { kind: 'list', at: 0, items: value.map(locateValue) }
@@ -16,4 +17,13 @@ export function locateValue(value: JsonValue): LocatedNode {
 
 function scalarOf(value: LocatedScalar['value']): LocatedScalar {
   return { kind: 'scalar', at: 0, contentAt: 0, value, text: String(value) }
+}
+
+/** A value out of a query or an option. As text if it is nothing else: the shape then says what belongs
+ * there. */
+export function fromText(shape: Shape, text: string): JsonValue {
+  if (shape.kind === 'list') return text.split(',')
+  if (shape.kind === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
+  const isNumber = shape.kind === 'integer' || shape.kind === 'duration'
+  return isNumber && /^\d{1,15}$/.test(text) ? Number(text) : text
 }

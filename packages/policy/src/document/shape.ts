@@ -19,6 +19,11 @@ export type Shape =
   | { readonly kind: 'decimal' }
   | { readonly kind: 'duration'; readonly maxSeconds: number }
   | { readonly kind: 'boolean' }
+  /** A time with a zone, or a day, which starts at 00:00 UTC. */
+  | { readonly kind: 'time' }
+  | FormShape
+  /** Null or a value: in answers. */
+  | { readonly kind: 'nullable'; readonly of: Shape }
   /** Any value: arguments of a case. */
   | { readonly kind: 'any' }
   /** `min` 1: an empty list would mean nothing, or the opposite of what it looks like. */
@@ -46,7 +51,16 @@ export type KeyShape =
   /** `<server>/<name>`, globs allowed. */
   | { readonly kind: 'name'; readonly noun: string }
   /** A unique name of this form. */
-  | { readonly kind: 'form'; readonly noun: string; readonly form: RegExp; readonly help: string }
+  | FormShape
+
+/** A text of one form. `secret`: problems do not repeat the text. */
+export interface FormShape {
+  readonly kind: 'form'
+  readonly noun: string
+  readonly form: RegExp
+  readonly help: string
+  readonly secret?: true
+}
 
 export type ShapeFields = Readonly<Record<string, Field>>
 
@@ -62,10 +76,12 @@ export interface Field {
   readonly example?: unknown
 }
 
-/** What a value is that fits a shape: for code behind the checker. */
-export type ShapeValue<S> = S extends { kind: 'word'; words: readonly (infer Word)[] }
+/** What a value is that fits a shape: for code behind the checker. Unknown if the shape is not known. */
+export type ShapeValue<S> = Shape extends S ? unknown : KnownValue<S>
+
+type KnownValue<S> = S extends { kind: 'word'; words: readonly (infer Word)[] }
   ? Word
-  : S extends { kind: 'text' }
+  : S extends { kind: 'text' | 'form' | 'time' }
     ? string
     : S extends { kind: 'integer' | 'decimal' | 'constant' }
       ? number
@@ -79,15 +95,22 @@ export type ShapeValue<S> = S extends { kind: 'word'; words: readonly (infer Wor
               ? Readonly<Record<string, ShapeValue<Of>>>
               : S extends { kind: 'object'; fields: infer Fields }
                 ? FieldValues<Fields>
-                : unknown
+                : S extends { kind: 'nullable'; of: infer Of }
+                  ? ShapeValue<Of> | null
+                  : unknown
 
 /** The same for the fields of an object: what is not required may be missing. */
-export type FieldValues<Fields> = {
-  readonly [Name in keyof Fields as Fields[Name] extends { required: true }
+export type FieldValues<Fields> = Members<Fields, { required: true }>
+
+/** The same after `fillDefaults`: what has a default is there. */
+export type FilledValues<Fields> = Members<Fields, { required: true } | { default: unknown }>
+
+type Members<Fields, Present> = {
+  readonly [Name in keyof Fields as Fields[Name] extends Present
     ? Name
     : never]: Fields[Name] extends { shape: infer S } ? ShapeValue<S> : never
 } & {
-  readonly [Name in keyof Fields as Fields[Name] extends { required: true }
+  readonly [Name in keyof Fields as Fields[Name] extends Present
     ? never
     : Name]?: Fields[Name] extends { shape: infer S } ? ShapeValue<S> : never
 }
@@ -100,6 +123,33 @@ export function parseDuration(value: unknown): number | undefined {
   if (match === null) return undefined
   const seconds = Number(match[1]) * UNIT_SECONDS[match[2] as keyof typeof UNIT_SECONDS]
   return seconds > 0 ? seconds : undefined
+}
+
+const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/
+export const TIME_HELP =
+  'write a time like `2027-01-31T18:00:00Z`, or a day, which starts at 00:00 UTC'
+
+/** Undefined if this is no time with a time zone, and no day. */
+export function parseTime(text: string): number | undefined {
+  if (!TIME.test(text)) return undefined
+  const [year = 0, month = 0, day = 0] = text.slice(0, 10).split('-').map(Number)
+  // biome-ignore-start lint/style/noRestrictedGlobals: a value from outside, not the present
+  const days = (Date.UTC(year, month, 1) - Date.UTC(year, month - 1, 1)) / 86_400_000
+  // `Date.parse` takes 31 February for 3 March.
+  const ms = day > days ? Number.NaN : Date.parse(text)
+  // biome-ignore-end lint/style/noRestrictedGlobals: as above
+  return Number.isNaN(ms) ? undefined : ms
+}
+
+/** The fields of a value that fits them, with the defaults of those that are missing. */
+export function fillDefaults<const Fields extends ShapeFields>(
+  fields: Fields,
+  value: FieldValues<Fields>,
+): FilledValues<Fields> {
+  const filled = Object.entries(fields).flatMap(([name, { default: unset }]) =>
+    unset === undefined ? [] : [[name, unset]],
+  )
+  return { ...Object.fromEntries(filled), ...value } as FilledValues<Fields>
 }
 
 const UNIT_SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 }

@@ -3,8 +3,9 @@
 // so that none can be forgotten.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
-import type { Shape, ShapeFields } from '@sluice/policy/document/shape'
+import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import { fromText } from '@sluice/policy/document/locate-value'
+import type { ShapeFields } from '@sluice/policy/document/shape'
 import { z } from 'zod'
 import { InputError, NotFoundError, OperationError } from '../core/operation-error.ts'
 import { hasRole, NOBODY, type Person } from '../core/person.ts'
@@ -289,11 +290,4 @@ function fromQuery(fields: ShapeFields, query: URLSearchParams): JsonObject {
       return [name, shape === undefined ? text : fromText(shape, text)]
     }),
   )
-}
-
-/** As text if it is nothing else: the shape then says what belongs there. */
-function fromText(shape: Shape, text: string): JsonValue {
-  if (shape.kind === 'list') return text.split(',')
-  if (shape.kind === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
-  return shape.kind === 'integer' && /^\d{1,15}$/.test(text) ? Number(text) : text
 }

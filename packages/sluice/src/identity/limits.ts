@@ -3,15 +3,8 @@
 
 /** Default of `sessions.idle`: a session ends this long after its last connection. */
 export const AGENT_SESSION_IDLE_MS = 30 * 60_000
-/**
- * Default of `sessions.max`: sessions of one principal that can charge limits within
- * `sessions.window`. A further connection joins the newest one.
- */
-export const AGENT_SESSIONS_MAX = 20
 /** Default of `sessions.window`. */
 export const AGENT_SESSIONS_WINDOW_MS = 60 * 60_000
-/** Largest `sessions.max`. */
-export const AGENT_SESSIONS_SETTING_MAX = 1_000
 /** Largest `sessions.idle` and `sessions.window`. */
 export const AGENT_SESSIONS_SECONDS_MAX = 31 * 86_400
 /** The session of an agent's family ends this long after its last call. */
@@ -41,8 +34,6 @@ export const STORED_AHEAD_MS_MAX = 60_000
 export const GRANTS_FRESH_MS = 10
 /** Grants of one installation, including revoked ones. A further one is refused. */
 export const GRANTS_MAX = 10_000
-/** Groups of one grant or access token. One with more is refused. */
-export const GRANT_GROUPS_MAX = 64
 /** How often the last use of a grant is stored, at most. */
 export const LAST_USED_EVERY_MS = 60_000
 

@@ -1,6 +1,5 @@
-// The format of the names of principals and groups. A colon separates the name of a token's issuer
-// from its subject, so no grant can be named like a principal with a token, nor like the local
-// user.
+// The format of the names of principals and approvers; those of grants and groups are in
+// core/grant-fields.ts.
 
 import type { Principal } from '@sluice/policy/core/call'
 import { visibleText } from '../core/visible-text.ts'
@@ -8,13 +7,8 @@ import { visibleText } from '../core/visible-text.ts'
 /** The user on this machine: only they can reach its loopback port. */
 export const LOCAL_USER: Principal = { id: 'local', kind: 'local', groups: [], claims: {} }
 
-export const GRANT_NAME = /^(?!local$)[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
-export const GRANT_NAME_HELP =
-  'letters, digits, `.`, `_`, `@` and `-`, at most 64, and not `local`, who is the user here'
 /** The subject of a token, as it may appear in an id. */
 export const SUBJECT = /^[^\p{C}\p{Zl}\p{Zp}]{1,256}$/u
-export const GROUP_NAME = /^[^\s,\p{Cc}]{1,64}$/u
-export const GROUP_NAME_HELP = 'at most 64 characters, without spaces and commas'
 
 /** An approver. `<issuer>:<subject>`, who signs in externally (OIDC), is not added by hand. */
 const PERSON_NAME = /^[\p{L}\p{N}][\p{L}\p{N}._@-]{0,63}$/u

@@ -4,6 +4,7 @@
 
 import type { JsonObject } from '@sluice/policy/core/json'
 import { cloneJson } from '@sluice/policy/core/json'
+import { FLAG, fieldsOf, listOf, OBJECT } from '../core/answer-shapes.ts'
 import {
   APPROVAL_STATES,
   type ApprovalRequest,
@@ -13,7 +14,6 @@ import {
 import { NotFoundError, OperationError } from '../core/operation-error.ts'
 import { APPROVALS_LISTED_MAX, APPROVALS_PAGE_MAX } from './limits.ts'
 import { type Operation, type OperationParts, operation, type Requester } from './operation.ts'
-import { FLAG, fieldsOf, listOf, OBJECT } from './output.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
 const text = (max: number) => ({ kind: 'text', max, empty: true }) as const

@@ -13,7 +13,7 @@ import { runOperation } from './run-operation.ts'
 import { createSessionOperations } from './sessions.ts'
 import { createStatusOperations } from './status.ts'
 import { createGateServerOperations, OPERATIONS, toOperationParts } from './table.ts'
-import { createTraceOperations } from './traces.ts'
+import { TRACE_OPERATIONS } from './traces.ts'
 import { createTrustKey } from './trust-key.ts'
 
 export function createCommands(parts: CommandParts): CommandRegistry {
@@ -44,7 +44,7 @@ export function listOperations(parts: CommandParts): readonly Operation[] {
       const key = parts.cluster?.key ?? InstallationKey.at(parts.config.data)
       return new SessionTokens(key).make()
     }),
-    ...createTraceOperations(parts.traces),
+    ...TRACE_OPERATIONS,
     createApplyPolicy(parts),
     createTrustKey(parts.config.data),
     ...createGateServerOperations(parts),

@@ -3,6 +3,7 @@
 
 import type { JsonObject } from '@sluice/policy/core/json'
 import type { FieldValues } from '@sluice/policy/document/shape'
+import { COUNT, fieldsOf, listOf, TEXT, TIME } from '../core/answer-shapes.ts'
 import { InputError, OperationError } from '../core/operation-error.ts'
 import { toActor } from '../core/person.ts'
 import {
@@ -13,7 +14,6 @@ import {
 } from '../gateway/state/freezes.ts'
 import { FREEZE_ID_LENGTH_MAX, FREEZE_WHY_LENGTH_MAX } from './limits.ts'
 import { type Operation, type OperationParts, operation } from './operation.ts'
-import { COUNT, fieldsOf, listOf, TEXT, TIME } from './output.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
 const id = { kind: 'text', max: FREEZE_ID_LENGTH_MAX } as const

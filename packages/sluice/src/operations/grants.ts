@@ -1,47 +1,25 @@
 // `sluice grants`: who may call. Adding and revoking need the proof of an admin, and are recorded before
 // anybody can call with the token.
 
-import type { JsonObject } from '@sluice/policy/core/json'
-import { OperationError } from '../core/operation-error.ts'
+import { fillDefaults, parseTime } from '@sluice/policy/document/shape'
+import { FLAG, fieldsOf, TEXT } from '../core/answer-shapes.ts'
+import {
+  GRANT_LIST,
+  GRANT_REQUEST,
+  GRANT_VIEW,
+  type GrantRequest,
+  type GrantView,
+} from '../core/grant-fields.ts'
+import { InputError, OperationError } from '../core/operation-error.ts'
 import { toActor } from '../core/person.ts'
 import { nameOne } from '../gateway/config/grants.ts'
-import {
-  GRANT_END_HELP,
-  type Grant,
-  getRevocationMs,
-  readGrantEnd,
-} from '../identity/callers/grant.ts'
+import { type Grant, getRevocationMs } from '../identity/callers/grant.ts'
 import type { Grants } from '../identity/callers/grants.ts'
 import { IdentityError } from '../identity/errors.ts'
-import {
-  AGENT_SESSIONS_MAX,
-  AGENT_SESSIONS_SETTING_MAX,
-  GRANT_GROUPS_MAX,
-} from '../identity/limits.ts'
-import { GRANT_NAME, GRANT_NAME_HELP, GROUP_NAME, GROUP_NAME_HELP } from '../identity/names.ts'
 import { type Operation, operation } from './operation.ts'
-import { COUNT, FLAG, fieldsOf, listOf, orNull, TEXT, TIME } from './output.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
-const name = { kind: 'text', max: 64 } as const
-const groups = { kind: 'list', of: name, max: GRANT_GROUPS_MAX } as const
-
-const VIEW = fieldsOf({
-  name: TEXT,
-  id: TEXT,
-  policy: TEXT,
-  slots: COUNT,
-  groups: listOf(TEXT),
-  explain: FLAG,
-  prompt: FLAG,
-  fixed: FLAG,
-  until: orNull(TIME),
-  created: orNull(TIME),
-  lastUsed: orNull(TIME),
-  revoked: orNull(TIME),
-})
-
-export const ADD_GRANT: Operation = operation({
+export const ADD_GRANT = operation({
   name: 'grants.add',
   summary: 'let somebody call: the token is in the answer, this once',
   role: REQUIRED_ROLES.grants,
@@ -49,62 +27,47 @@ export const ADD_GRANT: Operation = operation({
   socket: 'grant-add',
   http: { method: 'POST', path: '/api/grants' },
   command: 'grants add',
-  input: {
-    name: { shape: name, doc: 'who it is for: the principal in rules and records', required: true },
-    policy: { shape: name, doc: 'the policy that applies to it', required: true },
-    slots: {
-      shape: { kind: 'integer', min: 1, max: AGENT_SESSIONS_SETTING_MAX },
-      doc: 'how many sessions it may have within `sessions.window`',
-      default: AGENT_SESSIONS_MAX,
-    },
-    groups: { shape: groups, doc: 'what rules see as `principal.groups`' },
-    explain: { shape: { kind: 'boolean' }, doc: 'denials name the rule and what is left' },
-    prompt: {
-      shape: { kind: 'boolean' },
-      doc: 'its client may say what the user asked for, in `_meta` under `sluice/prompt`',
-    },
-    until: {
-      shape: { kind: 'text', max: 40, example: '2027-01-31T18:00:00Z' },
-      doc: 'when it ends: a time with a time zone, or a day (from 00:00 UTC on)',
-      unset: 'when it is revoked',
-    },
-  },
-  output: fieldsOf({ grant: VIEW, token: TEXT, isFirst: FLAG }),
+  input: GRANT_REQUEST,
+  output: fieldsOf({ grant: GRANT_VIEW, token: TEXT, isFirst: FLAG }),
   run: async (parts, input, { by }) => {
     const { grants, ledger, policies, grantsChanged, nowMs } = parts
-    const request = {
-      slots: AGENT_SESSIONS_MAX,
-      groups: [],
-      explain: false,
-      prompt: false,
-      ...input,
-    }
-    if (!GRANT_NAME.test(request.name))
-      throw new OperationError(`\`${request.name}\` is not a valid grant name`, GRANT_NAME_HELP)
-    const odd = request.groups.find((group) => !GROUP_NAME.test(group))
-    if (odd !== undefined) throw new OperationError(`\`${odd}\` is not a group`, GROUP_NAME_HELP)
     if (grants.refresh()) grantsChanged()
-    if (!policies.includes(request.policy))
-      throw new OperationError(`no policy is called \`${request.policy}\``, nameOne(policies))
-    const untilMs = request.until === undefined ? null : requireEnd(request.until, nowMs())
-    if (grants.hasValid(request.name, nowMs()))
-      throw new OperationError(
-        `\`${request.name}\` has a grant already`,
-        `take another name, or revoke that one first: sluice grants revoke ${request.name}`,
-      )
+    const refusal = refuseGrant(input, grants, policies, nowMs())
+    if (refusal !== undefined) throw refusal
     const isFirst = !grants.exist
-    const detail = { how: 'add', ...request, groups: [...request.groups], by: toActor(by) }
-    await ledger.event({ atMs: nowMs(), name: 'grant', detail })
-    const { prompt: canSayPrompt, until: _, ...terms } = request
+    const { until, prompt, ...filled } = fillDefaults(GRANT_REQUEST, input)
+    const terms = { ...filled, groups: [...new Set(input.groups)] }
+    const detail = { how: 'add', ...terms, prompt, ...(until === undefined ? {} : { until }) }
+    await ledger.event({ atMs: nowMs(), name: 'grant', detail: { ...detail, by: toActor(by) } })
+    const untilMs = until === undefined ? null : (parseTime(until) as number)
     const { grant, token } = withOperationErrors(() =>
-      grants.add({ ...terms, canSayPrompt, untilMs }, nowMs()),
+      grants.add({ ...terms, canSayPrompt: prompt, untilMs }, nowMs()),
     )
     grantsChanged()
     return { grant: toGrantView(grant, grants), token, isFirst }
   },
 })
 
-export const REVOKE_GRANT: Operation = operation({
+/** What stands against a request that fits its fields; also asked before a person is asked for a PIN. */
+export function refuseGrant(
+  { name, policy, until }: GrantRequest,
+  grants: Grants,
+  policies: readonly string[],
+  nowMs: number,
+): OperationError | undefined {
+  if (!policies.includes(policy))
+    return new OperationError(`no policy is called \`${policy}\``, nameOne(policies))
+  if (until !== undefined && (parseTime(until) as number) <= nowMs)
+    return new InputError(`\`until\` is \`${until}\`, which is over`, 'give a time to come')
+  if (grants.hasValid(name, nowMs))
+    return new OperationError(
+      `\`${name}\` has a grant already`,
+      `take another name, or revoke that one first: sluice grants revoke ${name}`,
+    )
+  return undefined
+}
+
+export const REVOKE_GRANT = operation({
   name: 'grants.revoke',
   summary: 'end a grant and its sessions; with `forget` it is off the list, too',
   role: REQUIRED_ROLES.grants,
@@ -132,14 +95,14 @@ export const REVOKE_GRANT: Operation = operation({
   },
 })
 
-const LIST: Operation = operation({
+const LIST = operation({
   name: 'grants.list',
   summary: 'who may call, the revoked ones too',
   role: 'viewer',
   proof: 'none',
   http: { method: 'GET', path: '/api/grants' },
   input: {},
-  output: fieldsOf({ grants: listOf(VIEW), policies: listOf(TEXT), localUser: FLAG }),
+  output: GRANT_LIST,
   run: ({ grants, policies }) => ({
     grants: grants.list().map((one) => toGrantView(one, grants)),
     policies: [...policies],
@@ -149,8 +112,7 @@ const LIST: Operation = operation({
 
 export const GRANT_OPERATIONS: readonly Operation[] = [LIST, ADD_GRANT, REVOKE_GRANT]
 
-/** Never its token, never its hash. */
-export function toGrantView(grant: Grant, grants: Grants): JsonObject {
+export function toGrantView(grant: Grant, grants: Grants): GrantView {
   const { id, policy, slots, explain, isFixed } = grant
   const at = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
   return {
@@ -167,15 +129,6 @@ export function toGrantView(grant: Grant, grants: Grants): JsonObject {
     lastUsed: at(grants.lastUseMs(grant)),
     revoked: at(getRevocationMs(grant)),
   }
-}
-
-function requireEnd(text: string, nowMs: number): number {
-  const untilMs = readGrantEnd(text)
-  if (untilMs === undefined)
-    throw new OperationError(`\`until\` is \`${text}\`, which is not a time`, GRANT_END_HELP)
-  if (untilMs <= nowMs)
-    throw new OperationError(`\`until\` is \`${text}\`, which is over`, 'give a time to come')
-  return untilMs
 }
 
 function withOperationErrors<T>(work: () => T): T {

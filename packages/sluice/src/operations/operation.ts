@@ -3,11 +3,12 @@
 // run-operation.ts is the only way to run one.
 
 import type { JsonObject } from '@sluice/policy/core/json'
-import type { FieldValues, ShapeFields } from '@sluice/policy/document/shape'
+import type { FieldValues, Shape, ShapeFields, ShapeValue } from '@sluice/policy/document/shape'
 import type { ApprovalService } from '../core/approval.ts'
 import type { Person, Role } from '../core/person.ts'
 import type { FreezeStore } from '../gateway/state/freezes.ts'
 import type { Pins } from '../gateway/tools/pins.ts'
+import type { TraceRecorder } from '../gateway/traces/trace-recorder.ts'
 import type { Grants } from '../identity/callers/grants.ts'
 import type { People } from '../identity/people/people.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -37,6 +38,8 @@ export interface OperationParts {
   /** What callers may see has changed. */
   readonly toolsChanged: () => void
   readonly approvals: ApprovalService
+  /** Of a running gate. */
+  readonly traces: Pick<TraceRecorder, 'list' | 'start' | 'stop' | 'read' | 'delete'>
   readonly news: ApprovalNews
   /** Commits what was changed to the store that gates share. */
   readonly settle?: (() => Promise<void>) | undefined
@@ -85,8 +88,8 @@ export interface Operation {
   /** The command that runs it, as the audit log names it where a PIN was wrong. */
   readonly command?: string | ((input: JsonObject) => string)
   readonly input: ShapeFields
-  /** JSON Schema of the answer over HTTP (output.ts); every row with `http` has one. */
-  readonly output?: JsonObject
+  /** The answer over HTTP (core/answer-shapes.ts); every row with `http` has one. */
+  readonly output?: Shape
   /** `input` has been checked; `by` has the role. */
   readonly run: (
     parts: OperationParts,
@@ -95,19 +98,30 @@ export interface Operation {
   ) => JsonObject | Promise<JsonObject>
 }
 
-interface OperationDefinition<Fields extends ShapeFields, Parts>
-  extends Omit<Operation, 'input' | 'run'> {
+/** What a row answers with. */
+export type AnswerOf<Row> = Row extends { output: infer S extends Shape }
+  ? Shape extends S
+    ? JsonObject
+    : ShapeValue<S>
+  : JsonObject
+
+/** Checked where the handler's type is known; `JsonObject` until every row has its own. */
+type Answer<Output> = AnswerOf<{ output: Output }> | JsonObject
+
+interface OperationDefinition<Fields extends ShapeFields, Output, Parts>
+  extends Omit<Operation, 'input' | 'output' | 'run'> {
   readonly input: Fields
+  readonly output?: Output
   readonly run: (
     parts: Parts,
     input: FieldValues<Fields>,
     asker: Requester,
-  ) => JsonObject | Promise<JsonObject>
+  ) => Answer<Output> | Promise<Answer<Output>>
 }
 
-/** Keeps the type of the input for `run`. */
-export function operation<const Fields extends ShapeFields>(
-  row: OperationDefinition<Fields, OperationParts>,
-): Operation {
-  return row as unknown as Operation
+/** Keeps the types of the input for `run`, and of the answer for those who ask. */
+export function operation<const Fields extends ShapeFields, const Output extends Shape>(
+  row: OperationDefinition<Fields, Output, OperationParts>,
+): Omit<Operation, 'input' | 'output'> & { readonly input: Fields; readonly output: Output } {
+  return row as never
 }

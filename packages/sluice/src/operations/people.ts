@@ -3,14 +3,14 @@
 // the log of every start. What cannot be recorded is not done: the event comes first everywhere.
 
 import type { JsonObject } from '@sluice/policy/core/json'
+import { COUNT, FLAG, fieldsOf, listOf, orNull, TEXT, TIME } from '../core/answer-shapes.ts'
+import { GRANT_GROUPS_MAX, GROUP_NAME } from '../core/grant-fields.ts'
 import { OperationError } from '../core/operation-error.ts'
 import { ROLES, type Role, toActor } from '../core/person.ts'
-import { GRANT_GROUPS_MAX } from '../identity/limits.ts'
-import { GROUP_NAME, GROUP_NAME_HELP, isPersonName, PERSON_NAME_HELP } from '../identity/names.ts'
+import { isPersonName, PERSON_NAME_HELP } from '../identity/names.ts'
 import { type Approver, canProve, type StoredPerson } from '../identity/people/people.ts'
 import { checkNewPin } from '../identity/people/pin.ts'
 import { type Operation, type OperationParts, operation } from './operation.ts'
-import { COUNT, FLAG, fieldsOf, listOf, orNull, TEXT, TIME } from './output.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
 const NAME = { kind: 'text', max: 64 } as const
@@ -242,9 +242,9 @@ function checkName(name: string): string {
 }
 
 function readGroups(groups: readonly string[] = []): string[] {
-  const odd = groups.find((group) => !GROUP_NAME.test(group))
+  const odd = groups.find((group) => !GROUP_NAME.form.test(group))
   if (odd === undefined) return [...new Set(groups)]
-  throw new OperationError(`\`${odd}\` is not a valid group name`, GROUP_NAME_HELP)
+  throw new OperationError(`\`${odd}\` is not a valid group name`, GROUP_NAME.help)
 }
 
 /** Principals: a grant's name, `local`, or `<issuer>:<subject>`. */

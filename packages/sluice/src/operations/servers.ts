@@ -4,6 +4,7 @@
 
 import { readFileSync } from 'node:fs'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { ANY, COUNT, FLAG, fieldsOf, TEXT } from '../core/answer-shapes.ts'
 import { OperationError } from '../core/operation-error.ts'
 import type { Person } from '../core/person.ts'
 import type { GateConfig } from '../gateway/config/config.ts'
@@ -27,7 +28,6 @@ import type { Ledger } from '../ledger/ledger.ts'
 import { writeWhole } from '../store/files/write-whole.ts'
 import { checkWords } from './check-words.ts'
 import { type Operation, operation, type Requester } from './operation.ts'
-import { COUNT, FLAG, fieldsOf, TEXT } from './output.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
 export interface ServerParts {
@@ -67,7 +67,7 @@ export function createServerOperations(parts: ServerParts): readonly Operation[]
       proof: 'none',
       http: { method: 'POST', path: '/api/servers/:name/preview' },
       input: { name: NAME, entry: { shape: ENTRY, doc: 'the server, as in sluice.yaml' } },
-      output: fieldsOf({ server: TEXT, how: TEXT, entry: {}, digest: TEXT }, { before: {} }),
+      output: fieldsOf({ server: TEXT, how: TEXT, entry: ANY, digest: TEXT }, { before: ANY }),
       run: (_, input, { channel }) => {
         checkChannel(parts, channel)
         return previewServer(parts, input as { name: string; entry?: JsonValue })

@@ -43,6 +43,10 @@ export function toOperationParts(parts: AdminParts | CommandParts): OperationPar
     grantsChanged: () => parts.authenticator.grantsChanged(),
     toolsChanged: () => gate.policyChanged(),
     ...toClusterParts(parts.cluster),
+    get traces() {
+      if ('traces' in parts) return parts.traces
+      throw new OperationError('recordings are for the command line', '`sluice traces list`')
+    },
     get approvals() {
       if (approvals !== undefined) return approvals
       throw new OperationError('this gate holds no calls', 'start it again')

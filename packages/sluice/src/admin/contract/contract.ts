@@ -109,22 +109,6 @@ export interface PersonView {
   readonly pausedUntil: string | null
 }
 
-/** `GET /api/grants`. */
-export interface GrantDetails {
-  readonly id: string
-  readonly name: string
-  readonly policy: string
-  readonly slots: number
-  readonly groups: readonly string[]
-  readonly explain: boolean
-  readonly fixed: boolean
-  /** When it ends by itself. */
-  readonly until: string | null
-  readonly created: string | null
-  readonly lastUsed: string | null
-  readonly revoked: string | null
-}
-
 /** `GET /api/standing`. */
 export interface StandingResponse {
   readonly standing: readonly StandingApproval[]

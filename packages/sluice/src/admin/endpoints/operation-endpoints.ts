@@ -3,6 +3,7 @@
 
 import type { JsonObject } from '@sluice/policy/core/json'
 import type { ShapeFields } from '@sluice/policy/document/shape'
+import { toAnswerSchema } from '../../core/answer-shapes.ts'
 import type { ApprovalService } from '../../core/approval.ts'
 import type { Person, Role } from '../../core/person.ts'
 import type { HttpFace, Operation, OperationParts } from '../../operations/operation.ts'
@@ -36,7 +37,7 @@ export function operationEndpoints(
         role: role as Role,
         proof: proof === 'fresh' || http.proof === true,
         input: fieldsOf(row.input, http),
-        ...(row.output === undefined ? {} : { output: row.output }),
+        ...(row.output === undefined ? {} : { output: toAnswerSchema(row.output) }),
         handle: async ({ input, person }) =>
           followUp(await runProven(row, parts, input, person), input, person),
       },

@@ -92,6 +92,10 @@ export class OfflineParts implements OperationParts {
     throw notRunning()
   }
 
+  get traces(): never {
+    throw notRunning()
+  }
+
   get news(): never {
     throw notRunning()
   }

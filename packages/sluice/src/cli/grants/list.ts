@@ -2,13 +2,13 @@
 // none is kept.
 
 import type { Command } from 'commander'
+import type { GrantView } from '../../core/grant-fields.ts'
 import { isSharedCopy } from '../../gateway/data/shared-tables.ts'
-import { type Grant, getRevocationMs, isGrantValid } from '../../identity/callers/grant.ts'
+import { isGrantValid } from '../../identity/callers/grant.ts'
 import { toGrantView } from '../../operations/grants.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
-import { findData } from '../connect/find-data.ts'
-import { addConfigOptions, type ConfigOptions } from '../connect/load-config.ts'
+import { addConfigOptions, type ConfigOptions, loadConfig } from '../connect/load-config.ts'
 import { withGrants } from './source.ts'
 
 interface Options extends ConfigOptions {
@@ -35,45 +35,39 @@ export function addGrantsList(parent: Command, answer: SetExitCode): void {
     .addHelpText('after', EXAMPLES)
     .action((options: Options) => {
       const output = new Output(options)
-      answer(
-        withGrants(options, output, (grants) => {
-          const nowMs = Date.now()
-          const shown = grants
-            .list()
-            .filter((one) => options.all === true || isGrantValid(one, nowMs))
-          const views = shown.map((one) => toGrantView(one, grants))
-          output.value({ grants: views, localUser: !grants.exist })
-          const { data } = findData(options, { mayBeMissing: true })
-          const never = isSharedCopy(data) ? 'not used at this gate' : 'never used'
-          for (const grant of shown) output.line(formatGrant(grant, never, nowMs, output))
-          if (!grants.exist) output.line('no grants: the local user is let in without a token')
-          else if (shown.length === 0) output.line(ALL_REVOKED)
-          return grants.exist ? 0 : 1
-        }),
-      )
+      const config = loadConfig(options, output)
+      const nowMs = Date.now()
+      withGrants(config, (grants) => {
+        const shown = grants.list().filter((one) => options.all || isGrantValid(one, nowMs))
+        const views = shown.map((one) => toGrantView(one, grants))
+        output.value({ grants: views, localUser: !grants.exist })
+        const never = isSharedCopy(config.data) ? 'not used at this gate' : 'never used'
+        for (const view of views) output.line(formatGrant(view, never, nowMs, output))
+        if (!grants.exist) output.line('no grants: the local user is let in without a token')
+        else if (shown.length === 0) output.line(ALL_REVOKED)
+        answer(grants.exist ? 0 : 1)
+      })
     })
 }
 
-function formatGrant(grant: Grant, never: string, nowMs: number, output: Output): string {
-  const { name, policy, slots, groups, explain, canSayPrompt, isFixed, lastUsedMs } = grant
-  const { untilMs } = grant
-  const revokedMs = getRevocationMs(grant)
-  const hasEnd = typeof untilMs === 'number' && revokedMs === null
+function formatGrant(grant: GrantView, never: string, nowMs: number, output: Output): string {
+  const { name, policy, slots, groups, explain, prompt, fixed, until, lastUsed, revoked } = grant
+  const hasEnded = until !== null && Date.parse(until) <= nowMs
   const parts = [
     `policy ${policy}`,
     plural(slots, 'session'),
-    ...(groups.length > 0 ? [`groups ${groups.join(',')}`] : []),
-    ...(explain ? ['explain'] : []),
-    ...(canSayPrompt === true ? ['prompt'] : []),
-    ...(isFixed ? ['from sluice.yaml'] : [lastUsedMs === null ? never : `used ${day(lastUsedMs)}`]),
-    ...(!hasEnd
-      ? []
-      : [untilMs > nowMs ? `until ${day(untilMs)}` : output.paint('red', `ended ${day(untilMs)}`)]),
-    ...(revokedMs === null ? [] : [output.paint('red', `revoked ${day(revokedMs)}`)]),
+    groups.length > 0 && `groups ${groups.join(',')}`,
+    explain && 'explain',
+    prompt && 'prompt',
+    fixed ? 'from sluice.yaml' : lastUsed === null ? never : `used ${minute(lastUsed)}`,
+    revoked !== null && output.paint('red', `revoked ${minute(revoked)}`),
+    revoked === null && until !== null && !hasEnded && `until ${minute(until)}`,
+    revoked === null && hasEnded && output.paint('red', `ended ${minute(until)}`),
   ]
-  return `${output.paint('bold', printable(name).padEnd(20))} ${printable(parts.join(', '))}`
+  const terms = parts.filter((part) => part !== false).join(', ')
+  return `${output.paint('bold', printable(name).padEnd(20))} ${printable(terms)}`
 }
 
-function day(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 16).replace('T', ' ')
+function minute(time: string): string {
+  return time.slice(0, 16).replace('T', ' ')
 }

@@ -5,8 +5,7 @@ import type { Command } from 'commander'
 import { REVOKE_GRANT } from '../../operations/grants.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { addOperationCommand } from '../connect/ask-operation.ts'
-import { loadConfig } from '../connect/load-config.ts'
-import { grantsPlace } from './source.ts'
+import { findGrants } from './source.ts'
 
 const EXAMPLES = `
 Examples:
@@ -25,14 +24,9 @@ export function addGrantsRevoke(parent: Command, answer: SetExitCode): void {
       name: 'revoke',
       examples: EXAMPLES,
       description: 'end a grant and its open sessions',
-      flags: { name: '<name>', forget: '--forget' },
-      find: (options, output) => grantsPlace(loadConfig(options, output)),
-      value: ({ name = '', revoked = false, forgotten = false, localUser = false }) => ({
-        name,
-        revoked,
-        forgotten,
-        localUser,
-      }),
+      args: ['name'],
+      find: findGrants,
+      value: ({ fixed: _, ...answer }) => answer,
       print: ({ name, revoked, forgotten, fixed, localUser }, output) => {
         if (revoked) output.line(`${name} is revoked`)
         if (forgotten) output.line(`${name} is forgotten`)

@@ -11,23 +11,21 @@ import type { Output } from '../../terminal/output.ts'
 import { type ConfigOptions, loadConfig } from '../connect/load-config.ts'
 import type { DataPlace } from '../connect/offline-parts.ts'
 
+type GrantsPlace = DataPlace & { readonly config: GateConfig }
+
 /** The data directory of the configuration, made if there is none yet: a grant may come before a gate. */
-export function grantsPlace(config: GateConfig): DataPlace {
+export function findGrants(options: ConfigOptions, output: Output): GrantsPlace {
+  const config = loadConfig(options, output)
   makePrivateFolder(config.data)
   return { data: config.data, config }
 }
 
 /** Runs `work` on the grants of an installation and closes them, whatever happens. */
-export function withGrants<T>(
-  options: ConfigOptions,
-  output: Output,
-  work: (grants: Grants, config: GateConfig) => T,
-): T {
-  const config = loadConfig(options, output)
+export function withGrants<T>(config: GateConfig, work: (grants: Grants) => T): T {
   let grants: Grants | undefined
   try {
     grants = Grants.open(config.data, config.grants)
-    return work(grants, config)
+    return work(grants)
   } catch (error) {
     if (error instanceof StoreError || error instanceof IdentityError)
       throw new CliError('CLI_FILE', `${error.message} (${error.code})`, error.help)

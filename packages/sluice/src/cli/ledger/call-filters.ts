@@ -4,7 +4,7 @@
 import type { Command } from 'commander'
 import type { Query } from '../../ledger/query/query.ts'
 import { CliError } from '../../terminal/errors.ts'
-import { readTime } from './source.ts'
+import { readTime } from '../connect/read-option.ts'
 
 export interface CallFilters {
   who?: string

@@ -19,8 +19,9 @@ import type { LedgerRecord } from '../../ledger/records/record.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { addDirectoryOptions } from '../connect/find-data.ts'
+import { readCount } from '../connect/read-option.ts'
 import { addCallFilters, type CallFilters, readCallFilters } from './call-filters.ts'
-import { readCount, toCommandError, withCliErrors } from './source.ts'
+import { toCommandError, withCliErrors } from './source.ts'
 
 interface Options extends CallFilters {
   data: string

@@ -10,8 +10,9 @@ import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output } from '../../terminal/output.ts'
 import { addDirectoryOptions } from '../connect/find-data.ts'
+import { readCount } from '../connect/read-option.ts'
 import { checkpointsBeside, ownKey, readAllCheckpoints } from './keys.ts'
-import { readCount, withLedger } from './source.ts'
+import { withLedger } from './source.ts'
 
 interface Options {
   data: string

@@ -20,6 +20,7 @@ import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output } from '../../terminal/output.ts'
 import { tableLines } from '../../terminal/table-lines.ts'
 import { addDirectoryOptions } from '../connect/find-data.ts'
+import { readCount } from '../connect/read-option.ts'
 import { addCallFilters, type CallFilters, readCallFilters } from './call-filters.ts'
 import { callLine } from './lines.ts'
 import {
@@ -27,7 +28,6 @@ import {
   type OpenRecords,
   openIndex,
   type RecordsOptions,
-  readCount,
   withRecords,
 } from './source.ts'
 

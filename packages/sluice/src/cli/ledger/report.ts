@@ -12,7 +12,8 @@ import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output } from '../../terminal/output.ts'
 import { tableLines } from '../../terminal/table-lines.ts'
 import { addDirectoryOptions } from '../connect/find-data.ts'
-import { addStoreOptions, openIndex, type RecordsOptions, readTime, withRecords } from './source.ts'
+import { readTime } from '../connect/read-option.ts'
+import { addStoreOptions, openIndex, type RecordsOptions, withRecords } from './source.ts'
 
 interface Options extends RecordsOptions {
   who?: string

@@ -98,35 +98,3 @@ export function toCommandError(error: unknown): unknown {
     return new CliError('CLI_FILE', `${error.message} (${error.code})`, error.help)
   return error
 }
-
-const UNIT_MS: Readonly<Record<string, number>> = {
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-}
-
-/** `2026-01-01T12:00:00Z`, a day, or how long ago (from now, if `isAhead`): `30s`, `15m`, `2h`, `7d`. */
-export function readTime(
-  text: string | undefined,
-  option: string,
-  isAhead = false,
-): number | undefined {
-  if (text === undefined) return undefined
-  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
-  const sign = isAhead ? 1 : -1
-  if (count !== undefined) return Date.now() + sign * Number(count) * (UNIT_MS[unit ?? ''] ?? 0)
-  const ms = /^\d{4}-\d\d-\d\d(T.*(Z|[+-]\d\d:\d\d))?$/.test(text) ? Date.parse(text) : Number.NaN
-  if (!Number.isNaN(ms)) return ms
-  throw new CliError(
-    'CLI_ARGUMENT',
-    `${option} is \`${text}\`, which is not a time`,
-    `write \`15m\`, \`2h\`, \`7d\` (${isAhead ? 'from now' : 'ago'}), \`2026-01-01\` or \`2026-01-01T12:00:00Z\``,
-  )
-}
-
-export function readCount(text: string, option: string, max: number): number {
-  const count = Number(text)
-  if (Number.isInteger(count) && count >= 1 && count <= max) return count
-  throw new CliError('CLI_ARGUMENT', `${option} is \`${text}\``, `a whole number from 1 to ${max}`)
-}

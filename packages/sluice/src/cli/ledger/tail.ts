@@ -16,8 +16,9 @@ import type { LedgerRecord } from '../../ledger/records/record.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output } from '../../terminal/output.ts'
 import { addDirectoryOptions } from '../connect/find-data.ts'
+import { readCount } from '../connect/read-option.ts'
 import { recordLine } from './lines.ts'
-import { readCount, withCliErrors } from './source.ts'
+import { withCliErrors } from './source.ts'
 
 interface Options {
   data: string

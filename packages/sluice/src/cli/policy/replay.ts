@@ -9,7 +9,8 @@ import { loadBasePolicy, loadPolicy } from '../../terminal/load-policy.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
 import { readTools } from '../../terminal/read-tools.ts'
 import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
-import { readTime, withLedger } from '../ledger/source.ts'
+import { readTime } from '../connect/read-option.ts'
+import { withLedger } from '../ledger/source.ts'
 import { readSeenTools } from './seen-tools.ts'
 
 interface Options extends DataOptions {

@@ -18,7 +18,8 @@ import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
 import { readTools } from '../../terminal/read-tools.ts'
 import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
-import { readCount, readTime, withLedger } from '../ledger/source.ts'
+import { readCount, readTime } from '../connect/read-option.ts'
+import { withLedger } from '../ledger/source.ts'
 import { readSeenTools } from './seen-tools.ts'
 
 interface Options extends DataOptions {

@@ -2,24 +2,18 @@
 // `sluice policy simulate`. Only a running gate records, lists and opens them.
 
 import { writeFileSync } from 'node:fs'
-import type { JsonObject } from '@sluice/policy/core/json'
 import type { Command } from 'commander'
+import {
+  DELETE_TRACE,
+  EXPORT_TRACES,
+  LIST_TRACES,
+  RECORD_TRACES,
+  STOP_TRACES,
+} from '../../operations/traces.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { Output, plural, printable } from '../../terminal/output.ts'
-import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
-import { askGate } from '../connect/gate-socket.ts'
-import { addProofOption, provePerson } from '../connect/prove-person.ts'
-
-interface RecordOptions extends DataOptions {
-  readonly for?: string
-  readonly keep?: string
-  readonly server?: string
-  readonly principal?: string
-}
-interface ExportOptions extends DataOptions {
-  readonly out: string
-}
+import { plural, printable } from '../../terminal/output.ts'
+import { addOperationCommand } from '../connect/ask-operation.ts'
 
 const RECORD_EXAMPLES = `
 Examples:
@@ -41,102 +35,69 @@ your PIN; needs the role admin.`
 
 export function addTraces(program: Command, answer: SetExitCode): void {
   const traces = program.command('traces').helpCommand(false)
-  addRecord(traces, answer)
-  addStop(traces, answer)
-  addList(traces, answer)
-  addExport(traces, answer)
-  addDelete(traces, answer)
-}
-
-function addRecord(parent: Command, answer: SetExitCode): void {
-  const command = parent
-    .command('record')
-    .description('record calls with their answers for a limited time')
-  addProofOption(addDataOptions(command))
-    .option('--for <time>', 'how long to record', '1h')
-    .option('--keep <time>', 'when to delete it, from now', '7d')
-    .option('--server <name>', 'only calls to this server')
-    .option('--principal <id>', 'only calls of this principal')
-    .option('--json', 'print JSON')
-    .addHelpText('after', RECORD_EXAMPLES)
-    .action(async (options: RecordOptions) => {
-      const output = new Output(options)
-      const { for: time, keep, server, principal } = options
-      const input = { for: time, keep, server, principal }
-      const present = Object.entries(input).filter(([, value]) => value !== undefined)
-      const response = await ask(
-        options,
-        { do: 'traces-record', ...Object.fromEntries(present) },
-        true,
-      )
-      output.value(response)
-      output.line(
-        `recording ${printable(String(response.id))}, deleted ${String(response.expires)}`,
-      )
-      answer(0)
-    })
-}
-
-function addStop(parent: Command, answer: SetExitCode): void {
-  addDataOptions(parent.command('stop').description('end the recording'))
-    .option('--json', 'print JSON')
-    .action(async (options: DataOptions) => {
-      const output = new Output(options)
-      const response = await ask(options, { do: 'traces-stop' })
-      output.value(response)
-      output.line(
-        `recording ${printable(String(response.id))} has ended, ${String(response.bytes)} bytes`,
-      )
-      answer(0)
-    })
-}
-
-interface ListedTrace {
-  readonly id: string
-  readonly by: string
-  readonly bytes: number
-  readonly isRecording: boolean
-  readonly started: string
-  readonly expires: string
-}
-
-function addList(parent: Command, answer: SetExitCode): void {
-  addDataOptions(parent.command('list').description('list recordings'))
-    .option('--json', 'print JSON')
-    .action(async (options: DataOptions) => {
-      const output = new Output(options)
-      const response = await ask(options, { do: 'traces' })
-      output.value(response)
-      const traces = response.traces as unknown as ListedTrace[]
-      for (const { id, by, bytes, isRecording, started, expires } of traces) {
-        const state = isRecording ? output.paint('yellow', 'recording') : `deleted ${expires}`
-        output.line(printable(`${id}  ${started}  by ${by}  ${bytes} bytes  `) + state)
-      }
-      if (traces.length === 0) output.line('no recordings')
-      answer(0)
-    })
-}
-
-function addExport(parent: Command, answer: SetExitCode): void {
-  const command = parent.command('export').description('write a recording as traces, decrypted')
-  addProofOption(addDataOptions(command.argument('<id>', 'which recording')))
-    .requiredOption('--out <file>', 'the file, which must not exist yet')
-    .option('--json', 'print JSON')
-    .addHelpText('after', EXPORT_EXAMPLES)
-    .action(async (id: string, options: ExportOptions) => {
-      const output = new Output(options)
-      const response = await ask(options, { do: 'traces-export', id }, true)
-      const traces = response.traces as unknown as JsonObject[]
-      writeNew(options.out, `${traces.map((trace) => JSON.stringify(trace)).join('\n')}\n`)
-      const { calls, isWhole } = response
-      output.value({ traces: traces.length, calls: calls ?? 0, isWhole: isWhole ?? false })
-      output.line(`${plural(traces.length, 'trace')}, ${plural(Number(calls), 'call')}`)
-      if (isWhole !== true)
-        output.line(
-          output.paint('yellow', 'the recording was not ended: the last calls may be missing'),
-        )
-      answer(0)
-    })
+  addOperationCommand(
+    traces,
+    {
+      row: RECORD_TRACES,
+      name: 'record',
+      examples: RECORD_EXAMPLES,
+      print: ({ id, expires }, output) => output.line(`recording ${id}, deleted ${expires}`),
+    },
+    answer,
+  )
+  addOperationCommand(
+    traces,
+    {
+      row: STOP_TRACES,
+      name: 'stop',
+      print: ({ id, bytes }, output) =>
+        output.line(`recording ${printable(id)} has ended, ${bytes} bytes`),
+    },
+    answer,
+  )
+  addOperationCommand(
+    traces,
+    {
+      row: LIST_TRACES,
+      name: 'list',
+      print: ({ traces }, output) => {
+        for (const { id, by, bytes, isRecording, started, expires } of traces) {
+          const state = isRecording ? output.paint('yellow', 'recording') : `deleted ${expires}`
+          output.line(printable(`${id}  ${started}  by ${by}  ${bytes} bytes  `) + state)
+        }
+        if (traces.length === 0) output.line('no recordings')
+      },
+    },
+    answer,
+  )
+  addOperationCommand(
+    traces,
+    {
+      row: EXPORT_TRACES,
+      name: 'export',
+      args: ['id'],
+      required: { '--out <file>': 'the file, which must not exist yet' },
+      examples: EXPORT_EXAMPLES,
+      value: ({ traces, calls, isWhole }) => ({ traces: traces.length, calls, isWhole }),
+      print: ({ traces, calls, isWhole }, output, _, { out }) => {
+        writeNew(String(out), `${traces.map((trace) => JSON.stringify(trace)).join('\n')}\n`)
+        output.line(`${plural(traces.length, 'trace')}, ${plural(calls, 'call')}`)
+        const missing = 'the recording was not ended: the last calls may be missing'
+        if (!isWhole) output.line(output.paint('yellow', missing))
+      },
+    },
+    answer,
+  )
+  addOperationCommand(
+    traces,
+    {
+      row: DELETE_TRACE,
+      name: 'delete',
+      args: ['id'],
+      print: ({ deleted }, output) => output.line(`recording ${printable(deleted)} is deleted`),
+    },
+    answer,
+  )
 }
 
 /** For its owner only, and never over another file. */
@@ -146,29 +107,4 @@ function writeNew(file: string, text: string): void {
   } catch (error) {
     throw new CliError('CLI_FILE', (error as Error).message, 'name a file that is not there yet')
   }
-}
-
-function addDelete(parent: Command, answer: SetExitCode): void {
-  const command = parent.command('delete').description('delete a recording')
-  addProofOption(addDataOptions(command.argument('<id>', 'which recording')))
-    .option('--json', 'print JSON')
-    .action(async (id: string, options: DataOptions) => {
-      const output = new Output(options)
-      const response = await ask(options, { do: 'traces-delete', id }, true)
-      output.value(response)
-      output.line(`recording ${printable(id)} is deleted`)
-      answer(0)
-    })
-}
-
-async function ask(
-  options: DataOptions,
-  request: JsonObject & { readonly do: string },
-  needsProof = false,
-): Promise<JsonObject> {
-  const { data } = findData(options)
-  const proof = needsProof ? { proof: await provePerson(data, options) } : {}
-  const response = await askGate(data, { ...request, ...proof })
-  if (response !== undefined) return response
-  throw new CliError('CLI_GATE', 'no gate runs here', 'start it with `sluice up`')
 }

@@ -5,11 +5,12 @@ import { asMap } from '@sluice/policy/document/check-shape'
 import { scalar } from '@sluice/policy/document/fields'
 import { findEntry, type LocatedMap, type LocatedNode } from '@sluice/policy/document/read-document'
 import type { Shape } from '@sluice/policy/document/shape'
+import { SLOTS } from '../../core/grant-fields.ts'
 import { ROLES } from '../../core/person.ts'
 import { ALGORITHMS, givesRoles, type Issuer } from '../../identity/callers/issuer.ts'
 import { isLoopbackName, isSafeUrl } from '../../identity/oauth/safe-url.ts'
 import { nameOne } from './grants.ts'
-import { readSessionLimit, readSessions, SESSION_LIMIT, SLOTS } from './sessions.ts'
+import { readSessionLimit, readSessions, SESSION_LIMIT } from './sessions.ts'
 import type { ConfigValues } from './values.ts'
 
 export interface ListenConfig {

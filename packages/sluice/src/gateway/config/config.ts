@@ -2,9 +2,9 @@
 // call are in files of their own.
 
 import { dirname, resolve } from 'node:path'
-import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
+import type { JsonObject } from '@sluice/policy/core/json'
 import { asMap, checkShape } from '@sluice/policy/document/check-shape'
-import { scalar } from '@sluice/policy/document/fields'
+import { scalar, toJson } from '@sluice/policy/document/fields'
 import { type Problem, Problems } from '@sluice/policy/document/problem'
 import {
   findEntry,
@@ -114,15 +114,20 @@ export function readConfig(
 ): { readonly config?: GateConfig; readonly problems: readonly Problem[] } {
   const problems = new Problems(source.file, source.text)
   const tree = readDocument(source.text, problems)
-  if (tree === undefined || !checkShape(tree, CONFIG, 'the configuration', problems))
-    return { problems: problems.sorted() }
+  if (tree === undefined) return { problems: problems.sorted() }
   const values = new ConfigValues(dirname(resolve(source.file)), environment, problems)
+  const filled = values.fillSections(tree, FILLED)
+  if (!checkShape(filled, CONFIG, 'the configuration', problems))
+    return { problems: problems.sorted() }
   const reader = new ConfigReader(values)
-  const config = reader.read(asMap(tree), source.file)
+  const config = reader.read(asMap(filled), source.file)
   return problems.hasErrors
     ? { problems: problems.sorted() }
     : { config, problems: problems.sorted() }
 }
+
+/** Sections whose texts have their variables before they are checked: those that are read by their shape. */
+const FILLED = ['grants']
 
 class ConfigReader {
   readonly #values: ConfigValues
@@ -297,14 +302,6 @@ class ConfigReader {
   #wrong({ at }: Pick<LocatedNode, 'at'>, message: string, help: string): void {
     this.#values.problems.error('CONFIG_SERVER', at, message, help)
   }
-}
-
-function toJson(node: LocatedNode): JsonValue {
-  if (node.kind === 'scalar') return node.value
-  if (node.kind === 'list') return node.items.map(toJson)
-  return Object.fromEntries(
-    node.entries.map(({ key, value }) => [String(key.value), toJson(value)]),
-  )
 }
 
 function optional<K extends string>(key: K, value: string | undefined): { [P in K]?: string } {

@@ -5,11 +5,10 @@ import { asMap } from '@sluice/policy/document/check-shape'
 import { scalar } from '@sluice/policy/document/fields'
 import { findEntry, type LocatedMap } from '@sluice/policy/document/read-document'
 import { parseDuration, type Shape } from '@sluice/policy/document/shape'
+import { AGENT_SESSIONS_MAX, SLOTS } from '../../core/grant-fields.ts'
 import {
   AGENT_SESSION_IDLE_MS,
-  AGENT_SESSIONS_MAX,
   AGENT_SESSIONS_SECONDS_MAX,
-  AGENT_SESSIONS_SETTING_MAX,
   AGENT_SESSIONS_WINDOW_MS,
 } from '../../identity/limits.ts'
 import type { SessionLimit } from '../../identity/sessions/agent-sessions.ts'
@@ -23,7 +22,7 @@ const seconds: Shape = { kind: 'duration', maxSeconds: AGENT_SESSIONS_SECONDS_MA
 
 const LIMIT_FIELDS = {
   max: {
-    shape: { kind: 'integer', min: 1, max: AGENT_SESSIONS_SETTING_MAX },
+    shape: SLOTS,
     doc: 'sessions of one principal that can charge limits within `window`; a further connection joins the newest one',
     default: AGENT_SESSIONS_MAX,
   },
@@ -40,8 +39,6 @@ export const SESSION_LIMIT: Shape = {
   noun: 'a quota of sessions',
   fields: LIMIT_FIELDS,
 }
-
-export const SLOTS: Shape = { kind: 'integer', min: 1, max: AGENT_SESSIONS_SETTING_MAX }
 
 export const SESSIONS: Shape = {
   kind: 'object',

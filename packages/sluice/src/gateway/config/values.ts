@@ -58,6 +58,27 @@ export class ConfigValues {
     return node === undefined ? undefined : this.text(node)
   }
 
+  /** The tree with `${NAME}` filled in below these keys. `text` stays as it was written: problems show no
+   * value of a variable, which may be a secret. */
+  fillSections(tree: LocatedNode, sections: readonly string[]): LocatedNode {
+    if (tree.kind !== 'map') return tree
+    const entries = tree.entries.map(({ key, value }) =>
+      sections.includes(String(key.value)) ? { key, value: this.#filled(value) } : { key, value },
+    )
+    return { ...tree, entries }
+  }
+
+  #filled(node: LocatedNode): LocatedNode {
+    if (node.kind === 'list')
+      return { ...node, items: node.items.map((item) => this.#filled(item)) }
+    if (node.kind === 'map')
+      return {
+        ...node,
+        entries: node.entries.map(({ key, value }) => ({ key, value: this.#filled(value) })),
+      }
+    return typeof node.value === 'string' ? { ...node, value: this.text(node) } : node
+  }
+
   /** With `${NAME}` filled in. */
   text(node: LocatedNode): string {
     const { value, at } = node as LocatedScalar

@@ -32,21 +32,9 @@ export interface Grant extends FixedGrant {
   readonly revokedMs: number | null
 }
 
-const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/
-export const GRANT_END_HELP =
-  'write a time like `2027-01-31T18:00:00Z`, or a day, which starts at 00:00 UTC'
-
 const PREFIX = 'sluice_'
 const TOKEN = /^sluice_[0-9a-f]{64}$/
 const ID_LENGTH = 16
-
-/** Undefined if this is no time with a time zone, and no day. */
-export function readGrantEnd(text: string): number | undefined {
-  const ms = TIME.test(text) ? Date.parse(text) : Number.NaN
-  // `Date.parse` takes 31 February for 3 March.
-  const isDay = new Date(`${text.slice(0, 10)}T00:00Z`).getUTCDate() === Number(text.slice(8, 10))
-  return Number.isNaN(ms) || !isDay ? undefined : ms
-}
 
 export function hasGrantEnded({ untilMs }: FixedGrant, nowMs: number): boolean {
   return typeof untilMs === 'number' && nowMs >= untilMs

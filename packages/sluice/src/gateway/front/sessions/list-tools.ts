@@ -3,8 +3,9 @@
 
 import type { JsonValue } from '@sluice/policy/core/json'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
+import { AGENT_SESSIONS_MAX } from '../../../core/grant-fields.ts'
 import type { Caller } from '../../../identity/callers/caller.ts'
-import { AGENT_SESSIONS_MAX, AGENT_SESSIONS_WINDOW_MS } from '../../../identity/limits.ts'
+import { AGENT_SESSIONS_WINDOW_MS } from '../../../identity/limits.ts'
 import { withMembers } from '../../../protocol/members.ts'
 import { negotiateRevision } from '../../../protocol/revisions.ts'
 import { LOCAL_POLICY } from '../../config/grants.ts'
