@@ -1,17 +1,14 @@
 // Server-sent events over fetch, because EventSource cannot send the token in a header. A broken
 // stream is resumed after its last event; events are passed on one by one.
 
+import { readEvents, type StreamEvent } from '../../packages/sluice/src/protocol/sse.ts'
 import { refusal, withAuthorization } from './api.ts'
 import { requestPermit, type StreamPolicy, waitForPermit } from './stream-permit.ts'
 
 const PAUSE_MS_MIN = 500
 const PAUSE_MS_MAX = 3_000
-
-export interface StreamEvent {
-  readonly id: string
-  readonly event: string
-  readonly data: string
-}
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const decode = (bytes: Uint8Array): string => UTF8.decode(bytes)
 
 export interface StreamHandlers {
   readonly onEvent: (event: StreamEvent) => void
@@ -50,8 +47,8 @@ export function listen(
         if (!response.ok || response.body === null) throw await refusal(response)
         onState?.('open')
         pauseMs = PAUSE_MS_MIN
-        for await (const event of readEvents(response.body)) {
-          if (event.id !== '') last = event.id
+        for await (const event of readEvents(response.body, decode)) {
+          last = event.id ?? last
           onEvent(event)
         }
       } catch (error) {
@@ -69,37 +66,4 @@ export function listen(
       pauseMs = Math.min(PAUSE_MS_MAX, pauseMs * 2)
     }
   }
-}
-
-async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent> {
-  const reader = body
-    .pipeThrough(new TextDecoderStream() as never)
-    .getReader() as ReadableStreamDefaultReader<string>
-  let rest = ''
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) return
-    rest += value
-    const blocks = rest.split('\n\n')
-    rest = blocks.pop() ?? ''
-    for (const block of blocks) {
-      const event = parseBlock(block)
-      if (event !== undefined) yield event
-    }
-  }
-}
-
-function parseBlock(block: string): StreamEvent | undefined {
-  let [id, event] = ['', 'message']
-  const data: string[] = []
-  for (const line of block.split('\n')) {
-    const at = line.indexOf(':')
-    if (at < 1) continue
-    const value = line.slice(at + 1).replace(/^ /, '')
-    const field = line.slice(0, at)
-    if (field === 'id') id = value
-    else if (field === 'event') event = value
-    else if (field === 'data') data.push(value)
-  }
-  return data.length === 0 ? undefined : { id, event, data: data.join('\n') }
 }

@@ -5,7 +5,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
@@ -15,6 +14,7 @@ import type { Category, Risk, ToolDefinition } from '@sluice/policy/core/tools'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { decide } from '@sluice/policy/decide/decide'
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { freePort } from '../support/postgres.ts'
 import { straight } from '../support/real-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
 import { scratchDirectory } from '../support/scratch.ts'
@@ -325,14 +325,6 @@ test('with --via url the entry is the address of a gate that a client reaches, a
   expect((await sluiceJson(['init', '--undo', '--config', config])).undone).toHaveLength(1)
   expect(readFileSync(join(home, '.cursor', 'mcp.json'))).toEqual(Buffer.from(odd))
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
-}
 
 /** Every tool of the two servers, by the policy that was written for them. */
 function holds(tools: readonly Known[], text: string): void {

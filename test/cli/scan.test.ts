@@ -1,13 +1,14 @@
 // `sluice scan` on real processes: a published server and one that never answers properly; and the
 // commands that say what tools can do, as a user runs them.
 
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import {
   nameBuiltin,
   recogniseOwnTools,
 } from '../../packages/sluice/src/cli/catalogue/list-tools.ts'
+import { startEverything } from '../support/http-server.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
 import { scratchDirectory } from '../support/scratch.ts'
 import { fixture, NODE, published } from '../support/start-gate.ts'
@@ -50,6 +51,39 @@ test('a server that talks garbage, or is not there, is named with what it said',
   const missing = await sluice(['scan', '--', join(scratchDirectory(), 'nothing')])
   expect(missing.stderr).toContain('there is no program')
   expect((await sluice(['scan'])).stderr).toContain('what is to be scanned?')
+})
+
+test('a server over HTTP whose streams begin with an empty event is listed by every command', async () => {
+  const { process: server, url } = await startEverything()
+  onTestFinished(() => void server.kill())
+  const root = scratchDirectory()
+  const names = (list: { name: string }[]) => list.map(({ name }) => name)
+  const { list } = await sluiceJson(['scan', '--url', url])
+  expect(names(list)).toContain('get-sum')
+
+  // `init` finds it in the file of a client, and puts the gate in front of it.
+  vi.stubEnv('HOME', root)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  mkdirSync(join(root, '.cursor'))
+  writeFileSync(
+    join(root, '.cursor', 'mcp.json'),
+    JSON.stringify({ mcpServers: { docs: { url } } }),
+  )
+  const config = join(root, 'sluice.yaml')
+  const from = ['--config', config]
+  const ran = await sluiceJson(['init', ...from, '--project', root, '--yes', '--move'])
+  expect(ran).toMatchObject({ moved: [{ server: 'docs' }], left: [] })
+  expect(names(ran.tools)).toEqual(names(list))
+  const out = join(root, 'tools.json')
+  expect(await sluice(['tools', 'export', ...from, '--out', out])).toMatchObject({ code: 0 })
+  expect(names(JSON.parse(readFileSync(out, 'utf8')).tools)).toEqual(names(list))
+  const checked = await sluice(['doctor', ...from, '--start'])
+  expect(checked.stdout).toContain(`docs: ${new URL(url).origin}, ${list.length} tools`)
+
+  const wrong = await sluice(['scan', '--url', new URL('/other', url).href])
+  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('HTTP 404') })
+  expect(wrong.stderr).toContain('is the address of an MCP server')
+  expect(wrong.stderr).not.toContain('run the server by itself')
 })
 
 test('classify answers in order, with all that was promised', async () => {

@@ -1,30 +1,21 @@
 // A published server over Streamable HTTP behind the gate: sessions, streams and questions cross two
 // HTTP connections as they cross one.
 
-import { type ChildProcess, spawn } from 'node:child_process'
-import { createServer } from 'node:net'
+import type { ChildProcess } from 'node:child_process'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startEverything } from '../support/http-server.ts'
 import { recordsOf } from '../support/plain-client.ts'
 import { type RealClient, throughGate } from '../support/real-client.ts'
-import { endGates, published, type RunningGate, startGate, until } from '../support/start-gate.ts'
+import { endGates, type RunningGate, startGate, until } from '../support/start-gate.ts'
 
 let server: ChildProcess
 let gate: RunningGate
 let real: RealClient
 
 beforeAll(async () => {
-  const port = await freePort()
-  const [program = '', ...args] = published('everything', 'streamableHttp').command
-  const env = { ...process.env, PORT: String(port) }
-  server = spawn(program, args, { env, stdio: 'ignore' })
-  const url = `http://127.0.0.1:${port}/mcp`
-  const answers = (): Promise<boolean> =>
-    fetch(url).then(
-      () => true,
-      () => false,
-    )
-  await until(answers)
-  gate = await startGate({ servers: { everything: { url } } })
+  const everything = await startEverything()
+  server = everything.process
+  gate = await startGate({ servers: { everything: { url: everything.url } } })
   real = await throughGate(gate, 'everything')
 })
 afterAll(async () => {
@@ -85,12 +76,3 @@ test('a cancelled call is over, and a server that goes away is told of', async (
     recordsOf(gate).some((record) => record.kind === 'outcome' && record.status === 'cancelled'),
   )
 })
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number }
-      probe.close(() => resolve(port))
-    })
-  })
-}

@@ -3,8 +3,8 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { EVENT_FIELD_LENGTH_MAX, EVENT_RETRY_MS_MAX } from './json/limits.ts'
-import { type EventLimits, EventParser, encodeEvent } from './sse.ts'
+import { EVENT_FIELD_LENGTH_MAX, EVENT_IDLE_LINES_MAX, EVENT_RETRY_MS_MAX } from './json/limits.ts'
+import { type EventLimits, EventParser, encodeEvent, readEvents } from './sse.ts'
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const decode = (bytes: Uint8Array): string => decoder.decode(bytes)
@@ -119,6 +119,40 @@ describe('parsing', () => {
   })
 })
 
+describe('reading a body', () => {
+  test('events with data, each with the last id; the priming event is none', async () => {
+    const body = streamOf('id: 1\nretry: 5\ndata: \n\ndata: {"a":\ndata: 1}\n\nid: 2\ndata: b\n\n')
+    const events = await readAll(readEvents(body, decode))
+    expect(events.map(({ id, data }) => [id, data])).toEqual([
+      ['1', '{"a":\n1}'],
+      ['2', 'b'],
+    ])
+  })
+
+  test('a reader that has its answer ends the stream', async () => {
+    let isCancelled = false
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new TextEncoder().encode('data: a\n\n')),
+      cancel: () => {
+        isCancelled = true
+      },
+    })
+    for await (const { data } of readEvents(body, decode)) {
+      expect(data).toBe('a')
+      break
+    }
+    expect(isCancelled).toBe(true)
+  })
+
+  test.each([
+    ['data: 123456\n\n', 'a line has more than'],
+    [':\n'.repeat(EVENT_IDLE_LINES_MAX + 1), 'lines, but no event'],
+  ])('what is refused ends it: %.20j', async (text, why) => {
+    const read = readAll(readEvents(streamOf(text), decode, { lengthMax: 5 }))
+    await expect(read).rejects.toThrow(why)
+  })
+})
+
 describe('encoding', () => {
   test('an event is its fields and one line of data', () => {
     expect(encodeEvent({ id: '1', event: 'message', data: '{\n"a":"\u2028"}' })).toBe(
@@ -156,6 +190,16 @@ describe('encoding', () => {
     )
   })
 })
+
+async function readAll<T>(values: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const value of values) all.push(value)
+  return all
+}
+
+function streamOf(text: string): ReadableStream<Uint8Array> {
+  return new Blob([text]).stream()
+}
 
 function parse(
   parser: EventParser,

@@ -17,6 +17,8 @@ export interface StreamEvent {
   /** `message` by default. */
   readonly event: string
   readonly data: string
+  /** The last id that the stream has named; undefined if it has named none. */
+  readonly id: string | undefined
 }
 
 export interface EventLimits {
@@ -133,7 +135,7 @@ export class EventParser {
     this.#isSkipping = false
     this.#clear()
     if (isEvent) this.#idleLines = 0
-    return isEvent ? { ok: true, event, data: data.join('\n') } : undefined
+    return isEvent ? { ok: true, event, data: data.join('\n'), id: this.#id } : undefined
   }
 
   #refuseSize(why: string): RejectedLine | undefined {
@@ -156,6 +158,40 @@ export class EventParser {
     this.#data = []
     this.#length = 0
     this.#event = ''
+  }
+}
+
+/** A `ReadableStream`, whose types a pure module does not have. */
+export interface ByteStream {
+  getReader(): {
+    read(): Promise<{ readonly value?: Uint8Array | undefined }>
+    cancel(): Promise<void>
+  }
+}
+
+/**
+ * The events of a response body as they arrive, for clients that read one stream from its beginning. Events
+ * without data are left out: they only carry an id to resume from. Throws if an event is refused.
+ */
+export async function* readEvents(
+  body: ByteStream,
+  decode: DecodeText,
+  limits?: Partial<EventLimits>,
+): AsyncGenerator<StreamEvent> {
+  const parser = new EventParser(decode, limits)
+  const reader = body.getReader()
+  try {
+    for (;;) {
+      const { value } = await reader.read()
+      if (value === undefined) return
+      for (const event of parser.push(value)) {
+        if (!event.ok) throw new Error(event.message)
+        if (event.data !== '') yield event
+      }
+      if (parser.isJunk) throw new Error('the stream has lines, but no event')
+    }
+  } finally {
+    reader.cancel().catch(() => {})
   }
 }
 

@@ -8,6 +8,7 @@ import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { environmentFor } from '../gateway/processes/environment.ts'
 import type { ClientEnvironment } from '../gateway/shared/transport.ts'
 import { CliError } from './errors.ts'
+import { type HttpAddress, openHttpRpc } from './http-rpc.ts'
 import {
   SCAN_BYTES_MAX,
   SCAN_END_MS_MAX,
@@ -24,7 +25,7 @@ export type ServerAddress =
       /** Starts it with this environment, as a client does; a short allow-list without. */
       readonly client?: ClientEnvironment
     }
-  | { readonly url: string; readonly headers?: Readonly<Record<string, string>> }
+  | HttpAddress
 
 type SendRpc = (method: string, params: JsonObject, wantsAnswer: boolean) => Promise<JsonValue>
 
@@ -37,7 +38,10 @@ export async function listServerTools(
   const late = setTimeout(() => end.abort(), patienceMs)
   let printed = ''
   try {
-    if ('url' in address) return await listOver(server, httpAsk(address, end.signal))
+    if ('url' in address) {
+      const send = openHttpRpc(address, end.signal)
+      return await listOver(server, async (...request) => resultOf(await send(...request)))
+    }
     const process = startProcess(address, end.signal)
     end.signal.addEventListener('abort', () => {
       printed = process.describeOutput()
@@ -49,7 +53,7 @@ export async function listServerTools(
     }
   } catch (error) {
     const { why, help } = end.signal.aborted
-      ? { why: `no answer within ${patienceMs / 1_000} s${printed}`, help: TRY_IT }
+      ? { why: `no answer within ${patienceMs / 1_000} s${printed}`, help: helpFor(address) }
       : describeListingError(error as ListingError, address)
     throw new CliError('CLI_SCAN', `the tools of \`${server}\` cannot be listed: ${why}`, help)
   } finally {
@@ -58,7 +62,11 @@ export async function listServerTools(
   }
 }
 
-const TRY_IT = 'run the server by itself to see what it prints'
+function helpFor(address: ServerAddress): string {
+  return 'url' in address
+    ? `check that ${address.url} is the address of an MCP server (Streamable HTTP), often with \`/mcp\` at its end`
+    : 'run the server by itself to see what it prints'
+}
 
 type ListingError = Error & { readonly code?: string; readonly cause?: unknown }
 
@@ -75,7 +83,8 @@ function describeListingError(error: ListingError, address: ServerAddress) {
     const why = `\`${address.url}\` is not a URL`
     return { why, help: 'write it with its protocol, as in `http://127.0.0.1:3000/mcp`' }
   }
-  if (!('url' in address) || cause === undefined) return { why: error.message, help: TRY_IT }
+  if (!('url' in address) || cause === undefined)
+    return { why: error.message, help: helpFor(address) }
   const why = `${address.url} cannot be reached: ${cause.code ?? cause.message ?? error.message}`
   return { why, help: NETWORK_HELP[cause.code ?? ''] ?? 'check the address and the network' }
 }
@@ -198,52 +207,18 @@ function handleLine(
     return true
   const request = waiting.get(message.id)
   waiting.delete(message.id)
-  if (message.error !== undefined)
-    request?.fail(new Error(JSON.stringify(message.error).slice(0, 300)))
-  else request?.done(message.result ?? null)
+  try {
+    request?.done(resultOf(message))
+  } catch (error) {
+    request?.fail(error as Error)
+  }
   return true
 }
 
-function httpAsk(
-  { url, headers = {} }: Extract<ServerAddress, { url: string }>,
-  signal: AbortSignal,
-): SendRpc {
-  let session: string | null = null
-  let id = 0
-  return async (method, params, wantsAnswer) => {
-    const own = wantsAnswer ? { id: ++id } : {}
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        ...(session === null ? {} : { 'mcp-session-id': session }),
-        ...headers,
-      },
-      body: JSON.stringify({ jsonrpc: '2.0', ...own, method, params }),
-      redirect: 'error',
-      signal,
-    })
-    session ??= response.headers.get('mcp-session-id')
-    const text = await response.text()
-    if (!response.ok) throw new Error(`HTTP ${response.status}: ${text.slice(0, 200)}`)
-    if (text.length > SCAN_BYTES_MAX) throw new Error(`more than ${SCAN_BYTES_MAX} bytes`)
-    return wantsAnswer ? answerIn(text, id) : null
-  }
-}
-
-/** JSON, or the event of a stream that answers. */
-function answerIn(text: string, id: number): JsonValue {
-  const bodies = text.trimStart().startsWith('{')
-    ? [text]
-    : [...text.matchAll(/^data: ?(.*)$/gm)].map(([, data]) => data ?? '')
-  for (const body of bodies) {
-    const message: unknown = JSON.parse(body)
-    if (!isObject(message) || message.id !== id) continue
-    if (message.error !== undefined) throw new Error(JSON.stringify(message.error).slice(0, 300))
-    return message.result ?? null
-  }
-  throw new Error('its output has no answer')
+/** Throws if the response is an error. */
+function resultOf({ error, result = null }: JsonObject): JsonValue {
+  if (error !== undefined) throw new Error(JSON.stringify(error).slice(0, 300))
+  return result
 }
 
 /** Of a program's stderr: the line that names the error, or the last one. npm names it after its code,

@@ -5,6 +5,7 @@
 import type { Command } from 'commander'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
+import { openHttpRpc, type SendHttp } from '../../terminal/http-rpc.ts'
 import { Output, printable } from '../../terminal/output.ts'
 
 interface DemoReply {
@@ -94,53 +95,32 @@ async function tour(url: string, output: Output): Promise<0 | 1> {
 
 /** As much of an MCP client as the tour needs. */
 class DemoClient {
-  readonly #url: string
-  #session: string | undefined
-  #nextId = 1
+  readonly #send: SendHttp
 
-  private constructor(url: string) {
-    this.#url = url
+  private constructor(send: SendHttp) {
+    this.#send = send
   }
 
   static async open(url: string): Promise<DemoClient> {
-    const client = new DemoClient(url)
+    const send = openHttpRpc({ url })
     const clientInfo = { name: 'sluice-demo', version: '1' }
-    await client.ask('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo })
-    await client.#post({ jsonrpc: '2.0', method: 'notifications/initialized' })
-    return client
+    const first = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }
+    await send('initialize', first, true).catch(() => {
+      throw new CliError(
+        'CLI_START',
+        `no gate answers at ${url}`,
+        'run `npm start` in another terminal first',
+      )
+    })
+    await send('notifications/initialized', {}, false)
+    return new DemoClient(send)
   }
 
   call(name: string, args: object = {}): Promise<DemoReply> {
     return this.ask('tools/call', { name, arguments: args })
   }
 
-  async ask(method: string, params: object = {}): Promise<DemoReply> {
-    const text = await this.#post({ jsonrpc: '2.0', id: this.#nextId++, method, params })
-    // An answer that had something before it comes as an event stream; the answer is its last event.
-    const data = text.startsWith('{')
-      ? text
-      : (text.split('\n').findLast((line) => line.startsWith('data: ')) ?? '').slice(6)
-    return JSON.parse(data) as DemoReply
-  }
-
-  async #post(body: object): Promise<string> {
-    const headers: Record<string, string> = {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-    }
-    if (this.#session !== undefined) headers['mcp-session-id'] = this.#session
-    const response = await fetch(this.#url, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify(body),
-    }).catch(() => {
-      throw new CliError(
-        'CLI_START',
-        `no gate answers at ${this.#url}`,
-        'run `npm start` in another terminal first',
-      )
-    })
-    this.#session ??= response.headers.get('mcp-session-id') ?? undefined
-    return response.text()
+  ask(method: string, params: object = {}): Promise<DemoReply> {
+    return this.#send(method, params, true)
   }
 }
