@@ -160,18 +160,41 @@ function readCondition(
   const map = readMap(node, ENTRY_KEYS, `an entry of \`${key}\``, report)
   if (map === undefined) return undefined
   const conditions = conditionsOf(map, report)
+  if (conditions.length === 0) return readUnconditional(map, key, number, report)
   const mode = key === 'require' ? 'pass' : 'match'
   const translated = conditions.map((each) => translateCondition(each, mode, report))
   const cels = translated.flatMap((each) =>
     each === undefined || 'never' in each ? [] : [each.cel],
   )
   const never = translated.some((each) => each !== undefined && 'never' in each)
-  if (!never && cels.length < Math.max(1, conditions.length)) return undefined
+  if (!never && cels.length < conditions.length) return undefined
   const base = baseOf(map, `${key} ${number}`, report)
   if (key === 'require') return never ? { ...base, denies: true } : { ...base, pass: cels }
   if (!never) return { ...base, match: cels }
-  report.warn('IMPORT_UNREACHABLE', map.at, 'a condition that is never true', 'take it out')
+  report.warn(
+    'IMPORT_UNREACHABLE',
+    map.at,
+    `\`deny_if\` ${number} has a condition that is never true, so it denies nothing and is left out`,
+    'check what it was meant to deny',
+  )
   return undefined
+}
+
+/** An empty list of conditions always holds: `deny_if` denies every call, which is how the pages write a tool that
+ * needs a person. A `require` of nothing is refused, because dropping it could open the tool. */
+function readUnconditional(
+  map: LocatedMap,
+  key: 'require' | 'deny_if',
+  number: number,
+  report: ImportReport,
+): Check | undefined {
+  if (key === 'deny_if') return { ...baseOf(map, `${key} ${number}`, report), denies: true }
+  return report.error(
+    'IMPORT_INVALID',
+    keyAt(map, 'conditions'),
+    '`require` with no conditions requires nothing',
+    'write the condition that was meant; until then the import denies the tool',
+  )
 }
 
 /** The entry itself, or the list of those that must all hold. */
@@ -185,10 +208,7 @@ function conditionsOf(map: LocatedMap, report: ImportReport): readonly LocatedMa
       'both a condition and `conditions`',
       'keep one of the two',
     )
-  const items = readList(list, '`conditions`', report)
-  if (items.length === 0)
-    report.error('IMPORT_INVALID', list.at, '`conditions` is empty', 'take the entry out')
-  return items
+  return readList(list, '`conditions`', report)
     .map((item) => readMap(item, CONDITION_KEYS, 'a condition', report))
     .filter((each) => each !== undefined)
 }

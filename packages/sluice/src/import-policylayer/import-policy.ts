@@ -63,7 +63,7 @@ export function importPolicy(text: string, { file, server }: ImportOptions): Pol
   else if (format === 'pages') importPages(root, scope, draft, report)
   else importIntercept(root, scope, draft, report)
   checkBounds(draft, report)
-  const head = [`PolicyImportResult from ${cleanLine(file)} (PolicyLayer, ${FORMATS[format]}).`]
+  const head = [`Imported from ${cleanLine(file)} (PolicyLayer, ${FORMATS[format]}).`]
   if (report.errorCount > 0)
     head.push(`NOT COMPLETE: ${report.errorCount} errors; what they concern is denied below.`)
   draft.comments.unshift(...head)

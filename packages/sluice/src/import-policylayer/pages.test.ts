@@ -2,7 +2,8 @@
 // the same verdicts, or a warning that names the difference.
 
 import { describe, expect, it } from 'vitest'
-import { listProblems, rulesOf } from './look.test-support.ts'
+import { importPolicy } from './import-policy.ts'
+import { listProblems, options, rulesOf } from './look.test-support.ts'
 
 describe('as the pages describe it', () => {
   it('takes bare names, a rate limit alone, and the words for actions', () => {
@@ -82,6 +83,26 @@ describe('hosted JSON with scope, conditions and on_deny', () => {
     expect(rules).toContain('reason: slow down')
   })
 
+  it('keeps a denial without conditions, beside other rules too', () => {
+    const always = { conditions: [], on_deny: 'Requires human approval.' }
+    const deny = 'tools:\n  shop/pay:\n    action: deny\n    reason: Requires human approval.\n'
+    expect(rulesOf(document({ deny_if: [always] }))).toBe(deny)
+    const limits = [{ window: 'day', max: 1 }]
+    expect(rulesOf(document({ deny_if: [always], limits }))).toBe(deny)
+    expect(rulesOf(document({ deny_if: [always], rate_limit: { max: 2, window: 60 } }))).toContain(
+      'action: deny\n    reason: Requires human approval.',
+    )
+    expect(listProblems(document({ deny_if: [always] }), 'errors')).toEqual([])
+  })
+
+  it('advises no edit that opens a tool', () => {
+    const { yaml, errors } = importPolicy(document({ require: [{ conditions: [] }] }), options)
+    expect(errors.map(({ help }) => help)).toEqual([
+      'write the condition that was meant; until then the import denies the tool',
+    ])
+    expect(yaml).toContain('shop/pay:\n    action: deny')
+  })
+
   it('takes the words of the pages for some tools, and beside its own rules', () => {
     const text = JSON.stringify({
       version: '1',
@@ -132,7 +153,7 @@ guardrails:
     ).toContain('IMPORT_LIMIT_CONDITIONS')
     for (const tool of [
       { limits: [{ ...limit, scope: 'galaxy' }] },
-      { deny_if: [{ conditions: [] }] },
+      { require: [{ conditions: [] }] },
       { deny_if: [{ path: 'args.a', op: 'eq', value: 1, conditions }] },
     ])
       expect(listProblems(document(tool), 'errors').length).toBeGreaterThan(0)
