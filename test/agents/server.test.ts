@@ -1,9 +1,11 @@
 // The agents' MCP server over stdio, as a client starts it: every tool, its answer's keys, and every
 // fault that the model it follows was seen to have.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { initSync, WasmAgent } from '@ruvector/rvagent-wasm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LineClient } from '../../bench/agents/line-client.ts'
 import { SLUICE, writeScript } from '../support/start-gate.ts'
@@ -256,7 +258,7 @@ describe('pins', () => {
       maxTurns: 9,
       at: null,
     })
-    const tool = { ...one, toolName: 'list_files' }
+    const tool = { ...one, toolName: 'run_code', toolInput: { code: 'return 1' } }
     expect(keys(await server.call('wasm_agent_tool', tool))).toEqual({
       success: 'boolean',
       output: 'string',
@@ -407,6 +409,44 @@ describe('what is wrong with the model it follows is right here', () => {
     ])
     const one = await server.call('wasm_agent_files', { agentId: id, path: 'b.txt' })
     expect((one.files as object[])[0]).toMatchObject({ content: 'x' })
+  })
+
+  test('a tool answers in the words of the original, its record beside them', LONG, async () => {
+    const wasm = import.meta.resolve('@ruvector/rvagent-wasm/rvagent_wasm_bg.wasm')
+    initSync({ module: readFileSync(fileURLToPath(wasm)) })
+    const original = new WasmAgent('{}')
+    const id = await create()
+    const calls: [name: string, input: object][] = [
+      ['write_file', { path: 'a.txt', content: 'héllo\n' }],
+      ['write_file', { path: 'src/b.txt', content: '' }],
+      ['edit_file', { path: 'a.txt', old_string: 'h', new_string: '' }],
+      ['read_file', { path: 'a.txt' }],
+      ['list_files', {}],
+      ['write_todos', { todos: [{ content: 'x', status: 'pending' }] }],
+      ['write_todos', { todos: [] }],
+    ]
+    for (const [toolName, toolInput] of calls)
+      expect(
+        await server.call('wasm_agent_tool', { agentId: id, toolName, toolInput }),
+        toolName,
+      ).toEqual(original.execute_tool(JSON.stringify({ tool: toolName, ...toolInput })))
+    original.free()
+    const read = { agentId: id, toolName: 'read_file', toolInput: { path: 'a.txt' } }
+    const answer = await server.client.callTool({ name: 'wasm_agent_tool', arguments: read })
+    expect(answer.structuredContent).toMatchObject({
+      result: { path: 'a.txt', content: 'éllo\n', totalLines: 2, nextOffset: null },
+    })
+  })
+
+  test('every tool says what it is and when to use it, in 100 to 300 characters', async () => {
+    const { tools } = await server.client.listTools()
+    const wrong = tools.filter(({ description: text = '' }) => {
+      const fits = text.length >= 100 && text.length <= 300
+      return !(fits && /\bWASM\b|\bRVF\b/.test(text) && /\bUse it\b/.test(text))
+    })
+    expect(wrong.map(({ name }) => name)).toEqual([])
+    // Before each description said what it does in 63 characters on average, the list had 47,600.
+    expect(JSON.stringify(tools).length).toBeLessThanOrEqual(47_600)
   })
 
   test('a second prompt during a running one waits, and nobody dies', LONG, async () => {

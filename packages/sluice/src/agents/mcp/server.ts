@@ -16,7 +16,7 @@ import type { ProgressListener } from '../runs/run-watch.ts'
 import type { Service } from '../service/service.ts'
 import { AgentError } from '../shared/errors.ts'
 import { LIST_PAGE_MAX } from '../shared/limits.ts'
-import { callTool, readArguments, TOOLS } from '../tools/all-tools.ts'
+import { callTool, readArguments, TOOLS, textOf } from '../tools/all-tools.ts'
 import { findWriter } from '../tools/find-writer.ts'
 import { Gallery } from '../tools/gallery.ts'
 import { withLabelFlow } from '../tools/label-flow.ts'
@@ -115,7 +115,8 @@ async function respond(name: string, args: object, setting: ToolSetting) {
   try {
     if (!hasAtMost(args, INPUT_ELEMENTS_MAX))
       throw new AgentError('AGENT_INPUT', `more than ${INPUT_ELEMENTS_MAX} elements`)
-    return answer(await callTool(name, args, setting))
+    const value = await callTool(name, args, setting)
+    return answer(value, textOf(name, value))
   } catch (error) {
     return failure(error)
   }
@@ -215,9 +216,9 @@ function annotationsOf(category: ToolCategory) {
   }
 }
 
-function answer(value: object) {
+function answer(value: object, text = JSON.stringify(value)) {
   return {
-    content: [{ type: 'text' as const, text: JSON.stringify(value) }],
+    content: [{ type: 'text' as const, text }],
     structuredContent: value as Record<string, unknown>,
   }
 }

@@ -12,6 +12,7 @@ import {
   agentId,
   agentShape,
   count,
+  index,
   promptShape,
   stateShape,
   success,
@@ -19,7 +20,7 @@ import {
   text,
   tool,
 } from './tool-table.ts'
-import { agentView, promptView } from './views.ts'
+import { agentView, promptView, toolCallView } from './views.ts'
 
 const one = z.strictObject({ agentId })
 const waitMs = z.int().min(0).max(WAIT_MS_MAX).optional().describe('how long to wait for the end')
@@ -28,7 +29,7 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
     'wasm_agent_create',
     [
       'Create an agent',
-      'Creates an agent in a sandbox of its own: files, todos, conversation, limits.',
+      'Creates a WASM agent: a sandbox of its own with files, todos, a conversation and limits. Other servers are reached only through the gate. Use it to give work to an agent that is kept apart from your own context; returns its id.',
     ],
     {
       category: 'Write',
@@ -57,7 +58,7 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
     'wasm_agent_prompt',
     [
       'Prompt an agent',
-      'Gives an agent something to do and waits for its answer; a longer run is picked up with wasm_agent_wait.',
+      "Gives a WASM agent a task and waits for its answer. Use it to start or continue the agent's work. A run that takes longer than `waitMs` goes on and is picked up with wasm_agent_wait.",
     ],
     {
       category: 'Execute',
@@ -84,7 +85,7 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
     'wasm_agent_wait',
     [
       'Wait for a run',
-      'Waits for a run that wasm_agent_prompt left running, the newest unless one is named.',
+      'Waits for a run of a WASM agent that wasm_agent_prompt or wasm_agent_resume left running, the newest unless one is named. Use it instead of prompting again; it starts nothing.',
     ],
     {
       category: 'Read',
@@ -102,7 +103,7 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
     'wasm_agent_tool',
     [
       "Call an agent's tool",
-      'Calls a tool of the agent directly: its own, or one it was given, through the gate.',
+      'Calls one tool of a WASM agent directly, without its model: a tool of its sandbox such as read_file or run_code, or one it was given, through the gate. Use it to prepare or check files and todos.',
     ],
     {
       category: 'Execute',
@@ -111,47 +112,57 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
         toolName: text.max(128).describe('as wasm_agent_tools lists it'),
         toolInput: z.record(text, z.unknown()).optional().describe('its arguments'),
       }),
-      output: z.strictObject({ success: z.boolean(), output: text }),
-      run: async ({ agentId: id, toolName, toolInput }, { service, owner }) => {
-        const { content, isError } = await service.callTool(owner, id, toolName, toolInput ?? {})
-        return { success: !isError, output: content }
+      output: z.strictObject({
+        success,
+        output: text,
+        result: z.record(text, z.unknown()).optional(),
+      }),
+      run: async ({ agentId: id, toolName, toolInput = {} }, { service, owner }) =>
+        toolCallView(toolName, toolInput, await service.callTool(owner, id, toolName, toolInput)),
+      inText: ({ success, output }) => ({ success, output }),
+    },
+  ),
+  tool(
+    'wasm_agent_list',
+    [
+      'List agents',
+      'Lists your WASM agents with id, state, model and turns, a page at a time. Use it to find an agent again or to see which are running, paused or stopped.',
+    ],
+    {
+      category: 'Read',
+      input: z.strictObject({
+        filter: z
+          .strictObject({ state: stateShape.optional().describe('only those in this state') })
+          .optional()
+          .describe('which agents'),
+        cursor: text.max(32).optional().describe('`nextCursor` of the page before'),
+      }),
+      output: z.strictObject({ agents: z.array(agentShape), count, nextCursor: text.nullable() }),
+      run: async ({ filter, cursor }, setting) => {
+        const { service, owner } = setting
+        const after = cursor === undefined ? 0 : Number(cursor)
+        if (!Number.isSafeInteger(after) || after < 0)
+          throw new AgentError('AGENT_INPUT', `\`${cursor}\` is not a cursor of this list`)
+        const family = (await visibleFamily(setting)) ?? null
+        const state = filter?.state ?? null
+        const rows = await service.steps.list(owner, state, after, LIST_PAGE_MAX, family)
+        const nextCursor = rows.length < LIST_PAGE_MAX ? null : String(rows.at(-1)?.key)
+        return { agents: rows.map(agentView), count: rows.length, nextCursor }
       },
     },
   ),
-  tool('wasm_agent_list', ['List agents', 'Lists your agents, a page at a time.'], {
-    category: 'Read',
-    input: z.strictObject({
-      filter: z
-        .strictObject({ state: stateShape.optional().describe('only those in this state') })
-        .optional()
-        .describe('which agents'),
-      cursor: text.max(32).optional().describe('`nextCursor` of the page before'),
-    }),
-    output: z.strictObject({ agents: z.array(agentShape), count, nextCursor: text.nullable() }),
-    run: async ({ filter, cursor }, setting) => {
-      const { service, owner } = setting
-      const after = cursor === undefined ? 0 : Number(cursor)
-      if (!Number.isSafeInteger(after) || after < 0)
-        throw new AgentError('AGENT_INPUT', `\`${cursor}\` is not a cursor of this list`)
-      const family = (await visibleFamily(setting)) ?? null
-      const state = filter?.state ?? null
-      const rows = await service.steps.list(owner, state, after, LIST_PAGE_MAX, family)
-      const nextCursor = rows.length < LIST_PAGE_MAX ? null : String(rows.at(-1)?.key)
-      return { agents: rows.map(agentView), count: rows.length, nextCursor }
-    },
-  }),
   tool(
     'wasm_agent_fork',
     [
       'Fork an agent',
-      'Makes copies that go their own way, of now or of an earlier turn; they share the budget.',
+      'Makes copies of a WASM agent with its files, todos and conversation, as it is now or was after an earlier turn. Use it to try several ways from one point. Copies share the budget.',
     ],
     {
       category: 'Write',
       input: z.strictObject({
         agentId,
         count: z.int().min(1).max(FORKS_MAX).optional().describe('how many, one without it'),
-        at: count.optional().describe('as it was after this turn; as it is without it'),
+        at: index.optional().describe('as it was after this turn; as it is without it'),
       }),
       output: z.strictObject({ agents: z.array(agentShape) }),
       run: async ({ agentId: id, count: copies = 1, at }, { service, owner }) => ({
@@ -161,7 +172,10 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
   ),
   tool(
     'wasm_agent_stop',
-    ['Stop an agent', 'Stops it and whatever it is doing; wasm_agent_resume lifts it.'],
+    [
+      'Stop an agent',
+      'Stops a WASM agent and the run it is in. Use it to end work that went wrong or costs too much. Files, todos and conversation stay; wasm_agent_resume lifts the stop.',
+    ],
     {
       category: 'Execute',
       input: z.strictObject({ agentId, reason: text.max(1_000).optional().describe('why') }),
@@ -177,7 +191,7 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
     'wasm_agent_pause',
     [
       'Pause an agent',
-      'Holds it between two steps: what was sent ends, nothing new is sent. wasm_agent_resume goes on.',
+      'Holds a WASM agent between two steps: what was sent ends, nothing new is sent. Use it to look at the agent before it goes on; wasm_agent_resume continues the same run.',
     ],
     {
       category: 'Execute',
@@ -196,7 +210,7 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
     'wasm_agent_resume',
     [
       'Resume an agent',
-      'Goes on after a pause, and after a stop by a limit that is raised; lifts a stop. wasm_agent_wait waits for the run it names.',
+      'Continues a WASM agent after a pause, or after a stop by a limit that is raised here. Use it to go on with the same run; wasm_agent_wait waits for the run that it names.',
     ],
     {
       category: 'Execute',
@@ -217,7 +231,10 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
   ),
   tool(
     'wasm_agent_reset',
-    ['Reset an agent', 'Clears conversation, todos, turns and files (kept with keepFiles).'],
+    [
+      'Reset an agent',
+      'Clears conversation, todos, turns and files of a WASM agent; `keepFiles` keeps the files. Use it to begin again with the same instructions and limits. What is cleared is lost.',
+    ],
     {
       category: 'Destructive',
       input: z.strictObject({
@@ -233,7 +250,10 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
   ),
   tool(
     'wasm_agent_terminate',
-    ['Remove an agent', 'Ends it and removes everything of it, its journal included.'],
+    [
+      'Remove an agent',
+      'Removes a WASM agent with everything it has: files, todos, conversation and journal. Use it when the agent is no longer needed; export it first if its state is. This cannot be undone.',
+    ],
     {
       category: 'Destructive',
       input: one,

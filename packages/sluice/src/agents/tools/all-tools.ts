@@ -18,6 +18,11 @@ export const TOOLS: readonly ToolEntry[] = [
 
 const BY_NAME = new Map(TOOLS.map((entry) => [entry.name, entry]))
 
+/** What the text of an answer has: the whole of it, unless the tool says less there. */
+export function textOf(name: string, answer: object): string {
+  return JSON.stringify(entryOf(name).inText?.(answer as never) ?? answer)
+}
+
 export async function callTool(name: string, args: object, setting: ToolSetting): Promise<object> {
   const input = readArguments(name, args)
   return withLabelFlow(name, input, setting, (labelled) => entryOf(name).run(input, labelled))

@@ -31,18 +31,28 @@ function withParts(template: Template) {
 }
 
 export const GALLERY_TOOLS: readonly ToolEntry[] = [
-  tool('wasm_gallery_list', ['List templates', 'All templates: builtin ones and your own.'], {
-    category: 'Read',
-    input: none,
-    output: z.strictObject({ templates: z.array(templateView), count }),
-    run: async (_, { gallery, owner }) => {
-      const templates = (await gallery.list(owner)).map(view)
-      return { templates, count: templates.length }
+  tool(
+    'wasm_gallery_list',
+    [
+      'List templates',
+      'Lists the templates from which WASM agents are created: the built-in ones and your own. Use it to choose a template for wasm_gallery_create.',
+    ],
+    {
+      category: 'Read',
+      input: none,
+      output: z.strictObject({ templates: z.array(templateView), count }),
+      run: async (_, { gallery, owner }) => {
+        const templates = (await gallery.list(owner)).map(view)
+        return { templates, count: templates.length }
+      },
     },
-  }),
+  ),
   tool(
     'wasm_gallery_categories',
-    ['Template categories', 'How many templates each category has.'],
+    [
+      'Template categories',
+      'Lists the categories of WASM agent templates and how many templates each has. Use it to choose a category for wasm_gallery_list_by_category.',
+    ],
     {
       category: 'Read',
       input: none,
@@ -55,21 +65,38 @@ export const GALLERY_TOOLS: readonly ToolEntry[] = [
       },
     },
   ),
-  tool('wasm_gallery_active', ['Active template', 'The template that is active, if one is.'], {
-    category: 'Read',
-    input: none,
-    output: z.strictObject({ activeId: text.nullable() }),
-    run: async (_, { gallery, owner }) => ({ activeId: await gallery.active(owner) }),
-  }),
-  tool('wasm_gallery_config', ['Gallery settings', 'The settings of the active template.'], {
-    category: 'Read',
-    input: none,
-    output: z.strictObject({ config }),
-    run: async (_, { gallery, owner }) => ({ config: await gallery.config(owner) }),
-  }),
+  tool(
+    'wasm_gallery_active',
+    [
+      'Active template',
+      'Tells which WASM agent template is active, if one is. Use it before wasm_gallery_configure, whose settings belong to the active template.',
+    ],
+    {
+      category: 'Read',
+      input: none,
+      output: z.strictObject({ activeId: text.nullable() }),
+      run: async (_, { gallery, owner }) => ({ activeId: await gallery.active(owner) }),
+    },
+  ),
+  tool(
+    'wasm_gallery_config',
+    [
+      'Gallery settings',
+      'Gets the settings of the active WASM agent template: model, turns and instructions. Use it to see what wasm_gallery_configure has set.',
+    ],
+    {
+      category: 'Read',
+      input: none,
+      output: z.strictObject({ config }),
+      run: async (_, { gallery, owner }) => ({ config: await gallery.config(owner) }),
+    },
+  ),
   tool(
     'wasm_gallery_export',
-    ['Export templates', 'Your own templates, as wasm_gallery_import takes them.'],
+    [
+      'Export templates',
+      'Exports your own WASM agent templates as wasm_gallery_import takes them. Use it to back templates up or to move them to another installation.',
+    ],
     {
       category: 'Write',
       input: none,
@@ -79,25 +106,35 @@ export const GALLERY_TOOLS: readonly ToolEntry[] = [
       }),
     },
   ),
-  tool('wasm_gallery_search', ['Search templates', 'Templates that match, the best first.'], {
-    category: 'Read',
-    input: z.strictObject({ query: text.min(1).max(256).describe('words to look for') }),
-    output: z.strictObject({
-      results: z.array(templateView.extend({ relevance: z.number() })),
-      count,
-    }),
-    run: async ({ query }, { gallery, owner }) => {
-      const matches = await gallery.search(owner, query)
-      const results = matches.map(({ relevance, ...template }) => ({
-        ...view(template),
-        relevance,
-      }))
-      return { results, count: results.length }
+  tool(
+    'wasm_gallery_search',
+    [
+      'Search templates',
+      "Searches WASM agent templates by words in name, description and tags, the best match first. Use it if you know what the agent is to do but not the template's id.",
+    ],
+    {
+      category: 'Read',
+      input: z.strictObject({ query: text.min(1).max(256).describe('words to look for') }),
+      output: z.strictObject({
+        results: z.array(templateView.extend({ relevance: z.number() })),
+        count,
+      }),
+      run: async ({ query }, { gallery, owner }) => {
+        const matches = await gallery.search(owner, query)
+        const results = matches.map(({ relevance, ...template }) => ({
+          ...view(template),
+          relevance,
+        }))
+        return { results, count: results.length }
+      },
     },
-  }),
+  ),
   tool(
     'wasm_gallery_list_by_category',
-    ['Templates of a category', 'The templates that a category has.'],
+    [
+      'Templates of a category',
+      'Lists the WASM agent templates of one category. Use it after wasm_gallery_categories to choose a template of one kind.',
+    ],
     {
       category: 'Read',
       input: z.strictObject({
@@ -110,39 +147,60 @@ export const GALLERY_TOOLS: readonly ToolEntry[] = [
       },
     },
   ),
-  tool('wasm_gallery_create', ['Create from a template', 'Creates an agent from a template.'], {
-    category: 'Write',
-    input: z.strictObject({ template: text.min(1).max(64).describe('its id') }),
-    output: z.strictObject({ success, agent: agentShape, template: text, about: templateView }),
-    run: async ({ template: name }, { service, gallery, owner, parent, madeLabels }) => {
-      const template = await gallery.get(owner, name)
-      const by = { parent, labels: madeLabels }
-      const agent = await service.create(owner, await gallery.fill(owner, name, {}), by)
-      return { success: true, agent: agentView(agent), template: name, about: view(template) }
+  tool(
+    'wasm_gallery_create',
+    [
+      'Create from a template',
+      "Creates a WASM agent from a template, with the template's instructions, model and limits. Use it instead of wasm_agent_create if a template fits.",
+    ],
+    {
+      category: 'Write',
+      input: z.strictObject({ template: text.min(1).max(64).describe('its id') }),
+      output: z.strictObject({ success, agent: agentShape, template: text, about: templateView }),
+      run: async ({ template: name }, { service, gallery, owner, parent, madeLabels }) => {
+        const template = await gallery.get(owner, name)
+        const by = { parent, labels: madeLabels }
+        const agent = await service.create(owner, await gallery.fill(owner, name, {}), by)
+        return { success: true, agent: agentView(agent), template: name, about: view(template) }
+      },
     },
-  }),
-  tool('wasm_gallery_load_rvf', ['Template as a container', 'A template as an RVF container.'], {
-    category: 'Read',
-    input: id,
-    output: z.strictObject({ id: text, rvfBase64: text, sizeBytes: count }),
-    run: async ({ id: name }, { gallery, owner }) => {
-      const rvf = await gallery.rvf(owner, name)
-      return { id: name, rvfBase64: rvf.toString('base64'), sizeBytes: rvf.length }
+  ),
+  tool(
+    'wasm_gallery_load_rvf',
+    [
+      'Template as a container',
+      'Gets a WASM agent template as an RVF container in base64. Use it to hand a template to a program that reads RVF, or to wasm_agent_create.',
+    ],
+    {
+      category: 'Read',
+      input: id,
+      output: z.strictObject({ id: text, rvfBase64: text, sizeBytes: count }),
+      run: async ({ id: name }, { gallery, owner }) => {
+        const rvf = await gallery.rvf(owner, name)
+        return { id: name, rvfBase64: rvf.toString('base64'), sizeBytes: rvf.length }
+      },
     },
-  }),
-  tool('wasm_gallery_activate', ['Activate a template', 'Makes a template the active one.'], {
-    category: 'Write',
-    input: id,
-    output: z.strictObject({ activeId: text }),
-    run: async ({ id: name }, { gallery, owner }) => ({
-      activeId: await gallery.activate(owner, name),
-    }),
-  }),
+  ),
+  tool(
+    'wasm_gallery_activate',
+    [
+      'Activate a template',
+      'Makes one WASM agent template the active one. Use it before wasm_gallery_configure, so that the settings belong to this template.',
+    ],
+    {
+      category: 'Write',
+      input: id,
+      output: z.strictObject({ activeId: text }),
+      run: async ({ id: name }, { gallery, owner }) => ({
+        activeId: await gallery.activate(owner, name),
+      }),
+    },
+  ),
   tool(
     'wasm_gallery_configure',
     [
       'Configure the gallery',
-      'Sets what the active template is used with: model, maxTurns, instructions.',
+      'Sets what the active WASM agent template is used with: model, maxTurns, instructions. Use it to adapt a template without writing one of your own.',
     ],
     {
       category: 'Write',
@@ -156,7 +214,10 @@ export const GALLERY_TOOLS: readonly ToolEntry[] = [
   ),
   tool(
     'wasm_gallery_add_custom',
-    ['Add a template', 'Keeps a template of your own, or one made from an RVF container.'],
+    [
+      'Add a template',
+      'Adds a WASM agent template of your own, from its fields or from an RVF container. Use it to create agents with the same instructions again. Only you see it.',
+    ],
     {
       category: 'Write',
       input: z.strictObject({
@@ -174,20 +235,27 @@ export const GALLERY_TOOLS: readonly ToolEntry[] = [
       },
     },
   ),
-  tool('wasm_gallery_remove_custom', ['Remove a template', 'Removes a template of your own.'], {
-    category: 'Destructive',
-    input: id,
-    output: z.strictObject({ success, id: text }),
-    run: async ({ id: name }, { gallery, owner }) => {
-      await gallery.remove(owner, name)
-      return { success: true, id: name }
+  tool(
+    'wasm_gallery_remove_custom',
+    [
+      'Remove a template',
+      'Removes a WASM agent template of your own. Use it for templates that are no longer needed; agents made from it stay. This cannot be undone.',
+    ],
+    {
+      category: 'Destructive',
+      input: id,
+      output: z.strictObject({ success, id: text }),
+      run: async ({ id: name }, { gallery, owner }) => {
+        await gallery.remove(owner, name)
+        return { success: true, id: name }
+      },
     },
-  }),
+  ),
   tool(
     'wasm_gallery_import',
     [
       'Import templates',
-      'Takes templates as JSON; each is checked and scanned, and refused with a reason.',
+      'Imports WASM agent templates from JSON, as wasm_gallery_export writes them. Use it to restore or share templates; each is checked and scanned, and refused with a reason.',
     ],
     {
       category: 'Write',

@@ -5,7 +5,16 @@ import { z } from 'zod'
 import type { ChatMessage, ModelTool, PortableAgent, Todo } from '../../guest/protocol.ts'
 import { processClock } from '../../store/process-clock.ts'
 import { MESSAGES_PAGE_LENGTH } from '../shared/limits.ts'
-import { agentId, agentShape, count, type ToolEntry, text, tool, usageShape } from './tool-table.ts'
+import {
+  agentId,
+  agentShape,
+  count,
+  index,
+  type ToolEntry,
+  text,
+  tool,
+  usageShape,
+} from './tool-table.ts'
 import {
   agentView,
   fileView,
@@ -44,7 +53,7 @@ export const INSPECT_TOOLS: readonly ToolEntry[] = [
     'wasm_agent_files',
     [
       "List an agent's files",
-      'Lists files with size, time and digest; with `path` one file and its content.',
+      'Lists the files in the sandbox of a WASM agent with size, time and digest; with `path` one file and its content. Use it to see or fetch what the agent has written.',
     ],
     {
       category: 'Read',
@@ -79,7 +88,10 @@ export const INSPECT_TOOLS: readonly ToolEntry[] = [
   ),
   tool(
     'wasm_agent_todos',
-    ["An agent's todos", 'The whole todo list, in its order, with counts.'],
+    [
+      "An agent's todos",
+      'Gets the todo list of a WASM agent as structured data: every item in order with id, status and times, and counts. Use it to see what the agent plans and how far it is, without asking its model.',
+    ],
     {
       category: 'Read',
       input: one,
@@ -90,7 +102,10 @@ export const INSPECT_TOOLS: readonly ToolEntry[] = [
   ),
   tool(
     'wasm_agent_is_stopped',
-    ['Is an agent stopped?', 'Whether it is stopped, since when and why.'],
+    [
+      'Is an agent stopped?',
+      'Tells whether a WASM agent is stopped, since when and why, and how many of its turns are used. Use it to poll the stop condition without starting anything or asking its model.',
+    ],
     {
       category: 'Read',
       input: one,
@@ -110,10 +125,13 @@ export const INSPECT_TOOLS: readonly ToolEntry[] = [
   ),
   tool(
     'wasm_agent_state',
-    ["An agent's state", 'Messages (a page from `from`), turns, stop and config.'],
+    [
+      "An agent's state",
+      'Gets the state of a WASM agent: its messages (a page from `from`), turns, stop and configuration. Use it to read the conversation as the agent has it.',
+    ],
     {
       category: 'Read',
-      input: z.strictObject({ agentId, from: count.optional().describe('the first message') }),
+      input: z.strictObject({ agentId, from: index.optional().describe('the first message') }),
       output: z.strictObject({
         agentId: text,
         agent: agentShape,
@@ -155,7 +173,10 @@ export const INSPECT_TOOLS: readonly ToolEntry[] = [
   ),
   tool(
     'wasm_agent_tools',
-    ["An agent's tools", 'The tools it has: its own and those it was given.'],
+    [
+      "An agent's tools",
+      'Lists the tools that a WASM agent has, with their definitions: those of its sandbox and those it was given. Use it before wasm_agent_tool, or to see what the agent could do.',
+    ],
     {
       category: 'Read',
       input: one,
@@ -174,7 +195,10 @@ export const INSPECT_TOOLS: readonly ToolEntry[] = [
   ),
   tool(
     'wasm_agent_turn_count',
-    ["An agent's turns", 'How many answered model calls it has behind it.'],
+    [
+      "An agent's turns",
+      'Tells how many turns (answered model calls) a WASM agent has behind it. Use it to follow the progress of a run, or what is left of `maxTurns`.',
+    ],
     {
       category: 'Read',
       input: one,
@@ -189,7 +213,7 @@ export const INSPECT_TOOLS: readonly ToolEntry[] = [
     'wasm_agent_history',
     [
       "An agent's history",
-      'What happened, event by event: prompts, turns, calls, results, usage; from the first that is kept.',
+      'Lists what happened to a WASM agent, event by event: prompts, turns, calls, results and usage. Use it to see how the agent came to its state. Starts at the first event that is stored.',
     ],
     {
       category: 'Read',
@@ -220,13 +244,13 @@ export const INSPECT_TOOLS: readonly ToolEntry[] = [
     'wasm_agent_replay',
     [
       "Replay an agent's journal",
-      'Runs its journal again in a fresh sandbox and compares answers and memory byte for byte; names the event of a difference. Changes nothing.',
+      'Reads the journal of a WASM agent and compares its answers and memory byte for byte with a fresh sandbox. Use it to show that a history is true; returns the first event that differs. Read-only.',
     ],
     {
       category: 'Read',
       input: z.strictObject({
         agentId,
-        to: count.optional().describe('up to this turn; all without it'),
+        to: index.optional().describe('up to this turn; all without it'),
       }),
       output: z.strictObject({
         agentId: text,

@@ -31,6 +31,8 @@ export interface ToolEntry {
   readonly input: z.ZodObject
   readonly output: z.ZodObject
   run(input: never, setting: ToolSetting): Promise<object>
+  /** What the text of the answer has, if it is less than the structured content. */
+  readonly inText?: (answer: never) => object
 }
 
 interface ToolParts<Input extends z.ZodObject, Output extends z.ZodObject> {
@@ -38,19 +40,28 @@ interface ToolParts<Input extends z.ZodObject, Output extends z.ZodObject> {
   readonly input: Input
   readonly output: Output
   readonly run: (input: z.infer<Input>, setting: ToolSetting) => Promise<z.input<Output>>
+  readonly inText?: (answer: z.input<Output>) => object
 }
 
 /** Keeps the type of the arguments between schema and function. */
 export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(
   name: string,
   [title, description]: readonly [title: string, description: string],
-  { category, input, output, run }: ToolParts<Input, Output>,
+  parts: ToolParts<Input, Output>,
 ): ToolEntry {
-  return { name, title, description, category, input, output, run: run as ToolEntry['run'] }
+  return {
+    name,
+    title,
+    description,
+    ...(parts as Omit<ToolEntry, 'name' | 'title' | 'description'>),
+  }
 }
 
 export const text = z.string()
-export const count = z.int().min(0)
+/** A figure of an answer. Without bounds: in every definition they would cost a model tokens and say nothing. */
+export const count = z.number()
+/** An argument that is a place in a list, or a turn. */
+export const index = z.int().min(0)
 export const agentId = z.string().min(1).max(64).describe('the id that wasm_agent_create gave')
 export const success = z.boolean()
 
@@ -59,7 +70,7 @@ export const stateShape = z.enum(['idle', 'running', 'waiting', 'paused', 'stopp
 /** Answers hold these and nothing else; the pins in the tests say the same. */
 export const agentShape = z.strictObject({
   id: text,
-  state: stateShape,
+  state: text,
   config: z.record(text, z.unknown()),
   model: text,
   turnCount: count,

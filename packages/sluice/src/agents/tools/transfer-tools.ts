@@ -27,7 +27,7 @@ export const TRANSFER_TOOLS: readonly ToolEntry[] = [
     'wasm_agent_export',
     [
       'Export an agent',
-      'Everything of an agent as JSON with a digest; `bundle` adds its exact memory, signed.',
+      'Exports the whole state of a WASM agent: files, todos, conversation and configuration, secrets replaced unless kept. Use it to back an agent up or to move it; a running agent is paused first.',
     ],
     {
       category: 'Write',
@@ -61,7 +61,7 @@ export const TRANSFER_TOOLS: readonly ToolEntry[] = [
     'wasm_agent_import',
     [
       'Import an agent',
-      'Takes a JSON export (object or text) or a base64 bundle; says what was restored.',
+      'Imports a WASM agent from an export: the answer of wasm_agent_export, its `bundle` text, or an export of Claude Flow. Use it to restore or move an agent; says what was restored.',
     ],
     {
       category: 'Write',
@@ -93,7 +93,10 @@ export const TRANSFER_TOOLS: readonly ToolEntry[] = [
   ),
   tool(
     'wasm_agent_compose',
-    ['Compose a container', 'Puts prompts, skills and tool descriptions into one RVF container.'],
+    [
+      'Compose a container',
+      'Builds an RVF container from prompts, skills and tool descriptions. Use it to make a reusable definition that wasm_agent_create or wasm_gallery_add_custom takes. Creates no agent.',
+    ],
     {
       category: 'Write',
       input: z.strictObject({

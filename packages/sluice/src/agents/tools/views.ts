@@ -3,6 +3,7 @@
 
 import type { JournalEvent, Todo, TokenUsage } from '../../guest/protocol.ts'
 import type { AgentRow } from '../journal/rows.ts'
+import type { ToolResult } from '../runs/run-watch.ts'
 import type { PromptAnswer } from '../service/service-types.ts'
 import type { DigestedFile } from '../step-thread/file-digests.ts'
 import type { AgentStatus, HistoryEntry } from '../step-thread/operation-results.ts'
@@ -72,6 +73,30 @@ export function promptView(answer: PromptAnswer) {
   }
   const { response, turns, toolCalls, stop, usage } = answer
   return { response, turns, toolCalls, stop, usage: usageView(usage), model }
+}
+
+/** What Claude Flow's agents answer for the tools that they have too, from the record that the tool returns. */
+const OUTPUTS: Readonly<
+  Record<string, (record: Record<string, unknown>, input: Record<string, unknown>) => string>
+> = {
+  read_file: ({ content }) => String(content),
+  write_file: ({ bytes }, { path }) => `wrote ${bytes} bytes to ${path}`,
+  edit_file: (_, { path }) => `edited ${path}`,
+  list_files: ({ files }) => JSON.stringify((files as { path: string }[]).map(({ path }) => path)),
+  write_todos: ({ todos }) => `wrote ${(todos as unknown[]).length} todos`,
+}
+
+/** A call of an agent's tool: the words that Claude Flow's users know, with the whole record as `result`. A failed
+ * call and any other tool have their own text. */
+export function toolCallView(
+  name: string,
+  input: Record<string, unknown>,
+  { content, isError }: ToolResult,
+) {
+  const words = OUTPUTS[name]
+  if (isError || words === undefined) return { success: !isError, output: content }
+  const result = JSON.parse(content) as Record<string, unknown>
+  return { success: true, output: words(result, input), result }
 }
 
 /** As exports and states of other agents have it: the first message says what the agent is told. */

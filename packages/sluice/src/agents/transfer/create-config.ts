@@ -28,6 +28,15 @@ export const DEFAULT_MODEL = 'anthropic:claude-sonnet-4-6'
 
 const positive = z.int().min(1)
 
+/** The same check, listed as a plain string: the regular expressions of zod's formats cost a model tokens in every
+ * list and tell it nothing. */
+function withoutPattern(format: z.ZodType<string>) {
+  return z.string().superRefine((text, context) => {
+    const message = format.safeParse(text).error?.issues[0]?.message
+    if (message !== undefined) context.addIssue({ code: 'custom', message })
+  })
+}
+
 export const limitsShape = z.strictObject({
   maxTurns: positive.max(MAX_TURNS_MAX).optional().describe('answered model calls in its life'),
   maxTokens: positive.nullable().optional().describe('tokens in its life; null for no limit'),
@@ -39,8 +48,7 @@ export const limitsShape = z.strictObject({
     .describe('cost in its life; needs a price for the model'),
   maxToolCalls: positive.nullable().optional().describe('tool calls in its life'),
   runMs: positive.nullable().optional().describe('how long one run may take, in milliseconds'),
-  expiresAt: z.iso
-    .datetime({ offset: true })
+  expiresAt: withoutPattern(z.iso.datetime({ offset: true }))
     .nullable()
     .optional()
     .describe('when it stops for good, ISO 8601 with an offset'),
@@ -77,7 +85,7 @@ const codeShape = z.strictObject({
 
 const fileShape = z.union([
   z.string().describe('text'),
-  z.strictObject({ base64: z.base64().describe('bytes in base64') }),
+  z.strictObject({ base64: withoutPattern(z.base64()).describe('bytes in base64') }),
 ])
 
 export const createShape = z.strictObject({
@@ -109,7 +117,9 @@ export const createShape = z.strictObject({
     .describe('tools of servers to give it: `server/tool`, `server/*`'),
   files: z.record(z.string(), fileShape).optional().describe('files to begin with, by path'),
   seed: z.string().max(256).optional().describe('of its random numbers; drawn without it'),
-  rvfBase64: z.base64().optional().describe('an RVF container to take instructions from'),
+  rvfBase64: withoutPattern(z.base64())
+    .optional()
+    .describe('an RVF container to take instructions from'),
 })
 
 /** What of `run_code` is bounded for an agent, as it was given at create. */
