@@ -15,6 +15,7 @@ import type { CallPipeline } from './call/call-request.ts'
 import { labelSession } from './call/inspect-answers.ts'
 import { LedgerCallRecorder } from './call/record-calls.ts'
 import { settleCalls } from './call/settle-calls.ts'
+import { isBuiltinTool } from './config/builtin-tools.ts'
 import type { ServerConfig } from './config/config.ts'
 import { SessionOwnFiles } from './config/own-facts.ts'
 import type { GateParts, InjectedSession, RelayedClient } from './gate-parts.ts'
@@ -86,7 +87,7 @@ export class Gate {
         const { server, name } = tool.definition
         parts.approvals.definitionSeen(server, name, parts.pins.pinOf(tool))
       },
-      (server) => this.kindOf(server) === 'builtin',
+      (server, tool) => isBuiltinTool(serverOf(server), tool),
     )
     this.#pipeline = {
       frozen: (who) => parts.freezes.of(who),

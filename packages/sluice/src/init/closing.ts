@@ -41,6 +41,17 @@ export function showClosing(closing: ClosingReport, output: Output): void {
     output.line(`  ${titleOf(one)}: ${printable(reasonFor(one, closing))}`)
   output.line("  the clients' own tools (shell, files): these are not MCP calls")
   showNext(closing, output)
+  for (const { entry } of safe.filter(isClaudeFlow))
+    output.line(
+      `${output.paint('yellow', 'note')}: ${printable(entry.name)} is Claude Flow: with \`builtin: agents\` in its entry of sluice.yaml its \`wasm_*\` tools run inside the gate, the others as before`,
+    )
+}
+
+function isClaudeFlow({ reading }: DiscoveredServer): boolean {
+  const command =
+    'server' in reading && reading.server.kind === 'stdio' ? reading.server.command : []
+  const isNamed = (piece: unknown) => /(?:^|[/\\])claude-flow(?:@|$|[/\\])/.test(String(piece))
+  return command.some((part) => part.some(isNamed))
 }
 
 function titleOf({ from, entry }: DiscoveredServer): string {

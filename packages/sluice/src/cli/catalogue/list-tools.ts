@@ -5,7 +5,8 @@ import type { JsonValue } from '@sluice/policy/core/json'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { isOwnTool, markOwnTool } from '../../catalogue/classify/own-tools.ts'
 import { writeCanonicalJson } from '../../core/canonical-json.ts'
-import type { GateConfig } from '../../gateway/config/config.ts'
+import { isBuiltinTool } from '../../gateway/config/builtin-tools.ts'
+import type { GateConfig, ServerConfig } from '../../gateway/config/config.ts'
 import { prepareWorkDirectories } from '../../gateway/config/work-directory.ts'
 import { listAllTools } from '../../terminal/list-all-tools.ts'
 import { listServerTools } from '../../terminal/list-server-tools.ts'
@@ -24,8 +25,7 @@ export async function listConfiguredTools(
   prepareWorkDirectories(config)
   const sources = Object.entries(config.servers).map(([name, address]) => ({
     name,
-    list: () =>
-      address.kind === 'builtin' ? listBuiltinTools(name) : listServerTools(name, address),
+    list: () => listTools(name, address),
   }))
   const listings = await listAllTools(sources, output)
   const failed = listings.flatMap((listing, at) =>
@@ -36,6 +36,14 @@ export async function listConfiguredTools(
     tools: listings.flatMap((listing) => ('tools' in listing ? listing.tools : [])),
     leftOut: failed.map(({ server, error }) => ({ server, why: error.message })),
   }
+}
+
+/** As the gate lists them: built-in tools take the place of the server's own of the same names. */
+async function listTools(name: string, address: ServerConfig): Promise<ToolDefinition[]> {
+  const own = address.builtin === undefined ? [] : await listBuiltinTools(name)
+  if (address.kind === 'builtin') return own
+  const others = await listServerTools(name, address)
+  return [...own, ...others.filter((tool) => !isBuiltinTool(address, tool.name))]
 }
 
 /** Says which servers are missing. */

@@ -34,6 +34,8 @@ import { needsProject, ownFilesBelow, resolveCommand, workDirectory } from './wo
 export type ServerConfig =
   | {
       readonly kind: 'stdio'
+      /** Its agents are the built-in ones. */
+      readonly builtin?: 'agents'
       readonly command: readonly string[]
       readonly env: Readonly<Record<string, string>>
       /** Variables that are the client's, also if its environment is not passed on as a whole. */
@@ -52,6 +54,8 @@ export type ServerConfig =
     }
   | {
       readonly kind: 'http'
+      /** Its agents are the built-in ones. */
+      readonly builtin?: 'agents'
       readonly url: string
       readonly headers: Readonly<Record<string, string>>
       /** Where it wants a login: see `sluice login`. */
@@ -210,13 +214,15 @@ class ConfigReader {
     const command = findEntry(map, 'command')
     const url = findEntry(map, 'url')
     const builtin = scalar(map, 'builtin')
-    if ([command, url, builtin].filter((way) => way !== undefined).length !== 1)
+    const ways = [command, url].filter((way) => way !== undefined).length
+    if (ways > 1 || (ways === 0 && builtin === undefined))
       this.#wrong(
         map,
-        'a server has a `command`, a `url` or a `builtin`, one of them',
+        'a server has a `command` or a `url`, or is `builtin: agents`',
         'say how to reach it',
       )
-    if (builtin === 'agents') return { kind: 'builtin', builtin }
+    if (ways === 0 && builtin === 'agents') return { kind: 'builtin', builtin }
+    const agents = builtin === 'agents' ? { builtin: 'agents' as const } : {}
     const odd = map.entries.find(({ key }) =>
       (url ? ['env', 'cwd', 'share', 'idle'] : ['headers', 'auth']).includes(String(key.value)),
     )
@@ -229,6 +235,7 @@ class ConfigReader {
     if (url !== undefined)
       return {
         kind: 'http',
+        ...agents,
         ...timeout,
         url: this.#address(url),
         headers: this.#headers(findEntry(map, 'headers')),
@@ -241,7 +248,16 @@ class ConfigReader {
     const blank = this.#values.blankNames(named)
     const variables = blank.length === 0 ? {} : { clientVariables: blank }
     const idle = optionalMs('idleMs', scalar(map, 'idle'))
-    return { kind: 'stdio', ...timeout, ...started, env, ...variables, ...readShare(map), ...idle }
+    return {
+      kind: 'stdio',
+      ...agents,
+      ...timeout,
+      ...started,
+      env,
+      ...variables,
+      ...readShare(map),
+      ...idle,
+    }
   }
 
   #command(map: LocatedMap, name: string, data: string) {

@@ -26,11 +26,16 @@ export function readDataLocation(
   const entries = servers?.kind === 'map' ? servers.entries : []
   const names = entries.map(({ key }) => String(key.value))
   const builtin = entries
-    .filter(({ value }) => value.kind === 'map' && findEntry(value, 'builtin') !== undefined)
+    .filter(({ value }) => value.kind === 'map' && isBuiltinOnly(value))
     .map(({ key }) => String(key.value))
   const values = new ConfigValues(dirname(resolve(source.file)), environment, problems)
   const data = findDataFolder(tree, values)
   return problems.hasErrors ? undefined : { data, servers: names, builtin }
+}
+
+function isBuiltinOnly(server: LocatedMap): boolean {
+  const has = (key: string) => findEntry(server, key) !== undefined
+  return has('builtin') && !has('command') && !has('url')
 }
 
 export function findDataFolder(map: LocatedMap, values: ConfigValues): string {

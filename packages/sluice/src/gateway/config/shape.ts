@@ -55,7 +55,7 @@ const SERVER: Shape = {
     },
     builtin: {
       shape: { kind: 'word', words: ['agents'] },
-      doc: 'a server that is part of Sluice: `agents`, the WASM agents',
+      doc: "a server that is part of Sluice: `agents`, the WASM agents. Beside a `command` or `url` they take the place of that server's tools with the same names",
     },
     env: {
       shape: variables,

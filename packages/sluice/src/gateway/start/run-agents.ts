@@ -6,6 +6,7 @@ import type { ApprovalService } from '../../core/approval.ts'
 import type { Authenticator } from '../../identity/callers/authenticator.ts'
 import type { PostgresAddress } from '../../store/postgres/address.ts'
 import type { PostgresConnections } from '../../store/postgres/connections.ts'
+import { isBuiltinTool } from '../config/builtin-tools.ts'
 import { AgentGate } from '../front/sessions/agent-gate.ts'
 import type { Gate } from '../gate.ts'
 import type { Servers } from '../state/servers.ts'
@@ -64,11 +65,11 @@ export class BuiltinAgents {
     gate: Gate,
     { authenticator, approvals, shared }: AgentServices,
   ): Promise<() => Promise<void>> {
-    const isThere = servers.entries.some(([, { kind }]) => kind === 'builtin')
+    const isThere = servers.entries.some(([, { builtin }]) => builtin === 'agents')
     if (!isThere || this.#start === undefined) return async () => {}
     const agentGate = new AgentGate({
       servers: () => servers.names,
-      isOwn: (server) => servers.find(server)?.kind === 'builtin',
+      isOwn: (server, tool) => isBuiltinTool(servers.find(server), tool),
       approvals,
       callerOf: (owner) => authenticator.callerOf(owner),
       memoryOf: (family) => gate.sessions.familyMemory(family),

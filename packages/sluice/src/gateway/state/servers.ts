@@ -261,7 +261,7 @@ export function digestOfServer(config: ServerConfig): string {
   return `sha256:${hash('sha256', text)}`
 }
 
-/** The agents are a part of the gate that it starts once. */
+/** Throws for a server with built-in agents: they are a part of the gate that it starts once. */
 export function checkStartable({
   name,
   config,
@@ -269,9 +269,9 @@ export function checkStartable({
   readonly name: string
   readonly config: ServerConfig
 }): void {
-  if (config.kind !== 'builtin') return
+  if (config.builtin === undefined) return
   throw new OperationError(
-    `\`${name}\` is a part of the gate (\`builtin: ${config.builtin}\`)`,
+    `\`${name}\` has a part of the gate (\`builtin: ${config.builtin}\`)`,
     'it comes with the next start of the gate',
   )
 }

@@ -10,12 +10,15 @@ export class KnownTools {
   /** The newest definition of each, by server and name. */
   readonly #newest = new Map<string, Map<string, KnownTool>>()
   readonly #onNew: (tool: KnownTool) => void
-  readonly #isOwn: (server: string) => boolean
+  readonly #isOwn: (server: string, tool: string) => boolean
   /** Of each server, with a number for each time they were others. */
   readonly #instructions = new Map<string, { readonly text: string; readonly number: number }>()
 
-  /** `isOwn`: a server that runs inside the gate, whose own hints hold. */
-  constructor(onNew: (tool: KnownTool) => void, isOwn: (server: string) => boolean = () => false) {
+  /** `isOwn` tells tools that are served inside the gate: their own hints are believed. */
+  constructor(
+    onNew: (tool: KnownTool) => void,
+    isOwn: (server: string, tool: string) => boolean = () => false,
+  ) {
     this.#onNew = onNew
     this.#isOwn = isOwn
   }
@@ -40,7 +43,7 @@ export class KnownTools {
     if (tool === undefined) {
       const whole = { ...definition, server }
       const instructions = known === undefined ? {} : { instructions: known.text }
-      const classification = this.#isOwn(server) ? classifyOwn(whole) : classify(whole)
+      const classification = this.#isOwn(server, whole.name) ? classifyOwn(whole) : classify(whole)
       tool = { definition: whole, ...classification, ...instructions }
       if (this.#byText.size >= DEFINITIONS_MAX) {
         this.#byText.clear()

@@ -19,7 +19,7 @@ import { MemberTransport } from './member-transport.ts'
 export interface AgentGateContext {
   readonly servers: () => readonly string[]
   /** A server that runs inside the gate, whose own hints hold. */
-  readonly isOwn: (server: string) => boolean
+  readonly isOwn: (server: string, tool: string) => boolean
   readonly approvals: Pick<ApprovalService, 'find' | 'watch'>
   /** Undefined if the owner may no longer call. */
   readonly callerOf: (owner: string) => Caller | undefined
@@ -191,14 +191,12 @@ export class AgentGate {
     const line = this.#line(server, owner, `list of ${owner}`, null)
     await line.begun
     const tools = await listTools(line.link)
-    const classOf = this.#context.isOwn(server) ? classifyOwn : classify
-    return tools.map((definition) => ({
-      server,
-      name: definition.name,
-      description: String(definition.description ?? ''),
-      inputSchema: definition.inputSchema,
-      category: classOf({ ...definition, server }).category,
-    }))
+    return tools.map((definition) => {
+      const { name, description = '', inputSchema } = definition
+      const classOf = this.#context.isOwn(server, name) ? classifyOwn : classify
+      const { category } = classOf({ ...definition, server })
+      return { server, name, description: String(description), inputSchema, category }
+    })
   }
 
   #line(server: string, owner: string, family: string, agent: AgentFacts | null): AgentConnection {

@@ -11,6 +11,7 @@ import type { Log } from '../../shared/log.ts'
 import { readSessionHandle } from '../../shared/session-handle.ts'
 import type { ClientEnvironment } from '../../shared/transport.ts'
 import { NegotiatingUpstream } from '../adapters/negotiating-upstream.ts'
+import { OverlaidUpstream } from '../adapters/overlaid-upstream.ts'
 import { StatelessOverSession } from '../adapters/stateless-over-session.ts'
 import { startHttpServer } from '../http/http.ts'
 import type { HttpPools } from '../http/http-pools.ts'
@@ -71,6 +72,23 @@ export class UpstreamConnector {
   }
 
   connect(
+    name: string,
+    config: ServerConfig,
+    to: ConnectOptions,
+    events: UpstreamEvents,
+  ): Upstream {
+    if (config.kind === 'builtin' || config.builtin === undefined)
+      return this.#connect(name, config, to, events)
+    const { builtin } = config
+    const own = { ...to, handle: undefined }
+    return new OverlaidUpstream(
+      (inside) => this.#link(`${name} ${builtin}`, { kind: 'builtin', builtin }, own, inside),
+      (inside) => this.#connect(name, config, to, inside),
+      events,
+    )
+  }
+
+  #connect(
     name: string,
     config: ServerConfig,
     to: ConnectOptions,

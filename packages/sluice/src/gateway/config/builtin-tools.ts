@@ -1,0 +1,12 @@
+// Which tools of a server are Sluice's own: all of a server that is only `builtin`, and the agents' of a server
+// that has a `command` or `url` as well.
+
+import type { ServerConfig } from './config.ts'
+
+/** The names of the agents' tools, which a server beside them cannot use. */
+export const AGENT_TOOL = /^wasm_(?:agent|gallery)_/
+
+export function isBuiltinTool(server: ServerConfig | undefined, tool: string): boolean {
+  if (server?.builtin === undefined) return false
+  return server.kind === 'builtin' || AGENT_TOOL.test(tool)
+}

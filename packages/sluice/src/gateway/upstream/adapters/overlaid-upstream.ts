@@ -1,0 +1,188 @@
+// A server whose agents are replaced by the built-in ones (`builtin: agents` beside a `command` or `url`): two
+// links under one name. Calls of the agents' tools and reads of `agent://` go to the built-in server, all else to
+// the other; what both list is merged, and the other's tools of the same names do not exist. One per session,
+// outside of processes that sessions share: the built-in server knows the caller and its labels.
+
+import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import { splitElements, splitMembers } from '../../../protocol/json/raw-members.ts'
+import { patchObject } from '../../../protocol/members.ts'
+import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'
+import { writeResult } from '../../../protocol/write-message.ts'
+import { AGENT_TOOL } from '../../config/builtin-tools.ts'
+import type { MessageContext } from '../../shared/transport.ts'
+import type { Upstream, UpstreamEvents, UpstreamFailure, UpstreamSendOptions } from '../upstream.ts'
+
+/** Lists that both servers may have, by the member of the result that holds them. */
+const LISTS: Readonly<Record<string, string>> = {
+  'tools/list': 'tools',
+  'resources/list': 'resources',
+  'resources/templates/list': 'resourceTemplates',
+}
+const BEGINNINGS = ['initialize', 'server/discover']
+const AGENT_TASK = /^agent_[\w-]+\.[\w-]+$/
+
+interface MergedRequest {
+  readonly method: string
+  /** The built-in server's result; `{}` if it refused. */
+  own: string | undefined
+  other: JsonRpcMessage | undefined
+}
+
+type Connect = (events: UpstreamEvents) => Upstream
+
+export class OverlaidUpstream implements Upstream {
+  readonly handle = undefined
+  readonly ended: Promise<void>
+  readonly #own: Upstream
+  readonly #other: Upstream
+  readonly #events: UpstreamEvents
+  readonly #merging = new Map<RequestId, MergedRequest>()
+  readonly #openAtOwn = new Set<RequestId>()
+  #closed = false
+
+  constructor(connectOwn: Connect, connectOther: Connect, events: UpstreamEvents) {
+    this.#events = events
+    const onClose = (why: string) => this.close(why)
+    const onFailure = (failure: UpstreamFailure) => this.#failed(failure)
+    this.#own = connectOwn({ onMessage: (message) => this.#fromOwn(message), onFailure, onClose })
+    this.#other = connectOther({
+      onMessage: (message, related) => this.#fromOther(message, related),
+      onFailure,
+      onSuspended: (request) => events.onSuspended?.(request),
+      onClose,
+    })
+    this.ended = Promise.all([this.#own.ended, this.#other.ended]).then(() => {})
+  }
+
+  send(text: string, carried?: UpstreamSendOptions): boolean {
+    const {
+      id,
+      method,
+      params = {},
+    } = JSON.parse(text) as {
+      id?: RequestId
+      method?: string
+      params?: JsonObject
+    }
+    // A notification concerns both; an answer is for the only one that asks.
+    if (id === undefined) this.#own.send(text, carried)
+    else if (method !== undefined) {
+      if (isForAgents(method, params)) {
+        this.#openAtOwn.add(id)
+        return this.#own.send(text, carried)
+      }
+      this.#prepareMerge(id, method, params, () => this.#own.send(text, carried))
+    }
+    return this.#other.send(text, carried)
+  }
+
+  get failure(): UpstreamFailure | undefined {
+    return this.#other.failure ?? this.#own.failure
+  }
+
+  get isBusy(): boolean {
+    return this.#openAtOwn.size > 0 || this.#other.isBusy === true
+  }
+
+  rest(why: string): boolean {
+    return this.#other.rest?.(why) === true
+  }
+
+  get pausesApart(): boolean {
+    return this.#other.pausesApart
+  }
+
+  pause(request?: RequestId): void {
+    this.#other.pause(request)
+  }
+
+  resume(request?: RequestId): void {
+    this.#other.resume(request)
+  }
+
+  abort(request: RequestId): void {
+    this.#forget(request)
+    this.#own.abort(request)
+    this.#other.abort(request)
+  }
+
+  close(why: string): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#own.close(why)
+    this.#other.close(why)
+    this.#events.onClose(why)
+  }
+
+  #prepareMerge(id: RequestId, method: string, params: JsonObject, sendOwn: () => void): void {
+    if (LISTS[method] === undefined && !BEGINNINGS.includes(method)) return
+    // What the built-in server lists is in the first page.
+    const isFirst = params.cursor === undefined
+    this.#merging.set(id, { method, own: isFirst ? undefined : '{}', other: undefined })
+    if (isFirst) sendOwn()
+  }
+
+  #fromOwn(message: JsonRpcMessage): void {
+    if (message.kind !== 'answer' || message.id === null) return this.#events.onMessage(message)
+    this.#openAtOwn.delete(message.id)
+    const merged = this.#merging.get(message.id)
+    if (merged === undefined) return this.#events.onMessage(message)
+    merged.own = message.result ?? '{}'
+    this.#merge(message.id, merged)
+  }
+
+  #fromOther(message: JsonRpcMessage, related: MessageContext | undefined): void {
+    if (message.kind !== 'answer' || message.id === null)
+      return this.#events.onMessage(message, related)
+    const merged = this.#merging.get(message.id)
+    if (merged === undefined) return this.#events.onMessage(message, related)
+    merged.other = message
+    this.#merge(message.id, merged)
+  }
+
+  #merge(id: RequestId, { method, own, other }: MergedRequest): void {
+    if (own === undefined || other?.kind !== 'answer') return
+    this.#forget(id)
+    if (other.result === undefined) return this.#events.onMessage(other)
+    const list = LISTS[method]
+    const result =
+      list === undefined ? mergeBeginnings(own, other.result) : mergeLists(list, own, other.result)
+    this.#events.onMessage({ ...other, result, source: writeResult(id, result) })
+  }
+
+  #failed(failure: UpstreamFailure): void {
+    if (failure.request !== undefined) this.#forget(failure.request)
+    this.#events.onFailure(failure)
+  }
+
+  #forget(request: RequestId): void {
+    this.#merging.delete(request)
+    this.#openAtOwn.delete(request)
+  }
+}
+
+function isForAgents(method: string, { name, uri, taskId }: JsonObject): boolean {
+  if (method === 'tools/call') return AGENT_TOOL.test(String(name))
+  if (method.startsWith('tasks/')) return AGENT_TASK.test(String(taskId))
+  return method.startsWith('resources/') && String(uri).startsWith('agent://')
+}
+
+/** The other server's, with what only the built-in one can do. Texts, so that nothing is written differently. */
+function mergeBeginnings(own: string, theirs: string): string {
+  const capabilities = splitMembers(own).get('capabilities')
+  const added = Object.fromEntries(splitMembers(capabilities ?? '{}'))
+  const others = Object.fromEntries(splitMembers(splitMembers(theirs).get('capabilities') ?? '{}'))
+  return patchObject(theirs, { capabilities: patchObject('{}', { ...added, ...others }) })
+}
+
+/** Definitions are joined as texts: their pins are of what the server wrote. */
+function mergeLists(list: string, own: string, theirs: string): string {
+  const elements = (result: string) => [...splitElements(splitMembers(result).get(list) ?? '[]')]
+  const others = elements(theirs).filter((each) => list !== 'tools' || !isAgentTool(each))
+  return patchObject(theirs, { [list]: `[${[...elements(own), ...others].join(',')}]` })
+}
+
+function isAgentTool(definition: string): boolean {
+  const value: unknown = JSON.parse(definition)
+  return isObject(value) && AGENT_TOOL.test(String(value.name))
+}
