@@ -4,6 +4,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
 import { parsePostgresUrl } from '../../packages/sluice/src/store/postgres/address.ts'
 import { PostgresConnections } from '../../packages/sluice/src/store/postgres/connections.ts'
 import { ADA, endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
@@ -116,7 +117,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a cluster', postgres)
     expect(frozen.warnings.join()).toMatch(/`cut` has not confirmed/)
     const before = calls().length
     for (const client of clients)
-      expect(JSON.stringify((await client.call('read')).answer)).toMatch(/FROZEN|shared store/)
+      expect(JSON.stringify((await client.call('read')).answer)).toMatch(/FROZEN|GATE_UNAVAILABLE/)
     expect((await fetch(`${gates[2]?.url}/readyz`)).status).toBe(503)
     expect((await fetch(`${gates[2]?.url}/healthz`)).status).toBe(200)
     relay.mode = 'pass'
@@ -151,11 +152,32 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a cluster', postgres)
   })
 
   test('S8: without the database calls are refused with a reason; it recovers by itself; `/readyz` is red first', async () => {
-    const { gates, clients, calls } = await startCluster(['a', 'b'])
+    const { gates, clients, calls, database } = await startCluster(['a', 'b'])
     await server.stop()
     const replies = await Promise.all(clients.map((client) => client.call('read')))
-    for (const { answer } of replies) expect(JSON.stringify(answer)).toContain('cannot be recorded')
-    expect((await fetch(`${gates[0]?.url}/readyz`)).status).toBe(503)
+    for (const { answer } of replies) {
+      const [{ text }] = answer.result.content
+      expect(text).toBe(
+        'temporary outage: the call cannot be recorded, so it is not made; try again in 5 s',
+      )
+      expect(answer.result._meta['sluice/decision']).toMatchObject({
+        code: 'GATE_UNAVAILABLE',
+        retryAfterMs: 5_000,
+      })
+    }
+    const late = await new PlainClient(gates[0] as unknown as RunningGate, 'count').initialize()
+    expect(late.answer.error.message).toContain('try again')
+    const red = await fetch(`${gates[0]?.url}/readyz`)
+    const redText = await red.text()
+    expect([red.status, redText]).toEqual([503, expect.stringContaining('shared store')])
+    // Where the database is, and as whom it is used, is for the log and `sluice status`.
+    const told = [...replies, late].map(({ text }) => text).concat(redText)
+    const { why } = (await askGate(gates[0]?.data ?? '', { do: 'status' })) ?? {}
+    for (const part of [`${server.port}`, 'postgres:', database])
+      expect([told.join('\n'), why]).toEqual([
+        expect.not.stringContaining(part),
+        expect.stringContaining(part),
+      ])
     expect((await fetch(`${gates[0]?.url}/healthz`)).status).toBe(200)
     await server.start()
     for (const [at, client] of clients.entries()) {

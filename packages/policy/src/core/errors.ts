@@ -12,5 +12,6 @@ export const ERRORS = {
   APPROVAL_USED: 'an identical call has used the approval',
   APPROVAL_LIMITED: 'too many calls are pending approval already',
   DEFINITION_CHANGED: 'the definition of the tool is not the one that was accepted',
+  GATE_UNAVAILABLE: 'the gate cannot record calls at the moment, so it makes none',
   FROZEN: 'a person has frozen the gate, the server, the principal or the agent',
 } as const

@@ -127,7 +127,17 @@ export class Gate {
   ): ClientEvents {
     const opened = this.sessions.open(client, who, origin.sessionKey)
     const connect = (session: OpenSession) => this.#connect(name, session, origin)
-    return opened instanceof Promise ? deferClient(client, opened, connect) : connect(opened)
+    return this.#whenOpen(client, opened, connect)
+  }
+
+  #whenOpen(
+    client: ClientTransport,
+    opened: OpenSession | Promise<OpenSession>,
+    connect: (session: OpenSession) => ClientEvents,
+  ): ClientEvents {
+    const { log } = this.#parts
+    if (opened instanceof Promise) return deferClient(client, opened, { connect, log })
+    return connect(opened)
   }
 
   #connect(
@@ -183,7 +193,7 @@ export class Gate {
     const connect = (session: OpenSession) =>
       this.#relay(name, session, { link: client, send, onEnd: session.release })
     const opened = this.sessions.openFamily(client, who, family)
-    return opened instanceof Promise ? deferClient(client, opened, connect) : connect(opened)
+    return this.#whenOpen(client, opened, connect)
   }
 
   #relay(

@@ -12,13 +12,15 @@ interface RecordedSession {
   sawKnown: boolean
 }
 
+/** The gate refused it whatever a document says. */
+const UNDECIDED: ReadonlySet<string> = new Set(['FROZEN', 'GATE_UNAVAILABLE', 'POLICY_FAULT'])
+
 /** A call that the document of this name decided, not the gate itself. */
 export function isDecided(record: LedgerRecord, name: string): record is DecisionRecord {
   if (record.kind !== 'intent' && record.kind !== 'refusal') return false
   const { policy, decision, method, category } = record
   if (!policy.startsWith(`${name} `)) return false
-  // Refused whatever a document says, or a tool that no server listed.
-  if (decision.code === 'FROZEN' || decision.code === 'POLICY_FAULT') return false
+  if (UNDECIDED.has(decision.code)) return false
   return decision.rule !== 'built-in' && !(method === TOOL_CALL && category === null)
 }
 

@@ -58,6 +58,7 @@ const BY_LOCAL_CODE: Readonly<Record<LocalCode, keyof typeof RPC>> = {
   APPROVAL_LIMITED: 'limited',
   DEFINITION_CHANGED: 'denied',
   FROZEN: 'frozen',
+  GATE_UNAVAILABLE: 'internal',
   POLICY_FAULT: 'internal',
 }
 

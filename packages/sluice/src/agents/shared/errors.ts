@@ -48,11 +48,14 @@ export class AgentError extends Error {
   }
 }
 
+/** The error of the store has its address, which is not for agents. */
+const STORE_DOWN = 'the shared store does not answer; try again'
+
 /** An error as a thread sent it, or as a guest said it. */
 export function toAgentError({ code, message }: { code?: string; message: string }): AgentError {
   if (code !== undefined && Object.hasOwn(ERRORS, code))
     return new AgentError(code as AgentErrorCode, message)
-  if (code === 'STORE_UNREACHABLE') return new AgentError('AGENT_UNAVAILABLE', message)
+  if (code === 'STORE_UNREACHABLE') return new AgentError('AGENT_UNAVAILABLE', STORE_DOWN)
   if (code === 'STORE_FENCED') return new AgentError('AGENT_ELSEWHERE', message)
   if (code?.startsWith('STORE_')) return new AgentError('AGENT_DAMAGED', `${message} [${code}]`)
   return new AgentError('AGENT_FAULT', code === undefined ? message : `${message} [${code}]`)

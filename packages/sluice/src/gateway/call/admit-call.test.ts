@@ -14,6 +14,7 @@ import { EmbeddedAdmissionStore } from '../../store/memory/admission.ts'
 import { SlowAdmissionStore } from '../../store/slow-admission.test-support.ts'
 import { CallInstrumentation } from '../metrics/instrument-calls.ts'
 import { Meter } from '../metrics/meter.ts'
+import { UNAVAILABLE_RETRY_MS } from '../shared/limits.ts'
 import { admitCall } from './admit-call.ts'
 import type { CallPipeline, CallRequest } from './call-request.ts'
 
@@ -39,6 +40,7 @@ function admit(pipeline: CallPipeline, request: CallRequest) {
 function pipelineOf(rules: string, { isSlow = false, write = async () => 7 }: Made = {}) {
   const intents: DecisionEntry[] = []
   const refusals: DecisionEntry[] = []
+  const logged: string[] = []
   const canaries: string[] = []
   const { policy, problems } = compile({ file: 'p', text: `version: 1\n${rules}` }, {})
   expect(problems).toEqual([])
@@ -55,7 +57,10 @@ function pipelineOf(rules: string, { isSlow = false, write = async () => 7 }: Ma
     frozen: () => undefined,
     onCanary: (_session, canary) => void canaries.push(canary),
     admission: isSlow ? slow : embedded,
-    record: { refusal: (entry) => void refusals.push(entry) },
+    record: {
+      refusal: (entry) => void refusals.push(entry),
+      unrecorded: (_callId, why) => void logged.push(why),
+    },
     now: () => ({ wallMs: 1_000, monotonicMs: 1_000 }),
     newId: () => 'id',
     keepsTexts: false,
@@ -69,9 +74,11 @@ function pipelineOf(rules: string, { isSlow = false, write = async () => 7 }: Ma
   }
   const ask = (more: Partial<CallRequest> = {}) =>
     admit(pipeline, { call: CALL, facts: FACTS, argsText: '{}', ...more })
-  return { ask, canaries, counters, engine, intents, refusals, pipeline, slow }
+  return { ask, canaries, counters, engine, intents, logged, refusals, pipeline, slow }
 }
 
+/** Temporary, and no decision of the policy. */
+const OUTAGE = { code: 'GATE_UNAVAILABLE', retryAfterMs: UNAVAILABLE_RETRY_MS }
 const ONE = 'default: allow\nguardrails: [{ name: one, rate_limit: { max: 1, window: 60 } }]'
 const SHADOW = `default: allow
 guardrails: [{ name: one, mode: shadow, rate_limit: { max: 1, window: 60 } }]`
@@ -87,10 +94,13 @@ describe.each([false, true])('a call, with a slow store: %s', (isSlow) => {
   test('that cannot be recorded is refused and has used nothing', async () => {
     let fails = true
     const write = () => (fails ? Promise.reject(new Error('disk')) : Promise.resolve(8))
-    const { ask } = pipelineOf(ONE, { isSlow, write })
-    expect(await ask()).toMatchObject({
-      decision: { action: 'deny', code: 'POLICY_FAULT', reason: expect.stringContaining('disk') },
-    })
+    const { ask, logged } = pipelineOf(ONE, { isSlow, write })
+    const verdict = await ask()
+    expect(verdict).toMatchObject({ decision: { action: 'deny', ...OUTAGE } })
+    expect([JSON.stringify(verdict), logged]).toEqual([
+      expect.not.stringContaining('disk'),
+      ['disk'],
+    ])
     fails = false
     expect(await ask()).toMatchObject({ admission: { intent: 8 } })
   })
@@ -185,11 +195,10 @@ describe('with a slow store', () => {
   test.each(['before', 'after'] as const)(
     'a request that is lost on the way admits nothing: %s',
     async (fails) => {
-      const { ask, slow } = pipelineOf(ONE, { isSlow: true })
+      const { ask, logged, slow } = pipelineOf(ONE, { isSlow: true })
       slow.fails = fails
-      expect(await ask()).toMatchObject({
-        decision: { action: 'deny', code: 'POLICY_FAULT', reason: expect.stringContaining('lost') },
-      })
+      expect(await ask()).toMatchObject({ decision: { action: 'deny', ...OUTAGE } })
+      expect(logged).toEqual([expect.stringContaining('lost')])
       slow.fails = 'never'
       // If the store has charged it, it stays charged: whether it was is not known here.
       expect((await ask()).admission === undefined).toBe(fails === 'after')
@@ -202,7 +211,7 @@ describe('with a slow store', () => {
     Object.assign(pipeline, {
       admission: { ...admission, usage: admission.usage, admit: async () => [] },
     })
-    expect(await ask()).toMatchObject({ decision: { code: 'POLICY_FAULT' } })
+    expect(await ask()).toMatchObject({ decision: OUTAGE })
     const admit = () => Promise.reject(new Error('down'))
     Object.assign(pipeline, { admission: { ...admission, usage: admission.usage, admit } })
     await expect(ask()).rejects.toThrow('down')

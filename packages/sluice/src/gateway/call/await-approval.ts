@@ -20,7 +20,7 @@ import { enterStep } from '../shared/current-step.ts'
 import type { CallOutcome } from '../shared/outcome.ts'
 import type { CallPipeline, CallRequest, TrackedCall } from './call-request.ts'
 import { listCharges, type Misfit, type PassingCall, toMisfit } from './charge-and-record.ts'
-import { toDenial, toFreezeTarget } from './decide-call.ts'
+import { toDenial, toFreezeTarget, toUnavailable } from './decide-call.ts'
 
 /** The approvals, as far as waiting needs them; an ApprovalEngine fits. */
 export interface CallApprovals {
@@ -136,8 +136,10 @@ export async function awaitApproval(options: ApprovalOptions): Promise<ApprovalW
   const [room] = await pipeline.admission.admit([{ mode: 'probe', charges, now }])
   if (room?.status === 'misfit') return { status: 'misfit', ...toMisfit(decision, charges, room) }
   // It would not be carried out, and its request would have the times of a gate whose clock may be wrong.
-  if (room?.status === 'unavailable')
-    return toRefusedResult(toDenial(decision, 'POLICY_FAULT', `nobody is asked: ${room.why}`))
+  if (room?.status === 'unavailable') {
+    pipeline.record.unrecorded(tracked.callId, room.why)
+    return toRefusedResult(toUnavailable(decision))
+  }
   const submission = toSubmission(pipeline, passing, waitOptions, tracked.callId)
   const result = await engine.ask(submission)
   if (result.is !== 'pending') wait.withdraw?.()

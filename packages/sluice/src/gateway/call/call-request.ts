@@ -49,6 +49,8 @@ export interface CallRequest {
 /** Refusals into the audit log; not waited for. */
 export interface RefusalRecorder {
   refusal(entry: DecisionEntry): void
+  /** Logs why a call is not made that can be recorded nowhere. */
+  unrecorded(callId: string, why: string): void
 }
 
 export interface TraceParts {

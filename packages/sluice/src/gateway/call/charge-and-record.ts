@@ -7,7 +7,7 @@ import type { Decision } from '@sluice/policy/core/decision'
 import { type AdmissionReply, usageOfRoom } from '../../store/admission.ts'
 import type { ApprovalClaim } from './await-approval.ts'
 import type { Admission, CallPipeline, CallRequest, TrackedCall } from './call-request.ts'
-import { type CallDecision, toDenial, withoutLimits } from './decide-call.ts'
+import { type CallDecision, toDenial, toUnavailable, withoutLimits } from './decide-call.ts'
 import { toEntry } from './record-calls.ts'
 
 /** A call that nothing stands against. */
@@ -70,8 +70,8 @@ export async function chargeAndRecord(options: ChargeOptions): Promise<ChargeOut
       return { status: 'misfit', refusal: toDenial(decision, 'POLICY_FAULT', KEEPS_CHANGING) }
     default: {
       const why = reply?.status === 'unavailable' ? reply.why : 'the store gave no answer'
-      const reason = `the call cannot be recorded, so it is not made: ${why}`
-      const fault = toDenial(decision, 'POLICY_FAULT', reason)
+      const fault = toUnavailable(decision)
+      pipeline.record.unrecorded(callId, why)
       watched.decided(fault, callId)
       return { status: 'unavailable', decision: fault }
     }

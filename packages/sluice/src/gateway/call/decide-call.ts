@@ -10,6 +10,7 @@ import { SERVER_REQUESTS } from '../../core/call-title.ts'
 import { displayName } from '../../core/display-name.ts'
 import { enterStep } from '../shared/current-step.ts'
 import { findCanaryInCall } from '../shared/inspect-arguments.ts'
+import { UNAVAILABLE_RETRY_MS } from '../shared/limits.ts'
 import { type FreezeTarget, frozenReason } from '../state/freezes.ts'
 import type { BoundPolicy } from '../state/policy-set.ts'
 import type { CallPipeline, CallRequest } from './call-request.ts'
@@ -63,6 +64,14 @@ export function toFreezeTarget({ call, facts }: CallRequest): FreezeTarget {
 /** In place of what a rule decided: what belongs to that rule must not appear in the denial. */
 export function toDenial(decision: Decision, code: Decision['code'], reason: string): Decision {
   return { ...decision, action: 'deny', code, reason, limits: [], approvals: [] }
+}
+
+/** The store admits no calls, or the ledger cannot be written. Why is in the log only: an agent learns no
+ * address of a database and no path of the machine. */
+export function toUnavailable(decision: Decision): Decision {
+  const reason = 'temporary outage: the call cannot be recorded, so it is not made'
+  const denial = toDenial(decision, 'GATE_UNAVAILABLE', reason)
+  return { ...denial, retryAfterMs: UNAVAILABLE_RETRY_MS }
 }
 
 /** The audit log names limits only if they were charged. */

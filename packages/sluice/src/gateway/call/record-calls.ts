@@ -9,7 +9,7 @@ import { type AnswerChange, describeChanges } from '../../core/answer-changes.ts
 import { displayName } from '../../core/display-name.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { type DecisionEntry, digestText } from '../../ledger/records/record.ts'
-import type { Log } from '../shared/log.ts'
+import { type Log, limitLog } from '../shared/log.ts'
 import type { CallOutcome } from '../shared/outcome.ts'
 import type { CallPipeline, CallRequest, RefusalRecorder } from './call-request.ts'
 import type { CallDecision } from './decide-call.ts'
@@ -17,10 +17,12 @@ import type { CallDecision } from './decide-call.ts'
 export class LedgerCallRecorder implements RefusalRecorder {
   readonly #ledger: Pick<Ledger, 'refuse' | 'outcome' | 'event'>
   readonly #log: Log
+  readonly #warn: (text: string) => void
 
   constructor(ledger: Pick<Ledger, 'refuse' | 'outcome' | 'event'>, log: Log) {
     this.#ledger = ledger
     this.#log = log
+    this.#warn = limitLog(log)
   }
 
   refusal(entry: DecisionEntry): void {
@@ -28,6 +30,10 @@ export class LedgerCallRecorder implements RefusalRecorder {
       const about = { call: entry.callId, why: error.message }
       this.#log('error', 'a refusal could not be recorded', about)
     })
+  }
+
+  unrecorded(callId: string, why: string): void {
+    this.#warn(`the call ${callId} cannot be recorded, so it is not made: ${why}`)
   }
 
   outcome(intent: number, startedMs: number, outcome: CallOutcome): void {

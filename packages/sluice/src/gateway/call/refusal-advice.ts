@@ -12,11 +12,17 @@ import { ADVICE_NAMES_MAX } from '../session/limits.ts'
 
 /** `try again in 20 s`; undefined if waiting changes nothing. */
 export function adviseWait({ code, retryAfterMs }: DecisionWait): string | undefined {
-  if (code !== 'RATE_LIMITED' && code !== 'SPEND_LIMITED') return undefined
+  if (!PASSES_LATER.has(code)) return undefined
   if (retryAfterMs === Number.POSITIVE_INFINITY)
     return 'waiting does not help: this call alone takes more than the limit, so ask for less'
   return retryAfterMs > 0 ? `try again in ${waitText(retryAfterMs)}` : undefined
 }
+
+const PASSES_LATER: ReadonlySet<string> = new Set([
+  'RATE_LIMITED',
+  'SPEND_LIMITED',
+  'GATE_UNAVAILABLE',
+])
 
 type DecisionWait = Pick<Decision, 'code' | 'retryAfterMs'>
 

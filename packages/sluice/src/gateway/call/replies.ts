@@ -91,6 +91,7 @@ export function toWithheldText(why: string): string {
 /** Says itself how it came about. */
 const OWN_WORDS: ReadonlySet<string> = new Set([
   'FROZEN',
+  'GATE_UNAVAILABLE',
   'APPROVAL_PENDING',
   'APPROVAL_DENIED',
   'APPROVAL_EXPIRED',

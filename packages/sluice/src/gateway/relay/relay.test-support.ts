@@ -123,7 +123,7 @@ export class Play {
       frozen: () => undefined,
       onCanary: (_session, canary) => void this.log.push(`canary ${canary}`),
       admission: options.isSlow === true ? this.admission : embedded,
-      record: { refusal() {} },
+      record: { refusal() {}, unrecorded() {} },
       now,
       newId: () => 'id',
       keepsTexts: false,

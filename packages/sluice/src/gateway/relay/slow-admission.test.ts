@@ -76,5 +76,5 @@ test.each(['before', 'after'] as const)('is not sent if the store fails: %s', as
   open()
   await pass()
   expect(calls(made)).toBe(0)
-  expect(JSON.stringify(made.to(id))).toContain('POLICY_FAULT')
+  expect(JSON.stringify(made.to(id))).toContain('GATE_UNAVAILABLE')
 })

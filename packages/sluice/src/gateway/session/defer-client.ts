@@ -1,14 +1,15 @@
 // A client whose session is being looked up in the shared store: what it sends waits, in order, until the
-// session is known. If the store does not answer, the connection is closed with the reason. Used by the gate.
+// session is known. If the store does not answer, the connection is closed, and why is logged. Used by the gate.
 
 import { SESSION_REQUESTS_MAX } from '../shared/limits.ts'
+import type { Log } from '../shared/log.ts'
 import type { ClientEvents, ClientTransport } from '../shared/transport.ts'
 import type { OpenSession } from './open-sessions.ts'
 
 export function deferClient(
   client: Pick<ClientTransport, 'close'>,
   opening: Promise<OpenSession>,
-  connect: (session: OpenSession) => ClientEvents,
+  { connect, log }: { connect: (session: OpenSession) => ClientEvents; readonly log: Log },
 ): ClientEvents {
   let events: ClientEvents | undefined
   let isClosed = false
@@ -28,7 +29,10 @@ export function deferClient(
       events = connect(session)
       for (const step of waiting.splice(0)) step(events)
     },
-    (error: Error) => client.close(`the session cannot be looked up: ${error.message}`),
+    (error: Error) => {
+      log('warn', 'a session cannot be looked up', { why: error.message })
+      client.close('temporary outage: the session cannot be looked up; try again')
+    },
   )
   return {
     onMessage: (message, related) => pass((to) => to.onMessage(message, related)),

@@ -131,6 +131,8 @@ export const INSPECTED_AT_ONCE_LENGTH_MAX = 32_768
  * admitted. Then it is refused.
  */
 export const ADMIT_TRIES_MAX = 4
+/** When a call that cannot be recorded may be made again: the store is tried again by then. */
+export const UNAVAILABLE_RETRY_MS = 5_000
 /** How long open calls may take to finish when the gate stops. Then they are ended. */
 export const DRAIN_MS = 5_000
 /** How recently `/readyz` must have been asked for a gate that stops to wait for the next answers of it. */

@@ -256,6 +256,12 @@ export class SharedStore {
     return this.admission.why || this.state.why || this.clockFault
   }
 
+  /** The same for anybody who asks `/readyz`: without the address of the store, which is in `why`. */
+  get publicWhy(): string | undefined {
+    const hasFault = this.admission.why !== '' || this.state.why !== undefined
+    return hasFault ? 'calls cannot be recorded in the shared store' : this.clockFault
+  }
+
   /** What is wrong with the store itself, for people; not what only this gate has, as a wrong clock. */
   get fault(): string | undefined {
     if (this.admission.state === 'unknown') return 'the shared store does not answer'

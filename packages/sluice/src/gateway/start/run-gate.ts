@@ -269,8 +269,8 @@ export async function runGate(
     )
     const { path, dispose } = makeSocketPath(config.data)
     undo.push(dispose)
-    const ready = () =>
-      readiness(record, { policies, servers, freezes, tls, sharedWhy: shared?.why })
+    const ready = (sharedWhy = shared?.why) =>
+      readiness(record, { policies, servers, freezes, tls, sharedWhy })
     if (piped) url = path
     const metrics = new MetricsWriter(
       meter,
@@ -371,7 +371,7 @@ export async function runGate(
       site,
       onRead: (ms) => meter.steps.read.observe(ms),
       peers,
-      ready,
+      ready: () => ready(shared?.publicWhy),
       nowMs: () => performance.now(),
     })
     undo.push(() => front.close())
