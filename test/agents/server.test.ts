@@ -280,6 +280,10 @@ describe('pins', () => {
       state: 'idle',
       runId: null,
     })
+    expect(await server.refusal('wasm_agent_resume', one)).toEqual({
+      error: `\`${id}\` is idle, neither paused nor stopped: there is nothing to resume`,
+      code: 'AGENT_INPUT',
+    })
     const paused = { success: true, agentId: id, state: 'paused', runId: null }
     expect(await server.call('wasm_agent_pause', one)).toEqual(paused)
     expect(await server.call('wasm_agent_reset', one)).toEqual({ success: true, agentId: id })

@@ -312,7 +312,13 @@ export class Service {
     by: AskedBy = {},
   ): Promise<AgentRow> {
     const changes = toLimits(limits)
-    const { agent, family } = await this.steps.standing(owner, id, nowMs())
+    const { agent, family, held } = await this.steps.standing(owner, id, nowMs())
+    const isIdle = agent.state === 'idle' && agent.summary.stop === null && held === null
+    if (isIdle && Object.keys(changes).length === 0)
+      throw new AgentError(
+        'AGENT_INPUT',
+        `\`${id}\` is idle, neither paused nor stopped: there is nothing to resume`,
+      )
     if (by.parent !== undefined) checkResumeFromInside(agent, changes, family.limits)
     checkPrice(changes, this.priceOf(agent.model), agent.model)
     const at = nowMs()

@@ -141,3 +141,18 @@ test('an export of Claude Flow is imported: instructions, messages, todos and tu
   const late = { ...theirs, agentState: { ...theirs.agentState, messages: [...messages, system] } }
   expect(() => b.import(JSON.stringify(late), options(b, 'b'))).toThrow(/only the first/)
 })
+
+test('an export is imported in each form that it has, and keeps its configuration', async () => {
+  const b = await bench()
+  await b.create('a', configOf({ maxTurns: 7 }))
+  const { exported } = b.export('a')
+  const bytes = writeBundle(JSON.stringify(exported), new Uint8Array(), KEY)
+  const bundle = bytes.toString('base64')
+  const forms = [bytes, bundle, `${bundle}\n`, JSON.stringify({ ...exported, bundle }, null, 1)]
+  for (const [at, form] of forms.entries()) {
+    const read = readImport(Buffer.from(form))
+    expect(read.facts.signer).toBe(publicHex(KEY))
+    const { agent } = bringImport(b.stepper, read, options(b, `form-${at}`))
+    expect(agent.asked).toEqual({ ...exported.info.config, imported: true })
+  }
+})

@@ -195,7 +195,7 @@ function freshRow(
     depth: by === undefined ? 0 : by.depth + 1,
     image: stepper.image.hash,
     createdAt: nowMs,
-    asked: { imported: true },
+    asked: { ...facts.info.config, imported: true },
     model,
     template,
     grants: tools.map(({ server, tool }) => `${server}/${tool}`),

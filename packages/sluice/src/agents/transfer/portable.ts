@@ -183,13 +183,18 @@ export function withDigest(exported: Omit<AgentExport, 'digest'>): AgentExport {
   return { ...exported, digest: digestJson(exported) }
 }
 
-/** A text that is an export, whole and undamaged. Its size is looked at before it is parsed, and its
- * digest before its shape: what was not made by an export is not worth checking. */
-export function readExport(bytes: Uint8Array, bounds: JsonBounds): AgentExport {
+/** An object that may be an export. Its size is looked at before it is parsed. */
+export function parseExport(bytes: Uint8Array, bounds: JsonBounds): Record<string, unknown> {
   checkJsonSize(bytes, bounds, 'AGENT_IMPORT')
   const parsed = parseExportJson(bytes)
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
     throw new AgentError('AGENT_IMPORT', 'it is not an export: an object is one')
+  return parsed as Record<string, unknown>
+}
+
+/** An export, whole and undamaged. Its digest is looked at before its shape: what was not made by an export is not
+ * worth checking. */
+export function checkExport(parsed: Record<string, unknown>): AgentExport {
   const value = isClaudeFlowExport(parsed) ? withDigest(fromClaudeFlow(parsed)) : parsed
   const { digest, ...rest } = value as Record<string, unknown>
   const actual = digestJson(rest)

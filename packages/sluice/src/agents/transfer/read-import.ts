@@ -15,7 +15,7 @@ import {
 } from '../shared/limits.ts'
 import { isBundle, readBundle } from './bundle.ts'
 import { packFiles, unpackExported } from './pack-files.ts'
-import { type AgentExport, readExport, toPortable } from './portable.ts'
+import { type AgentExport, checkExport, parseExport, toPortable } from './portable.ts'
 
 /** What of an import the host decides by; small. */
 export interface ImportFacts {
@@ -47,9 +47,18 @@ export function readImport(input: Uint8Array): ReadImport {
       `an import has at most ${IMPORT_BYTES_MAX} bytes, this one has ${input.length}`,
     )
   const bytes = fromBase64(input) ?? asBuffer(input)
-  if (!isBundle(bytes)) return takeApart(readExport(bytes, BOUNDS), undefined, undefined)
-  const { json, memory, signer } = readBundle(bytes)
-  return takeApart(readExport(json, BOUNDS), memory, signer)
+  if (isBundle(bytes)) return readSigned(bytes)
+  const exported = parseExport(bytes, BOUNDS)
+  // The answer of `wasm_agent_export` as it was given: the bundle in it has the memory too.
+  const inside =
+    typeof exported.bundle === 'string' ? fromBase64(Buffer.from(exported.bundle)) : undefined
+  if (inside !== undefined && isBundle(inside)) return readSigned(inside)
+  return takeApart(checkExport(exported), undefined, undefined)
+}
+
+function readSigned(bundle: Buffer): ReadImport {
+  const { json, memory, signer } = readBundle(bundle)
+  return takeApart(checkExport(parseExport(json, BOUNDS)), memory, signer)
 }
 
 function takeApart(
@@ -83,7 +92,12 @@ function checkSize(what: string, size: number, most: number): void {
 
 /** A bundle as text; undefined if it is none. JSON begins with what is no base64. */
 function fromBase64(input: Uint8Array): Buffer | undefined {
-  const text = asBuffer(input)
+  const whole = asBuffer(input)
+  // A file ends with a line break.
+  const text = whole.subarray(
+    0,
+    whole.length - (/\s*$/.exec(whole.toString('latin1', whole.length - 2))?.[0].length ?? 0),
+  )
   if (isBundle(input) || !/^[A-Za-z0-9+/]{4}/.test(text.toString('latin1', 0, 4))) return undefined
   const decoded = Buffer.from(text.toString('latin1'), 'base64')
   // What is not base64 is passed over by the decoder: then the lengths do not fit.
