@@ -3,6 +3,7 @@
 
 import { cpSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, expect, test } from 'vitest'
 import { PlainClient } from '../support/plain-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
@@ -20,8 +21,16 @@ test('a record that was cut, checkpoints and all, is found by the second place',
   await first.stop()
   const earlier = join(folder, 'earlier')
   cpSync(data, earlier, { recursive: true })
+  const calls = ['ledger', 'query', '--tool', 'office/get_note', '--json', '--data', data]
+  const all = await sluice(calls)
+  const index = new DatabaseSync(join(data, 'ledger-index.db'))
+  index.exec('DELETE FROM calls WHERE seq > 10')
+  index.close()
+  expect((await sluice(calls)).stdout).not.toBe(all.stdout)
   const verified = await sluiceJson(['ledger', 'verify', '--data', data])
   expect(verified).toMatchObject({ ok: true, problems: [] })
+  // Who changes the query index hides calls until then.
+  expect((await sluice(calls)).stdout).toBe(all.stdout)
   expect(verified.checkpoint).toBe(verified.head.seq)
 
   const second = await startGate({ servers, config, folder })

@@ -21,7 +21,6 @@ interface Calls {
   readonly calls: readonly CallRecord[]
   readonly next: number | null
   readonly behind: number
-  readonly indexRebuilt?: string | undefined
   readonly notFollowed?: string | undefined
   /** The search goes on from here by itself. */
   readonly searchedToMs?: number | undefined
@@ -132,7 +131,7 @@ function merged(
   page: LedgerPage,
   from: number | undefined,
 ): Calls {
-  const { calls, next, behind, indexRebuilt, notFollowed, searchedToMs } = page
+  const { calls, next, behind, notFollowed, searchedToMs } = page
   if (had === undefined) return { key, ...page }
   if (from !== undefined)
     return had.next === from ? { ...had, calls: [...had.calls, ...calls], next, searchedToMs } : had
@@ -145,7 +144,6 @@ function merged(
   return {
     key,
     behind,
-    indexRebuilt,
     notFollowed,
     calls: [...calls, ...rest],
     ...(rest.length > 0

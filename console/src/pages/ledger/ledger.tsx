@@ -140,14 +140,6 @@ function Calls(): JSX.Element {
             <NotFollowed why={state.notFollowed} />
           </div>
         )}
-        {state?.indexRebuilt !== undefined && (
-          <div className="ledger-behind" role="status">
-            <Notice>
-              The index of this ledger did not agree with its records and was built again:{' '}
-              {state.indexRebuilt}.
-            </Notice>
-          </div>
-        )}
         {state?.searchedToMs !== undefined && (
           <div className="ledger-behind" role="status">
             <Notice>

@@ -39,9 +39,7 @@ export function startConsole(
   const gate = cluster?.name
   const hub = new LiveHub({ meter, watch, nowMs, gate })
   const isMerged = cluster !== undefined
-  // In a thread of its own: the whole index takes seconds, for which other questions would wait.
-  const checker = new LedgerReader({ directory, isMerged })
-  const reader = new LedgerReader({ directory, isMerged, store: cluster?.store }, checker)
+  const reader = new LedgerReader({ directory, isMerged, store: cluster?.store })
   const store = new ConsoleStore(config.data)
   const flushTools = () => tools.flushInTurns()
   const nameSession = (id: string) => parts.gate.sessions.nameOf(id)
@@ -69,7 +67,6 @@ export function startConsole(
       hub.close()
       store.close()
       void reader.close()
-      void checker.close()
     },
   }
 }

@@ -57,8 +57,6 @@ export const SUGGESTION_WORDS_MAX = 20_000
 export const INDEX_WAIT_MS = 200
 /** Records that the ledger's index takes in at a time while a query waits. */
 export const INDEX_STEP_RECORDS = 2_000
-/** How long a query waits for the check of the ledger's index, which another thread makes. */
-export const INDEX_CHECK_WAIT_MS = 2_000
 /**
  * Ledger records that are read backwards to find a call, and forwards to find its outcome, before
  * the index is used.

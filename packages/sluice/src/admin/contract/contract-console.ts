@@ -71,8 +71,6 @@ export interface LedgerPage {
   readonly behind: number
   /** Where gates share a store: why records may be missing. */
   readonly notFollowed?: string
-  /** The index did not agree with the ledger and was built again: why. */
-  readonly indexRebuilt?: string
   /** Only calls up to this time were searched for the text: `next` goes on from there. */
   readonly searchedToMs?: number
 }

@@ -8,8 +8,6 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { allowed, judgement } from '../../ledger/judgements.test-support.ts'
 import { Ledger } from '../../ledger/ledger.ts'
-import { indexFile } from '../../ledger/records/files.ts'
-import { openDatabase } from '../../store/sqlite/open.ts'
 import { LedgerQueries } from './ledger-queries.ts'
 import { LedgerReader } from './ledger-reader.ts'
 
@@ -119,21 +117,4 @@ test('the thread answers others between two parts, and stops when nobody waits f
   expect(answered).toEqual(['page', 'histogram'])
   expect((leaver.socket as EventEmitter).listenerCount('close')).toBe(0)
   await reader.close()
-})
-
-test('another thread checks the index, and what it had to repair is said with the next page', async () => {
-  const index = openDatabase(indexFile(directory))
-  index.exec('DELETE FROM calls WHERE seq = 1')
-  index.close()
-  const checker = new LedgerReader({ directory })
-  const reader = new LedgerReader({ directory }, checker)
-  const patience = { timeout: 60_000 }
-  const read = async () => (await reader.ask('page', { limit: 1 })).indexRebuilt
-  await expect.poll(read, patience).toContain('were changed')
-  const count = async () => {
-    const { intervals } = await reader.ask('histogram', { server: 'notes' })
-    return intervals.reduce((sum, { counts }) => sum + (counts.allow ?? 0), 0)
-  }
-  await expect.poll(count, patience).toBe(CALLS)
-  await Promise.all([reader.close(), checker.close()])
 })

@@ -14,7 +14,7 @@ import { type ExportPage, exportPage } from '../../ledger/export/chunks.ts'
 import { openMergedReadOnly } from '../../ledger/merged/merged-ledger.ts'
 import { originReader, type RecordOrigin, toOriginal } from '../../ledger/merged/origins.ts'
 import { type CallWithOutcome, type Query, queryLedger } from '../../ledger/query/query.ts'
-import { type IndexOptions, RecordIndex } from '../../ledger/query/record-index.ts'
+import { RecordIndex } from '../../ledger/query/record-index.ts'
 import { SessionNames } from '../../ledger/query/session-names.ts'
 import { MERGED_FOLDER } from '../../ledger/records/files.ts'
 import type { DecisionRecord, LedgerRecord, OutcomeRecord } from '../../ledger/records/record.ts'
@@ -49,8 +49,6 @@ import type { TimeRange } from './time-range.ts'
 interface IndexingOptions {
   readonly waitMs: number
   readonly stepRecords: number
-  /** False: another thread does. */
-  readonly isChecked?: boolean
   /** The records of all gates that share a store are read, in place of those of this one. */
   readonly isMerged?: boolean
   /** What is known to be missing there. */
@@ -69,8 +67,6 @@ export class LedgerQueries {
   /** This gate's ledger, once it is needed. */
   #ownLedger: DatabaseSync | undefined
   #isBehind = false
-  /** Why the index had to be built again, since this was opened. */
-  #rebuilt: string | undefined
 
   constructor(
     directory: string,
@@ -84,10 +80,7 @@ export class LedgerQueries {
     const folder = isMerged ? join(directory, MERGED_FOLDER) : directory
     this.#ledger = isMerged ? openMergedReadOnly(folder) : openLedgerReadOnly(folder)
     this.#originOf = isMerged ? originReader(this.#ledger) : () => undefined
-    this.#index = indexOf(folder, this.#ledger, {
-      isChecked: indexing.isChecked ?? true,
-      onRebuilt: (why) => this.noteRebuilt(why),
-    })
+    this.#index = indexOf(folder, this.#ledger)
     this.#names = new SessionNames(this.#ledger, this.#index?.database)
     this.#drafts = new PolicyDrafts(directory, this.#ledger)
   }
@@ -107,7 +100,6 @@ export class LedgerQueries {
       ...(next === null && part !== undefined ? { searchedToMs: part.searchedToMs } : {}),
       behind: (index === undefined ? 0 : behind) + this.#notCopied,
       ...this.#notFollowed,
-      ...(this.#rebuilt === undefined ? {} : { indexRebuilt: this.#rebuilt }),
     }
   }
 
@@ -133,18 +125,6 @@ export class LedgerQueries {
   get #notFollowed(): { readonly notFollowed?: string } {
     const why = this.#indexing.following?.why
     return why === undefined ? {} : { notFollowed: why }
-  }
-
-  /** Reads every row from time to time; why the index had to be built again, if it had. */
-  checkIndex(): { readonly rebuilt: string | undefined } {
-    this.#index?.catchUp(0)
-    return { rebuilt: this.#rebuilt }
-  }
-
-  /** Said with every page from now on. */
-  noteRebuilt(why: string): object {
-    this.#rebuilt = why
-    return {}
   }
 
   /** Takes in some of what the index lacks, between two questions; false if nothing is left. */
@@ -337,13 +317,9 @@ function isCall(record: LedgerRecord): record is DecisionRecord {
 }
 
 /** Without it queries read backwards, which is slower and no less right. */
-function indexOf(
-  directory: string,
-  ledger: DatabaseSync,
-  options: IndexOptions,
-): RecordIndex | undefined {
+function indexOf(directory: string, ledger: DatabaseSync): RecordIndex | undefined {
   try {
-    return new RecordIndex(directory, ledger, options)
+    return new RecordIndex(directory, ledger)
   } catch {
     return undefined
   }

@@ -10,7 +10,7 @@ import { ClusterFollower } from './cluster-follower.ts'
 import type { WorkInParts } from './histogram.ts'
 import { LedgerQueries } from './ledger-queries.ts'
 
-const { directory, isChecked, isMerged, store } = workerData as ReaderOptions
+const { directory, isMerged, store } = workerData as ReaderOptions
 /** Ends this thread; the next question starts another. */
 const onGone = () => process.exit()
 const following =
@@ -20,15 +20,12 @@ const following =
 const reading = new LedgerQueries(directory, {
   waitMs: INDEX_WAIT_MS,
   stepRecords: INDEX_STEP_RECORDS,
-  isChecked,
   isMerged,
   following,
 })
 
 export interface ReaderOptions {
   readonly directory: string
-  /** False: another thread checks the index. */
-  readonly isChecked: boolean
   /** The records of all gates that share a store are read, in place of those of this one. */
   readonly isMerged: boolean
   /** The address of the shared store, where this thread is the one that copies these records. */
@@ -46,8 +43,6 @@ export interface ReadRequest {
     | 'histogram'
     | 'names'
     | 'past'
-    | 'checkIndex'
-    | 'noteRebuilt'
     | 'tools'
     | 'draft'
   readonly with: unknown
@@ -67,12 +62,7 @@ parentPort?.on('message', (request: ReadRequest | GiveUpRequest) => {
 })
 
 /** What is not about recorded calls, or only about this gate's. */
-const NEEDS_NO_NEWS: ReadonlySet<ReadRequest['ask']> = new Set([
-  'past',
-  'checkIndex',
-  'noteRebuilt',
-  'tools',
-])
+const NEEDS_NO_NEWS: ReadonlySet<ReadRequest['ask']> = new Set(['past', 'tools'])
 
 function begin({ id, ask, with: args }: ReadRequest): void {
   answer(id, () => {

@@ -4,13 +4,7 @@
 import type { IncomingMessage } from 'node:http'
 import { extname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { INDEX_CHECK_EVERY_MS } from '../../ledger/records/limits.ts'
-import {
-  FOLLOWER_IDLE_MS,
-  INDEX_CHECK_WAIT_MS,
-  READER_IDLE_MS,
-  READINGS_MAX,
-} from '../contract/console-limits.ts'
+import { FOLLOWER_IDLE_MS, READER_IDLE_MS, READINGS_MAX } from '../contract/console-limits.ts'
 import { ApiError } from '../http/errors.ts'
 import type { WorkInParts } from './histogram.ts'
 import type { LedgerQueries } from './ledger-queries.ts'
@@ -22,14 +16,6 @@ type ReadResult<Ask extends ReadName> =
   ReturnType<LedgerQueries[Ask]> extends WorkInParts<infer Result>
     ? Result
     : ReturnType<LedgerQueries[Ask]>
-
-const USES_INDEX: ReadonlySet<ReadName> = new Set([
-  'page',
-  'call',
-  'overview',
-  'histogram',
-  'names',
-])
 
 interface PendingRead {
   readonly resolve: (value: never) => void
@@ -45,18 +31,13 @@ export interface LedgerReaderOptions {
 
 export class LedgerReader {
   readonly #options: LedgerReaderOptions
-  /** Checks the index for this one. */
-  readonly #checker: LedgerReader | undefined
   readonly #waiting = new Map<number, PendingRead>()
   #worker: Worker | undefined
   #idle: NodeJS.Timeout | undefined
   #lastId = 0
-  #checkAgainMs = Number.NEGATIVE_INFINITY
-  #checking: Promise<unknown> = Promise.resolve()
 
-  constructor(options: LedgerReaderOptions, checker?: LedgerReader) {
+  constructor(options: LedgerReaderOptions) {
     this.#options = options
-    this.#checker = checker
   }
 
   /** `asker`: if its connection is closed, the rest of the work is left undone. */
@@ -75,11 +56,7 @@ export class LedgerReader {
     const reply = new Promise<ReadResult<Ask>>((resolve, reject) => {
       this.#waiting.set(id, { resolve: resolve as PendingRead['resolve'], reject })
       worker.ref()
-      const ready = USES_INDEX.has(ask) ? this.#check() : Promise.resolve()
-      ready.then(
-        () => this.#waiting.has(id) && worker.postMessage({ id, ask, with: args }),
-        (error: Error) => this.#answered(id, undefined, error.message),
-      )
+      worker.postMessage({ id, ask, with: args })
     })
     return reply.finally(() => asker?.socket.off('close', onClose))
   }
@@ -92,29 +69,11 @@ export class LedgerReader {
     this.#fail('the gate is stopping')
   }
 
-  /** A check of the index reads every row, seconds with millions of calls: questions wait for as long as
-   * that of a small one takes. If it cannot be checked, nothing is answered from it. */
-  #check(): Promise<unknown> {
-    const nowMs = performance.now()
-    if (this.#checker === undefined || nowMs < this.#checkAgainMs) return this.#checking
-    this.#checkAgainMs = nowMs + INDEX_CHECK_EVERY_MS
-    const checked = this.#checker.ask('checkIndex', undefined as never).then(({ rebuilt }) => {
-      if (rebuilt !== undefined) this.ask('noteRebuilt', rebuilt).catch(() => {})
-    })
-    const late = new Promise((resolve) => setTimeout(resolve, INDEX_CHECK_WAIT_MS).unref())
-    this.#checking = Promise.race([checked, late])
-    checked.catch(() => {
-      this.#checkAgainMs = Number.NEGATIVE_INFINITY
-    })
-    return this.#checking
-  }
-
   #start(): Worker {
     if (this.#worker !== undefined) return this.#worker
     const file = join(import.meta.dirname, `ledger-reader-thread${extname(import.meta.filename)}`)
     const { directory, isMerged = false, store } = this.#options
-    const isChecked = this.#checker === undefined
-    const workerData: ReaderOptions = { directory, isChecked, isMerged, store }
+    const workerData: ReaderOptions = { directory, isMerged, store }
     const worker = new Worker(file, { workerData })
     worker.on('message', ({ id, value, error }) => this.#answered(id, value, error))
     worker.on('error', (error) => this.#ended(worker, error.message))

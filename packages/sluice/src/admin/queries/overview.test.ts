@@ -74,7 +74,7 @@ test('every figure is exact for the stretch it names, and for the one before', a
     }
   ledger.close()
   const database = openLedgerReadOnly(directory)
-  const index = new RecordIndex(directory, database, {})
+  const index = new RecordIndex(directory, database)
   index.catchUp()
   const records = [...recordsFrom(database)]
   const [sinceMs, untilMs] = [START_MS + 250.3 * STEP_MS, START_MS + 400 * STEP_MS]

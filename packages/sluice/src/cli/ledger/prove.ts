@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { escapeUnseenJson } from '../../core/visible-text.ts'
 import { RecordIndex } from '../../ledger/query/record-index.ts'
-import { proveRecord } from '../../ledger/verify/proof.ts'
+import { checkProof, proveRecord } from '../../ledger/verify/proof.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output } from '../../terminal/output.ts'
@@ -58,7 +58,11 @@ function prove(seq: number, { data, checkpoint }: Options): string {
     const index = openIndex(data, ledger)
     try {
       const known = (first: number) => index?.subtree(first)
-      const proof = proveRecord(ledger, seq, placed.checkpoint.seq, known)
+      const size = placed.checkpoint.seq
+      const quick = proveRecord(ledger, seq, size, known)
+      // Rows of the index may have been edited: the chain is read if they do not lead to the root.
+      const isRight = 'record' in checkProof(quick, placed.checkpoint)
+      const proof = isRight ? quick : proveRecord(ledger, seq, size)
       return `${escapeUnseenJson(JSON.stringify(proof, null, 2))}\n`
     } finally {
       index?.close()

@@ -6,7 +6,7 @@ import type { Command } from 'commander'
 import { recordJson } from '../../ledger/export/record-json.ts'
 import { toOriginal } from '../../ledger/merged/origins.ts'
 import { type Query, type QueryPage, queryLedger } from '../../ledger/query/query.ts'
-import type { RecordIndex } from '../../ledger/query/record-index.ts'
+import { RecordIndex } from '../../ledger/query/record-index.ts'
 import { runSql } from '../../ledger/query/run-sql.ts'
 import { SessionNames } from '../../ledger/query/session-names.ts'
 import { VIEW_COLUMNS } from '../../ledger/query/sql-views.ts'
@@ -23,13 +23,7 @@ import { addDirectoryOptions } from '../connect/find-data.ts'
 import { readCount } from '../connect/read-option.ts'
 import { addCallFilters, type CallFilters, readCallFilters } from './call-filters.ts'
 import { callLine } from './lines.ts'
-import {
-  addStoreOptions,
-  type OpenRecords,
-  openIndex,
-  type RecordsOptions,
-  withRecords,
-} from './source.ts'
+import { addStoreOptions, type OpenRecords, type RecordsOptions, withRecords } from './source.ts'
 
 interface Options extends RecordsOptions, CallFilters {
   before?: string
@@ -119,7 +113,7 @@ function noteOtherName(records: OpenRecords, { principal, agent }: Query, output
 function find({ ledger, directory }: OpenRecords, query: Query, output: Output) {
   let index: RecordIndex | undefined
   try {
-    index = openIndex(directory, ledger, output)
+    index = new RecordIndex(directory, ledger)
     return withNames(queryLedger(ledger, query, index), new SessionNames(ledger, index.database))
   } catch (error) {
     if (!(error instanceof StoreError) && !('errcode' in (error as object))) throw error
@@ -142,7 +136,7 @@ function ask(
   const rowsMax = readCount(limit, '--limit', SQL_ROWS_ALLOWED_MAX)
   const timeoutMs = readCount(timeout, '--timeout', SQL_MS_ALLOWED_MAX / 1_000) * 1_000
   return async ({ directory, ledger }) => {
-    const index = openIndex(directory, ledger, output)
+    const index = new RecordIndex(directory, ledger)
     index.catchUp()
     index.close()
     const isMerged = store !== undefined

@@ -3,6 +3,7 @@
 
 import { writeFileSync } from 'node:fs'
 import { type Command, Option } from 'commander'
+import { RecordIndex } from '../../ledger/query/record-index.ts'
 import { gatherReport } from '../../ledger/report/gather.ts'
 import type { LedgerReport } from '../../ledger/report/report.ts'
 import { buildSections, formatTitle } from '../../ledger/report/sections.ts'
@@ -13,7 +14,7 @@ import { Output } from '../../terminal/output.ts'
 import { tableLines } from '../../terminal/table-lines.ts'
 import { addDirectoryOptions } from '../connect/find-data.ts'
 import { readTime } from '../connect/read-option.ts'
-import { addStoreOptions, openIndex, type RecordsOptions, withRecords } from './source.ts'
+import { addStoreOptions, type RecordsOptions, withRecords } from './source.ts'
 
 interface Options extends RecordsOptions {
   who?: string
@@ -65,7 +66,7 @@ async function gather(options: Options, output: Output): Promise<LedgerReport> {
   if (sinceMs >= untilMs)
     throw new CliError('CLI_ARGUMENT', '--since is not before --until', 'turn them round')
   return withRecords(options, output, ({ directory, ledger }) => {
-    const index = openIndex(directory, ledger, output)
+    const index = new RecordIndex(directory, ledger)
     try {
       index.catchUp()
       const callers = {

@@ -6,7 +6,6 @@ import type { Command } from 'commander'
 import { isSharedCopy } from '../../gateway/data/shared-tables.ts'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
 import { originReader, type RecordOrigin } from '../../ledger/merged/origins.ts'
-import { RecordIndex } from '../../ledger/query/record-index.ts'
 import { LedgerError } from '../../ledger/records/errors.ts'
 import { StoreError } from '../../store/errors.ts'
 import { CliError } from '../../terminal/errors.ts'
@@ -72,16 +71,6 @@ export async function withRecords<T>(
   } catch (error) {
     throw toCommandError(error)
   }
-}
-
-/** The query index, checked against the ledger; a rebuild is reported. */
-export function openIndex(directory: string, ledger: DatabaseSync, output?: Output): RecordIndex {
-  return new RecordIndex(directory, ledger, {
-    onRebuilt: (why) =>
-      output?.remark(
-        `warning: ledger-index.db did not agree with the ledger and was built again: ${why}`,
-      ),
-  })
 }
 
 /** Errors of the ledger as errors of the command line, with their codes. */

@@ -5,7 +5,9 @@
 import type { Command } from 'commander'
 import { findCheckpointFault } from '../../ledger/chain/checkpoint.ts'
 import type { LocatedCheckpoint } from '../../ledger/chain/checkpoint-file.ts'
+import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
 import { recordJson } from '../../ledger/export/record-json.ts'
+import { emptyIndex, RecordIndex } from '../../ledger/query/record-index.ts'
 import { PROBLEMS_MAX } from '../../ledger/records/limits.ts'
 import { checkProof, readProof } from '../../ledger/verify/proof.ts'
 import type { TrustedHead } from '../../ledger/verify/verify.ts'
@@ -46,7 +48,9 @@ Exit code 0 if everything verifies, 1 if not.`
 
 export function addLedgerVerify(parent: Command, answer: SetExitCode): void {
   addDirectoryOptions(parent.command('verify'))
-    .description('check that no record was edited, removed, moved or cut off')
+    .description(
+      'check that no record was edited, removed, moved or cut off; rebuild the query index',
+    )
     .option('--head <seq:hash>', 'a head that was stored elsewhere')
     .option('--checkpoint <file>', 'checkpoints that were stored elsewhere, one per line', gather)
     .option('--key <key>', 'who may have signed: a key, or a file with it', gather)
@@ -79,8 +83,7 @@ function verify(options: Options, output: Output): 0 | 1 {
     const ok = problems.length === 0
     output.value({ ok, records, dropped, head, checkpoint, keys: keys ?? null, problems })
     for (const { message } of problems) output.line(`${output.paint('red', 'broken')}: ${message}`)
-    if (problems.some(({ kind }) => kind === 'index'))
-      output.line('the next `sluice ledger query` builds the index again from the ledger')
+    if (ok && records > 0) rebuildIndex(options.data, output)
     if (problems.length >= PROBLEMS_MAX)
       output.line(output.paint('dim', `these are the first ${PROBLEMS_MAX}`))
     const what = ok ? output.paint('green', 'ok') : output.paint('red', 'not as it was written')
@@ -96,6 +99,21 @@ function verify(options: Options, output: Output): 0 | 1 {
     if (ok && records > 0) dim(`head ${head.seq}:${head.hash}`)
     return ok ? 0 : 1
   })
+}
+
+/** The query index is a copy that anybody with access to the directory can edit: what follows is asked of a new one. */
+function rebuildIndex(directory: string, output: Output): void {
+  const ledger = openLedgerReadOnly(directory)
+  try {
+    emptyIndex(directory)
+    const index = new RecordIndex(directory, ledger)
+    index.catchUp()
+    index.close()
+  } catch (error) {
+    output.remark(`note: the query index was not rebuilt: ${(error as Error).message}`)
+  } finally {
+    ledger.close()
+  }
 }
 
 function verifyProof(options: Options, output: Output): 0 | 1 {

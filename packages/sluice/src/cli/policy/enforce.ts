@@ -13,13 +13,14 @@ import { readGateStore } from '../../gateway/data/gate-store.ts'
 import { removeObserveMode } from '../../gateway/state/observe-mode.ts'
 import { verdictChanges } from '../../gateway/state/verdict-changes.ts'
 import { readKeptTools } from '../../gateway/tools/stored-tools.ts'
+import { RecordIndex } from '../../ledger/query/record-index.ts'
 import { gatherReport } from '../../ledger/report/gather.ts'
 import type { ShadowRow } from '../../ledger/report/report.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
 import { loadConfig } from '../connect/load-config.ts'
-import { openIndex, withLedger } from '../ledger/source.ts'
+import { withLedger } from '../ledger/source.ts'
 
 interface Options {
   readonly config: string
@@ -103,7 +104,7 @@ function listObserved(config: GateConfig): ObservedDocument[] {
 function recordedChanges(data: string): ShadowRow[] {
   try {
     return withLedger(data, (ledger) => {
-      const index = openIndex(data, ledger)
+      const index = new RecordIndex(data, ledger)
       try {
         index.catchUp()
         const { shadow } = gatherReport(

@@ -88,7 +88,7 @@ export class BackgroundIndexer {
     const { directory } = this.#options
     const ledger = openLedgerReadOnly(directory)
     try {
-      const index = new RecordIndex(directory, ledger, { isChecked: false })
+      const index = new RecordIndex(directory, ledger)
       // While the console's thread writes to the index, calls would wait for its lock.
       index.database.exec('PRAGMA busy_timeout = 0')
       return { ledger, index }

@@ -64,7 +64,7 @@ export class LedgerVerification {
         log('warn', 'the ledger could not be verified', { why: (error as Error).message })
       throw error
     }
-    const [first] = [...this.#last.problems, ...this.#last.indexProblems]
+    const [first] = this.#last.problems
     if (first !== undefined) log('error', 'the ledger does not verify', { why: first })
     return this.#last
   }

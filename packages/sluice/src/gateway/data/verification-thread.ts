@@ -15,17 +15,12 @@ export interface VerifiedLedger {
   readonly signedUpTo: number
   /** The first ones, in words; none if the chain is as it was written. */
   readonly problems: readonly string[]
-  /** Of the query index, which is only a copy: the next query builds it again. */
-  readonly indexProblems: readonly string[]
 }
 
 const { directory, key } = workerData as VerificationRequest
 const { records, checkpoint, problems } = verifyDirectory(directory, { keys: [key] })
-const describe = (ofIndex: boolean): string[] =>
-  problems.filter(({ kind }) => (kind === 'index') === ofIndex).map(({ message }) => message)
 parentPort?.postMessage({
   records,
   signedUpTo: checkpoint,
-  problems: describe(false),
-  indexProblems: describe(true),
+  problems: problems.map(({ message }) => message),
 } satisfies VerifiedLedger)

@@ -1,6 +1,5 @@
 // Counts of calls in the query index, so that figures over weeks do not read every call: by minute and
-// decision, and by hour, name and decision. Written in the transaction that adds the calls, and compared
-// with them by index-check.ts. A decision is stored as action and code: core/outcome-label.ts says what
+// decision, and by hour, name and decision. Written in the transaction that adds the calls. A decision is stored as action and code: core/outcome-label.ts says what
 // people call it.
 
 import { USUAL_WORDS } from '../records/files.ts'
@@ -19,13 +18,13 @@ export const COUNT_STATEMENTS = {
 } as const
 
 /** The rows of `minutes` as the calls have them, `sign` before each count. */
-function minutesOfCalls(where: string, sign = ''): string {
+function minutesOfCalls(where: string, sign: string): string {
   return `SELECT at / ${MINUTE_MS} AS minute, action, code, ${sign}count(*) AS n FROM calls
     WHERE ${where} GROUP BY 1, 2, 3`
 }
 
 /** The rows of `hours`, a query for each kind. */
-function hoursOfCalls(where: string, sign = ''): string[] {
+function hoursOfCalls(where: string, sign: string): string[] {
   return Object.entries(COUNTED_KINDS).map(([column, kind]) => {
     const counted = column === 'agent' ? `AND agent <> ${USUAL_WORDS.agent}` : ''
     return `SELECT ${kind} AS kind, at / ${HOUR_MS} AS hour, ${column} AS word, action, code,
@@ -33,25 +32,11 @@ function hoursOfCalls(where: string, sign = ''): string[] {
   })
 }
 
-const MODULUS = 1_000_003
-/** Linear in the counts, so that it can be kept up while they grow, and when some are removed. */
-function sumCounts(minutes: string, hours: string): string {
-  return `(
-  (SELECT coalesce(sum((minute % ${MODULUS} * 3 + action * 5 + code * 7) % ${MODULUS} * n), 0)
-    FROM ${minutes})
-  + (SELECT coalesce(sum((kind * 11 + hour % ${MODULUS} * 13 + word * 17 + action * 19 + code * 23)
-      % ${MODULUS} * n), 0) FROM ${hours}))`
-}
-
-export const COUNTS_SUM = sumCounts('minutes', 'hours')
-
 /** Before the calls up to a number are deleted. Looks only at their own minutes and hours. */
 export function uncountUpTo(seq: number): string {
   const where = `seq <= ${seq}`
-  const hours = hoursOfCalls(where).join(' UNION ALL ')
   const kinds = Object.values(COUNTED_KINDS).join()
   return [
-    `UPDATE tally SET counts = counts - ${sumCounts(`(${minutesOfCalls(where)})`, `(${hours})`)}`,
     `INSERT INTO minutes ${minutesOfCalls(where, '-')} ${ADD}`,
     ...hoursOfCalls(where, '-').map((rows) => `INSERT INTO hours ${rows} ${ADD}`),
     `DELETE FROM minutes WHERE n = 0
@@ -60,14 +45,6 @@ export function uncountUpTo(seq: number): string {
       AND hour IN (SELECT at / ${HOUR_MS} FROM calls WHERE ${where})`,
   ].join('; ')
 }
-
-const ALL_HOURS = `SELECT * FROM (${hoursOfCalls('true').join(' UNION ALL ')})`
-/** How many rows of the counts are not what the calls say. */
-export const WRONG_COUNTS = `SELECT
-  (SELECT count(*) FROM (SELECT * FROM minutes EXCEPT ${minutesOfCalls('true')}))
-  + (SELECT count(*) FROM (${minutesOfCalls('true')} EXCEPT SELECT * FROM minutes))
-  + (SELECT count(*) FROM (SELECT * FROM hours EXCEPT ${ALL_HOURS}))
-  + (SELECT count(*) FROM (${ALL_HOURS} EXCEPT SELECT * FROM hours)) AS n`
 
 /** Places of columns in a row of `calls`. */
 const PLACES = { at: 1, principal: 2, agent: 3, tool: 8, action: 10, code: 11 } as const
@@ -125,26 +102,16 @@ export class CountedCalls {
     return counts
   }
 
-  /** Returns what was added to `COUNTS_SUM`. */
-  flush(to: CountWriter): number {
-    let sum = 0
+  flush(to: CountWriter): void {
     for (const [action, codes] of this.#decisions)
       for (const [code, { minutes, hours }] of codes) {
-        for (const [minute, { n }] of minutes) {
-          to.minute.run(minute, action, code, n)
-          sum += (((minute % MODULUS) * 3 + action * 5 + code * 7) % MODULUS) * n
-        }
-        const decision = action * 19 + code * 23
+        for (const [minute, { n }] of minutes) to.minute.run(minute, action, code, n)
         for (const [hour, names] of hours)
           for (const [column, kind] of Object.entries(COUNTED_KINDS))
-            for (const [word, { n }] of names[column as CountedColumn]) {
+            for (const [word, { n }] of names[column as CountedColumn])
               to.hour.run(kind, hour, word, action, code, n)
-              const name = kind * 11 + (hour % MODULUS) * 13 + word * 17
-              sum += ((name + decision) % MODULUS) * n
-            }
       }
     this.clear()
-    return sum
   }
 
   clear(): void {

@@ -1,7 +1,7 @@
 // The query index: calls by principal, agent, session, tool, decision and time, and events. Derived
 // from the ledger and stored in a separate file, so that no call waits for it: updated before a
-// query, and by the gate when idle. An index that does not match the ledger is rebuilt, and the
-// caller is notified; what the ledger has dropped is dropped here too.
+// query, and by the gate when idle. An index of another ledger is rebuilt; what the ledger has dropped is
+// dropped here too. Rows that somebody edited are not noticed: `ledger verify` rebuilds the index.
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,16 +19,13 @@ import { decode } from '../records/decoding.ts'
 import { INDEX_SCHEMA, indexFile, USUAL_WORDS } from '../records/files.ts'
 import {
   DROPPED_PER_INDEXED,
-  INDEX_CHECK_EVERY_MS,
-  INDEX_CHECK_PAUSE,
   INDEXED_AT_ONCE_MAX,
   REMEMBERED_WORDS_MAX,
   SUBTREE_LEAVES,
 } from '../records/limits.ts'
 import type { LedgerRecord } from '../records/record.ts'
 import { COUNT_STATEMENTS, CountedCalls, uncountUpTo } from './call-counts.ts'
-import { findIndexFault, hashWord, sumUpTo } from './index-check.ts'
-import { rowSum, toIndexRow } from './index-rows.ts'
+import { toIndexRow } from './index-rows.ts'
 
 const STATEMENTS = {
   calls: 'INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
@@ -38,20 +35,11 @@ const STATEMENTS = {
   through: 'INSERT OR REPLACE INTO through VALUES (1, ?, ?)',
   find: 'SELECT id FROM words WHERE text = ?',
   add: 'INSERT INTO words (text) VALUES (?)',
-  tally: `UPDATE tally SET calls = calls + ?, outcomes = outcomes + ?, events = events + ?,
-    counts = counts + ?, words = ?`,
   ...COUNT_STATEMENTS,
 } as const
 
 const FIRST = `SELECT min(first) AS first FROM (SELECT min(seq) AS first FROM calls
   UNION ALL SELECT min(intent) FROM outcomes UNION ALL SELECT min(seq) FROM events)`
-
-export interface IndexOptions {
-  /** False for writers such as the gate's own thread: the check takes a fraction of a second. */
-  readonly isChecked?: boolean
-  /** It did not match the ledger, and was rebuilt. */
-  readonly onRebuilt?: (why: string) => void
-}
 
 export class RecordIndex {
   readonly database: DatabaseSync
@@ -62,20 +50,14 @@ export class RecordIndex {
    * Leaves since the last complete subtree, and the first of them; undefined if not all are known.
    */
   #leaves: { readonly first: number; readonly tree: Peaks } | undefined
-  readonly #options: IndexOptions
-  #checkAgainMs = Number.NEGATIVE_INFINITY
   /** `data_version` after the last step: a different value means that another process wrote. */
   #version: unknown
-  /** What the current step adds to the tally. */
-  #added = { calls: 0, outcomes: 0, events: 0, words: '' }
   readonly #counts = new CountedCalls()
 
   /** Throws a StoreError if the directory may not be written. */
-  constructor(directory: string, ledger: DatabaseSync, options: IndexOptions = {}) {
+  constructor(directory: string, ledger: DatabaseSync) {
     this.#ledger = ledger
-    this.#options = options
     this.database = openIndex(directory)
-    this.#check()
     this.#statements = prepareAll(this.database, STATEMENTS)
   }
 
@@ -87,7 +69,6 @@ export class RecordIndex {
 
   /** Indexes up to this many records (at least a block); true when the end is reached. */
   catchUp(recordsMax = Number.POSITIVE_INFINITY): boolean {
-    this.#check()
     for (let done = 0; done < recordsMax; ) {
       const added = this.#step(Math.min(recordsMax - done, INDEXED_AT_ONCE_MAX))
       if (added === 0) return true
@@ -116,43 +97,6 @@ export class RecordIndex {
     this.database.close()
   }
 
-  /** Missing or extra rows would be wrong in every result. */
-  #check(): void {
-    const nowMs = performance.now()
-    if (this.#options.isChecked === false || nowMs < this.#checkAgainMs) return
-    this.database.exec('BEGIN')
-    let why: string | undefined
-    try {
-      why = findIndexFault(this.database, this.#ledger)
-    } finally {
-      this.database.exec('ROLLBACK')
-      const tookMs = performance.now() - nowMs
-      this.#checkAgainMs = nowMs + Math.max(INDEX_CHECK_EVERY_MS, tookMs * INDEX_CHECK_PAUSE)
-    }
-    if (why === undefined) return
-    this.#rebuild()
-    this.#options.onRebuilt?.(why)
-  }
-
-  /** Including the tables: other objects in the file may be the fault. */
-  #rebuild(): void {
-    const { database } = this
-    inTransaction(database, () => {
-      const all = database.prepare(
-        "SELECT type, name FROM sqlite_schema WHERE sql <> '' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'",
-      )
-      const rank = ['trigger', 'view', 'index', 'table']
-      const objects = all
-        .all()
-        .sort((a, b) => rank.indexOf(`${a.type}`) - rank.indexOf(`${b.type}`))
-      for (const { type, name } of objects)
-        database.exec(`DROP ${type} IF EXISTS "${String(name).replaceAll('"', '""')}"`)
-      database.exec(INDEX_SCHEMA)
-    })
-    this.#words.clear()
-    this.#leaves = undefined
-  }
-
   #step(recordsMax: number): number {
     this.database.exec('BEGIN IMMEDIATE')
     try {
@@ -178,9 +122,7 @@ export class RecordIndex {
       }
       if (seq >= from) {
         this.#statements.through.run(seq, Buffer.from(hash, 'latin1'))
-        const { calls, outcomes, events, words } = this.#added
-        const counts = this.#counts.flush(this.#statements)
-        this.#statements.tally.run(calls, outcomes, events, counts, words)
+        this.#counts.flush(this.#statements)
       }
       this.database.exec('COMMIT')
       return seq - from + 1
@@ -207,18 +149,14 @@ export class RecordIndex {
     const base = readBase(this.#ledger)
     const row = this.database.prepare('SELECT seq, hash FROM through').get()
     const known = row && asBuffer(row.hash as Uint8Array).toString('latin1')
-    if (row !== undefined && hashAt(this.#ledger, Number(row.seq)) === known) {
-      this.#startTally()
-      return Number(row.seq)
-    }
+    this.#counts.clear()
+    if (row !== undefined && hashAt(this.#ledger, Number(row.seq)) === known) return Number(row.seq)
     this.#words.clear()
     this.#leaves = undefined
     this.database.exec(
       `DELETE FROM calls; DELETE FROM outcomes; DELETE FROM events; DELETE FROM subtrees;
-      DELETE FROM minutes; DELETE FROM hours; DELETE FROM through; DELETE FROM words WHERE id > ${USUAL_WORDS.agent};
-      UPDATE tally SET calls = 0, outcomes = 0, events = 0, counts = 0, words = ''`,
+      DELETE FROM minutes; DELETE FROM hours; DELETE FROM through; DELETE FROM words WHERE id > ${USUAL_WORDS.agent}`,
     )
-    this.#startTally()
     return base.seq
   }
 
@@ -239,19 +177,10 @@ export class RecordIndex {
     const through = Math.min(readBase(this.#ledger).seq, first + most - 1)
     this.database.exec(uncountUpTo(through))
     this.database.exec(
-      `UPDATE tally SET calls = calls - ${sumUpTo('calls', through)},
-        outcomes = outcomes - ${sumUpTo('outcomes', through)},
-        events = events - ${sumUpTo('events', through)};
-      DELETE FROM calls WHERE seq <= ${through}; DELETE FROM outcomes WHERE intent <= ${through};
+      `DELETE FROM calls WHERE seq <= ${through}; DELETE FROM outcomes WHERE intent <= ${through};
       DELETE FROM events WHERE seq <= ${through}; DELETE FROM subtrees WHERE first < ${through}`,
     )
     return Math.ceil((through - first + 1) / DROPPED_PER_INDEXED)
-  }
-
-  #startTally(): void {
-    const words = this.database.prepare('SELECT words FROM tally').get()?.words
-    this.#added = { calls: 0, outcomes: 0, events: 0, words: String(words ?? '') }
-    this.#counts.clear()
   }
 
   /** Roots of complete subtrees only: what is between is quick to read. */
@@ -267,8 +196,7 @@ export class RecordIndex {
   #add(record: LedgerRecord): void {
     const { table, before, words, after } = toIndexRow(record)
     const values = [...before, ...words.map((text) => this.#intern(text)), ...after]
-    const { changes } = this.#statements[table].run(...values)
-    if (Number(changes) > 0) this.#added[table] += rowSum(table, values)
+    this.#statements[table].run(...values)
     if (table === 'calls') this.#counts.add(values)
   }
 
@@ -276,16 +204,32 @@ export class RecordIndex {
     const known = this.#words.get(text)
     if (known !== undefined) return known
     const found = this.#statements.find.get(text)?.id
-    const id = found === undefined ? this.#addWord(text) : Number(found)
+    const id = Number(found ?? this.#statements.add.run(text).lastInsertRowid)
     if (this.#words.size >= REMEMBERED_WORDS_MAX) this.#words.clear()
     this.#words.set(text, id)
     return id
   }
+}
 
-  #addWord(text: string): number {
-    const id = Number(this.#statements.add.run(text).lastInsertRowid)
-    this.#added.words = hashWord(this.#added.words, id, text)
-    return id
+/** Empties the index, also of tables and triggers that somebody else may have put there. The next query
+ * builds it again. */
+export function emptyIndex(directory: string): void {
+  const database = openIndex(directory)
+  try {
+    inTransaction(database, () => {
+      const all = database.prepare(
+        "SELECT type, name FROM sqlite_schema WHERE sql <> '' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'",
+      )
+      const rank = ['trigger', 'view', 'index', 'table']
+      const objects = all
+        .all()
+        .sort((a, b) => rank.indexOf(`${a.type}`) - rank.indexOf(`${b.type}`))
+      for (const { type, name } of objects)
+        database.exec(`DROP ${type} IF EXISTS "${String(name).replaceAll('"', '""')}"`)
+      database.exec(INDEX_SCHEMA)
+    })
+  } finally {
+    database.close()
   }
 }
 

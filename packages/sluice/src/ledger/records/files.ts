@@ -52,7 +52,7 @@ const MERGED = `
  * proofs.
  */
 export const USUAL_WORDS = { action: 1, code: 2, agent: 3, shadow: 3 } as const
-const INDEX = `
+export const INDEX_SCHEMA = `
   CREATE TABLE words (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
   INSERT INTO words VALUES (1, 'allow'), (2, 'ALLOWED'), (3, '');
   CREATE TABLE calls (
@@ -115,17 +115,6 @@ const INDEX = `
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE subtrees (first INTEGER PRIMARY KEY, hash BLOB NOT NULL) STRICT;
   CREATE TABLE through (id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;`
-/** Checksums of the rows of each table, and a hash over the words: direct edits are detected. */
-const TALLY = `
-  CREATE TABLE tally (
-    id INTEGER PRIMARY KEY CHECK (id = 1),
-    calls INTEGER NOT NULL,
-    outcomes INTEGER NOT NULL,
-    events INTEGER NOT NULL,
-    counts INTEGER NOT NULL,
-    words TEXT NOT NULL
-  ) STRICT;
-  INSERT INTO tally VALUES (1, 0, 0, 0, 0, '');`
 /** An index is rebuilt rather than migrated. */
 const INDEX_ANEW = [
   'words',
@@ -136,13 +125,12 @@ const INDEX_ANEW = [
   'hours',
   'subtrees',
   'through',
-  'tally',
 ]
   .map((table) => `DROP TABLE IF EXISTS ${table};`)
   .join(' ')
 
-/** The current schema of the index. */
-export const INDEX_SCHEMA = INDEX + TALLY
+/** Older indexes have checksums of their rows. */
+const WITHOUT_TALLY = 'DROP TABLE IF EXISTS tally;'
 
 export function ledgerFile(directory: string): OpenOptions {
   return { directory, name: 'ledger.db', migrations: [LEDGER, BASE] }
@@ -153,7 +141,7 @@ export function mergedFile(directory: string): OpenOptions {
 }
 
 export function indexFile(directory: string): OpenOptions {
-  const migrations = ['', '', '', '', '', '', INDEX_ANEW + INDEX_SCHEMA]
+  const migrations = ['', '', '', '', '', '', INDEX_ANEW + INDEX_SCHEMA, WITHOUT_TALLY]
   return { directory, name: 'ledger-index.db', migrations, isDerived: true }
 }
 

@@ -54,19 +54,6 @@ export const QUERY_RECORDS_MAX = 1_000
 export const DROPPED_PER_INDEXED = 8
 /** Records that are indexed in one transaction. */
 export const INDEXED_AT_ONCE_MAX = 20_000
-/**
- * Records of the index that are compared with the chain before queries: half of them the newest,
- * the rest in random segments.
- */
-export const INDEX_COMPARED_RECORDS = 32_768
-/** Records of one random segment of the index that is compared with the chain. */
-export const INDEX_SEGMENT_RECORDS = 1_024
-/** How often the index is compared with the chain while it is open. */
-export const INDEX_CHECK_EVERY_MS = 60_000
-/**
- * Pause after a comparison of the index with the chain, at least, as a multiple of its duration.
- */
-export const INDEX_CHECK_PAUSE = 100
 /** Texts whose numbers the index caches; the cache is cleared when it is full. */
 export const REMEMBERED_WORDS_MAX = 50_000
 /** Length of a checkpoint as text; it has at most 52 peaks. */

@@ -18,8 +18,8 @@ import { PROBLEMS_MAX } from '../records/limits.ts'
 
 export interface IntegrityProblem {
   readonly seq: number
-  /** `forged`: a checkpoint, or its contents. `index`: not the ledger but the query index. */
-  readonly kind: 'edited' | 'missing' | 'moved' | 'unreadable' | 'forged' | 'index'
+  /** `forged`: a checkpoint, or its contents. */
+  readonly kind: 'edited' | 'missing' | 'moved' | 'unreadable' | 'forged'
   readonly message: string
 }
 

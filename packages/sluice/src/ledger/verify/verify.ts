@@ -8,7 +8,6 @@ import { FIRST_HASH, toHex } from '../../store/chain-hash.ts'
 import { type Base, readBase } from '../chain/base.ts'
 import type { LocatedCheckpoint } from '../chain/checkpoint-file.ts'
 import { blocksFrom, hashAt, readHead } from '../chain/read.ts'
-import { compareIndex } from '../query/index-check.ts'
 import { TAIL_RECORDS_VERIFIED } from '../records/limits.ts'
 import { type IntegrityProblem, Verifier } from './verifier.ts'
 import { RetentionClaims, selectTrustedCheckpoints, TreeCheck } from './verify-checkpoints.ts'
@@ -41,8 +40,6 @@ export interface VerifyOptions {
    * signer that signed another tree, and takes twice as long.
    */
   readonly tree?: boolean
-  /** The query index, to be compared with the chain; undefined if there is none. */
-  readonly index?: DatabaseSync | undefined
 }
 
 export function verifyLedger(
@@ -64,10 +61,6 @@ export function verifyLedger(
       onBlock: (data) => options.tree && verifier.problems.length === 0 && tree.add(data),
     })
     claims.check(base, checkpoints?.length, problems)
-    // Nothing can be derived from an invalid chain.
-    if (options.index !== undefined && verifier.problems.length === 0)
-      for (const { seq, message } of compareIndex(options.index, database))
-        problems.push({ seq, kind: 'index', message })
     const all = [...verifier.problems, ...problems].sort((one, other) => one.seq - other.seq)
     return {
       records: verifier.records,
