@@ -6,8 +6,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command, type Option } from 'commander'
 import { COMMANDS } from '../packages/sluice/src/cli/commands.ts'
-import { listOperations } from '../packages/sluice/src/operations/commands.ts'
 import type { Operation } from '../packages/sluice/src/operations/operation.ts'
+import { OPERATIONS } from '../packages/sluice/src/operations/table.ts'
 import { addLoaded } from '../packages/sluice/src/terminal/lazy-commands.ts'
 import { ROOT } from './run-step.ts'
 
@@ -56,7 +56,6 @@ passkey assertion for the request in the API, \`identity\` a PIN and a sign-in, 
 |---|---|---|---|---|---|---|`
 
 export async function cliPage(): Promise<string> {
-  const operations = listOperations({ gate: {}, config: {} } as never)
   const program = new Command('sluice')
   const parts: string[] = [HEAD]
   let group: string | undefined
@@ -65,9 +64,9 @@ export async function cliPage(): Promise<string> {
     group = command.group
     // A word that is no command: all that are below are added as they are.
     await addLoaded(program, command, () => {}, ['all'])
-    parts.push(...describe(program.commands.at(-1) as Command, ['sluice'], operations))
+    parts.push(...describe(program.commands.at(-1) as Command, ['sluice'], OPERATIONS))
   }
-  return [...parts, [OPERATIONS_HEAD, ...operations.map(toRow)].join('\n'), ''].join('\n')
+  return [...parts, [OPERATIONS_HEAD, ...OPERATIONS.map(toRow)].join('\n'), ''].join('\n')
 }
 
 function describe(

@@ -15,8 +15,8 @@ import {
   compileDocuments,
   readDocuments,
 } from '../../packages/sluice/src/gateway/state/documents.ts'
-import { createCommands, listOperations } from '../../packages/sluice/src/operations/commands.ts'
-import type { Operation } from '../../packages/sluice/src/operations/operation.ts'
+import { createCommands } from '../../packages/sluice/src/operations/commands.ts'
+import { OPERATIONS } from '../../packages/sluice/src/operations/table.ts'
 import { makePerson, PIN } from '../support/person.ts'
 import { fixture } from '../support/start-gate.ts'
 
@@ -172,14 +172,12 @@ test('the answers are as recorded', async () => {
   const { compiled } = compileDocuments(readDocuments(config!))
   await makePerson(join(folder, 'data'), 'ann', ROLES)
   let words: CommandRegistry | undefined
-  let operations: readonly Operation[] = []
   const gate = await runGate(config!, compiled!, {
     piped: false,
     log: () => {},
     startAdmin: (parts) => startAdmin(parts),
     control: (parts) => {
       words = createCommands(parts)
-      operations = listOperations(parts)
       return words
     },
   })
@@ -219,7 +217,7 @@ test('the answers are as recorded', async () => {
   for (const [address, answer] of answered)
     if (!NO_OPERATIONS.test(address))
       expect([address, findMisfits(answer, schemaFor(address, paths))]).toEqual([address, []])
-  for (const { name, http: face, output } of operations) {
+  for (const { name, http: face, output } of OPERATIONS) {
     if (face === undefined) continue
     expect(output, `${name} describes its answer`).toBeDefined()
     const path = face.path.replace(/:(\w+)/g, '{$1}')

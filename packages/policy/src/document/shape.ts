@@ -79,25 +79,33 @@ export interface Field {
 /** What a value is that fits a shape: for code behind the checker. Unknown if the shape is not known. */
 export type ShapeValue<S> = Shape extends S ? unknown : KnownValue<S>
 
-type KnownValue<S> = S extends { kind: 'word'; words: readonly (infer Word)[] }
-  ? Word
-  : S extends { kind: 'text' | 'form' | 'time' }
-    ? string
-    : S extends { kind: 'integer' | 'decimal' | 'constant' }
-      ? number
-      : S extends { kind: 'duration' }
-        ? string | number
-        : S extends { kind: 'boolean' }
-          ? boolean
-          : S extends { kind: 'list'; of: infer Of }
-            ? readonly ShapeValue<Of>[]
-            : S extends { kind: 'record'; of: infer Of }
-              ? Readonly<Record<string, ShapeValue<Of>>>
-              : S extends { kind: 'object'; fields: infer Fields }
-                ? FieldValues<Fields>
-                : S extends { kind: 'nullable'; of: infer Of }
-                  ? ShapeValue<Of> | null
-                  : unknown
+/** A shape that says less than the type of its values, which is declared elsewhere. Exists in types only. */
+export interface TypedShape<T> {
+  readonly typed: T
+}
+
+type KnownValue<S> =
+  S extends TypedShape<infer T>
+    ? T
+    : S extends { kind: 'word'; words: readonly (infer Word)[] }
+      ? Word
+      : S extends { kind: 'text' | 'form' | 'time' }
+        ? string
+        : S extends { kind: 'integer' | 'decimal' | 'constant' }
+          ? number
+          : S extends { kind: 'duration' }
+            ? string | number
+            : S extends { kind: 'boolean' }
+              ? boolean
+              : S extends { kind: 'list'; of: infer Of }
+                ? readonly ShapeValue<Of>[]
+                : S extends { kind: 'record'; of: infer Of }
+                  ? Readonly<Record<string, ShapeValue<Of>>>
+                  : S extends { kind: 'object'; fields: infer Fields }
+                    ? FieldValues<Fields>
+                    : S extends { kind: 'nullable'; of: infer Of }
+                      ? ShapeValue<Of> | null
+                      : unknown
 
 /** The same for the fields of an object: what is not required may be missing. */
 export type FieldValues<Fields> = Members<Fields, { required: true }>

@@ -14,7 +14,7 @@ import { givesRoles } from '../identity/callers/issuer.ts'
 import { ApprovalLinks } from '../identity/keys/approval-links.ts'
 import { Passkeys, type RelyingParty } from '../identity/people/passkeys.ts'
 import { canProve } from '../identity/people/people.ts'
-import { createGateServerOperations, OPERATIONS, toOperationParts } from '../operations/table.ts'
+import { OPERATIONS, toOperationParts } from '../operations/table.ts'
 import { createPersonVerifier } from '../operations/verify-person.ts'
 import { processClock } from '../store/process-clock.ts'
 import { operationEndpoints, watchEndpoint } from './endpoints/operation-endpoints.ts'
@@ -90,7 +90,7 @@ export function startAdmin(
         await prove({ proof: { name, pin } }, 'viewer', 'add a passkey')
       },
     }),
-    ...operationEndpoints([...OPERATIONS, ...createGateServerOperations(parts)], operationParts, {
+    ...operationEndpoints(OPERATIONS, operationParts, {
       /** A link by which somebody without any credential adds the first passkey. */
       'people.add': async (answer, { name, token }, by) =>
         token === true ? answer : { ...answer, invitation: await invite(String(name), by) },

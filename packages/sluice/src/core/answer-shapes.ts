@@ -2,7 +2,7 @@
 // OpenAPI document as it is. The test of all operations compares recorded answers with it.
 
 import type { JsonObject } from '@sluice/policy/core/json'
-import type { Field, Shape, ShapeFields } from '@sluice/policy/document/shape'
+import type { Field, Shape, ShapeFields, TypedShape } from '@sluice/policy/document/shape'
 
 export const TEXT = { kind: 'text', max: Number.MAX_SAFE_INTEGER } as const
 export const TIME = { kind: 'time' } as const
@@ -15,6 +15,11 @@ export const OBJECT = {
   keys: { kind: 'name', noun: '' },
   of: { kind: 'any' },
 } as const
+
+/** The same, if the type of the value is declared elsewhere. */
+export function objectOf<T extends object>() {
+  return OBJECT as typeof OBJECT & TypedShape<T>
+}
 
 export function listOf<const S extends Shape>(of: S) {
   return { kind: 'list', of, max: Number.MAX_SAFE_INTEGER } as const

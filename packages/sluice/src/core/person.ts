@@ -4,7 +4,8 @@
 // for the owner.
 
 import type { JsonObject } from '@sluice/policy/core/json'
-
+import type { ShapeValue } from '@sluice/policy/document/shape'
+import { COUNT, FLAG, fieldsOf, listOf, orNull, TEXT, TIME } from './answer-shapes.ts'
 import { foldLookAlikes } from './look-alikes.ts'
 
 export const ROLES = ['viewer', 'approver', 'policy-manager', 'admin'] as const
@@ -23,6 +24,24 @@ export interface Person {
   readonly owns: readonly string[]
   readonly proof: ProofMethod
 }
+
+/** An approver as lists and answers show one: never anything of a PIN or a token. */
+export const PERSON_VIEW = fieldsOf({
+  name: TEXT,
+  kind: { kind: 'word', words: ['person', 'system'] },
+  roles: listOf({ kind: 'word', words: ROLES }),
+  groups: listOf(TEXT),
+  owns: listOf(TEXT),
+  since: TIME,
+  pinSet: orNull(TIME),
+  passkeys: COUNT,
+  token: FLAG,
+  wrongPins: COUNT,
+  pausedUntil: orNull(TIME),
+})
+export const PEOPLE_LIST = fieldsOf({ people: listOf(PERSON_VIEW), anybody: FLAG })
+export type PersonView = ShapeValue<typeof PERSON_VIEW>
+export type PeopleList = ShapeValue<typeof PEOPLE_LIST>
 
 /** Stands for anyone who asks for what needs neither role nor proof. */
 export const NOBODY: Person = {

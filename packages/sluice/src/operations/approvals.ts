@@ -2,14 +2,16 @@
 // socket; every verdict, every look behind a mask and every lifting does. Whether this person may decide
 // over a request is the engine's to say.
 
-import type { JsonObject } from '@sluice/policy/core/json'
-import { cloneJson } from '@sluice/policy/core/json'
-import { FLAG, fieldsOf, listOf, OBJECT } from '../core/answer-shapes.ts'
+import type { ShapeValue } from '@sluice/policy/document/shape'
+import { COUNT, FLAG, fieldsOf, listOf, objectOf } from '../core/answer-shapes.ts'
 import {
   APPROVAL_STATES,
+  type ApprovalBlock,
   type ApprovalRequest,
   type ApprovalService,
   type ApprovalVerdict,
+  type RevealedArguments,
+  type StandingApproval,
 } from '../core/approval.ts'
 import { NotFoundError, OperationError } from '../core/operation-error.ts'
 import { APPROVALS_LISTED_MAX, APPROVALS_PAGE_MAX } from './limits.ts'
@@ -18,7 +20,11 @@ import { REQUIRED_ROLES } from './verify-person.ts'
 
 const text = (max: number) => ({ kind: 'text', max, empty: true }) as const
 const WORDS = text(10_000)
-const ID = { shape: { kind: 'text', max: 300 }, doc: 'of the request', required: true } as const
+const ID = {
+  shape: { kind: 'text', max: 300 },
+  doc: 'of the request; at a terminal the beginning is enough',
+  required: true,
+} as const
 const FILTER = {
   states: {
     shape: { kind: 'list', of: { kind: 'word', words: APPROVAL_STATES }, max: 7 },
@@ -64,78 +70,91 @@ const TERMS = {
   },
 } as const
 
-const LIST: Operation = operation({
+const REQUEST = objectOf<ApprovalRequest>()
+const STANDING_FIELDS = {
+  standing: listOf(objectOf<StandingApproval>()),
+  barred: listOf(objectOf<ApprovalBlock>()),
+} as const
+const LISTING = fieldsOf({ requests: listOf(REQUEST) }, { ...STANDING_FIELDS, news: COUNT })
+export type ApprovalsListing = ShapeValue<typeof LISTING>
+
+export const LIST_APPROVALS = operation({
   name: 'approvals.list',
   summary: 'held calls, the newest first',
   role: 'viewer',
   proof: 'none',
   socket: 'approvals',
-  http: { method: 'GET', path: '/api/approvals', view: ({ requests = [] }) => ({ requests }) },
+  needsGate: true,
+  http: { method: 'GET', path: '/api/approvals' },
   command: 'approvals list',
   input: {
     ...FILTER,
     before: { shape: { kind: 'text', max: 64 }, doc: 'those older than this request' },
     limit: { shape: { kind: 'integer', min: 1, max: APPROVALS_PAGE_MAX }, doc: 'at most so many' },
   },
-  output: fieldsOf({ requests: listOf(OBJECT) }),
+  output: LISTING,
   run: async (parts, input, { channel }) =>
     channel === 'console'
-      ? { requests: cloneJson(await parts.approvals.list(input)) }
+      ? { requests: await parts.approvals.list(input) }
       : listAll(parts, { states: ['pending'], ...input }),
 })
 
 /** Answers when something has changed since `news`, or after a while. */
-const NEWS: Operation = operation({
+export const APPROVAL_NEWS = operation({
   name: 'approvals.news',
   summary: 'what waits, when something has changed',
   role: 'viewer',
   proof: 'none',
   socket: 'approvals-news',
+  needsGate: true,
   command: 'approvals watch',
   input: {
     news: { shape: { kind: 'integer', min: 0, max: COUNT_MAX }, doc: 'what the last answer said' },
   },
+  output: LISTING,
   run: async (parts, input) => {
     if (parts.news.count === input.news) await parts.news.next()
     return listAll(parts, { states: ['pending'] })
   },
 })
 
-const SHOW: Operation = operation({
+export const SHOW_APPROVAL = operation({
   name: 'approvals.show',
   summary: 'one held call',
   role: 'viewer',
   proof: 'none',
   socket: 'approval',
-  http: { method: 'GET', path: '/api/approvals/:id', view: bareRequest },
+  needsGate: true,
+  http: { method: 'GET', path: '/api/approvals/:id' },
   command: 'approvals show',
   input: { id: ID },
-  output: OBJECT,
-  run: (parts, input, asker) => ({ request: cloneJson(findRequest(parts, input.id, asker)) }),
+  output: REQUEST,
+  run: (parts, input, asker) => findRequest(parts, input.id, asker),
 })
 
-const REVEAL: Operation = operation({
+export const REVEAL_APPROVAL = operation({
   name: 'approvals.reveal',
   summary: 'what is sent, with what is masked elsewhere; on record',
   role: REQUIRED_ROLES.verdict,
   proof: 'fresh',
   socket: 'approval-reveal',
+  needsGate: true,
   http: { method: 'POST', path: '/api/approvals/:id/reveal' },
   command: 'approvals show --reveal',
   input: { id: ID },
-  output: OBJECT,
-  run: async (parts, input, asker) => ({
-    ...(await parts.approvals.reveal(findRequest(parts, input.id, asker).id, asker.by)),
-  }),
+  output: objectOf<RevealedArguments>(),
+  run: (parts, input, asker) =>
+    parts.approvals.reveal(findRequest(parts, input.id, asker).id, asker.by),
 })
 
-const DECIDE: Operation = operation({
+export const DECIDE_APPROVAL = operation({
   name: 'approvals.decide',
   summary: 'approve or deny',
   role: REQUIRED_ROLES.verdict,
   proof: 'fresh',
   socket: 'approval-decide',
-  http: { method: 'POST', path: '/api/approvals/:id/verdict', view: bareRequest },
+  needsGate: true,
+  http: { method: 'POST', path: '/api/approvals/:id/verdict' },
   command: ({ verdict }) => `approvals ${String(verdict)}`,
   input: {
     id: ID,
@@ -152,69 +171,69 @@ const DECIDE: Operation = operation({
     args: { shape: text(1_024 * 1_024), doc: 'JSON text of the arguments to send instead' },
     forAWhile: { shape: TERMS, doc: 'a standing approval: calls like this one pass, too' },
   },
-  output: OBJECT,
-  run: async (parts, { id, ...verdict }, asker) => {
+  output: REQUEST,
+  run: (parts, { id, ...verdict }, asker) => {
     const request = findRequest(parts, id, asker)
     const { by, channel } = asker
-    const { approvals } = parts
-    const decided = await approvals.decide(request.id, verdict as ApprovalVerdict, by, channel)
-    return { request: cloneJson(decided) }
+    return parts.approvals.decide(request.id, verdict as ApprovalVerdict, by, channel)
   },
 })
 
-const STANDING: Operation = operation({
+const STANDING = operation({
   name: 'approvals.standing',
   summary: 'approvals that hold for a while, and tools that a session may not ask for',
   role: 'viewer',
   proof: 'none',
   http: { method: 'GET', path: '/api/standing' },
   input: {},
-  output: fieldsOf({ standing: listOf(OBJECT), barred: listOf(OBJECT) }),
-  run: ({ approvals }) => standing(approvals),
+  output: fieldsOf(STANDING_FIELDS),
+  run: ({ approvals: { standing, barred } }) => ({ standing, barred }),
 })
 
-export const END_STANDING: Operation = operation({
+export const END_STANDING = operation({
   name: 'approvals.end',
   summary: 'end an approval that holds for a while',
   role: REQUIRED_ROLES.verdict,
   proof: 'identity',
   socket: 'approval-end',
-  http: { method: 'DELETE', path: '/api/standing/:id', view: () => ({ ended: true }) },
+  needsGate: true,
+  http: { method: 'DELETE', path: '/api/standing/:id' },
   command: 'approvals end',
-  input: { id: ID },
+  input: { id: { ...ID, doc: 'of the standing approval' } },
   output: fieldsOf({ ended: FLAG }),
   run: async ({ approvals }, { id }, { by }) => {
     await approvals.endStanding(id, by)
-    return { ended: id }
+    return { ended: true }
   },
 })
 
-export const LIFT: Operation = operation({
+export const LIFT = operation({
   name: 'approvals.lift',
   summary: 'let a session ask for a tool again',
   role: REQUIRED_ROLES.verdict,
   proof: 'fresh',
   socket: 'approval-lift',
-  http: { method: 'POST', path: '/api/barred/lift', view: () => ({ lifted: true }) },
+  needsGate: true,
+  http: { method: 'POST', path: '/api/barred/lift' },
   command: 'approvals lift',
   input: {
-    session: { shape: WORDS, doc: 'which session', required: true },
+    session: { shape: WORDS, doc: 'as `sluice approvals list` shows it', required: true },
     server: { shape: WORDS, doc: 'the server of the tool', required: true },
     name: { shape: WORDS, doc: 'the tool', required: true },
   },
   output: fieldsOf({ lifted: FLAG }),
   run: async ({ approvals }, input, { by }) => {
     await approvals.lift(input, by)
-    return {}
+    return { lifted: true }
   },
 })
 
 export const APPROVAL_OPERATIONS: readonly Operation[] = [
-  LIST,
-  NEWS,
-  SHOW,
-  REVEAL,
-  DECIDE,
+  LIST_APPROVALS,
+  APPROVAL_NEWS,
+  SHOW_APPROVAL,
+  REVEAL_APPROVAL,
+  DECIDE_APPROVAL,
   STANDING,
   END_STANDING,
   LIFT,
@@ -223,15 +242,11 @@ export const APPROVAL_OPERATIONS: readonly Operation[] = [
 async function listAll(
   { approvals, news }: Pick<OperationParts, 'approvals' | 'news'>,
   filter: Parameters<ApprovalService['list']>[0],
-): Promise<JsonObject> {
+): Promise<ApprovalsListing> {
   // What changes while it is listed is news.
   const { count } = news
   const requests = await approvals.list({ limit: APPROVALS_LISTED_MAX, ...filter })
-  return { requests: cloneJson(requests), ...standing(approvals), news: count }
-}
-
-function standing(approvals: ApprovalService): JsonObject {
-  return { standing: cloneJson(approvals.standing), barred: cloneJson(approvals.barred) }
+  return { requests, standing: approvals.standing, barred: approvals.barred, news: count }
 }
 
 /** At the terminal the beginning of an id is enough; a signed request names it in full. */
@@ -254,8 +269,4 @@ function findRequest(
     )
   const help = isWhole ? 'see /api/approvals' : '`sluice approvals list`'
   throw new NotFoundError(`there is no request \`${id.slice(0, 40)}\``, help)
-}
-
-function bareRequest({ request }: JsonObject): JsonObject {
-  return request as JsonObject
 }

@@ -1,8 +1,7 @@
 // `freeze` and `thaw`. A freeze applies at once, whatever cannot be written; a thaw is recorded before it
 // takes effect. The same on a running gate and on a data directory if none runs.
 
-import type { JsonObject } from '@sluice/policy/core/json'
-import type { FieldValues } from '@sluice/policy/document/shape'
+import type { FieldValues, ShapeValue } from '@sluice/policy/document/shape'
 import { COUNT, fieldsOf, listOf, TEXT, TIME } from '../core/answer-shapes.ts'
 import { InputError, OperationError } from '../core/operation-error.ts'
 import { toActor } from '../core/person.ts'
@@ -24,10 +23,16 @@ const TARGET = {
   agent: { shape: id, doc: 'only this agent' },
   session: { shape: id, doc: 'only this session, by its id' },
 } as const
-const VIEW = fieldsOf({ scope: TEXT, id: TEXT, at: TIME, why: TEXT })
+export const FREEZE_VIEW = fieldsOf({
+  scope: { kind: 'word', words: SCOPES },
+  id: TEXT,
+  at: TIME,
+  why: TEXT,
+})
+export type FreezeView = ShapeValue<typeof FREEZE_VIEW>
 const WHY = { kind: 'text', max: FREEZE_WHY_LENGTH_MAX, empty: true } as const
 
-export const FREEZE: Operation = operation({
+export const FREEZE = operation({
   name: 'freeze',
   summary: 'deny every call until a person lifts the freeze; it stops, so it needs no proof',
   role: 'approver',
@@ -36,7 +41,7 @@ export const FREEZE: Operation = operation({
   http: { method: 'POST', path: '/api/freeze', omit: ['all'] },
   command: 'freeze',
   input: { ...TARGET, why: { shape: WHY, doc: 'the reason, told to callers' } },
-  output: fieldsOf({ frozen: VIEW, cancelled: COUNT, warnings: listOf(TEXT) }),
+  output: fieldsOf({ frozen: FREEZE_VIEW, cancelled: COUNT, warnings: listOf(TEXT) }),
   run: async (parts, input) => {
     const { freezes, ledger, servers, interrupt, nowMs } = parts
     const target = readTarget(input)
@@ -76,7 +81,7 @@ async function shareFreeze({ settle, unconfirmed }: OperationParts): Promise<str
   }
 }
 
-export const THAW: Operation = operation({
+export const THAW = operation({
   name: 'thaw',
   summary: 'lift a freeze',
   role: REQUIRED_ROLES.thaw,
@@ -85,7 +90,7 @@ export const THAW: Operation = operation({
   http: { method: 'POST', path: '/api/thaw', omit: ['all'] },
   command: 'thaw',
   input: TARGET,
-  output: fieldsOf({ thawed: VIEW, left: listOf(VIEW) }),
+  output: fieldsOf({ thawed: FREEZE_VIEW, left: listOf(FREEZE_VIEW) }),
   run: async ({ freezes, ledger, nowMs }, input, { by }) => {
     const { scope, id: which } = readTarget(input)
     const frozen = freezes.find(scope, which)
@@ -101,24 +106,24 @@ export const THAW: Operation = operation({
   },
 })
 
-const LIST: Operation = operation({
+const LIST = operation({
   name: 'freeze.list',
   summary: 'what is frozen',
   role: 'viewer',
   proof: 'none',
   http: { method: 'GET', path: '/api/freeze' },
   input: {},
-  output: fieldsOf({ frozen: listOf(VIEW) }),
+  output: fieldsOf({ frozen: listOf(FREEZE_VIEW) }),
   run: (parts) => ({ frozen: listFreezes(parts) }),
 })
 
 export const FREEZE_OPERATIONS: readonly Operation[] = [LIST, FREEZE, THAW]
 
-export function listFreezes({ freezes }: Pick<OperationParts, 'freezes'>): JsonObject[] {
+export function listFreezes({ freezes }: Pick<OperationParts, 'freezes'>): FreezeView[] {
   return freezes.list.map(toFreezeView)
 }
 
-export function toFreezeView({ scope, id: which, atMs, why }: Freeze): JsonObject {
+export function toFreezeView({ scope, id: which, atMs, why }: Freeze): FreezeView {
   return { scope, id: which, at: new Date(atMs).toISOString(), why }
 }
 

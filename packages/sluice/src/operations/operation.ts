@@ -6,9 +6,14 @@ import type { JsonObject } from '@sluice/policy/core/json'
 import type { FieldValues, Shape, ShapeFields, ShapeValue } from '@sluice/policy/document/shape'
 import type { ApprovalService } from '../core/approval.ts'
 import type { Person, Role } from '../core/person.ts'
+import type { Gate } from '../gateway/gate.ts'
+import type { ParseConfig } from '../gateway/start/open-servers.ts'
+import type { CommandParts } from '../gateway/start/run-admin.ts'
 import type { FreezeStore } from '../gateway/state/freezes.ts'
+import type { Policies } from '../gateway/state/policies.ts'
+import type { Servers } from '../gateway/state/servers.ts'
+import type { ActiveLockFile } from '../gateway/tools/active-lock-file.ts'
 import type { Pins } from '../gateway/tools/pins.ts'
-import type { TraceRecorder } from '../gateway/traces/trace-recorder.ts'
 import type { Grants } from '../identity/callers/grants.ts'
 import type { People } from '../identity/people/people.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -38,8 +43,12 @@ export interface OperationParts {
   /** What callers may see has changed. */
   readonly toolsChanged: () => void
   readonly approvals: ApprovalService
-  /** Of a running gate. */
-  readonly traces: Pick<TraceRecorder, 'list' | 'start' | 'stop' | 'read' | 'delete'>
+  /** The data directory. */
+  readonly data: string
+  readonly serverFile: ServerFile
+  readonly policyFiles: PolicyFiles
+  /** For operations that need a running gate. */
+  readonly running: CommandParts
   readonly news: ApprovalNews
   /** Commits what was changed to the store that gates share. */
   readonly settle?: (() => Promise<void>) | undefined
@@ -47,6 +56,24 @@ export interface OperationParts {
   readonly beginChange?: (() => () => Promise<void>) | undefined
   /** Gates that have not applied it yet. */
   readonly unconfirmed?: (() => Promise<readonly string[]>) | undefined
+}
+
+/** sluice.yaml, whose servers are changed. */
+export interface ServerFile {
+  readonly file: string
+  readonly parse: ParseConfig
+  /** `api: { change_servers: true }` of sluice.yaml, as it was when the gate started. */
+  readonly isOpenToApi?: boolean
+  /** Of the gate that runs; without one only the file is changed. */
+  readonly running?: { readonly servers: Servers; readonly gate: Pick<Gate, 'restart'> }
+}
+
+/** What is in force, and what waits for a person. */
+export interface PolicyFiles {
+  readonly policies: Policies
+  readonly lock: ActiveLockFile
+  /** Looks at the policy files at once. */
+  readonly reload: () => void | Promise<void>
 }
 
 /** Who asks, and over which face. */
@@ -71,8 +98,6 @@ export interface HttpFace {
   readonly require?: readonly string[]
   /** A passkey assertion is needed here, though the socket asks for no PIN. */
   readonly proof?: true
-  /** The answer where it differs from that on the socket. */
-  readonly view?: (answer: JsonObject) => JsonObject
 }
 
 export interface Operation {
@@ -87,15 +112,13 @@ export interface Operation {
   readonly http?: HttpFace
   /** The command that runs it, as the audit log names it where a PIN was wrong. */
   readonly command?: string | ((input: JsonObject) => string)
+  /** Only a running gate can do it: what it works on is not in the data directory. */
+  readonly needsGate?: true
   readonly input: ShapeFields
-  /** The answer over HTTP (core/answer-shapes.ts); every row with `http` has one. */
-  readonly output?: Shape
+  /** The answer (core/answer-shapes.ts). */
+  readonly output: Shape
   /** `input` has been checked; `by` has the role. */
-  readonly run: (
-    parts: OperationParts,
-    input: never,
-    asker: Requester,
-  ) => JsonObject | Promise<JsonObject>
+  readonly run: (parts: OperationParts, input: never, asker: Requester) => object | Promise<object>
 }
 
 /** What a row answers with. */
@@ -105,23 +128,20 @@ export type AnswerOf<Row> = Row extends { output: infer S extends Shape }
     : ShapeValue<S>
   : JsonObject
 
-/** Checked where the handler's type is known; `JsonObject` until every row has its own. */
-type Answer<Output> = AnswerOf<{ output: Output }> | JsonObject
-
-interface OperationDefinition<Fields extends ShapeFields, Output, Parts>
+interface OperationDefinition<Fields extends ShapeFields, Output>
   extends Omit<Operation, 'input' | 'output' | 'run'> {
   readonly input: Fields
-  readonly output?: Output
+  readonly output: Output
   readonly run: (
-    parts: Parts,
+    parts: OperationParts,
     input: FieldValues<Fields>,
     asker: Requester,
-  ) => Answer<Output> | Promise<Answer<Output>>
+  ) => ShapeValue<Output> | Promise<ShapeValue<Output>>
 }
 
 /** Keeps the types of the input for `run`, and of the answer for those who ask. */
 export function operation<const Fields extends ShapeFields, const Output extends Shape>(
-  row: OperationDefinition<Fields, Output, OperationParts>,
+  row: OperationDefinition<Fields, Output>,
 ): Omit<Operation, 'input' | 'output'> & { readonly input: Fields; readonly output: Output } {
   return row as never
 }

@@ -3,10 +3,18 @@
 // the log of every start. What cannot be recorded is not done: the event comes first everywhere.
 
 import type { JsonObject } from '@sluice/policy/core/json'
-import { COUNT, FLAG, fieldsOf, listOf, orNull, TEXT, TIME } from '../core/answer-shapes.ts'
+import { fieldsOf, OBJECT, orNull, TEXT } from '../core/answer-shapes.ts'
 import { GRANT_GROUPS_MAX, GROUP_NAME } from '../core/grant-fields.ts'
 import { OperationError } from '../core/operation-error.ts'
-import { ROLES, type Role, toActor } from '../core/person.ts'
+import {
+  PEOPLE_LIST,
+  PERSON_VIEW,
+  type PeopleList,
+  type PersonView,
+  ROLES,
+  type Role,
+  toActor,
+} from '../core/person.ts'
 import { isPersonName, PERSON_NAME_HELP } from '../identity/names.ts'
 import { type Approver, canProve, type StoredPerson } from '../identity/people/people.ts'
 import { checkNewPin } from '../identity/people/pin.ts'
@@ -14,26 +22,18 @@ import { type Operation, type OperationParts, operation } from './operation.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
 const NAME = { kind: 'text', max: 64 } as const
-const NAMES = { kind: 'list', of: { kind: 'text', max: 300 }, max: GRANT_GROUPS_MAX } as const
+/** A grant's name, `local`, or `<issuer>:<subject>`. */
+const PRINCIPAL = {
+  kind: 'form',
+  noun: 'principal',
+  form: /^[^\s,\p{C}]{1,300}$/u,
+  help: 'name one as the record has it',
+} as const
 /** Checked by `checkNewPin` alone: a message of the shape's would have the PIN in it. */
 const PIN = { kind: 'any' } as const
 const WHAT = { kind: 'text', max: 200 } as const
 
-const VIEW = fieldsOf({
-  name: TEXT,
-  kind: TEXT,
-  roles: listOf(TEXT),
-  groups: listOf(TEXT),
-  owns: listOf(TEXT),
-  since: TIME,
-  pinSet: orNull(TIME),
-  passkeys: COUNT,
-  token: FLAG,
-  wrongPins: COUNT,
-  pausedUntil: orNull(TIME),
-})
-
-const LIST: Operation = operation({
+export const LIST_PEOPLE = operation({
   name: 'people.list',
   summary: 'who may decide',
   role: 'viewer',
@@ -42,12 +42,12 @@ const LIST: Operation = operation({
   http: { method: 'GET', path: '/api/people' },
   command: 'approvers list',
   input: {},
-  output: fieldsOf({ people: listOf(VIEW), anybody: FLAG }),
+  output: PEOPLE_LIST,
   run: (parts) => listPeople(parts),
 })
 
 /** The first approver: the user that the operating system names, with all roles. Refused from then on. */
-const SET_FIRST_PIN: Operation = operation({
+const SET_FIRST_PIN = operation({
   name: 'people.set-first-pin',
   summary: 'set the first PIN: its owner has all roles',
   role: 'viewer',
@@ -59,6 +59,7 @@ const SET_FIRST_PIN: Operation = operation({
     pin: { shape: PIN, doc: 'the PIN', required: true },
     at: { shape: { kind: 'text', max: 4_096, empty: true }, doc: 'the terminal it was typed at' },
   },
+  output: PEOPLE_LIST,
   run: async (parts, { name, pin, at = 'unknown' }) => {
     const first: Approver = {
       name: checkName(name),
@@ -78,7 +79,7 @@ const SET_FIRST_PIN: Operation = operation({
 })
 
 /** With the old one; an admin sets anybody's. */
-const CHANGE_PIN: Operation = operation({
+export const CHANGE_PIN = operation({
   name: 'people.change-pin',
   summary: 'change a PIN',
   role: 'viewer',
@@ -89,6 +90,7 @@ const CHANGE_PIN: Operation = operation({
     name: { shape: NAME, doc: 'whose; by default that of the one who asks' },
     pin: { shape: PIN, doc: 'the new PIN', required: true },
   },
+  output: PEOPLE_LIST,
   run: async (parts, input, { by }) => {
     const { people, nowMs, tell } = parts
     const name = input.name === undefined ? by.name : checkName(input.name)
@@ -107,7 +109,7 @@ const CHANGE_PIN: Operation = operation({
   },
 })
 
-const ADD: Operation = operation({
+export const ADD_PERSON = operation({
   name: 'people.add',
   summary: 'let somebody decide: with a credential for a system, a link for a person, once',
   role: 'admin',
@@ -119,14 +121,20 @@ const ADD: Operation = operation({
     name: { shape: NAME, doc: 'who, as the audit log names them', required: true },
     roles: {
       shape: { kind: 'list', of: { kind: 'word', words: ROLES }, max: ROLES.length, min: 1 },
-      doc: 'what they may do (approver)',
+      doc: `what they may do, of ${ROLES.join(', ')} (approver)`,
     },
-    groups: { shape: NAMES, doc: 'what rules name as `approvers`' },
-    owns: { shape: NAMES, doc: 'principals that are their own' },
+    groups: {
+      shape: { kind: 'list', of: GROUP_NAME, max: GRANT_GROUPS_MAX },
+      doc: 'what rules name as `approvers`',
+    },
+    owns: {
+      shape: { kind: 'list', of: PRINCIPAL, max: GRANT_GROUPS_MAX },
+      doc: 'principals that are their own',
+    },
     token: { shape: { kind: 'boolean' }, doc: 'a system: the answer has its credential, once' },
     pin: { shape: PIN, doc: 'a PIN that the person typed' },
   },
-  output: fieldsOf({ person: VIEW, token: orNull(TEXT) }, { invitation: TEXT }),
+  output: fieldsOf({ person: PERSON_VIEW, token: orNull(TEXT) }, { invitation: TEXT }),
   run: async (parts, input, { by }) => {
     const { people, nowMs, tell } = parts
     const isSystem = input.token === true
@@ -140,8 +148,8 @@ const ADD: Operation = operation({
       name: checkName(input.name),
       kind: isSystem ? 'system' : 'person',
       roles,
-      groups: readGroups(input.groups),
-      owns: readOwns(input.owns),
+      groups: [...new Set(input.groups)],
+      owns: [...new Set(input.owns)],
     }
     const pin = input.pin === undefined ? undefined : checkNewPin(input.pin)
     const credentials = { token: isSystem, ...(pin === undefined ? {} : { pin }) }
@@ -153,7 +161,7 @@ const ADD: Operation = operation({
   },
 })
 
-export const REMOVE_PERSON: Operation = operation({
+export const REMOVE_PERSON = operation({
   name: 'people.remove',
   summary: 'remove an approver',
   role: 'admin',
@@ -162,7 +170,7 @@ export const REMOVE_PERSON: Operation = operation({
   http: { method: 'DELETE', path: '/api/people/:name' },
   command: 'approvers remove',
   input: { name: { shape: { kind: 'text', max: 300 }, doc: 'who', required: true } },
-  output: fieldsOf({ removed: VIEW }),
+  output: fieldsOf({ removed: PERSON_VIEW }),
   run: async (parts, { name }, { by }) => {
     const removed = parts.people.remove(checkName(name))
     await record(parts, { how: 'removed', name: removed.name, by: toActor(by) })
@@ -172,7 +180,7 @@ export const REMOVE_PERSON: Operation = operation({
 })
 
 /** For a command that then works by itself, such as `login`. */
-const PROVE: Operation = operation({
+export const PROVE_PERSON = operation({
   name: 'people.prove',
   summary: 'show who one is, for a command that then works by itself',
   role: (input) => REQUIRED_ROLES[input.may as keyof typeof REQUIRED_ROLES],
@@ -190,6 +198,7 @@ const PROVE: Operation = operation({
       required: true,
     },
   },
+  output: fieldsOf({ by: OBJECT }),
   run: async ({ ledger, nowMs }, { what }, { by }) => {
     const detail = { what, by: toActor(by) }
     await ledger.event({ atMs: nowMs(), name: 'proof', detail })
@@ -198,21 +207,20 @@ const PROVE: Operation = operation({
 })
 
 export const PEOPLE_OPERATIONS: readonly Operation[] = [
-  LIST,
+  LIST_PEOPLE,
   SET_FIRST_PIN,
   CHANGE_PIN,
-  ADD,
+  ADD_PERSON,
   REMOVE_PERSON,
-  PROVE,
+  PROVE_PERSON,
 ]
 
-export function listPeople({ people }: Pick<OperationParts, 'people'>): JsonObject {
+export function listPeople({ people }: Pick<OperationParts, 'people'>): PeopleList {
   const all = people.list()
   return { people: all.map(toPersonView), anybody: all.some(canProve) }
 }
 
-/** Never anything of a PIN or a token. */
-function toPersonView(person: StoredPerson): JsonObject {
+function toPersonView(person: StoredPerson): PersonView {
   const { createdMs, pinSetMs, passkeys, hasToken, wrongPins, pausedUntilMs } = person
   return {
     ...toApproverView(person),
@@ -238,21 +246,5 @@ function checkName(name: string): string {
   throw new OperationError(
     `\`${name.slice(0, 64)}\` is not a valid approver name`,
     PERSON_NAME_HELP,
-  )
-}
-
-function readGroups(groups: readonly string[] = []): string[] {
-  const odd = groups.find((group) => !GROUP_NAME.form.test(group))
-  if (odd === undefined) return [...new Set(groups)]
-  throw new OperationError(`\`${odd}\` is not a valid group name`, GROUP_NAME.help)
-}
-
-/** Principals: a grant's name, `local`, or `<issuer>:<subject>`. */
-function readOwns(owns: readonly string[] = []): string[] {
-  const odd = owns.find((each) => !/^[^\s,\p{C}]{1,300}$/u.test(each))
-  if (odd === undefined) return [...new Set(owns)]
-  throw new OperationError(
-    `\`${odd.slice(0, 64)}\` is not a principal`,
-    'name one as the record has it',
   )
 }

@@ -2,10 +2,9 @@
 // runs, what servers last listed is in gate.db, and a person accepts that (`acceptStored`).
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { JsonObject } from '@sluice/policy/core/json'
-import type { FieldValues } from '@sluice/policy/document/shape'
+import type { FieldValues, ShapeValue } from '@sluice/policy/document/shape'
 import { pinOf } from '../catalogue/pins/pin.ts'
-import { FLAG, fieldsOf, listOf, OBJECT, TEXT } from '../core/answer-shapes.ts'
+import { COUNT, FLAG, fieldsOf, listOf, TEXT } from '../core/answer-shapes.ts'
 import { OperationError } from '../core/operation-error.ts'
 import { toActor } from '../core/person.ts'
 import type { PendingDefinition } from '../gateway/tools/pins.ts'
@@ -29,22 +28,25 @@ const LOOKED_AT = { omit: ['seen'], require: ['name', 'digest'] } as const
 
 const VIEW = fieldsOf(
   { server: TEXT, name: TEXT, category: TEXT, because: TEXT, changes: listOf(TEXT) },
-  { unknown: FLAG, digest: TEXT, refused: OBJECT },
+  { unknown: FLAG, digest: TEXT, refused: fieldsOf({ by: TEXT, why: TEXT, atMs: COUNT }) },
 )
+export type PendingPin = ShapeValue<typeof VIEW>
 
-export const HELD_PINS: Operation = operation({
+export const HELD_PINS = operation({
   name: 'pins.held',
   summary: 'definitions that wait for a person',
   role: 'viewer',
   proof: 'none',
   socket: 'pin-held',
   command: 'pin --held',
+  needsGate: true,
   input: {},
+  output: fieldsOf({ held: listOf(VIEW) }),
   run: ({ pins }) => ({ held: pins.held.map(toPendingView) }),
 })
 
 /** Recorded before it takes effect: it is what lets a changed tool through. */
-export const ACCEPT_PINS: Operation = operation({
+export const ACCEPT_PINS = operation({
   name: 'pins.accept',
   summary: 'accept one definition, as it was looked at',
   role: REQUIRED_ROLES.pins,
@@ -66,7 +68,7 @@ export const ACCEPT_PINS: Operation = operation({
 })
 
 /** It tightens, so it needs no passkey; the person is recorded, and named in replies to callers. */
-export const REFUSE_PINS: Operation = operation({
+export const REFUSE_PINS = operation({
   name: 'pins.refuse',
   summary: 'refuse a definition: it stays held, and callers are told by whom',
   role: REQUIRED_ROLES.pins,
@@ -74,6 +76,7 @@ export const REFUSE_PINS: Operation = operation({
   socket: 'pin-refuse',
   http: { method: 'POST', path: '/api/pins/refuse', ...LOOKED_AT },
   command: 'pin --refuse',
+  needsGate: true,
   input: {
     ...TARGET,
     why: {
@@ -103,6 +106,7 @@ export function acceptStored(store: DatabaseSync): Operation {
     proof: 'fresh',
     command: 'pin --accept',
     input: TARGET,
+    output: ACCEPT_PINS.output,
     run: async ({ ledger, nowMs }, { server, name }, { by }) => {
       const tools = readKeptTools(store).filter(
         ({ definition }) =>
@@ -151,7 +155,7 @@ function checkSeen(
   throw new OperationError('a definition has changed again in the meantime', 'look at it once more')
 }
 
-function toPendingView({ tool, digest, because, changes, refused }: PendingDefinition): JsonObject {
+function toPendingView({ tool, digest, because, changes, refused }: PendingDefinition): PendingPin {
   const { server, name } = tool.definition
   const refusal = refused === undefined ? {} : { refused: { ...refused } }
   const unknown = tool.unknown === true ? { unknown: true } : {}

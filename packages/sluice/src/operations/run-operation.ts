@@ -23,7 +23,7 @@ export async function runOperation(
   const confirm = parts.beginChange?.()
   const answer = await row.run(parts, input as never, { by, channel: 'terminal' })
   await confirm?.()
-  return answer
+  return answer as JsonObject
 }
 
 /** After sign-in, role, input and passkey have been checked. */
@@ -36,7 +36,7 @@ export async function runProven(
   const confirm = parts.beginChange?.()
   const answer = await row.run(parts, input as never, { by, channel: 'console' })
   await confirm?.()
-  return row.http?.view === undefined ? answer : row.http.view(answer)
+  return answer as JsonObject
 }
 
 export function proofOf({ proof }: Operation, input: JsonObject): Proof {

@@ -3,8 +3,9 @@
 // recorded before sluice.yaml is written and anything is started. Over HTTP only if sluice.yaml allows it.
 
 import { readFileSync } from 'node:fs'
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
-import { ANY, COUNT, FLAG, fieldsOf, TEXT } from '../core/answer-shapes.ts'
+import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import type { FieldValues, ShapeValue } from '@sluice/policy/document/shape'
+import { COUNT, FLAG, fieldsOf, listOf, objectOf, TEXT } from '../core/answer-shapes.ts'
 import { OperationError } from '../core/operation-error.ts'
 import type { Person } from '../core/person.ts'
 import type { GateConfig } from '../gateway/config/config.ts'
@@ -14,8 +15,6 @@ import {
   readWrittenServers,
   removeServer,
 } from '../gateway/config/edit-servers.ts'
-import type { Gate } from '../gateway/gate.ts'
-import type { ParseConfig } from '../gateway/start/open-servers.ts'
 import {
   checkStartable,
   digestOfServer,
@@ -24,128 +23,151 @@ import {
   toServerEvent,
   withoutValues,
 } from '../gateway/state/servers.ts'
-import type { Ledger } from '../ledger/ledger.ts'
 import { writeWhole } from '../store/files/write-whole.ts'
 import { checkWords } from './check-words.ts'
-import { type Operation, operation, type Requester } from './operation.ts'
+import {
+  type Operation,
+  type OperationParts,
+  operation,
+  type Requester,
+  type ServerFile,
+} from './operation.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
-export interface ServerParts {
-  /** sluice.yaml. */
-  readonly file: string
-  readonly parse: ParseConfig
-  readonly ledger: Pick<Ledger, 'event'>
-  readonly nowMs: () => number
-  /** `api: { change_servers: true }` of sluice.yaml, as it was when the gate started. */
-  readonly isOpenToApi?: boolean
-  /** Of the gate that runs; without one only the file is changed. */
-  readonly running?: { readonly servers: Servers; readonly gate: Pick<Gate, 'restart'> }
-}
-
-const NAME = { shape: { kind: 'text', max: 1_000 }, doc: 'which server', required: true } as const
+const NAME = { shape: { kind: 'text', max: 1_000 }, doc: 'the server', required: true } as const
 const DIGEST = { kind: 'text', max: 100 } as const
-const ENTRY = { kind: 'any' } as const
+const ENTRY = objectOf<JsonObject>()
+const PENDING = fieldsOf(
+  { name: TEXT, how: { kind: 'word', words: ['added', 'changed'] }, entry: ENTRY, digest: TEXT },
+  { before: ENTRY },
+)
+const LIST = fieldsOf(
+  {
+    running: FLAG,
+    servers: listOf(fieldsOf({ name: TEXT, entry: ENTRY })),
+    pending: listOf(PENDING),
+  },
+  { why: TEXT },
+)
+export type ServerList = ShapeValue<typeof LIST>
 const CHANGED = fieldsOf({ server: TEXT, how: TEXT, running: FLAG })
+const role = REQUIRED_ROLES.servers
 
-export function createServerOperations(parts: ServerParts): readonly Operation[] {
-  const { servers: role } = REQUIRED_ROLES
-  return [
-    operation({
-      name: 'servers.list',
-      summary: 'the servers, and what waits for a person',
-      role: 'viewer',
-      proof: 'none',
-      socket: 'server-list',
-      command: 'server list',
-      input: {},
-      run: () => listServers(parts),
-    }),
-    operation({
-      name: 'servers.preview',
-      summary: 'what would be started or reached, whole; without `entry` what waits for a person',
-      role,
-      proof: 'none',
-      http: { method: 'POST', path: '/api/servers/:name/preview' },
-      input: { name: NAME, entry: { shape: ENTRY, doc: 'the server, as in sluice.yaml' } },
-      output: fieldsOf({ server: TEXT, how: TEXT, entry: ANY, digest: TEXT }, { before: ANY }),
-      run: (_, input, { channel }) => {
-        checkChannel(parts, channel)
-        return previewServer(parts, input as { name: string; entry?: JsonValue })
-      },
-    }),
-    operation({
-      name: 'servers.put',
-      summary: 'add a server, or change one; `digest` is of its preview',
-      role,
-      proof: 'fresh',
-      socket: 'server-put',
-      http: { method: 'PUT', path: '/api/servers/:name', require: ['digest'] },
-      command: 'server add',
-      input: {
-        name: NAME,
-        entry: { shape: ENTRY, doc: 'the server, as in sluice.yaml', required: true },
-        replaces: { shape: { kind: 'boolean' }, doc: 'change the server of this name' },
-        digest: { shape: DIGEST, doc: 'of what the person was shown' },
-      },
-      output: CHANGED,
-      run: (_, input, { by, channel }) => {
-        checkChannel(parts, channel, by)
-        return putServer(parts, input as JsonObject, by)
-      },
-    }),
-    operation({
-      name: 'servers.remove',
-      summary: 'remove a server',
-      role,
-      proof: 'none',
-      socket: 'server-remove',
-      http: { method: 'DELETE', path: '/api/servers/:name', proof: true },
-      command: 'server remove',
-      input: { name: NAME },
-      output: CHANGED,
-      run: (_, { name }, { by, channel }) => {
-        checkChannel(parts, channel, by)
-        return removeServerEntry(parts, name, by)
-      },
-    }),
-    operation({
-      name: 'servers.restart',
-      summary: 'start the processes of a server again, once idle',
-      role,
-      proof: 'none',
-      socket: 'server-restart',
-      http: { method: 'POST', path: '/api/servers/:name/restart', proof: true },
-      command: 'server restart',
-      input: { name: NAME },
-      output: fieldsOf({ server: TEXT, sessions: COUNT }),
-      run: (_, { name }, { by, channel }) => {
-        checkChannel(parts, channel, by)
-        return restartServer(parts, name, by)
-      },
-    }),
-    operation({
-      name: 'servers.accept',
-      summary:
-        'accept a server that an edit of sluice.yaml adds or changes; `digest` is of its preview',
-      role,
-      proof: 'fresh',
-      socket: 'server-accept',
-      http: { method: 'POST', path: '/api/servers/:name/accept' },
-      command: 'server accept',
-      input: { name: NAME, digest: { shape: DIGEST, doc: 'of what was shown', required: true } },
-      output: fieldsOf({ server: TEXT, how: TEXT }),
-      run: (_, { name, digest }, { by, channel }) => {
-        checkChannel(parts, channel, by)
-        return acceptServer(parts, name, { digest, by })
-      },
-    }),
-  ]
-}
+export const LIST_SERVERS = operation({
+  name: 'servers.list',
+  summary: 'the servers, and what waits for a person',
+  role: 'viewer',
+  proof: 'none',
+  socket: 'server-list',
+  command: 'server list',
+  input: {},
+  output: LIST,
+  run: ({ serverFile }) => listServers(serverFile),
+})
+
+const PREVIEW_SERVER = operation({
+  name: 'servers.preview',
+  summary: 'what would be started or reached, whole; without `entry` what waits for a person',
+  role,
+  proof: 'none',
+  http: { method: 'POST', path: '/api/servers/:name/preview' },
+  input: { name: NAME, entry: { shape: { kind: 'any' }, doc: 'the server, as in sluice.yaml' } },
+  output: fieldsOf({ server: TEXT, how: TEXT, entry: ENTRY, digest: TEXT }, { before: ENTRY }),
+  run: ({ serverFile }, { name, entry }, { channel }) => {
+    checkChannel(serverFile, channel)
+    return previewServer(serverFile, name, entry)
+  },
+})
+
+const PUT = {
+  name: NAME,
+  entry: {
+    shape: { kind: 'any' },
+    doc: 'the server, as in sluice.yaml; at a terminal the program and its arguments, after --',
+    required: true,
+  },
+  replaces: { shape: { kind: 'boolean' }, doc: 'change the server of this name' },
+  digest: { shape: DIGEST, doc: 'of what the person was shown' },
+} as const
+
+export const PUT_SERVER = operation({
+  name: 'servers.put',
+  summary: 'add a server, or change one; `digest` is of its preview',
+  role,
+  proof: 'fresh',
+  socket: 'server-put',
+  http: { method: 'PUT', path: '/api/servers/:name', require: ['digest'] },
+  command: 'server add',
+  input: PUT,
+  output: CHANGED,
+  run: (parts, input, { by, channel }) => {
+    checkChannel(parts.serverFile, channel, by)
+    return putServer(parts, input, by)
+  },
+})
+
+export const REMOVE_SERVER = operation({
+  name: 'servers.remove',
+  summary: 'remove a server',
+  role,
+  proof: 'none',
+  socket: 'server-remove',
+  http: { method: 'DELETE', path: '/api/servers/:name', proof: true },
+  command: 'server remove',
+  input: { name: NAME },
+  output: CHANGED,
+  run: (parts, { name }, { by, channel }) => {
+    checkChannel(parts.serverFile, channel, by)
+    return removeServerEntry(parts, name, by)
+  },
+})
+
+export const RESTART_SERVER = operation({
+  name: 'servers.restart',
+  summary: 'start the processes of a server again, once idle',
+  role,
+  proof: 'none',
+  socket: 'server-restart',
+  http: { method: 'POST', path: '/api/servers/:name/restart', proof: true },
+  command: 'server restart',
+  input: { name: NAME },
+  output: fieldsOf({ server: TEXT, sessions: COUNT }),
+  run: (parts, { name }, { by, channel }) => {
+    checkChannel(parts.serverFile, channel, by)
+    return restartServer(parts, name, by)
+  },
+})
+
+export const ACCEPT_SERVER = operation({
+  name: 'servers.accept',
+  summary:
+    'accept a server that an edit of sluice.yaml adds or changes; `digest` is of its preview',
+  role,
+  proof: 'fresh',
+  socket: 'server-accept',
+  http: { method: 'POST', path: '/api/servers/:name/accept' },
+  command: 'server accept',
+  input: { name: NAME, digest: { shape: DIGEST, doc: 'of what was shown', required: true } },
+  output: fieldsOf({ server: TEXT, how: TEXT }),
+  run: ({ serverFile }, { name, digest }, { by, channel }) => {
+    checkChannel(serverFile, channel, by)
+    return acceptServer(serverFile, name, { digest, by })
+  },
+})
+
+export const SERVER_OPERATIONS: readonly Operation[] = [
+  LIST_SERVERS,
+  PREVIEW_SERVER,
+  PUT_SERVER,
+  REMOVE_SERVER,
+  RESTART_SERVER,
+  ACCEPT_SERVER,
+]
 
 /** Over HTTP only if the configuration allows it, and by a person: a system's credential can be read by
  * whatever holds it. */
 function checkChannel(
-  { isOpenToApi = false }: ServerParts,
+  { isOpenToApi = false }: ServerFile,
   channel: Requester['channel'],
   by?: Person,
 ): void {
@@ -163,12 +185,10 @@ function checkChannel(
 }
 
 /** Whole, with the values of environment and headers as they are written: a person decides by it. */
-function previewServer(
-  parts: ServerParts,
-  { name, entry }: { readonly name: string; readonly entry?: JsonValue },
-): JsonObject {
-  if (entry !== undefined) {
-    const { how, server, before } = planPut(parts, { name, entry, replaces: true })
+function previewServer(parts: ServerFile, name: string, written: unknown) {
+  if (written !== undefined) {
+    const plan = planPut(parts, { name, entry: written, replaces: true })
+    const { how, server, before, entry } = plan
     const digest = digestOfServer(server)
     return { server: name, how, entry, ...(before === undefined ? {} : { before }), digest }
   }
@@ -178,6 +198,9 @@ function previewServer(
   const { name: _, ...view } = toPendingView(pending, parts.running.servers)
   return { server: name, ...view }
 }
+
+type PutRequest = FieldValues<typeof PUT>
+type ChangedServer = ShapeValue<typeof CHANGED>
 
 interface PutPlan {
   readonly name: string
@@ -192,9 +215,8 @@ interface PutPlan {
 }
 
 /** What a request would do, checked; nothing is changed. */
-function planPut(parts: ServerParts, { name, entry, replaces }: JsonObject): PutPlan {
-  if (typeof name !== 'string' || !isObject(entry))
-    throw new OperationError('`entry` is not a mapping', 'say how to reach it')
+function planPut(parts: ServerFile, { name, entry, replaces }: PutRequest): PutPlan {
+  if (!isObject(entry)) throw new OperationError('`entry` is not a mapping', 'say how to reach it')
   const { command } = entry
   if (Array.isArray(command)) checkWords(command.map(String))
   const text = readFileSync(parts.file, 'utf8')
@@ -218,45 +240,53 @@ function planPut(parts: ServerParts, { name, entry, replaces }: JsonObject): Put
   return { name, entry, how, before, server, config, text, changed }
 }
 
-/** `{ name, entry, replaces?, digest? }`: the entry is what the person was shown. */
-async function putServer(parts: ServerParts, request: JsonObject, by: Person): Promise<JsonObject> {
-  const plan = planPut(parts, request)
+/** The entry is what the person was shown. */
+async function putServer(
+  parts: OperationParts,
+  request: PutRequest,
+  by: Person,
+): Promise<ChangedServer> {
+  const { serverFile } = parts
+  const { running } = serverFile
+  const plan = planPut(serverFile, request)
   const { name, entry, how, server, config, text, changed } = plan
   const digest = digestOfServer(server)
   // A variable may have another value since.
   if (request.digest !== undefined && request.digest !== digest)
     throw new OperationError(`\`${name}\` is not what was shown`, 'look at its preview once more')
-  await parts.running?.servers.prepare(name, server)
+  await running?.servers.prepare(name, server)
   await record(parts, toServerEvent({ how, name, written: entry, digest, by }))
-  write(parts, { before: text, after: changed })
-  parts.running?.servers.confirm(config, name)
-  return { server: name, how, running: parts.running !== undefined }
+  write(serverFile, { before: text, after: changed })
+  running?.servers.confirm(config, name)
+  return { server: name, how, running: running !== undefined }
 }
 
 /** It only takes away, as an edit of the file does. */
 async function removeServerEntry(
-  parts: ServerParts,
+  parts: OperationParts,
   name: string,
   by: Person,
-): Promise<JsonObject> {
-  const text = readFileSync(parts.file, 'utf8')
+): Promise<ChangedServer> {
+  const { serverFile } = parts
+  const { file, running } = serverFile
+  const text = readFileSync(file, 'utf8')
   const there = Object.keys(readWrittenServers(text))
   if (!there.includes(name)) throw noServer(name, there)
   const changed = removeServer(text, name)
   if (changed === undefined)
     throw new OperationError(
-      `\`${name}\` cannot be taken out of \`${parts.file}\` alone`,
+      `\`${name}\` cannot be taken out of \`${file}\` alone`,
       'take it out with an editor: the gate sees that',
     )
-  const config = parse(parts, changed)
+  const config = parse(serverFile, changed)
   await record(parts, toServerEvent({ how: 'removed', name, ...whoOf(by) }))
-  write(parts, { before: text, after: changed })
-  parts.running?.servers.confirm(config, name)
-  return { server: name, how: 'removed', running: parts.running !== undefined }
+  write(serverFile, { before: text, after: changed })
+  running?.servers.confirm(config, name)
+  return { server: name, how: 'removed', running: running !== undefined }
 }
 
-async function restartServer(parts: ServerParts, name: string, by: Person): Promise<JsonObject> {
-  const { running } = parts
+async function restartServer(parts: OperationParts, name: string, by: Person) {
+  const { running } = parts.serverFile
   if (running === undefined)
     throw new OperationError('no gate runs', 'the next start uses the file')
   if (running.servers.find(name) === undefined) throw noServer(name, running.servers.names)
@@ -265,17 +295,17 @@ async function restartServer(parts: ServerParts, name: string, by: Person): Prom
 }
 
 async function acceptServer(
-  { running }: ServerParts,
+  { running }: ServerFile,
   named: string,
   { digest, by }: { readonly digest: string; readonly by: Person },
-): Promise<JsonObject> {
+) {
   if (running === undefined)
     throw new OperationError('no gate runs', 'the next start takes sluice.yaml as it is')
   const { name, how } = await running.servers.accept(named, digest, by)
   return { server: name, how }
 }
 
-function listServers({ file, running }: ServerParts): JsonObject {
+function listServers({ file, running }: ServerFile): ServerList {
   if (running === undefined) {
     const written = Object.entries(readWrittenServers(readFileSync(file, 'utf8')))
     const servers = written.map(([name, entry]) => ({ name, entry: withoutValues(entry) }))
@@ -297,12 +327,12 @@ function listServers({ file, running }: ServerParts): JsonObject {
 function toPendingView(
   { name, how, written, digest }: PendingServer,
   servers: Servers,
-): JsonObject {
+): ShapeValue<typeof PENDING> {
   const before = servers.writtenOf(name)
   return { name, how, entry: written, digest, ...(before === undefined ? {} : { before }) }
 }
 
-function parse({ parse: read }: ServerParts, text: string): GateConfig {
+function parse({ parse: read }: ServerFile, text: string): GateConfig {
   try {
     return read(text)
   } catch (error) {
@@ -312,7 +342,7 @@ function parse({ parse: read }: ServerParts, text: string): GateConfig {
 
 /** What another wrote since it was read is not overwritten. */
 function write(
-  { file }: ServerParts,
+  { file }: ServerFile,
   { before, after }: { readonly before: string; readonly after: string },
 ): void {
   if (readFileSync(file, 'utf8') !== before)
@@ -320,7 +350,7 @@ function write(
   writeWhole(file, after)
 }
 
-async function record({ ledger, nowMs }: ServerParts, detail: JsonObject): Promise<void> {
+async function record({ ledger, nowMs }: OperationParts, detail: JsonObject): Promise<void> {
   await ledger.event({ atMs: nowMs(), name: 'server', detail })
 }
 

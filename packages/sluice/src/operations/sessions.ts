@@ -1,76 +1,99 @@
 // `sluice sessions`: which sessions there are, and ending one. Ending makes a session forget its labels,
 // so it needs the proof of a person and is recorded.
 
-import type { JsonObject } from '@sluice/policy/core/json'
+import type { ShapeValue } from '@sluice/policy/document/shape'
+import { COUNT, fieldsOf, listOf, TEXT, TIME } from '../core/answer-shapes.ts'
 import { OperationError } from '../core/operation-error.ts'
-import type { OpenSessions } from '../gateway/session/open-sessions.ts'
+import { InstallationKey } from '../identity/keys/installation-key.ts'
 import { describeSession, type SessionView } from '../identity/sessions/describe-session.ts'
+import { SessionTokens } from '../identity/sessions/session-tokens.ts'
 import { type Operation, operation } from './operation.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
-export function createSessionOperations(
-  sessions: OpenSessions,
-  makeToken: () => string,
-): readonly Operation[] {
-  return [
-    operation({
-      name: 'sessions.token',
-      summary: 'a token that makes the HTTP requests of one client a session',
-      role: 'viewer',
-      proof: 'none',
-      socket: 'session-token',
-      command: 'sessions token',
-      input: {},
-      run: () => ({ token: makeToken() }),
-    }),
-    operation({
-      name: 'sessions.list',
-      summary: 'which sessions there are',
-      role: 'viewer',
-      proof: 'none',
-      socket: 'sessions',
-      command: 'sessions list',
-      input: {},
-      run: () => ({ sessions: sessions.list().map(toSessionView) }),
-    }),
-    operation({
-      name: 'sessions.end',
-      summary: 'end a session: it forgets its labels',
-      role: REQUIRED_ROLES.sessions,
-      proof: 'fresh',
-      socket: 'session-end',
-      command: 'sessions end',
-      input: {
-        session: { shape: { kind: 'text', max: 1_000 }, doc: 'which session', required: true },
-      },
-      run: async ({ ledger, nowMs }, { session }, { by }) => {
-        const ended = await sessions.end(session)
-        if (ended === undefined)
-          throw new OperationError(
-            `no session is called \`${session.slice(0, 100)}\``,
-            '`sluice sessions list` shows them',
-          )
-        const detail = { session: ended.id, labels: [...ended.saw], by: by.name }
-        await ledger.event({ atMs: nowMs(), name: 'session-end', detail })
-        return toSessionView(ended)
-      },
-    }),
-  ]
-}
+export const SESSION = fieldsOf({
+  id: TEXT,
+  name: TEXT,
+  principal: TEXT,
+  kind: TEXT,
+  client: TEXT,
+  since: TIME,
+  lastUsed: TIME,
+  connections: COUNT,
+  calls: COUNT,
+  servers: listOf(TEXT),
+  saw: listOf(TEXT),
+})
+export type ListedSession = ShapeValue<typeof SESSION>
 
-export function toSessionView(view: SessionView): JsonObject {
-  const { id, principal, kind, client, startedAtMs, lastUsedMs, connections, calls } = view
+export const MAKE_SESSION_TOKEN = operation({
+  name: 'sessions.token',
+  summary: 'a token that makes the HTTP requests of one client a session',
+  role: 'viewer',
+  proof: 'none',
+  socket: 'session-token',
+  command: 'sessions token',
+  needsGate: true,
+  input: {},
+  output: fieldsOf({ token: TEXT }),
+  run: ({ running: { cluster, config } }) => ({
+    token: new SessionTokens(cluster?.key ?? InstallationKey.at(config.data)).make(),
+  }),
+})
+
+export const LIST_SESSIONS = operation({
+  name: 'sessions.list',
+  summary: 'list open sessions',
+  role: 'viewer',
+  proof: 'none',
+  socket: 'sessions',
+  command: 'sessions list',
+  needsGate: true,
+  input: {},
+  output: fieldsOf({ sessions: listOf(SESSION) }),
+  run: ({ running }) => ({ sessions: running.gate.sessions.list().map(toSessionView) }),
+})
+
+export const END_SESSION = operation({
+  name: 'sessions.end',
+  summary: 'end a session: close its connections, forget its labels',
+  role: REQUIRED_ROLES.sessions,
+  proof: 'fresh',
+  socket: 'session-end',
+  command: 'sessions end',
+  needsGate: true,
+  input: {
+    session: {
+      shape: { kind: 'text', max: 1_000 },
+      doc: 'as `sluice sessions list` shows it',
+      required: true,
+    },
+  },
+  output: SESSION,
+  run: async ({ ledger, nowMs, running }, { session }, { by }) => {
+    const ended = await running.gate.sessions.end(session)
+    if (ended === undefined)
+      throw new OperationError(
+        `no session is called \`${session.slice(0, 100)}\``,
+        '`sluice sessions list` shows them',
+      )
+    const detail = { session: ended.id, labels: [...ended.saw], by: by.name }
+    await ledger.event({ atMs: nowMs(), name: 'session-end', detail })
+    return toSessionView(ended)
+  },
+})
+
+export const SESSION_OPERATIONS: readonly Operation[] = [
+  MAKE_SESSION_TOKEN,
+  LIST_SESSIONS,
+  END_SESSION,
+]
+
+export function toSessionView(view: SessionView): ListedSession {
+  const { startedAtMs, lastUsedMs, ...rest } = view
   return {
-    id,
+    ...rest,
     name: describeSession(view),
-    principal,
-    kind,
-    client,
     since: new Date(startedAtMs).toISOString(),
     lastUsed: new Date(lastUsedMs).toISOString(),
-    connections,
-    calls,
-    servers: [...view.servers],
-    saw: [...view.saw],
   }
 }

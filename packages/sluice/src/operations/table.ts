@@ -1,5 +1,4 @@
-// The table of operations, and the parts of a running gate that they work on. Rows that only a running
-// gate has (status, metrics, apply) are added by commands.ts.
+// The table of operations, and the parts of a running gate that they work on.
 
 import { OperationError } from '../core/operation-error.ts'
 import { policyNames } from '../gateway/config/grants.ts'
@@ -9,10 +8,15 @@ import { ApprovalNews } from './approval-news.ts'
 import { APPROVAL_OPERATIONS } from './approvals.ts'
 import { FREEZE_OPERATIONS } from './freeze.ts'
 import { GRANT_OPERATIONS } from './grants.ts'
-import type { Operation, OperationParts } from './operation.ts'
+import type { Operation, OperationParts, ServerFile } from './operation.ts'
 import { PEOPLE_OPERATIONS } from './people.ts'
 import { PIN_OPERATIONS } from './pins.ts'
-import { createServerOperations } from './servers.ts'
+import { APPLY_POLICY } from './policy.ts'
+import { SERVER_OPERATIONS } from './servers.ts'
+import { SESSION_OPERATIONS } from './sessions.ts'
+import { STATUS_OPERATIONS } from './status.ts'
+import { TRACE_OPERATIONS } from './traces.ts'
+import { TRUST_KEY } from './trust-key.ts'
 import { createPersonVerifier } from './verify-person.ts'
 
 export const OPERATIONS: readonly Operation[] = [
@@ -21,6 +25,12 @@ export const OPERATIONS: readonly Operation[] = [
   ...GRANT_OPERATIONS,
   ...PEOPLE_OPERATIONS,
   ...PIN_OPERATIONS,
+  ...STATUS_OPERATIONS,
+  ...SESSION_OPERATIONS,
+  ...TRACE_OPERATIONS,
+  APPLY_POLICY,
+  TRUST_KEY,
+  ...SERVER_OPERATIONS,
 ]
 
 export function toOperationParts(parts: AdminParts | CommandParts): OperationParts {
@@ -43,9 +53,16 @@ export function toOperationParts(parts: AdminParts | CommandParts): OperationPar
     grantsChanged: () => parts.authenticator.grantsChanged(),
     toolsChanged: () => gate.policyChanged(),
     ...toClusterParts(parts.cluster),
-    get traces() {
-      if ('traces' in parts) return parts.traces
-      throw new OperationError('recordings are for the command line', '`sluice traces list`')
+    data: config.data,
+    get serverFile() {
+      return toServerFile(parts)
+    },
+    get policyFiles() {
+      return this.running
+    },
+    get running() {
+      if ('metrics' in parts) return parts
+      throw new OperationError('this is for the command line', '`sluice help`')
     },
     get approvals() {
       if (approvals !== undefined) return approvals
@@ -68,16 +85,10 @@ function toClusterParts(cluster: ClusterOperations | undefined) {
   }
 }
 
-/** Of a gate that was started from a file; another has no servers to change. */
-export function createGateServerOperations(parts: AdminParts | CommandParts): readonly Operation[] {
-  const { config, gate, ledger, parseConfig, servers } = parts
-  if (parseConfig === undefined) return []
-  return createServerOperations({
-    file: config.file,
-    parse: parseConfig,
-    ledger,
-    nowMs: Date.now,
-    isOpenToApi: config.canApiChangeServers,
-    running: { servers, gate },
-  })
+function toServerFile(parts: AdminParts | CommandParts): ServerFile {
+  const { config, gate, parseConfig, servers } = parts
+  if (parseConfig === undefined)
+    throw new OperationError('this gate was not started from a file', 'it has no servers to change')
+  const { file, canApiChangeServers: isOpenToApi } = config
+  return { file, parse: parseConfig, isOpenToApi, running: { servers, gate } }
 }

@@ -2,7 +2,7 @@
 // reading and deleting need the proof of a person and are recorded; turning it off needs none.
 
 import type { JsonObject } from '@sluice/policy/core/json'
-import { fillDefaults, parseDuration } from '@sluice/policy/document/shape'
+import { fillDefaults, parseDuration, type ShapeValue } from '@sluice/policy/document/shape'
 import { COUNT, FLAG, fieldsOf, listOf, OBJECT, orNull, TEXT, TIME } from '../core/answer-shapes.ts'
 import { OperationError } from '../core/operation-error.ts'
 import { TRACE_KEEP_SECONDS_MAX, TRACE_RECORD_SECONDS_MAX } from '../gateway/traces/limits.ts'
@@ -31,10 +31,11 @@ export const LIST_TRACES = operation({
   role: 'viewer',
   proof: 'none',
   socket: 'traces',
+  needsGate: true,
   command: 'traces list',
   input: {},
   output: fieldsOf({ traces: listOf(VIEW) }),
-  run: ({ traces }) => ({ traces: traces.list().map(toTraceView) }),
+  run: ({ running: { traces } }) => ({ traces: traces.list().map(toTraceView) }),
 })
 
 const RECORDED = {
@@ -58,10 +59,11 @@ export const RECORD_TRACES = operation({
   role: REQUIRED_ROLES.traces,
   proof: 'fresh',
   socket: 'traces-record',
+  needsGate: true,
   command: 'traces record',
   input: RECORDED,
   output: VIEW,
-  run: async ({ traces }, input, { by }) => {
+  run: async ({ running: { traces } }, input, { by }) => {
     const { for: time, keep, ...of } = fillDefaults(RECORDED, input)
     const forMs = (parseDuration(time) ?? 0) * 1_000
     const keepMs = (parseDuration(keep) ?? 0) * 1_000
@@ -80,10 +82,11 @@ export const STOP_TRACES = operation({
   role: 'viewer',
   proof: 'none',
   socket: 'traces-stop',
+  needsGate: true,
   command: 'traces stop',
   input: {},
   output: VIEW,
-  run: async ({ traces }) => {
+  run: async ({ running: { traces } }) => {
     const ended = await traces.stop('a person stopped it')
     if (ended !== undefined) return toTraceView(ended)
     throw new OperationError('no recording is on', '`sluice traces list` shows those there are')
@@ -96,10 +99,11 @@ export const EXPORT_TRACES = operation({
   role: REQUIRED_ROLES.traces,
   proof: 'fresh',
   socket: 'traces-export',
+  needsGate: true,
   command: 'traces export',
   input: { id: ID },
   output: fieldsOf({ traces: listOf(OBJECT), calls: COUNT, isWhole: FLAG }),
-  run: async ({ traces }, { id }, { by }) => {
+  run: async ({ running: { traces } }, { id }, { by }) => {
     const { calls, isWhole } = await traces.read(id, by.name)
     return { traces: toTraces(calls), calls: calls.length, isWhole }
   },
@@ -111,10 +115,11 @@ export const DELETE_TRACE = operation({
   role: REQUIRED_ROLES.traces,
   proof: 'fresh',
   socket: 'traces-delete',
+  needsGate: true,
   command: 'traces delete',
   input: { id: ID },
   output: fieldsOf({ deleted: TEXT }),
-  run: async ({ traces }, { id }, { by }) => {
+  run: async ({ running: { traces } }, { id }, { by }) => {
     await traces.delete(id, by.name)
     return { deleted: id }
   },
@@ -139,7 +144,7 @@ function toTraces(calls: readonly TracedCall[]): JsonObject[] {
   return [...sessions].map(([id, steps]) => ({ id, steps }))
 }
 
-function toTraceView(view: TraceView): JsonObject {
+function toTraceView(view: TraceView): ShapeValue<typeof VIEW> {
   const { id, by, startedMs, expiresMs, server, principal, bytes, isRecording } = view
   return {
     id,

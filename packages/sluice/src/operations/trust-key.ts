@@ -1,44 +1,43 @@
 // `sluice agents trust`: after the proof of a person, and recorded before a bundle of that installation
 // can restore memory.
 
+import { FLAG, fieldsOf, TEXT } from '../core/answer-shapes.ts'
 import { OperationError } from '../core/operation-error.ts'
 import { toActor } from '../core/person.ts'
 import { PUBLIC_KEY, readTrustedKeys, writeTrustedKeys } from '../store/files/trusted-keys.ts'
 import { TRUSTED_KEYS_MAX } from '../store/limits.ts'
-import { type Operation, operation } from './operation.ts'
+import { operation } from './operation.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
-/** `directory`: the data directory. */
-export function createTrustKey(directory: string): Operation {
-  return operation({
-    name: 'agents.trust',
-    summary: 'other installations whose bundles restore memory here',
-    role: REQUIRED_ROLES.trust,
-    proof: 'fresh',
-    socket: 'agents-trust',
-    command: 'agents trust',
-    input: {
-      key: { shape: { kind: 'text', max: 1_000 }, doc: 'its public key', required: true },
-      remove: { shape: { kind: 'boolean' }, doc: 'stop trusting it' },
-    },
-    run: async ({ ledger, nowMs }, { key, remove = false }, { by }) => {
-      if (!PUBLIC_KEY.test(key))
-        throw new OperationError(
-          `\`${key.slice(0, 80)}\` is not a public key`,
-          '64 hexadecimal digits, as `sluice agents trust` prints them on the other installation',
-        )
-      const others = readTrustedKeys(directory).filter((each) => each.key !== key)
-      if (others.length >= TRUSTED_KEYS_MAX && !remove)
-        throw new OperationError(
-          `${TRUSTED_KEYS_MAX} installations are trusted already`,
-          'remove one first: sluice agents trust KEY --remove',
-        )
-      const atMs = nowMs()
-      const how = remove ? 'remove' : 'add'
-      await ledger.event({ atMs, name: 'agents-trust', detail: { how, key, by: toActor(by) } })
-      const added = { key, by: by.name, at: new Date(atMs).toISOString() }
-      writeTrustedKeys(directory, remove ? others : [...others, added])
-      return { key, trusted: !remove }
-    },
-  })
-}
+export const TRUST_KEY = operation({
+  name: 'agents.trust',
+  summary: 'other installations whose bundles restore memory here',
+  role: REQUIRED_ROLES.trust,
+  proof: 'fresh',
+  socket: 'agents-trust',
+  command: 'agents trust',
+  input: {
+    key: { shape: { kind: 'text', max: 1_000 }, doc: 'its public key', required: true },
+    remove: { shape: { kind: 'boolean' }, doc: 'stop trusting it' },
+  },
+  output: fieldsOf({ key: TEXT, trusted: FLAG }),
+  run: async ({ data, ledger, nowMs }, { key, remove = false }, { by }) => {
+    if (!PUBLIC_KEY.test(key))
+      throw new OperationError(
+        `\`${key.slice(0, 80)}\` is not a public key`,
+        '64 hexadecimal digits, as `sluice agents trust` prints them on the other installation',
+      )
+    const others = readTrustedKeys(data).filter((each) => each.key !== key)
+    if (others.length >= TRUSTED_KEYS_MAX && !remove)
+      throw new OperationError(
+        `${TRUSTED_KEYS_MAX} installations are trusted already`,
+        'remove one first: sluice agents trust KEY --remove',
+      )
+    const atMs = nowMs()
+    const how = remove ? 'remove' : 'add'
+    await ledger.event({ atMs, name: 'agents-trust', detail: { how, key, by: toActor(by) } })
+    const added = { key, by: by.name, at: new Date(atMs).toISOString() }
+    writeTrustedKeys(data, remove ? others : [...others, added])
+    return { key, trusted: !remove }
+  },
+})

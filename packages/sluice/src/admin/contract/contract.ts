@@ -16,14 +16,14 @@ export type {
   Vote,
 } from '../../core/approval.ts'
 
-export type { Role } from '../../core/person.ts'
+export type { PersonView, Role } from '../../core/person.ts'
 export type * from './contract-agents.ts'
 export type * from './contract-console.ts'
 export type * from './contract-live.ts'
 export type * from './contract-overview.ts'
 
 import type { ApprovalBlock, StandingApproval } from '../../core/approval.ts'
-import type { Person, Role } from '../../core/person.ts'
+import type { Person } from '../../core/person.ts'
 
 /** `GET /api/sign-in`: the ways in, before anybody has signed in. */
 export interface SignInMethods {
@@ -92,21 +92,6 @@ export interface PasskeyView {
   readonly label: string
   readonly createdMs: number
   readonly usedMs: number | null
-}
-
-/** `GET /api/people`. */
-export interface PersonView {
-  readonly name: string
-  readonly kind: 'person' | 'system'
-  readonly roles: readonly Role[]
-  readonly groups: readonly string[]
-  readonly owns: readonly string[]
-  readonly since: string
-  readonly pinSet: string | null
-  readonly passkeys: number
-  readonly token: boolean
-  readonly wrongPins: number
-  readonly pausedUntil: string | null
 }
 
 /** `GET /api/standing`. */

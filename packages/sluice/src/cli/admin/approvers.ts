@@ -3,31 +3,15 @@
 
 import type { JsonObject } from '@sluice/policy/core/json'
 import type { Command } from 'commander'
-import { ROLES } from '../../core/person.ts'
-import { REMOVE_PERSON } from '../../operations/people.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { InputError } from '../../core/operation-error.ts'
+import { ADD_PERSON, CHANGE_PIN, LIST_PEOPLE, REMOVE_PERSON } from '../../operations/people.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, printable } from '../../terminal/output.ts'
-import { addOperationCommand } from '../connect/ask-operation.ts'
-import { type DataOptions, findData } from '../connect/find-data.ts'
+import { addOperationCommand, OperationClient } from '../connect/ask-operation.ts'
+import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
 import { askGate } from '../connect/gate-socket.ts'
-import {
-  addProvenCommand,
-  askFirstPin,
-  askNewPin,
-  peopleOffline,
-  provePerson,
-} from '../connect/prove-person.ts'
-import { runOnOwner } from '../connect/run-on-owner.ts'
+import { addProofOption, askFirstPin, askNewPin, askPeople } from '../connect/prove-person.ts'
 import { showPeople } from './show-people.ts'
-
-interface Options extends DataOptions {
-  readonly roles?: string
-  readonly groups?: string
-  readonly owns?: string
-  readonly token?: boolean
-  readonly pin?: boolean
-}
 
 const ADD_EXAMPLES = `
 Examples:
@@ -53,78 +37,73 @@ wrong ones there is a pause, which grows, and which no restart shortens.`
 
 export function addApprovers(program: Command, answer: SetExitCode): void {
   const parent = program.command('approvers').helpCommand(false)
-  addProvenCommand(parent, 'add', 'add an approver')
-    .argument('<name>', 'who, as the record names them')
-    .option('--roles <a,b>', `of ${ROLES.join(', ')}`, 'approver')
-    .option('--groups <a,b>', 'what rules name as `approvers`')
-    .option('--owns <a,b>', 'principals that are this one’s own')
-    .option('--token', 'a system: prints a credential for the API, once')
-    .option('--pin', 'the person is here and types a PIN now')
-    .addHelpText('after', ADD_EXAMPLES)
-    .action((name: string, options: Options) => add(name, options, answer))
+  addAdd(parent, answer)
   addOperationCommand(
     parent,
     {
       row: REMOVE_PERSON,
       name: 'remove',
-      flags: { name: '<name>' },
-      print: (_, output, { name }) => {
-        output.line(`${printable(String(name))} decides no more`)
-        return 0
+      args: { name: '<name>' },
+      print: (_, output, { name }) => output.line(`${printable(name)} decides no more`),
+    },
+    answer,
+  )
+  addProofOption(addDataOptions(parent.command('pin').argument('[name]', 'whose; yours without')))
+    .description('set the first PIN, or change one')
+    .option('--json', 'print JSON')
+    .addHelpText('after', PIN_EXAMPLES)
+    .action((name: string | undefined, options: DataOptions) => setPin(name, options, answer))
+  addOperationCommand(
+    parent,
+    {
+      row: LIST_PEOPLE,
+      name: 'list',
+      print: (list, output) => {
+        showPeople(list, output)
+        return list.anybody ? 0 : 1
       },
     },
     answer,
   )
-  addProvenCommand(parent, 'pin', 'set the first PIN, or change one')
-    .argument('[name]', 'whose; yours without')
-    .addHelpText('after', PIN_EXAMPLES)
-    .action((name: string | undefined, options: Options) => setPin(name, options, answer))
-  addProvenCommand(parent, 'list', 'who may decide').action(async (options: Options) => {
-    const output = new Output(options)
-    const response = await ask(findData(options).data, { do: 'people' })
-    output.value(response)
-    showPeople(response, output)
-    answer(response.anybody === true ? 0 : 1)
-  })
 }
 
-function ask(data: string, request: JsonObject & { readonly do: string }): Promise<JsonObject> {
-  return runOnOwner(data, request, () => peopleOffline(data, request))
-}
-
-async function add(name: string, options: Options, answer: SetExitCode): Promise<void> {
-  const output = new Output(options)
-  const { data } = findData(options)
-  if (options.token === true && options.pin === true)
-    throw new CliError('CLI_ARGUMENT', '--token is for systems, --pin for people', 'one of them')
-  const proof = await provePerson(data, options)
-  const names = (text: string | undefined): string[] => (text === undefined ? [] : text.split(','))
-  const pin = options.pin === true ? { pin: await askNewPin(name) } : {}
-  const response = await ask(data, {
-    do: 'approver-add',
-    name,
-    proof,
-    token: options.token === true,
-    ...pin,
-    roles: names(options.roles),
-    groups: names(options.groups),
-    owns: names(options.owns),
-  })
-  const isInvited = options.token !== true && options.pin !== true
-  const invited = isInvited ? await invite(data, name, proof) : undefined
-  const { token } = response
-  const { invitation } = invited ?? {}
-  output.value({ ...response, ...invited })
-  output.line(`${output.paint('bold', printable(name))} is an approver`)
-  const once = output.paint('dim', 'it is shown this once and kept nowhere')
-  if (typeof token === 'string') output.line(`token  ${token}\n${once}`)
-  if (typeof invitation === 'string')
-    output.line(`link   ${invitation}\n${once}; within a day ${name} adds a passkey there`)
-  if (token === null && invitation === undefined && options.pin !== true)
-    output.remark(
-      `note: ${name} has nothing to prove it by: \`sluice approvers pin ${name}\`, or add again while the gate serves HTTP, for a link`,
-    )
-  answer(0)
+function addAdd(parent: Command, answer: SetExitCode): void {
+  addOperationCommand(
+    parent,
+    {
+      row: ADD_PERSON,
+      name: 'add',
+      description: 'add an approver',
+      args: { name: '<name>' },
+      omit: ['pin'],
+      extra: (command) => command.option('--pin', 'the person is here and types a PIN now'),
+      examples: ADD_EXAMPLES,
+      before: ({ token }, _, { pin }) =>
+        token === true && pin === true
+          ? new InputError('--token is for systems, --pin for people', 'one of them')
+          : undefined,
+      ask: async (client, input, { pin }) => {
+        const { name, token } = input
+        const proof = await client.prove()
+        const typed = pin === true ? { pin: await askNewPin(name) } : {}
+        const response = await client.ask(ADD_PERSON, { ...input, ...typed })
+        if (token === true || pin === true) return response
+        return { ...response, ...(await invite(client.place.data, name, proof)) }
+      },
+      print: ({ token, invitation }, output, { name }, { pin }) => {
+        output.line(`${output.paint('bold', printable(name))} is an approver`)
+        const once = output.paint('dim', 'it is shown this once and kept nowhere')
+        if (token !== null) output.line(`token  ${token}\n${once}`)
+        if (invitation !== undefined)
+          output.line(`link   ${invitation}\n${once}; within a day ${name} adds a passkey there`)
+        if (token === null && invitation === undefined && pin !== true)
+          output.remark(
+            `note: ${name} has nothing to prove it by: \`sluice approvers pin ${name}\`, or add again while the gate serves HTTP, for a link`,
+          )
+      },
+    },
+    answer,
+  )
 }
 
 /** A link for the page of the running gate; undefined if none serves one. */
@@ -132,9 +111,10 @@ async function invite(
   data: string,
   name: string,
   proof: JsonObject,
-): Promise<JsonObject | undefined> {
+): Promise<{ readonly invitation: string } | undefined> {
   try {
-    return await askGate(data, { do: 'invite', name, proof })
+    const { invitation } = (await askGate(data, { do: 'invite', name, proof })) ?? {}
+    return typeof invitation === 'string' ? { invitation } : undefined
   } catch {
     return undefined // It serves pipes only.
   }
@@ -142,26 +122,26 @@ async function invite(
 
 async function setPin(
   name: string | undefined,
-  options: Options,
+  options: DataOptions,
   answer: SetExitCode,
 ): Promise<void> {
   const output = new Output(options)
   // The configuration names it: it is made here, before any agent can start the gate.
-  const { data } = findData(options, { mayBeMissing: options.data === undefined })
-  const { anybody } = await ask(data, { do: 'people' })
-  if (anybody !== true) {
+  const place = findData(options, { mayBeMissing: options.data === undefined })
+  const client = new OperationClient(place, options)
+  const { anybody } = await client.ask(LIST_PEOPLE, {})
+  if (!anybody) {
     const why = 'This is the first PIN here: the person who sets it may approve everything.'
-    const first = await askFirstPin((request) => ask(data, request), {
+    const first = await askFirstPin((request) => askPeople(place.data, request), {
       why,
       ...(name === undefined ? {} : { name }),
     })
     output.value({ set: first !== undefined, first: true })
     return answer(first === undefined ? 1 : 0)
   }
-  const proof = await provePerson(data, options)
+  const proof = await client.prove()
   const whose = name ?? String(proof.name)
-  const pin = await askNewPin(whose)
-  await ask(data, { do: 'change-pin', name: whose, pin, proof })
+  await client.ask(CHANGE_PIN, { name: whose, pin: await askNewPin(whose) })
   output.value({ set: true, first: false })
   output.line(`the PIN of ${printable(whose)} is changed`)
   answer(0)

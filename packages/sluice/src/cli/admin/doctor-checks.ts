@@ -3,17 +3,17 @@
 
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
-import { type JsonObject, listObjects } from '@sluice/policy/core/json'
 import { type GateConfig, readConfig, type ServerConfig } from '../../gateway/config/config.ts'
 import { readPackageVersion } from '../../gateway/shared/package-version.ts'
 import { compileDocuments, readDocuments } from '../../gateway/state/documents.ts'
 import { inspectClients } from '../../init/inspect-clients.ts'
+import { type GateStatus, SHOW_STATUS } from '../../operations/status.ts'
 import { checkDataFolder } from '../../store/files/private-folder.ts'
 import { DOCTOR_FREE_BYTES_MIN } from '../../terminal/limits.ts'
 import { listServerTools } from '../../terminal/list-server-tools.ts'
 import { plural } from '../../terminal/output.ts'
 import { readText } from '../../terminal/read-input.ts'
-import { askGate } from '../connect/gate-socket.ts'
+import { askIfRunning } from '../connect/ask-operation.ts'
 import { loadEnvironment } from '../connect/load-environment.ts'
 import { probePort } from '../connect/probe-port.ts'
 import { peopleIn } from './offline-status.ts'
@@ -133,11 +133,11 @@ function checkPolicy(config: GateConfig, findings: DoctorFinding[]): void {
   }
 }
 
-async function checkGate(data: string, findings: DoctorFinding[]): Promise<JsonObject | undefined> {
+async function checkGate(data: string, findings: DoctorFinding[]): Promise<GateStatus | undefined> {
   const add = (status: DoctorFinding['status'], message: string, help?: string) =>
     findings.push({ check: 'gate', status, message, ...(help === undefined ? {} : { help }) })
   try {
-    const status = await askGate(data, { do: 'status' })
+    const status = await askIfRunning(data, SHOW_STATUS)
     if (status === undefined) {
       add('ok', 'none runs here: a client starts one when needed, `sluice up` starts one for URLs')
       return undefined
@@ -178,7 +178,7 @@ function checkData(data: string, findings: DoctorFinding[]): void {
   }
 }
 
-function checkPin(data: string, status: JsonObject | undefined, findings: DoctorFinding[]): void {
+function checkPin(data: string, status: GateStatus | undefined, findings: DoctorFinding[]): void {
   const anybody = status?.anybody ?? hasApprover(data)
   // The check of the data reports what is wrong with the directory.
   if (anybody === undefined) return
@@ -204,7 +204,7 @@ function hasApprover(data: string): boolean | undefined {
 
 async function checkPort(
   { host, port, tls }: GateConfig,
-  status: JsonObject | undefined,
+  status: GateStatus | undefined,
   findings: DoctorFinding[],
 ): Promise<void> {
   if (status !== undefined && status.isPiped !== true) return
@@ -219,11 +219,11 @@ async function checkPort(
 
 async function checkServers(
   config: GateConfig,
-  status: JsonObject | undefined,
+  status: GateStatus | undefined,
   starts: boolean,
   findings: DoctorFinding[],
 ): Promise<void> {
-  const known = listObjects(status?.servers)
+  const known = status?.servers ?? []
   const checked = Object.entries(config.servers).map(
     async ([name, server]): Promise<DoctorFinding> => {
       const failing = known.find((each) => each.name === name)?.fails
@@ -232,7 +232,7 @@ async function checkServers(
         return {
           check: 'server',
           status: 'fail',
-          message: `${about}: ${String(failing)}`,
+          message: `${about}: ${failing}`,
           help: `\`sluice server restart ${name}\` after the cause is gone`,
         }
       const missing = missingProgram(server)
@@ -286,7 +286,7 @@ function isExecutable(file: string): boolean {
 async function checkClients(
   file: string,
   config: GateConfig | undefined,
-  status: JsonObject | undefined,
+  status: GateStatus | undefined,
   findings: DoctorFinding[],
 ): Promise<void> {
   const { host, port, publicUrl, tls } = config ?? { host: '127.0.0.1', port: 7433 }

@@ -2,10 +2,9 @@
 // principal or agent, from this instant; and let it go on. Works on a running gate and on one that is
 // to run.
 
-import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import type { Command } from 'commander'
-import { describeFreezeTarget, type Freeze } from '../../gateway/state/freezes.ts'
-import { FREEZE, THAW } from '../../operations/freeze.ts'
+import { describeFreezeTarget } from '../../gateway/state/freezes.ts'
+import { FREEZE, type FreezeView, THAW } from '../../operations/freeze.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { plural, printable } from '../../terminal/output.ts'
 import { addOperationCommand } from '../connect/ask-operation.ts'
@@ -27,12 +26,6 @@ Examples:
 
 Asks for your PIN at the terminal; the one who thaws has the role policy-manager or admin.`
 
-const TARGET = {
-  server: '--server <name>',
-  principal: '--principal <id>',
-  agent: '--agent <id>',
-}
-
 export function addFreeze(parent: Command, answer: SetExitCode): void {
   addOperationCommand(
     parent,
@@ -40,12 +33,11 @@ export function addFreeze(parent: Command, answer: SetExitCode): void {
       row: FREEZE,
       name: 'freeze',
       examples: FREEZE_EXAMPLES,
-      flags: { ...TARGET, why: '--why <text>' },
+      omit: ['all', 'session'],
       print: ({ frozen, cancelled, warnings }, output) => {
-        const calls = plural(Number(cancelled), 'open call')
+        const calls = plural(cancelled, 'open call')
         output.line(`${output.paint('cyan', 'frozen')}: ${whatOf(frozen)}, ${calls} cancelled`)
-        for (const warning of warnings as string[]) output.remark(`warning: ${printable(warning)}`)
-        return 0
+        for (const warning of warnings) output.remark(`warning: ${printable(warning)}`)
       },
     },
     answer,
@@ -58,12 +50,11 @@ export function addThaw(parent: Command, answer: SetExitCode): void {
     {
       row: THAW,
       name: 'thaw',
-      flags: TARGET,
+      omit: ['all', 'session'],
       examples: THAW_EXAMPLES,
       print: ({ thawed, left }, output) => {
         output.line(`${output.paint('green', 'thawed')}: ${whatOf(thawed)}`)
-        for (const frozen of left as JsonObject[]) output.line(`still frozen: ${whatOf(frozen)}`)
-        return 0
+        for (const frozen of left) output.line(`still frozen: ${whatOf(frozen)}`)
       },
     },
     answer,
@@ -71,6 +62,6 @@ export function addThaw(parent: Command, answer: SetExitCode): void {
 }
 
 /** `the server \`github\``, with what may come from elsewhere made harmless. */
-function whatOf(frozen: unknown): string {
-  return isObject(frozen) ? printable(describeFreezeTarget(frozen as unknown as Freeze)) : ''
+function whatOf(frozen: FreezeView): string {
+  return printable(describeFreezeTarget(frozen))
 }

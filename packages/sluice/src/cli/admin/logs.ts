@@ -3,12 +3,13 @@
 
 import { closeSync, existsSync, fstatSync, openSync, readSync, watchFile } from 'node:fs'
 import type { Command } from 'commander'
+import { SHOW_STATUS } from '../../operations/status.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { LOG_TAIL_BYTES_MAX } from '../../terminal/limits.ts'
 import { printable } from '../../terminal/output.ts'
+import { askIfRunning } from '../connect/ask-operation.ts'
 import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
-import { askGate } from '../connect/gate-socket.ts'
 import { gateLog } from '../connect/start-gate.ts'
 
 interface Options extends DataOptions {
@@ -47,7 +48,7 @@ export function addLogs(parent: Command, answer: SetExitCode): void {
 }
 
 async function tellWhere(data: string, file: string): Promise<void> {
-  const status = await askGate(data, { do: 'status' })
+  const status = await askIfRunning(data, SHOW_STATUS)
   if (status !== undefined && status.isPiped !== true)
     process.stderr.write(
       `the gate that runs was started with \`sluice up\` (process ${status.pid}): its log is on its own stderr\n`,

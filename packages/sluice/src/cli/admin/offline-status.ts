@@ -3,7 +3,7 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { JsonObject } from '@sluice/policy/core/json'
+import type { PeopleList } from '../../core/person.ts'
 import { readGateStore } from '../../gateway/data/gate-store.ts'
 import { readFreezes } from '../../gateway/state/freezes.ts'
 import { People } from '../../identity/people/people.ts'
@@ -11,13 +11,16 @@ import { toFreezeView } from '../../operations/freeze.ts'
 import { listPeople } from '../../operations/people.ts'
 import { StoreError } from '../../store/errors.ts'
 
+export type OfflineStatus = ReturnType<typeof readOfflineStatus>
+
 /** What `sluice status` says if no gate runs. */
-export function readOfflineStatus(data: string): JsonObject {
-  return { running: false, data, frozen: frozenIn(data).map(toFreezeView), ...peopleIn(data) }
+export function readOfflineStatus(data: string) {
+  const running = false as const
+  return { running, data, frozen: frozenIn(data).map(toFreezeView), ...peopleIn(data) }
 }
 
 /** Looks only: a status makes no files. */
-export function peopleIn(data: string): JsonObject {
+export function peopleIn(data: string): PeopleList {
   if (!existsSync(join(data, 'identity.db'))) return { people: [], anybody: false }
   const people = People.open(data)
   try {

@@ -2,29 +2,29 @@
 // would be started is shown whole before the PIN is asked for; no shell reads any of it.
 
 import { dirname, resolve } from 'node:path'
-import { isObject, type JsonObject, type JsonValue, listObjects } from '@sluice/policy/core/json'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import type { Command } from 'commander'
 import type { OperationError } from '../../core/operation-error.ts'
 import type { GateConfig } from '../../gateway/config/config.ts'
 import { resolveCommand } from '../../gateway/config/work-directory.ts'
 import { checkWords } from '../../operations/check-words.ts'
-import { runOperation } from '../../operations/run-operation.ts'
-import { createServerOperations } from '../../operations/servers.ts'
+import {
+  ACCEPT_SERVER,
+  LIST_SERVERS,
+  PUT_SERVER,
+  REMOVE_SERVER,
+  RESTART_SERVER,
+  type ServerList,
+} from '../../operations/servers.ts'
 import { makePrivateFolder } from '../../store/files/private-folder.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { Output, printable } from '../../terminal/output.ts'
-import {
-  addConfigOptions,
-  type ConfigOptions,
-  loadConfig,
-  parseConfigFor,
-} from '../connect/load-config.ts'
-import { withOfflineParts } from '../connect/offline-parts.ts'
-import { addProofOption, provePerson } from '../connect/prove-person.ts'
-import { runOnOwner } from '../connect/run-on-owner.ts'
+import { type Output, printable } from '../../terminal/output.ts'
+import { addOperationCommand } from '../connect/ask-operation.ts'
+import { type ConfigOptions, loadConfig, parseConfigFor } from '../connect/load-config.ts'
+import type { DataPlace } from '../connect/offline-parts.ts'
 
-interface AddOptions extends ConfigOptions {
+interface AddOptions {
   readonly url?: string
   readonly env: readonly string[]
   readonly header: readonly string[]
@@ -56,144 +56,143 @@ has seen it: an agent with a file tool could have written it. What an edit takes
 
 export function addServer(program: Command, answer: SetExitCode): void {
   const server = program.command('server').helpCommand(false).addHelpText('after', EXAMPLES)
+  addAdd(server, answer)
+  const args = { name: '<name>' }
+  addOperationCommand(
+    server,
+    {
+      row: REMOVE_SERVER,
+      name: 'remove',
+      args,
+      find: findServers,
+      print: ({ server }, output) => output.line(`removed: ${printable(server)}`),
+    },
+    answer,
+  )
+  addOperationCommand(
+    server,
+    { row: LIST_SERVERS, name: 'list', find: findServers, print: printServers },
+    answer,
+  )
+  addOperationCommand(
+    server,
+    {
+      row: RESTART_SERVER,
+      name: 'restart',
+      args,
+      find: findServers,
+      print: ({ server }, output) =>
+        output.line(`restarted: ${printable(server)}, once its open calls are answered`),
+    },
+    answer,
+  )
+  addOperationCommand(
+    server,
+    {
+      row: ACCEPT_SERVER,
+      name: 'accept',
+      description: 'accept a server that an edit of sluice.yaml adds or changes',
+      args,
+      omit: ['digest'],
+      examples: ACCEPT_EXAMPLES,
+      find: findServers,
+      ask: async (client, { name }, _, output) => {
+        const digest = showPending(name, await client.ask(LIST_SERVERS, {}), output)
+        return client.ask(ACCEPT_SERVER, { name, digest })
+      },
+      print: ({ server }, output) =>
+        output.line(`${output.paint('green', 'accepted')}: ${printable(server)}`),
+    },
+    answer,
+  )
+}
+
+function addAdd(parent: Command, answer: SetExitCode): void {
   const many = (value: string, before: readonly string[]): string[] => [...before, value]
-  addConfigOptions(
-    addProofOption(server.command('add').description('add a server, or change one'))
-      .argument('<name>', 'small letters, digits and `-`')
-      .argument('[command...]', 'the program and its arguments, after --')
-      .option('--url <url>', 'a server over HTTP')
-      .option('--env <NAME=value>', 'environment of the command; may be repeated', many, [])
-      .option('--header <name=value>', 'sent to the url; may be repeated', many, [])
-      .option('--cwd <dir>', 'working directory of the command')
-      .option('--login', 'the server uses OAuth: sign in with `sluice login NAME`')
-      .option('--replace', 'change the server of this name'),
+  addOperationCommand(
+    parent,
+    {
+      row: PUT_SERVER,
+      name: 'add',
+      description: 'add a server, or change one',
+      args: { name: '<name>', entry: '[command...]' },
+      omit: ['replaces', 'digest'],
+      extra: (command) =>
+        command
+          .option('--url <url>', 'a server over HTTP')
+          .option('--env <NAME=value>', 'environment of the command; may be repeated', many, [])
+          .option('--header <name=value>', 'sent to the url; may be repeated', many, [])
+          .option('--cwd <dir>', 'working directory of the command')
+          .option('--login', 'the server uses OAuth: sign in with `sluice login NAME`')
+          .option('--replace', 'change the server of this name'),
+      examples: EXAMPLES,
+      find: findServers,
+      ask: (client, { name, entry: words }, options, output) => {
+        const { config } = client.place
+        const added = options as unknown as AddOptions
+        const entry = entryOf(words as readonly string[], added, config.file)
+        const before = config.writtenServers?.[name]
+        const replaces = added.replace === true
+        if (before !== undefined && !replaces)
+          throw new CliError(
+            'CLI_ARGUMENT',
+            `\`${name}\` is in ${options.config} already`,
+            'take another name, or say --replace',
+          )
+        const how = before === undefined ? 'adds' : 'changes'
+        output.remark(`${how} \`${name}\` in ${printable(config.file)}:`)
+        showEntry(entry, output)
+        return client.ask(PUT_SERVER, { name, entry, replaces })
+      },
+      print: ({ server, how, running }, output) => {
+        const when = running ? '' : ' (no gate runs: it comes with the next start)'
+        output.line(`${output.paint('green', how)}: ${printable(server)}${when}`)
+      },
+    },
+    answer,
   )
-    .addHelpText('after', EXAMPLES)
-    .action(async (name: string, command: string[], options: AddOptions) => {
-      answer(await add(name, command, options))
-    })
-  addConfigOptions(server.command('remove').description('remove a server'))
-    .argument('<name>', 'the server')
-    .action(async (name: string, options: ConfigOptions) => answer(await remove(name, options)))
-  addConfigOptions(
-    server.command('list').description('the servers, and what waits for a person'),
-  ).action(async (options: ConfigOptions) => answer(await list(options)))
-  addConfigOptions(
-    server.command('restart').description('start the processes of a server again, once idle'),
-  )
-    .argument('<name>', 'the server')
-    .action(async (name: string, options: ConfigOptions) => answer(await restart(name, options)))
-  addConfigOptions(
-    addProofOption(
-      server
-        .command('accept')
-        .description('accept a server that an edit of sluice.yaml adds or changes'),
-    ),
-  )
-    .argument('<name>', 'the server')
-    .addHelpText('after', ACCEPT_EXAMPLES)
-    .action(async (name: string, options: ConfigOptions) => answer(await accept(name, options)))
 }
 
-async function add(name: string, words: readonly string[], options: AddOptions): Promise<0> {
-  const output = new Output(options)
+type ServersPlace = DataPlace & { readonly config: GateConfig }
+
+/** The data directory of the configuration, made if there is none yet. */
+function findServers(options: ConfigOptions, output: Output): ServersPlace {
   const config = loadConfig(options, output)
-  const entry = entryOf(words, options, config.file)
-  const before = config.writtenServers?.[name]
-  if (before !== undefined && options.replace !== true)
-    throw new CliError(
-      'CLI_ARGUMENT',
-      `\`${name}\` is in ${options.config} already`,
-      'take another name, or say --replace',
-    )
-  output.remark(
-    `${before === undefined ? 'adds' : 'changes'} \`${name}\` in ${printable(config.file)}:`,
-  )
-  showEntry(entry, output)
-  const request = { do: 'server-put', name, entry, replaces: options.replace === true }
-  const response = await ask(config, options, request, true)
-  output.value(response)
-  output.line(`${output.paint('green', String(response.how))}: ${printable(name)}${when(response)}`)
-  return 0
+  makePrivateFolder(config.data)
+  const serverFile = { file: config.file, parse: parseConfigFor(options) }
+  return { data: config.data, config, serverFile }
 }
 
-async function remove(name: string, options: ConfigOptions): Promise<0> {
-  const output = new Output(options)
-  const response = await ask(loadConfig(options, output), options, { do: 'server-remove', name })
-  output.value(response)
-  output.line(`removed: ${printable(name)}`)
-  return 0
-}
-
-async function restart(name: string, options: ConfigOptions): Promise<0> {
-  const output = new Output(options)
-  const response = await ask(loadConfig(options, output), options, { do: 'server-restart', name })
-  output.value(response)
-  output.line(`restarted: ${printable(name)}, once its open calls are answered`)
-  return 0
-}
-
-async function list(options: ConfigOptions): Promise<0> {
-  const output = new Output(options)
-  const response = await ask(loadConfig(options, output), options, { do: 'server-list' })
-  output.value(response)
-  for (const { name, entry } of listObjects(response.servers))
-    output.line(`${printable(String(name))}: ${describe(entry)}`)
-  for (const { name, how, entry } of listObjects(response.pending))
+function printServers({ servers, pending, why }: ServerList, output: Output): void {
+  for (const { name, entry } of servers) output.line(`${printable(name)}: ${describe(entry)}`)
+  for (const { name, how, entry } of pending)
     output.line(
-      `${output.paint('yellow', 'waits')} ${printable(String(name))} (${how}): ${describe(entry)}; \`sluice server accept ${name}\``,
+      `${output.paint('yellow', 'waits')} ${printable(name)} (${how}): ${describe(entry)}; \`sluice server accept ${name}\``,
     )
-  if (typeof response.why === 'string' && response.why.startsWith('the servers are as they were'))
-    output.remark(`warning: ${printable(response.why)}`)
-  return 0
+  if (why?.startsWith('the servers are as they were')) output.remark(`warning: ${printable(why)}`)
 }
 
-async function accept(name: string, options: ConfigOptions): Promise<0> {
-  const output = new Output(options)
-  const config = loadConfig(options, output)
-  const seen = await ask(config, options, { do: 'server-list' })
-  const pending = listObjects(seen.pending).find((one) => one.name === name)
-  if (pending === undefined)
+/** Returns the digest of what was shown. */
+function showPending(name: string, { pending, running }: ServerList, output: Output): string {
+  const waiting = pending.find((one) => one.name === name)
+  if (waiting === undefined)
     throw new CliError(
       'CLI_ARGUMENT',
       `\`${name}\` does not wait`,
-      seen.running === true
+      running
         ? '`sluice server list` shows what does'
         : 'no gate runs: the next start takes sluice.yaml as it is',
     )
-  output.remark(`sluice.yaml ${pending.how === 'added' ? 'adds' : 'changes'} \`${name}\`:`)
-  if (isObject(pending.before)) {
-    const isSame = JSON.stringify(pending.before) === JSON.stringify(pending.entry)
+  const { how, before, entry, digest } = waiting
+  output.remark(`sluice.yaml ${how === 'added' ? 'adds' : 'changes'} \`${name}\`:`)
+  if (before !== undefined) {
+    const isSame = JSON.stringify(before) === JSON.stringify(entry)
     output.remark(isSame ? 'as written before, but a variable in it has another value' : 'before')
-    if (!isSame) showEntry(pending.before, output)
+    if (!isSame) showEntry(before, output)
     output.remark('now')
   }
-  showEntry(isObject(pending.entry) ? pending.entry : {}, output)
-  const request = { do: 'server-accept', name, digest: pending.digest ?? null }
-  const response = await ask(config, options, request, true)
-  output.value(response)
-  output.line(`${output.paint('green', 'accepted')}: ${printable(name)}`)
-  return 0
-}
-
-/** Over the running gate, or alone under the lock of the data directory. */
-async function ask(
-  config: GateConfig,
-  options: ConfigOptions,
-  operation: JsonObject & { readonly do: string },
-  needsProof = false,
-): Promise<JsonObject> {
-  const { data, file } = config
-  makePrivateFolder(data)
-  const request = needsProof ? { ...operation, proof: await provePerson(data, options) } : operation
-  return runOnOwner(data, request, () =>
-    withOfflineParts({ data }, async (offline) => {
-      const { ledger, nowMs } = offline
-      const parts = { file, parse: parseConfigFor(options), ledger, nowMs }
-      const row = createServerOperations(parts).find(({ socket }) => socket === request.do)
-      return row === undefined ? {} : runOperation(row, offline, request)
-    }),
-  )
+  showEntry(entry, output)
+  return digest
 }
 
 function entryOf(
@@ -258,13 +257,8 @@ function quote(word: string): string {
   return /^[\w@%+=:,./{}$-]+$/.test(word) ? word : JSON.stringify(word)
 }
 
-function describe(entry: JsonValue | undefined): string {
-  const { command, url, builtin } = isObject(entry) ? entry : {}
+function describe({ command, url, builtin }: JsonObject): string {
   return printable(
     describeValue(command ?? url ?? (builtin === undefined ? '' : `builtin ${builtin}`)),
   )
-}
-
-function when({ running }: JsonObject): string {
-  return running === true ? '' : ' (no gate runs: it comes with the next start)'
 }

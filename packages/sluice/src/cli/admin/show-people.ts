@@ -1,27 +1,26 @@
 // Who may approve, as `sluice status` and `sluice approvers` print it.
 
-import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import type { PeopleList, PersonView } from '../../core/person.ts'
 import { type Output, plural, printable } from '../../terminal/output.ts'
 
-/** As `sluice status` shows them, too. */
-export function showPeople({ people, anybody }: JsonObject, output: Output): void {
-  if (anybody !== true)
+export function showPeople({ people, anybody }: PeopleList, output: Output): void {
+  if (!anybody)
     output.line(
       `${output.paint('yellow', 'nobody can approve')}: \`sluice approvers pin\` sets the first PIN`,
     )
-  for (const person of Array.isArray(people) ? people.filter(isObject) : [])
-    output.line(`approver ${output.paint('bold', printable(String(person.name)))} ${about(person)}`)
+  for (const person of people)
+    output.line(`approver ${output.paint('bold', printable(person.name))} ${about(person)}`)
 }
 
-function about(person: JsonObject): string {
-  const list = (value: unknown): string => (Array.isArray(value) ? value.join(', ') : '')
+function about(person: PersonView): string {
+  const { kind, roles, groups, pinSet, passkeys, token, wrongPins } = person
   const has = [
-    ...(person.pinSet === null ? [] : [`PIN since ${person.pinSet}`]),
-    ...(person.passkeys === 0 ? [] : [plural(Number(person.passkeys), 'passkey')]),
-    ...(person.token === true ? ['a token'] : []),
-    ...(person.wrongPins === 0 ? [] : [`${person.wrongPins} wrong PINs since the last right one`]),
-  ]
-  const groups = list(person.groups)
-  const what = `(${person.kind}: ${list(person.roles)}${groups === '' ? '' : `; groups ${groups}`})`
+    pinSet !== null && `PIN since ${pinSet}`,
+    passkeys > 0 && plural(passkeys, 'passkey'),
+    token && 'a token',
+    wrongPins > 0 && `${wrongPins} wrong PINs since the last right one`,
+  ].filter((part) => part !== false)
+  const of = groups.length === 0 ? '' : `; groups ${groups.join(', ')}`
+  const what = `(${kind}: ${roles.join(', ')}${of})`
   return printable(`${what}: ${has.join(', ') || 'nothing to prove it by yet'}`)
 }

@@ -1,13 +1,14 @@
 // `sluice status`: does the gate run, what does it serve, what is frozen, and is everything it needs
 // in order. If none runs, what it would find.
 
-import { isObject, type JsonObject, listObjects } from '@sluice/policy/core/json'
 import type { Command } from 'commander'
-import { describeFreezeTarget, type Freeze } from '../../gateway/state/freezes.ts'
+import { describeFreezeTarget } from '../../gateway/state/freezes.ts'
+import { type GateStatus, SHOW_STATUS, WRITE_METRICS } from '../../operations/status.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
+import { askIfRunning } from '../connect/ask-operation.ts'
 import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
-import { askGate } from '../connect/gate-socket.ts'
+import type { OfflineStatus } from './offline-status.ts'
 import { showPeople } from './show-people.ts'
 
 interface Options extends DataOptions {
@@ -30,78 +31,77 @@ export function addStatus(parent: Command, answer: SetExitCode): void {
     .action(async (options: Options) => {
       const { data } = findData(options, { mayBeMissing: options.data === undefined })
       if (options.metrics === true) return answer(await metrics(data))
-      const response = (await askGate(data, { do: 'status' })) ?? (await readOffline(data))
+      const response = (await askIfRunning(data, SHOW_STATUS)) ?? (await readOffline(data))
       const output = new Output(options)
       output.value(response)
       printStatus(response, output)
-      answer(response.running === true && response.ready === true ? 0 : 1)
+      answer(response.running && response.ready ? 0 : 1)
     })
 }
 
 /** They are what they are: the same text with --json too. */
 async function metrics(data: string): Promise<0 | 1> {
-  const response = await askGate(data, { do: 'metrics' })
+  const response = await askIfRunning(data, WRITE_METRICS)
   if (response === undefined) process.stderr.write('no gate runs\n')
-  else process.stdout.write(String(response.text))
+  else process.stdout.write(response.text)
   return response === undefined ? 1 : 0
 }
 
 /** Loaded here: a running gate says all of it. */
-async function readOffline(data: string): Promise<JsonObject> {
+async function readOffline(data: string): Promise<OfflineStatus> {
   return (await import('./offline-status.ts')).readOfflineStatus(data)
 }
 
-function printStatus(response: JsonObject, output: Output): void {
-  const word = (style: 'green' | 'yellow', text: string) => output.paint(style, text)
-  if (response.running !== true)
-    output.line(`${word('yellow', 'not running')}: ${printable(String(response.data))}`)
-  else {
-    const state = response.ready === true ? word('green', 'ready') : word('yellow', 'not ready')
-    const why = response.why === '' ? '' : `: ${printable(String(response.why))}`
-    output.line(`${state}${why}`)
-    output.line(`at ${printable(String(response.url))}, process ${response.pid}`)
-    if (typeof response.page === 'string' && response.isPiped === true)
-      output.line(`page ${printable(response.page)}: \`sluice console\` signs in`)
-    if (Array.isArray(response.observed) && response.observed.length > 0)
-      output.line(
-        `${word('yellow', 'observing')}: nothing of ${response.observed.map((name) => `\`${printable(String(name))}\``).join(', ')} is enforced, every call passes; \`sluice enforce\` turns it on`,
-      )
-    const { documents, isFirstPolicy } = isObject(response.policy) ? response.policy : {}
-    for (const { name, file, digest } of listObjects(documents))
-      output.line(
-        `${name === 'policy' ? '' : 'policy '}${printable(String(name))}: ${printable(String(file))} ${digest}`,
-      )
-    if (isFirstPolicy === true)
-      output.line(
-        `the policy files are in force as found at the start: the gate knew no earlier policy to compare with`,
-      )
-    for (const server of listObjects(response.servers)) output.line(serverLine(server, output))
-    for (const { name, how } of listObjects(response.pendingServers))
-      output.line(
-        `${word('yellow', 'waits')}: server ${printable(String(name))}, ${how} in sluice.yaml: \`sluice server accept ${printable(String(name))}\``,
-      )
-    for (const { name, principal } of listObjects(response.sessions))
-      output.line(`session of ${printable(String(principal))}: ${printable(String(name))}`)
-    const ledger = isObject(response.ledger) ? response.ledger : {}
-    output.line(`ledger: ${ledger.state}, ${plural(Number(ledger.records), 'record')}`)
-  }
-  showPeople(response, output)
-  if (Number(response.waiting ?? 0) > 0)
+function printStatus(status: GateStatus | OfflineStatus, output: Output): void {
+  if (status.running) printRunning(status, output)
+  else output.line(`${output.paint('yellow', 'not running')}: ${printable(status.data)}`)
+  showPeople(status, output)
+  if (status.running && status.waiting > 0)
     output.line(
-      `${output.paint('yellow', plural(Number(response.waiting), 'call'))} waiting for approval: \`sluice approvals watch\``,
+      `${output.paint('yellow', plural(status.waiting, 'call'))} waiting for approval: \`sluice approvals watch\``,
     )
-  for (const frozen of listObjects(response.frozen)) {
-    const why = frozen.why === '' ? '' : `: ${printable(String(frozen.why))}`
+  for (const frozen of status.frozen) {
+    const why = frozen.why === '' ? '' : `: ${printable(frozen.why)}`
     output.line(
-      `${output.paint('cyan', 'frozen')} ${printable(describeFreezeTarget(frozen as unknown as Freeze))} since ${frozen.at}${why}`,
+      `${output.paint('cyan', 'frozen')} ${printable(describeFreezeTarget(frozen))} since ${frozen.at}${why}`,
     )
   }
 }
 
-function serverLine(server: JsonObject, output: Output) {
+function printRunning(status: GateStatus, output: Output): void {
+  const { ready, page, observed, policy, servers, pendingServers, sessions, ledger } = status
+  const state = ready ? output.paint('green', 'ready') : output.paint('yellow', 'not ready')
+  const why = status.why === '' ? '' : `: ${printable(status.why)}`
+  output.line(`${state}${why}`)
+  output.line(`at ${printable(status.url)}, process ${status.pid}`)
+  if (page !== null && status.isPiped)
+    output.line(`page ${printable(page)}: \`sluice console\` signs in`)
+  if (observed.length > 0)
+    output.line(
+      `${output.paint('yellow', 'observing')}: nothing of ${observed.map((name) => `\`${printable(name)}\``).join(', ')} is enforced, every call passes; \`sluice enforce\` turns it on`,
+    )
+  for (const { name, file, digest } of policy.documents)
+    output.line(
+      `${name === 'policy' ? '' : 'policy '}${printable(name)}: ${printable(file)} ${digest}`,
+    )
+  if (policy.isFirstPolicy)
+    output.line(
+      `the policy files are in force as found at the start: the gate knew no earlier policy to compare with`,
+    )
+  for (const server of servers) output.line(serverLine(server, output))
+  for (const { name, how } of pendingServers)
+    output.line(
+      `${output.paint('yellow', 'waits')}: server ${printable(name)}, ${how} in sluice.yaml: \`sluice server accept ${printable(name)}\``,
+    )
+  for (const { name, principal } of sessions)
+    output.line(`session of ${printable(principal)}: ${printable(name)}`)
+  output.line(`ledger: ${ledger.state}, ${plural(ledger.records, 'record')}`)
+}
+
+function serverLine(server: GateStatus['servers'][number], output: Output): string {
   const { name, kind, sessions, openRequests, fails, leftOut } = server
-  const cut = leftOut === undefined ? '' : `, list cut: ${printable(String(leftOut))}`
-  const line = `server ${printable(String(name))} (${kind}): ${plural(Number(sessions), 'session')}, ${plural(Number(openRequests), 'call')} in progress${cut}`
+  const cut = leftOut === undefined ? '' : `, list cut: ${printable(leftOut)}`
+  const line = `server ${printable(name)} (${kind}): ${plural(sessions, 'session')}, ${plural(openRequests, 'call')} in progress${cut}`
   if (fails === undefined) return line
-  return `${line}, ${output.paint('yellow', 'failing')}: ${printable(String(fails))}`
+  return `${line}, ${output.paint('yellow', 'failing')}: ${printable(fails)}`
 }

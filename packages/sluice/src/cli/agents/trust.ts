@@ -3,11 +3,11 @@
 
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { createTrustKey } from '../../operations/trust-key.ts'
+import { TRUST_KEY } from '../../operations/trust-key.ts'
 import { readTrustedKeys } from '../../store/files/trusted-keys.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output } from '../../terminal/output.ts'
-import { askOperation } from '../connect/ask-operation.ts'
+import { OperationClient } from '../connect/ask-operation.ts'
 import { addDirectoryOptions } from '../connect/find-data.ts'
 
 interface TrustOptions {
@@ -58,7 +58,7 @@ async function change(
   output: Output,
 ): Promise<void> {
   const input = { key, remove: options.remove === true }
-  const response = await askOperation(createTrustKey(data), input, { place: { data }, options })
+  const response = await new OperationClient({ data }, options).ask(TRUST_KEY, input)
   output.value(response)
-  output.line(response.trusted === true ? `${key} is trusted` : `${key} is trusted no more`)
+  output.line(response.trusted ? `${key} is trusted` : `${key} is trusted no more`)
 }

@@ -1,23 +1,24 @@
 // `sluice approvals approve | deny | lift | end`: a person's word at the terminal. The PIN is asked for
 // at the terminal device itself, so that an agent with a shell cannot decide.
 
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
-import { parseDuration } from '@sluice/policy/document/shape'
+import { type FieldValues, parseDuration } from '@sluice/policy/document/shape'
 import type { Command } from 'commander'
-import type { ApprovalRequest, ArgumentBound } from '../../core/approval.ts'
-import { END_STANDING, LIFT } from '../../operations/approvals.ts'
+import type { ApprovalRequest, ArgumentBound, StandingTerms } from '../../core/approval.ts'
+import { DECIDE_APPROVAL, END_STANDING, LIFT, SHOW_APPROVAL } from '../../operations/approvals.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { Output, printable } from '../../terminal/output.ts'
+import { type Output, printable } from '../../terminal/output.ts'
 import { terminal } from '../../terminal/terminal.ts'
-import { addOperationCommand, askOperation } from '../connect/ask-operation.ts'
-import { type DataOptions, findData } from '../connect/find-data.ts'
-import { addProvenCommand, provePerson } from '../connect/prove-person.ts'
-import { askApprovals, pageOf, reveal } from './source.ts'
+import {
+  addOperationCommand,
+  type OperationClient,
+  type OperationCommand,
+} from '../connect/ask-operation.ts'
+import type { DataPlace } from '../connect/offline-parts.ts'
+import { readCount } from '../connect/read-option.ts'
+import { pageOf, reveal } from './source.ts'
 
-interface Options extends DataOptions {
-  readonly comment?: string
-  readonly args?: string
+interface StandingOptions {
   readonly for?: string
   readonly bound?: readonly string[]
   readonly calls?: string
@@ -36,116 +37,135 @@ lets calls like this one pass for a while: every argument exactly equal, but for
 (NAME<=N, NAME>=N, NAME=JSON|JSON|…, NAME=*).`
 
 export function addApprovalsDecide(parent: Command, answer: SetExitCode): void {
-  verdictCommand(parent, 'approve', 'approve a call, once')
-    .option('--args <json>', 'other arguments, if the rule has `edit_args`')
-    .option('--for <time>', 'also allow calls like it for this long: 30m, 8h')
-    .option('--bound <bound>', 'with --for: bound of an argument', collect, [])
-    .option('--calls <n>', 'with --for: at most this many calls')
-    .option('--reveal', 'show masked values first, with the same PIN; asks again')
-    .addHelpText('after', APPROVE_EXAMPLES)
-    .action(async (id: string, options: Options) => answer(await decide('approve', id, options)))
-  verdictCommand(parent, 'deny', 'deny a call').action(async (id: string, options: Options) =>
-    answer(await decide('deny', id, options)),
+  addOperationCommand(
+    parent,
+    {
+      ...verdictCommand('approve'),
+      description: 'approve a call, once',
+      extra: (command) =>
+        command
+          .option('--for <time>', 'also allow calls like it for this long: 30m, 8h')
+          .option('--bound <bound>', 'with --for: bound of an argument', collect, [])
+          .option('--calls <n>', 'with --for: at most this many calls')
+          .option('--reveal', 'show masked values first, with the same PIN; asks again'),
+      examples: APPROVE_EXAMPLES,
+    },
+    answer,
   )
-  addProvenCommand(parent, 'lift', 'let a session ask again for a tool it was denied three times')
-    .argument('<session>', 'as `approvals list` shows it')
-    .argument('<server/tool>')
-    .action(async (session: string, tool: string, options: Options) => {
-      const [server = '', ...name] = tool.split('/')
-      const input = { session, server, name: name.join('/') }
-      await askOperation(LIFT, input, { place: findData(options), options })
-      new Output(options).line(`lifted: ${printable(tool)} may be asked for again`)
-      answer(0)
-    })
+  addOperationCommand(
+    parent,
+    {
+      ...verdictCommand('deny'),
+      description: 'deny a call',
+      omit: ['verdict', 'edits', 'forAWhile', 'args'],
+    },
+    answer,
+  )
+  addOperationCommand(
+    parent,
+    {
+      row: LIFT,
+      name: 'lift',
+      description: 'let a session ask again for a tool it was denied three times',
+      args: { session: '<session>', name: '<server/tool>' },
+      omit: ['server'],
+      ask: (client, { session, name: tool }) => {
+        const [server = '', ...name] = tool.split('/')
+        return client.ask(LIFT, { session, server, name: name.join('/') })
+      },
+      print: (_, output, { name }) =>
+        output.line(`lifted: ${printable(name)} may be asked for again`),
+    },
+    answer,
+  )
   addOperationCommand(
     parent,
     {
       row: END_STANDING,
       name: 'end',
-      flags: { id: '<id>' },
+      args: { id: '<id>' },
       description: 'end a standing approval',
-      print: ({ ended }, output) => {
-        output.line(`ended: ${printable(String(ended))}`)
-        return 0
-      },
+      print: (_, output, { id }) => output.line(`ended: ${printable(id)}`),
     },
     answer,
   )
 }
 
-async function decide(verdict: 'approve' | 'deny', id: string, options: Options): Promise<0 | 1> {
-  const output = new Output(options)
-  const { data } = findData(options)
-  const seen = await askApprovals(data, { do: 'approval', id })
-  const request = seen.request as unknown as ApprovalRequest
+type Decision = FieldValues<typeof DECIDE_APPROVAL.input>
+
+function verdictCommand(
+  verdict: Decision['verdict'],
+): OperationCommand<typeof DECIDE_APPROVAL, DataPlace> {
+  return {
+    row: DECIDE_APPROVAL,
+    name: verdict,
+    args: { id: '<id>' },
+    omit: ['verdict', 'edits', 'forAWhile'],
+    ask: (client, input, options, output) =>
+      decide(client, { ...input, verdict }, options as StandingOptions, output),
+    print: ({ state, asks }, output) => {
+      const missing = asks.filter(({ quorum, approvedBy }) => approvedBy.length < quorum)
+      const waits =
+        state === 'pending' ? `, ${missing.length} of ${asks.length} rules still wait` : ''
+      output.line(`${output.paint(state === 'denied' ? 'red' : 'green', state)}${waits}`)
+    },
+  }
+}
+
+async function decide(
+  client: OperationClient,
+  input: Decision,
+  options: StandingOptions,
+  output: Output,
+): Promise<ApprovalRequest | undefined> {
+  const request = await client.ask(SHOW_APPROVAL, { id: input.id })
   // With --json too: the call is always shown before it is decided.
   const show = (line: string) => (output.json ? output.remark(line) : output.line(line))
   for (const line of pageOf(request, output, Date.now())) show(line)
-  const { comment, args } = options
-  const message: JsonObject & { do: string } = {
-    do: 'approval-decide',
-    id: request.id,
-    verdict,
-    edits: request.edits,
-    ...(comment === undefined ? {} : { comment }),
-    ...(args === undefined ? {} : { args }),
-    ...forAWhile(options),
+  const terms = readTerms(options)
+  for (const line of boundLines(terms)) show(`  ${line}`)
+  await client.prove()
+  if (options.reveal === true) {
+    // The PIN was typed before it could be read, so the person is asked once more.
+    for (const line of pageOf(await reveal(client, request), output, Date.now())) show(line)
+    if (!/^y(es)?$/i.test((await terminal.ask('approve this? (yes/no) ')) ?? '')) {
+      output.line('nothing was decided')
+      return undefined
+    }
   }
-  for (const line of boundLines(message)) show(`  ${line}`)
-  const proof = await provePerson(data, options)
-  if (options.reveal === true && !(await isSeen({ data, request, proof, output, show }))) {
-    output.line('nothing was decided')
-    return 1
-  }
-  const response = await askApprovals(data, { ...message, proof })
-  const { state, asks } = response.request as unknown as ApprovalRequest
-  output.value(response.request)
-  const missing = asks.filter(({ quorum, approvedBy }) => approvedBy.length < quorum)
-  const waits = state === 'pending' ? `, ${missing.length} of ${asks.length} rules still wait` : ''
-  output.line(`${output.paint(state === 'denied' ? 'red' : 'green', state)}${waits}`)
-  return 0
-}
-
-/** Shows everything, and asks once more: the PIN was typed before it could be read. */
-async function isSeen(question: {
-  readonly data: string
-  readonly request: ApprovalRequest
-  readonly proof: JsonObject
-  readonly output: Output
-  readonly show: (line: string) => void
-}): Promise<boolean> {
-  const { data, request, proof, output, show } = question
-  const shown = await reveal(data, request, proof)
-  for (const line of pageOf(shown, output, Date.now())) show(line)
-  return /^y(es)?$/i.test((await terminal.ask('approve this? (yes/no) ')) ?? '')
+  const { id, edits } = request
+  return client.ask(DECIDE_APPROVAL, {
+    ...input,
+    id,
+    edits,
+    ...(terms === undefined ? {} : { forAWhile: terms }),
+  })
 }
 
 /** What a standing approval would let pass, as it will be read. */
-function boundLines({ forAWhile }: JsonObject): string[] {
-  if (!isObject(forAWhile)) return []
-  const bounds = Object.entries(isObject(forAWhile.bounds) ? forAWhile.bounds : {})
-  const { calls } = forAWhile
-  const often = calls === undefined ? 'as many calls as come' : `at most ${String(calls)} calls`
+function boundLines(terms: StandingTerms | undefined): string[] {
+  if (terms === undefined) return []
+  const { forMs, calls } = terms
+  const bounds = Object.entries(terms.bounds ?? {})
+  const often = calls === undefined ? 'as many calls as come' : `at most ${calls} calls`
   return [
-    `for ${Number(forAWhile.forMs) / 60_000} minutes, ${often}, every argument exactly as above but:`,
+    `for ${forMs / 60_000} minutes, ${often}, every argument exactly as above but:`,
     ...bounds.map(([name, bound]) => `  ${printable(name)}: ${boundText(bound)}`),
     ...(bounds.length === 0 ? ['  none'] : []),
   ]
 }
 
-function boundText(bound: JsonValue): string {
-  if (!isObject(bound)) return ''
-  const { min, max, oneOf } = bound
-  if (Array.isArray(oneOf)) return `one of ${printable(oneOf.join(', '))}`
-  if (min === undefined && max === undefined) return 'anything'
-  if (max === undefined) return `${String(min)} or more, without an upper end`
-  const from = min === undefined ? '0 (no lower end was written)' : String(min)
-  return printable(`from ${from} to ${String(max)}`)
+function boundText(bound: ArgumentBound): string {
+  if ('oneOf' in bound) return `one of ${printable(bound.oneOf.join(', '))}`
+  if ('any' in bound) return 'anything'
+  const { min, max } = bound
+  if (max === undefined) return `${min} or more, without an upper end`
+  return printable(`from ${min ?? '0 (no lower end was written)'} to ${max}`)
 }
 
-function forAWhile({ for: time, bound = [], calls }: Options): JsonObject {
+function readTerms({ for: time, bound = [], calls }: StandingOptions): StandingTerms | undefined {
   if (time === undefined) {
-    if (bound.length === 0 && calls === undefined) return {}
+    if (bound.length === 0 && calls === undefined) return undefined
     throw new CliError(
       'CLI_ARGUMENT',
       `${calls === undefined ? '--bound' : '--calls'} without --for`,
@@ -155,15 +175,13 @@ function forAWhile({ for: time, bound = [], calls }: Options): JsonObject {
   const seconds = parseDuration(time)
   if (seconds === undefined)
     throw new CliError('CLI_ARGUMENT', `--for is \`${time}\``, 'a time such as 30m or 8h')
-  const bounds: Record<string, Record<string, string | string[] | true>> = {}
+  const bounds: Record<string, ArgumentBound> = {}
   for (const each of bound) {
     const [name, read] = readBound(each)
-    bounds[name] = { ...bounds[name], ...read } as never
+    bounds[name] = { ...bounds[name], ...read }
   }
-  if (calls !== undefined && !/^[1-9]\d{0,8}$/.test(calls))
-    throw new CliError('CLI_ARGUMENT', `--calls is \`${calls}\``, 'a whole number, at least 1')
-  const often = calls === undefined ? {} : { calls: Number(calls) }
-  return { forAWhile: { forMs: seconds * 1_000, ...often, bounds } }
+  const often = calls === undefined ? {} : { calls: readCount(calls, '--calls', 999_999_999) }
+  return { forMs: seconds * 1_000, ...often, bounds }
 }
 
 function readBound(text: string): [string, ArgumentBound] {
@@ -174,12 +192,6 @@ function readBound(text: string): [string, ArgumentBound] {
   if (sign === '<=') return [name, { max: value }]
   if (sign === '>=') return [name, { min: value }]
   return [name, value === '*' ? { any: true } : { oneOf: value.split('|') }]
-}
-
-function verdictCommand(parent: Command, name: string, description: string): Command {
-  return addProvenCommand(parent, name, description)
-    .argument('<id>', 'or the beginning of it')
-    .option('--comment <text>', 'recorded; with a denial also told to the caller')
 }
 
 function collect(value: string, before: readonly string[]): string[] {

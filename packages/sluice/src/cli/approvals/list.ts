@@ -2,19 +2,13 @@
 // masked; to see behind the mask takes the PIN of an approver, and is recorded.
 
 import type { Command } from 'commander'
-import { APPROVAL_STATES, type ApprovalRequest } from '../../core/approval.ts'
+import { APPROVAL_STATES } from '../../core/approval.ts'
+import { type ApprovalsListing, LIST_APPROVALS, SHOW_APPROVAL } from '../../operations/approvals.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { Output, plural, printable } from '../../terminal/output.ts'
-import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
-import { addProofOption, provePerson } from '../connect/prove-person.ts'
-import { type ApprovalsListing, askApprovals, formatRequest, pageOf, reveal } from './source.ts'
-
-interface Options extends DataOptions {
-  readonly all?: boolean
-  readonly server?: string
-  readonly principal?: string
-  readonly reveal?: boolean
-}
+import { type Output, plural, printable } from '../../terminal/output.ts'
+import { addOperationCommand } from '../connect/ask-operation.ts'
+import { addProofOption } from '../connect/prove-person.ts'
+import { formatRequest, pageOf, reveal } from './source.ts'
 
 const LIST_EXAMPLES = `
 Examples:
@@ -30,59 +24,63 @@ Examples:
   sluice approvals show 3f9 --reveal   with what is masked; asks for your PIN, and is on record`
 
 export function addApprovalsList(parent: Command, answer: SetExitCode): void {
-  addDataOptions(parent.command('list').description('list pending approvals'))
-    .option('--all', 'decided requests, too')
-    .option('--server <name>', 'only of this server')
-    .option('--principal <id>', 'only of this caller')
-    .option('--json', 'print JSON')
-    .addHelpText('after', LIST_EXAMPLES)
-    .action(async ({ all, server, principal, ...options }: Options) => {
-      const output = new Output(options)
-      const states = all === true ? APPROVAL_STATES : ['pending', 'approved', 'unknown']
-      const narrow = { ...(server ? { server } : {}), ...(principal ? { principal } : {}) }
-      const request = { do: 'approvals', states: [...states], ...narrow }
-      const { data } = findData(options)
-      const listing = (await askApprovals(data, request)) as unknown as ApprovalsListing
-      const { requests, standing, barred } = listing
-      output.value({ requests, standing, barred })
-      for (const each of requests) output.line(formatRequest(each, output, Date.now()))
-      for (const { id, server: on, name, principal: who, untilMs, used } of standing)
-        output.line(
-          `${output.paint('green', 'for a while')} ${printable(`${on}/${name}`)} by ${printable(who)} until ${new Date(untilMs).toISOString()}, used ${used} times (${id})`,
-        )
-      for (const { session, server: on, name, denials } of barred)
-        output.line(
-          `${output.paint('red', 'denied')} ${printable(`${on}/${name}`)} to ${printable(session)} after ${plural(denials, 'denial')}: \`sluice approvals lift\``,
-        )
-      const waiting = requests.filter(({ state }) => state === 'pending').length
-      if (waiting === 0) output.line('nothing waits for a person')
-      answer(0)
-    })
+  addOperationCommand(
+    parent,
+    {
+      row: LIST_APPROVALS,
+      name: 'list',
+      description: 'list pending approvals',
+      omit: ['states', 'before', 'limit'],
+      extra: (command) => command.option('--all', 'decided requests, too'),
+      examples: LIST_EXAMPLES,
+      ask: (client, input, { all }) => {
+        const states =
+          all === true ? APPROVAL_STATES : (['pending', 'approved', 'unknown'] as const)
+        return client.ask(LIST_APPROVALS, { ...input, states })
+      },
+      value: ({ requests, standing, barred }) => ({ requests, standing, barred }),
+      print: printListing,
+    },
+    answer,
+  )
+}
+
+function printListing(listing: ApprovalsListing, output: Output): void {
+  const { requests, standing = [], barred = [] } = listing
+  for (const each of requests) output.line(formatRequest(each, output, Date.now()))
+  for (const { id, server, name, principal, untilMs, used } of standing)
+    output.line(
+      `${output.paint('green', 'for a while')} ${printable(`${server}/${name}`)} by ${printable(principal)} until ${new Date(untilMs).toISOString()}, used ${used} times (${id})`,
+    )
+  for (const { session, server, name, denials } of barred)
+    output.line(
+      `${output.paint('red', 'denied')} ${printable(`${server}/${name}`)} to ${printable(session)} after ${plural(denials, 'denial')}: \`sluice approvals lift\``,
+    )
+  if (!requests.some(({ state }) => state === 'pending')) output.line('nothing waits for a person')
 }
 
 export function addApprovalsShow(parent: Command, answer: SetExitCode): void {
-  addProofOption(
-    addDataOptions(
-      parent
-        .command('show')
-        .description('everything about one request')
-        .argument('<id>', 'or the beginning of it'),
-    ),
+  addOperationCommand(
+    parent,
+    {
+      row: SHOW_APPROVAL,
+      name: 'show',
+      description: 'everything about one request',
+      args: { id: '<id>' },
+      extra: (command) =>
+        addProofOption(command).option(
+          '--reveal',
+          'show masked values; asks for your PIN and is recorded',
+        ),
+      examples: SHOW_EXAMPLES,
+      ask: async (client, input, options) => {
+        const request = await client.ask(SHOW_APPROVAL, input)
+        return options.reveal === true ? reveal(client, request) : request
+      },
+      print: (request, output) => {
+        for (const line of pageOf(request, output, Date.now())) output.line(line)
+      },
+    },
+    answer,
   )
-    .option('--reveal', 'show masked values; asks for your PIN and is recorded')
-    .option('--json', 'print JSON')
-    .addHelpText('after', SHOW_EXAMPLES)
-    .action(async (id: string, options: Options) => {
-      const output = new Output(options)
-      const { data } = findData(options)
-      const response = await askApprovals(data, { do: 'approval', id })
-      let request = response.request as unknown as ApprovalRequest
-      if (options.reveal === true) {
-        const proof = await provePerson(data, options)
-        request = await reveal(data, request, proof)
-      }
-      output.value(request)
-      for (const line of pageOf(request, output, Date.now())) output.line(line)
-      answer(0)
-    })
 }

@@ -1,45 +1,20 @@
-// The running gate's approvals as commands reach them, and how a request looks on a terminal: what it
-// came from is somebody else's text, so nothing of it drives the terminal.
+// How a request looks on a terminal: what it came from is somebody else's text, so nothing of it drives the terminal.
 
-import type { JsonObject } from '@sluice/policy/core/json'
 import { describeMasked } from '../../approvals/describe-masked.ts'
 import { canonicalMembers } from '../../approvals/json-text.ts'
-import type { ApprovalBlock, ApprovalRequest, StandingApproval } from '../../core/approval.ts'
+import type { ApprovalRequest } from '../../core/approval.ts'
 import { describeServerRequest, titleOfCall } from '../../core/call-title.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { REVEAL_APPROVAL } from '../../operations/approvals.ts'
 import { type Output, printable, type Style } from '../../terminal/output.ts'
-import { askGate } from '../connect/gate-socket.ts'
-
-export interface ApprovalsListing {
-  readonly requests: readonly ApprovalRequest[]
-  readonly standing: readonly StandingApproval[]
-  readonly barred: readonly ApprovalBlock[]
-  readonly news: number
-}
-
-export async function askApprovals(
-  data: string,
-  request: JsonObject & { readonly do: string },
-  signal?: AbortSignal,
-): Promise<JsonObject> {
-  const answer = await askGate(data, request, signal)
-  if (answer !== undefined) return answer
-  throw new CliError(
-    'CLI_GATE',
-    'no gate runs on this data directory, so nothing waits',
-    'requests that were open are kept: `sluice up` goes on with them',
-  )
-}
+import type { OperationClient } from '../connect/ask-operation.ts'
 
 /** The request with nothing masked; recorded. */
 export async function reveal(
-  data: string,
+  client: OperationClient,
   request: ApprovalRequest,
-  proof: JsonObject,
 ): Promise<ApprovalRequest> {
-  const response = await askApprovals(data, { do: 'approval-reveal', id: request.id, proof })
-  const masked = { parts: [], count: 0, characters: 0 }
-  return { ...request, args: String(response.args), rest: String(response.rest ?? ''), masked }
+  const { args, rest } = await client.ask(REVEAL_APPROVAL, { id: request.id })
+  return { ...request, args, rest, masked: { parts: [], count: 0, characters: 0 } }
 }
 
 const STATES: Readonly<Record<ApprovalRequest['state'], Style>> = {

@@ -3,12 +3,19 @@
 
 import type { Command } from 'commander'
 import type { ApprovalRequest } from '../../core/approval.ts'
+import {
+  APPROVAL_NEWS,
+  type ApprovalsListing,
+  DECIDE_APPROVAL,
+  LIST_APPROVALS,
+} from '../../operations/approvals.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, printable } from '../../terminal/output.ts'
+import { OperationClient } from '../connect/ask-operation.ts'
 import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
-import { addProofOption, provePerson } from '../connect/prove-person.ts'
-import { type ApprovalsListing, askApprovals, formatRequest, pageOf } from './source.ts'
+import { addProofOption } from '../connect/prove-person.ts'
+import { formatRequest, pageOf } from './source.ts'
 
 const EXAMPLES = `
 Examples:
@@ -84,18 +91,21 @@ class Inbox {
 
   async *#news(): AsyncGenerator<ApprovalsListing> {
     const { signal } = this.#left
-    let listed = (await askApprovals(this.#data, {
-      do: 'approvals',
-    })) as unknown as ApprovalsListing
+    const client = this.#client()
+    let listed = await client.ask(LIST_APPROVALS, {})
     while (!signal.aborted) {
       yield listed
-      const request = { do: 'approvals-news', news: listed.news }
-      const answer = askApprovals(this.#data, request, signal).catch((error: Error) => {
+      const { news = 0 } = listed
+      listed = await client.ask(APPROVAL_NEWS, { news }, { signal }).catch((error: Error) => {
         if (!signal.aborted) throw error
-        return {}
+        return { requests: [] }
       })
-      listed = (await answer) as unknown as ApprovalsListing
     }
+  }
+
+  /** Another one for each verdict, which asks for a PIN of its own. */
+  #client(): OperationClient {
+    return new OperationClient({ data: this.#data }, this.#options)
   }
 
   #choose(at: number): void {
@@ -130,15 +140,7 @@ class Inbox {
       // All of it, off the screen that has only so many rows: a long argument must not hide another.
       const page = pageOf(request, this.#output, Date.now())
       process.stdout.write(`\x1b[?1049l${page.join('\n')}\n${verdict} ${printable(id)}\n`)
-      const proof = await provePerson(this.#data, this.#options)
-      const response = await askApprovals(this.#data, {
-        do: 'approval-decide',
-        id,
-        verdict,
-        edits,
-        proof,
-      })
-      const { state } = response.request as unknown as ApprovalRequest
+      const { state } = await this.#client().ask(DECIDE_APPROVAL, { id, verdict, edits })
       this.#message = `${id}: ${state}`
     } catch (error) {
       if (!(error instanceof CliError)) throw error

@@ -11,14 +11,19 @@ import { type Pin, writeLock } from '../../catalogue/pins/lock-file.ts'
 import { pinOf } from '../../catalogue/pins/pin.ts'
 import { readGateStore } from '../../gateway/data/gate-store.ts'
 import { sha256 } from '../../gateway/tools/pins.ts'
-import { ACCEPT_PINS, acceptStored, HELD_PINS, REFUSE_PINS } from '../../operations/pins.ts'
+import {
+  ACCEPT_PINS,
+  acceptStored,
+  HELD_PINS,
+  type PendingPin,
+  REFUSE_PINS,
+} from '../../operations/pins.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
 import { readDefinitions } from '../../terminal/read-tools.ts'
-import { askOperation } from '../connect/ask-operation.ts'
+import { OperationClient } from '../connect/ask-operation.ts'
 import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
-import { runOnOwner } from '../connect/run-on-owner.ts'
 
 interface Options extends DataOptions {
   readonly tools?: string
@@ -61,22 +66,10 @@ export function addPin(parent: Command, answer: SetExitCode): void {
     })
 }
 
-interface PendingPin {
-  readonly server: string
-  readonly name: string
-  readonly category: string
-  readonly unknown?: boolean
-  readonly because: string
-  readonly changes: readonly string[]
-  readonly digest: string
-  readonly refused?: { readonly by: string; readonly why: string; readonly atMs: number }
-}
-
 async function tellHeld(options: Options, output: Output): Promise<void> {
-  const { data } = findData(options)
-  const response = await askOperation(HELD_PINS, {}, { place: { data }, options })
-  const held = response.held as unknown as readonly PendingPin[]
+  const response = await new OperationClient(findData(options), options).ask(HELD_PINS, {})
   output.value(response)
+  const { held } = response
   for (const one of held) printPending(one, output)
   output.line(held.length === 0 ? 'nothing is held' : `${plural(held.length, 'tool')} held`)
 }
@@ -89,34 +82,35 @@ function namedBy(target: string): { readonly server: string; readonly name?: str
 
 /** As it is held now: a server that changes it once more has not been refused that. */
 async function refuse(target: string, options: Options, output: Output): Promise<void> {
-  const { data } = findData(options)
   const { why = '' } = options
-  const input = { ...namedBy(target), why }
-  const response = await askOperation(REFUSE_PINS, input, { place: { data }, options })
-  const refused = response.refused as unknown as readonly PendingPin[]
+  const client = new OperationClient(findData(options), options)
+  const response = await client.ask(REFUSE_PINS, { ...namedBy(target), why })
   output.value(response)
-  for (const one of refused) printPending(one, output)
-  output.line(`${output.paint('red', 'refused')}: ${plural(refused.length, 'tool')}`)
+  for (const one of response.refused) printPending(one, output)
+  output.line(`${output.paint('red', 'refused')}: ${plural(response.refused.length, 'tool')}`)
 }
 
 async function accept(target: string, options: Options, output: Output): Promise<void> {
-  const { data } = findData(options)
+  const client = new OperationClient(findData(options), options)
   const named = namedBy(target)
   // Shown before the PIN, and accepted only as it was shown. Where no gate runs nothing changes.
-  const { held } = await runOnOwner(data, { do: 'pin-held' }, async () => ({}))
-  const shown = ((held ?? []) as unknown as readonly PendingPin[]).filter(
+  const { held } = await client.ask(
+    HELD_PINS,
+    {},
+    { offline: () => ({ ...HELD_PINS, run: () => ({ held: [] }) }) },
+  )
+  const shown = held.filter(
     ({ server, name }) => server === named.server && (named.name ?? name) === name,
   )
   for (const one of shown) printPending(one, output)
-  const seen = held === undefined ? {} : { seen: shown.map(({ digest }) => digest) }
-  const input = { ...named, ...seen }
-  const response = await askOperation(ACCEPT_PINS, input, {
-    place: { data },
-    options,
-    offline: ({ store }) => acceptStored(store),
-  })
-  const accepted = response.accepted as unknown as readonly PendingPin[]
+  const seen = shown.map(({ digest = '' }) => digest)
+  const response = await client.ask(
+    ACCEPT_PINS,
+    { ...named, seen },
+    { offline: ({ store }) => acceptStored(store) },
+  )
   output.value(response)
+  const { accepted } = response
   if (shown.length === 0) for (const one of accepted) printPending(one, output)
   output.line(`${output.paint('green', 'accepted')}: ${plural(accepted.length, 'tool')}`)
 }

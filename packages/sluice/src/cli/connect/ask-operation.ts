@@ -9,73 +9,123 @@ import { Problems } from '@sluice/policy/document/problem'
 import type { Field, FieldValues, Shape } from '@sluice/policy/document/shape'
 import type { Command } from 'commander'
 import { InputError, type OperationError } from '../../core/operation-error.ts'
-import type { AnswerOf, Operation, OperationParts } from '../../operations/operation.ts'
+import type { AnswerOf, Operation } from '../../operations/operation.ts'
 import { proofOf, runOperation } from '../../operations/run-operation.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output } from '../../terminal/output.ts'
 import { addDataOptions, type DataOptions, findData } from './find-data.ts'
+import { askGate } from './gate-socket.ts'
 import { type DataPlace, type OfflineParts, withOfflineParts } from './offline-parts.ts'
 import { addProofOption, type ProofOptions, provePerson } from './prove-person.ts'
 import { readTime } from './read-option.ts'
 import { runOnOwner } from './run-on-owner.ts'
 
-export interface AskOptions {
-  readonly place: DataPlace
-  readonly options: ProofOptions
-  /** The row to run if no gate does, where it is another. */
-  readonly offline?: (parts: OfflineParts) => Operation
+/** Asks the owner of a data directory for operations, and the person for a PIN at most once. */
+export class OperationClient<Place extends DataPlace = DataPlace> {
+  readonly place: Place
+  readonly #options: ProofOptions
+  #proof: Promise<JsonObject> | undefined
+
+  constructor(place: Place, options: ProofOptions) {
+    this.place = place
+    this.#options = options
+  }
+
+  prove(): Promise<JsonObject> {
+    this.#proof ??= provePerson(this.place.data, this.#options)
+    return this.#proof
+  }
+
+  /** `offline` is the row to run if no gate does, where it is another. */
+  async ask<Row extends Operation>(
+    row: Row,
+    input: FieldValues<Row['input']>,
+    how: {
+      readonly offline?: (parts: OfflineParts) => Operation
+      readonly signal?: AbortSignal
+    } = {},
+  ): Promise<AnswerOf<Row>> {
+    const { data } = this.place
+    const fields = input as JsonObject
+    const proof = proofOf(row, fields) === 'none' ? {} : { proof: await this.prove() }
+    const request = { ...fields, do: row.socket ?? row.name, ...proof }
+    const answer =
+      row.needsGate && how.offline === undefined
+        ? askRunningGate(data, request, how.signal)
+        : runOnOwner(data, request, () =>
+            withOfflineParts(this.place, (parts) =>
+              runOperation(how.offline?.(parts) ?? row, parts, request),
+            ),
+          )
+    return (await answer) as AnswerOf<Row>
+  }
 }
 
-export async function askOperation(
-  row: Operation,
-  input: JsonObject,
-  { place, options, offline }: AskOptions,
+/** What the running gate answers to an operation without input; undefined if none runs. */
+export async function askIfRunning<Row extends Operation>(
+  data: string,
+  row: Row,
+): Promise<AnswerOf<Row> | undefined> {
+  return (await askGate(data, { do: row.socket ?? row.name })) as AnswerOf<Row> | undefined
+}
+
+async function askRunningGate(
+  data: string,
+  request: JsonObject & { readonly do: string },
+  signal?: AbortSignal,
 ): Promise<JsonObject> {
-  const { data } = place
-  const proof = proofOf(row, input) === 'none' ? {} : { proof: await provePerson(data, options) }
-  const request = { ...input, do: row.socket ?? row.name, ...proof }
-  return runOnOwner(data, request, () =>
-    withOfflineParts(place, (parts) =>
-      runOperation(offline?.(parts) ?? row, parts as OperationParts, request),
-    ),
+  const answer = await askGate(data, request, signal)
+  if (answer !== undefined) return answer
+  throw new CliError(
+    'CLI_GATE',
+    'no gate runs on this data directory',
+    'start it with `sluice up`: requests that were open are kept',
   )
 }
+
+type Inputs<Row extends Operation> = FieldValues<Row['input']>
 
 export interface OperationCommand<Row extends Operation, Place extends DataPlace> {
   readonly row: Row
   readonly name: string
-  /** Fields that are arguments; the others are options. */
-  readonly args?: readonly (keyof Row['input'] & string)[]
-  /** How each field is written, if not as its shape says: `<name>` is an argument, `--why <text>` an
-   * option, and what is missing here is neither. */
-  readonly flags?: Readonly<Record<string, string>>
-  /** Options of the command alone: those that may be left out, and those that may not. */
-  readonly extra?: Readonly<Record<string, string>>
-  readonly required?: Readonly<Record<string, string>>
+  /** Fields that are arguments, and how they are written: `<name>`. The others are options. */
+  readonly args?: { readonly [Field in keyof Row['input']]?: string }
+  /** Fields that the command fills in by itself. */
+  readonly omit?: readonly (keyof Row['input'] & string)[]
+  /** Options of the command alone. */
+  readonly extra?: (command: Command) => unknown
   readonly description?: string
   readonly examples?: string
   /** Where the data is; as `--config` and `--data` say unless given. */
-  readonly find?: (options: DataOptions, output: Output) => Place
+  readonly find?: (options: Options, output: Output) => Place
   /** Before a person is asked for a PIN: why not, or the exit code if the command ends here. */
   readonly before?: (
-    input: FieldValues<Row['input']>,
+    input: Inputs<Row>,
     place: Place,
     options: Options,
     output: Output,
   ) => OperationError | 0 | 1 | undefined
+  /** For a command that asks for more than the one operation, or fills in fields. Undefined if nothing was
+   * done after all: the exit code is 1. */
+  readonly ask?: (
+    client: OperationClient<Place>,
+    input: Inputs<Row>,
+    options: Options,
+    output: Output,
+  ) => Promise<AnswerOf<Row> | undefined>
   /** What a person reads; 1 if that is the exit code. */
   readonly print: (
     answer: AnswerOf<Row>,
     output: Output,
-    input: FieldValues<Row['input']>,
+    input: Inputs<Row>,
     options: Options,
   ) => unknown
   /** What `--json` prints, if not the answer. */
-  readonly value?: (answer: AnswerOf<Row>) => JsonObject
+  readonly value?: (answer: AnswerOf<Row>) => unknown
 }
 
-type Options = DataOptions & ProofOptions & { readonly json?: boolean } & Record<string, unknown>
+type Options = DataOptions & Readonly<Record<string, unknown>>
 
 /** A command that asks for one operation and prints its answer. */
 export function addOperationCommand<Row extends Operation, Place extends DataPlace>(
@@ -85,26 +135,26 @@ export function addOperationCommand<Row extends Operation, Place extends DataPla
 ): void {
   const { row, name, description = row.summary, find = findData } = face
   const command = parent.command(name).description(description)
-  const flags = Object.entries(face.flags ?? flagsOf(row, face.args ?? []))
-  const args: string[] = []
-  for (const [field, flag] of flags) {
-    if (!flag.startsWith('-')) args.push(field)
-    addField(command, flag, row.input[field])
-  }
-  for (const [flag, doc] of Object.entries(face.extra ?? {})) command.option(flag, doc)
-  for (const [flag, doc] of Object.entries(face.required ?? {})) command.requiredOption(flag, doc)
+  const written: Readonly<Record<string, string | undefined>> = face.args ?? {}
+  const args = Object.keys(written)
+  const options = Object.keys(row.input).filter((field) => !args.includes(field))
+  const flags = [...args, ...options.filter((field) => !face.omit?.includes(field))].map(
+    (field) => [field, written[field] ?? toFlag(field, row.input[field])] as const,
+  )
+  for (const [field, flag] of flags) addField(command, flag, row.input[field])
+  face.extra?.(command)
   addDataOptions(command).option('--json', 'print JSON')
   if (row.proof !== 'none') addProofOption(command)
   if (face.examples !== undefined) command.addHelpText('after', face.examples)
   command.action(async (...values: unknown[]) => {
-    const options = values[args.length] as Options
+    const options = values.at(-2) as Options
     const output = new Output(options)
     const named = flags.flatMap(([field, flag]) => {
       const at = args.indexOf(field)
       const value = at < 0 ? options[field] : values[at]
       return value === undefined ? [] : [[field, readField(row.input[field], flag, value)]]
     })
-    const input = Object.fromEntries(named) as JsonObject & FieldValues<Row['input']>
+    const input = Object.fromEntries(named) as Inputs<Row>
     const place = find(options, output) as Place
     const ends = face.before?.(input, place, options, output)
     if (ends instanceof InputError) throw new CliError('CLI_ARGUMENT', ends.message, ends.help)
@@ -115,8 +165,11 @@ export function addOperationCommand<Row extends Operation, Place extends DataPla
       return answer(1)
     }
     if (ends !== undefined) return answer(ends)
-    const response = (await askOperation(row, input, { place, options })) as AnswerOf<Row>
-    output.value(face.value === undefined ? (response as JsonObject) : face.value(response))
+    const client = new OperationClient(place, options)
+    const { ask = () => client.ask(row, input) } = face
+    const response = await ask(client, input, options, output)
+    if (response === undefined) return answer(1)
+    output.value(face.value === undefined ? response : face.value(response))
     answer(face.print(response, output, input, options) === 1 ? 1 : 0)
   })
 }
@@ -138,14 +191,9 @@ const PLACEHOLDERS: Partial<Record<Shape['kind'], string>> = {
   duration: 'time',
 }
 
-function flagsOf({ input }: Operation, args: readonly string[]): Record<string, string> {
-  const written = ([field, { shape }]: [string, Field]) => {
-    const flag = `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
-    if (args.includes(field)) return [field, `<${field}>`]
-    if (shape.kind === 'boolean') return [field, flag]
-    return [field, `${flag} <${PLACEHOLDERS[shape.kind] ?? 'text'}>`]
-  }
-  return Object.fromEntries(Object.entries(input).map(written))
+function toFlag(field: string, { shape }: Field = { shape: { kind: 'any' }, doc: '' }): string {
+  const flag = `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+  return shape.kind === 'boolean' ? flag : `${flag} <${PLACEHOLDERS[shape.kind] ?? 'text'}>`
 }
 
 /** Throws if what was typed does not fit the field, before a PIN is asked for. */

@@ -11,7 +11,7 @@ import { FreezeStore } from '../../gateway/state/freezes.ts'
 import { Grants } from '../../identity/callers/grants.ts'
 import { People } from '../../identity/people/people.ts'
 import { Ledger } from '../../ledger/ledger.ts'
-import type { OperationParts } from '../../operations/operation.ts'
+import type { OperationParts, PolicyFiles, ServerFile } from '../../operations/operation.ts'
 import { createPersonVerifier, type VerifyPerson } from '../../operations/verify-person.ts'
 
 export interface DataPlace {
@@ -20,21 +20,28 @@ export interface DataPlace {
   readonly servers?: readonly string[]
   /** For operations on grants. */
   readonly config?: GateConfig
+  /** For operations on servers. */
+  readonly serverFile?: ServerFile
+  /** For applying a policy. */
+  readonly policyFiles?: (parts: OfflineParts) => PolicyFiles
 }
 
 export async function withOfflineParts<T>(
   place: DataPlace,
-  work: (parts: OfflineParts) => Promise<T>,
+  work: (parts: OfflineParts & OperationParts) => Promise<T>,
 ): Promise<T> {
   const parts = new OfflineParts(place)
   try {
-    return await work(parts)
+    return await work(parts as OfflineParts & OperationParts)
   } finally {
     parts.close()
   }
 }
 
-export class OfflineParts implements OperationParts {
+/** Everything but what `needsGate` is for. */
+type DirectoryParts = Omit<OperationParts, 'pins' | 'approvals' | 'news' | 'running'>
+
+export class OfflineParts implements DirectoryParts {
   readonly ledger: Ledger
   readonly people: People
   readonly prove: VerifyPerson
@@ -84,20 +91,16 @@ export class OfflineParts implements OperationParts {
     return this.#place.config === undefined ? [] : policyNames(this.#place.config)
   }
 
-  get pins(): never {
-    throw notRunning()
+  get data(): string {
+    return this.#place.data
   }
 
-  get approvals(): never {
-    throw notRunning()
+  get serverFile(): ServerFile {
+    return this.#place.serverFile as ServerFile
   }
 
-  get traces(): never {
-    throw notRunning()
-  }
-
-  get news(): never {
-    throw notRunning()
+  get policyFiles(): PolicyFiles {
+    return this.#place.policyFiles?.(this) as PolicyFiles
   }
 
   interrupt(): number {
@@ -118,8 +121,4 @@ export class OfflineParts implements OperationParts {
     this.#close.push(() => opened.close())
     return opened
   }
-}
-
-function notRunning(): OperationError {
-  return new OperationError('no gate runs, so nothing is held', 'start it with `sluice up`')
 }

@@ -5,6 +5,7 @@
 import { userInfo } from 'node:os'
 import type { JsonObject } from '@sluice/policy/core/json'
 import type { Command } from 'commander'
+import type { PeopleList } from '../../core/person.ts'
 import { isOwnChild } from '../../gateway/processes/process-mark.ts'
 import { PIN_LENGTH_MIN } from '../../identity/limits.ts'
 import { isPersonName } from '../../identity/names.ts'
@@ -15,7 +16,6 @@ import { runOperation } from '../../operations/run-operation.ts'
 import { CliError } from '../../terminal/errors.ts'
 import { PIN_TRIES_MAX } from '../../terminal/limits.ts'
 import { type TerminalPromptOptions, terminal } from '../../terminal/terminal.ts'
-import { addDataOptions } from './find-data.ts'
 import { withOfflineParts } from './offline-parts.ts'
 import { runOnOwner } from './run-on-owner.ts'
 
@@ -23,21 +23,21 @@ export interface ProofOptions {
   readonly as?: string
 }
 
-type AskPeople = (request: JsonObject & { readonly do: string }) => Promise<JsonObject>
+type PeopleRequest = JsonObject & { readonly do: string }
+type AskPeople = (request: PeopleRequest) => Promise<JsonObject>
 
 export function addProofOption(command: Command): Command {
   return command.option('--as <name>', 'your name, if several people have a PIN')
 }
 
-/** A command on a data directory that needs the proof of a person. */
-export function addProvenCommand(parent: Command, name: string, description: string): Command {
-  const command = addDataOptions(parent.command(name).description(description))
-  return addProofOption(command).option('--json', 'print JSON')
+/** Asks the owner of a data directory for something about people. */
+export function askPeople(data: string, request: PeopleRequest): Promise<JsonObject> {
+  return runOnOwner(data, request, () => peopleOffline(data, request))
 }
 
 /** What goes along with a request as `proof`. */
 export async function provePerson(data: string, { as }: ProofOptions): Promise<JsonObject> {
-  return proofFrom((request) => runOnOwner(data, request, () => peopleOffline(data, request)), as)
+  return proofFrom((request) => askPeople(data, request), as)
 }
 
 /** The same for the process that has the lock of the data directory. */
@@ -95,10 +95,7 @@ function findPinProblem(pin: string): string | undefined {
 }
 
 /** The words about people, as the gate would do them. */
-export function peopleOffline(
-  data: string,
-  request: JsonObject & { readonly do: string },
-): Promise<JsonObject> {
+export function peopleOffline(data: string, request: PeopleRequest): Promise<JsonObject> {
   if (request.do === 'first-pin' && isOwnChild(data))
     throw new CliError(
       'CLI_TERMINAL',
@@ -110,14 +107,13 @@ export function peopleOffline(
 }
 
 async function proofFrom(ask: AskPeople, as: string | undefined): Promise<JsonObject> {
-  const response = await ask({ do: 'people' })
+  const { people, anybody } = (await ask({ do: 'people' })) as JsonObject & PeopleList
   const why = 'Nobody can approve anything here yet.'
-  if (response.anybody !== true) {
+  if (!anybody) {
     const first = await askFirstPin(ask, { why })
     if (first !== undefined) return first
     throw new CliError('CLI_TERMINAL', 'this needs a PIN', '`sluice approvers pin` sets it')
   }
-  const people = response.people as unknown as { name: string; pinSet: string | null }[]
   const name = as ?? whose(people.filter(({ pinSet }) => pinSet !== null).map((one) => one.name))
   const pin = (await terminal.ask(`PIN of ${name}: `)) ?? ''
   return { name, pin }

@@ -4,16 +4,17 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { JsonObject } from '@sluice/policy/core/json'
+import type { AnswerOf } from '../../operations/operation.ts'
+import { STOP_GATE } from '../../operations/status.ts'
 import { CliError } from '../../terminal/errors.ts'
 import { GATE_STOP_MS_MAX } from '../../terminal/limits.ts'
-import { askGate } from './gate-socket.ts'
+import { askIfRunning } from './ask-operation.ts'
 
 const LOOK_EVERY_MS = 50
 
 /** What the gate said when it was asked to end; undefined if none runs. */
-export async function stopGate(data: string): Promise<JsonObject | undefined> {
-  const response = await askGate(data, { do: 'stop' })
+export async function stopGate(data: string): Promise<AnswerOf<typeof STOP_GATE> | undefined> {
+  const response = await askIfRunning(data, STOP_GATE)
   if (response === undefined) return undefined
   const deadline = performance.now() + GATE_STOP_MS_MAX
   // Removed when the lock is given up.

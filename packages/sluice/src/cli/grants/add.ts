@@ -30,8 +30,12 @@ export function addGrantsAdd(parent: Command, answer: SetExitCode): void {
     {
       row: ADD_GRANT,
       name: 'add',
-      args: ['name'],
-      extra: { '--fixed': 'print lines for sluice.yaml instead of keeping the grant in the store' },
+      args: { name: '<name>' },
+      extra: (command) =>
+        command.option(
+          '--fixed',
+          'print lines for sluice.yaml instead of keeping the grant in the store',
+        ),
       examples: EXAMPLES,
       description: 'add a caller and print its token, once',
       find: findGrants,

@@ -24,7 +24,7 @@ export function addGrantsRevoke(parent: Command, answer: SetExitCode): void {
       name: 'revoke',
       examples: EXAMPLES,
       description: 'end a grant and its open sessions',
-      args: ['name'],
+      args: { name: '<name>' },
       find: findGrants,
       value: ({ fixed: _, ...answer }) => answer,
       print: ({ name, revoked, forgotten, fixed, localUser }, output) => {

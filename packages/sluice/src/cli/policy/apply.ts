@@ -6,16 +6,16 @@ import type { Command } from 'commander'
 import { Policies } from '../../gateway/state/policies.ts'
 import { ActiveLockFile } from '../../gateway/tools/active-lock-file.ts'
 import { lockPath } from '../../gateway/tools/open-pins.ts'
-import { createApplyPolicy } from '../../operations/policy.ts'
-import { runOperation } from '../../operations/run-operation.ts'
+import type { PolicyFiles } from '../../operations/operation.ts'
+import { APPLY_POLICY } from '../../operations/policy.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, printable } from '../../terminal/output.ts'
+import { OperationClient } from '../connect/ask-operation.ts'
 import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
 import { loadConfig, loadDocuments } from '../connect/load-config.ts'
-import { withOfflineParts } from '../connect/offline-parts.ts'
-import { addProofOption, provePerson } from '../connect/prove-person.ts'
-import { runOnOwner } from '../connect/run-on-owner.ts'
+import type { OfflineParts } from '../connect/offline-parts.ts'
+import { addProofOption } from '../connect/prove-person.ts'
 
 interface Options extends DataOptions {
   readonly dryRun?: boolean
@@ -42,9 +42,11 @@ export function addPolicyApply(parent: Command, answer: SetExitCode): void {
 
 async function apply(options: Options, output: Output): Promise<0 | 1> {
   const { data } = findData(options)
-  const ask = (request: JsonObject) =>
-    runOnOwner(data, { ...request, do: 'apply' }, () => alone(options, data, output, request))
-  const seen = await ask({})
+  const client = new OperationClient(
+    { data, policyFiles: (parts) => openPolicyFiles(parts, { ...options, data }, output) },
+    options,
+  )
+  const seen = (await client.ask(APPLY_POLICY, {})) as JsonObject
   const { digest, broken } = seen
   if (typeof broken === 'string')
     throw new CliError('CLI_POLICY', broken, 'fix it; the policy in force is unchanged')
@@ -60,34 +62,29 @@ async function apply(options: Options, output: Output): Promise<0 | 1> {
     output.line(output.paint('dim', '`sluice policy apply` puts it in force'))
     return 0
   }
-  const wanted = {
+  const done = await client.ask(APPLY_POLICY, {
     ...(typeof digest === 'string' ? { digest } : {}),
     ...(typeof pins === 'string' ? { lock: pins } : {}),
-  }
-  const done = await ask({ ...wanted, proof: await provePerson(data, options) })
+  })
   output.value({ ...done, applied: true })
   output.line(`${output.paint('green', 'applied')}: it is in force`)
   return 0
 }
 
 /** If no gate runs: what the next one will start with. */
-async function alone(
+function openPolicyFiles(
+  { store, ledger, nowMs }: OfflineParts,
   options: Options,
-  data: string,
   output: Output,
-  request: JsonObject,
-): Promise<JsonObject> {
-  const config = loadConfig({ ...options, data }, output)
+): PolicyFiles {
+  const config = loadConfig(options, output)
   const documents = loadDocuments(config, output, () => {})
-  return withOfflineParts({ data }, async (parts) => {
-    const { store, ledger } = parts
-    const log = () => {}
-    const policies = new Policies(documents, { store, ledger, log, nowMs: Date.now })
-    const path = lockPath(config)
-    const lock = new ActiveLockFile({ path, store, ledger, log, nowMs: Date.now })
-    const row = createApplyPolicy({ policies, lock, reload: () => {} })
-    return runOperation(row, parts, request)
-  })
+  const log = () => {}
+  return {
+    policies: new Policies(documents, { store, ledger, log, nowMs }),
+    lock: new ActiveLockFile({ path: lockPath(config), store, ledger, log, nowMs }),
+    reload: () => {},
+  }
 }
 
 function printPreview(seen: JsonObject, output: Output): void {

@@ -9,15 +9,15 @@ import type { GateConfig } from '../../gateway/config/config.ts'
 import { IdentityError } from '../../identity/errors.ts'
 import type { LoginOf } from '../../identity/oauth/login.ts'
 import { Logins } from '../../identity/oauth/logins.ts'
+import { PROVE_PERSON } from '../../operations/people.ts'
 import { StoreError } from '../../store/errors.ts'
 import { makePrivateFolder } from '../../store/files/private-folder.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { LOGIN_WAIT_MS_MAX } from '../../terminal/limits.ts'
 import { Output, printable } from '../../terminal/output.ts'
+import { OperationClient } from '../connect/ask-operation.ts'
 import { type ConfigOptions, loadConfig } from '../connect/load-config.ts'
-import { peopleOffline, provePerson } from '../connect/prove-person.ts'
-import { runOnOwner } from '../connect/run-on-owner.ts'
 
 const PATH = '/callback'
 
@@ -87,9 +87,7 @@ export function addLogin(parent: Command, answer: SetExitCode): void {
 async function proveLogin(data: string, server: string, options: Options): Promise<void> {
   makePrivateFolder(data)
   const what = `login ${server}${options.forget === true ? ' --forget' : ''}`
-  const proof = await provePerson(data, options)
-  const request = { do: 'prove', what, may: 'login', proof }
-  await runOnOwner(data, request, () => peopleOffline(data, request))
+  await new OperationClient({ data }, options).ask(PROVE_PERSON, { what, may: 'login' })
 }
 
 interface LoginTarget {

@@ -1,7 +1,8 @@
 // `sluice stop`: ends the gate of a data directory, however it was started.
 
-import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import type { Command } from 'commander'
+import type { ListedSession } from '../../operations/sessions.ts'
+import type { GateStatus } from '../../operations/status.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, printable } from '../../terminal/output.ts'
 import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
@@ -38,13 +39,12 @@ export function addStop(parent: Command, answer: SetExitCode): void {
       })
       output.line(`stopped process ${response.pid}`)
       for (const { name } of clients)
-        output.line(`lost its servers: ${printable(String(name))}; restart it to get them back`)
+        output.line(`lost its servers: ${printable(name)}; restart it to get them back`)
       answer(0)
     })
 }
 
 /** The sessions of clients that are connected. */
-export function openSessions({ sessions }: JsonObject): JsonObject[] {
-  const all = Array.isArray(sessions) ? sessions.filter(isObject) : []
-  return all.filter(({ connections }) => Number(connections) > 0)
+export function openSessions({ sessions }: Pick<GateStatus, 'sessions'>): readonly ListedSession[] {
+  return sessions.filter(({ connections }) => connections > 0)
 }

@@ -8,6 +8,7 @@ import type { GateConfig } from '../../gateway/config/config.ts'
 import type { AdminSite } from '../../gateway/front/http/site.ts'
 import type { AdminParts } from '../../gateway/start/run-admin.ts'
 import { tuneV8 } from '../../gateway/start/tune-v8.ts'
+import { SHOW_STATUS } from '../../operations/status.ts'
 import { trustDataFolder } from '../../store/files/private-folder.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
@@ -15,7 +16,7 @@ import { FIRST_PIN_MS_MAX } from '../../terminal/limits.ts'
 import { LOG_FORMATS, type LogFormat, makeLog } from '../../terminal/log-lines.ts'
 import { Output, printable } from '../../terminal/output.ts'
 import { hasTerminal, terminal } from '../../terminal/terminal.ts'
-import { askGate } from '../connect/gate-socket.ts'
+import { askIfRunning } from '../connect/ask-operation.ts'
 import {
   type ConfigOptions,
   loadConfig,
@@ -126,7 +127,7 @@ function adviseStart(
  * decides, since its clients lose their servers. */
 async function makeWay({ data, host, port, tls }: GateConfig, takesOver: boolean): Promise<void> {
   if (!existsSync(data)) return
-  const status = await askGate(data, { do: 'status' })
+  const status = await askIfRunning(data, SHOW_STATUS)
   if (status?.isPiped !== true) return
   const clients = openSessions(status)
   if (clients.length > 0 && !takesOver)

@@ -75,8 +75,9 @@ export function addTraces(program: Command, answer: SetExitCode): void {
     {
       row: EXPORT_TRACES,
       name: 'export',
-      args: ['id'],
-      required: { '--out <file>': 'the file, which must not exist yet' },
+      args: { id: '<id>' },
+      extra: (command) =>
+        command.requiredOption('--out <file>', 'the file, which must not exist yet'),
       examples: EXPORT_EXAMPLES,
       value: ({ traces, calls, isWhole }) => ({ traces: traces.length, calls, isWhole }),
       print: ({ traces, calls, isWhole }, output, _, { out }) => {
@@ -93,7 +94,7 @@ export function addTraces(program: Command, answer: SetExitCode): void {
     {
       row: DELETE_TRACE,
       name: 'delete',
-      args: ['id'],
+      args: { id: '<id>' },
       print: ({ deleted }, output) => output.line(`recording ${printable(deleted)} is deleted`),
     },
     answer,

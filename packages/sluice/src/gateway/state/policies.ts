@@ -106,7 +106,7 @@ export class Policies {
     return `a policy that may loosen (${first?.where}: ${first?.what}${more}) waits for \`sluice policy apply\``
   }
 
-  describe(): JsonObject {
+  describe() {
     return {
       documents: toDocumentViews(this.#now.documents),
       waiting:
@@ -371,7 +371,7 @@ function describeProblem(wrong: Problem | undefined): string {
   return `${wrong?.file}:${wrong?.line}:${wrong?.column}: ${wrong?.message} [${wrong?.code}]`
 }
 
-function toDocumentViews(documents: Documents): JsonObject[] {
+function toDocumentViews(documents: Documents) {
   return [...documents.values()].map(({ name, file, digest }) => ({
     name,
     file,
@@ -380,6 +380,6 @@ function toDocumentViews(documents: Documents): JsonObject[] {
   }))
 }
 
-function toLooseningViews(loosens: readonly Loosening[]): JsonObject[] {
+function toLooseningViews(loosens: readonly Loosening[]) {
   return loosens.slice(0, LOOSENINGS_SHOWN_MAX).map(({ where, what }) => ({ where, what }))
 }
