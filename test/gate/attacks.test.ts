@@ -6,20 +6,25 @@ import { join } from 'node:path'
 import { compile } from '@sluice/policy/compile/compile'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { describe, expect, test } from 'vitest'
+import { listAgentTools } from '../../packages/sluice/src/agents/mcp/server.ts'
 import {
   ATTACKS,
   linkAttacks,
   ruleAgainst,
 } from '../../packages/sluice/src/catalogue/attacks/link-attacks.ts'
 import { assessTool } from '../../packages/sluice/src/catalogue/classify/classify.ts'
+import { getAssessment } from '../../packages/sluice/src/catalogue/pages/assessment-cache.ts'
 import { attacksPage } from '../../packages/sluice/src/catalogue/pages/attacks-page.ts'
 import { markdownOf } from '../../packages/sluice/src/core/pages/page-markdown.ts'
 import { ROOT } from '../support/modules.ts'
 
+/** From A38 on, attacks are linked by what a tool is about. */
+const FIRST_BY_SUBJECT = 37
+
 describe('the library', () => {
-  test('has 37 entries, numbered without a gap', () => {
+  test('has 55 entries, numbered without a gap', () => {
     expect(ATTACKS.map(({ id }) => id)).toEqual(
-      Array.from({ length: 37 }, (_, index) => `A${String(index + 1).padStart(2, '0')}`),
+      Array.from({ length: 55 }, (_, index) => `A${String(index + 1).padStart(2, '0')}`),
     )
   })
 
@@ -41,7 +46,7 @@ describe('the library', () => {
   })
 
   test('says in public what no gate stops', () => {
-    expect(ATTACKS.filter(({ gate }) => gate === 'no').map(({ id }) => id)).toEqual(['A18'])
+    expect(ATTACKS.filter(({ gate }) => gate === 'no').map(({ id }) => id)).toEqual(['A18', 'A43'])
   })
 })
 
@@ -82,6 +87,36 @@ describe('a tool', () => {
       ...properties(),
     }
     expect(links(plain)).toEqual(['A33'])
+  })
+
+  test('that is about agents has attacks of its own, not only those of its class', () => {
+    const own = (attack: { id: string }) =>
+      ATTACKS.findIndex(({ id }) => id === attack.id) >= FIRST_BY_SUBJECT
+    const tools = listAgentTools().map((tool) => ({ ...tool, server: 'claude-flow' }))
+    const poor = tools.filter((tool) => {
+      const definition = tool as unknown as ToolDefinition
+      return linkAttacks(definition, getAssessment(definition)).filter(own).length < 2
+    })
+    // These came with Sluice; the 27 of Claude Flow all have two.
+    expect(poor.map(({ name }) => name)).toEqual([
+      'wasm_agent_wait',
+      'wasm_agent_pause',
+      'wasm_agent_replay',
+    ])
+    const page = (name: string) => links({ server: 'flow', name, description: 'Get it' })
+    expect(page('agent_export')).toContain('A38')
+    expect(page('agent_todos')).toContain('A40')
+    expect(page('agent_is_stopped')).toContain('A42')
+  })
+
+  test('is told why it is in none of the other four classes', () => {
+    const { whyNot } = assessTool({ server: 'a', name: 'get_version' })
+    expect(whyNot.map(({ category }) => category)).toEqual([
+      'Write',
+      'Execute',
+      'Destructive',
+      'Financial',
+    ])
   })
 
   test('that pays is a target of payment abuse, by its amount', () => {

@@ -54,6 +54,16 @@ export type AttackIndicator =
   | 'false hint'
   | 'puts itself first'
   | 'asks for context'
+  /** Its name says what it is about. */
+  | 'exports state'
+  | 'lists tasks'
+  | 'tells a state'
+  | 'makes an agent'
+  | 'drives an agent'
+  | 'ends an agent'
+  | 'changes a template'
+  | 'lists templates'
+  | 'shows an agent'
   /** Its class is enough. */
   | 'its class'
   /** Of the gate or the transport, not of one tool. */

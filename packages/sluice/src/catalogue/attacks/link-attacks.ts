@@ -50,6 +50,21 @@ const BY_ARGUMENT: Partial<Record<AttackIndicator, RegExp>> = {
   'takes an amount': /(?:^|_)(?:amount|amt|sz|size|quantity|price|total|value)$|Amount$/i,
   'takes a pattern': /^(?:pattern|regex|regexp|glob|name_?regex)$/i,
 }
+/** What a tool is about, by its name: attacks that fit it and not every tool of its class. */
+const BY_NAME: Partial<Record<AttackIndicator, RegExp>> = {
+  'exports state': /(?:^|_)(?:export|backup|dump|snapshot)(?:_|$)/i,
+  'lists tasks': /(?:^|_)(?:todos|tasks|plan)(?:_|$)/i,
+  'tells a state': /(?:^|_)(?:is_\w+|status|state|progress|turn_count)$/i,
+  'makes an agent':
+    /agent_(?:create|spawn|fork|import|compose)|(?:create|spawn)_agent|gallery_create/i,
+  'drives an agent': /agent_(?:prompt|tool|execute|resume|message)$|prompt_agent/i,
+  'ends an agent': /agent_(?:terminate|reset|stop|kill|delete|remove)|(?:terminate|stop)_agent/i,
+  'changes a template':
+    /(?:gallery|templates?)_(?:add|import|configure|activate|remove|update|set)/i,
+  'lists templates':
+    /(?:gallery|templates?)_(?:list|search|categories|active|config|load|get)(?:_|$)/i,
+  'shows an agent': /agent_(?:list|tools|files|state|history|todos|turn_count|info)$|list_agents/i,
+}
 const SHELL_ARGUMENT = /^(?:commands?|cmd|shell|args|cli_?args)$/i
 const MANY = /^(?:all|ids|items|inputs|orders|requests|\w+_?ids|\w+Ids|recursive|force|filter)$/i
 
@@ -154,6 +169,8 @@ function lookerAt(
   return (signal: AttackIndicator): string | undefined => {
     const pattern = BY_ARGUMENT[signal]
     if (pattern !== undefined) return names.find((name) => pattern.test(name))
+    const subject = BY_NAME[signal]
+    if (subject !== undefined) return says(subject.test(definition.name))
     switch (signal) {
       case 'its class':
         return ''

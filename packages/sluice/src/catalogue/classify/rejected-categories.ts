@@ -1,4 +1,4 @@
-// Why a tool is not in the neighbouring classes, in a sentence each: what a page and a reviewer want
+// Why a tool is in none of the other four classes, in a sentence each: what a page and a reviewer want
 // to know beside the evidence. Pure; called by classify.
 
 import { CATEGORIES, type Category } from '@sluice/policy/core/tools'
@@ -16,17 +16,8 @@ export interface RejectedCategory {
   readonly because: string
 }
 
-/** For the classes beside the one found, and for the nearest other by share. */
 export function explainRejected(category: Category, shares: readonly number[]): RejectedCategory[] {
-  const index = CATEGORIES.indexOf(category)
-  const beside = new Set<Category>()
-  for (const near of [CATEGORIES[index - 1], CATEGORIES[index + 1]]) if (near) beside.add(near)
-  const next = CATEGORIES.filter((other) => other !== category).sort(
-    (a, b) => (shares[CATEGORIES.indexOf(b)] ?? 0) - (shares[CATEGORIES.indexOf(a)] ?? 0),
-  )[0]
-  if (next !== undefined) beside.add(next)
-  if (category !== 'Destructive' && category !== 'Financial') beside.add('Destructive')
-  return CATEGORIES.filter((other) => beside.has(other)).map((other) => ({
+  return CATEGORIES.filter((other) => other !== category).map((other) => ({
     category: other,
     because: sentence(category, other, shares[CATEGORIES.indexOf(other)] ?? 0),
   }))

@@ -66,9 +66,15 @@ export function serverBlocks(
   const of = neighbours.length > 1 ? ` It lists ${summaryOf(countTools(neighbours))}.` : ''
   return [
     createTextBlock(
-      `\`${server}\`${packageOf(server)}.${of} To put Sluice in front of it, run \`sluice init\` or add a line under \`servers:\`; every call then passes the gate before it reaches the server.`,
+      `${productName(server)} (\`${server}\`)${packageOf(server)}.${of} To put Sluice in front of it, run \`sluice init\` or add a line under \`servers:\`; every call then passes the gate before it reaches the server.`,
     ),
   ]
+}
+
+/** The id of a server as people write its name: `claude-flow` is Claude Flow. */
+function productName(server: string): string {
+  const words = server.split(/[-_.@/]+/).filter((word) => /^[a-z]/i.test(word))
+  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(' ') || server
 }
 
 const SCOPE = /^[a-z0-9._-]+$/i

@@ -21,11 +21,30 @@ const USED: Readonly<Record<Category, string>> = {
     'An agent calls it to carry out a purchase, a payment or a trade as the last step of a task.',
 }
 
+/** By what the tool is about, where its class says too little. */
+const USED_BY_NAME: readonly (readonly [name: RegExp, used: string])[] = [
+  [
+    /(?:^|_)(?:export|backup|dump|snapshot)(?:_|$)/i,
+    'An agent calls it to save or hand over a whole state: usually once, at the end of a task or before a risky step.',
+  ],
+  [
+    /(?:^|_)(?:is_\w+|status|progress|turn_count)$/i,
+    'An agent polls it while something else runs, often every few seconds, and goes on when the answer changes.',
+  ],
+  [
+    /(?:^|_)(?:todos|tasks|plan)(?:_|$)/i,
+    'An agent calls it to see what is planned and how far it is, before it goes on or reports.',
+  ],
+]
+
 /** Of evidence: the tool hands work to another agent. */
 export const DRIVES_AGENT = /drives an agent|prompts an agent/
 
 /** How agents come to call it. */
-export function usageOf({ category, depends, flows, evidence }: AssessmentWithAttacks): string {
+export function usageOf(
+  { name }: ToolDefinition,
+  { category, depends, flows, evidence }: AssessmentWithAttacks,
+): string {
   const program = depends.find(({ kind }) => kind === 'program' || kind === 'sql')
   if (program !== undefined && category === 'Execute')
     return `An agent writes \`${program.argument}\` itself, reads the output and writes the next one, often several times in a task.`
@@ -33,7 +52,9 @@ export function usageOf({ category, depends, flows, evidence }: AssessmentWithAt
     return 'An agent calls it to hand over a part of its task, and goes on with what the other agent answers.'
   if (category === 'Write' && flows.sends === 'outside')
     return 'An agent calls it to report to somebody or to answer them, usually at the end of a task and in the name of its user.'
-  return USED[category]
+  const isRead = category === 'Read' || category === 'Write'
+  const fitting = isRead ? USED_BY_NAME.find(([pattern]) => pattern.test(name)) : undefined
+  return fitting?.[1] ?? USED[category]
 }
 
 /** What to do about it. A line that needs an argument, a label or another tool is left out without one. */

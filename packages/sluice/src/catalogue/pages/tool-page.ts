@@ -92,7 +92,9 @@ export function toolPage(definition: ToolDefinition, around: ToolPageContext = {
         : []),
       {
         heading: 'How agents use it',
-        blocks: [createTextBlock(`${usageOf(assessment)} ${flowSentence(assessment.flows)}`)],
+        blocks: [
+          createTextBlock(`${usageOf(definition, assessment)} ${flowSentence(assessment.flows)}`),
+        ],
       },
       {
         heading: 'What this access lets an attacker do',
