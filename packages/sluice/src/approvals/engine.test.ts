@@ -44,6 +44,19 @@ describe('a request', () => {
     expect(await proposed(b, makeCall('{"amount":1}'))).not.toBe(id)
   })
 
+  test('finding: an identical call is told so for 10 s after a slow one was answered', async () => {
+    const b = bench()
+    const id = await proposed(b, makeCall('{"amount":1}'))
+    await b.engine.decide(id, yes, ada, 'terminal')
+    b.engine.use(id, 'c1')
+    b.nowMs += USED_SHOWN_MS + 5_000
+    b.engine.settled(id, 'c1', 'executed')
+    b.nowMs += USED_SHOWN_MS - 1
+    expect(await b.engine.ask(makeCall('{"amount":1}'))).toEqual({ is: 'used', id, usedBy: 'c1' })
+    b.nowMs += 1
+    expect(await proposed(b, makeCall('{"amount":1}'))).not.toBe(id)
+  })
+
   test.each([
     ['another number', { args: '{"amount":2}' }],
     ['the same number in other digits', { args: '{"amount":1.0}' }],

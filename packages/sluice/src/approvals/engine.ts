@@ -155,7 +155,10 @@ export class ApprovalEngine implements ApprovalService {
       return
     }
     if (became === 'not-sent') this.#book.requests.release(id, callId)
-    else this.#book.requests.end(id, became, became === 'unknown' ? UNKNOWN : '')
+    else {
+      this.#book.requests.markSettled(id, this.#book.parts.nowMs())
+      this.#book.requests.end(id, became, became === 'unknown' ? UNKNOWN : '')
+    }
     this.#book.note('returned', { ...aboutRequest(row), call: callId, became })
     this.#book.changed(id)
   }

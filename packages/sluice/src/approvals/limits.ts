@@ -31,7 +31,7 @@ export const UNUSED_MS_MAX = 3_600_000
  */
 export const CLOCK_AHEAD_MS_MAX = 60_000
 /**
- * How long after an approval was used an identical call is told so, instead of requesting a new
+ * How long after the call that used an approval was answered an identical call is told so, instead of requesting a new
  * approval.
  */
 export const USED_SHOWN_MS = 10_000

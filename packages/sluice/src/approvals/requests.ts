@@ -103,6 +103,7 @@ export const REQUEST_STATEMENTS = {
     WHERE id = ? AND state = 'approved' AND used_by IS NULL`,
   release: `UPDATE approvals SET used_by = NULL, used_at = NULL, used_from = NULL
     WHERE id = ? AND used_by = ? AND state = 'approved'`,
+  markSettled: 'UPDATE approvals SET used_at = ? WHERE id = ?',
   markReported: 'UPDATE approvals SET told = 1 WHERE id = ?',
   prune: `DELETE FROM approvals WHERE ${ENDED} AND seq <= (
     SELECT seq FROM approvals INDEXED BY approvals_ended WHERE ${ENDED} ORDER BY seq DESC
@@ -310,6 +311,11 @@ export class Requests {
   /** Nothing of the call left the gate. */
   release(id: string, callId: string): void {
     this.#statements.release.run(id, callId)
+  }
+
+  /** The call that used it has its outcome: from now on it is shown as used for a while. */
+  markSettled(id: string, atMs: number): void {
+    this.#statements.markSettled.run(atMs, id)
   }
 
   /** Its caller has been informed. */
