@@ -18,6 +18,7 @@ import { writeMembers } from '../../protocol/write-message.ts'
 import type { ApprovalUseRequest } from '../../store/admission.ts'
 import { enterStep } from '../shared/current-step.ts'
 import type { CallOutcome } from '../shared/outcome.ts'
+import { describePendingToCaller } from '../tools/describe-pending.ts'
 import type { CallPipeline, CallRequest, TrackedCall } from './call-request.ts'
 import { listCharges, type Misfit, type PassingCall, toMisfit } from './charge-and-record.ts'
 import { toDenial, toFreezeTarget, toUnavailable } from './decide-call.ts'
@@ -248,11 +249,12 @@ function approve({ pipeline, wait }: ApprovalOptions, passing: PassingCall): App
 
 /** Why the changed call may not pass by the approval of the one that was asked for. */
 function explainEditRefused(
-  { objection, waits }: CallRequest,
+  { objection, held }: CallRequest,
   edited: Decision,
   was: Decision,
 ): string | undefined {
-  if (waits !== undefined || objection !== undefined) return waits ?? objection
+  if (held !== undefined) return describePendingToCaller(held)
+  if (objection !== undefined) return objection
   if (edited.action === 'allow') return undefined
   if (edited.action !== 'require_approval') return edited.reason || 'the policy denies it'
   const satisfied = new Set(was.approvals.map(({ says }) => says))

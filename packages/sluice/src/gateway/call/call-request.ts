@@ -12,6 +12,7 @@ import type { CallInstrumentation, InstrumentedCall } from '../metrics/instrumen
 import type { TraceContext } from '../shared/transport.ts'
 import type { Freeze, FreezeTarget } from '../state/freezes.ts'
 import type { BoundPolicy } from '../state/policy-set.ts'
+import type { PendingDefinition } from '../tools/pins.ts'
 import type { TraceRecorder } from '../traces/trace-recorder.ts'
 import type {
   ApprovalClaim,
@@ -36,8 +37,8 @@ export interface CallRequest {
   readonly objection?: string | undefined
   /** No server has it: answered as if it were hidden. */
   readonly missing?: boolean
-  /** Why its definition waits for a person: denied whatever the policy allows. */
-  readonly waits?: string | undefined
+  /** The definition of its tool waits for a person: the call is denied whatever the policy allows. */
+  readonly held?: PendingDefinition | undefined
   /** A further round of a call that was charged: decided again, and not charged again. */
   readonly continues?: boolean
   /** Digest of the approval requirements that call met: the same requirements are met again. */

@@ -13,6 +13,7 @@ import { findCanaryInCall } from '../shared/inspect-arguments.ts'
 import { UNAVAILABLE_RETRY_MS } from '../shared/limits.ts'
 import { type FreezeTarget, frozenReason } from '../state/freezes.ts'
 import type { BoundPolicy } from '../state/policy-set.ts'
+import { describePending } from '../tools/describe-pending.ts'
 import type { CallPipeline, CallRequest } from './call-request.ts'
 
 export interface DecideOptions {
@@ -81,15 +82,17 @@ export function withoutLimits(decision: ShadowDecision): ShadowDecision {
 
 /** What holds whatever a document says; a hidden name stays hidden all the same. */
 function builtInRefusal(request: CallRequest, decision: Decision): Decision | undefined {
-  const { waits, objection, missing } = request
+  const { held, objection, missing } = request
   if (decision.action === 'hide') return undefined
   if (missing === true) {
     const { server, method, name } = request.call
     const reason = `no server has \`${server}/${displayName(method, name)}\``
     return { ...toDenial(decision, 'DENIED', reason), action: 'hide', rule: BUILT_IN }
   }
-  if (waits !== undefined)
-    return { ...toDenial(decision, 'DEFINITION_CHANGED', waits), rule: BUILT_IN }
+  if (held !== undefined) {
+    const reason = describePending(held)
+    return { ...toDenial(decision, 'DEFINITION_CHANGED', reason), rule: BUILT_IN }
+  }
   if (objection !== undefined) return { ...toDenial(decision, 'DENIED', objection), rule: BUILT_IN }
   return undefined
 }

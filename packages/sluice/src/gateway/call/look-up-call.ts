@@ -7,7 +7,6 @@ import type { JsonRpcRequest } from '../../protocol/message.ts'
 import { getMeta, PROMPT_META } from '../../protocol/protocol-generation.ts'
 import { hasLongMembers, inspectArguments, sentBeside } from '../shared/inspect-arguments.ts'
 import { factsOf, objectionTo, parseCall } from '../shared/parse-call.ts'
-import { describePending } from '../tools/describe-pending.ts'
 import type { CallRequest } from './call-request.ts'
 import type { CallSession } from './call-session.ts'
 import { findSealedObjection } from './open-sealed.ts'
@@ -68,7 +67,6 @@ function toClientCall(
   const prompt = getMeta(message.params)[PROMPT_META]
   if (typeof prompt === 'string') session.onPrompt(prompt)
   const call = parseCall(session.server, message)
-  const waiting = tool === undefined ? undefined : lists.heldOf(tool)
   const facts = factsOf(message, { known: session.facts(), tool, args: call.args })
   return {
     call,
@@ -85,7 +83,7 @@ function toClientCall(
         canOpen: session.answers.canOpen,
         redacts: session.answers.isActive,
       }),
-    waits: waiting === undefined ? undefined : describePending(waiting),
+    held: tool === undefined ? undefined : lists.heldOf(tool),
     continues,
     trace,
     approvedFor,

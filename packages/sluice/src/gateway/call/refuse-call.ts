@@ -3,10 +3,12 @@
 // of a decision was handed to the ledger (admit-call.ts), which may write it after the reply has left. Called by
 // handle-call.ts.
 
+import type { Decision } from '@sluice/policy/core/decision'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import { type LocalCode, toRpcCode } from '../../protocol/rpc-codes.ts'
 import { findNamedTarget } from '../session/known-names.ts'
 import { buildErrorReply, type RpcReply } from '../shared/error-reply.ts'
+import { describePendingToCaller } from '../tools/describe-pending.ts'
 import type { CallRequest, RefusedCall } from './call-request.ts'
 import type { Exchange } from './call-session.ts'
 import { BUILT_IN } from './decide-call.ts'
@@ -52,7 +54,7 @@ function toClientRefusal({ exchange, parsed, verdict }: DecidedRefusal): RpcRepl
   const { id, method } = message
   const { generation, lists } = session
   const { call, facts } = verdict.request
-  const { decision } = verdict
+  const decision = withoutDefinition(verdict)
   const explain = session.explain()
   const refusal = { decision, callId: verdict.callId, explain }
   const target = { name: call.name, tool: facts.tool, generation }
@@ -72,4 +74,10 @@ function toClientRefusal({ exchange, parsed, verdict }: DecidedRefusal): RpcRepl
     return buildNotFoundReply(id, TOOL_CALL, { name: call.name, generation, doubt })
   }
   return buildRefusalReply(message, refusal, target)
+}
+
+/** The recorded reason of a held definition quotes the definition; the caller gets another text. */
+function withoutDefinition({ decision, request: { held } }: DecidedRefusal['verdict']): Decision {
+  if (decision.code !== 'DEFINITION_CHANGED' || held === undefined) return decision
+  return { ...decision, reason: describePendingToCaller(held) }
 }
