@@ -1,6 +1,6 @@
 // Two definitions of one tool: what changed, place by place, and whether the change may pass unasked.
-// Only words changed, with the same class and the same flows and nothing for the guard to find: that
-// passes for tools that read or write. All else waits for a person. Pure; called by the pins.
+// Only words changed, with the same class and the same flows, nothing for the guard to find, and no act
+// that a Read did not tell before: that passes for tools that read or write. All else waits for a person. Pure; called by the pins.
 
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import { escapePointer } from '@sluice/policy/core/json-pointer'
@@ -9,6 +9,7 @@ import { writeCanonicalJson } from '../../core/canonical-json.ts'
 import { inspectDefinition } from '../../guard/inspect-definition.ts'
 import { assessTool } from '../classify/classify.ts'
 import { CHANGES_MAX } from '../signals/limits.ts'
+import { addActs } from '../signals/list-acts.ts'
 import { INSTRUCTIONS } from './pin.ts'
 
 /**
@@ -93,6 +94,8 @@ export function gradeChange(before: ToolDefinition, after: ToolDefinition): Chan
   if (first !== undefined) return graded(false, `\`${first.change.at}\` changed`)
   if (was.category !== is.category)
     return graded(false, `its class changed from ${was.category} to ${is.category}`)
+  if (is.unknown && !was.unknown)
+    return graded(false, `its class, ${was.category}, is no longer certain`)
   if (
     writeCanonicalJson(was.flows as unknown as JsonValue) !==
     writeCanonicalJson(is.flows as unknown as JsonValue)
@@ -100,7 +103,25 @@ export function gradeChange(before: ToolDefinition, after: ToolDefinition): Chan
     return graded(false, 'what it reads or sends changed')
   if (is.category !== 'Read' && is.category !== 'Write')
     return graded(false, `its words changed, and it is ${is.category}`)
+  const act = is.category === 'Read' ? findNewAct(before, after) : undefined
+  if (act !== undefined)
+    return graded(false, `its words now say \`${act}\`, and it was accepted as Read`)
   return graded(true, 'only its words changed')
+}
+
+/** A verb of a changing class that no text of the accepted definition has. */
+function findNewAct(before: ToolDefinition, after: ToolDefinition): string | undefined {
+  const had = listActs(before)
+  return [...listActs(after)].find((act) => !had.has(act))
+}
+
+function listActs(definition: ToolDefinition): Set<string> {
+  const acts = new Set<string>()
+  JSON.stringify(definition, (_, value) => {
+    if (typeof value === 'string') addActs(value, acts)
+    return value
+  })
+  return acts
 }
 
 /**

@@ -298,7 +298,7 @@ function isNoun(words: readonly WordSpan[], index: number): boolean {
 }
 
 /** What comes after an act; `Contacts by name`, `Messages in a box` are things. */
-const VERBS_PRECEDE =
+export const VERBS_PRECEDE =
   /^(?:an?|the|this|that|these|those|your|my|its|their|any|some|each|every|all|existing|new|specific|specified|given|single|multiple|one|to|on|up|out|back|off|into|whether)$/
 const VERBS_FOLLOW = /^(?:to|will|can|may|and|or|then|also|please|you|tool|batch|bulk)$|ly$/
 
