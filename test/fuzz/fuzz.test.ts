@@ -1,6 +1,7 @@
 // A short run of every fuzz target finds nothing, and finds a fault that is planted. `npm run fuzz` runs
 // for longer, `npm run fuzz -- --planted` with all planted faults. What a fuzzer found is below by name.
 
+import { compile } from '@sluice/policy/compile/compile'
 import { bindExpression } from '@sluice/policy/expression/evaluate/bind-expression'
 import { readDeclaredArguments } from '@sluice/policy/expression/evaluate/declared-types'
 import { parseExpression } from '@sluice/policy/expression/expression'
@@ -10,6 +11,7 @@ import { LedgerError } from '../../packages/sluice/src/ledger/records/errors.ts'
 import { FUZZ_TARGETS, fuzz } from './fuzz.ts'
 import { insertCounters } from './instrument.ts'
 import { PLANTED_FAULTS } from './planted-faults.ts'
+import { seeds as policySeeds } from './targets/policy.ts'
 
 const EXECUTIONS = 2_000
 
@@ -28,6 +30,11 @@ describe.each(FUZZ_TARGETS)('%s', (target) => {
     const report = await fuzz({ target, executions: 100 * EXECUTIONS, seconds: 60, fault })
     expect(report.finding).toBeDefined()
   })
+})
+
+test('finding: the seeds of the policy target compile, so that mutations begin at policies that decide', () => {
+  for (const text of policySeeds)
+    expect(compile({ file: 'policy.yaml', text }).problems, text).toEqual([])
 })
 
 test('counters are in every branch, and the code does the same', async () => {

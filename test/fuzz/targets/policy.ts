@@ -14,7 +14,8 @@ tools:
   pay/refund:
     action: require_approval
     when: args.amount > 50 && args.to.startsWith("a")
-    limits: [{ max: 3, window: 1m, per: session }]
+    rate_limit: [{ max: 3, window: 1m, per: session }]
+    spend_limit: { amount: args.amount, max: 100.5, window: 1h }
 guardrails:
   - name: private
     when: session.saw.private
