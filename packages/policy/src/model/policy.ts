@@ -83,6 +83,17 @@ export function listRules(policy: CompiledPolicy): (Rule | Guardrail)[] {
   ]
 }
 
+/** Takes the pointer of a decision apart: whether the base policy has the rule, and where in its document. */
+export function parseRulePointer(rule: string): {
+  readonly isOfBase: boolean
+  readonly pointer: string
+} {
+  const isOfBase = rule.startsWith(BASE_PREFIX)
+  return { isOfBase, pointer: isOfBase ? rule.slice(BASE_PREFIX.length) : rule }
+}
+
+const BASE_PREFIX = 'house:'
+
 /** The longest window of any limit, including the base policy's: how far back history matters. */
 export function longestWindowMs(policy: CompiledPolicy): number {
   const rules = [...listRules(policy), ...(policy.house ? listRules(policy.house) : [])]

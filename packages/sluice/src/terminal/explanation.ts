@@ -6,7 +6,7 @@ import type { Decision } from '@sluice/policy/core/decision'
 import type { JsonObject } from '@sluice/policy/core/json'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import type { TraceStep } from '@sluice/policy/decide/trace'
-import { type CompiledPolicy, listRules } from '@sluice/policy/model/policy'
+import { type CompiledPolicy, listRules, parseRulePointer } from '@sluice/policy/model/policy'
 import { classText } from '../catalogue/classify/classify.ts'
 import { type Output, printable, type Style, toJsonLine } from './output.ts'
 
@@ -118,9 +118,8 @@ export class Explanation {
 
 /** The rule's name and `policy.yaml:12`, from its pointer. */
 export function getRuleLocation(document: CompiledPolicy, pointer: string): string {
-  const house = pointer.startsWith('house:')
-  const policy = house ? document.house : document
-  const bare = house ? pointer.slice(6) : pointer
+  const { isOfBase, pointer: bare } = parseRulePointer(pointer)
+  const policy = isOfBase ? document.house : document
   const rule = policy && listRules(policy).find((candidate) => candidate.pointer === bare)
   if (policy === undefined || rule === undefined) return printable(bare.replace(/^\//, ''))
   const { line } = policy.position(rule.at)

@@ -4,6 +4,7 @@
 import { unescapePointer } from '@sluice/policy/core/json-pointer'
 import { parseYaml } from '@sluice/policy/document/parse-yaml'
 import { Problems } from '@sluice/policy/document/problem'
+import { parseRulePointer } from '@sluice/policy/model/policy'
 import { isMap, isScalar, isSeq, type Node } from 'yaml'
 import { BASE_POLICY } from '../../gateway/config/grants.ts'
 import type { Documents } from '../../gateway/state/documents.ts'
@@ -16,11 +17,10 @@ export function ruleTextOf(
   policy: string,
   rule: string,
 ): CallExplanation['ruleText'] {
-  const isOfHouse = rule.startsWith('house:')
+  const { isOfBase, pointer } = parseRulePointer(rule)
   const [name = '', digest = ''] = policy.split(' ')
-  const document = documents.get(isOfHouse ? BASE_POLICY : name)
-  if (document === undefined || (!isOfHouse && document.digest !== digest)) return null
-  const pointer = isOfHouse ? rule.slice('house:'.length) : rule
+  const document = documents.get(isOfBase ? BASE_POLICY : name)
+  if (document === undefined || (!isOfBase && document.digest !== digest)) return null
   if (!pointer.startsWith('/')) return null
   const problems = new Problems(document.file, document.text)
   const range = find(parseYaml(document.text, problems)?.contents, pointer)

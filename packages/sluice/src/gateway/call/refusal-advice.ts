@@ -5,7 +5,7 @@
 import type { Decision } from '@sluice/policy/core/decision'
 import { argumentPaths } from '@sluice/policy/decide/collect-inputs'
 import { pathText } from '@sluice/policy/language/argument-path'
-import { type CompiledPolicy, listRules } from '@sluice/policy/model/policy'
+import { type CompiledPolicy, listRules, parseRulePointer } from '@sluice/policy/model/policy'
 import type { Guardrail, Rule } from '@sluice/policy/model/rule'
 import { waitText } from '../../core/wait-text.ts'
 import { ADVICE_NAMES_MAX } from '../session/limits.ts'
@@ -52,11 +52,10 @@ function joinAdvice(parts: readonly (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined).join('; ')
 }
 
-function findRule(policy: CompiledPolicy, pointer: string): Rule | Guardrail | undefined {
-  const isBase = pointer.startsWith('house:')
-  const document = isBase ? policy.house : policy
-  const bare = isBase ? pointer.slice('house:'.length) : pointer
-  return document && listRules(document).find((rule) => rule.pointer === bare)
+function findRule(policy: CompiledPolicy, rule: string): Rule | Guardrail | undefined {
+  const { isOfBase, pointer } = parseRulePointer(rule)
+  const document = isOfBase ? policy.house : policy
+  return document && listRules(document).find((one) => one.pointer === pointer)
 }
 
 /** Which arguments matter; the condition itself only for a caller that the policy is explained to. */
