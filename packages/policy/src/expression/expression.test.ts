@@ -292,9 +292,9 @@ describe('patterns are walked in bounded time', () => {
     '(a?){90}a{90}',
   ]
   test.each(evil)('%s', (pattern) => {
-    const start = performance.now()
-    comesTo(`args.text.matches("${pattern}")`, { text: 'a'.repeat(8_000) })
-    expect(performance.now() - start).toBeLessThan(3_000)
+    // A matcher that backtracks would not come back.
+    const value = comesTo(`args.text.matches("${pattern}")`, { text: 'a'.repeat(8_000) })
+    expect(value).toMatch(/^(?:true$|false$|it would walk \d+ characters)/)
   })
 
   test.each([
