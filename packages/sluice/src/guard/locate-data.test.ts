@@ -10,8 +10,6 @@ import { holdsSecret } from './inspect-answer.ts'
 import { canHoldData, holdsData, locateData } from './locate-data.ts'
 import { cardDigits } from './number-checks.ts'
 import { findMaskedSpans } from './secrets.ts'
-import { findSeedPhrases } from './seed-phrases.ts'
-import { firstSha256Byte } from './sha256.ts'
 
 const ALL = new Set(DATA_KINDS)
 const CARD = '4111 1111 1111 1111'
@@ -118,7 +116,7 @@ test('approvers see the last four digits of a card, and IBANs whole', () => {
   expect(spans.map(({ start, end }) => text.slice(start, end))).toEqual(['4111 1111 1111 '])
 })
 
-test('a seed phrase is found by its checksum, and words without it are not', () => {
+test('a seed phrase is twelve or more words of the list in a row', () => {
   const phrase = 'legal winner thank year wave sausage worth useful legal winner thank yellow'
   const text = `Keep it safe: ${phrase}.`
   const [found] = locateData(text, ALL) ?? []
@@ -126,9 +124,10 @@ test('a seed phrase is found by its checksum, and words without it are not', () 
   expect(found?.kind).toBe('seed phrase')
   const long = `${'zoo '.repeat(23)}vote`
   expect(locateData(long, ALL)?.[0]?.end).toBe(long.length)
-  expect(locateData(phrase.replace('yellow', 'zebra'), ALL)).toEqual([])
-  // Nobody writes so many words of the list that pass no checksum.
-  expect(locateData('zoo '.repeat(180), ALL)?.length).toBeGreaterThan(0)
+  // Eleven of the list and another word, in any place.
+  for (const word of phrase.split(' '))
+    expect(locateData(phrase.replace(word, 'these'), ALL)).toEqual([])
+  expect(locateData('zoo '.repeat(180), ALL)).toHaveLength(1)
   // However many words that are no secret stand before it.
   for (const count of [1, 190, 195, 400]) {
     const behind = `${'which words '.repeat(count)}and ${phrase}`
@@ -137,26 +136,6 @@ test('a seed phrase is found by its checksum, and words without it are not', () 
   expect(locateData(`${phrase}s`, ALL)).toHaveLength(1)
   expect(locateData(`X${phrase}`, ALL)).toEqual([])
   expect(locateData(phrase.replace(' ', ',\n  '), ALL)).toEqual([])
-  expect(() => firstSha256Byte(new Uint8Array(56), 56)).toThrow('longer than a block')
-})
-
-test('checksums have a budget, and a row of words that it does not allow to check counts as found', () => {
-  // Of twelve words each, and none passes.
-  const row = 'legal winner thank year wave sausage worth useful legal winner thank zebra. '
-  const spent = (rows: number) => {
-    const budget = { charsLeft: 8_000_000 }
-    const found = [...findSeedPhrases(row.repeat(rows), budget)].length
-    return { found, spent: 8_000_000 - budget.charsLeft }
-  }
-  const one = spent(1).spent
-  expect(spent(1_000)).toEqual({ found: 0, spent: 1_000 * one })
-  expect(8_000_000 / one).toBeLessThan(5_000)
-  expect(spent(4_100).found).toBe(4_100 - Math.floor(8_000_000 / one))
-  // One long row costs no more than a short one.
-  expect(spent(1).found).toBe(0)
-  const long = { charsLeft: 8_000_000 }
-  expect([...findSeedPhrases('zoo '.repeat(50_000), long)]).toHaveLength(1)
-  expect(8_000_000 - long.charsLeft).toBeLessThan(100 * one)
 })
 
 test('a message that cannot hold data is settled without being parsed, and no other is', () => {

@@ -1,61 +1,44 @@
-// Seed phrases of wallets (BIP-39): 12 to 24 words of the standard's English list whose last bits are a
-// checksum. The list is kept as the first four letters of each word, which the standard makes unique.
-// Of prose, few stretches have twelve words of the list in a row, and one in sixteen passes. One pass, with
-// a budget of checksums. Pure.
+// Seed phrases of wallets (BIP-39): twelve or more words of the standard's English list in a row, whatever
+// their checksum. The list has the first four letters of each word, which the standard makes unique. 100 MB
+// of documentation have at most seven such rows. One pass. Pure.
 
 import type { TextSpan } from './chain.ts'
-import { firstSha256Byte } from './sha256.ts'
 
 /** Twelve words in a row, whatever they are: for a test. */
 export const SEED_BEGINNING = /(?<![A-Za-z])[a-z]{3,8}(?:[ ,\n]{1,3}[a-z]{3,8}){11}/
 
-const LENGTHS = [24, 21, 18, 15, 12] as const
 const WORDS_MIN = 12
-const BITS_A_WORD = 11
-/** Checksums computed for the words of the list in one row: a longer row passes one in any case, nearly. */
-const ROW_CHECKSUMS_MAX = 64
-/** What a checksum costs, in characters that one expression searches: more than its time, so that a budget of
- * 8,000,000 has room for 4,000. 100 MB of documentation needed 7. */
-const CHECKSUM_COST = 2_000
 
-/** Rows of words of the list that have a phrase in them, each as a whole: which of several phrases that
- * pass the checksum is the right one cannot be said. A row that the budget does not allow to check counts
- * as one. */
-export function* findSeedPhrases(text: string, budget: { charsLeft: number }): Generator<TextSpan> {
-  const row = new WordRow()
-  let gap = 0
+/** Rows of words of the list, each as a whole. */
+export function* findSeedPhrases(text: string): Generator<TextSpan> {
+  let words = 0
+  const place = { start: 0, end: 0 }
   for (let at = 0; at <= text.length; ) {
-    const code = at < text.length ? text.charCodeAt(at) : NO_LETTER
-    if (isSmall(code)) {
-      const start = at
-      let prefix = 0
-      for (; at < text.length && isSmall(text.charCodeAt(at)); at++)
-        if (at < start + PREFIX_LETTERS) prefix = prefix * BASE + text.charCodeAt(at) - A + 1
-      const value = isWordAt(text, start, at) ? (INDEX.get(prefix) ?? NONE) : NONE
-      if (value === NONE || gap > GAP_MAX) {
-        if (row.isPhrase(budget)) yield row.place
-        row.clear()
-      }
-      if (value !== NONE) row.add(value, start, at)
-      gap = 0
-      continue
+    const start = at
+    let prefix = 0
+    for (; isSmall(text.charCodeAt(at)); at++)
+      if (at < start + PREFIX_LETTERS) prefix = prefix * BASE + text.charCodeAt(at) - A + 1
+    const isOfList = at > start && isWordAt(text, start, at) && PREFIX_NUMBERS.has(prefix)
+    const isInRow = isOfList && start - place.end <= GAP_MAX
+    const isGapHere = at === start && at < text.length && isGap(text.charCodeAt(at))
+    if (!isInRow && !isGapHere) {
+      if (words >= WORDS_MIN) yield { ...place }
+      words = 0
     }
-    if (!isGap(code) && row.length > 0) {
-      if (row.isPhrase(budget)) yield row.place
-      row.clear()
+    if (isOfList) {
+      if (words === 0) place.start = start
+      place.end = at
+      words++
     }
-    gap++
-    at++
+    if (at === start) at++
   }
 }
 
 const A = 0x61
 const Z = 0x7a
-const NO_LETTER = 0
 const PREFIX_LETTERS = 4
 /** Letters of a prefix as digits: none is 0. */
 const BASE = 27
-const NONE = -1
 const WORD_LETTERS_MIN = 3
 const WORD_LETTERS_MAX = 8
 /** Characters between two words. */
@@ -78,65 +61,6 @@ function isWordAt(text: string, start: number, end: number): boolean {
 
 function isCapital(code: number): boolean {
   return code >= 0x41 && code <= 0x5a
-}
-
-/** Words of the list that follow one another. */
-class WordRow {
-  #values: number[] = []
-  #start = 0
-  #end = 0
-
-  get length(): number {
-    return this.#values.length
-  }
-
-  get place(): TextSpan {
-    return { start: this.#start, end: this.#end }
-  }
-
-  add(value: number, start: number, end: number): void {
-    if (this.#values.length === 0) this.#start = start
-    this.#values.push(value)
-    this.#end = end
-  }
-
-  clear(): void {
-    if (this.#values.length > 0) this.#values = []
-  }
-
-  isPhrase(budget: { charsLeft: number }): boolean {
-    const values = this.#values
-    let checked = 0
-    for (let from = 0; from + WORDS_MIN <= values.length; from++)
-      for (const length of LENGTHS) {
-        if (from + length > values.length) continue
-        budget.charsLeft -= CHECKSUM_COST
-        if (budget.charsLeft < 0 || ++checked > ROW_CHECKSUMS_MAX) return true
-        if (hasValidChecksum(values, from, length)) return true
-      }
-    return false
-  }
-}
-
-/** 24 words and what is left of a byte. */
-const entropy = new Uint8Array(34)
-
-function hasValidChecksum(values: readonly number[], from: number, length: number): boolean {
-  let bits = 0
-  let count = 0
-  let at = 0
-  for (let word = from; word < from + length; word++) {
-    bits = (bits << BITS_A_WORD) | (values[word] as number)
-    count += BITS_A_WORD
-    for (; count >= 8; count -= 8) entropy[at++] = bits >> (count - 8)
-    bits &= (1 << count) - 1
-  }
-  entropy[at] = bits << (8 - count)
-  const entropyBytes = (length * 4) / 3
-  const unused = 8 - length / 3
-  return (
-    firstSha256Byte(entropy, entropyBytes) >> unused === (entropy[entropyBytes] as number) >> unused
-  )
 }
 
 const PREFIXES = `
@@ -247,11 +171,7 @@ witn wolf woma wond wood wool word work worl worr wort wrap wrec wres wris writ 
 yell you youn yout zebr zero zone zoo
 `
 
-const INDEX: ReadonlyMap<number, number> = new Map(
-  PREFIXES.trim()
-    .split(/\s+/)
-    .map((prefix, index) => [toNumber(prefix), index]),
-)
+const PREFIX_NUMBERS: ReadonlySet<number> = new Set(PREFIXES.trim().split(/\s+/).map(toNumber))
 
 function toNumber(prefix: string): number {
   return [...prefix].reduce((sum, letter) => sum * BASE + letter.charCodeAt(0) - A + 1, 0)

@@ -249,7 +249,7 @@ class Rewriter {
     })
   }
 
-  #rewriteLeaf(text: string, path: Path): string {
+  #rewriteLeaf(text: string, path: Path): string | null {
     if (path.length === 1 && UNTOUCHED.has(String(path[0]))) return text
     const replacements = this.#scan.replacements.get(toMemberKey(nameOf(path), text)) ?? []
     const structured = structuredPath(path)
@@ -259,12 +259,12 @@ class Rewriter {
     this.#count(replacements, text.length)
     const redacted = applyReplacements(text, replacements)
     if (this.#context.schema === undefined) return redacted
-    const valid = this.#placeholders?.findValidText({ path: structured, original: text, redacted })
-    if (valid === undefined)
+    const allowed = this.#placeholders?.find(structured)
+    if (allowed === undefined)
       throw new DeniedAnswer(
         `nothing can stand for what is redacted at \`/${structured.join('/').slice(0, 100)}\` without breaking the tool's \`outputSchema\``,
       )
-    return valid
+    return allowed === 'text' ? redacted : null
   }
 
   #rewriteNumber(written: string, path: Path): string {
@@ -281,9 +281,10 @@ class Rewriter {
     if (!rules.redact.has('card')) return written
     this.changes.add('redacted', card.kind)
     const structured = structuredPath(path)
-    if (structured === undefined || this.#context.schema === undefined)
-      return JSON.stringify(placeholderFor(card, digits))
-    if (this.#placeholders?.acceptsZero(structured)) return '0'
+    const isFree = structured === undefined || this.#context.schema === undefined
+    const allowed = isFree ? 'text' : this.#placeholders?.find(structured)
+    if (allowed !== undefined)
+      return allowed === 'text' ? JSON.stringify(placeholderFor(card, digits)) : 'null'
     throw new DeniedAnswer(`it holds a ${card.kind} as a number, and nothing can stand for it`)
   }
 

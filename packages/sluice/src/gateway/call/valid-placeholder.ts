@@ -1,16 +1,14 @@
-// What stands for redacted data in structured content: the first candidate that the tool's `outputSchema`
-// accepts at that place, so that clients that validate go on to do so. Keywords that cannot be followed
-// with certainty accept nothing: the answer is then denied. Patterns are matched in linear time, each is
-// compiled once an answer, and all the work for one answer has a budget: schema and texts are the server's.
+// What may stand for redacted data in structured content, so that clients which validate it against the
+// tool's `outputSchema` accept it: a text where the schema allows any, null where it allows that, otherwise
+// nothing, and the answer is denied. A keyword that is not known here allows nothing. The schema is the
+// server's, so the steps for one answer are bounded.
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { unescapePointer } from '@sluice/policy/core/json-pointer'
-import { patternSteps } from '@sluice/policy/expression/pattern-steps'
 import { SCHEMA_DEPTH_MAX } from '@sluice/policy/language/limits'
-import { RE2JS } from 're2js'
-import { PLACEHOLDER_WORK_MICROS_MAX } from '../shared/limits.ts'
+import { PLACEHOLDER_STEPS_MAX } from '../shared/limits.ts'
 
-/** Keywords that say nothing about a text or number by itself. */
+/** Keywords that say nothing about a text or null by itself. */
 const HARMLESS: ReadonlySet<string> = new Set([
   'title',
   'description',
@@ -37,100 +35,53 @@ const HARMLESS: ReadonlySet<string> = new Set([
   'minProperties',
   'maxProperties',
 ])
-const PATTERN_LENGTH_MAX = 500
-const PATTERN_STEPS_MAX = 1_000
+/** Keywords that say nothing about null. */
+const OF_TEXTS_AND_NUMBERS: ReadonlySet<string> = new Set([
+  'minLength',
+  'maxLength',
+  'pattern',
+  'format',
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
+])
 
-const FORMAT_VALUES: Readonly<Record<string, string>> = {
-  email: 'redacted@redacted.invalid',
-  'idn-email': 'redacted@redacted.invalid',
-  uri: 'https://redacted.invalid/',
-  url: 'https://redacted.invalid/',
-  'uri-reference': 'redacted',
-  iri: 'https://redacted.invalid/',
-  hostname: 'redacted.invalid',
-  'idn-hostname': 'redacted.invalid',
-  uuid: '00000000-0000-0000-0000-000000000000',
-  date: '1970-01-01',
-  time: '00:00:00Z',
-  'date-time': '1970-01-01T00:00:00Z',
-  ipv4: '0.0.0.0',
-  ipv6: '::',
-}
-
-export interface RedactedLeaf {
-  /** Below the root of the schema. */
-  readonly path: readonly (string | number)[]
-  /** The text as it came, and with what was found replaced. */
-  readonly original: string
-  readonly redacted: string
-}
-
-/** The schema of one answer, and what may still be spent on it. */
+/** The schema of one answer, and how many steps may still be taken in it. */
 export class PlaceholderSchema {
   readonly #root: JsonValue
-  readonly #patterns = new Map<string, RE2JS | undefined>()
-  #microsLeft = PLACEHOLDER_WORK_MICROS_MAX
+  readonly #references = new Map<string, JsonValue | undefined>()
+  #stepsLeft = PLACEHOLDER_STEPS_MAX
 
   constructor(root: JsonValue) {
     this.#root = root
   }
 
-  /** The text to write; undefined if the schema accepts none that is known. */
-  findValidText({ path, original, redacted }: RedactedLeaf): string | undefined {
-    const schemas = this.#schemasAt(path)
-    if (schemas === undefined) return undefined
-    const formats = schemas.flatMap(({ format }) =>
-      typeof format === 'string' ? [FORMAT_VALUES[format]] : [],
-    )
-    const candidates = [redacted, ...formats, '[redacted]', sameShape(original), '*', '']
-    return candidates.find(
-      (text) => text !== undefined && schemas.every((schema) => this.#acceptsText(schema, text)),
-    )
-  }
-
-  /** Whether a number may be replaced by zero. */
-  acceptsZero(path: RedactedLeaf['path']): boolean {
-    return this.#schemasAt(path)?.every((each) => acceptsNumber(each, 0)) ?? false
-  }
-
-  /** False once the budget is used up. */
-  #spend(micros: number): boolean {
-    this.#microsLeft -= micros
-    return this.#microsLeft >= 0
-  }
-
-  /** All that apply there; undefined if that cannot be said. */
-  #schemasAt(path: readonly (string | number)[]): JsonObject[] | undefined {
-    let level = this.#expand(this.#root)
+  /** What may be written at this path below the root of the schema; undefined if nothing may. */
+  find(path: readonly (string | number)[]): 'text' | 'null' | undefined {
+    let level = this.#expand([this.#root])
     for (const step of path) {
-      if (level === undefined) return undefined
-      const next: JsonObject[] = []
-      for (const schema of level) {
-        const below = stepInto(schema, step)
-        if (below === 'unknown') return undefined
-        const expanded = below === undefined ? [] : this.#expand(below)
-        if (expanded === undefined) return undefined
-        next.push(...expanded)
-      }
-      level = next
+      const below = level?.map((schema) => stepInto(schema, step))
+      if (below === undefined || below.includes('unknown')) return undefined
+      level = this.#expand(below)
     }
-    return level
+    if (level === undefined) return undefined
+    if (level.every((schema) => accepts(schema, 'string'))) return 'text'
+    return level.every((schema) => accepts(schema, 'null')) ? 'null' : undefined
   }
 
-  /** A schema with what it refers to; undefined if it has branches or cannot be followed. */
-  #expand(schema: JsonValue): JsonObject[] | undefined {
+  /** Schemas with what they refer to; undefined if they cannot be followed. */
+  #expand(queue: (JsonValue | undefined)[]): JsonObject[] | undefined {
     const schemas: JsonObject[] = []
-    const queue: (JsonValue | undefined)[] = [schema]
     for (let steps = 0; queue.length > 0; steps++) {
-      if (steps > SCHEMA_DEPTH_MAX || !this.#spend(EXPAND_MICROS)) return undefined
+      if (steps > SCHEMA_DEPTH_MAX || --this.#stepsLeft < 0) return undefined
       const next = queue.shift()
       if (next === true || next === undefined) continue
       if (!isObject(next)) return undefined
       const { $ref, allOf, ...own } = next
       if (typeof $ref === 'string') {
-        const target = this.#spend($ref.length / REFERENCE_CHARS_PER_MICRO)
-          ? resolveReference($ref, this.#root)
-          : undefined
+        const target = this.#resolve($ref)
         if (target === undefined) return undefined
         queue.push(target)
       }
@@ -143,65 +94,11 @@ export class PlaceholderSchema {
     return schemas
   }
 
-  #acceptsText(schema: JsonObject, text: string): boolean {
-    if (!this.#spend(text.length / TEXT_CHARS_PER_MICRO)) return false
-    return Object.entries(schema).every(([keyword, value]) => {
-      switch (keyword) {
-        case 'type':
-          return value === 'string' || (Array.isArray(value) && value.includes('string'))
-        case 'minLength':
-          return [...text].length >= Number(value)
-        case 'maxLength':
-          return [...text].length <= Number(value)
-        case 'enum':
-          return Array.isArray(value) && this.#spend(value.length / 100) && value.includes(text)
-        case 'const':
-          return value === text
-        case 'pattern':
-          return typeof value === 'string' && this.#matchesPattern(value, text)
-        case 'format':
-          return typeof value === 'string' && (FORMAT_VALUES[value] ?? text) === text
-        default:
-          return HARMLESS.has(keyword)
-      }
-    })
+  #resolve(reference: string): JsonValue | undefined {
+    if (!this.#references.has(reference))
+      this.#references.set(reference, resolveReference(reference, this.#root))
+    return this.#references.get(reference)
   }
-
-  #matchesPattern(pattern: string, text: string): boolean {
-    if (pattern.length > PATTERN_LENGTH_MAX) return false
-    const steps = patternSteps(pattern)
-    if (steps > PATTERN_STEPS_MAX) return false
-    if (!this.#patterns.has(pattern)) {
-      if (!this.#spend(COMPILE_MICROS + COMPILE_STEP_MICROS * steps)) return false
-      this.#patterns.set(pattern, compilePattern(pattern))
-    }
-    return (
-      this.#spend((steps * text.length) / MATCHED_PER_MICRO) &&
-      (this.#patterns.get(pattern)?.test(text) ?? false)
-    )
-  }
-}
-
-/** What the parts of the work take at most. */
-const EXPAND_MICROS = 1
-const REFERENCE_CHARS_PER_MICRO = 20
-const TEXT_CHARS_PER_MICRO = 50
-const COMPILE_MICROS = 50
-const COMPILE_STEP_MICROS = 5
-/** Steps of a pattern times characters. */
-const MATCHED_PER_MICRO = 100
-
-function compilePattern(pattern: string): RE2JS | undefined {
-  try {
-    return RE2JS.compile(pattern)
-  } catch {
-    return undefined
-  }
-}
-
-/** Digits become `0`, letters `x` and `X`: fits patterns and lengths of what was there. */
-function sameShape(text: string): string {
-  return text.replace(/\d/g, '0').replace(/[a-z]/g, 'x').replace(/[A-Z]/g, 'X')
 }
 
 function resolveReference(reference: string, root: JsonValue | undefined): JsonValue | undefined {
@@ -215,19 +112,10 @@ function resolveReference(reference: string, root: JsonValue | undefined): JsonV
   return place
 }
 
-const STEPS_AHEAD: ReadonlySet<string> = new Set([
-  'type',
-  'minItems',
-  'maxItems',
-  'required',
-  'enum',
-  'const',
-])
-
 function stepInto(schema: JsonObject, step: string | number): JsonValue | undefined | 'unknown' {
-  for (const keyword of Object.keys(schema))
-    if (!HARMLESS.has(keyword) && (!STEPS_AHEAD.has(keyword) || IS_VALUE.has(keyword)))
-      return 'unknown'
+  // Others, such as `enum`, name whole values: a part that is replaced makes another.
+  if (Object.keys(schema).some((keyword) => keyword !== 'type' && !HARMLESS.has(keyword)))
+    return 'unknown'
   if (typeof step === 'number') {
     const { items, prefixItems } = schema
     if (Array.isArray(prefixItems) && step < prefixItems.length)
@@ -239,24 +127,15 @@ function stepInto(schema: JsonObject, step: string | number): JsonValue | undefi
   return additionalProperties === false ? 'unknown' : additionalProperties
 }
 
-/** They name whole values: a part that is replaced makes another. */
-const IS_VALUE: ReadonlySet<string> = new Set(['enum', 'const'])
-
-function acceptsNumber(schema: JsonObject, number: number): boolean {
+/** Whether a schema accepts null, or any text. Of branches, one that has none itself has to. */
+function accepts(schema: JsonValue, type: 'string' | 'null', hasBranches = true): boolean {
+  if (!isObject(schema)) return false
   return Object.entries(schema).every(([keyword, value]) => {
-    switch (keyword) {
-      case 'type': {
-        const types = Array.isArray(value) ? value : [value]
-        return types.includes('number') || types.includes('integer')
-      }
-      case 'minimum':
-        return number >= Number(value)
-      case 'maximum':
-        return number <= Number(value)
-      case 'enum':
-        return Array.isArray(value) && value.includes(number)
-      default:
-        return HARMLESS.has(keyword)
-    }
+    if (keyword === 'type') return value === type || (Array.isArray(value) && value.includes(type))
+    if (keyword === 'anyOf' && hasBranches && Array.isArray(value))
+      return value
+        .slice(0, SCHEMA_DEPTH_MAX)
+        .some((branch: JsonValue) => accepts(branch, type, false))
+    return HARMLESS.has(keyword) || (type === 'null' && OF_TEXTS_AND_NUMBERS.has(keyword))
   })
 }

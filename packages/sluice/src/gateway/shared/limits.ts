@@ -238,10 +238,10 @@ export const CLIENT_ANSWER_MS_MAX = 10 * 60_000
 export const PAGE_URL_LENGTH_MAX = 2_048
 
 /**
- * Work on the placeholders of one answer, whose tool declares an `outputSchema`. Beyond it the answer
- * is withheld.
+ * Steps in the `outputSchema` of a tool that finding the placeholders of one answer may take. Beyond it
+ * the answer is withheld.
  */
-export const PLACEHOLDER_WORK_MICROS_MAX = 50_000
+export const PLACEHOLDER_STEPS_MAX = 50_000
 
 // Agents.
 
