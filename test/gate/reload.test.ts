@@ -16,6 +16,7 @@ const servers = { office: fixture('office') }
 const policy = (rules: string) => `version: 1\ndefault: deny\ntools:\n${rules}`
 const FIRST = policy('  office/read_file: allow\n')
 const LOOSER = policy('  office/read_file: allow\n  office/write_note: allow\n')
+const MIXED = `${LOOSER}  office/send_mail: hide\n`
 const TIGHTER = policy('  office/read_file: { action: deny, reason: not any more }\n')
 
 const write = (gate: RunningGate, text: string) =>
@@ -28,6 +29,23 @@ async function ready(gate: RunningGate): Promise<string> {
 async function verdict(client: PlainClient, tool: string): Promise<string> {
   const { answer } = await client.call(tool, {})
   return answer.result?._meta?.['sluice/decision']?.reason ?? 'passed'
+}
+
+const WAITS =
+  /a policy that may loosen \(\/tools\/office~1write_note.* waits for `sluice policy apply`; what only tightens in it is not in force either: \/tools\/office~1send_mail/
+
+async function saysItWaits({ folder }: RunningGate): Promise<void> {
+  const config = ['--config', join(folder, 'sluice.yaml')]
+  const file = join(folder, 'policy.yaml')
+  for (const command of [
+    ['policy', 'check', file],
+    ['policy', 'check', ...config],
+    ['doctor', ...config],
+  ]) {
+    const { stdout } = await sluice(command)
+    expect(stdout, command.join(' ')).toMatch(/not in force/)
+    expect(stdout, command.join(' ')).toMatch(WAITS)
+  }
 }
 
 test('tightening at once, loosening by apply, a broken file not at all', async () => {
@@ -55,6 +73,8 @@ test('tightening at once, loosening by apply, a broken file not at all', async (
   expect(await verdict(client, 'write_note')).toBe('passed')
   expect(await ready(gate)).toBe('ready\n')
   expect((await sluice(['policy', 'apply', ...place])).code).toBe(1)
+  const checked = await sluice(['policy', 'check', join(gate.folder, 'policy.yaml')])
+  expect(checked.stdout).not.toContain('not in force')
 
   write(gate, 'version: 1\ndefault: allow\ntools: {')
   gate.process.kill('SIGHUP')
@@ -82,11 +102,20 @@ test('tightening at once, loosening by apply, a broken file not at all', async (
   expect(digests[2]?.[0]).toBe(digests[1]?.[1])
 })
 
-test('a policy loosened while no gate ran waits too, and can be applied then', async () => {
+test('a policy loosened while no gate ran waits too, and can be applied then; commands say so', async () => {
   const gate = await startGate({ servers, policy: FIRST })
-  await gate.stop()
-  write(gate, LOOSER)
   const place = ['--config', join(gate.folder, 'sluice.yaml')]
+  write(gate, MIXED)
+  await saysItWaits(gate)
+  expect((await sluice(['status', ...place])).stdout).toMatch(WAITS)
+  // A gate that is suspended: the command ends, and says so.
+  gate.process.kill('SIGSTOP')
+  const hung = await sluice(['status', ...place])
+  gate.process.kill('SIGCONT')
+  expect([hung.code, hung.stderr]).toEqual([2, expect.stringContaining('does not answer within')])
+  await gate.stop()
+  await saysItWaits(gate)
+  write(gate, LOOSER)
   const seen = await sluice(['policy', 'apply', '--dry-run', ...place])
   expect(seen.stdout).toContain('may loosen /tools/office~1write_note')
   await atTerminal(gate.data)

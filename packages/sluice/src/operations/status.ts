@@ -31,6 +31,7 @@ const POLICY = fieldsOf({
   documents: listOf(fieldsOf({ name: TEXT, file: TEXT, digest: TEXT, house: FLAG })),
   waiting: ANY,
   loosens: ANY,
+  tightens: listOf(TEXT),
   broken: orNull(TEXT),
   isFirstPolicy: FLAG,
 })
@@ -49,6 +50,7 @@ const GATE = fieldsOf({
   policy: POLICY,
   frozen: listOf(FREEZE_VIEW),
   waiting: COUNT,
+  held: COUNT,
   people: listOf(PERSON_VIEW),
   anybody: FLAG,
   servers: listOf(SERVER),
@@ -146,6 +148,7 @@ function describeGate(parts: CommandParts): GateStatus {
     policy: { ...policies.describe(), isFirstPolicy: policies.isFirst },
     frozen: listFreezes(parts),
     waiting: parts.approvals.pendingCount,
+    held: parts.pins.held.filter(({ refused }) => refused === undefined).length,
     ...listPeople(parts),
     servers: parts.servers.entries.map(([name, { kind }]) => ({
       name,

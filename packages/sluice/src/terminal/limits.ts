@@ -13,6 +13,10 @@ export const TRACE_STEPS_MAX = 10_000
 export const GATE_ANSWER_BYTES_MAX = 64 * 1_048_576
 /** How long a gate may take to respond to a command: a backup copies everything. */
 export const GATE_ANSWER_MS_MAX = 600_000
+/** How long a gate may take to say how it is, for `sluice status`, `doctor` and `policy check`. */
+export const GATE_STATUS_MS_MAX = 4_000
+/** How long `sluice enforce` waits until a gate enforces the new policy. */
+export const GATE_RELOAD_MS_MAX = 60_000
 /** How long `sluice login` waits for the user at the browser. */
 export const LOGIN_WAIT_MS_MAX = 5 * 60_000
 /** How long an HTTP server may take to list its tools. */

@@ -9,13 +9,14 @@ import { compileDocuments, readDocuments } from '../../gateway/state/documents.t
 import { inspectClients } from '../../init/inspect-clients.ts'
 import { type GateStatus, SHOW_STATUS } from '../../operations/status.ts'
 import { checkDataFolder } from '../../store/files/private-folder.ts'
-import { DOCTOR_FREE_BYTES_MIN } from '../../terminal/limits.ts'
+import { DOCTOR_FREE_BYTES_MIN, GATE_STATUS_MS_MAX } from '../../terminal/limits.ts'
 import { listServerTools } from '../../terminal/list-server-tools.ts'
 import { plural } from '../../terminal/output.ts'
 import { readText } from '../../terminal/read-input.ts'
 import { askIfRunning } from '../connect/ask-operation.ts'
 import { loadEnvironment } from '../connect/load-environment.ts'
 import { probePort } from '../connect/probe-port.ts'
+import { explainNotInForce } from '../policy/policy-in-force.ts'
 import { peopleIn } from './offline-status.ts'
 
 export interface DoctorFinding {
@@ -44,11 +45,12 @@ export interface DoctorOptions {
 const NODE_MAJOR_MIN = 24
 
 export async function runChecks(options: DoctorOptions): Promise<DoctorFinding[]> {
-  const findings: DoctorFinding[] = [checkNode()]
+  const findings: DoctorFinding[] = []
+  checkNode(adderFor('node', findings))
   const config = checkConfig(options, findings)
   const data = resolve(options.data ?? config?.data ?? join(options.config, '..', '.sluice'))
   const status = await checkGate(data, findings)
-  if (config !== undefined) checkPolicy(config, findings)
+  if (config !== undefined) await checkPolicy(config, findings)
   if (config !== undefined || existsSync(data)) {
     checkData(data, findings)
     checkPin(data, status, findings)
@@ -61,24 +63,24 @@ export async function runChecks(options: DoctorOptions): Promise<DoctorFinding[]
   return findings
 }
 
-function checkNode(): DoctorFinding {
+type AddFinding = (status: DoctorFinding['status'], message: string, help?: string) => void
+
+function adderFor(check: DoctorFinding['check'], findings: DoctorFinding[]): AddFinding {
+  return (status, message, help) =>
+    findings.push({ check, status, message, ...(help === undefined ? {} : { help }) })
+}
+
+function checkNode(add: AddFinding): void {
   const message = `Node ${process.versions.node} at ${process.execPath}, sluice ${readPackageVersion()}`
-  if (Number.parseInt(process.versions.node, 10) >= NODE_MAJOR_MIN)
-    return { check: 'node', status: 'ok', message }
-  return {
-    check: 'node',
-    status: 'fail',
-    message,
-    help: `install Node ${NODE_MAJOR_MIN} or newer from https://nodejs.org`,
-  }
+  if (Number.parseInt(process.versions.node, 10) >= NODE_MAJOR_MIN) return add('ok', message)
+  add('fail', message, `install Node ${NODE_MAJOR_MIN} or newer from https://nodejs.org`)
 }
 
 function checkConfig(
   { config: file }: DoctorOptions,
   findings: DoctorFinding[],
 ): GateConfig | undefined {
-  const add = (status: DoctorFinding['status'], message: string, help?: string) =>
-    findings.push({ check: 'config', status, message, ...(help === undefined ? {} : { help }) })
+  const add = adderFor('config', findings)
   if (!existsSync(file)) {
     add(
       'fail',
@@ -104,9 +106,8 @@ function checkConfig(
   }
 }
 
-function checkPolicy(config: GateConfig, findings: DoctorFinding[]): void {
-  const add = (status: DoctorFinding['status'], message: string, help: string | undefined) =>
-    findings.push({ check: 'policy', status, message, ...(help === undefined ? {} : { help }) })
+async function checkPolicy(config: GateConfig, findings: DoctorFinding[]): Promise<void> {
+  const add = adderFor('policy', findings)
   if (config.policy === undefined)
     return void add('warn', 'there is none: everything is denied', 'add `policy:` to sluice.yaml')
   try {
@@ -127,17 +128,24 @@ function checkPolicy(config: GateConfig, findings: DoctorFinding[]): void {
         `\`${name}\` only observes: nothing of it is enforced`,
         '`sluice enforce` turns it on, and lists first what will change',
       )
-    if (compiled !== undefined && shadow.length === 0) add('ok', config.policy, undefined)
+    if (compiled === undefined) return
+    const why = await explainNotInForce(config)
+    if (why !== undefined)
+      add(
+        'warn',
+        `what is saved is not in force: ${why}`,
+        '`sluice policy apply --dry-run` shows it',
+      )
+    else if (shadow.length === 0) add('ok', config.policy)
   } catch (error) {
     add('fail', (error as Error).message, 'name another file under `policy:`')
   }
 }
 
 async function checkGate(data: string, findings: DoctorFinding[]): Promise<GateStatus | undefined> {
-  const add = (status: DoctorFinding['status'], message: string, help?: string) =>
-    findings.push({ check: 'gate', status, message, ...(help === undefined ? {} : { help }) })
+  const add = adderFor('gate', findings)
   try {
-    const status = await askIfRunning(data, SHOW_STATUS)
+    const status = await askIfRunning(data, SHOW_STATUS, { waitMs: GATE_STATUS_MS_MAX })
     if (status === undefined) {
       add('ok', 'none runs here: a client starts one when needed, `sluice up` starts one for URLs')
       return undefined
@@ -152,6 +160,12 @@ async function checkGate(data: string, findings: DoctorFinding[]): Promise<GateS
         `the gate has version ${status.version ?? 'unknown'}, this command ${readPackageVersion()}`,
         'run `sluice stop`, then start it again',
       )
+    if (status.held > 0)
+      add(
+        'warn',
+        `${plural(status.held, 'definition')} of tools waiting for a person`,
+        '`sluice pin --held` shows them',
+      )
     return status
   } catch (error) {
     const { message, help } = error as Error & { readonly help?: string }
@@ -161,8 +175,7 @@ async function checkGate(data: string, findings: DoctorFinding[]): Promise<GateS
 }
 
 function checkData(data: string, findings: DoctorFinding[]): void {
-  const add = (status: DoctorFinding['status'], message: string, help?: string) =>
-    findings.push({ check: 'data', status, message, ...(help === undefined ? {} : { help }) })
+  const add = adderFor('data', findings)
   if (!existsSync(data)) return void add('ok', `${data} is made by the first start`)
   try {
     checkDataFolder(data)
@@ -182,15 +195,10 @@ function checkPin(data: string, status: GateStatus | undefined, findings: Doctor
   const anybody = status?.anybody ?? hasApprover(data)
   // The check of the data reports what is wrong with the directory.
   if (anybody === undefined) return
-  if (anybody === true)
-    findings.push({ check: 'pin', status: 'ok', message: 'somebody can approve' })
-  else
-    findings.push({
-      check: 'pin',
-      status: 'warn',
-      message: 'nobody can approve held calls yet',
-      help: 'set your PIN before you run agents: `sluice approvers pin`',
-    })
+  const add = adderFor('pin', findings)
+  if (anybody === true) return add('ok', 'somebody can approve')
+  const help = 'set your PIN before you run agents: `sluice approvers pin`'
+  add('warn', 'nobody can approve held calls yet', help)
 }
 
 /** Undefined if the data directory cannot be read. */
@@ -210,11 +218,9 @@ async function checkPort(
   if (status !== undefined && status.isPiped !== true) return
   const why = await probePort(host, port, tls !== undefined)
   const message = `${host}:${port} is ${why === undefined ? 'free' : `not free (${why})`} for \`sluice up\``
-  findings.push(
-    why === undefined
-      ? { check: 'port', status: 'ok', message }
-      : { check: 'port', status: 'warn', message, help: 'set `listen:`, or pass --port' },
-  )
+  const add = adderFor('port', findings)
+  if (why === undefined) add('ok', message)
+  else add('warn', message, 'set `listen:`, or pass --port')
 }
 
 async function checkServers(
@@ -224,38 +230,44 @@ async function checkServers(
   findings: DoctorFinding[],
 ): Promise<void> {
   const known = status?.servers ?? []
-  const checked = Object.entries(config.servers).map(
-    async ([name, server]): Promise<DoctorFinding> => {
-      const failing = known.find((each) => each.name === name)?.fails
-      const about = `${name}: ${describeServer(server)}`
-      if (failing !== undefined)
-        return {
-          check: 'server',
-          status: 'fail',
-          message: `${about}: ${failing}`,
-          help: `\`sluice server restart ${name}\` after the cause is gone`,
-        }
-      const missing = missingProgram(server)
-      if (missing !== undefined)
-        return {
-          check: 'server',
-          status: 'fail',
-          message: `${about}: no program \`${missing}\``,
-          help: 'install it, or write its whole path under `command:`',
-        }
-      if (!starts || server.kind === 'builtin')
-        return { check: 'server', status: 'ok', message: about }
-      try {
-        const count = (await listServerTools(name, server)).length
-        return { check: 'server', status: 'ok', message: `${about}, ${plural(count, 'tool')}` }
-      } catch (error) {
-        const { message, help } = error as Error & { readonly help?: string }
-        const failure = { check: 'server', status: 'fail', message } as const
-        return help === undefined ? failure : { ...failure, help }
-      }
-    },
-  )
-  findings.push(...(await Promise.all(checked)))
+  const checked = Object.entries(config.servers).map(async ([name, server]) => {
+    const own: DoctorFinding[] = []
+    const failing = known.find((each) => each.name === name)?.fails
+    await checkServer({ name, server, failing, starts }, adderFor('server', own))
+    return own
+  })
+  findings.push(...(await Promise.all(checked)).flat())
+}
+
+interface CheckedServer {
+  readonly name: string
+  readonly server: ServerConfig
+  /** What the running gate says of it. */
+  readonly failing: string | undefined
+  readonly starts: boolean
+}
+
+async function checkServer(
+  { name, server, failing, starts }: CheckedServer,
+  add: AddFinding,
+): Promise<void> {
+  const about = `${name}: ${describeServer(server)}`
+  if (failing !== undefined) {
+    const help = `\`sluice server restart ${name}\` after the cause is gone`
+    return add('fail', `${about}: ${failing}`, help)
+  }
+  const missing = missingProgram(server)
+  if (missing !== undefined) {
+    const help = 'install it, or write its whole path under `command:`'
+    return add('fail', `${about}: no program \`${missing}\``, help)
+  }
+  if (!starts || server.kind === 'builtin') return add('ok', about)
+  try {
+    add('ok', `${about}, ${plural((await listServerTools(name, server)).length, 'tool')}`)
+  } catch (error) {
+    const { message, help } = error as Error & { readonly help?: string }
+    add('fail', message, help)
+  }
 }
 
 function describeServer(server: ServerConfig): string {
@@ -292,8 +304,7 @@ async function checkClients(
   const { host, port, publicUrl, tls } = config ?? { host: '127.0.0.1', port: 7433 }
   const url = publicUrl ?? `${tls === undefined ? 'http' : 'https'}://${host}:${port}`
   const { entries, broken } = await inspectClients(file, url)
-  const add = (status: DoctorFinding['status'], message: string, help?: string) =>
-    findings.push({ check: 'client', status, message, ...(help === undefined ? {} : { help }) })
+  const add = adderFor('client', findings)
   for (const { client, name, through, missing, isUrl, isProject, off, stays } of entries) {
     const entry = `${client}: ${name}`
     if (off !== undefined) continue

@@ -5,6 +5,7 @@ import type { Command } from 'commander'
 import { describeFreezeTarget } from '../../gateway/state/freezes.ts'
 import { type GateStatus, SHOW_STATUS, WRITE_METRICS } from '../../operations/status.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
+import { GATE_STATUS_MS_MAX } from '../../terminal/limits.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
 import { askIfRunning } from '../connect/ask-operation.ts'
 import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
@@ -31,7 +32,9 @@ export function addStatus(parent: Command, answer: SetExitCode): void {
     .action(async (options: Options) => {
       const { data } = findData(options, { mayBeMissing: options.data === undefined })
       if (options.metrics === true) return answer(await metrics(data))
-      const response = (await askIfRunning(data, SHOW_STATUS)) ?? (await readOffline(data))
+      const response =
+        (await askIfRunning(data, SHOW_STATUS, { waitMs: GATE_STATUS_MS_MAX })) ??
+        (await readOffline(data))
       const output = new Output(options)
       output.value(response)
       printStatus(response, output)
@@ -59,6 +62,10 @@ function printStatus(status: GateStatus | OfflineStatus, output: Output): void {
   if (status.running && status.waiting > 0)
     output.line(
       `${output.paint('yellow', plural(status.waiting, 'call'))} waiting for approval: \`sluice approvals watch\``,
+    )
+  if (status.running && status.held > 0)
+    output.line(
+      `${output.paint('yellow', plural(status.held, 'definition'))} waiting for a person: \`sluice pin --held\``,
     )
   for (const frozen of status.frozen) {
     const why = frozen.why === '' ? '' : `: ${printable(frozen.why)}`

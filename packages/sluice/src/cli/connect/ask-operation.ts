@@ -15,7 +15,7 @@ import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output } from '../../terminal/output.ts'
 import { addDataOptions, type DataOptions, findData } from './find-data.ts'
-import { askGate } from './gate-socket.ts'
+import { type AskOptions, askGate } from './gate-socket.ts'
 import { type DataPlace, type OfflineParts, withOfflineParts } from './offline-parts.ts'
 import { addProofOption, type ProofOptions, provePerson } from './prove-person.ts'
 import { readTime } from './read-option.ts'
@@ -52,7 +52,7 @@ export class OperationClient<Place extends DataPlace = DataPlace> {
     const request = { ...fields, do: row.socket ?? row.name, ...proof }
     const answer =
       row.needsGate && how.offline === undefined
-        ? askRunningGate(data, request, how.signal)
+        ? askRunningGate(data, request, how)
         : runOnOwner(data, request, () =>
             withOfflineParts(this.place, (parts) =>
               runOperation(how.offline?.(parts) ?? row, parts, request),
@@ -66,16 +66,17 @@ export class OperationClient<Place extends DataPlace = DataPlace> {
 export async function askIfRunning<Row extends Operation>(
   data: string,
   row: Row,
+  how: AskOptions = {},
 ): Promise<AnswerOf<Row> | undefined> {
-  return (await askGate(data, { do: row.socket ?? row.name })) as AnswerOf<Row> | undefined
+  return (await askGate(data, { do: row.socket ?? row.name }, how)) as AnswerOf<Row> | undefined
 }
 
 async function askRunningGate(
   data: string,
   request: JsonObject & { readonly do: string },
-  signal?: AbortSignal,
+  how: AskOptions,
 ): Promise<JsonObject> {
-  const answer = await askGate(data, request, signal)
+  const answer = await askGate(data, request, how)
   if (answer !== undefined) return answer
   throw new CliError(
     'CLI_GATE',

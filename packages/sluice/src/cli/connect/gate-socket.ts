@@ -31,21 +31,39 @@ function findSafely(directory: string): string | undefined {
   }
 }
 
-/** What the running gate answers to a command; undefined if none runs. `signal` ends the asking. */
+export interface AskOptions {
+  /** Ends the asking. */
+  readonly signal?: AbortSignal | undefined
+  /** How long the gate may take. */
+  readonly waitMs?: number
+}
+
+/** What the running gate answers to a command; undefined if none runs. */
 export async function askGate(
   directory: string,
   request: JsonObject & { readonly do: string },
-  signal?: AbortSignal,
+  { signal, waitMs = GATE_ANSWER_MS_MAX }: AskOptions = {},
 ): Promise<JsonObject | undefined> {
   const socket = await connectGate(directory)
   if (socket === undefined) return undefined
   const leave = (): void => void socket.destroy()
-  const patience = setTimeout(leave, GATE_ANSWER_MS_MAX)
+  let isLate = false
+  const patience = setTimeout(() => {
+    isLate = true
+    leave()
+  }, waitMs)
   signal?.addEventListener('abort', leave, { once: true })
   // It may have come while the connection was made.
   if (signal?.aborted) leave()
   try {
     return await greet(socket, request)
+  } catch (error) {
+    if (!isLate) throw error
+    throw new CliError(
+      'CLI_GATE',
+      `a gate runs with \`${directory}\`, and does not answer within ${waitMs / 1_000} s`,
+      'its process is suspended (a stopped job, a debugger, sleep) or busy: continue it with `kill -CONT`, or see `sluice logs`',
+    )
   } finally {
     signal?.removeEventListener('abort', leave)
     clearTimeout(patience)

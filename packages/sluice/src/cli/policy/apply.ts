@@ -93,6 +93,8 @@ function printPreview(seen: JsonObject, output: Output): void {
     output.line(
       `${output.paint('yellow', 'may loosen')} ${printable(String(where))}: ${printable(String(what))}`,
     )
+  for (const where of Array.isArray(seen.tightens) ? seen.tightens : [])
+    output.line(`${output.paint('green', 'only tightens')} ${printable(String(where))}`)
   for (const { policy, tool, from, to, change } of listObjects(seen.verdicts)) {
     const style = change === 'tightens' ? 'green' : 'yellow'
     output.line(

@@ -5,7 +5,9 @@ import { compileDocuments, readDocuments } from '../../gateway/state/documents.t
 import { type Output, plural, printable } from '../../terminal/output.ts'
 import { readTools } from '../../terminal/read-tools.ts'
 import { loadConfig } from '../connect/load-config.ts'
+import { tellNotInForce } from './check.ts'
 import { countVerdicts, summarizeVerdicts } from './count-verdicts.ts'
+import { explainNotInForce } from './policy-in-force.ts'
 
 export async function checkConfigured(
   configFile: string,
@@ -25,6 +27,7 @@ export async function checkConfigured(
     file: compiled?.documents.get(name)?.file ?? config.file,
     ...(tools === undefined ? {} : { tools: countVerdicts(policy, tools) }),
   }))
+  const notInForce = compiled && (await explainNotInForce(config))
   output.value({
     ok: compiled !== undefined,
     file: config.file,
@@ -32,12 +35,14 @@ export async function checkConfigured(
     warnings: problems.length - errors,
     problems: problems.map(({ problem }) => problem),
     documents,
+    ...(notInForce === undefined ? {} : { notInForce }),
   })
   for (const { name, file, tools: verdicts } of documents) {
     const of = plural(tools?.length ?? 0, 'tool')
     const counted = verdicts === undefined ? '' : `, ${of}: ${summarizeVerdicts(verdicts)}`
     output.line(`${output.paint('green', 'ok')}: ${name}, ${printable(file)}${counted}`)
   }
+  tellNotInForce(notInForce, output)
   if (compiled !== undefined) return 0
   const wrong = plural(errors, 'error')
   output.line(`${output.paint('red', 'not ok')}: ${printable(configFile)}, ${wrong}`)

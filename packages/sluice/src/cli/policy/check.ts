@@ -14,11 +14,13 @@ import { getRulesForTool } from '@sluice/policy/decide/resolve'
 import { PROBLEMS_MAX } from '@sluice/policy/document/limits'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import type { Command } from 'commander'
+import type { GateConfig } from '../../gateway/config/config.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { loadBasePolicy } from '../../terminal/load-policy.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
 import { readText } from '../../terminal/read-input.ts'
 import { readTools } from '../../terminal/read-tools.ts'
+import { loadEnvironment } from '../connect/load-environment.ts'
 
 const EXAMPLES = `
 Examples:
@@ -65,9 +67,10 @@ async function check(file: string, options: Options, output: Output): Promise<0 
   const tools = options.tools === undefined ? undefined : await readTools(options.tools)
   const house = loadBasePolicy(options.house, output)
   const text = readText(file)
-  const servers = await readServersBeside(file, output)
+  const config = await readConfigBeside(file, output)
   // Against the tools names of servers are checked, too.
-  const known = tools !== undefined ? { tools } : servers !== undefined ? { servers } : {}
+  const servers = config === undefined ? {} : { servers: Object.keys(config.servers) }
+  const known = tools !== undefined ? { tools } : servers
   const { policy, problems } = compile({ file, text }, { ...known, ...house })
   if (policy === undefined && (await isForeign(text))) {
     const { checkImported } = await import('./check-imported.ts')
@@ -82,6 +85,7 @@ async function check(file: string, options: Options, output: Output): Promise<0 
   const counting = tools === undefined ? undefined : await import('./count-verdicts.ts')
   const verdicts = policy && tools ? counting?.countVerdicts(policy, tools) : undefined
   const guesses = policy && tools ? guessesOf(policy, tools) : undefined
+  const notInForce = policy && config && (await whyNotInForce(config))
   output.value({
     ok: policy !== undefined,
     file,
@@ -90,6 +94,7 @@ async function check(file: string, options: Options, output: Output): Promise<0 
     problems,
     ...(verdicts ? { tools: verdicts } : {}),
     ...(guesses ? { unknown: guesses } : {}),
+    ...(notInForce === undefined ? {} : { notInForce }),
     ...(options.show === true && policy ? toProtectionView(policy) : {}),
   })
   if (policy === undefined) {
@@ -107,6 +112,7 @@ async function check(file: string, options: Options, output: Output): Promise<0 
   output.line(
     `${output.paint('green', 'ok')}: ${printable(file)}, ${plural(rules, 'rule')}, ${plural(policy.guardrails.length, 'guardrail')}, default ${policy.fallback}${warnings ? `, ${plural(warnings, 'warning')}` : ''}`,
   )
+  tellNotInForce(notInForce, output)
   if (policy.shadow)
     output.line(output.paint('yellow', 'the document is in shadow mode: nothing is enforced'))
   if (counting && verdicts)
@@ -114,6 +120,11 @@ async function check(file: string, options: Options, output: Output): Promise<0 
   if (guesses !== undefined && guesses.length > 0) tellGuesses(guesses, output)
   if (options.show === true) showProtection(policy, output)
   return 0
+}
+
+/** The gate goes on by the policy before. */
+export function tellNotInForce(why: string | undefined, output: Output): void {
+  if (why !== undefined) output.line(`${output.paint('yellow', 'not in force')}: ${printable(why)}`)
 }
 
 /** A document that only an import can read. */
@@ -161,23 +172,25 @@ function showProtection(policy: CompiledPolicy, output: Output): void {
   )
 }
 
-/** The servers of the configuration beside the policy, if it names this one; warns of those that can reach the
- * gate's own files. */
-async function readServersBeside(
-  policy: string,
-  output: Output,
-): Promise<readonly string[] | undefined> {
+/** The configuration beside the policy, if it names this one; warns of servers that can reach the gate's own
+ * files. */
+async function readConfigBeside(policy: string, output: Output): Promise<GateConfig | undefined> {
   const file = join(dirname(policy), 'sluice.yaml')
   if (!existsSync(file)) return undefined
   const text = readText(file)
   const { readConfig } = await import('../../gateway/config/config.ts')
-  const { config, problems } = readConfig({ file, text }, process.env)
+  const { config, problems } = readConfig({ file, text }, loadEnvironment(file, undefined))
   for (const problem of problems)
     if (problem.severity === 'warning' && problem.code === 'CONFIG_SERVER')
       output.problem(problem, text)
   if (config === undefined) return undefined
   const named = [config.policy, ...Object.values(config.policies)]
-  return named.includes(resolve(policy)) ? Object.keys(config.servers) : undefined
+  return named.includes(resolve(policy)) ? config : undefined
+}
+
+/** Loaded here: most documents that are checked are not those of a gate. */
+async function whyNotInForce(config: GateConfig): Promise<string | undefined> {
+  return (await import('./policy-in-force.ts')).explainNotInForce(config)
 }
 
 interface SchemaGuess {

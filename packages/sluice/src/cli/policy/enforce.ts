@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline/promises'
 import { compile } from '@sluice/policy/compile/compile'
 import type { JsonObject } from '@sluice/policy/core/json'
 import { runSteps } from '@sluice/policy/core/steps'
+import type { KnownTool } from '@sluice/policy/core/tools'
 import type { Command } from 'commander'
 import type { GateConfig } from '../../gateway/config/config.ts'
 import { readGateStore } from '../../gateway/data/gate-store.ts'
@@ -18,9 +19,11 @@ import { gatherReport } from '../../ledger/report/gather.ts'
 import type { ShadowRow } from '../../ledger/report/report.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
+import { GATE_RELOAD_MS_MAX } from '../../terminal/limits.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
 import { loadConfig } from '../connect/load-config.ts'
 import { withLedger } from '../ledger/source.ts'
+import { type PolicyInForce, readPolicyInForce } from './policy-in-force.ts'
 
 interface Options {
   readonly config: string
@@ -44,8 +47,9 @@ Examples:
   sluice enforce --yes             without the question
 
 A policy with \`mode: shadow\` (\`sluice init --observe\`) decides nothing: every call passes, and what the
-policy would have said is recorded. This takes the line out of the file; a running gate enforces it at once.
-Exit code 0 if something is or would be turned on, 1 if nothing is observed or nobody agreed.`
+policy would have said is recorded. This takes the line out of the file, and ends when a running gate enforces it.
+Exit code 0 if something is or would be turned on, 1 if nothing is observed, nobody agreed, or what was saved
+waits for \`sluice policy apply\` because something else in it may loosen.`
 
 export function addEnforce(parent: Command, answer: SetExitCode): void {
   parent
@@ -63,20 +67,39 @@ async function enforce(options: Options, output: Output): Promise<0 | 1> {
   const config = loadConfig(options, output)
   const documents = listObserved(config)
   if (documents.length === 0) {
-    output.value({ enforced: false, documents: [], calls: [], tools: [] })
+    output.value({ enforced: false, documents: [], calls: [], tools: [], known: 0, unused: [] })
     output.line('nothing is observed: the policy is enforced already')
     return 1
   }
   const calls = recordedChanges(config.data)
-  const tools = documents.flatMap((each) => toolChanges(config.data, each))
-  showChanges(calls, tools, output)
+  const known = readKnownTools(config.data)
+  const tools = documents.flatMap((each) => toolChanges(known, each))
+  const used = new Set(known.map(({ definition }) => definition.server))
+  const unused = Object.keys(config.servers).filter((name) => !used.has(name))
+  const changes = { calls, tools, known: known.length, unused }
+  showChanges(changes, output)
   const isAgreed = options.dryRun !== true && (options.yes === true || (await agrees(output)))
   if (isAgreed) for (const each of documents) write(each)
-  const files = documents.map(({ name, file }) => ({ name, file }))
-  output.value({ enforced: isAgreed, documents: files, calls, tools })
-  for (const { file } of isAgreed ? files : []) output.line(`enforced: ${printable(file)}`)
-  if (!isAgreed) output.line(`nothing was changed${options.dryRun === true ? '' : ': see --yes'}`)
-  return isAgreed || options.dryRun === true ? 0 : 1
+  const inForce: PolicyInForce = isAgreed ? await readPolicyInForce(config, GATE_RELOAD_MS_MAX) : {}
+  const files = documents.map(({ name, file }) => ({ name, file, ...digestOf(name, inForce) }))
+  const enforced = isAgreed && inForce.why === undefined
+  output.value({ enforced, documents: files, ...changes })
+  if (inForce.why !== undefined) {
+    for (const { file } of files) output.line(`saved: ${printable(file)}`)
+    output.line(`${output.paint('yellow', 'not in force')}: ${printable(inForce.why)}`)
+  } else if (isAgreed)
+    for (const { file, digest } of files)
+      output.line(
+        `enforced: ${printable(file)}, ${digest === undefined ? 'from the next start on: no gate runs' : `in force with the digest ${digest}`}`,
+      )
+  else output.line(`nothing was changed${options.dryRun === true ? '' : ': see --yes'}`)
+  return enforced || options.dryRun === true ? 0 : 1
+}
+
+/** The digest of a document at the running gate. */
+function digestOf(name: string, { documents }: PolicyInForce): { readonly digest?: string } {
+  const one = documents?.find((each) => each.name === name)
+  return one === undefined ? {} : { digest: String(one.digest) }
 }
 
 function listObserved(config: GateConfig): ObservedDocument[] {
@@ -121,21 +144,35 @@ function recordedChanges(data: string): ShadowRow[] {
   }
 }
 
-function toolChanges(data: string, { name, file, before, after }: ObservedDocument): JsonObject[] {
-  const [old, now] = [before, after].map((text) => compile({ file, text }).policy)
-  if (old === undefined || now === undefined) return []
+/** The tools that clients have listed through the gate so far. */
+function readKnownTools(data: string): readonly KnownTool[] {
   try {
-    return runSteps(verdictChanges(name, old, now, readGateStore(data, readKeptTools)))
+    return readGateStore(data, readKeptTools)
   } catch {
     return []
   }
 }
 
-function showChanges(
-  calls: readonly ShadowRow[],
-  tools: readonly JsonObject[],
-  output: Output,
-): void {
+function toolChanges(
+  known: readonly KnownTool[],
+  { name, file, before, after }: ObservedDocument,
+): JsonObject[] {
+  const [old, now] = [before, after].map((text) => compile({ file, text }).policy)
+  return old === undefined || now === undefined
+    ? []
+    : runSteps(verdictChanges(name, old, now, known))
+}
+
+interface EnforcedChanges {
+  readonly calls: readonly ShadowRow[]
+  readonly tools: readonly JsonObject[]
+  /** How many tools are known at all. */
+  readonly known: number
+  /** Servers of which no tool is known. */
+  readonly unused: readonly string[]
+}
+
+function showChanges({ calls, tools, known, unused }: EnforcedChanges, output: Output): void {
   const total = calls.reduce((sum, { count }) => sum + count, 0)
   output.line(
     output.paint('bold', `${plural(total, 'recorded call')} would not simply have passed:`),
@@ -143,12 +180,15 @@ function showChanges(
   for (const { tool, shadow, count } of calls)
     output.line(`  ${String(count).padStart(5)} x ${printable(tool)}: ${printable(shadow)}`)
   if (calls.length === 0) output.line('  none')
-  output.line(
-    output.paint('bold', `${plural(tools.length, 'known tool')} will be treated differently:`),
-  )
+  const heading = `${tools.length} of the ${plural(known, 'tool')} that clients have listed so far will be treated differently:`
+  output.line(output.paint('bold', heading))
   for (const { tool, to } of tools)
     output.line(`  ${printable(String(tool))}: ${printable(String(to))}`)
   if (tools.length === 0) output.line('  none')
+  if (unused.length > 0)
+    output.line(
+      `no client has listed the tools of ${unused.map(printable).join(', ')} yet: they are not counted here, and the policy holds for them too`,
+    )
 }
 
 async function agrees(output: Output): Promise<boolean> {

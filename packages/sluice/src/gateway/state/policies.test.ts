@@ -81,6 +81,19 @@ test('a document that tightens does not wait for one that loosens', async () => 
   expect(policies.why).toBe('')
 })
 
+test('what only tightens beside something that loosens is named, since it waits too', () => {
+  const { policies, make } = open({ policy: `${rules('allow')}tools: { a/b: deny }\n` })
+  const mixed = `${rules('allow')}tools: { a/b: allow, a/c: deny, a/d: hide }\nguardrails: [{ name: stop, action: deny }]\n`
+  policies.reload(() => given({ policy: mixed }))
+  const tightens = ['guardrail stop', '/tools/a~1c', '/tools/a~1d']
+  expect(policies.describe()).toMatchObject({ loosens: [{ where: '/tools/a~1b' }], tightens })
+  const named = `what only tightens in it is not in force either: ${tightens.join(', ')}`
+  expect(policies.why).toContain(named)
+  expect(make({ policy: mixed }).why).toContain(named)
+  policies.reload(() => given({ policy: `${rules('allow')}tools: { a/b: deny, a/c: deny }\n` }))
+  expect([policies.why, policies.describe().tightens]).toEqual(['', []])
+})
+
 test('the house that tightens holds over all, and one that goes loosens all', () => {
   const house = `${rules('deny')}guardrails: [{ name: stop, action: deny }]\n`
   const { policies } = open({ policy: rules('allow'), house: rules('deny') })

@@ -25,6 +25,7 @@ import {
   type Documents,
   type DocumentsCompilation,
   digestOfSet,
+  type PolicyDocument,
   policySet,
   type Trees,
 } from './documents.ts'
@@ -51,6 +52,8 @@ export type ReadDocuments = () => Documents | Promise<Documents>
 interface PendingPolicyChange {
   readonly compiled: CompiledDocuments
   readonly loosens: readonly Loosening[]
+  /** Parts that only tighten, by their places: they wait with what loosens in their document. */
+  readonly tightens: readonly string[]
 }
 
 export class Policies {
@@ -99,11 +102,7 @@ export class Policies {
   /** For a person: what waits, or is wrong; empty if the files are what is in force. */
   get why(): string {
     if (this.#broken !== undefined) return `the policy is as it was: ${this.#broken}`
-    const count = this.#waiting?.loosens.length ?? 0
-    if (count === 0) return ''
-    const [first] = this.#waiting?.loosens ?? []
-    const more = count > 1 ? ` and ${count - 1} more` : ''
-    return `a policy that may loosen (${first?.where}: ${first?.what}${more}) waits for \`sluice policy apply\``
+    return this.#waiting === undefined ? '' : describeWaiting(this.#waiting)
   }
 
   describe() {
@@ -112,6 +111,7 @@ export class Policies {
       waiting:
         this.#waiting === undefined ? null : toDocumentViews(this.#waiting.compiled.documents),
       loosens: toLooseningViews(this.#waiting?.loosens ?? []),
+      tightens: (this.#waiting?.tightens ?? []).slice(0, LOOSENINGS_SHOWN_MAX),
       broken: this.#broken ?? null,
     }
   }
@@ -183,7 +183,7 @@ export class Policies {
   async preview(): Promise<JsonObject> {
     const after = this.#waiting?.compiled
     // All of it about one change, also if the files change meanwhile.
-    const shown = { ...this.describe(), digest: this.waitingDigest ?? null }
+    const shown = { ...this.describe(), why: this.why, digest: this.waitingDigest ?? null }
     return { ...shown, verdicts: after === undefined ? [] : await this.#verdicts(after) }
   }
 
@@ -255,7 +255,7 @@ export class Policies {
     }
     if (this.#waiting && digest === digestOfSet(this.#waiting.compiled.documents)) return
     const before = this.#now
-    const tighter = yield* tightened(before, documents, trees)
+    const { tighter, waiting } = yield* sortChange(before, documents, trees)
     // A person has put another set in force meanwhile: that is what counts.
     if (this.#now !== before) return yield* this.#offer(documents, trees)
     if (tighter !== before) {
@@ -265,13 +265,10 @@ export class Policies {
       this.#keep()
       log('info', 'the policy was changed, and only tightens: it is in force')
     }
-    if (digest === digestOfSet(this.#now.documents)) return
-    const inForce = this.#now
-    const loosens = yield* looserParts(inForce, documents)
-    if (this.#now !== inForce) return yield* this.#offer(documents, trees)
-    this.#waiting = { compiled: documents, loosens }
+    if (waiting === undefined) return
+    this.#waiting = waiting
     log('warn', this.why)
-    void this.#event('waiting', documents, loosens).catch(() => {})
+    void this.#event('waiting', documents, waiting.loosens).catch(() => {})
   }
 
   #put(compiled: CompiledDocuments): void {
@@ -320,6 +317,45 @@ export class Policies {
   }
 }
 
+/** What a gate that starts with these documents would not put in force, because it may loosen what was in force
+ * last; undefined if there is nothing of the kind. */
+export function findWaiting(
+  documents: CompiledDocuments,
+  stored: readonly PolicyDocument[],
+): string | undefined {
+  const before = compileDocuments(baseline(stored, documents.documents)).compiled
+  const waiting = before && runSteps(sortChange(before, documents, undefined)).waiting
+  return waiting && describeWaiting(waiting)
+}
+
+function describeWaiting({ loosens, tightens }: PendingPolicyChange): string {
+  const [first] = loosens
+  const more = loosens.length > 1 ? ` and ${loosens.length - 1} more` : ''
+  const waits = `a policy that may loosen (${first?.where}: ${first?.what}${more}) waits for \`sluice policy apply\``
+  if (tightens.length === 0) return waits
+  const shown = tightens.slice(0, TIGHTENINGS_NAMED_MAX).join(', ')
+  const rest = tightens.length - TIGHTENINGS_NAMED_MAX
+  return `${waits}; what only tightens in it is not in force either: ${shown}${rest > 0 ? ` and ${rest} more` : ''}`
+}
+
+const TIGHTENINGS_NAMED_MAX = 3
+
+/** What holds at once of a change, and what waits for a person. */
+function* sortChange(
+  before: CompiledDocuments,
+  documents: CompiledDocuments,
+  trees: Trees | undefined,
+): Steps<{ tighter: CompiledDocuments; waiting?: PendingPolicyChange }> {
+  const tighter = yield* tightened(before, documents, trees)
+  if (digestOfSet(tighter.documents) === digestOfSet(documents.documents)) return { tighter }
+  const loosens = yield* looserParts(tighter, documents)
+  const loose = new Set(loosens.map(({ where }) => where))
+  // What would loosen on the way back tightens on this one.
+  const back = (yield* looserParts(documents, tighter)).map(({ where }) => where)
+  const tightens = [...new Set(back)].filter((where) => !loose.has(where))
+  return { tighter, waiting: { compiled: documents, loosens, tightens } }
+}
+
 /** What is in force, with every document of `offered` in its place that only tightens. */
 function* tightened(
   now: CompiledDocuments,
@@ -342,12 +378,13 @@ function* tightened(
 /** A name without a document is denied everything, so one that comes may open, and none that goes. */
 function* looserParts(old: CompiledDocuments, now: CompiledDocuments): Steps<Loosening[]> {
   const loosenings: Loosening[] = []
+  const isNamed = Math.max(old.policies.size, now.policies.size) > 1
   for (const [name, policy] of now.policies) {
     const before = old.policies.get(name)
     if (before === undefined) loosenings.push({ where: name, what: 'is a new document' })
     else
       for (const { where, what } of yield* compareSteps(before, policy))
-        loosenings.push({ where: now.policies.size > 1 ? `${name} ${where}` : where, what })
+        loosenings.push({ where: isNamed ? `${name} ${where}` : where, what })
   }
   return loosenings
 }
