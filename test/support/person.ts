@@ -48,8 +48,9 @@ export function runAtTerminal(
   args: readonly string[],
   typed: readonly string[],
   onText: (all: string) => void = () => {},
+  program = SLUICE,
 ): Promise<{ code: number | null; text: string }> {
-  const words = [NODE, SLUICE, ...args]
+  const words = [NODE, program, ...args]
   const quoted = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
   const child = spawn('script', ['-qefc', quoted, '/dev/null'], { stdio: ['pipe', 'pipe', 'pipe'] })
   let text = ''

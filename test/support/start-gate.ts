@@ -21,6 +21,8 @@ export interface GateSpec {
   /** A folder of an earlier gate, to continue with its data. */
   folder?: string
   arguments?: string[]
+  /** The file of the command, if it is that of another version. */
+  program?: string
 }
 
 export const ALLOW_ALL = 'version: 1\ndefault: allow\n'
@@ -74,7 +76,7 @@ export async function startGate(spec: GateSpec): Promise<RunningGate> {
     writeFileSync(join(folder, name), text)
   writeFileSync(join(folder, 'sluice.yaml'), JSON.stringify({ ...config, ...spec.config }))
   const command = ['up', '--config', join(folder, 'sluice.yaml'), '--port', '0']
-  const child = spawn(NODE, [SLUICE, ...command, ...(spec.arguments ?? [])], {
+  const child = spawn(NODE, [spec.program ?? SLUICE, ...command, ...(spec.arguments ?? [])], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const gate = new RunningGate(folder, child)

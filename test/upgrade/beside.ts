@@ -1,0 +1,153 @@
+// A gate of another version beside one of this version on one PostgreSQL, as during a rolling upgrade: limits are
+// exact over both, an approval of one is used once at the other, a freeze holds at both, and both chains verify.
+
+import { hash } from 'node:crypto'
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ROOT } from '../support/modules.ts'
+import { PIN, runAtTerminal } from '../support/person.ts'
+import { PlainClient } from '../support/plain-client.ts'
+import { CLUSTER_KEY, type RunningPostgres } from '../support/postgres.ts'
+import { sluiceJson } from '../support/run-sluice.ts'
+import { fixture, type RunningGate, SLUICE, startGate } from '../support/start-gate.ts'
+import { unpackFolder } from './archive.ts'
+import { FIXTURES } from './story.ts'
+
+const MAX = 25
+const POLICY = `version: 1
+default: allow
+tools:
+  count/write: { action: allow, rate_limit: { max: ${MAX}, window: 1h, per: everyone } }
+  count/slow: { action: require_approval, approval: { wait: 1s } }
+`
+/** Below node_modules, where the packages are found. */
+const COMMANDS = join(ROOT, 'node_modules/.cache/sluice-versions')
+const WORKERS = 3
+
+/** The command of a version, unpacked. */
+function unpackCommand(version: string): string {
+  const archive = join(FIXTURES, `${version}-command.br`)
+  const folder = join(COMMANDS, hash('sha256', readFileSync(archive)).slice(0, 16))
+  const command = join(folder, 'bin/sluice.js')
+  if (existsSync(command)) return command
+  const draft = `${folder}-${process.pid}`
+  unpackFolder(archive, draft)
+  try {
+    renameSync(draft, folder)
+  } catch {
+    // Another run was faster.
+    rmSync(draft, { recursive: true })
+  }
+  return command
+}
+
+interface BesideSize {
+  readonly calls: number
+  /** Goes on after these calls until the time has passed. */
+  readonly forMs?: number
+  readonly onCalls?: (calls: number) => void
+}
+
+/** Returns what was wrong. */
+export async function runBeside(
+  server: RunningPostgres,
+  version: string,
+  { calls, forMs = 0, onCalls }: BesideSize,
+): Promise<string[]> {
+  const database = `beside_${version}`
+  await server.createDatabase(database)
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-beside-'))
+  const log = join(folder, 'calls')
+  const start = (name: string, program: { readonly program?: string }): Promise<RunningGate> =>
+    startGate({
+      servers: { count: fixture('counter', log) },
+      policy: POLICY,
+      config: { store: server.url(database), cluster: { name, key: CLUSTER_KEY } },
+      ...program,
+    })
+  const program = unpackCommand(version)
+  const before = await start('before', { program })
+  const gates = [before, await start('after', {})] as const
+  const wrong: string[] = []
+  const expectEqual = (what: string, is: unknown, should: unknown): void => {
+    if (is !== should) wrong.push(`${what}: ${is} and not ${should}`)
+  }
+  try {
+    const { answered, number } = await callBoth(gates, calls, performance.now() + forMs)
+    onCalls?.(number)
+    const passed = await holdAndApprove(gates, [program, SLUICE])
+    const { write = 0, read = 0, slow = 0 } = countCalls(log)
+    expectEqual('calls of `write` that arrived', write, MAX)
+    expectEqual('calls of `read` that arrived', read, answered)
+    expectEqual('approved calls that passed', passed, 2)
+    expectEqual('approved calls that arrived', slow, 2)
+    await sluiceJson(['freeze', '--data', gates[1].data])
+    for (const gate of gates) {
+      const { text } = await new PlainClient(gate, 'count').initialize()
+      expectEqual('a session after the freeze is refused', text.includes('FROZEN'), true)
+    }
+    for (const gate of gates) expectEqual('exit code of a gate', await gate.stop(), 0)
+    const { ok } = await sluiceJson(['ledger', 'verify', '--store', server.url(database)])
+    expectEqual('the ledger verifies', ok, true)
+    return wrong
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Half of the calls are `read`: those are all answered. */
+async function callBoth(gates: readonly RunningGate[], calls: number, untilMs: number) {
+  let number = 0
+  let answered = 0
+  const work = async (gate: RunningGate): Promise<void> => {
+    const client = await PlainClient.open(gate, 'count')
+    while (number < calls || performance.now() < untilMs) {
+      const name = ++number % 2 === 0 ? 'read' : 'write'
+      const { answer, text } = await client.call(name, { number })
+      const code = answer.result?._meta?.['sluice/decision']?.code
+      if (name === 'read' && code === undefined && answer.result !== undefined) answered++
+      else if (name === 'read' || (code ?? 'RATE_LIMITED') !== 'RATE_LIMITED') throw new Error(text)
+    }
+  }
+  const workers = gates.flatMap((gate) => Array.from({ length: WORKERS }, () => work(gate)))
+  await Promise.all(workers)
+  return { answered, number }
+}
+
+/** Requested at one gate, approved at the other with its own command, called at both at once; in both directions. */
+async function holdAndApprove(
+  gates: readonly [RunningGate, RunningGate],
+  programs: readonly [string, string],
+): Promise<number> {
+  const type = async (at: 0 | 1, args: readonly string[]): Promise<void> => {
+    const all = [...args, '--data', gates[at].data]
+    const { code, text } = await runAtTerminal(all, [PIN, PIN], undefined, programs[at])
+    if (code !== 0) throw new Error(text)
+  }
+  // One person for all gates of the store.
+  await type(0, ['approvers', 'pin'])
+  let passed = 0
+  for (const [from, to] of [
+    [0, 1],
+    [1, 0],
+  ] as const) {
+    const order = [gates[from], gates[to]] as const
+    const clients = await Promise.all(order.map((gate) => PlainClient.open(gate, 'count')))
+    const { text } = (await clients[0]?.call('slow', { from })) ?? { text: '' }
+    const [, id = ''] = /"approvalId":"([^"]+)"/.exec(text) ?? []
+    await type(to, ['approvals', 'approve', id])
+    const replies = await Promise.all(clients.map((client) => client.call('slow', { from })))
+    passed += replies.filter(({ answer }) => answer.result?.isError === undefined).length
+  }
+  return passed
+}
+
+export function countCalls(log: string): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const line of readFileSync(log, 'utf8').trim().split('\n')) {
+    const { name } = JSON.parse(line)
+    counts[name] = (counts[name] ?? 0) + 1
+  }
+  return counts
+}
