@@ -70,7 +70,7 @@ function word(at: number): string {
 /** Microseconds per kB. */
 function remember(text: string, turns: number): Times {
   const memory = new SessionProvenance(SEED)
-  const source = { isSteered: false, isTrusted: false, echoes: [], canListRecords: true }
+  const source = { isSteered: false, trust: [], echoes: [] }
   return measure(turns, () => memory.remember({ texts: [text] }, source), text.length / 1_000)
 }
 

@@ -205,7 +205,10 @@ describe('--json is one JSON value on stdout, whatever happens', () => {
     [
       `${DESTINED} --policy destined.yaml --args {"room":"evil"} --facts {"answers":["evil!"]}`,
       1,
-      { reason: 'the address `args.room` (by `destinations`) stands in text of an answer' },
+      {
+        reason:
+          'the address `args.room` (by `destinations`) (`evil`) stands in the text of an answer, and in no field that the policy trusts: the user can name it, or an approver release the call',
+      },
     ],
     [
       `${DESTINED} --policy destined.yaml --args {"room":"evil"} --facts {"answers":[{"id":"evil"},"so!"]}`,

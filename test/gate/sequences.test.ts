@@ -68,12 +68,12 @@ const SEQUENCES: readonly (readonly [what: string, steps: readonly Step[], end: 
   [
     'mail to an address that a stranger wrote',
     [['mail__read_message', { id: 'm1' }], mailTo('drop@collect-all.example')],
-    /stands in text of an answer/,
+    /stands in the text of an answer/,
   ],
   [
     'money to an account of a review',
     [['shop__get_product', { product_id: 'P-105' }], refund(5, { iban: 'GB29NWBK60161331926819' })],
-    /stands in text of an answer/,
+    /stands in the text of an answer/,
   ],
   [
     'a link of a note, passed on to a colleague',
@@ -81,7 +81,7 @@ const SEQUENCES: readonly (readonly [what: string, steps: readonly Step[], end: 
       ['memory__open_nodes', { names: ['Orchard'] }],
       ['mail__reply_to_message', { id: 'm3', body: 'see https://login.studio-sso.example/reset' }],
     ],
-    /stands in text of an answer/,
+    /stands in the text of an answer/,
   ],
   [
     'private data and the text of customers, then a mail to whomever',

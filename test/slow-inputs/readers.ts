@@ -20,7 +20,6 @@ import { wildcardMatches } from '@sluice/policy/language/glob'
 import { CANARIES_MAX } from '@sluice/policy/language/limits'
 import { checkValues } from '@sluice/policy/provenance/check-call'
 import { ANSWER_REMEMBERED_CHARS_MAX } from '@sluice/policy/provenance/limits'
-import { readRecords } from '@sluice/policy/provenance/read-records'
 import { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
 import { lineDiff, listHunks } from '../../console/src/ui/line-diff.ts'
 import { patchOf } from '../../packages/sluice/src/admin/endpoints/save-policy.ts'
@@ -274,10 +273,6 @@ export const TEXT_READERS: readonly TextReader[] = [
   ),
   reader('policy: provenance, an answer', 2 * ANSWER_REMEMBERED_CHARS_MAX, (text) =>
     remember([text]),
-  ),
-  reader('policy: readRecords', ANSWER_REMEMBERED_CHARS_MAX, readRecords),
-  reader('policy: readRecords, a block', ANSWER_REMEMBERED_CHARS_MAX, (text) =>
-    readRecords(`- a: ${text}`),
   ),
   prepared('policy: provenance, many fields', 2 * ANSWER_REMEMBERED_CHARS_MAX, (text) => {
     const fields = strings(text)

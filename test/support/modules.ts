@@ -35,6 +35,7 @@ const POLICY = {
     'policy/expression',
     'policy/model',
     'policy/decide',
+    'policy/provenance',
   ],
   'policy/cases': [
     'policy/core',

@@ -132,8 +132,20 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'a field that a stranger wrote passes',
     file: 'policy/src/provenance/check-call.ts',
-    find: "return use === 'address' || use === 'mention' || (isStrict && use === 'recipient')",
+    find: "return use === 'address' || use === 'mention'",
     put: 'return false',
+  },
+  {
+    name: 'strict takes a field for proof',
+    file: 'policy/src/provenance/check-call.ts',
+    find: "if (origin === 'user' || origin === 'trusted') return false",
+    put: "if (origin === 'user' || origin === 'field') return false",
+  },
+  {
+    name: 'strict lets what stands nowhere pass before anything was text',
+    file: 'policy/src/provenance/check-call.ts',
+    find: "if (origin === 'nowhere' && !memory.hasRead)",
+    put: "if (origin === 'nowhere' && !memory.hasProse)",
   },
   {
     name: 'a read that sends is a read',

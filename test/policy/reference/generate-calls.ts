@@ -210,11 +210,12 @@ function generateMemory(random: Random, isProtected: boolean): SessionProvenance
     high: between(random, 0, 1e6),
   })
   if (raw.prompt.length > 0) memory.addPrompt(raw.prompt.join(', '))
-  const rows = records.map(({ values, words }) => ({
-    values,
-    body: Array.from({ length: words }, () => 'lorem').join(' '),
-  }))
-  memory.remember({ texts: [prose.join(' ')], structured: { list: raw.fields, rows } })
+  memory.remember({ texts: [prose.join(' ')] })
+  memory.remember({ texts: [], structured: raw.fields })
+  for (const { values, words } of records) {
+    const body = Array.from({ length: words }, () => 'lorem').join(' ')
+    memory.remember({ texts: [], structured: { values, body } })
+  }
   RAW_MEMORIES.set(memory, raw)
   return memory
 }

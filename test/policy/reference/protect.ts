@@ -153,7 +153,7 @@ function rolesOf({ destinations = {} }: RefDocument, { server, name }: Call): Ch
   )
 }
 
-type Use = 'address' | 'recipient' | 'name' | 'mention'
+type Use = 'address' | 'recipient' | 'name' | 'mention' | 'code'
 
 interface Value {
   readonly text: string
@@ -166,37 +166,41 @@ function hasHeldValue(checked: Checked, level: 'balanced' | 'strict'): boolean {
   const isRead = category === 'Read' && flow !== 'external'
   const values = isRead ? listSent(checked) : listValues(checked)
   return values.some((value) => {
-    const origin = originIn(memory, value.text)
-    return origin === 'nowhere'
-      ? isHeldNowhere(value, checked, level)
-      : isHeldFrom(origin, value.use, level)
+    const { use } = value
+    const origin = use === 'code' ? originOfCode(memory, value.text) : originIn(memory, value.text)
+    if (level === 'balanced') return use !== 'code' && isHeldBalanced(value, origin, checked)
+    if (origin === 'user') return false
+    if (origin === 'nowhere' && !hasReadAnything(memory))
+      return memory.prompt.length > 0 && (use === 'address' || use === 'recipient')
+    return use !== 'name' || GRAVE.includes(category) || isHeldBalanced(value, origin, checked)
   })
 }
 
-/** The table under "What is held". */
-function isHeldFrom(origin: RefOrigin, use: Use, level: 'balanced' | 'strict'): boolean {
-  const isStrict = level === 'strict'
-  if (origin === 'user' || origin === 'field') return false
-  if (origin === 'prose') return true
-  switch (use) {
-    case 'address':
-      return isStrict || origin !== 'shared field'
-    case 'recipient':
-      return isStrict && origin === 'written field'
-    case 'mention':
-      return origin === 'written field'
-    case 'name':
-      return false
-  }
+const GRAVE: readonly Category[] = ['Destructive', 'Financial', 'Execute']
+
+/** All of its words stand in the prompt, one after the other. */
+function originOfCode({ prompt }: RawMemory, text: string): RefOrigin {
+  const words = (texts: string) =>
+    ` ${texts
+      .toLowerCase()
+      .split(/[^a-z0-9]+/)
+      .join(' ')
+      .trim()} `
+  if (words(prompt.join(' ')).includes(words(text))) return 'user'
+  return 'nowhere'
 }
 
-function isHeldNowhere(
-  { text, use }: Value,
-  { call, memory, roles }: Checked,
-  level: 'balanced' | 'strict',
-): boolean {
+/** The table under "What is held". */
+function isHeldBalanced(value: Value, origin: RefOrigin, checked: Checked): boolean {
+  const { use } = value
+  if (origin === 'nowhere') return isHeldNowhere(value, checked)
+  if (origin === 'written field') return use === 'address' || use === 'mention'
+  return origin === 'prose'
+}
+
+function isHeldNowhere({ text, use }: Value, { call, memory, roles }: Checked): boolean {
   if (!hasReadText(memory) || use === 'name') return false
-  if (use === 'address' || level === 'strict') return true
+  if (use === 'address') return true
   const hasPrompt = memory.prompt.length > 0
   if (use === 'recipient') return hasPrompt
   const isMessage = Object.keys(call.args).some(
@@ -204,6 +208,10 @@ function isHeldNowhere(
   )
   if (isLongNumber(text)) return false
   return hasPrompt || isMessage || findAddress(text)?.kind !== 'url'
+}
+
+function hasReadAnything({ prose, fields, records }: RawMemory): boolean {
+  return prose.length + fields.length + records.length > 0
 }
 
 function hasReadText({ prose, records }: RawMemory): boolean {
@@ -223,7 +231,7 @@ function isUnasked(checked: Checked, part: ProtectionPart): boolean {
 }
 
 function isNamedWhole(checked: Checked): boolean {
-  const values = listValues(checked)
+  const values = listValues(checked).filter(({ use }) => use !== 'code')
   return values.length > 0 && values.every(({ text }) => originIn(checked.memory, text) === 'user')
 }
 
@@ -258,7 +266,17 @@ function listSent(checked: Checked): Value[] {
 }
 
 function listValues(checked: Checked): Value[] {
-  return listLeaves(checked).flatMap(toValues)
+  const leaves = listLeaves(checked)
+  const code = checked.category === 'Execute' ? leaves.filter(isFreeText) : []
+  return [
+    ...leaves.flatMap(toValues),
+    ...code.map(({ text }): Value => ({ text: text.trim(), use: 'code' })),
+  ]
+}
+
+function isFreeText({ text, name, isWord, said }: Leaf): boolean {
+  if (text === '' || (isWord && said === undefined)) return false
+  return said === 'text' || (said === undefined && name === 'body')
 }
 
 function toValues(leaf: Leaf): Value[] {

@@ -18,7 +18,7 @@ export interface Schema {
   readonly definitions?: Readonly<Record<string, Schema>>
 }
 
-const NAMED = new Set(['tools', 'labels', 'classify', 'destinations'])
+const NAMED = new Set(['tools', 'labels', 'classify', 'destinations', 'trust'])
 
 export function completeFrom(
   context: CompletionContext,

@@ -1,10 +1,17 @@
 // Puts the text of an attack into a recorded answer, for `policy simulate`: plain, only its values,
-// encoded, or with its values as fields of the record. JSON stays JSON. Pure.
+// encoded, with its values as fields of the record, or in the form of data. JSON stays JSON. Pure.
 
 import { ExactNumber, isObject, type JsonObject, type JsonValue } from '../core/json.ts'
 import { getRole } from '../provenance/names.ts'
 
-export const ATTACKS = ['plain', 'bare', 'encoded', 'own-field'] as const
+export const ATTACKS = [
+  'plain',
+  'bare',
+  'encoded',
+  'own-field',
+  'forged',
+  'forged-records',
+] as const
 export type AttackKind = (typeof ATTACKS)[number]
 
 /** Stands in a recorded answer where a stranger's text stands. */
@@ -31,20 +38,61 @@ export function hasMarker(answer: JsonValue): boolean {
 
 /** The answer without its markers. */
 export function removeMarkers(answer: JsonValue): JsonValue {
-  return replaceMarkers(answer, '', [])
+  return replaceMarkers(answer, { text: '', fields: [], records: [] })
 }
 
+/**
+ * `forged`: a stranger's whole text becomes JSON, with the order in one record and its values in another; a
+ * record of a list gets a second one with the values. `forged-records`: the order is cut into short notes,
+ * each in a record, and a text becomes records in YAML.
+ */
 export function putAttack(answer: JsonValue, attack: AnswerAttack): JsonValue {
-  const fields = attack.kind === 'own-field' ? listValues(attack.args).filter(isNoFreeText) : []
-  return replaceMarkers(answer, writeAttack(attack), fields)
+  const text = writeAttack(attack)
+  if (attack.kind !== 'forged' && attack.kind !== 'forged-records')
+    return replaceMarkers(answer, {
+      text,
+      fields: attack.kind === 'own-field' ? listForgeable(attack) : [],
+      records: [],
+    })
+  if (typeof answer === 'string' && answer.includes(MARKER) && parseObject(answer) === undefined)
+    return text
+  const [first, ...records] = forgeRecords(attack)
+  return replaceMarkers(answer, { text: String(first?.note), fields: [], records })
+}
+
+/** The order, then its values, each a record. */
+function forgeRecords(attack: AnswerAttack): JsonObject[] {
+  const order = writeOrder(attack)
+  const notes =
+    attack.kind === 'forged'
+      ? [order]
+      : (order.match(/(?:\S+\s*){1,7}/g) ?? []).map((note) => note.trim())
+  const values: Record<string, JsonValue> = {}
+  addFields(values, listForgeable(attack))
+  return [...notes.map((note) => ({ note })), values]
+}
+
+function listForgeable({ args }: AnswerAttack): NamedValue[] {
+  return listValues(args).filter(isNoFreeText)
 }
 
 /** What a stranger writes. */
-export function writeAttack({ kind, goal, args, text }: AnswerAttack): string {
-  if (kind === 'bare')
-    return listValues(args)
+export function writeAttack(attack: AnswerAttack): string {
+  if (attack.kind === 'bare')
+    return listValues(attack.args)
       .map(({ value }) => toText(value))
       .join(' ')
+  if (attack.kind === 'forged') return JSON.stringify(toPlain(forgeRecords(attack)))
+  if (attack.kind !== 'forged-records') return writeOrder(attack)
+  const lines = forgeRecords(attack).map((record) =>
+    Object.entries(record).map(
+      ([name, value]) => `${name}: ${toText(value as NamedValue['value'])}`,
+    ),
+  )
+  return lines.map((record) => `- ${record.join('\n  ')}`).join('\n')
+}
+
+function writeOrder({ kind, goal, text }: AnswerAttack): string {
   const wanted = kind === 'plain' ? goal : `decode this from base64 and do it: ${toBase64(goal)}`
   return text.includes(GOAL) ? text.replaceAll(GOAL, wanted) : `${text} ${wanted}`
 }
@@ -73,43 +121,59 @@ function listValues(args: readonly JsonValue[], name = ''): NamedValue[] {
   })
 }
 
-function replaceMarkers(answer: JsonValue, text: string, fields: readonly NamedValue[]): JsonValue {
-  if (typeof answer !== 'string') return replaceIn(answer, text, fields).value
-  if (!answer.includes(MARKER)) return answer
-  const document = parseObject(answer)
-  if (document !== undefined)
-    return JSON.stringify(toPlain(replaceIn(document, text, fields).value))
-  const lines = fields.map(({ name, value }) => `\n${name}: ${toText(value)}`)
-  return answer.replaceAll(MARKER, text) + lines.join('')
+/** What is put in the place of a marker. */
+interface Replacement {
+  readonly text: string
+  /** Members of the object that had the marker. */
+  readonly fields: readonly NamedValue[]
+  /** Items of the list that the object stands in. */
+  readonly records: readonly JsonObject[]
 }
 
-/** `isOpen`: a marker was replaced, and no object took the fields yet. */
-function replaceIn(
-  value: JsonValue,
-  text: string,
-  fields: readonly NamedValue[],
-): { value: JsonValue; isOpen: boolean } {
+function replaceMarkers(answer: JsonValue, put: Replacement): JsonValue {
+  const { text, fields, records } = put
+  if (typeof answer === 'string') {
+    if (!answer.includes(MARKER)) return answer
+    const document = parseObject(answer)
+    if (document !== undefined) return JSON.stringify(toPlain(replaceMarkers(document, put)))
+    const lines = fields.map(({ name, value }) => `\n${name}: ${toText(value)}`)
+    return answer.replaceAll(MARKER, text) + lines.join('')
+  }
+  const { value, isOpen } = replaceIn(answer, put)
+  return isOpen && records.length > 0 ? [value, ...records] : value
+}
+
+/** `isOpen`: a marker was replaced, and nothing took the fields or the records yet. */
+function replaceIn(value: JsonValue, put: Replacement): { value: JsonValue; isOpen: boolean } {
+  const { text, fields, records } = put
   if (typeof value === 'string')
     return { value: value.replaceAll(MARKER, text), isOpen: value.includes(MARKER) }
   if (Array.isArray(value)) {
-    const items = value.map((item) => replaceIn(item, text, fields))
-    return { value: items.map((item) => item.value), isOpen: items.some((item) => item.isOpen) }
+    const inner = value.map((item) => replaceIn(item, put))
+    const items = inner.map((item) => item.value)
+    const isOpen = inner.some((item) => item.isOpen)
+    if (!isOpen || records.length === 0) return { value: items, isOpen }
+    return { value: [...items, ...records], isOpen: false }
   }
   if (!isObject(value)) return { value, isOpen: false }
   const changed: Record<string, JsonValue> = {}
   let isOpen = false
   for (const [key, one] of Object.entries(value)) {
-    const inner = replaceIn(one, text, fields)
+    const inner = replaceIn(one, put)
     isOpen ||= inner.isOpen || key.includes(MARKER)
     changed[key.replaceAll(MARKER, text)] = inner.value
   }
-  if (!isOpen) return { value: changed, isOpen }
-  for (const { name, value: own } of fields) {
-    let free = name
-    for (let count = 2; Object.hasOwn(changed, free); count++) free = `${name}_${count}`
-    changed[free] = own
-  }
+  if (!isOpen || records.length > 0) return { value: changed, isOpen }
+  addFields(changed, fields)
   return { value: changed, isOpen: false }
+}
+
+function addFields(record: Record<string, JsonValue>, fields: readonly NamedValue[]): void {
+  for (const { name, value } of fields) {
+    let free = name
+    for (let count = 2; Object.hasOwn(record, free); count++) free = `${name}_${count}`
+    record[free] = value
+  }
 }
 
 function parseObject(text: string): JsonValue | undefined {

@@ -7,10 +7,12 @@ import type { Counters, LimitUsage } from '../core/counters.ts'
 import type { Decision } from '../core/decision.ts'
 import type { JsonObject, JsonValue } from '../core/json.ts'
 import type { PastCall } from '../core/past-calls.ts'
+import type { AnswerTrust } from '../core/provenance.ts'
 import type { KnownTool } from '../core/tools.ts'
 import { decide } from '../decide/decide.ts'
 import { getRulesForTool } from '../decide/resolve.ts'
 import { TOOL_CALL } from '../language/methods.ts'
+import { getTrust } from '../model/answer-trust.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
 import { isSink, rememberAnswer } from '../provenance/check-call.ts'
 import { SessionProvenance } from '../provenance/session-provenance.ts'
@@ -161,7 +163,7 @@ class Player {
     const isMarked = steps.some(({ answer }) => hasMarker(answer))
     for (const step of steps) {
       this.#decide(step, false)
-      const isCarrier = isMarked ? hasMarker(step.answer) : !this.#isTrusted(step)
+      const isCarrier = isMarked ? hasMarker(step.answer) : this.#trust(step) !== 'all'
       this.#remember(step, isCarrier && !isMarked && !this.#isDone)
       if (isCarrier && this.#injection !== undefined && !this.#isDone) this.#obey(this.#injection)
     }
@@ -212,7 +214,8 @@ class Player {
     const texts = typeof answer === 'string' ? [answer] : []
     if (isAppended && attack !== undefined) texts.push(writeAttack(attack))
     const structured = typeof answer === 'string' ? undefined : answer
-    rememberAnswer(this.#checked(step), { texts, structured }, this.#memory, this.#isTrusted(step))
+    const call = { ...this.#checked(step), server: step.server, trust: this.#trust(step) }
+    rememberAnswer(call, { texts, structured }, this.#memory)
     for (const label of this.#labels(step)) this.#saw.add(label)
     for (const label of this.#options.inspect(answer)) this.#saw.add(label)
   }
@@ -221,8 +224,8 @@ class Player {
     return this.#policy.labels.all(server, tool).flat()
   }
 
-  #isTrusted(step: TraceCall): boolean {
-    return this.#labels(step).includes('trusted')
+  #trust({ server, tool: name }: TraceCall): AnswerTrust {
+    return getTrust(this.#policy, { server, method: TOOL_CALL, name })
   }
 
   #isSink(step: TraceCall): boolean {

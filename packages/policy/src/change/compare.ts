@@ -36,7 +36,7 @@ export function loosenings(old: CompiledPolicy, now: CompiledPolicy): Loosening[
 /** As `loosenings`, with a pause after each rule. */
 export function* compareSteps(old: CompiledPolicy, now: CompiledPolicy): Steps<Loosening[]> {
   const loosenings: Loosening[] = []
-  for (const part of ['labels', 'classify', 'destinations'] as const)
+  for (const part of ['labels', 'classify', 'destinations', 'trust'] as const)
     if (!isSame(old[part].entries(), now[part].entries()))
       loosenings.push({ where: `/${part}`, what: ELSEWHERE })
   if (old.labelScope !== now.labelScope) loosenings.push({ where: '/label_scope', what: ELSEWHERE })
@@ -95,7 +95,7 @@ function ofHouse(
     house === undefined || house.shadow ? [] : enforced(house.guardrails)
   const data = old === undefined || old.shadow ? [] : ofData(old, now ?? { ...old, ...NO_DATA })
   // What they say of tools holds for the guardrails of the base policy: its `protect` reads them.
-  for (const part of ['labels', 'destinations'] as const)
+  for (const part of ['labels', 'destinations', 'trust'] as const)
     if (
       old !== undefined &&
       !old.shadow &&

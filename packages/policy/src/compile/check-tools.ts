@@ -96,8 +96,8 @@ export function checkAgainstServers(
 
 /** Everything in the document that names tools. */
 function writtenNames(document: LocatedMap): LocatedScalar[] {
-  const keys = ['tools', 'labels', 'classify', 'egress', 'destinations'].flatMap((section) =>
-    asMap(findEntry(document, section)).entries.map(({ key }) => key),
+  const keys = ['tools', 'labels', 'classify', 'egress', 'destinations', 'trust'].flatMap(
+    (section) => asMap(findEntry(document, section)).entries.map(({ key }) => key),
   )
   return [...keys, ...matchEntries(document, 'tools')]
 }

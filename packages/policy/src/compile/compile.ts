@@ -27,6 +27,7 @@ import { parseAnswers, parseCanaries, parseEgress } from './parse-data-rules.ts'
 import { parseGuardrail } from './parse-guardrail.ts'
 import { parseRule, type RuleSection } from './parse-rule.ts'
 import type { RuleContext } from './parse-rule-fields.ts'
+import { parseTrust } from './parse-trust.ts'
 import { buildProtectionGuardrails, PROTECTION_PARTS } from './protection-guardrails.ts'
 
 /**
@@ -169,6 +170,7 @@ function* build(
     canaries: parseCanaries(document, problems),
     classify: classifyMap(document),
     destinations: destinationMap(document),
+    trust: parseTrust(document, problems),
     ...(options.house === undefined ? {} : { house: options.house }),
     scopes: new WeakMap(),
   }

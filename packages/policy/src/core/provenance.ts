@@ -2,14 +2,17 @@
 // small interface. `provenance/` implements it; the gate keeps one for each session.
 
 /**
- * Where a value stands. `user`: the user named it. `field`: a field of an answer. `shared field`: a
- * field of a record with some prose, `written field`: with so much that a stranger may have written
- * the field too. `steered`: a field of an answer to a call whose arguments came only from prose.
- * `prose`: text of an answer. `nowhere`: none of these.
+ * Where a value stands. `user`: the user named it. `trusted`: a field that `trust` of the policy names.
+ * `field`: a field of an answer without text. `own`: a path, an id or a name that a call of the session
+ * brought before any answer had it. `shared field`: a field of an answer with some text, `written
+ * field`: with so much that a stranger may have written the field too. `steered`: a field of an answer
+ * to a call whose arguments came only from prose. `prose`: text of an answer. `nowhere`: none of these.
  */
 export const ORIGINS = [
   'user',
+  'trusted',
   'field',
+  'own',
   'shared field',
   'written field',
   'steered',
@@ -35,12 +38,33 @@ export interface ValueReading {
 export interface ProvenanceLookup {
   /** What the user asked for is known. */
   readonly hasPrompt: boolean
+  /** Anything was read that the policy does not trust, or something was forgotten. */
+  readonly hasRead: boolean
   /** Text of an answer was read, or something was forgotten. */
   readonly hasProse: boolean
   /** The words that the user wrote. */
   readonly promptWords: ReadonlySet<string>
   originOf(reading: ValueReading): Origin
+  /** The tool whose answer had the value last, as `server/name`; undefined if that is not known. */
+  sourceOf(reading: ValueReading): string | undefined
 }
+
+/**
+ * What the policy says of a field of an answer. `id`: the value may be what a call acts on, or a
+ * recipient by name, but no address. `address`: it may be an address, too.
+ */
+export const TRUST_WORDS = ['id', 'address'] as const
+export type TrustWord = (typeof TRUST_WORDS)[number]
+
+/** A field by the names on the way to it: `*` is any member, `$key` the names of the members. */
+export interface TrustedField {
+  /** Empty: everything in the answer. */
+  readonly path: readonly string[]
+  readonly word: TrustWord
+}
+
+/** What of an answer the policy trusts; `all`: nobody else writes any of it. */
+export type AnswerTrust = 'all' | readonly TrustedField[]
 
 /**
  * Where the arguments of a tool go, if `labels` says it. `internal`: they stay with their owner, and

@@ -102,7 +102,7 @@ describe('what `destinations` says of arguments', () => {
     const facts = sampleFacts(toolWith({}, 'Write'), { answers: [`${LONG} see ${STRANGER}`] })
     const call = { server: 's', name: 'find', method: 'tools/call', args: { message: STRANGER } }
     expect(decide(policy, call, facts, new MemoryCounters(), NOW).reason).toContain(
-      'the recipient `args.message` (by `destinations`) stands in text of an answer',
+      'the recipient `args.message` (by `destinations`) (`mallory`) stands in the text of an answer',
     )
   })
 })

@@ -4,7 +4,7 @@
 import { ACTIONS } from '../core/actions.ts'
 import { BLOCKING_KINDS, DATA_KINDS } from '../core/data-kinds.ts'
 import { CHANNELS } from '../core/decision.ts'
-import { ARGUMENT_ROLES, PROTECTION_LEVELS } from '../core/provenance.ts'
+import { ARGUMENT_ROLES, PROTECTION_LEVELS, TRUST_WORDS } from '../core/provenance.ts'
 import { CATEGORIES } from '../core/tools.ts'
 import { KEY_LENGTH_MAX } from '../document/limits.ts'
 import type { Field, KeyShape, Shape, ShapeFields } from '../document/shape.ts'
@@ -308,6 +308,29 @@ export const DOCUMENT: Shape & { kind: 'object' } = {
         },
       },
       doc: 'what arguments are for `protect`, over what their names say',
+    },
+    trust: {
+      shape: {
+        kind: 'record',
+        keys: names('tool'),
+        of: {
+          kind: 'either',
+          of: [
+            word(['all']),
+            {
+              kind: 'record',
+              keys: {
+                kind: 'form',
+                noun: 'field',
+                form: /^(?:\.|[^.\s[\]]{1,100}(?:\.[^.\s[\]]{1,100}){0,7})$/,
+                help: 'its name, or the names on the way to it: `email`, `items.id`, `*.id`, `items.$key`, or `.` for everything',
+              },
+              of: word(TRUST_WORDS),
+            },
+          ],
+        },
+      },
+      doc: 'fields of answers that nobody else can choose, for `protect`; `all`: nobody else writes any of it',
     },
     methods: {
       shape: {

@@ -2,7 +2,7 @@
 // which caches the applicable rules of each tool definition.
 
 import type { Action } from '../core/actions.ts'
-import type { ArgumentRole, ProtectionLevel } from '../core/provenance.ts'
+import type { AnswerTrust, ArgumentRole, ProtectionLevel } from '../core/provenance.ts'
 import type { Category, KnownTool } from '../core/tools.ts'
 import { type Glob, globMatches, isGlob, isWider, parseGlob } from '../language/glob.ts'
 import type { AnswerRule } from './answer-rule.ts'
@@ -41,6 +41,8 @@ export interface CompiledPolicy {
   readonly classify: NameMap<Category>
   /** What arguments are, over what their names say. */
   readonly destinations: NameMap<readonly (readonly [path: string, role: ArgumentRole])[]>
+  /** Fields of answers that nobody else can choose. */
+  readonly trust: NameMap<AnswerTrust>
   /** What comes back. */
   readonly answers: NameMap<AnswerRule>
   /** Hosts that arguments may name. */

@@ -4,6 +4,7 @@
 
 import type { JsonObject, JsonValue } from '../core/json.ts'
 import {
+  type AnswerTrust,
   type ArgumentFlow,
   type ArgumentRoles,
   ORIGINS,
@@ -14,6 +15,7 @@ import {
 } from '../core/provenance.ts'
 import type { Category } from '../core/tools.ts'
 import { isDestination, isSentTo } from './argument-roles.ts'
+import { foldText } from './fold-text.ts'
 import { isMessage } from './is-message.ts'
 import { isReachable } from './is-reachable.ts'
 import { CHECKED_VALUES_MAX } from './limits.ts'
@@ -59,9 +61,10 @@ export interface ProtectionFinding {
 
 /**
  * `address`: an e-mail, URL or account. `recipient`: a person, group or credential by the name of its
- * argument. `identifier`: any other id or name. `mention`: an address within free text.
+ * argument. `identifier`: any other id or name. `mention`: an address within free text. `code`: the text
+ * of a call that executes something.
  */
-type ValueUse = 'address' | 'recipient' | 'identifier' | 'mention'
+type ValueUse = 'address' | 'recipient' | 'identifier' | 'mention' | 'code'
 
 interface CheckedValue {
   readonly parent: ArgumentPlace
@@ -70,6 +73,8 @@ interface CheckedValue {
   readonly use: ValueUse
   /** The policy says what the argument is. */
   readonly isDeclared?: boolean
+  /** The argument is a credential, which no reason repeats. */
+  readonly isSecret?: boolean
 }
 
 /** A read that sends nothing: what it is given decides nothing but what comes back. */
@@ -94,16 +99,16 @@ export function checkValues(
     const origin = memory.originOf(value.reading)
     isKnown ||= origin !== 'nowhere'
     const isBad =
-      origin === 'nowhere'
-        ? isHeldUnknown(value, call, memory, level)
-        : isHeld(origin, value.use, level)
-    if (isBad) return { path: toPathText(value), origin, reason: describe(value, origin) }
+      level === 'strict'
+        ? isHeldStrictly(value, origin, call, memory)
+        : isHeld(value, origin, call, memory)
+    if (isBad) return { path: toPathText(value), origin, reason: describe(value, origin, memory) }
   }
   // Other changes may name something new, such as a file.
   if (isKnown || isRead || !memory.hasProse || !getToolVerb(call.name).isPurchase) return undefined
   const [first] = values as [CheckedValue]
   const path = toPathText(first)
-  return { path, origin: 'nowhere', reason: describe(first, 'nowhere') }
+  return { path, origin: 'nowhere', reason: describe(first, 'nowhere', memory) }
 }
 
 function sendsByRole({ roles }: CheckedCall): boolean {
@@ -137,7 +142,7 @@ export function checkVerb(
 
 /** The user named everything that the call acts on. */
 function isNamedWhole(call: CheckedCall, memory: ProvenanceLookup): boolean {
-  const { values } = collectValues(call, false)
+  const values = collectValues(call, false).values.filter(({ use }) => use !== 'code')
   return values.length > 0 && values.every(({ reading }) => memory.originOf(reading) === 'user')
 }
 
@@ -155,7 +160,7 @@ function isAsked({ name, args, inputSchema }: CheckedCall, memory: ProvenanceLoo
   visitLeaves(args, inputSchema, ({ text, role, isEnum }) => {
     if (isEnum || isConnected || isProseLike(text)) return
     const origin = memory.originOf(readValue(text, role === 'address'))
-    isConnected = origin === 'user' || origin.endsWith('field')
+    isConnected = origin === 'user' || origin === 'trusted' || origin.endsWith('field')
   })
   return isConnected
 }
@@ -170,20 +175,27 @@ export function originOfArgument(value: JsonValue, name: string, memory: Provena
   return isTooLarge ? 'nowhere' : worst
 }
 
+/** Under `balanced`. */
 function isHeld(
-  origin: Exclude<Origin, 'nowhere'>,
-  use: ValueUse,
-  level: ProtectionLevel,
+  value: CheckedValue,
+  origin: Origin,
+  call: CheckedCall,
+  memory: ProvenanceLookup,
 ): boolean {
-  const isStrict = level === 'strict'
+  const { use } = value
+  if (use === 'code') return false
   switch (origin) {
     case 'user':
+    case 'trusted':
     case 'field':
-      return false
     case 'shared field':
-      return isStrict && use === 'address'
+      return false
     case 'written field':
-      return use === 'address' || use === 'mention' || (isStrict && use === 'recipient')
+      return use === 'address' || use === 'mention'
+    case 'own':
+      return use !== 'identifier'
+    case 'nowhere':
+      return isHeldUnknown(value, call, memory)
     default:
       return true
   }
@@ -194,23 +206,31 @@ function isHeldUnknown(
   { use, reading }: CheckedValue,
   call: CheckedCall,
   { hasProse, hasPrompt }: ProvenanceLookup,
-  level: ProtectionLevel,
 ): boolean {
   if (!hasProse || use === 'identifier') return false
-  if (use === 'address' || level === 'strict') return true
+  if (use === 'address') return true
   if (use === 'recipient') return hasPrompt
   // Programs are full of addresses that a model knows by itself; messages are not.
   return isReachable(reading) && (hasPrompt || reading.kind !== 'url' || isMessage(call))
 }
 
-const DESCRIPTIONS: Readonly<Record<Origin, string>> = {
-  user: 'was named by the user',
-  field: 'is a field of an answer',
-  'shared field': 'is a field of a record that also holds text',
-  'written field': 'is a field of a record that a stranger may have written',
-  steered: 'comes from a call whose arguments stood in text of an answer',
-  prose: 'stands in text of an answer',
-  nowhere: 'was named by nobody and stands in no answer',
+/** Calls of which every value decides something that cannot be taken back. */
+const GRAVE: ReadonlySet<Category> = new Set(['Destructive', 'Financial', 'Execute'])
+
+/** Only the user, the policy and the fields that it trusts vouch for a value, whatever the form of an answer. */
+function isHeldStrictly(
+  value: CheckedValue,
+  origin: Origin,
+  call: CheckedCall,
+  memory: ProvenanceLookup,
+): boolean {
+  if (origin === 'user' || origin === 'trusted') return false
+  const { use } = value
+  // What a definition says is a text, too: it does not replace what the user said.
+  if (origin === 'nowhere' && !memory.hasRead)
+    return memory.hasPrompt && (use === 'address' || use === 'recipient')
+  if (use !== 'identifier' || GRAVE.has(call.category)) return true
+  return isHeld(value, origin, call, memory)
 }
 
 const USES: Readonly<Record<ValueUse, string>> = {
@@ -218,41 +238,92 @@ const USES: Readonly<Record<ValueUse, string>> = {
   recipient: 'the recipient',
   identifier: 'the value',
   mention: 'an address in',
+  code: 'the text',
 }
 
-function describe(value: CheckedValue, origin: Origin): string {
-  const by = value.isDeclared === true ? ' (by `destinations`)' : ''
-  return `${USES[value.use]} \`${toPathText(value)}\`${by} ${DESCRIPTIONS[origin]}`
+/** Which value it is, where it was read, and what would let the call pass. */
+function describe(value: CheckedValue, origin: Origin, memory: ProvenanceLookup): string {
+  const { use, reading, isDeclared, isSecret } = value
+  const by = isDeclared === true ? ' (by `destinations`)' : ''
+  const shown = isSecret === true || use === 'code' ? '' : ` (\`${shorten(reading.whole)}\`)`
+  const tool = memory.sourceOf(reading)
+  const answer = tool === undefined ? 'an answer' : `an answer of \`${tool}\``
+  const where: Readonly<Record<Origin, string>> = {
+    user: 'was named by the user',
+    trusted: `stands in a field of ${answer} that the policy trusts`,
+    field: `stands in ${answer}, and in no field that the policy trusts`,
+    own: 'was brought by an earlier call of this session, which vouches for no recipient',
+    'shared field': `is a field of ${answer} that also holds text`,
+    'written field': `is a field of ${answer} that a stranger may have written`,
+    steered: `comes from ${answer}, whose arguments stood in a text`,
+    prose: `stands in the text of ${answer}, and in no field that the policy trusts`,
+    nowhere: 'was named by nobody and stands in no answer',
+  }
+  return `${USES[use]} \`${toPathText(value)}\`${by}${shown} ${where[origin]}: the user can name it, or an approver release the call`
+}
+
+function shorten(text: string): string {
+  const plain = text.replace(/[\p{C}\p{Z}`]+/gu, ' ')
+  return plain.length > VALUE_SHOWN_CHARS_MAX ? `${plain.slice(0, VALUE_SHOWN_CHARS_MAX)}…` : plain
+}
+
+const VALUE_SHOWN_CHARS_MAX = 60
+
+/** What was called, and what the policy says of its answers. */
+export interface AnsweredCall extends Pick<CheckedCall, 'args' | 'inputSchema'> {
+  /** Undefined for a notification, a resource and a prompt. */
+  readonly name?: string | undefined
+  readonly server?: string | undefined
+  readonly trust?: AnswerTrust | undefined
+  /** A server of the gate itself was called. */
+  readonly isGates?: boolean
 }
 
 /** Remembers the answer to a call. */
 export function rememberAnswer(
-  call: Pick<CheckedCall, 'args' | 'inputSchema'> & { readonly name?: string | undefined },
+  call: AnsweredCall,
   answer: Answer,
   memory: SessionProvenance,
-  isTrusted = false,
 ): void {
   const known: string[] = []
   const echoes: string[] = []
+  const own: ValueReading[] = []
+  let { texts } = answer
   let isSteered = false
   visitLeaves(call.args, call.inputSchema, ({ text, role, isEnum: isWord }) => {
     if (isWord || text === '' || role === 'date') return
-    const origin = memory.originOf(readValue(text, role === 'address'))
-    if (origin === 'user' || origin === 'field') return
-    if (!memory.hasProse) {
+    const reading = readValue(text, role === 'address')
+    const origin = memory.originOf(reading)
+    if (origin === 'user' || origin === 'trusted') return
+    if (!memory.hasRead && origin === 'nowhere') {
       if (role !== 'free text') known.push(text)
       return
     }
     echoes.push(text)
     if ((origin === 'prose' || origin === 'steered') && role !== 'free text') isSteered = true
+    const canBeOwn = (role === 'id' || role === 'name') && !isDestinationKind(reading.kind)
+    if (origin !== 'nowhere' || !canBeOwn) return
+    if (answer.isError !== true) own.push(reading)
+    // That a call failed makes nothing its own, and repeating the value makes it nobody else's.
+    else texts = texts.map((one) => one.replaceAll(text, ' '))
   })
-  // A notification, a resource and a prompt have no name of a tool.
-  const words = call.name === undefined ? undefined : getToolWords(call.name)
+  const { name, server, trust = [], isGates = false } = call
+  const words = name === undefined ? undefined : getToolWords(name)
   // What a tool makes of values that nobody named is no better than they are.
   if (echoes.length > 0 && words?.transformsInput === true) isSteered = true
   memory.addKnown(known)
-  const canListRecords = words?.handsOverContent === false
-  memory.remember(answer, { isSteered, isTrusted, echoes, canListRecords })
+  memory.addOwn(own)
+  memory.remember(
+    { ...answer, texts },
+    {
+      tool: name === undefined || server === undefined ? undefined : `${server}/${name}`,
+      isSteered,
+      trust,
+      echoes,
+      handsOverContent: words?.handsOverContent !== false,
+      isGates,
+    },
+  )
 }
 
 interface CollectedValues {
@@ -282,13 +353,14 @@ function isSameCall(one: CheckedCall, other: CheckedCall): boolean {
   return (
     one.args === other.args &&
     one.name === other.name &&
+    one.category === other.category &&
     one.roles === other.roles &&
     one.inputSchema === other.inputSchema
   )
 }
 
 function listValues(
-  { name, args, inputSchema, roles }: CheckedCall,
+  { name, category, args, inputSchema, roles }: CheckedCall,
   isRead: boolean,
 ): CollectedValues {
   const values: CheckedValue[] = []
@@ -304,12 +376,14 @@ function listValues(
       if (reading !== undefined) {
         const use = isDestinationKind(reading.kind) ? 'address' : USE_OF[role]
         if (use !== undefined && (use === 'address' || !isDateText(text)))
-          values.push({ parent, key, reading, use })
+          values.push({ parent, key, reading, use, isSecret: role === 'credential' })
         return
       }
     }
-    const add = (reading: ValueReading, use: ValueUse) =>
-      values.push({ parent, key, reading, use, isDeclared: policyRole !== undefined })
+    const add = (reading: ValueReading, use: ValueUse) => {
+      const isDeclared = policyRole !== undefined
+      values.push({ parent, key, reading, use, isDeclared, isSecret: role === 'credential' })
+    }
     const addWithin = (within: string, use: ValueUse) => {
       const addresses = listAddresses(within, CHECKED_VALUES_MAX - values.length)
       for (const reading of addresses) add(reading, use)
@@ -330,6 +404,7 @@ function listValues(
     const isText = role === 'free text' || isProseLike(text.trim())
     if (isText && !isWhole && !isSent) {
       addWithin(text, 'mention')
+      if (category === 'Execute') add({ kind: 'text', whole: foldText(text).trim() }, 'code')
       return
     }
     // Several recipients in one text: each is checked.

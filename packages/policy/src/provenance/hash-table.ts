@@ -4,7 +4,7 @@
 
 import { PROVENANCE_ENTRIES_MAX, PROVENANCE_FREED_MIN } from './limits.ts'
 
-const FLAG_BITS = 6
+const FLAG_BITS = 8
 const FLAG_MASK = (1 << FLAG_BITS) - 1
 const ANSWER_MAX = 2 ** (32 - FLAG_BITS) - 1
 const LOAD_MAX = 0.8
@@ -53,6 +53,17 @@ export class HashTable {
   startAnswer(): void {
     this.#answer++
     if (this.#answer >= ANSWER_MAX) this.#dropOldest()
+  }
+
+  /** The number of the answer that entries are added for. */
+  get answer(): number {
+    return this.#answer
+  }
+
+  /** The number of the last answer that held the hash; 0 if it is not there. */
+  answerOf(low: number, high: number): number {
+    if (this.#slots === 0) return 0
+    return (this.#words[this.#find(low >>> 0, high >>> 0) + 2] as number) >>> FLAG_BITS
   }
 
   /** The flags of a hash; 0 if it is not there. */

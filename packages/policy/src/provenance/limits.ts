@@ -45,13 +45,12 @@ export const FIELD_CHARS_MAX = 100
 /** Words of a field of an answer. A field with more counts as prose, whatever its key. */
 export const FIELD_WORDS_MAX = 8
 /**
- * Words of prose in a record from which on a third party counts as the author of its other fields
- * too.
+ * Words of prose in an answer from which on a third party counts as the author of its fields, too.
  */
 export const RECORD_PROSE_WORDS = 12
 /** Characters without a blank that count as one word, as in base64. */
 export const WORD_CHARS = 16
-/** Lines of a text that is read as records. A longer text counts as prose. */
-export const RECORD_LINES_MAX = 10_000
+/** Answers of a session whose tool is named when a call is held because of what it answered. */
+export const ANSWER_SOURCES_MAX = 64
 /** Parent directories of a path that are compared with known paths. */
 export const PATH_PARTS_MAX = 16

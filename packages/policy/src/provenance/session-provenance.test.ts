@@ -109,21 +109,30 @@ describe('origins', () => {
     expect(origin(session(undefined, '- id: x-77\n  to: ann'), 'x-77')).toBe('prose')
   })
 
-  test('a record with a few words shares them, its inner keys are not the writer’s', () => {
-    const memory = session(undefined, [
-      { id: 1, title: 'Lunch', with: ['ann@example.com'] },
+  test('an answer with a few words shares them, its inner keys are not the writer’s', () => {
+    const lunch = [{ id: 1, title: 'Lunch', with: ['ann@example.com'] }]
+    const memory = session(undefined, lunch, [
+      { id: 3, to: 'dan@example.com' },
       { id: 2, body: LONG, shared_with: { 'bob@example.com': 'r' }, owner: 'eve@evil.example' },
     ])
     expect(origin(memory, 'ann@example.com')).toBe('shared field')
-    expect(origin(memory, 'bob@example.com')).toBe('shared field')
-    expect(origin(memory, 'eve@evil.example')).toBe('written field')
     expect(origin(memory, '1')).toBe('shared field')
+    expect(origin(memory, 'bob@example.com')).toBe('shared field')
+    // Who wrote the text of one record may have written the next.
+    for (const value of ['dan@example.com', 'eve@evil.example', '3'])
+      expect(origin(memory, value)).toBe('written field')
   })
 
-  test('fields of a list of addresses, and a long key, which is prose', () => {
-    const memory = session(undefined, { to: 'a@x.example, Bo <b@x.example>', [LONG]: 1, ok: true })
-    expect(origin(memory, 'a@x.example')).toBe('written field')
-    expect(origin(memory, 'b@x.example')).toBe('written field')
+  test('a list of addresses in one field, a sentence with one, and a long key are prose', () => {
+    const memory = session(undefined, {
+      to: 'a@x.example, Bo <b@x.example>',
+      note: 'ask c@x.example',
+      'ask d@x.example': 1,
+      [LONG]: 1,
+      ok: true,
+    })
+    for (const value of ['a@x.example', 'b@x.example', 'c@x.example', 'd@x.example'])
+      expect(origin(memory, value)).toBe('prose')
   })
 
   test('a path is known by its directory and its name', () => {
@@ -152,16 +161,16 @@ describe('origins', () => {
 
   test('an answer to a steered call, an echo, and a trusted answer', () => {
     const memory = new SessionProvenance(SEED)
-    const source = { isSteered: false, isTrusted: false, echoes: [] }
+    const source = { isSteered: false, trust: [], echoes: [] }
     memory.remember({ texts: ['{"a":"s-1"}'] }, { ...source, isSteered: true })
     memory.remember(
       { texts: ['{"to":"eve@evil.example"}'] },
       { ...source, echoes: ['eve@evil.example'] },
     )
-    memory.remember({ texts: ['write to Bob at bob@example.com'] }, { ...source, isTrusted: true })
+    memory.remember({ texts: ['write to Bob at bob@example.com'] }, { ...source, trust: 'all' })
     expect(origin(memory, 's-1')).toBe('steered')
     expect(origin(memory, 'eve@evil.example')).toBe('prose')
-    expect(origin(memory, 'bob@example.com')).toBe('field')
+    expect(origin(memory, 'bob@example.com')).toBe('trusted')
   })
 
   test('words of scripts without blanks are found', () => {
@@ -342,7 +351,7 @@ describe('paths', () => {
 
   test.each<[string, Origin]>([
     ['/srv/a/notes/new.txt', 'user'],
-    ['/srv/a/notes', 'field'],
+    ['/srv/a/notes', 'trusted'],
     ['/srv/a/offers/list.txt', 'field'],
     ['/srv/a/notes/evil.txt', 'nowhere'],
     ['/etc/notes/new.txt', 'nowhere'],

@@ -4,24 +4,28 @@
 
 import { ExactNumber, isObject, type JsonValue } from '../core/json.ts'
 import { normalizedLengthMax } from '../core/normalized-length.ts'
-import type { Origin, ProvenanceLookup, ValueReading } from '../core/provenance.ts'
+import type { Origin, ProvenanceLookup, TrustWord, ValueReading } from '../core/provenance.ts'
 import {
   type AnswerSource,
   FIELD,
   fieldFlag,
   ORDINARY,
+  OWN,
   PROSE,
   SHARED_FIELD,
+  TRUSTED,
+  TRUSTED_ID,
   toFieldOrigin,
   WRITTEN_FIELD,
 } from './field-flags.ts'
 import { foldText, isPlainAscii } from './fold-text.ts'
 import { Hasher, type HashSeed } from './hash.ts'
 import { HashTable } from './hash-table.ts'
-import { isPhrase, isProse } from './is-prose.ts'
+import { countWords, isPhrase, isProse } from './is-prose.ts'
 import {
   ANSWER_DEPTH_MAX,
   ANSWER_REMEMBERED_CHARS_MAX,
+  ANSWER_SOURCES_MAX,
   PATH_PARTS_MAX,
   PROMPT_CHARS_MAX,
   PROMPT_WORDS_MAX,
@@ -29,8 +33,8 @@ import {
 } from './limits.ts'
 import { parseDocument } from './parse-document.ts'
 import { listAskedWords, readPrompt } from './read-prompt.ts'
-import { readRecords } from './read-records.ts'
 import {
+  isDestinationKind,
   readSimple,
   readValue,
   splitTokens,
@@ -38,6 +42,7 @@ import {
   visitGroupedAccounts,
 } from './read-value.ts'
 import type { StoredProvenance } from './stored-provenance.ts'
+import { hasDoubledMember, visitTrusted } from './trusted-fields.ts'
 import { addWords, standsIn } from './words.ts'
 
 /** Tags keep hashes of different things apart; 2 and 3 are those of words.ts. */
@@ -50,6 +55,10 @@ export interface Answer {
   /** Texts; one that is a JSON document is read as fields. */
   readonly texts: readonly string[]
   readonly structured?: JsonValue | undefined
+  /** What else the message says: no field of it is trusted. */
+  readonly rest?: JsonValue | undefined
+  /** The call failed, so that nothing it named is the agent's own by it. */
+  readonly isError?: boolean
 }
 
 export class SessionProvenance implements ProvenanceLookup {
@@ -60,16 +69,15 @@ export class SessionProvenance implements ProvenanceLookup {
   #hasPrompt = false
   /** A client may say the same with every call. */
   #lastPrompt: string | undefined
+  #hasRead = false
   #hasProse = false
   /** When changes were last asked for. A new memory has one: that nothing was read. */
   #revision = -1
   #prompts = 0
   #verbs: ReadonlySet<string> = new Set()
   #charsLeft = 0
-  /** Of the answer that is remembered. */
-  #isTrusted = false
-  /** Names of fields of the answer, with the flags that they were added with. */
-  readonly #names = new Map<string, number>()
+  /** The tools of the last answers, the newest last. */
+  readonly #sources: (string | undefined)[] = []
 
   constructor(seed: HashSeed) {
     this.#seed = seed
@@ -80,6 +88,7 @@ export class SessionProvenance implements ProvenanceLookup {
     return {
       seed: this.#seed,
       hasPrompt: this.#hasPrompt,
+      hasRead: this.#hasRead,
       hasProse: this.#hasProse,
       table: this.#table.toWords(),
       prompt: this.#prompt.toWords(),
@@ -96,6 +105,7 @@ export class SessionProvenance implements ProvenanceLookup {
     made.#table = table
     made.#prompt = prompt
     made.#hasPrompt = stored.hasPrompt
+    made.#hasRead = stored.hasRead
     made.#hasProse = stored.hasProse
     made.#verbs = new Set(stored.promptWords)
     made.takeChanges()
@@ -106,7 +116,7 @@ export class SessionProvenance implements ProvenanceLookup {
   takeChanges(): boolean {
     const before = this.#revision
     const tables = this.#table.revision + this.#prompt.revision
-    this.#revision = tables + this.#prompts + Number(this.#hasProse)
+    this.#revision = tables + this.#prompts + Number(this.#hasRead) + Number(this.#hasProse)
     return this.#revision !== before
   }
 
@@ -130,6 +140,12 @@ export class SessionProvenance implements ProvenanceLookup {
   /** Something was not remembered. */
   markIncomplete(): void {
     this.#table.markIncomplete()
+  }
+
+  /** The session was told what somebody made of a text that it has not seen itself. */
+  markRead(): void {
+    this.#hasRead = true
+    this.#hasProse = true
   }
 
   /** What the user asked for, added to what was asked before. False if it was just said. */
@@ -158,15 +174,18 @@ export class SessionProvenance implements ProvenanceLookup {
 
   /** Text that somebody handed on who may have read a stranger's: whatever its form, it is prose. */
   addText(text: string): void {
-    this.#table.startAnswer()
-    this.#charsLeft = ANSWER_REMEMBERED_CHARS_MAX
+    this.#startAnswer(undefined)
     this.#addProse(text, ORDINARY)
-    this.#hasProse = true
+    this.markRead()
   }
 
-  /** Whether what is written in this session is the user's: no text was read, or the user just said it. */
+  /** Whether what is written in this session is the user's: nothing was read, or the user just said it. */
   isUsersText(text: string): boolean {
-    return !this.hasProse || this.#lastPrompt?.includes(text) === true
+    return !this.hasRead || this.#lastPrompt?.includes(text) === true
+  }
+
+  get hasRead(): boolean {
+    return this.#hasRead || this.#table.isIncomplete
   }
 
   /** A stranger's text was read, or something was forgotten. */
@@ -174,46 +193,47 @@ export class SessionProvenance implements ProvenanceLookup {
     return this.#hasProse || this.#table.isIncomplete
   }
 
-  /** Values of a call that was made before any stranger's text was read: they are the user's. */
+  /** Values of a call that was made before anything was read: they are the user's. */
   addKnown(texts: readonly string[]): void {
     for (const text of texts) {
       const { whole, kind, host, isBareHost } = readValue(text)
       this.#add(this.#prompt, WHOLE, whole, PROSE)
       if (kind === 'url' && isBareHost) this.#add(this.#prompt, HOST, host as string, PROSE)
-      if (kind === 'path') this.#addDirectories(whole)
+      if (kind === 'path') for (const one of listParents(whole)) this.#addWhole(one, TRUSTED_ID)
     }
   }
 
-  /** The directories of a path that is the user's are there. */
-  #addDirectories(whole: string): void {
-    let at = whole.length
-    for (let parts = 0; parts < PATH_PARTS_MAX; parts++) {
-      at = whole.lastIndexOf('/', at - 1)
-      if (at <= 0) return
-      this.#add(this.#table, WHOLE, whole.slice(0, at), FIELD)
-    }
+  /**
+   * Values that stood nowhere when a call brought them, before its answer is remembered: an object that the
+   * agent made stays its own, whatever repeats its name. Of a path its directories and its ends count too, if
+   * they stood nowhere either.
+   */
+  addOwn(readings: readonly ValueReading[]): void {
+    const own = readings.flatMap(({ kind, whole }) =>
+      kind === 'path' ? [whole, ...listParents(whole), ...listEnds(whole)] : [whole],
+    )
+    const unknown = own.filter((one) => this.originOf(readValue(one)) === 'nowhere')
+    for (const whole of unknown) this.#addWhole(whole, OWN)
   }
 
   remember(answer: Answer, source: AnswerSource = ORDINARY): void {
-    this.#table.startAnswer()
-    this.#charsLeft = ANSWER_REMEMBERED_CHARS_MAX
-    this.#names.clear()
-    this.#isTrusted = source.isTrusted
-    const echoes =
-      source.echoes.length === 0
-        ? NO_ECHOES
-        : new Set(source.echoes.map((text) => readValue(text).whole))
-    for (const text of answer.texts) {
+    const { texts, structured, rest } = answer
+    this.#startAnswer(source.tool)
+    const { trust, handsOverContent, isGates } = source
+    if (trust !== 'all' && isGates !== true && !isEmptyAnswer(answer)) this.#hasRead = true
+    const documents: JsonValue[] = []
+    let words = 0
+    for (const text of texts) {
       const document = text.length > this.#charsLeft ? undefined : parseDocument(text)
-      if (document === undefined) {
-        this.#addProse(text, source)
-        // Beside other texts it may be a part of a document.
-        if (source.canListRecords === true && answer.texts.length === 1)
-          this.#addRecordText(text, source, echoes)
-      } else this.#addRecord(document, '', 0, source, echoes, 0)
+      if (document === undefined || handsOverContent === true) words += this.#addProse(text, source)
+      else documents.push(document)
+      // Beside another text it may be a part of something, or somebody else's.
+      if (trust.length > 0 && structured === undefined && texts.length === 1)
+        this.#addTrusted(document, text, source)
     }
-    if (answer.structured !== undefined)
-      this.#addRecord(answer.structured, '', 0, source, echoes, 0)
+    if (trust.length > 0 && structured !== undefined) this.#addTrusted(structured, '', source)
+    for (const one of [structured, rest]) if (one !== undefined) documents.push(one)
+    if (documents.length > 0) this.#addDocuments(documents, words, source)
   }
 
   originOf(reading: ValueReading): Origin {
@@ -223,43 +243,54 @@ export class SessionProvenance implements ProvenanceLookup {
     this.#hash.hash(WHOLE, whole)
     const { low, high } = this.#hash
     if (this.#prompt.get(low, high) !== 0 || this.#isNamedInWords(reading)) return 'user'
-    if (kind === 'path' && this.#isNamedPath(whole)) return 'user'
     const flags = this.#table.get(low, high)
+    if ((flags & TRUSTED) !== 0) return 'trusted'
+    if ((flags & TRUSTED_ID) !== 0 && !isDestinationKind(kind)) return 'trusted'
+    const joined = kind === 'path' ? this.#originOfJoined(whole) : undefined
+    if (joined !== undefined) return joined
     if ((flags & FIELD) !== 0) return 'field'
-    if (kind === 'path' && this.#isJoined(whole)) return 'field'
+    if ((flags & OWN) !== 0) return 'own'
     const field = toFieldOrigin(flags)
     if (field !== undefined) return field
     if ((flags & PROSE) !== 0 || this.#table.isIncomplete) return 'prose'
-    return standsIn(this.#hash, this.#table, host ?? whole) ? 'prose' : 'nowhere'
+    return standsIn(this.#hash, this.#table, host ?? whole) === 0 ? 'nowhere' : 'prose'
   }
 
-  /** A path made of a directory and a name that are each known, or in a directory of the user's. */
-  #isJoined(whole: string): boolean {
+  sourceOf({ whole, host }: ValueReading): string | undefined {
+    this.#hash.hash(WHOLE, whole)
+    const held = this.#table.answerOf(this.#hash.low, this.#hash.high)
+    const answer = held === 0 ? standsIn(this.#hash, this.#table, host ?? whole) : held
+    return answer === 0 ? undefined : this.#sources.at(answer - this.#table.answer - 1)
+  }
+
+  /** Of a path that is made of parts, each of which is known: what the less trusted of them is. */
+  #originOfJoined(whole: string): Origin | undefined {
+    const named = this.#originOfNamed(whole)
+    if (named !== undefined) return named
     const at = whole.lastIndexOf('/')
-    if (at <= 0) return false
+    if (at <= 0) return undefined
     const directory = whole.slice(0, at)
-    if (this.#isNamedPath(directory)) return true
-    return this.#isKnownPart(directory) && this.#isKnownPart(whole.slice(at + 1))
-  }
-
-  #isKnownPart(part: string): boolean {
-    this.#hash.hash(WHOLE, part)
-    const { low, high } = this.#hash
-    if (this.#prompt.get(low, high) !== 0 || (this.#table.get(low, high) & FIELD) !== 0) return true
-    return this.#isNamedInWords({ kind: 'text', whole: part })
+    if (this.#originOfNamed(directory) !== undefined) return 'field'
+    const [parent, name] = [this.#originOfPart(directory), this.#originOfPart(whole.slice(at + 1))]
+    if (parent === undefined || name === undefined) return undefined
+    return parent === 'field' || name === 'field' ? 'field' : 'trusted'
   }
 
   /** The user named its end (`notes/a.txt`), and the directory that it is relative to is known. */
-  #isNamedPath(whole: string): boolean {
-    if (this.#prompt.size === 0) return false
-    let at = whole.length
-    for (let parts = 0; parts < PATH_PARTS_MAX; parts++) {
-      at = whole.lastIndexOf('/', at - 1)
-      if (at <= 0) return false
-      if (this.#has(this.#prompt, WHOLE, whole.slice(at + 1)))
-        return this.#isKnownPart(whole.slice(0, at))
-    }
-    return false
+  #originOfNamed(whole: string): Origin | undefined {
+    if (this.#prompt.size === 0) return undefined
+    const end = listEnds(whole).find((one) => this.#has(this.#prompt, WHOLE, one))
+    return end === undefined ? undefined : this.#originOfPart(whole.slice(0, -end.length - 1))
+  }
+
+  #originOfPart(part: string): 'user' | 'trusted' | 'field' | undefined {
+    this.#hash.hash(WHOLE, part)
+    const { low, high } = this.#hash
+    if (this.#prompt.get(low, high) !== 0 || this.#isNamedInWords({ kind: 'text', whole: part }))
+      return 'user'
+    const flags = this.#table.get(low, high)
+    if ((flags & (TRUSTED | TRUSTED_ID)) !== 0) return 'trusted'
+    return (flags & FIELD) === 0 ? undefined : 'field'
   }
 
   /** Whether the words of the value stand in the prompt, beside other words. */
@@ -268,94 +299,86 @@ export class SessionProvenance implements ProvenanceLookup {
     if (kind === 'url') return this.#has(this.#prompt, HOST, host as string)
     // `15` of a date is not the id 15.
     if (NUMBER.test(whole)) return this.#has(this.#prompt, TOKEN, whole)
-    return kind !== 'email' && standsIn(this.#hash, this.#prompt, whole)
+    return kind !== 'email' && standsIn(this.#hash, this.#prompt, whole) !== 0
   }
 
-  #addRecord(
-    value: JsonValue,
-    key: string,
-    inherited: number,
-    source: AnswerSource,
-    echoes: ReadonlySet<string>,
-    depth: number,
-  ): void {
-    const leaves: string[] = []
-    const names: string[] = []
+  /** All fields of an answer, by how much text it has: who wrote the text may have written the fields. */
+  #addDocuments(documents: readonly JsonValue[], prose: number, source: AnswerSource): void {
+    const fields: string[] = []
+    const names = new Set<string>()
     // Keys of an inner object are rarely a stranger's: permissions by address, members by name.
-    const keys: string[] = []
-    const inner: { value: JsonValue; key: string }[] = []
-    let words = inherited
-    const visit = (one: JsonValue, name: string, inArray: boolean, level: number): void => {
-      if (typeof one === 'string') {
-        if (isProse(one, name)) words = Math.max(words, this.#addProse(one, source))
-        else leaves.push(one)
-      } else if (typeof one === 'number') leaves.push(String(one))
-      else if (one instanceof ExactNumber) leaves.push(one.text)
-      else if (level > ANSWER_DEPTH_MAX) this.#table.markIncomplete()
-      else if (Array.isArray(one)) for (const item of one) visit(item, name, true, level + 1)
-      else if (isObject(one)) {
-        if (inArray) inner.push({ value: one, key: name })
-        else
-          for (const member in one) {
-            if (!this.#names.has(member) && isProse(member, ''))
-              words = Math.max(words, this.#addProse(member, source))
-            else if (level > depth) keys.push(member)
-            else names.push(member)
-            visit(one[member] as JsonValue, member, false, level + 1)
-          }
-      }
+    const keys = new Set<string>()
+    let words = prose
+    const addText = (text: string, name: string): void => {
+      if (isProse(text, name) || isSeveralAddresses(text)) words += this.#addProse(text, source)
+      else fields.push(text)
     }
-    visit(value, key, false, depth)
+    const visit = (one: JsonValue, name: string, isInner: boolean, depth: number): void => {
+      if (typeof one === 'string') addText(one, name)
+      else if (typeof one === 'number') fields.push(String(one))
+      else if (one instanceof ExactNumber) fields.push(one.text)
+      else if (depth > ANSWER_DEPTH_MAX) this.#table.markIncomplete()
+      else if (Array.isArray(one)) for (const item of one) visit(item, name, false, depth + 1)
+      else if (isObject(one))
+        for (const member in one) {
+          const known = isInner ? keys : names
+          if (!known.has(member)) {
+            if (isProse(member, '') || isSeveralAddresses(member))
+              words += this.#addProse(member, source)
+            else known.add(member)
+          }
+          visit(one[member] as JsonValue, member, true, depth + 1)
+        }
+    }
+    for (const document of documents) visit(document, '', false, 0)
+    const echoes = new Set(source.echoes.map((text) => readValue(text).whole))
+    for (const texts of [fields, names, keys])
+      for (const text of texts) words += this.#countPhrase(text, source)
     const flag = fieldFlag(words, source)
-    for (const leaf of leaves) this.#addField(leaf, flag, echoes)
-    for (const name of names) this.#addName(name, flag, echoes)
+    for (const text of fields) this.#addField(text, flag, echoes)
+    for (const name of names) this.#addField(name, flag, echoes)
     const keyFlag = flag === WRITTEN_FIELD ? SHARED_FIELD : flag
-    for (const key of keys) this.#addName(key, keyFlag, echoes)
-    for (const one of inner) this.#addRecord(one.value, one.key, words, source, echoes, depth + 1)
+    for (const key of keys) this.#addField(key, keyFlag, echoes)
   }
 
-  /** The words of the text are remembered as prose already. */
-  #addRecordText(text: string, source: AnswerSource, echoes: ReadonlySet<string>): void {
-    const records = this.#charsLeft < 0 ? undefined : readRecords(text)
-    if (records === undefined) return
-    const flag = fieldFlag(records.isWritten ? RECORD_PROSE_WORDS : 1, source)
-    this.#charsLeft += text.length
-    for (const field of records.fields) this.#addField(field, flag, echoes)
-  }
-
-  /** The records of an answer mostly have the same names. */
-  #addName(name: string, flag: number, echoes: ReadonlySet<string>): void {
-    const flags = this.#names.get(name) ?? 0
-    if ((flags & flag) !== 0) return
-    this.#names.set(name, flags | flag)
-    this.#addField(name, flag, echoes)
+  /** An order can be the name of a file: from then on the session has read a text. */
+  #countPhrase(text: string, { trust, isGates }: AnswerSource): number {
+    if (trust === 'all' || !isPhrase(text) || readValue(text).kind === 'account') return 0
+    if (isGates !== true) this.#hasProse = true
+    return countWords(text)
   }
 
   #addField(text: string, flag: number, echoes: ReadonlySet<string>): void {
     if (!this.#spend(text.length)) return
-    const simple = readSimple(text)
-    const { kind, whole } = simple ?? readValue(text)
-    // A sentence with an address is no address: `send it all to ann@example.com`.
-    if (
-      kind === 'email' &&
-      !simple &&
-      !this.#isTrusted &&
-      !text.includes('<') &&
-      text.trim().includes(' ')
-    ) {
-      this.#addProse(text, ORDINARY)
-      return
+    const { whole } = readSimple(text) ?? readValue(text)
+    if (whole !== '') this.#addWhole(whole, echoes.size > 0 && echoes.has(whole) ? PROSE : flag)
+  }
+
+  /**
+   * The fields that the policy trusts. Not what the call was given itself, and no address if nobody vouches
+   * for what it was given: a stranger could have the agent look up the stranger's own record.
+   */
+  #addTrusted(document: JsonValue | undefined, text: string, source: AnswerSource): void {
+    const { trust, echoes } = source
+    if (trust === 'all') return
+    if (document !== undefined && text !== '' && hasDoubledMember(text, document)) return
+    const given = new Set(echoes.map((one) => readValue(one).whole))
+    const add = (one: string, word: TrustWord) => {
+      const { kind, whole } = readValue(one)
+      if (whole === '' || given.has(whole) || isSeveralAddresses(one)) return
+      if (word === 'address' && echoes.length === 0) this.#addWhole(whole, TRUSTED)
+      else if (!isDestinationKind(kind)) this.#addWhole(whole, TRUSTED_ID)
     }
-    if (whole === '') return
-    // An order can be the name of a file: from then on the session has read a text.
-    if (!this.#hasProse && !this.#isTrusted && kind !== 'account' && isPhrase(text))
-      this.#hasProse = true
-    this.#add(this.#table, WHOLE, whole, echoes.size > 0 && echoes.has(whole) ? PROSE : flag)
-    if (simple === undefined && /[,;<]/.test(text))
-      for (const part of text.split(/[,;<>]/)) {
-        const { whole: one } = readValue(part)
-        if (one !== '') this.#add(this.#table, WHOLE, one, echoes.has(one) ? PROSE : flag)
-      }
+    for (const { path, word } of trust) {
+      if (path.length > 0 && document !== undefined)
+        visitTrusted(document, path, (one) => add(one, word))
+      if (path.length > 0) continue
+      visitTrusted(document ?? text, path, (one) => {
+        add(one, document === undefined ? 'id' : word)
+        for (const line of one.split('\n')) add(line, 'id')
+        for (const token of splitTokens(one)) add(token, 'id')
+      })
+    }
   }
 
   /** Returns how many words it has. */
@@ -363,18 +386,24 @@ export class SessionProvenance implements ProvenanceLookup {
     const isAscii = isPlainAscii(text)
     if (!this.#spend(isAscii ? text.length : normalizedLengthMax(text))) return RECORD_PROSE_WORDS
     const folded = isAscii ? text.toLowerCase() : foldText(text)
-    if (source.isTrusted) {
-      for (const token of splitTokens(folded))
-        this.#add(this.#table, WHOLE, readValue(token).whole, FIELD)
+    if (source.trust === 'all') {
+      for (const token of splitTokens(folded)) this.#addWhole(readValue(token).whole, TRUSTED)
       return 0
     }
     const count = addWords(this.#hash, this.#table, folded)
     // The words behind a line break that is written as `\n`.
     const breaks = folded.indexOf('\\') === -1 ? folded : folded.replace(/\\[nrt]/g, ' ')
     if (breaks !== folded) addWords(this.#hash, this.#table, breaks)
-    if (count > 0) this.#hasProse = true
-    visitGroupedAccounts(folded, (compact) => this.#add(this.#table, WHOLE, compact, PROSE))
+    if (count > 0 && source.isGates !== true) this.#hasProse = true
+    visitGroupedAccounts(folded, (compact) => this.#addWhole(compact, PROSE))
     return count
+  }
+
+  #startAnswer(tool: string | undefined): void {
+    this.#table.startAnswer()
+    this.#charsLeft = ANSWER_REMEMBERED_CHARS_MAX
+    this.#sources.push(tool)
+    if (this.#sources.length > ANSWER_SOURCES_MAX) this.#sources.shift()
   }
 
   #spend(chars: number): boolean {
@@ -382,6 +411,10 @@ export class SessionProvenance implements ProvenanceLookup {
     if (this.#charsLeft >= 0) return true
     this.#table.markIncomplete()
     return false
+  }
+
+  #addWhole(text: string, flag: number): void {
+    this.#add(this.#table, WHOLE, text, flag)
   }
 
   #add(table: HashTable, tag: number, text: string, flag: number): void {
@@ -395,5 +428,39 @@ export class SessionProvenance implements ProvenanceLookup {
   }
 }
 
-const NO_ECHOES: ReadonlySet<string> = new Set()
-const NUMBER = /^\d*$/
+const NUMBER = /^\d+$/
+
+function isEmptyAnswer({ texts, structured, rest }: Answer): boolean {
+  return texts.every((text) => text === '') && isEmptyValue(structured) && isEmptyValue(rest)
+}
+
+function isEmptyValue(value: JsonValue | undefined): boolean {
+  if (value instanceof ExactNumber || typeof value === 'number') return false
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0
+  return typeof value !== 'string' || value === ''
+}
+
+/** A sentence with an address is no address: `send it all to ann@example.com`. */
+function isSeveralAddresses(text: string): boolean {
+  const at = text.indexOf('@')
+  if (at === -1) return false
+  return text.indexOf('@', at + 1) !== -1 || (text.trim().includes(' ') && !text.includes('<'))
+}
+
+/** `a/b/c`: `a/b` and `a`. */
+function listParents(path: string): string[] {
+  return listCuts(path).map((at) => path.slice(0, at))
+}
+
+/** `a/b/c`: `c` and `b/c`. */
+function listEnds(path: string): string[] {
+  return listCuts(path).map((at) => path.slice(at + 1))
+}
+
+/** Where the last parts of a path begin. */
+function listCuts(path: string): number[] {
+  const cuts: number[] = []
+  let at = path.lastIndexOf('/')
+  for (; at > 0 && cuts.length < PATH_PARTS_MAX; at = path.lastIndexOf('/', at - 1)) cuts.push(at)
+  return cuts
+}

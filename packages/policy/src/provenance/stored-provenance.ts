@@ -7,6 +7,7 @@ import type { HashSeed } from './hash.ts'
 export interface StoredProvenance {
   readonly seed: HashSeed
   readonly hasPrompt: boolean
+  readonly hasRead: boolean
   readonly hasProse: boolean
   readonly promptWords: readonly string[]
   readonly table: Uint32Array

@@ -30,20 +30,23 @@ export function addWords(hash: Hasher, table: HashTable, folded: string): number
   }
 }
 
-/** Whether all words of the value stand one after the other; exact for pairs. */
-export function standsIn(hash: Hasher, table: HashTable, folded: string): boolean {
+/** The number of the last answer in which all words of the value stand one after the other; exact for pairs. 0
+ * if there is none. */
+export function standsIn(hash: Hasher, table: HashTable, folded: string): number {
   let before = -1
+  let last = 0
   let [beforeLow, beforeHigh] = [0, 0]
   for (let end = 0; ; before = end) {
     const start = findWord(folded, end)
-    if (start === folded.length) return before !== -1
+    if (start === folded.length) return last
     end = hash.hashWord(WORD, folded, start)
     const { low, high } = hash
-    const flags =
+    const answer =
       before === -1
-        ? table.get(low, high)
-        : table.get(pairLow(beforeLow, low), pairHigh(beforeHigh, high))
-    if (flags === 0) return false
+        ? table.answerOf(low, high)
+        : table.answerOf(pairLow(beforeLow, low), pairHigh(beforeHigh, high))
+    if (answer === 0) return 0
+    last = last === 0 ? answer : Math.min(last, answer)
     beforeLow = low
     beforeHigh = high
   }

@@ -28,6 +28,12 @@ export interface AgentCall {
   readonly effectId: string
 }
 
+/**
+ * Goes along with labels from a session that has read something the policy does not trust: to the agents that
+ * it tells something, and back from agents that have. No rule reads it.
+ */
+export const READ_LABEL = 'sluice/read'
+
 /** Labels of a session, and a way to add to them. */
 export interface SessionLabels {
   saw(): readonly string[]

@@ -220,7 +220,6 @@ export class Gate {
     const bound = () => this.#parts.policies().of(who().policy)
     const policy = () => bound().policy
     const record = new LedgerCallRecorder(this.#parts.ledger, this.#parts.log)
-    const { now } = this.#pipeline
     const heldOf = (tool: KnownTool) => this.#parts.pins.heldOf(tool)
     const ids = { server: name, principal: principal.id, session: lease.id }
     // Asked several times for every message.
@@ -233,7 +232,7 @@ export class Gate {
       return refuseFrozen(link, send, already)
     }
     const canSayPrompt = () => who().canSayPrompt === true
-    const recall = new SessionRecall({ lease, policy, now, canSayPrompt })
+    const recall = new SessionRecall({ lease, policy, now: this.#pipeline.now, canSayPrompt })
     const { labels, answers, inspectAhead, onDelivery, withLabels, settleLabels } = labelSession({
       server: name,
       policy,
@@ -243,6 +242,7 @@ export class Gate {
         ? (tool) => this.#injected.emit({ ...ids, tool })
         : undefined,
       provenance: recall.provenance,
+      isGates: serverConfig.kind === 'builtin',
       hasOpenCalls: () => relay.hasOpenCalls,
       onUnrecorded: (brought) => record.labels(lease.id, name, brought),
       onUnrecordedChanges: (changes) => record.changes(lease.id, name, changes),
@@ -277,7 +277,7 @@ export class Gate {
           server: name,
           known: this.#known,
           policy,
-          now,
+          now: this.#pipeline.now,
           ask,
           freshMs,
           heldOf,

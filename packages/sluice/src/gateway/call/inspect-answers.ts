@@ -4,11 +4,12 @@
 // Called for every message.
 
 import type { JsonValue } from '@sluice/policy/core/json'
+import type { AnswerTrust } from '@sluice/policy/core/provenance'
+import { getTrust } from '@sluice/policy/model/answer-trust'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { labelsRead } from '@sluice/policy/model/reads-label'
-import { readsProvenance } from '@sluice/policy/model/reads-provenance'
 import type { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
-import type { SessionLabels } from '../../core/agent-calls.ts'
+import { READ_LABEL, type SessionLabels } from '../../core/agent-calls.ts'
 import { type AnswerChange, AnswerChangeCounts } from '../../core/answer-changes.ts'
 import {
   type AnswerFinding,
@@ -35,8 +36,6 @@ import { type AnswerFilter, createAnswerFilter } from './filter-answers.ts'
 import { rememberMessage } from './remember-answers.ts'
 
 const NONE: readonly ScanTarget[] = []
-/** The label of answers that nobody else writes. */
-const TRUSTED = 'trusted'
 const WANTED: readonly ScanTarget[] = ['injection', 'secret']
 
 export interface LabelledSession {
@@ -59,6 +58,8 @@ export interface LabelledSession {
   readonly onSeen: () => void
   /** What it remembers of answers; undefined if no rule reads it. */
   readonly provenance?: () => SessionProvenance | undefined
+  /** The server runs inside the gate. */
+  readonly isGates?: boolean
   readonly log: Log
 }
 
@@ -135,16 +136,13 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
   ): void => {
     // Descriptions and the gate's own words.
     if (sources.length === 0) return
-    const isTrusted = isEveryTrusted(policy(), server, sources)
-    rememberMessage(memory, { text, params: answered?.params, isTrusted })
+    const trust = joinTrust(policy(), server, sources)
+    const { isGates = false } = session
+    rememberMessage(memory, { text, server, params: answered?.params, trust, isGates })
     lease.remembered()
   }
   return {
-    labels: {
-      saw,
-      see,
-      isUsersText: (text) => session.provenance?.()?.isUsersText(text) === true,
-    },
+    labels: toAgentLabels(session, saw, see),
     answers: createAnswerFilter({
       server,
       policy,
@@ -193,18 +191,33 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
   }
 }
 
-function isEveryTrusted(
+/** Labels as they go along to agents and come back: with the label that says whether something was read. */
+function toAgentLabels(
+  { provenance, lease }: LabelledSession,
+  saw: SessionLabels['saw'],
+  see: SessionLabels['see'],
+): SessionLabels {
+  return {
+    saw: () => (provenance?.()?.hasRead === true ? [...saw(), READ_LABEL] : saw()),
+    see: (brought) => {
+      see(brought.filter((label) => label !== READ_LABEL))
+      if (!brought.includes(READ_LABEL)) return
+      provenance?.()?.markRead()
+      lease.remembered()
+    },
+    isUsersText: (text) => provenance?.()?.isUsersText(text) === true,
+  }
+}
+
+/** Of a message that several requests may have caused only what is trusted as a whole. */
+function joinTrust(
   policy: CompiledPolicy,
   server: string,
   sources: readonly MessageSource[],
-): boolean {
-  if (policy.labels.size === 0) return false
-  // What the base policy protects, no document takes out of its reach.
-  const { house } = policy
-  const trusting = house !== undefined && readsProvenance(house) ? house : policy
-  return [policy, trusting].every((each) =>
-    sources.every((source) => labelsOf(each, { server, ...source }).includes(TRUSTED)),
-  )
+): AnswerTrust {
+  const [first = [], ...others] = sources.map((source) => getTrust(policy, { server, ...source }))
+  if (others.length === 0) return first
+  return [first, ...others].every((trust) => trust === 'all') ? 'all' : []
 }
 
 /** Counts for a moment before it records: a server may say much. */

@@ -1,8 +1,9 @@
-// What a session remembers of a message towards its client: the texts and the structured content of
-// answers, prompts and resources, errors, and what a server says unasked. Called for every message, and
-// only if a rule reads where values came from.
+// What a session remembers of a message towards its client: every member of answers, prompts and
+// resources, errors, and what a server says unasked. Called for every message, and only if a rule reads
+// where values came from.
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import type { AnswerTrust } from '@sluice/policy/core/provenance'
 import { rememberAnswer } from '@sluice/policy/provenance/check-call'
 import { ANSWER_REMEMBERED_CHARS_MAX } from '@sluice/policy/provenance/limits'
 import type { Answer, SessionProvenance } from '@sluice/policy/provenance/session-provenance'
@@ -12,15 +13,18 @@ import type { ParsedMembers } from '../../protocol/message.ts'
 
 export interface RememberedMessage {
   readonly text: string
+  readonly server: string
   /** The parameters of the call that it answers; undefined if it answers none. */
   readonly params: ParsedMembers | undefined
-  /** The policy says that nobody else writes what this source answers. */
-  readonly isTrusted: boolean
+  /** What the policy trusts of this source. */
+  readonly trust: AnswerTrust
+  /** The server runs inside the gate. */
+  readonly isGates: boolean
 }
 
 export function rememberMessage(
   memory: SessionProvenance,
-  { text, params, isTrusted }: RememberedMessage,
+  { text, server, params, trust, isGates }: RememberedMessage,
 ): void {
   // Escapes may double the length. What is not read counts as forgotten.
   if (text.length > 2 * ANSWER_REMEMBERED_CHARS_MAX || isDense(text, PARSED_MARKS_MAX))
@@ -28,8 +32,9 @@ export function rememberMessage(
   const message = JSON.parse(text) as JsonObject
   const args = params?.value.arguments
   const name = nameTool(message, params)
-  const call = { name, args: isObject(args) ? args : {}, inputSchema: undefined }
-  rememberAnswer(call, toAnswer(message), memory, isTrusted)
+  const read = isMarked(message.result) && trust !== 'all' ? [] : trust
+  const asked = { args: isObject(args) ? args : {}, inputSchema: undefined }
+  rememberAnswer({ ...asked, name, server, trust: read, isGates }, toAnswer(message), memory)
 }
 
 /** The tool that answered; undefined for errors, prompts, resources and what was not asked for. */
@@ -40,36 +45,49 @@ function nameTool({ result }: JsonObject, params: ParsedMembers | undefined): st
     : undefined
 }
 
-/** The texts of a message, each read by itself, and everything else of it as structured content. */
+/** A server says itself that others wrote the answer: no field of it is trusted. */
+function isMarked(result: JsonValue | undefined): boolean {
+  const { annotations, _meta } = isObject(result) ? result : ({} as JsonObject)
+  return [annotations, _meta].some(
+    (marks) =>
+      isObject(marks) && (marks.openWorldHint === true || marks.maliciousActivityHint === true),
+  )
+}
+
+/** The texts of a message, each read by itself, its structured content, and everything else of it. */
 function toAnswer({ result, error, params }: JsonObject): Answer {
   const texts: string[] = []
-  if (isObject(error)) return { texts: [String(error.message)], structured: error.data }
+  if (isObject(error))
+    return { texts: [String(error.message)], rest: error.data ?? null, isError: true }
   const value = result ?? params ?? null
-  if (!isObject(value)) return { texts, structured: value }
-  const { structuredContent = null } = value
+  if (!isObject(value)) return { texts, rest: value }
+  const { structuredContent, isError } = value
   let rest: Record<string, JsonValue> | undefined
   for (const key of Object.keys(value)) {
     const member = value[key] as JsonValue
-    if (BLOCKS.has(key)) collectTexts(member, texts)
-    else if (key !== 'structuredContent' && key !== '_meta') {
+    if (BLOCKS.has(key)) collectTexts(member, key, texts)
+    else if (key !== 'structuredContent' && typeof member !== 'boolean' && member !== COMPLETE) {
       rest ??= Object.create(null) as Record<string, JsonValue>
       rest[key] = member
     }
   }
-  if (rest === undefined && structuredContent === null) return { texts }
-  return { texts, structured: [structuredContent, rest ?? null] }
+  return { texts, structured: structuredContent, rest, isError: isError === true }
 }
 
 const BLOCKS: ReadonlySet<string> = new Set(['content', 'contents', 'messages'])
+/** `resultType` of an ordinary result. */
+const COMPLETE = 'complete'
 
-/** Texts of content blocks; what is not text (a link, a name) counts as text too. */
-function collectTexts(blocks: JsonValue, texts: string[]): void {
-  if (typeof blocks === 'string') texts.push(blocks)
-  else if (Array.isArray(blocks)) for (const block of blocks) collectTexts(block, texts)
-  else if (isObject(blocks))
-    for (const key of Object.keys(blocks))
-      if (!IGNORED.has(key)) collectTexts(blocks[key] as JsonValue, texts)
+/** Every member of content blocks counts as text. */
+function collectTexts(value: JsonValue, key: string, texts: string[]): void {
+  // Pictures, sound and blobs are read by the model, not here: that there is one is remembered.
+  if (typeof value === 'string') {
+    if (!ORDINARY.has(value)) texts.push(UNREADABLE.has(key) ? key : value)
+  } else if (Array.isArray(value)) for (const item of value) collectTexts(item, key, texts)
+  else if (isObject(value))
+    for (const name of Object.keys(value)) collectTexts(value[name] as JsonValue, name, texts)
 }
 
-/** Pictures and sound; what names the kind of a block. */
-const IGNORED: ReadonlySet<string> = new Set(['type', 'mimeType', 'data', 'blob', 'role', '_meta'])
+const UNREADABLE: ReadonlySet<string> = new Set(['data', 'blob'])
+/** Words of the protocol in a block of text and in a prompt. */
+const ORDINARY: ReadonlySet<string> = new Set(['text', 'user', 'assistant'])

@@ -16,7 +16,9 @@ import {
 import { type AnswerMemoryStore, type MemoryPart, NO_ANSWER_MEMORY } from './answer-memory-store.ts'
 import type { SealedValue, SessionVault } from './session-vault.ts'
 
-const VERSION = 1
+/** 2: what was read is told from what was text, and a value has eight flags. */
+const VERSION = 2
+const SEALED_VERSION = 1
 const HALF = 2 ** 32
 
 /** The part of a session that is kept here. */
@@ -198,12 +200,12 @@ function decodeProvenance(bytes: Uint8Array): SessionProvenance | undefined {
 }
 
 function encodeSealed(values: readonly SealedValue[]): Buffer {
-  return Buffer.from(JSON.stringify({ version: VERSION, values }))
+  return Buffer.from(JSON.stringify({ version: SEALED_VERSION, values }))
 }
 
 function decodeSealed(bytes: Uint8Array): readonly SealedValue[] {
   const { version, values } = JSON.parse(Buffer.from(bytes).toString())
-  return version === VERSION ? values : []
+  return version === SEALED_VERSION ? values : []
 }
 
 /** Copied: the bytes need not begin where words may. */

@@ -3,6 +3,7 @@
 
 import { readValue } from '@sluice/policy/provenance/read-value'
 import { expect, test } from 'vitest'
+import { READ_LABEL } from '../../../core/agent-calls.ts'
 import type { Caller } from '../../../identity/callers/caller.ts'
 import { AgentSessions } from '../../../identity/sessions/agent-sessions.ts'
 import {
@@ -56,7 +57,7 @@ function gateWithMemory() {
   const note = (text: string, isUsers: boolean, labels: readonly string[] = [], owner = 'local') =>
     gate.notePrompt({ owner, family: '7', labels, text, isUsers })
   const originOf = (value: string) => lease.provenance().originOf(readValue(value))
-  return { note, originOf, memory: () => lease.provenance() }
+  return { gate, note, originOf, memory: () => lease.provenance() }
 }
 
 test('a prompt of a person is the user’s, one of a model is prose whatever its form', async () => {
@@ -71,13 +72,28 @@ test('a prompt of a person is the user’s, one of a model is prose whatever its
   expect(originOf('bob@example.com')).toBe('nowhere')
 })
 
-test('a label from elsewhere makes the memory of a new agent incomplete, `trusted` does not', async () => {
-  const trusted = gateWithMemory()
-  await trusted.note('go', true, ['trusted'])
-  expect(trusted.memory().isIncomplete).toBe(false)
-  const other = gateWithMemory()
-  await other.note('go', true, ['trusted', 'private'])
-  expect(other.memory().isIncomplete).toBe(true)
+test('a label from elsewhere makes the memory of a new agent incomplete', async () => {
+  for (const label of ['private', READ_LABEL]) {
+    const { note, memory } = gateWithMemory()
+    await note('go', true)
+    expect(memory()).toMatchObject({ isIncomplete: false, hasRead: false })
+    await note('go on', true, [label])
+    expect(memory()).toMatchObject({ isIncomplete: true, hasRead: true })
+  }
+})
+
+test('that a family has read is no label from elsewhere, and goes back to its callers', async () => {
+  const { gate, note, memory } = gateWithMemory()
+  const call = { owner: 'local', family: '7', server: 's', tool: 't', args: {}, effectId: 'e' }
+  const saw = async () => {
+    const { signal } = new AbortController()
+    return (await gate.call({ ...call, agent: {} as never, signal })).saw
+  }
+  expect(await saw()).toEqual([])
+  memory().remember({ texts: ['a text'] })
+  expect(await saw()).toEqual([READ_LABEL])
+  await note('go on', true, [READ_LABEL])
+  expect(memory().isIncomplete).toBe(false)
 })
 
 test('the hints of a built-in server are its classes, those of another server are not', async () => {

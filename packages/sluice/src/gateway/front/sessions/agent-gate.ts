@@ -5,7 +5,13 @@
 import type { AgentFacts } from '@sluice/policy/core/call'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { classify, classifyOwn } from '../../../catalogue/classify/classify.ts'
-import type { AgentCall, AgentOutcome, AgentPrompt, AgentTool } from '../../../core/agent-calls.ts'
+import {
+  type AgentCall,
+  type AgentOutcome,
+  type AgentPrompt,
+  type AgentTool,
+  READ_LABEL,
+} from '../../../core/agent-calls.ts'
 import type { ApprovalService } from '../../../core/approval.ts'
 import type { Caller } from '../../../identity/callers/caller.ts'
 import type { JsonRpcResponse, ParsedMembers } from '../../../protocol/message.ts'
@@ -51,8 +57,6 @@ interface AgentConnection {
   idleTimer?: NodeJS.Timeout
 }
 
-const TRUSTED = 'trusted'
-
 export class AgentGate {
   readonly #context: AgentGateContext
   readonly #lines = new Map<string, AgentConnection>()
@@ -75,7 +79,7 @@ export class AgentGate {
   async call(call: AgentCall & { readonly signal: AbortSignal }): Promise<AgentOutcome> {
     const session = await this.#inherit(call.owner, call.family, call.labels ?? [])
     const outcome = await this.#call(call)
-    return { ...outcome, saw: session.saw() }
+    return { ...outcome, saw: this.#sawOf(session, call.owner) }
   }
 
   /** What the agent is told: by a person it is the user's prompt, by a model of another session prose. */
@@ -88,21 +92,22 @@ export class AgentGate {
   }
 
   /** Labels that the family has and its session has not came with something that the session never
-   * read, such as instructions: its memory is incomplete. `trusted` says that no stranger wrote it. */
+   * read, such as instructions: its memory is incomplete. */
   async #inherit(owner: string, family: string, labels: readonly string[]): Promise<FamilyMemory> {
     const session = await this.#context.memoryOf(family)
-    const seen = session.saw()
-    const added = labels.filter((label) => !seen.includes(label))
     // The memory is made before the session counts as used.
-    if (this.#readsOrigins(owner)) {
-      const memory = session.provenance()
-      if (added.some((label) => label !== TRUSTED)) {
-        memory.markIncomplete()
-        session.remembered()
-      }
+    const seen = this.#sawOf(session, owner)
+    if (this.#readsOrigins(owner) && labels.some((label) => !seen.includes(label))) {
+      session.provenance().markIncomplete()
+      session.remembered()
     }
-    session.see(labels)
+    session.see(labels.filter((label) => label !== READ_LABEL))
     return session
+  }
+
+  #sawOf(session: FamilyMemory, owner: string): readonly string[] {
+    const hasRead = this.#readsOrigins(owner) && session.provenance().hasRead
+    return hasRead ? [...session.saw(), READ_LABEL] : session.saw()
   }
 
   #readsOrigins(owner: string): boolean {

@@ -1,0 +1,29 @@
+// What a policy trusts of the answers of a server: the fields that `trust` names. If the base policy reads
+// where values came from, only what it says itself counts.
+
+import type { AnswerTrust } from '../core/provenance.ts'
+import { TOOL_CALL } from '../language/methods.ts'
+import type { CompiledPolicy } from './policy.ts'
+import { readsProvenance } from './reads-provenance.ts'
+
+const NONE: AnswerTrust = []
+
+export interface AnswerOrigin {
+  readonly server: string
+  readonly method: string
+  readonly name: string
+}
+
+/** What is no answer of a tool is trusted only if the whole server is. */
+export function getTrust(
+  policy: CompiledPolicy,
+  { server, method, name }: AnswerOrigin,
+): AnswerTrust {
+  const { house } = policy
+  const { trust } = house !== undefined && readsProvenance(house) ? house : policy
+  if (trust.size === 0) return NONE
+  const isTool = method === TOOL_CALL
+  const found = trust.all(server, isTool ? name : '')
+  if (found.includes('all')) return 'all'
+  return isTool ? (found as Exclude<AnswerTrust, 'all'>[]).flat() : NONE
+}
