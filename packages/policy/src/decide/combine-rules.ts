@@ -16,7 +16,7 @@ import type { CompiledPolicy } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
 import { APPROVAL_DEFAULT } from '../model/rule.ts'
 import { findEgressDenial } from './egress.ts'
-import { mentionsProtectedFile, OWN_FILES } from './protected-files.ts'
+import { OWN_FILES, objectToFiles } from './protected-files.ts'
 import type { TraceStep } from './trace.ts'
 
 /** A decision under construction. */
@@ -97,18 +97,16 @@ export function applyProtectedFiles(
   if (ownPaths === undefined) return
   // The name of a tool is chosen by the server and is not a path.
   const ofName = call.method === TOOL_CALL ? undefined : place
-  if (
-    !mentionsProtectedFile(call.name, ownPaths, ofName) &&
-    !mentionsProtectedFile(args, ownPaths, place)
-  )
-    return
+  const objection =
+    objectToFiles(call.name, ownPaths, ofName) ?? objectToFiles(args, ownPaths, place)
+  if (objection === undefined) return
   const rule = 'built-in'
   laid.guardrails.push({ name: OWN_FILES, rule, action: 'deny', undecided: false })
   trace?.push({ step: 'guardrail', name: OWN_FILES, rule, laid: true, action: 'deny' })
   if (!isStronger('deny', laid.action)) return
   laid.action = 'deny'
   laid.pointer = rule
-  laid.reason = "an argument names the gate's own configuration, policy or data"
+  laid.reason = objection
 }
 
 /** The lists of hosts under `egress`. A list of tools is made without arguments, and without this. */

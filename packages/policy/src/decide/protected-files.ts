@@ -27,8 +27,17 @@ export const OWN_FILES = "the gate's own files"
 export function mentionsProtectedFile(
   value: JsonValue | undefined,
   paths: readonly string[],
-  place: ServerPlace = NOWHERE,
+  place?: ServerPlace,
 ): boolean {
+  return objectToFiles(value, paths, place) !== undefined
+}
+
+/** Why `value` may not pass: it names one of `paths`, or cannot be checked within the limits. */
+export function objectToFiles(
+  value: JsonValue | undefined,
+  paths: readonly string[],
+  place: ServerPlace = NOWHERE,
+): string | undefined {
   const budget: Budget = {
     charsLeft: DECODED_CHARS_MAX,
     searchedLeft: SEARCHED_CHARS_MAX,
@@ -37,10 +46,21 @@ export function mentionsProtectedFile(
     pathsLeft: RESOLVED_PATHS_MAX,
   }
   const search = { paths, place, budget }
+  if (!namesAny(value, search)) return undefined
+  const { lookup: _, ...left } = budget
+  const isChecked = Object.values(left).every((count) => count >= 0)
+  return isChecked ? NAMED : UNCHECKED
+}
+
+const NAMED = "an argument names the gate's own configuration, policy or data"
+const UNCHECKED =
+  "an argument is too long, or has too many combining marks, to be checked for names of the gate's own files"
+
+function namesAny(value: JsonValue | undefined, search: FileSearch): boolean {
   if (!isObject(value)) return names(value, search)
   // Top-level keys are parameter names: they need no lookup on disk, which every call of a file
   // server would pay for.
-  const without = { paths, place: withoutLinks(place), budget }
+  const without = { ...search, place: withoutLinks(search.place) }
   return Object.keys(value).some((name) => names(name, without) || names(value[name], search))
 }
 
@@ -124,7 +144,8 @@ function isFoundInReadings(written: string, search: FileSearch): boolean {
 function isFoundAsRead(text: string, { paths, place, budget }: FileSearch): boolean {
   if (!hasOtherForms(text)) return leadsToOwnFiles(text, paths, place, budget)
   budget.formsLeft -= text.length
-  if (budget.formsLeft < 0 || COMBINING_RUN.test(text)) return true
+  if (COMBINING_RUN.test(text)) budget.formsLeft = -1
+  if (budget.formsLeft < 0) return true
   const composed = text.normalize('NFC')
   const folded = foldText(text)
   return (
