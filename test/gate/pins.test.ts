@@ -3,6 +3,7 @@
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, expect, test, vi } from 'vitest'
 import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
 import { atTerminal, PIN } from '../support/person.ts'
@@ -248,6 +249,22 @@ test('a lock file that changes under a running gate: pins that go go at once, pi
   )
   const again = await startGate({ servers, folder: gate.folder })
   expect(await names(await PlainClient.open(again, 'shifty'))).toContain('get_item')
+})
+
+test('finding: an upgrade of the product holds none of its own agents', async () => {
+  const servers = { agents: { builtin: 'agents' as const } }
+  const gate = await startGate({ servers })
+  const shown = await names(await PlainClient.open(gate, 'agents'))
+  expect(shown).toContain('wasm_agent_prompt')
+  await gate.stop()
+  // As another version of the product has described them.
+  const store = new DatabaseSync(join(gate.data, 'gate.db'))
+  store.exec(`UPDATE pins SET digest = 'sha256:' || name,
+    definition = json_set(definition, '$.description', 'of another version', '$.annotations', json('{}'))
+    WHERE server = 'agents'`)
+  store.close()
+  const again = await startGate({ servers, folder: gate.folder })
+  expect(await names(await PlainClient.open(again, 'agents'))).toEqual(shown)
 })
 
 test('first sight can be held', async () => {

@@ -159,7 +159,7 @@ export async function runGate(
     if (shared !== undefined) undo.push(shareLogins(shared, logins))
     const alone = shared?.alone
     const tokens = new LoginTokens({ logins, log, nowMs: processClock.nowMs, alone })
-    const { pins, lock: lockFile, newTools } = openPins(config, { store, ledger, log })
+    const { pins, lock: lockFile, newTools } = openPins(config, { store, ledger, log }, servers)
     undo.push(() => newTools.flush())
     const approvals = openApprovals({
       data: config.data,

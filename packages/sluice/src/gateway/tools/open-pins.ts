@@ -5,7 +5,8 @@
 import { dirname, join } from 'node:path'
 import { isLoopbackName } from '../../identity/oauth/safe-url.ts'
 import { processClock } from '../../store/process-clock.ts'
-import type { GateConfig } from '../config/config.ts'
+import { isBuiltinTool } from '../config/builtin-tools.ts'
+import type { GateConfig, ServerConfig } from '../config/config.ts'
 import { ActiveLockFile, type LockOptions } from './active-lock-file.ts'
 import { NewTools } from './new-tools.ts'
 import { Pins } from './pins.ts'
@@ -17,6 +18,7 @@ export function lockPath({ file }: Pick<GateConfig, 'file'>): string {
 export function openPins(
   config: GateConfig,
   parts: Omit<LockOptions, 'path' | 'nowMs'>,
+  servers: { find(name: string): ServerConfig | undefined },
 ): { readonly pins: Pins; readonly lock: ActiveLockFile; readonly newTools: NewTools } {
   const { pins, host } = config
   const { store, ledger, log } = parts
@@ -27,6 +29,7 @@ export function openPins(
     lock: lock.now,
     firstSight: pins.firstSight ?? (isLoopbackName(host.toLowerCase()) ? 'trust' : 'hold'),
     ignore: pins.ignore,
+    isOwn: (server, tool) => isBuiltinTool(servers.find(server), tool),
     log,
     nowMs: Date.now,
     steadyMs: processClock.steadyMs,

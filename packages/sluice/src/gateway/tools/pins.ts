@@ -26,6 +26,8 @@ export interface PinsOptions {
   readonly lock: readonly Pin[] | undefined
   readonly firstSight: 'trust' | 'hold'
   readonly ignore: readonly string[]
+  /** Tells tools that are part of the product: an upgrade changes them, and only a lock file holds them. */
+  readonly isOwn?: (server: string, tool: string) => boolean
   readonly log: Log
   readonly nowMs: () => number
   /** Not affected by a clock that is set: says which tools came together. */
@@ -272,6 +274,11 @@ export class Pins {
       return 'accepted'
     }
     const refused = this.#refusals.of(definition.server, definition.name, digest)
+    const isOwn = this.#options.isOwn?.(definition.server, definition.name) ?? false
+    if (isOwn && lock === undefined && refused === undefined) {
+      this.#keep(tool, digest)
+      return 'accepted'
+    }
     const hold = (because: string, changes: readonly string[] = []): PendingDefinition => {
       const pending = { tool, digest, because, changes, ...(refused && { refused }) }
       if (this.#pending.size < PINS_MAX) this.#pending.set(key, pending)
