@@ -2,7 +2,7 @@
 // revision, its three reports; and the GitHub Action as a runner runs it.
 
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -120,6 +120,25 @@ describe('sluice ci', () => {
     expect(fresh.steps.at(-1)).toMatchObject({ name: 'compare', status: 'skipped' })
   })
 
+  test('finding: a threshold whose files are missing or empty fails', async () => {
+    const args = ['--coverage', '80', '--min-stopped', '90', '--min-untouched', '90']
+    for (const name of ['cases.yaml', 'properties.yaml', 'tools.json']) rmSync(file(name))
+    const without = await sluice(['ci', folder, ...args])
+    expect(without.code).toBe(1)
+    expect(without.stdout).toMatch(
+      /failed {3}simulate {2}no recorded sessions[\s\S]*failed {3}coverage {2}no cases/,
+    )
+    expect((await sluice(['ci', folder])).code).toBe(0)
+    git('checkout', '-q', '.')
+    writeFileSync(file('traces.jsonl'), '')
+    const empty = await sluiceJson(['ci', folder, '--min-untouched', '90'])
+    expect(empty.ok).toBe(false)
+    const unattacked = await sluiceJson(['ci', folder, '--min-stopped', '90'])
+    expect(
+      unattacked.steps.find(({ name }: { name: string }) => name === 'simulate'),
+    ).toMatchObject({ status: 'failed', summary: expect.stringContaining('no attacks') })
+  })
+
   test('names from servers and files are no markup in a report', async () => {
     change('cases.yaml', 'reading is free', 'a "<b>" | [x](y) & @ann')
     change('cases.yaml', 'expect: allow', 'expect: deny')
@@ -128,6 +147,32 @@ describe('sluice ci', () => {
     expect(read('s.md')).not.toMatch(/<b>|\[x\]|@ann/)
     expect(read('j.xml')).toContain('name="a &quot;&lt;b&gt;&quot; | [x](y) &amp; @ann"')
   })
+})
+
+test('finding: the action runs the sources of its own revision, and fails on looser by default', () => {
+  const path = join(ROOT, '.github/actions/policy')
+  const text = readFileSync(join(path, 'action.yml'), 'utf8')
+  const { inputs, runs } = parse(text)
+  expect(inputs['fail-on-looser'].default).toBe('true')
+  // No name of a registry, which may belong to anyone.
+  expect(text).not.toMatch(/npm (?:install|i|exec)|npx/)
+  const { run } = runs.steps.find(({ id }: { id?: string }) => id === 'install')
+  mkdirSync(file('bin'))
+  writeFileSync(file('bin/npm'), `#!/bin/sh\necho "$@" >${file('npm')}\n`)
+  chmodSync(file('bin/npm'), 0o755)
+  const installed = spawnSync('bash', ['-eo', 'pipefail', '-c', run], {
+    encoding: 'utf8',
+    env: {
+      PATH: `${file('bin')}:${process.env.PATH}`,
+      GITHUB_ACTION_PATH: path,
+      GITHUB_PATH: file('path'),
+      RUNNER_TEMP: file('temp'),
+    },
+  })
+  expect(installed.status, installed.stderr).toBe(0)
+  expect(read('npm')).toContain(`ci --prefix ${ROOT}`)
+  const command = join(read('path').trim(), 'sluice')
+  expect(execFileSync(NODE, [command, '--version'], { encoding: 'utf8' })).toMatch(/^\d+\.\d+\.\d+/)
 })
 
 test('the action runs it, writes the summary of the job, and fails with it', () => {

@@ -56,7 +56,7 @@ Examples:
   sluice ci --junit report.xml --sarif report.sarif
 
 In the folder: policy.yaml, and if they exist tools.json, cases.yaml, properties.yaml, traces.jsonl,
-injections.jsonl. A step without its file is skipped, with a note. With --base, git is asked for the policy of that revision. Exit code 0
+injections.jsonl. A step without its file is skipped, with a note, and fails if a threshold is set for it. With --base, git is asked for the policy of that revision. Exit code 0
 if every step passed or was skipped, 1 if one failed.`
 
 export function addCi(parent: Command, answer: SetExitCode): void {
@@ -232,8 +232,10 @@ async function simulatePolicy(
   policy: CompiledPolicy,
   tools: readonly KnownTool[] | undefined,
 ): Promise<CiStep> {
-  if (file === undefined) return skip('simulate', 'no recorded sessions')
-  if (tools === undefined) return skip('simulate', 'no file of tools')
+  const hasThreshold = minUntouched > 0 || minStopped > 0
+  if (file === undefined) return skip('simulate', 'no recorded sessions', hasThreshold)
+  if (tools === undefined) return skip('simulate', 'no file of tools', hasThreshold)
+  if (injections === undefined && minStopped > 0) return skip('simulate', 'no attacks', true)
   try {
     const attackOptions = { attack: 'plain', attackText: ATTACK_TEXT, hasPrompts: true } as const
     const { benign, attacks } = simulate(
@@ -271,7 +273,7 @@ function toThreshold(
   message: string,
   { part, of, min }: { readonly part: number; readonly of: number; readonly min: number },
 ): CiCheck & { readonly message: string } {
-  const isMet = (of === 0 ? 100 : (100 * part) / of) >= min
+  const isMet = 100 * part >= min * Math.max(of, 1)
   return {
     rule: 'simulate',
     name: `at least ${min} %`,

@@ -126,7 +126,7 @@ const TOOLS_NAMED_MAX = 5
 /** Over all case files together. */
 export function measurePolicy(inputs: CiInputs, runs: readonly CaseRun[]): CiStep {
   const [first] = runs
-  if (first === undefined) return skip('coverage', 'no cases')
+  if (first === undefined) return skip('coverage', 'no cases', inputs.coverageMin > 0)
   const { policy, tools } = first
   const results = runs.flatMap((run) => run.results)
   const { branches, covered, total, untried } = measureCoverage(policy, results, tools)
@@ -167,8 +167,9 @@ export function measurePolicy(inputs: CiInputs, runs: readonly CaseRun[]): CiSte
   }
 }
 
-export function skip(name: CiStep['name'], why: string): CiStep {
-  return { name, status: 'skipped', summary: why, checks: [] }
+/** Skips a step whose files are missing. If a threshold is set for it, that is a failure: it cannot be met. */
+export function skip(name: CiStep['name'], why: string, hasThreshold = false): CiStep {
+  return { name, status: hasThreshold ? 'failed' : 'skipped', summary: why, checks: [] }
 }
 
 /** A file that cannot be read is a failure of its step, with its problems. */
