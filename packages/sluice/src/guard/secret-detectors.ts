@@ -9,6 +9,7 @@ import {
 } from '../core/own-token-shapes.ts'
 import type { TextSpan } from './chain.ts'
 import {
+  decodeBase64,
   hasChecksum,
   hasTokenHeader,
   isExample,
@@ -58,7 +59,7 @@ export const always = () => true
 /** A shape begins with one of these, so that most texts are settled in one pass. */
 export const SECRET_BEGINNINGS = new RegExp(
   `${OWN_TOKEN_BEGINNING}|${
-    /-----BEGIN|(?<![A-Za-z0-9])(?:gh[pousr]_|github_pat_|npm_|glpat-|AKIA|ASIA|sk-|[rsp]k_(?:live|test)_|whsec_|xox[abeoprs]-|AIza|ya29\.|eyJ|hf_|SG\.|dop_v1_|shp(?:at|ca|pa|ss)_|lin_api_|ntn_|sbp_|pypi-|AGE-SECRET|glsa_|dckr_pat_|figd_|PMAK-|NRAK-|\d{8,10}:AA|SK[0-9a-f]{32}|hvs\.|dapi[0-9a-f]|ATATT3|dp\.pt\.|gsk_|pplx-|xai-|r8_|rubygems_|sntrys_|HRKU-|key-[0-9a-f]|sq0(?:atp|csp)-|pat[A-Za-z0-9]{14}\.|gl(?:ptt|dt|rt|cbt)-|cio[A-Za-z0-9]{32}|bkua_|xprv)|hooks\.slack\.com|discord(?:app)?\.com\/api|:\/\/[^\s/:@]{0,255}:[^\s/@]|AccountKey=|(?<![A-Za-z0-9])bearer\s/
+    /-----BEGIN|(?<![A-Za-z0-9])(?:gh[pousr]_|github_pat_|npm_|glpat-|AKIA|ASIA|sk-|[rsp]k_(?:live|test)_|whsec_|xox[abeoprs]-|AIza|ya29\.|eyJ|hf_|SG\.|dop_v1_|shp(?:at|ca|pa|ss)_|lin_api_|ntn_|sbp_|pypi-|AGE-SECRET|glsa_|dckr_pat_|figd_|PMAK-|NRAK-|\d{8,10}:AA|SK[0-9a-f]{32}|hvs\.|dapi[0-9a-f]|ATATT3|dp\.pt\.|gsk_|pplx-|xai-|r8_|rubygems_|sntrys_|HRKU-|key-[0-9a-f]|sq0(?:atp|csp)-|pat[A-Za-z0-9]{14}\.|gl(?:ptt|dt|rt|cbt)-|cio[A-Za-z0-9]{32}|bkua_|xprv)|hooks\.slack\.com|discord(?:app)?\.com\/api|:\/\/[^\s/:@]{0,255}:[^\s/@]|AccountKey=|(?<![A-Za-z0-9])(?:bearer|basic)\s/
       .source
   }|(?:${NAMES})["']?\\s{0,4}[:=]`,
   'i',
@@ -244,6 +245,15 @@ export const SECRET_DETECTORS: readonly SecretDetector[] = [
     mask: /(?<![A-Za-z0-9])(bearer )([\w.~+=-]{16,4000})(?![\w.~+=/-])/gi,
   },
   {
+    kind: 'HTTP Basic credentials',
+    hides: true,
+    pattern: /(?<![A-Za-z0-9])basic\s{1,4}([A-Za-z0-9+/]{8,1000}={0,2})(?![\w+/=-])/gi,
+    check: (_, credentials) => isBasic(credentials, isPlaceholder),
+    lenient: (_, credentials) => isBasic(credentials, isExample),
+    mask: /(?<![A-Za-z0-9])(basic )([A-Za-z0-9+/]{8,1000}={0,2})(?![\w+/=-])/gi,
+    maskCheck: (credentials) => isBasic(credentials, isExample),
+  },
+  {
     kind: 'named secret',
     hides: true,
     pattern: new RegExp(`(?:${NAMES})["']?\\s{0,4}[:=]\\s{0,4}["']?([^\\s"',;)}\\]]{6,200})`, 'gi'),
@@ -258,6 +268,12 @@ export const SECRET_DETECTORS: readonly SecretDetector[] = [
     maskCheck: (value) => looksRandom(value) && !isPlaceholder(value),
   },
 ]
+
+/** Whether base64 holds `user:password`, and the password is none of documentation. */
+function isBasic(credentials: string, isDocumented: (password: string) => boolean): boolean {
+  const password = /^[ -~]{0,255}?:([ -~]{3,255})$/.exec(decodeBase64(credentials))?.[1]
+  return password !== undefined && !isDocumented(password)
+}
 
 /** What stands behind a name without quotes in a program: a call, a variable, a name in capitals. */
 export function looksLikeCode(value: string): boolean {

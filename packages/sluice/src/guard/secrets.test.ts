@@ -71,8 +71,15 @@ const SAMPLES: Readonly<Record<string, readonly string[]>> = {
   'Azure storage key': [`AccountKey=${random(86)}==`],
   'password in an address': [`https://u:${random(12)}@host/`, 'https://:pw@host/'],
   'bearer token': [`bearer ${random(40)}`, `Bearer ${letters(20)}`],
+  'HTTP Basic credentials': [`Authorization: Basic ${btoa(`ann:${random(16)}`)}`],
   'named secret': [`api_key=${random(32)}`],
 }
+
+test.each([
+  'Basic authentication is not supported',
+  `Authorization: Basic ${btoa('user:password')}`,
+  `basic ${btoa('your-name:your-password')}`,
+])('no credentials: %s', (text) => expect(holdsSecret(text)).toBe(false))
 
 test('every detector serves verdicts, exports and masks', () => {
   expect(Object.keys(SAMPLES).sort()).toEqual(
