@@ -166,7 +166,10 @@ describe.each(generations)('a held call of %s', (_era, at) => {
       expect(reply.decision.approvalUrl).toMatch(/^http.*\/approvals\//)
       reply = await clients[at]?.call('send_mail', { to })
     }
-    expect(reply?.decision?.code).toBe('APPROVAL_EXPIRED')
+    expect(reply?.decision).toMatchObject({
+      code: 'APPROVAL_EXPIRED',
+      reason: expect.stringMatching(/^the request for approval expired/),
+    })
     if (id !== undefined) expect(gate.approvals.find(id)?.state).toBe('expired')
     expect(sent('send_mail', (args) => args.to === to)).toEqual([])
   })

@@ -157,7 +157,7 @@ export async function awaitApproval(options: ApprovalOptions): Promise<ApprovalW
     case 'denied':
     case 'expired': {
       const code = result.is === 'denied' ? 'APPROVAL_DENIED' : 'APPROVAL_EXPIRED'
-      const why = `the approval was ${result.is}: ${result.why}`
+      const why = `the request for approval ${result.is === 'denied' ? 'was denied' : 'expired'}: ${result.why}`
       return toRefusedResult({ ...toDenial(decision, code, why), approval: toReference(result.id) })
     }
     case 'used': {

@@ -160,7 +160,8 @@ export class AgentGate {
       const { state, usedBy, why } = request
       if (state === 'denied' || state === 'expired') {
         const code = state === 'denied' ? 'APPROVAL_DENIED' : 'APPROVAL_EXPIRED'
-        return { kind: 'denied', code, reason: `the approval was ${state}: ${why}` }
+        const became = state === 'denied' ? 'was denied' : 'expired'
+        return { kind: 'denied', code, reason: `the request for approval ${became}: ${why}` }
       }
       if (usedBy !== null && hasWaited)
         return { kind: 'denied', code: 'APPROVAL_USED', reason: `used by the call ${usedBy}` }
