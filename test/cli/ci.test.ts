@@ -140,12 +140,13 @@ describe('sluice ci', () => {
   })
 
   test('names from servers and files are no markup in a report', async () => {
-    change('cases.yaml', 'reading is free', 'a "<b>" | [x](y) & @ann')
+    change('cases.yaml', 'reading is free', '"a \\"<b>\\" | [x](y) & @ann\\u202e\\x1b[2J"')
     change('cases.yaml', 'expect: allow', 'expect: deny')
     const args = ['--junit', file('j.xml'), '--markdown', file('s.md')]
     await sluice(['ci', folder, ...args])
     expect(read('s.md')).not.toMatch(/<b>|\[x\]|@ann/)
-    expect(read('j.xml')).toContain('name="a &quot;&lt;b&gt;&quot; | [x](y) &amp; @ann"')
+    for (const sign of ['\u202e', '\x1b']) expect(read('s.md')).not.toContain(sign)
+    expect(read('j.xml')).toContain('name="a &quot;&lt;b&gt;&quot; | [x](y) &amp; @ann')
   })
 })
 

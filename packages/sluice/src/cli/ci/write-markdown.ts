@@ -1,6 +1,7 @@
 // The report of `sluice ci` as Markdown, for the summary of a job or a comment: what failed, and which
 // decisions change. Names come from servers and files: nothing of them is read as Markdown. Pure.
 
+import { printable } from '../../terminal/output.ts'
 import type { CiCheck, CiReport } from './ci-report.ts'
 import type { ToolChange } from './compare-base.ts'
 import { MARKDOWN_ROWS_MAX } from './limits.ts'
@@ -64,12 +65,13 @@ function cell(text: string): string {
 }
 
 function escapeText(text: string): string {
-  return text
-    .replace(/\s+/g, ' ')
-    .replace(/[\\*_[\]<>|#~!@&]/g, (sign) => `&#${sign.charCodeAt(0)};`)
+  return printable(text.replace(/\s+/g, ' ')).replace(
+    /[\\*_[\]<>|#~!@&]/g,
+    (sign) => `&#${sign.charCodeAt(0)};`,
+  )
 }
 
 /** A pipe ends a table's cell even inside of code. */
 function code(text: string): string {
-  return `\`${text.replace(/[`\s]+/g, ' ').replaceAll('|', '\\|')}\``
+  return `\`${printable(text.replace(/[`\s]+/g, ' ')).replaceAll('|', '\\|')}\``
 }
