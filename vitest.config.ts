@@ -33,10 +33,12 @@ const STARTS_BUNDLED = {
   enforce: 'pre' as const,
   transform: {
     filter: { id: /\/packages\/sluice\/src\/.*\.ts$/, code: STARTS },
+    // Decided when the code runs: transformed modules are cached on disk, for runs with and without the bundle.
     handler: (code: string) =>
-      process.env.SLUICE_TEST_COMMAND === undefined
-        ? code
-        : code.replace(STARTS, "join(process.env.SLUICE_TEST_COMMAND, '../..', '$1.js')"),
+      code.replace(
+        STARTS,
+        "(process.env.SLUICE_TEST_COMMAND === undefined ? $& : join(process.env.SLUICE_TEST_COMMAND, '../..', '$1.js'))",
+      ),
   },
 }
 

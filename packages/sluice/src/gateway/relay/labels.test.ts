@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { ProtocolGeneration } from '../../protocol/protocol-generation.ts'
 import { META } from '../../protocol/protocol-generation.ts'
 import { ABANDONED_CALLS_MAX, LABELS_RECORDED_MS } from '../session/limits.ts'
-import { watchPieces } from '../shared/thread-pieces.test-support.ts'
+import { countSlices } from '../shared/count-slices.test-support.ts'
 import { settled } from '../upstream/scripted-link.test-support.ts'
 import { type Play, playing } from './relay.test-support.ts'
 
@@ -285,10 +285,10 @@ describe('F9: a long message', () => {
 
   test.each(ERAS)('that answers a call is looked through in slices, %s', async (generation) => {
     const { made, seen } = await call(generation, FINDS)
-    const turns = watchPieces()
+    const slices = countSlices()
     await made.answer('tools/call', text(words(5_000)))
     await vi.waitFor(() => expect(seen).toEqual([[]]), 60_000)
-    expect(turns().turns).toBeGreaterThan(4)
+    expect(slices()).toBeGreaterThan(2)
   })
 
   test.each(ERAS)('brings what is found in it before it is sent, %s', async (generation) => {

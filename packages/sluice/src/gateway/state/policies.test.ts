@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Person } from '../../core/person.ts'
 import { openGateStore } from '../data/gate-store.ts'
-import { watchPieces } from '../shared/thread-pieces.test-support.ts'
+import { countSlices } from '../shared/count-slices.test-support.ts'
 import {
   type CompiledDocuments,
   compileDocuments,
@@ -153,18 +153,17 @@ test('3,000 rules with conditions are reloaded in slices, and the old policy dec
   const many = (word: string, bound: number) =>
     `${rules(word)}tools:\n${Array.from({ length: 3_000 }, (_, at) => `  s/t${at}: { action: allow, when: 'args.n < ${at + bound}' }\n`).join('')}`
   const { policies } = open({ policy: rules('allow'), ci: rules('allow') })
-  const pieces = watchPieces()
+  const slices = countSlices()
   const reloading = policies.reload(() => given({ policy: many('allow', 2), ci: rules('deny') }))
   expect(reloading).toBeInstanceOf(Promise)
   expect(defaultOf(policies, 'ci')).toBe('allow')
   // It changes once more while it is read: the last one counts.
   void policies.reload(() => given({ policy: many('deny', 1), ci: rules('hide') }))
   await reloading
-  const { longestMs, totalMs, turns } = pieces()
+  const taken = slices()
   expect(policies.why).not.toContain('as it was')
   expect(defaultOf(policies, 'ci')).toBe('hide')
-  expect(turns).toBeGreaterThan(50)
-  expect(longestMs).toBeLessThan(totalMs / 4)
+  expect(taken).toBeGreaterThan(3_000)
   const broken = policies.reload(() => given({ policy: `${many('deny', 1)}  s/t1: deny\n` }))
   await broken
   expect(policies.why).toContain('[DOCUMENT_DOUBLED_KEY]')
@@ -183,14 +182,12 @@ test('F9: a long policy inside sluice.yaml is cut out of it by another thread on
   write(1)
   expect(readDocumentsAside(config)).toEqual(readDocuments(config))
   write(2_000)
-  const before = process.threadCpuUsage()
   const whole = readDocuments(config)
-  const { user: atOnce } = process.threadCpuUsage(before)
-  const pieces = watchPieces()
   const reading = readDocumentsAside(config)
   expect(reading).toBeInstanceOf(Promise)
+  // The port of the other thread.
+  expect(process.getActiveResourcesInfo()).toContain('MessagePort')
   expect(await reading).toEqual(whole)
-  expect(pieces().longestMs).toBeLessThan(atOnce / 1_000 / 3)
   const { policies } = open({ policy: rules('allow') })
   await policies.reload(() => readDocumentsAside(config))
   expect(defaultOf(policies, 'policy')).toBe('deny')
