@@ -9,8 +9,12 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Service } from '../../packages/sluice/src/agents/service/service.ts'
-import { privateKey, writeBundle } from '../../packages/sluice/src/agents/transfer/bundle.ts'
-import { programFile } from '../support/start-gate.ts'
+import {
+  privateKey,
+  readBundle,
+  writeBundle,
+} from '../../packages/sluice/src/agents/transfer/bundle.ts'
+import { programFile, writeScript } from '../support/start-gate.ts'
 import { settingsOf } from './model-server.ts'
 
 const IMPORTING = programFile('agents-importing')
@@ -19,7 +23,9 @@ const scratch = mkdtempSync(join(tmpdir(), 'sluice-transfer-'))
 let service: Service
 
 beforeAll(async () => {
-  service = await Service.start({ directory: join(scratch, 'data'), models: settingsOf() })
+  const directory = join(scratch, 'data')
+  const models = settingsOf({}, { scripts: join(directory, 'scripts') })
+  service = await Service.start({ directory, models })
 }, 60_000)
 afterAll(async () => {
   await service.close()
@@ -95,4 +101,40 @@ test('an import that kill -9 cuts off is there whole or not at all', LONG, async
     expect(again.exported.files).toEqual(exported.files)
   }
   await after.close()
+})
+
+test(
+  'a running agent is paused by an export, and its copy goes on with the same run',
+  LONG,
+  async () => {
+    writeScript(join(scratch, 'data'), 'steps', [
+      { toolCalls: [{ name: 'write_file', input: { path: 'a', content: 'one' } }] },
+      { toolCalls: [{ name: 'write_file', input: { path: 'b', content: 'two' } }], delayMs: 500 },
+      { text: 'all done' },
+    ])
+    const { id } = await service.create('me', { model: 'script:steps', instructions: 'be good' })
+    const begun = await service.prompt('me', id, { input: 'go', waitMs: 1 })
+    const runId = begun.state === 'running' ? begun.runId : ''
+    const { bundle } = await service.export('me', id, 'bundle', 'keep')
+    const standing = async (agent: string) =>
+      (await service.steps.standing('me', agent, Date.now())).agent
+    expect((await standing(id)).state).toBe('paused')
+
+    const { agent, restored } = await service.import('me', bundle)
+    expect([agent.state, restored, agent.summary.runId]).toEqual(['paused', 'memory', runId])
+    expect(agent.asked).toMatchObject({ model: 'script:steps', instructions: 'be good' })
+    for (const one of [agent.id, id]) {
+      await service.resume('me', one, {})
+      const ended = await service.wait('me', one, runId, 60_000)
+      expect(ended).toMatchObject({ state: 'ended', response: 'all done', turns: 3 })
+      expect((await standing(one)).summary).toMatchObject({ fileCount: 2, runId: null })
+    }
+    expect((await service.steps.replay('me', agent.id, null)).difference).toBeNull()
+  },
+)
+
+test('secrets are replaced: a bundle has no memory, and pauses nothing', LONG, async () => {
+  const { id } = await service.create('me', { model })
+  const { bundle = '' } = await service.export('me', id, 'bundle', 'redact')
+  expect(readBundle(Buffer.from(bundle, 'base64')).memory).toHaveLength(0)
 })

@@ -144,7 +144,9 @@ export class Bench {
   /** As the service does it, here and now. */
   export(id: string, secrets: 'redact' | 'keep' = 'redact', owner = 'me') {
     const nowMs = this.now
-    const { memory, ...pieces } = runWhole(this.operations.takeExport(owner, id, nowMs, true))
+    // A run keeps the memory here.
+    const isIdle = this.operations.standing(owner, id, nowMs).agent.summary.runId === null
+    const { memory, ...pieces } = runWhole(this.operations.takeExport(owner, id, nowMs, isIdle))
     const options = { secrets, nowMs, installation: 'here' }
     return { exported: sealExport(pieces, options), memory: memory ?? Buffer.alloc(0) }
   }

@@ -10,6 +10,13 @@ import type { EffectRow, RunRow } from './rows.ts'
 const RUN = 'WHERE agent = ? AND run = ?'
 const EFFECT = 'WHERE agent = ? AND effect = ?'
 
+export interface OpenAgentWork {
+  readonly runs: readonly InsertedRun[]
+  readonly effects: readonly Effect[]
+  /** An effect was sent and has no result yet. */
+  readonly isSent: boolean
+}
+
 export class OpenWork implements OpenWorkTables {
   readonly #database: AgentDatabase
 
@@ -55,6 +62,20 @@ export class OpenWork implements OpenWorkTables {
       'SELECT * FROM runs WHERE agent = ? AND (CAST(? AS TEXT) IS NULL OR run = ?) ORDER BY run DESC LIMIT 1'
     const row = this.#database.get(sql, key, runId, runId)
     return row && toRun(row)
+  }
+
+  /** What an agent has under way: runs without a result, and effects without one. */
+  openWork(key: number): OpenAgentWork {
+    const runs = this.#database
+      .all('SELECT run, request, started_at FROM runs WHERE agent = ? AND result IS NULL', key)
+      .map(({ run, request, started_at }) => ({
+        runId: String(run),
+        request: request === null ? null : String(request),
+        startedAt: Number(started_at),
+      }))
+    const rows = this.#database.all('SELECT body, started_at FROM effects WHERE agent = ?', key)
+    const effects = rows.map(({ body }) => JSON.parse(String(body)) as Effect)
+    return { runs, effects, isSent: rows.some(({ started_at }) => started_at !== null) }
   }
 
   findRunByRequest(key: number, request: string): RunRow | undefined {

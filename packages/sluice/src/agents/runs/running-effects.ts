@@ -13,7 +13,7 @@ interface RunningEffect {
 export class RunningEffects {
   readonly #running = new Map<string, RunningEffect>()
   /** Those with a result that is not in the journal yet. */
-  readonly #committing = new Set<string>()
+  readonly #committing = new Map<string, Promise<void>>()
   #closed = false
 
   get isClosed(): boolean {
@@ -30,8 +30,8 @@ export class RunningEffects {
 
   /** From here on the effect has a result. */
   beginCommit(name: string): void {
+    this.#committing.set(name, this.#running.get(name)?.done ?? Promise.resolve())
     this.#running.delete(name)
-    this.#committing.add(name)
   }
 
   endCommit(name: string): void {
@@ -50,6 +50,15 @@ export class RunningEffects {
 
   cancelAll(agent: string): void {
     for (const [name, { abort }] of this.#running) if (name.startsWith(`${agent} `)) abort.abort()
+  }
+
+  /** Waits for what an agent has sent, but not for a person. */
+  async settle(agent: string): Promise<void> {
+    const isOf = ([name]: readonly [string, unknown]) => name.startsWith(`${agent} `)
+    const sent = [...this.#running].filter(isOf).map(([, effect]) => effect)
+    const done = sent.filter(({ isWaiting }) => !isWaiting).map((effect) => effect.done)
+    const committing = [...this.#committing].filter(isOf).map(([, end]) => end)
+    await Promise.allSettled([...done, ...committing])
   }
 
   /** The agents are no longer this gate's. */

@@ -63,10 +63,13 @@ export async function exportAgent(
   options: ExportOptions,
   { steps, transfers, owner }: TransferSetting,
 ): Promise<{ exported: AgentExport; bundle: string | undefined }> {
-  const withMemory = format === 'bundle'
+  const isBundle = format === 'bundle'
+  // Where secrets are replaced the memory stays here: it has them in clear, also those of files that were deleted,
+  // and in pieces that no search finds.
+  const withMemory = isBundle && options.secrets === 'keep'
   const { json, bundle } = await transfers.seal(owner, async () => {
     const { memory, ...pieces } = await steps.takeExport(owner, id, options.nowMs, withMemory)
-    return { kind: 'export', pieces, options, memory }
+    return { kind: 'export', pieces, options, isBundle, memory }
   })
   const text = asBuffer(json).toString('utf8')
   return {

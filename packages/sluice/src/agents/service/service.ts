@@ -353,10 +353,19 @@ export class Service {
     return { value: value as Value, content, agent }
   }
 
+  /** With its memory a running agent is paused: the copy goes on with the run as soon as it is resumed. */
   async export(owner: string, id: string, format: 'json' | 'bundle', secrets: 'redact' | 'keep') {
+    if (format === 'bundle' && secrets === 'keep') await this.#pauseRun(owner, id)
     const options = { secrets, nowMs: nowMs(), installation: this.#key.name }
     const setting = { steps: this.steps, transfers: this.#transfers, owner }
     return exportAgent(id, format, options, setting)
+  }
+
+  async #pauseRun(owner: string, id: string): Promise<void> {
+    const { agent, held } = await this.steps.standing(owner, id, nowMs())
+    if (agent.summary.runId === null || agent.summary.stop !== null || held !== null) return
+    if (agent.pausedAt === null) await this.pause(owner, id, 'it is exported with its memory')
+    await this.#turns.running.settle(id)
   }
 
   /** `tools` are chosen as at create; without them it has those of the agent it was, if that is here. */

@@ -247,6 +247,8 @@ export const IMPORT_STATE_BYTES_MAX = 16 * 1_048_576
  * more is refused: what it uses from then on has to stay an exact integer.
  */
 export const IMPORT_USED_MAX = 1_000_000_000_000_000
+/** Runs, and effects, that a paused agent has under way when it is imported. An import with more is refused. */
+export const IMPORT_WORK_MAX = 256
 /** Labels of an import. An import with more is refused. */
 export const IMPORT_LABELS_MAX = 64
 /**

@@ -16,7 +16,7 @@ import type { SlicedWork } from '../shared/sliced.ts'
 import { type ReplayReport, replayJournal } from '../steps/replay-journal.ts'
 import type { AppliedStep, ApplyOptions, Stepper } from '../steps/stepper.ts'
 import type { MovedAgent } from '../transfer/begin-agent.ts'
-import { exportAgent } from '../transfer/export-agent.ts'
+import { exportAgent, takeWork } from '../transfer/export-agent.ts'
 import {
   type AgentImportOptions,
   type AgentImportResult,
@@ -228,7 +228,8 @@ export class Operations extends OwnerOperations {
   *takeExport(owner: string, id: string, nowMs: number, withMemory: boolean) {
     const agent = this.#stepper.find(owner, id)
     const pieces = yield* exportAgent(this.#stepper, agent, nowMs)
-    return { ...pieces, memory: withMemory ? pieces.memory : undefined }
+    if (!withMemory) return { ...pieces, memory: undefined }
+    return { ...pieces, taken: { ...pieces.taken, work: takeWork(this.#stepper, agent) } }
   }
 
   /** What an import would be: a row or two are read. */

@@ -27,7 +27,7 @@ export const TRANSFER_TOOLS: readonly ToolEntry[] = [
     'wasm_agent_export',
     [
       'Export an agent',
-      'Exports the whole state of a WASM agent: files, todos, conversation and configuration, secrets replaced unless kept. Use it to back an agent up or to move it; a running agent is paused first.',
+      'Exports the whole state of a WASM agent: files, todos, conversation and configuration, secrets replaced unless kept. Use it to back an agent up or to move it. A bundle with secrets kept has the exact memory, and pauses a running agent.',
     ],
     {
       category: 'Write',
@@ -49,6 +49,7 @@ export const TRANSFER_TOOLS: readonly ToolEntry[] = [
         version: count,
         digest: text,
         secrets: z.array(z.strictObject({ kind: text, where: text, count })),
+        work: anything.optional(),
         bundle: text.optional(),
       }),
       run: async ({ agentId: id, format = 'json', secrets = 'redact' }, { service, owner }) => {

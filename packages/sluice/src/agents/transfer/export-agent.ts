@@ -10,7 +10,9 @@ import type {
   PortableAgent,
 } from '../../guest/protocol.ts'
 import type { GuestAnswer } from '../../sandbox/instance.ts'
+import type { OpenAgentWork } from '../journal/open-work.ts'
 import type { AgentRow } from '../journal/rows.ts'
+import { AgentError } from '../shared/errors.ts'
 import { MESSAGES_PAGE_LENGTH } from '../shared/limits.ts'
 import type { SlicedWork } from '../shared/sliced.ts'
 import { type Stepper, unwrap } from '../steps/stepper.ts'
@@ -30,6 +32,8 @@ export interface ExportSnapshot {
   readonly files: readonly ExportedFileRow[]
   /** What its family has seen. */
   readonly labels: readonly string[]
+  /** What a paused agent has under way; only with its memory, which waits for it. */
+  readonly work?: Omit<OpenAgentWork, 'isSent'> | undefined
 }
 
 export interface ExportPieces {
@@ -50,6 +54,19 @@ export function exportAgent(
     const pieces = yield* takePieces(call, { agent, labels })
     return { ...pieces, memory }
   })
+}
+
+/** Undefined if nothing is under way. What was sent and has no result belongs to this agent: a copy would wait for it
+ * for ever, or do it twice. */
+export function takeWork({ journal }: Stepper, agent: AgentRow): ExportSnapshot['work'] {
+  const { runs, effects, isSent } = journal.work.openWork(agent.key)
+  if (runs.length === 0) return undefined
+  if (isSent || agent.pausedAt === null)
+    throw new AgentError(
+      'AGENT_BUSY',
+      `\`${agent.id}\` still waits for a call${agent.summary.waitingFor ? ` (${agent.summary.waitingFor})` : ''}: export it when the call has ended, or without its memory`,
+    )
+  return { runs, effects }
 }
 
 /** By questions to a guest, wherever it runs. */

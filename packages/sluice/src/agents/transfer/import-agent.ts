@@ -2,7 +2,7 @@
 // memory is used only if its signer is trusted and image, tools and price fit; otherwise the
 // portable part goes into a fresh guest. Budgets already used stay used. Called in the step thread.
 
-import type { Config, GrantedTool, JournalEvent, Price } from '../../guest/protocol.ts'
+import type { Config, Effect, GrantedTool, JournalEvent, Price } from '../../guest/protocol.ts'
 import { asBuffer } from '../../store/as-buffer.ts'
 import type { NewAgent } from '../journal/new-rows.ts'
 import type { AgentRow } from '../journal/rows.ts'
@@ -86,7 +86,7 @@ export function bringImport(
   const agent = stepper.journal.transact(() => {
     const made =
       usesMemory && memory !== undefined
-        ? fromMemory(stepper, row, Buffer.from(memory), options)
+        ? fromMemory(stepper, row, Buffer.from(memory), { ...options, work: facts.work })
         : fromJson(stepper, row, { read, config, begun })
     return row.family === undefined ? settleBudget(stepper, made, facts) : made
   })
@@ -161,19 +161,26 @@ function fromMemory(
   { journal, residents, image }: Stepper,
   row: NewAgent,
   memory: Buffer,
-  { id, nowMs }: AgentImportOptions,
+  { id, nowMs, work }: Pick<AgentImportOptions, 'id' | 'nowMs'> & Pick<ImportFacts, 'work'>,
 ): AgentRow {
-  const event: JournalEvent = { kind: 'forked', at: nowMs, id, seed: id }
+  // A paused agent goes on with its run when it is resumed; a fork would begin without one.
+  const event: JournalEvent =
+    work === undefined
+      ? { kind: 'forked', at: nowMs, id, seed: id }
+      : { kind: 'pause', at: nowMs, reason: 'imported while it was paused' }
   const text = JSON.stringify(event)
   const instance = residents.revive(image.hash, memory)
   const answer = instance.call({ operation: 'step', text, nowMs }, LIMITS)
   const { summary } = checkStep(unwrap(answer.text))
   residents.release(instance)
-  const about = { seq: 1, at: nowMs, kind: 'forked', turn: summary.turnCount, event: text }
+  const about = { seq: 1, at: nowMs, kind: event.kind, turn: summary.turnCount, event: text }
   const first = { ...about, bytes: null, answer: hashAnswer(answer.text) }
   const agent = journal.insertAgent(row, summary, first)
   journal.memories.putCheckpoint(agent.key, 0, image.hash, journal.memories.put(memory, null))
-  return agent
+  if (work === undefined) return agent
+  for (const run of work.runs) journal.work.insertRun(agent.key, run)
+  for (const effect of work.effects) journal.work.insertEffect(agent.key, effect as Effect)
+  return journal.setAgent({ ...agent, pausedAt: nowMs }, first, { summary, hostStop: null })
 }
 
 function freshRow(

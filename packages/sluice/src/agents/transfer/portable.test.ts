@@ -4,12 +4,11 @@ import { describe, expect, test } from 'vitest'
 import { type Bench, bench, call, configOf } from '../agents.test-support.ts'
 import { IMPORT_ELEMENTS_MAX, IMPORT_JSON_BYTES_MAX } from '../shared/limits.ts'
 import { runWhole } from '../shared/sliced.ts'
-import { privateKey, publicHex, readBundle, writeBundle } from './bundle.ts'
+import { privateKey, publicHex, writeBundle } from './bundle.ts'
 import type { AgentImportOptions } from './import-agent.ts'
 import { packFiles } from './pack-files.ts'
 import { type AgentExport, withDigest } from './portable.ts'
 import { readImport } from './read-import.ts'
-import { bundleExport } from './seal-export.ts'
 import { Redactor } from './secrets.ts'
 
 const KEY = privateKey(randomBytes(32))
@@ -283,10 +282,7 @@ describe('export and import', () => {
     expect(exported.files.map(({ path }) => path)).toContain('[secret: github-token].txt')
     // The memory has them all, and so stays here unless they are to be kept.
     expect(Buffer.from(memory).includes(GITHUB_TOKEN)).toBe(true)
-    const json = Buffer.from(JSON.stringify(exported))
-    const bundle = (secrets: 'redact' | 'keep') =>
-      readBundle(bundleExport(json, memory, { secrets }, b.directory)).memory.length
-    expect([bundle('redact'), bundle('keep')]).toEqual([0, memory.length])
+    expect(JSON.stringify(exported)).not.toContain(GITHUB_TOKEN)
   })
 
   test('F9: what an export takes of the thread of all agents does not depend on what is in it', async () => {

@@ -13,6 +13,7 @@ import {
   FILES_MAX,
   IMPORT_LABELS_MAX,
   IMPORT_USED_MAX,
+  IMPORT_WORK_MAX,
   INSTRUCTIONS_LENGTH_MAX,
   MAX_TURNS_MAX,
   TOOLS_GRANTED_MAX,
@@ -115,6 +116,22 @@ const file = z.union([
   z.strictObject({ path: text, modifiedAt: time, base64: z.base64() }),
 ])
 
+/** What a paused agent has under way. Only its memory knows what to do with the results. */
+const work = z.strictObject({
+  runs: few(
+    z.strictObject({
+      runId: text.max(64),
+      request: text.max(128).nullable(),
+      startedAt: z.number(),
+    }),
+    IMPORT_WORK_MAX,
+  ),
+  effects: few(
+    z.looseObject({ id: text.max(64), kind: z.enum(['model', 'compact', 'tool', 'code']) }),
+    IMPORT_WORK_MAX,
+  ),
+})
+
 const shape = z.strictObject({
   format: z.literal(FORMAT),
   version: z.literal(VERSION),
@@ -157,6 +174,7 @@ const shape = z.strictObject({
   tools: many,
   files: few(z.unknown(), FILES_MAX),
   secrets: many,
+  work: work.optional(),
   digest: text,
 })
 

@@ -24,6 +24,8 @@ export interface ImportFacts {
   readonly turnCount: number
   readonly toolCallCount: number
   readonly usage: TokenUsage
+  /** What it had under way; it goes on with its memory only. */
+  readonly work: AgentExport['work']
   /** The key that signed the memory, in hex; undefined if there is no memory. */
   readonly signer: string | undefined
 }
@@ -77,7 +79,7 @@ function takeApart(
   checkSize('its conversation has', chars, IMPORT_CONVERSATION_LENGTH_MAX)
   checkSize('its messages and todos have', rest.length, IMPORT_STATE_BYTES_MAX)
   return {
-    facts: { info: whole.info, config, ...counts, signer },
+    facts: { info: whole.info, config, ...counts, work: whole.work, signer },
     files: Buffer.from(JSON.stringify(files)),
     rest,
     bytes,

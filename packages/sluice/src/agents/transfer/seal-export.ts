@@ -4,8 +4,6 @@
 
 import type { ChatMessage } from '../../guest/protocol.ts'
 import { asBuffer } from '../../store/as-buffer.ts'
-import { writeBundle } from './bundle.ts'
-import { loadBundleKey } from './bundle-key.ts'
 import type { ExportPieces } from './export-agent.ts'
 import { FORMAT, VERSION } from './format.ts'
 import { type AgentExport, type ExportedFile, withDigest } from './portable.ts'
@@ -20,7 +18,7 @@ export interface ExportOptions {
 /** The export as JSON in UTF-8. */
 export function sealExport(pieces: ExportPieces, options: ExportOptions): AgentExport {
   const { taken, messages, bytes } = pieces
-  const { agent, portable, tools, labels } = taken
+  const { agent, portable, tools, labels, work } = taken
   const { config, todos, turnCount, toolCallCount, usage, stop } = portable
   const redactor = new Redactor(options.secrets === 'keep')
   const files = sealFiles(taken.files, bytes, redactor)
@@ -60,19 +58,8 @@ export function sealExport(pieces: ExportPieces, options: ExportOptions): AgentE
     tools: [...tools],
     files,
     secrets: redactor.secrets,
+    ...(work === undefined ? {} : { work: { runs: [...work.runs], effects: [...work.effects] } }),
   })
-}
-
-/** Where secrets are replaced the memory stays here: it has them in clear, also those of files that
- * were deleted, and in pieces that no search finds. */
-export function bundleExport(
-  json: Uint8Array,
-  memory: Uint8Array,
-  options: Pick<ExportOptions, 'secrets'>,
-  source: string | Uint8Array,
-): Buffer {
-  const { key } = loadBundleKey(source)
-  return writeBundle(json, options.secrets === 'keep' ? memory : new Uint8Array(), key)
 }
 
 function sealFiles(

@@ -7,10 +7,12 @@ import { openImage } from '../../sandbox/image.ts'
 import { serveThread, threadData } from '../../sandbox/thread-port.ts'
 import { TRANSFER_TIMEOUT_MS } from '../shared/limits.ts'
 import { AgentBeginner } from './begin-agent.ts'
+import { writeBundle } from './bundle.ts'
+import { loadBundleKey } from './bundle-key.ts'
 import type { ExportPieces } from './export-agent.ts'
 import { writeFirstEvent } from './import-agent.ts'
 import { type ReadImport, readImport } from './read-import.ts'
-import { bundleExport, type ExportOptions, sealExport } from './seal-export.ts'
+import { type ExportOptions, sealExport } from './seal-export.ts'
 
 export interface TransferThreadData {
   /** Where the key of bundles is, or its seed. */
@@ -37,7 +39,8 @@ export type TransferRequest =
       readonly kind: 'export'
       readonly pieces: ExportPieces
       readonly options: ExportOptions
-      /** For a bundle. */
+      readonly isBundle: boolean
+      /** Of a bundle that keeps secrets. */
       readonly memory: Uint8Array | undefined
     }
 
@@ -60,9 +63,9 @@ serveThread(
     }
     if (request.kind === 'move')
       return { value: beginner.move(request.pieces, request.memory, request.atMs) }
-    const { pieces, options, memory } = request
+    const { pieces, options, isBundle, memory = new Uint8Array() } = request
     const json = Buffer.from(JSON.stringify(sealExport(pieces, options)))
-    const bundle = memory && bundleExport(json, memory, options, keySource)
+    const bundle = isBundle ? writeBundle(json, memory, loadBundleKey(keySource).key) : undefined
     return { value: { json, bundle } satisfies SealedExport }
   },
   { timeoutMs: TRANSFER_TIMEOUT_MS },
