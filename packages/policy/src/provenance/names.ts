@@ -2,6 +2,7 @@
 // place, address, recipient, credential, id. Names are split into words, so `newStartTime`,
 // `new_start_time` and `NEW-START-TIME` are one.
 
+import { memoize } from '../core/memoize.ts'
 import { toWordSet } from '../core/word-set.ts'
 
 const FREE_TEXT =
@@ -41,18 +42,11 @@ export type ValueRole =
   | 'id'
   | 'name'
 
-const ROLES = new Map<string, ValueRole>()
-const ROLES_MAX = 4_096
+/** Names that are remembered. */
+export const NAMES_MAX = 4_096
 
 /** By the last word that says anything: `email_body` is a body, `body_email` an e-mail. */
-export function getRole(name: string): ValueRole {
-  let role = ROLES.get(name)
-  if (role !== undefined) return role
-  role = findRole(splitName(name))
-  if (ROLES.size >= ROLES_MAX) ROLES.clear()
-  if (name.length <= 100) ROLES.set(name, role)
-  return role
-}
+export const getRole = memoize((name): ValueRole => findRole(splitName(name)), NAMES_MAX)
 
 function findRole(words: readonly string[]): ValueRole {
   const last = words.at(-1) ?? ''
@@ -81,21 +75,16 @@ export function isEverybody(text: string): boolean {
   return EVERYBODY.has(text.toLowerCase())
 }
 
-const WORDS = new Map<string, readonly string[]>()
-
 /** Words of an identifier, in lower case. Asked for several times a call, mostly for the same names. */
-export function splitName(name: string): readonly string[] {
-  let words = WORDS.get(name)
-  if (words !== undefined) return words
-  words = name
-    .slice(0, NAME_CHARS_MAX)
-    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
-    .toLowerCase()
-    .split(/[^a-z0-9]+/)
-    .filter((word) => word !== '')
-  if (WORDS.size >= ROLES_MAX) WORDS.clear()
-  if (name.length <= NAME_CHARS_MAX) WORDS.set(name, words)
-  return words
-}
+export const splitName = memoize(
+  (name): readonly string[] =>
+    name
+      .slice(0, NAME_CHARS_MAX)
+      .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+      .toLowerCase()
+      .split(/[^a-z0-9]+/)
+      .filter((word) => word !== ''),
+  NAMES_MAX,
+)
 
 const NAME_CHARS_MAX = 200

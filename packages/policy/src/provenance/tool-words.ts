@@ -1,7 +1,8 @@
 // What the name of a tool says of its answers and of what it is given: whether it hands over a text as
 // somebody wrote it, makes something of its input, or reaches any host that it is given.
 
-import { splitName } from './names.ts'
+import { memoize } from '../core/memoize.ts'
+import { NAMES_MAX, splitName } from './names.ts'
 
 /** Words of tools that hand over a text as somebody wrote it. */
 const CONTENT = new Set(
@@ -31,24 +32,16 @@ export interface ToolWords {
   readonly reachesHosts: boolean
 }
 
-const KNOWN = new Map<string, ToolWords>()
-const KNOWN_MAX = 4_096
-
 /** By the name of the tool. Asked for with every call. */
-export function getToolWords(name: string): ToolWords {
-  let known = KNOWN.get(name)
-  if (known !== undefined) return known
+export const getToolWords = memoize((name): ToolWords => {
   const words = splitName(name)
   const hasOneOf = (set: ReadonlySet<string>) => words.some((word) => set.has(word))
-  known = {
+  return {
     handsOverContent: hasOneOf(FOREIGN) || (!hasOneOf(LISTING) && words.some(isContent)),
     transformsInput: hasOneOf(TRANSFORMING),
     reachesHosts: hasOneOf(REACHING),
   }
-  if (KNOWN.size >= KNOWN_MAX) KNOWN.clear()
-  if (name.length <= 200) KNOWN.set(name, known)
-  return known
-}
+}, NAMES_MAX)
 
 function isContent(word: string): boolean {
   return CONTENT.has(word) || CONTENT.has(word.replace(/s$/, ''))

@@ -1,7 +1,8 @@
 // What a tool does to the world, by the verb of its name, and whether a user asked for it in other
 // words. Used where a value alone does not tell: deleting what really exists has a good origin.
 
-import { splitName } from './names.ts'
+import { memoize } from '../core/memoize.ts'
+import { NAMES_MAX, splitName } from './names.ts'
 
 /** Words that ask for the same destruction: "change" does not ask to reset. */
 const DESTRUCTIVE_SYNONYMS = toGroups([
@@ -68,32 +69,23 @@ export interface ToolVerb {
   readonly objects: ReadonlySet<string>
 }
 
-const VERBS = new Map<string, ToolVerb>()
-const VERBS_MAX = 4_096
-
 /** The first word of the tool's name that is a known verb, else its first word. */
-export function getToolVerb(name: string): ToolVerb {
-  let read = VERBS.get(name)
-  if (read === undefined) {
-    const words = splitName(name)
-    const verb =
-      words.find((word) => DESTRUCTIVE.has(word) || SYNONYMS.some((group) => group.has(word))) ??
-      words[0] ??
-      ''
-    const known = DESTRUCTIVE.has(verb) ? DESTRUCTIVE_SYNONYMS : SYNONYMS
-    const groups = known.filter((group) => group.has(verb))
-    read = {
-      verb,
-      isDestructive: words.some((word) => DESTRUCTIVE.has(word)),
-      isPurchase: BUYING.has(verb) || (MAKING.has(verb) && words.some((word) => ORDERED.has(word))),
-      words: new Set([verb, ...groups.flatMap((group) => [...group])]),
-      objects: new Set(words.filter((word) => word !== verb && word.length > 2)),
-    }
-    if (VERBS.size >= VERBS_MAX) VERBS.clear()
-    if (name.length <= 200) VERBS.set(name, read)
+export const getToolVerb = memoize((name): ToolVerb => {
+  const words = splitName(name)
+  const verb =
+    words.find((word) => DESTRUCTIVE.has(word) || SYNONYMS.some((group) => group.has(word))) ??
+    words[0] ??
+    ''
+  const known = DESTRUCTIVE.has(verb) ? DESTRUCTIVE_SYNONYMS : SYNONYMS
+  const groups = known.filter((group) => group.has(verb))
+  return {
+    verb,
+    isDestructive: words.some((word) => DESTRUCTIVE.has(word)),
+    isPurchase: BUYING.has(verb) || (MAKING.has(verb) && words.some((word) => ORDERED.has(word))),
+    words: new Set([verb, ...groups.flatMap((group) => [...group])]),
+    objects: new Set(words.filter((word) => word !== verb && word.length > 2)),
   }
-  return read
-}
+}, NAMES_MAX)
 
 /** Whether one of the words, or a form of one, is among those of the prompt. */
 export function isAskedFor(words: ReadonlySet<string>, prompt: ReadonlySet<string>): boolean {

@@ -3,6 +3,7 @@
 // counted in parts, so that other questions are answered in between.
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { Steps } from '@sluice/policy/core/steps'
 import { toOutcomeLabel } from '../../core/outcome-label.ts'
 import { MINUTE_MS } from '../../ledger/query/call-counts.ts'
 import {
@@ -23,9 +24,6 @@ import {
 import type { CallHistogram } from '../contract/contract-overview.ts'
 import type { TimeRange } from './time-range.ts'
 
-/** Yields after each part. */
-export type WorkInParts<Result> = Generator<undefined, Result, undefined>
-
 /** How much is counted at once. */
 export interface PartSizes {
   readonly records: number
@@ -43,7 +41,7 @@ export function* readHistogram(
   index: DatabaseSync,
   query: Query,
   step = HISTOGRAM_STEP,
-): WorkInParts<Omit<CallHistogram, 'behind'>> {
+): Steps<Omit<CallHistogram, 'behind'>> {
   const { sinceMs: from, untilMs: to, ...others } = query
   const isSearch = query.text !== undefined
   const isCounted = Object.keys(others).every((name) => COUNTED_CRITERIA.includes(name))
@@ -148,7 +146,7 @@ function* findSpan(
   index: DatabaseSync,
   selected: CallSelection,
   stepRecords: number,
-): WorkInParts<CallSpan | undefined> {
+): Steps<CallSpan | undefined> {
   // One by one: asked for in one SELECT, SQLite reads every row.
   const ends = index
     .prepare('SELECT (SELECT min(seq) FROM calls) AS first, (SELECT max(seq) FROM calls) AS last')
@@ -176,7 +174,7 @@ function* findCall(
   index: DatabaseSync,
   selected: CallSelection,
   { parts, order }: { readonly parts: readonly RecordRange[]; readonly order: 'ASC' | 'DESC' },
-): WorkInParts<FoundCall | undefined> {
+): Steps<FoundCall | undefined> {
   for (const part of parts) {
     const { found, where, values } = selectRecords(selected, part)
     const call = index

@@ -3,6 +3,7 @@
 
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import type { Steps } from '@sluice/policy/core/steps'
 import { readPackageVersion } from '../../gateway/shared/package-version.ts'
 import {
   openLedgerReadOnly,
@@ -39,7 +40,7 @@ import type {
 import type { CallAddress, LiveRows } from '../contract/contract-live.ts'
 import type { CallHistogram, LedgerNames, Overview } from '../contract/contract-overview.ts'
 import { type CallContext, callRecord } from './call-views.ts'
-import { type NamesRequest, readHistogram, readNames, type WorkInParts } from './histogram.ts'
+import { type NamesRequest, readHistogram, readNames } from './histogram.ts'
 import { readOverview } from './overview.ts'
 import { PolicyDrafts } from './policy-drafts.ts'
 import type { CallLookup, DraftRequest, ExportPageRequest } from './read-requests.ts'
@@ -250,7 +251,7 @@ export class LedgerQueries {
     return { ...readOverview(index.database, request), behind, ...this.#notFollowed }
   }
 
-  *histogram(query: Query): WorkInParts<CallHistogram> {
+  *histogram(query: Query): Steps<CallHistogram> {
     const { index, behind } = this.#searched()
     const { through } = index
     const counting = readHistogram(index.database, query)

@@ -4,10 +4,10 @@
 
 import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
+import type { Steps } from '@sluice/policy/core/steps'
 import { MERGED_FOLDER } from '../../ledger/records/files.ts'
 import { FOLLOW_WAIT_MS, INDEX_STEP_RECORDS, INDEX_WAIT_MS } from '../contract/console-limits.ts'
 import { ClusterFollower } from './cluster-follower.ts'
-import type { WorkInParts } from './histogram.ts'
 import { LedgerQueries } from './ledger-queries.ts'
 
 const { directory, isMerged, store } = workerData as ReaderOptions
@@ -74,13 +74,13 @@ function begin({ id, ask, with: args }: ReadRequest): void {
 
 interface Unfinished {
   readonly id: number
-  readonly parts: WorkInParts<unknown>
+  readonly parts: Steps<unknown>
 }
 
 const unfinished: Unfinished[] = []
 let isPartDue = false
 
-function isInParts(value: object): value is WorkInParts<unknown> {
+function isInParts(value: object): value is Steps<unknown> {
   return Symbol.iterator in value && 'next' in value
 }
 

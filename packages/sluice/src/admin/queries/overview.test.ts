@@ -1,5 +1,6 @@
 // The figures of the overview, compared with counting the same calls one by one.
 
+import type { Steps } from '@sluice/policy/core/steps'
 import { expect, test } from 'vitest'
 import { openLedgerReadOnly, recordsFrom } from '../../ledger/chain/read.ts'
 import { allowed, denied, judgement } from '../../ledger/judgements.test-support.ts'
@@ -9,7 +10,7 @@ import { queryLedger } from '../../ledger/query/query.ts'
 import { RecordIndex } from '../../ledger/query/record-index.ts'
 import { freshDirectory } from '../../ledger/samples.test-support.ts'
 import { OVERVIEW_INTERVALS } from '../contract/console-limits.ts'
-import { readHistogram, readNames, type WorkInParts } from './histogram.ts'
+import { readHistogram, readNames } from './histogram.ts'
 import { countOverview, readFigures } from './overview.test-support.ts'
 import { readOverview } from './overview.ts'
 
@@ -19,7 +20,7 @@ const STEP_MS = 37_000
 /** So that everything is counted in several parts. */
 const STEP = { records: 60, minutes: 13 }
 
-function finish<Result>(work: WorkInParts<Result>): Result {
+function finish<Result>(work: Steps<Result>): Result {
   for (;;) {
     const { done, value } = work.next()
     if (done) return value

@@ -1,22 +1,14 @@
 // Memoisation by feature: there are some thousands of features, each in many definitions, and patterns
 // are slow. Bounded, because a feature may carry a word of the server's text.
 
+import { memoize } from '@sluice/policy/core/memoize'
 import { FAMILY_NAMES, type Family } from './lexicon.ts'
 import { KNOWN_FEATURES_MAX } from './limits.ts'
 import { NOUN_NAMES, type Noun } from './nouns.ts'
 
 /** The same function, which is called once for each feature as long as the memory lasts. */
 export function memoFeature<T>(derive: (feature: string) => T): (feature: string) => T {
-  const known = new Map<string, T>()
-  return (feature) => {
-    let value = known.get(feature)
-    if (value === undefined) {
-      value = derive(feature)
-      if (known.size >= KNOWN_FEATURES_MAX) known.clear()
-      known.set(feature, value)
-    }
-    return value
-  }
+  return memoize(derive, KNOWN_FEATURES_MAX)
 }
 
 /** `zone:family`, the same string each time: a new string has to be hashed first. */

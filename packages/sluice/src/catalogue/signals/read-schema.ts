@@ -3,6 +3,7 @@
 // properties and their depth, because a schema is the server's.
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { memoize } from '@sluice/policy/core/memoize'
 import type { Category } from '@sluice/policy/core/tools'
 import {
   KNOWN_ARGUMENTS_MAX,
@@ -227,26 +228,16 @@ interface Argument {
   readonly effect: ArgumentEffect | undefined
 }
 
-/** The same names come again and again; the memory of them is bounded. */
-const KNOWN = new Map<string, Argument>()
-
-function argumentOf(name: string): Argument {
-  let known = KNOWN.get(name)
-  if (known === undefined) {
-    const features = ARGUMENTS.filter(([, pattern]) => pattern.test(name)).map(
-      ([feature]) => feature,
-    )
-    known = {
-      features,
-      chooses: CHOOSES.test(name) || MAY_CHOOSE.test(name),
-      switches: SWITCH.test(name),
-      effect: EFFECTS.find(([, pattern]) => pattern.test(name))?.[0],
-    }
-    if (KNOWN.size >= KNOWN_ARGUMENTS_MAX) KNOWN.clear()
-    KNOWN.set(name, known)
-  }
-  return known
-}
+/** The same names come again and again. */
+const argumentOf = memoize(
+  (name): Argument => ({
+    features: ARGUMENTS.filter(([, pattern]) => pattern.test(name)).map(([feature]) => feature),
+    chooses: CHOOSES.test(name) || MAY_CHOOSE.test(name),
+    switches: SWITCH.test(name),
+    effect: EFFECTS.find(([, pattern]) => pattern.test(name))?.[0],
+  }),
+  KNOWN_ARGUMENTS_MAX,
+)
 
 /** The worst of the actions a caller may choose from. */
 function readChoices(

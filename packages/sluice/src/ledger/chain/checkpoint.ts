@@ -5,6 +5,7 @@
 
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { isObject } from '@sluice/policy/core/json'
+import { memoize } from '@sluice/policy/core/memoize'
 import { fromHex, toHex } from '../../store/chain-hash.ts'
 import { LedgerError } from '../records/errors.ts'
 import { CHECKPOINT_TEXT_LENGTH_MAX } from '../records/limits.ts'
@@ -130,14 +131,9 @@ function unreadable(where: string, why: string): LedgerError {
   )
 }
 
-const keys = new Map<string, KeyObject>()
-
-function readPublicKey(key: string): KeyObject {
-  const known = keys.get(key)
-  if (known !== undefined) return known
-  const made = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: key }, format: 'jwk' })
-  // A file with a new key on every line must not fill the memory.
-  if (keys.size > 16) keys.clear()
-  keys.set(key, made)
-  return made
-}
+/** Bounded: a file may have a new key on every line. */
+const readPublicKey = memoize(
+  (key): KeyObject =>
+    createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: key }, format: 'jwk' }),
+  16,
+)
