@@ -2,9 +2,16 @@
 // source ranges. Comments, order and spacing of everything else stay unchanged. The result is
 // compiled before it is returned; a change that is not a single action is refused. Pure.
 
-import { isMap, isScalar, type Pair, type Scalar, type YAMLMap } from 'yaml'
+import { isMap, isScalar, type Scalar, type YAMLMap } from 'yaml'
 import { compile } from '../compile/compile.ts'
 import type { Action } from '../core/actions.ts'
+import {
+  appendEntry,
+  applyEdit,
+  lineStart,
+  removeEntry,
+  type TextEdit,
+} from '../document/edit-mapping.ts'
 import { findPair, getRange, parseYaml } from '../document/parse-yaml.ts'
 import { Problems } from '../document/problem.ts'
 
@@ -19,37 +26,27 @@ export interface RuleMove {
 
 export type MoveResult = { readonly text: string } | { readonly refused: string }
 
-interface Splice {
-  readonly start: number
-  readonly end: number
-  readonly text: string
-}
-
 /** Fields that make a decision depend on the call: a single action would be ambiguous. */
 const DEPENDS: readonly string[] = ['when', 'spend_limit']
 /** Fields without effect for some actions: removed if they would be an error. */
 const DROPPED_MAX = 6
 
 export function moveRule(text: string, move: RuleMove): MoveResult {
-  const first = spliceFor(text, move)
+  const first = editFor(text, move)
   if (typeof first === 'string') return { refused: first }
-  let changed = apply(text, first)
+  let changed = applyEdit(text, first)
   for (let round = 0; round < DROPPED_MAX; round++) {
     const { policy, problems } = compile({ file: '', text: changed })
     if (policy !== undefined) return { text: changed }
     const wrong = problems.find(({ severity }) => severity === 'error')
     const idle = wrong?.code === 'POLICY_NO_EFFECT' ? fieldAt(changed, move, wrong) : undefined
     if (idle === undefined) return { refused: wrong?.message ?? 'the document has errors' }
-    changed = apply(changed, idle)
+    changed = applyEdit(changed, idle)
   }
   return { refused: 'the rule is more than an action' }
 }
 
-function apply(text: string, { start, end, text: put }: Splice): string {
-  return text.slice(0, start) + put + text.slice(end)
-}
-
-function spliceFor(text: string, move: RuleMove): Splice | string {
+function editFor(text: string, move: RuleMove): TextEdit | string {
   const { section, key } = move
   const root = parseRoot(text)
   if (root === undefined) return 'the document cannot be read'
@@ -60,7 +57,7 @@ function spliceFor(text: string, move: RuleMove): Splice | string {
   )
     return 'only a plain argument and a plain number can be compared'
   const to = ruleText(move)
-  if (pair === undefined) return sectionSplice(text, root, { section, key, to })
+  if (pair === undefined) return sectionEdit(text, root, { section, key, to })
   const map = pair.value
   if (isScalar(map) && map.value === null) {
     const at = text.indexOf(':', getRange(pair.key)[1]) + 1
@@ -68,7 +65,7 @@ function spliceFor(text: string, move: RuleMove): Splice | string {
   }
   if (!isMap(map)) return `\`${section}\` is written in another place of the document`
   const rule = findPair(map, key)
-  if (rule === undefined) return entrySplice(text, map, `${keyText(key)}: ${to}`)
+  if (rule === undefined) return appendEntry(text, map, [`${keyText(key)}: ${to}`])
   if (isScalar(rule.value)) return replaced(rule.value, to)
   if (!isMap(rule.value)) return `the rule of \`${key}\` is written in another place`
   const bound = findBound(rule.value, move)
@@ -111,8 +108,7 @@ function conditionText(from: RuleMove['from']): string {
 /** The same as fields of a rule that has others, from the value of its `action` on. */
 function fieldsText({ to, from }: RuleMove, rule: YAMLMap, text: string): string {
   const keyAt = getRange(rule.items[0]?.key)[0]
-  const between =
-    rule.flow === true ? ', ' : `\n${' '.repeat(keyAt - text.lastIndexOf('\n', keyAt - 1) - 1)}`
+  const between = rule.flow === true ? ', ' : `\n${' '.repeat(keyAt - lineStart(text, keyAt))}`
   return ['allow', `when: ${conditionText(from)}`, `otherwise: ${to}`].join(between)
 }
 
@@ -121,7 +117,7 @@ function parseRoot(text: string): YAMLMap | undefined {
   return isMap(contents) ? contents : undefined
 }
 
-function replaced(scalar: Scalar, to: string): Splice {
+function replaced(scalar: Scalar, to: string): TextEdit {
   const [start, end] = getRange(scalar)
   return { start, end, text: to }
 }
@@ -133,39 +129,15 @@ interface SectionEntry {
 }
 
 /** A section that does not exist yet: at the end, or inside the braces of JSON. */
-function sectionSplice(text: string, root: YAMLMap, { section, key, to }: SectionEntry): Splice {
+function sectionEdit(text: string, root: YAMLMap, { section, key, to }: SectionEntry): TextEdit {
   if (root.flow === true) {
     const value = to.startsWith('{') ? to : JSON.stringify(to)
     const quoted = `${JSON.stringify(section)}: { ${JSON.stringify(key)}: ${value} }`
-    return entrySplice(text, root, quoted)
+    return appendEntry(text, root, [quoted])
   }
   const gap = text.endsWith('\n') ? '\n' : '\n\n'
   const put = `${gap}${section}:\n  ${keyText(key)}: ${to}\n`
   return { start: text.length, end: text.length, text: put }
-}
-
-/** One more entry after the last, in the style of the mapping. */
-function entrySplice(text: string, map: YAMLMap, entry: string): Splice {
-  const last = map.items.at(-1)
-  if (last === undefined) {
-    const [start, end] = getRange(map)
-    return { start, end, text: `{ ${entry} }` }
-  }
-  const lastEnd = findEnd(text, last)
-  if (map.flow === true) return { start: lastEnd, end: lastEnd, text: `, ${entry}` }
-  const lineEnd = text.indexOf('\n', lastEnd)
-  const at = lineEnd === -1 ? text.length : lineEnd
-  const keyAt = getRange(map.items[0]?.key)[0]
-  const indent = ' '.repeat(keyAt - text.lastIndexOf('\n', keyAt - 1) - 1)
-  return { start: at, end: at, text: `\n${indent}${entry}` }
-}
-
-/**
- * Offset after the last letter of an entry; the ranges of block mappings extend into the next line.
- */
-function findEnd(text: string, { key, value }: Pair): number {
-  const end = getRange(value ?? key)[1]
-  return text.slice(0, end).trimEnd().length
 }
 
 /** The field of the moved rule that no longer has an effect, removed with its comma or its line. */
@@ -173,34 +145,15 @@ function fieldAt(
   text: string,
   { section, key }: RuleMove,
   { line, column }: { readonly line: number; readonly column: number },
-): Splice | undefined {
+): TextEdit | undefined {
   const root = parseRoot(text)
   const map = root && findPair(root, section)?.value
   const rule = isMap(map) ? findPair(map, key)?.value : undefined
   if (!isMap(rule)) return undefined
-  const offset = lineStart(text, line) + column - 1
-  const at = rule.items.findIndex((pair) => getRange(pair.key)[0] === offset)
-  const pair = rule.items[at]
-  if (pair === undefined) return undefined
-  const end = findEnd(text, pair)
-  const before = rule.items[at - 1]
-  if (rule.flow !== true) {
-    const lineEnd = text.indexOf('\n', end)
-    return {
-      start: lineStart(text, line),
-      end: lineEnd === -1 ? text.length : lineEnd + 1,
-      text: '',
-    }
-  }
-  if (before !== undefined) return { start: findEnd(text, before), end, text: '' }
-  const next = rule.items[at + 1]
-  return next === undefined ? undefined : { start: offset, end: getRange(next.key)[0], text: '' }
-}
-
-function lineStart(text: string, line: number): number {
-  let start = 0
-  for (let at = 1; at < line; at++) start = text.indexOf('\n', start) + 1
-  return start
+  const before = text.split('\n', line - 1).join('\n')
+  const offset = before.length + (line > 1 ? 1 : 0) + column - 1
+  const pair = rule.items.find((each) => getRange(each.key)[0] === offset)
+  return pair && removeEntry(text, rule, pair)
 }
 
 /** Quoted if YAML would read the key differently. */

@@ -4,9 +4,17 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import {
+  appendEntry,
+  applyEdit,
+  endOfEntry,
+  lineBreakOf,
+  lineStart,
+  removeEntry,
+} from '@sluice/policy/document/edit-mapping'
 import { findPair, getRange, parseYaml } from '@sluice/policy/document/parse-yaml'
 import { Problems } from '@sluice/policy/document/problem'
-import { isMap, type Pair, type YAMLMap } from 'yaml'
+import { isMap, type YAMLMap } from 'yaml'
 
 export interface WrittenServer {
   readonly name: string
@@ -39,45 +47,29 @@ export function removeServer(text: string, name: string): string | undefined {
   const map = mapOf(text)
   const pair = map && findPair(map, name)
   if (map === undefined || pair === undefined) return undefined
-  const [start] = getRange(pair.key)
-  const end = endOf(text, pair)
-  const at = map.items.indexOf(pair)
-  const [before, next] = [map.items[at - 1], map.items[at + 1]]
-  const changed =
-    before === undefined && next === undefined
-      ? splice(text, { start: startOf(text, map), end: endOfMap(text, map), put: ' {}' })
-      : map.flow !== true
-        ? splice(text, { start: lineStart(text, start), end: nextLine(text, end), put: '' })
-        : before !== undefined
-          ? splice(text, { start: endOf(text, before), end, put: '' })
-          : splice(text, { start, end: getRange(next?.key)[0], put: '' })
+  const isOnly = map.items.length === 1
+  const edit = isOnly
+    ? { start: startOf(text, map), end: endOfMap(text, map), text: ' {}' }
+    : removeEntry(text, map, pair)
+  if (edit === undefined) return undefined
+  const changed = applyEdit(text, edit)
   return changesOnly(text, changed, { [name]: undefined }) ? changed : undefined
 }
 
 function insert(text: string, server: WrittenServer): string | undefined {
   const map = mapOf(text)
   if (map === undefined) return undefined
-  const eol = eolOf(text)
-  const last = map.items.at(-1)
-  if (map.flow === true && last !== undefined) {
-    const end = endOf(text, last)
-    return splice(text, { start: end, end, put: `, ${oneLine(server)}` })
+  const isEmpty = map.items.length === 0
+  const [start, end] = getRange(map)
+  const isOwnLine = /^servers:[ \t]*$/.test(text.slice(lineStart(text, start), start))
+  if (isEmpty && map.flow === true && isOwnLine) {
+    const lines = ['', ...linesOf(server, '  ')].join(lineBreakOf(text))
+    return applyEdit(text, { start: startOf(text, map), end, text: lines })
   }
-  if (map.flow === true) {
-    const [start, end] = getRange(map)
-    const isOwnLine = /^servers:[ \t]*$/.test(text.slice(lineStart(text, start), start))
-    if (!isOwnLine) return splice(text, { start, end, put: `{ ${oneLine(server)} }` })
-    const lines = ['', ...linesOf(server, '  ')].join(eol)
-    return splice(text, { start: startOf(text, map), end, put: lines })
-  }
-  if (last === undefined) return undefined
+  if (map.flow === true) return applyEdit(text, appendEntry(text, map, [oneLine(server)]))
   const [first] = getRange(map.items[0]?.key)
-  const indent = text.slice(lineStart(text, first), first)
-  if (!/^ +$/.test(indent)) return undefined
-  const at = nextLine(text, endOf(text, last))
-  const head = text[at - 1] === '\n' ? '' : eol
-  const put = `${head}${linesOf(server, indent).join(eol)}${eol}`
-  return splice(text, { start: at, end: at, put })
+  if (isEmpty || !/^ +$/.test(text.slice(lineStart(text, first), first))) return undefined
+  return applyEdit(text, appendEntry(text, map, linesOf(server, '')))
 }
 
 /** Its lines, or its braces, where they are; comments inside go with what they were about. */
@@ -86,12 +78,12 @@ function replace(text: string, server: WrittenServer): string | undefined {
   const pair = map && findPair(map, server.name)
   if (map === undefined || pair === undefined) return undefined
   const [start] = getRange(pair.key)
-  const end = endOf(text, pair)
+  const end = endOfEntry(text, pair)
   if (map.flow === true || (isMap(pair.value) && pair.value.flow === true))
-    return splice(text, { start, end, put: oneLine(server) })
+    return applyEdit(text, { start, end, text: oneLine(server) })
   const indent = text.slice(lineStart(text, start), start)
-  const put = linesOf(server, indent).join(eolOf(text)).slice(indent.length)
-  return splice(text, { start, end, put })
+  const lines = linesOf(server, indent).join(lineBreakOf(text)).slice(indent.length)
+  return applyEdit(text, { start, end, text: lines })
 }
 
 /** Every text in quotes: a word must not become another thing in YAML. */
@@ -115,13 +107,6 @@ function quote(value: JsonValue): string {
   return JSON.stringify(value).replaceAll('\x7f', '\\x7f')
 }
 
-function splice(
-  text: string,
-  { start, end, put }: { readonly start: number; readonly end: number; readonly put: string },
-): string {
-  return text.slice(0, start) + put + text.slice(end)
-}
-
 function mapOf(text: string): YAMLMap | undefined {
   const contents = parseYaml(text, new Problems('', text))?.contents
   const servers = isMap(contents) ? findPair(contents, 'servers')?.value : undefined
@@ -135,25 +120,7 @@ function startOf(text: string, map: YAMLMap): number {
 
 function endOfMap(text: string, map: YAMLMap): number {
   const last = map.items.at(-1)
-  return map.flow === true || last === undefined ? getRange(map)[1] : endOf(text, last)
-}
-
-/** Behind the last letter of an entry; the ranges of block mappings reach into the next line. */
-function endOf(text: string, { key, value }: Pair): number {
-  return text.slice(0, getRange(value ?? key)[1]).trimEnd().length
-}
-
-function lineStart(text: string, at: number): number {
-  return text.lastIndexOf('\n', at - 1) + 1
-}
-
-function nextLine(text: string, at: number): number {
-  const end = text.indexOf('\n', at)
-  return end === -1 ? text.length : end + 1
-}
-
-function eolOf(text: string): string {
-  return text.includes('\r\n') ? '\r\n' : '\n'
+  return map.flow === true || last === undefined ? getRange(map)[1] : endOfEntry(text, last)
 }
 
 /** Whether both say the same but for these servers (undefined: not there). */
