@@ -2,6 +2,7 @@
 // send a token. A page that does not read is disconnected; it reconnects with `Last-Event-ID`.
 
 import type { ServerResponse } from 'node:http'
+import { encodeEvent } from '../../protocol/sse.ts'
 import { STREAM_BEHIND_BYTES_MAX, STREAM_PULSE_MS } from './limits.ts'
 
 export interface Feed {
@@ -12,8 +13,8 @@ export interface Feed {
 }
 
 export function eventBytes(event: string, data: unknown, id?: string): Uint8Array {
-  const name = id === undefined ? '' : `id: ${id}\n`
-  return Buffer.from(`${name}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+  const named = id === undefined ? { event } : { id, event }
+  return Buffer.from(encodeEvent({ ...named, data: JSON.stringify(data) }))
 }
 
 const PULSE = Buffer.from(': \n\n')

@@ -4,6 +4,7 @@
 
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { LruMap } from '../../core/lru-map.ts'
 import { AgentError } from '../shared/errors.ts'
@@ -44,7 +45,7 @@ export async function playScript(
       'MODEL_SCRIPT',
       `the script \`${name}\` has ended after ${turns.length} turns`,
     )
-  if (turn.delayMs > 0) await pause(turn.delayMs, request.signal)
+  if (turn.delayMs > 0) await sleep(turn.delayMs, undefined, { signal: request.signal })
   if (turn.text !== '') request.onText?.(turn.text)
   return {
     text: turn.text,
@@ -89,14 +90,4 @@ function readScript(name: string, directory: string): Script {
   } catch {
     throw new AgentError('MODEL_SCRIPT', `\`${name}\` is not a script: { "turns": [{ "text" }] }`)
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer)
-      reject(signal.reason)
-    })
-  })
 }

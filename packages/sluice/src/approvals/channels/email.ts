@@ -3,6 +3,7 @@
 // characters. Created by the gate from `approvals: { email }`.
 
 import { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createTransport, type Transporter } from 'nodemailer'
 import type { AlertChannel, SentAlert } from '../../core/alert.ts'
 import type { ApprovalRequest, Notifier } from '../../core/approval.ts'
@@ -109,7 +110,10 @@ export class EmailNotifier implements Notifier, AlertChannel {
       }
     }
     const lanes = Promise.all(Array.from({ length: MAILS_AT_ONCE_MAX }, work))
-    await Promise.race([lanes, late(this.#options.allMs ?? TELLING_MS_MAX)])
+    await Promise.race([
+      lanes,
+      sleep(this.#options.allMs ?? TELLING_MS_MAX, undefined, { ref: false }),
+    ])
     // Mails still in transit either notify someone or report a fault later.
     const left = waiting.splice(0)
     if (sent === 0) throw new Error(faults[0] ?? `no mail was taken (${left.length} not tried)`)
@@ -176,8 +180,4 @@ function composeMailText({ facts, args, rest, links, otherwise }: ApprovalMessag
 /** Mail programs make a link of a bare host name, too: `evil.example/approve` becomes `evil[.]example/approve`. */
 function withoutHosts(text: string): string {
   return text.replace(/(?<=[\p{L}\p{N}_-])[.\u3002\uff0e\uff61](?=\p{L})/gu, '[.]')
-}
-
-function late(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref())
 }

@@ -21,6 +21,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ClientError } from './errors.ts'
 import { CLIENT_FILE_BYTES_MAX, LOCK_STALE_MS, WRITE_PAUSE_MS, WRITE_TRIES_MAX } from './limits.ts'
 
@@ -64,7 +65,7 @@ export async function changeFile(
     } finally {
       unlock?.()
     }
-    await pause()
+    await sleep(WRITE_PAUSE_MS)
   }
   throw new ClientError(
     'CLIENT_BUSY',
@@ -234,14 +235,10 @@ async function grows(file: string): Promise<boolean> {
   }
   const before = stamp()
   for (let round = 0; round < GROWS_ROUNDS_MAX; round++) {
-    await pause()
+    await sleep(WRITE_PAUSE_MS)
     if (stamp() !== before) return true
   }
   return false
-}
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, WRITE_PAUSE_MS))
 }
 
 function unreadable(file: string, error: Error): Error {
