@@ -8,7 +8,6 @@ export const TEXT = { kind: 'text', max: Number.MAX_SAFE_INTEGER } as const
 export const TIME = { kind: 'time' } as const
 export const COUNT = { kind: 'integer', min: 0, max: Number.MAX_SAFE_INTEGER } as const
 export const FLAG = { kind: 'boolean' } as const
-export const ANY = { kind: 'any' } as const
 /** A value whose fields another part of the API describes. */
 export const OBJECT = {
   kind: 'record',

@@ -115,33 +115,46 @@ export interface Operation {
   /** Only a running gate can do it: what it works on is not in the data directory. */
   readonly needsGate?: true
   readonly input: ShapeFields
-  /** The answer (core/answer-shapes.ts). */
-  readonly output: Shape
+  /** The answer over HTTP (core/answer-shapes.ts); every row with `http` has one. */
+  readonly output?: Shape
   /** `input` has been checked; `by` has the role. */
   readonly run: (parts: OperationParts, input: never, asker: Requester) => object | Promise<object>
 }
 
 /** What a row answers with. */
-export type AnswerOf<Row> = Row extends { output: infer S extends Shape }
-  ? Shape extends S
-    ? JsonObject
-    : ShapeValue<S>
-  : JsonObject
+export type AnswerOf<Of extends Operation> = Of['run'] extends (
+  parts: OperationParts,
+  input: never,
+  asker: Requester,
+) => infer Answer
+  ? Awaited<Answer>
+  : never
 
-interface OperationDefinition<Fields extends ShapeFields, Output>
-  extends Omit<Operation, 'input' | 'output' | 'run'> {
+interface OperationDefinition<Fields extends ShapeFields, Answer>
+  extends Omit<Operation, 'input' | 'run'> {
   readonly input: Fields
-  readonly output: Output
   readonly run: (
     parts: OperationParts,
     input: FieldValues<Fields>,
     asker: Requester,
-  ) => ShapeValue<Output> | Promise<ShapeValue<Output>>
+  ) => Answer | Promise<Answer>
+}
+
+type Row<Fields extends ShapeFields, Answer> = Omit<Operation, 'input' | 'run'> & {
+  readonly input: Fields
+  readonly run: (parts: OperationParts, input: never, asker: Requester) => Answer | Promise<Answer>
 }
 
 /** Keeps the types of the input for `run`, and of the answer for those who ask. */
 export function operation<const Fields extends ShapeFields, const Output extends Shape>(
-  row: OperationDefinition<Fields, Output>,
-): Omit<Operation, 'input' | 'output'> & { readonly input: Fields; readonly output: Output } {
+  row: OperationDefinition<Fields, ShapeValue<Output>> & { readonly output: Output },
+): Row<Fields, ShapeValue<Output>> {
+  return row as never
+}
+
+/** The same for an operation that only commands ask for: what `run` returns is the type of the answer. */
+export function commandOperation<const Fields extends ShapeFields, Answer extends object>(
+  row: OperationDefinition<Fields, Answer>,
+): Row<Fields, Answer> {
   return row as never
 }

@@ -3,7 +3,7 @@
 // the log of every start. What cannot be recorded is not done: the event comes first everywhere.
 
 import type { JsonObject } from '@sluice/policy/core/json'
-import { fieldsOf, OBJECT, orNull, TEXT } from '../core/answer-shapes.ts'
+import { fieldsOf, orNull, TEXT } from '../core/answer-shapes.ts'
 import { GRANT_GROUPS_MAX, GROUP_NAME } from '../core/grant-fields.ts'
 import { OperationError } from '../core/operation-error.ts'
 import {
@@ -18,7 +18,7 @@ import {
 import { isPersonName, PERSON_NAME_HELP } from '../identity/names.ts'
 import { type Approver, canProve, type StoredPerson } from '../identity/people/people.ts'
 import { checkNewPin } from '../identity/people/pin.ts'
-import { type Operation, type OperationParts, operation } from './operation.ts'
+import { commandOperation, type Operation, type OperationParts, operation } from './operation.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
 const NAME = { kind: 'text', max: 64 } as const
@@ -47,7 +47,7 @@ export const LIST_PEOPLE = operation({
 })
 
 /** The first approver: the user that the operating system names, with all roles. Refused from then on. */
-const SET_FIRST_PIN = operation({
+const SET_FIRST_PIN = commandOperation({
   name: 'people.set-first-pin',
   summary: 'set the first PIN: its owner has all roles',
   role: 'viewer',
@@ -59,7 +59,6 @@ const SET_FIRST_PIN = operation({
     pin: { shape: PIN, doc: 'the PIN', required: true },
     at: { shape: { kind: 'text', max: 4_096, empty: true }, doc: 'the terminal it was typed at' },
   },
-  output: PEOPLE_LIST,
   run: async (parts, { name, pin, at = 'unknown' }) => {
     const first: Approver = {
       name: checkName(name),
@@ -79,7 +78,7 @@ const SET_FIRST_PIN = operation({
 })
 
 /** With the old one; an admin sets anybody's. */
-export const CHANGE_PIN = operation({
+export const CHANGE_PIN = commandOperation({
   name: 'people.change-pin',
   summary: 'change a PIN',
   role: 'viewer',
@@ -90,7 +89,6 @@ export const CHANGE_PIN = operation({
     name: { shape: NAME, doc: 'whose; by default that of the one who asks' },
     pin: { shape: PIN, doc: 'the new PIN', required: true },
   },
-  output: PEOPLE_LIST,
   run: async (parts, input, { by }) => {
     const { people, nowMs, tell } = parts
     const name = input.name === undefined ? by.name : checkName(input.name)
@@ -180,7 +178,7 @@ export const REMOVE_PERSON = operation({
 })
 
 /** For a command that then works by itself, such as `login`. */
-export const PROVE_PERSON = operation({
+export const PROVE_PERSON = commandOperation({
   name: 'people.prove',
   summary: 'show who one is, for a command that then works by itself',
   role: (input) => REQUIRED_ROLES[input.may as keyof typeof REQUIRED_ROLES],
@@ -198,7 +196,6 @@ export const PROVE_PERSON = operation({
       required: true,
     },
   },
-  output: fieldsOf({ by: OBJECT }),
   run: async ({ ledger, nowMs }, { what }, { by }) => {
     const detail = { what, by: toActor(by) }
     await ledger.event({ atMs: nowMs(), name: 'proof', detail })

@@ -11,7 +11,7 @@ import type { PendingDefinition } from '../gateway/tools/pins.ts'
 import { sha256 } from '../gateway/tools/pins.ts'
 import { readKeptTools } from '../gateway/tools/stored-tools.ts'
 import { REFUSAL_LENGTH_MAX } from './limits.ts'
-import { type Operation, operation } from './operation.ts'
+import { commandOperation, type Operation, operation } from './operation.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
 const DIGEST = { kind: 'text', max: 200 } as const
@@ -32,7 +32,7 @@ const VIEW = fieldsOf(
 )
 export type PendingPin = ShapeValue<typeof VIEW>
 
-export const HELD_PINS = operation({
+export const HELD_PINS = commandOperation({
   name: 'pins.held',
   summary: 'definitions that wait for a person',
   role: 'viewer',
@@ -41,7 +41,6 @@ export const HELD_PINS = operation({
   command: 'pin --held',
   needsGate: true,
   input: {},
-  output: fieldsOf({ held: listOf(VIEW) }),
   run: ({ pins }) => ({ held: pins.held.map(toPendingView) }),
 })
 
@@ -99,14 +98,13 @@ export const PIN_OPERATIONS: readonly Operation[] = [HELD_PINS, ACCEPT_PINS, REF
 
 /** `pins.accept` on a data directory if no gate runs. */
 export function acceptStored(store: DatabaseSync): Operation {
-  return operation({
+  return commandOperation({
     name: 'pins.accept',
     summary: ACCEPT_PINS.summary,
     role: ACCEPT_PINS.role,
     proof: 'fresh',
     command: 'pin --accept',
     input: TARGET,
-    output: ACCEPT_PINS.output,
     run: async ({ ledger, nowMs }, { server, name }, { by }) => {
       const tools = readKeptTools(store).filter(
         ({ definition }) =>

@@ -1,13 +1,12 @@
 // `sluice policy apply`: puts a policy or a lock file in force that may loosen something. Without a
 // digest it only shows what would change, and needs no proof.
 
-import { OBJECT } from '../core/answer-shapes.ts'
-import { operation } from './operation.ts'
+import { commandOperation } from './operation.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
 const DIGEST = { kind: 'text', max: 1_000 } as const
 
-export const APPLY_POLICY = operation({
+export const APPLY_POLICY = commandOperation({
   name: 'policy.apply',
   summary: 'put a policy in force that may loosen something; without a digest only show it',
   role: REQUIRED_ROLES.apply,
@@ -18,7 +17,6 @@ export const APPLY_POLICY = operation({
     digest: { shape: DIGEST, doc: 'of the policy that was shown' },
     lock: { shape: DIGEST, doc: 'of the lock file that was shown' },
   },
-  output: OBJECT,
   run: async ({ policyFiles: { policies, lock, reload } }, input, { by }) => {
     await reload()
     if (isPreview(input)) return { ...(await policies.preview()), lock: lock.preview() }

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import type { FieldValues, ShapeValue } from '@sluice/policy/document/shape'
-import { COUNT, FLAG, fieldsOf, listOf, objectOf, TEXT } from '../core/answer-shapes.ts'
+import { COUNT, FLAG, fieldsOf, objectOf, TEXT } from '../core/answer-shapes.ts'
 import { OperationError } from '../core/operation-error.ts'
 import type { Person } from '../core/person.ts'
 import type { GateConfig } from '../gateway/config/config.ts'
@@ -26,6 +26,7 @@ import {
 import { writeWhole } from '../store/files/write-whole.ts'
 import { checkWords } from './check-words.ts'
 import {
+  commandOperation,
   type Operation,
   type OperationParts,
   operation,
@@ -37,23 +38,11 @@ import { REQUIRED_ROLES } from './verify-person.ts'
 const NAME = { shape: { kind: 'text', max: 1_000 }, doc: 'the server', required: true } as const
 const DIGEST = { kind: 'text', max: 100 } as const
 const ENTRY = objectOf<JsonObject>()
-const PENDING = fieldsOf(
-  { name: TEXT, how: { kind: 'word', words: ['added', 'changed'] }, entry: ENTRY, digest: TEXT },
-  { before: ENTRY },
-)
-const LIST = fieldsOf(
-  {
-    running: FLAG,
-    servers: listOf(fieldsOf({ name: TEXT, entry: ENTRY })),
-    pending: listOf(PENDING),
-  },
-  { why: TEXT },
-)
-export type ServerList = ShapeValue<typeof LIST>
+export type ServerList = ReturnType<typeof listServers>
 const CHANGED = fieldsOf({ server: TEXT, how: TEXT, running: FLAG })
 const role = REQUIRED_ROLES.servers
 
-export const LIST_SERVERS = operation({
+export const LIST_SERVERS = commandOperation({
   name: 'servers.list',
   summary: 'the servers, and what waits for a person',
   role: 'viewer',
@@ -61,7 +50,6 @@ export const LIST_SERVERS = operation({
   socket: 'server-list',
   command: 'server list',
   input: {},
-  output: LIST,
   run: ({ serverFile }) => listServers(serverFile),
 })
 
@@ -305,7 +293,7 @@ async function acceptServer(
   return { server: name, how }
 }
 
-function listServers({ file, running }: ServerFile): ServerList {
+function listServers({ file, running }: ServerFile) {
   if (running === undefined) {
     const written = Object.entries(readWrittenServers(readFileSync(file, 'utf8')))
     const servers = written.map(([name, entry]) => ({ name, entry: withoutValues(entry) }))
@@ -324,10 +312,7 @@ function listServers({ file, running }: ServerFile): ServerList {
 }
 
 /** Whole, with the values of its environment: a person decides by it what is started. */
-function toPendingView(
-  { name, how, written, digest }: PendingServer,
-  servers: Servers,
-): ShapeValue<typeof PENDING> {
+function toPendingView({ name, how, written, digest }: PendingServer, servers: Servers) {
   const before = servers.writtenOf(name)
   return { name, how, entry: written, digest, ...(before === undefined ? {} : { before }) }
 }

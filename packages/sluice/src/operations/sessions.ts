@@ -1,31 +1,16 @@
 // `sluice sessions`: which sessions there are, and ending one. Ending makes a session forget its labels,
 // so it needs the proof of a person and is recorded.
 
-import type { ShapeValue } from '@sluice/policy/document/shape'
-import { COUNT, fieldsOf, listOf, TEXT, TIME } from '../core/answer-shapes.ts'
 import { OperationError } from '../core/operation-error.ts'
 import { InstallationKey } from '../identity/keys/installation-key.ts'
 import { describeSession, type SessionView } from '../identity/sessions/describe-session.ts'
 import { SessionTokens } from '../identity/sessions/session-tokens.ts'
-import { type Operation, operation } from './operation.ts'
+import { commandOperation, type Operation } from './operation.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
-export const SESSION = fieldsOf({
-  id: TEXT,
-  name: TEXT,
-  principal: TEXT,
-  kind: TEXT,
-  client: TEXT,
-  since: TIME,
-  lastUsed: TIME,
-  connections: COUNT,
-  calls: COUNT,
-  servers: listOf(TEXT),
-  saw: listOf(TEXT),
-})
-export type ListedSession = ShapeValue<typeof SESSION>
+export type ListedSession = ReturnType<typeof toSessionView>
 
-export const MAKE_SESSION_TOKEN = operation({
+export const MAKE_SESSION_TOKEN = commandOperation({
   name: 'sessions.token',
   summary: 'a token that makes the HTTP requests of one client a session',
   role: 'viewer',
@@ -34,13 +19,12 @@ export const MAKE_SESSION_TOKEN = operation({
   command: 'sessions token',
   needsGate: true,
   input: {},
-  output: fieldsOf({ token: TEXT }),
   run: ({ running: { cluster, config } }) => ({
     token: new SessionTokens(cluster?.key ?? InstallationKey.at(config.data)).make(),
   }),
 })
 
-export const LIST_SESSIONS = operation({
+export const LIST_SESSIONS = commandOperation({
   name: 'sessions.list',
   summary: 'list open sessions',
   role: 'viewer',
@@ -49,11 +33,10 @@ export const LIST_SESSIONS = operation({
   command: 'sessions list',
   needsGate: true,
   input: {},
-  output: fieldsOf({ sessions: listOf(SESSION) }),
   run: ({ running }) => ({ sessions: running.gate.sessions.list().map(toSessionView) }),
 })
 
-export const END_SESSION = operation({
+export const END_SESSION = commandOperation({
   name: 'sessions.end',
   summary: 'end a session: close its connections, forget its labels',
   role: REQUIRED_ROLES.sessions,
@@ -68,7 +51,6 @@ export const END_SESSION = operation({
       required: true,
     },
   },
-  output: SESSION,
   run: async ({ ledger, nowMs, running }, { session }, { by }) => {
     const ended = await running.gate.sessions.end(session)
     if (ended === undefined)
@@ -88,7 +70,7 @@ export const SESSION_OPERATIONS: readonly Operation[] = [
   END_SESSION,
 ]
 
-export function toSessionView(view: SessionView): ListedSession {
+export function toSessionView(view: SessionView) {
   const { startedAtMs, lastUsedMs, ...rest } = view
   return {
     ...rest,

@@ -1,66 +1,18 @@
 // What a running gate says of itself: `sluice status`, `sluice status --metrics` and `sluice gates`; and its
 // end, `sluice stop`.
 
-import type { ShapeValue, TypedShape } from '@sluice/policy/document/shape'
-import {
-  ANY,
-  COUNT,
-  FLAG,
-  fieldsOf,
-  listOf,
-  objectOf,
-  orNull,
-  TEXT,
-} from '../core/answer-shapes.ts'
 import { OperationError } from '../core/operation-error.ts'
-import { PERSON_VIEW } from '../core/person.ts'
 import { readPackageVersion } from '../gateway/shared/package-version.ts'
 import type { CommandParts } from '../gateway/start/run-admin.ts'
 import type { ServerFailure } from '../gateway/tools/server-notes.ts'
-import type { ListedGate } from '../store/postgres/gate-directory.ts'
-import { FREEZE_VIEW, listFreezes } from './freeze.ts'
-import { type Operation, operation } from './operation.ts'
+import { listFreezes } from './freeze.ts'
+import { commandOperation, type Operation } from './operation.ts'
 import { listPeople } from './people.ts'
-import { SESSION, toSessionView } from './sessions.ts'
+import { toSessionView } from './sessions.ts'
 
-const SERVER = fieldsOf(
-  { name: TEXT, kind: TEXT, sessions: COUNT, openRequests: COUNT },
-  { code: TEXT, fails: TEXT, leftOut: TEXT },
-)
-const POLICY = fieldsOf({
-  documents: listOf(fieldsOf({ name: TEXT, file: TEXT, digest: TEXT, house: FLAG })),
-  waiting: ANY,
-  loosens: ANY,
-  tightens: listOf(TEXT),
-  broken: orNull(TEXT),
-  isFirstPolicy: FLAG,
-})
-const GATE = fieldsOf({
-  running: FLAG as typeof FLAG & TypedShape<true>,
-  pid: COUNT,
-  version: TEXT,
-  upSeconds: COUNT,
-  url: TEXT,
-  page: orNull(TEXT),
-  isPiped: FLAG,
-  data: TEXT,
-  ready: FLAG,
-  observed: listOf(TEXT),
-  why: TEXT,
-  policy: POLICY,
-  frozen: listOf(FREEZE_VIEW),
-  waiting: COUNT,
-  held: COUNT,
-  people: listOf(PERSON_VIEW),
-  anybody: FLAG,
-  servers: listOf(SERVER),
-  sessions: listOf(SESSION),
-  pendingServers: listOf(fieldsOf({ name: TEXT, how: TEXT })),
-  ledger: fieldsOf({ state: TEXT, records: COUNT, commits: COUNT, open: COUNT, kept: COUNT }),
-})
-export type GateStatus = ShapeValue<typeof GATE>
+export type GateStatus = ReturnType<typeof describeGate>
 
-export const SHOW_STATUS = operation({
+export const SHOW_STATUS = commandOperation({
   name: 'status',
   summary: 'show the state of the gate',
   role: 'viewer',
@@ -69,11 +21,10 @@ export const SHOW_STATUS = operation({
   command: 'status',
   needsGate: true,
   input: {},
-  output: GATE,
   run: ({ running }) => describeGate(running),
 })
 
-export const WRITE_METRICS = operation({
+export const WRITE_METRICS = commandOperation({
   name: 'metrics',
   summary: 'the figures of the gate, in the format of Prometheus',
   role: 'viewer',
@@ -82,11 +33,10 @@ export const WRITE_METRICS = operation({
   command: 'status --metrics',
   needsGate: true,
   input: {},
-  output: fieldsOf({ text: TEXT }),
   run: async ({ running }) => ({ text: (await running.metrics.write()).text }),
 })
 
-export const STOP_GATE = operation({
+export const STOP_GATE = commandOperation({
   name: 'stop',
   summary: 'end the gate: open calls are answered first',
   role: 'viewer',
@@ -96,7 +46,6 @@ export const STOP_GATE = operation({
   command: 'stop',
   needsGate: true,
   input: {},
-  output: fieldsOf({ pid: COUNT, url: TEXT, isPiped: FLAG, sessions: listOf(SESSION) }),
   run: ({ running }) => {
     const { pid, url, isPiped, sessions } = describeGate(running)
     setImmediate(() => running.stop('sluice stop'))
@@ -105,7 +54,7 @@ export const STOP_GATE = operation({
 })
 
 /** `sluice gates`: the gates that share a store with this one. */
-export const LIST_GATES = operation({
+export const LIST_GATES = commandOperation({
   name: 'gates',
   summary: 'the gates that share a store with this one',
   role: 'viewer',
@@ -114,7 +63,6 @@ export const LIST_GATES = operation({
   command: 'gates',
   needsGate: true,
   input: {},
-  output: fieldsOf({ self: TEXT, gates: listOf(objectOf<ListedGate>()) }),
   run: async ({ running: { cluster, config } }) => {
     if (cluster === undefined)
       throw new OperationError('this gate shares no store', 'add `store: postgres://…`')
@@ -129,12 +77,12 @@ export const STATUS_OPERATIONS: readonly Operation[] = [
   LIST_GATES,
 ]
 
-function describeGate(parts: CommandParts): GateStatus {
+function describeGate(parts: CommandParts) {
   const { config, gate, ledger, policies, ready, url, isPiped } = parts
   const { ok, why } = ready()
   const { commits, seq, open, kept } = ledger.figures
   return {
-    running: true,
+    running: true as const,
     pid: process.pid,
     version: readPackageVersion(),
     upSeconds: Math.round(process.uptime()),

@@ -2,30 +2,18 @@
 // reading and deleting need the proof of a person and are recorded; turning it off needs none.
 
 import type { JsonObject } from '@sluice/policy/core/json'
-import { fillDefaults, parseDuration, type ShapeValue } from '@sluice/policy/document/shape'
-import { COUNT, FLAG, fieldsOf, listOf, OBJECT, orNull, TEXT, TIME } from '../core/answer-shapes.ts'
+import { fillDefaults, parseDuration } from '@sluice/policy/document/shape'
 import { OperationError } from '../core/operation-error.ts'
 import { TRACE_KEEP_SECONDS_MAX, TRACE_RECORD_SECONDS_MAX } from '../gateway/traces/limits.ts'
 import type { TracedCall } from '../gateway/traces/trace-file.ts'
 import type { TraceView } from '../gateway/traces/trace-recorder.ts'
-import { type Operation, operation } from './operation.ts'
+import { commandOperation, type Operation } from './operation.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
 const NAME = { kind: 'text', max: 1_000 } as const
 const ID = { shape: NAME, doc: 'which recording', required: true } as const
 
-const VIEW = fieldsOf({
-  id: TEXT,
-  by: TEXT,
-  bytes: COUNT,
-  isRecording: FLAG,
-  started: TIME,
-  expires: TIME,
-  server: orNull(TEXT),
-  principal: orNull(TEXT),
-})
-
-export const LIST_TRACES = operation({
+export const LIST_TRACES = commandOperation({
   name: 'traces.list',
   summary: 'list recordings',
   role: 'viewer',
@@ -34,7 +22,6 @@ export const LIST_TRACES = operation({
   needsGate: true,
   command: 'traces list',
   input: {},
-  output: fieldsOf({ traces: listOf(VIEW) }),
   run: ({ running: { traces } }) => ({ traces: traces.list().map(toTraceView) }),
 })
 
@@ -53,7 +40,7 @@ const RECORDED = {
   principal: { shape: NAME, doc: 'only calls of this principal' },
 } as const
 
-export const RECORD_TRACES = operation({
+export const RECORD_TRACES = commandOperation({
   name: 'traces.record',
   summary: 'record calls with their answers for a limited time, encrypted',
   role: REQUIRED_ROLES.traces,
@@ -62,7 +49,6 @@ export const RECORD_TRACES = operation({
   needsGate: true,
   command: 'traces record',
   input: RECORDED,
-  output: VIEW,
   run: async ({ running: { traces } }, input, { by }) => {
     const { for: time, keep, ...of } = fillDefaults(RECORDED, input)
     const forMs = (parseDuration(time) ?? 0) * 1_000
@@ -76,7 +62,7 @@ export const RECORD_TRACES = operation({
   },
 })
 
-export const STOP_TRACES = operation({
+export const STOP_TRACES = commandOperation({
   name: 'traces.stop',
   summary: 'end the recording',
   role: 'viewer',
@@ -85,7 +71,6 @@ export const STOP_TRACES = operation({
   needsGate: true,
   command: 'traces stop',
   input: {},
-  output: VIEW,
   run: async ({ running: { traces } }) => {
     const ended = await traces.stop('a person stopped it')
     if (ended !== undefined) return toTraceView(ended)
@@ -93,7 +78,7 @@ export const STOP_TRACES = operation({
   },
 })
 
-export const EXPORT_TRACES = operation({
+export const EXPORT_TRACES = commandOperation({
   name: 'traces.export',
   summary: 'write a recording as traces, decrypted',
   role: REQUIRED_ROLES.traces,
@@ -102,14 +87,13 @@ export const EXPORT_TRACES = operation({
   needsGate: true,
   command: 'traces export',
   input: { id: ID },
-  output: fieldsOf({ traces: listOf(OBJECT), calls: COUNT, isWhole: FLAG }),
   run: async ({ running: { traces } }, { id }, { by }) => {
     const { calls, isWhole } = await traces.read(id, by.name)
     return { traces: toTraces(calls), calls: calls.length, isWhole }
   },
 })
 
-export const DELETE_TRACE = operation({
+export const DELETE_TRACE = commandOperation({
   name: 'traces.delete',
   summary: 'delete a recording',
   role: REQUIRED_ROLES.traces,
@@ -118,7 +102,6 @@ export const DELETE_TRACE = operation({
   needsGate: true,
   command: 'traces delete',
   input: { id: ID },
-  output: fieldsOf({ deleted: TEXT }),
   run: async ({ running: { traces } }, { id }, { by }) => {
     await traces.delete(id, by.name)
     return { deleted: id }
@@ -144,7 +127,7 @@ function toTraces(calls: readonly TracedCall[]): JsonObject[] {
   return [...sessions].map(([id, steps]) => ({ id, steps }))
 }
 
-function toTraceView(view: TraceView): ShapeValue<typeof VIEW> {
+function toTraceView(view: TraceView) {
   const { id, by, startedMs, expiresMs, server, principal, bytes, isRecording } = view
   return {
     id,

@@ -1,15 +1,14 @@
 // `sluice agents trust`: after the proof of a person, and recorded before a bundle of that installation
 // can restore memory.
 
-import { FLAG, fieldsOf, TEXT } from '../core/answer-shapes.ts'
 import { OperationError } from '../core/operation-error.ts'
 import { toActor } from '../core/person.ts'
 import { PUBLIC_KEY, readTrustedKeys, writeTrustedKeys } from '../store/files/trusted-keys.ts'
 import { TRUSTED_KEYS_MAX } from '../store/limits.ts'
-import { operation } from './operation.ts'
+import { commandOperation } from './operation.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
-export const TRUST_KEY = operation({
+export const TRUST_KEY = commandOperation({
   name: 'agents.trust',
   summary: 'other installations whose bundles restore memory here',
   role: REQUIRED_ROLES.trust,
@@ -20,7 +19,6 @@ export const TRUST_KEY = operation({
     key: { shape: { kind: 'text', max: 1_000 }, doc: 'its public key', required: true },
     remove: { shape: { kind: 'boolean' }, doc: 'stop trusting it' },
   },
-  output: fieldsOf({ key: TEXT, trusted: FLAG }),
   run: async ({ data, ledger, nowMs }, { key, remove = false }, { by }) => {
     if (!PUBLIC_KEY.test(key))
       throw new OperationError(

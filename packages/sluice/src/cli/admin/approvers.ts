@@ -38,72 +38,60 @@ wrong ones there is a pause, which grows, and which no restart shortens.`
 export function addApprovers(program: Command, answer: SetExitCode): void {
   const parent = program.command('approvers').helpCommand(false)
   addAdd(parent, answer)
-  addOperationCommand(
-    parent,
-    {
-      row: REMOVE_PERSON,
-      name: 'remove',
-      args: { name: '<name>' },
-      print: (_, output, { name }) => output.line(`${printable(name)} decides no more`),
-    },
-    answer,
-  )
+  addOperationCommand(parent, answer, {
+    row: REMOVE_PERSON,
+    name: 'remove',
+    args: { name: '<name>' },
+    print: (_, output, { name }) => output.line(`${printable(name)} decides no more`),
+  })
   addProofOption(addDataOptions(parent.command('pin').argument('[name]', 'whose; yours without')))
     .description('set the first PIN, or change one')
     .option('--json', 'print JSON')
     .addHelpText('after', PIN_EXAMPLES)
     .action((name: string | undefined, options: DataOptions) => setPin(name, options, answer))
-  addOperationCommand(
-    parent,
-    {
-      row: LIST_PEOPLE,
-      name: 'list',
-      print: (list, output) => {
-        showPeople(list, output)
-        return list.anybody ? 0 : 1
-      },
+  addOperationCommand(parent, answer, {
+    row: LIST_PEOPLE,
+    name: 'list',
+    print: (list, output) => {
+      showPeople(list, output)
+      return list.anybody ? 0 : 1
     },
-    answer,
-  )
+  })
 }
 
 function addAdd(parent: Command, answer: SetExitCode): void {
-  addOperationCommand(
-    parent,
-    {
-      row: ADD_PERSON,
-      name: 'add',
-      description: 'add an approver',
-      args: { name: '<name>' },
-      omit: ['pin'],
-      extra: (command) => command.option('--pin', 'the person is here and types a PIN now'),
-      examples: ADD_EXAMPLES,
-      before: ({ token }, _, { pin }) =>
-        token === true && pin === true
-          ? new InputError('--token is for systems, --pin for people', 'one of them')
-          : undefined,
-      ask: async (client, input, { pin }) => {
-        const { name, token } = input
-        const proof = await client.prove()
-        const typed = pin === true ? { pin: await askNewPin(name) } : {}
-        const response = await client.ask(ADD_PERSON, { ...input, ...typed })
-        if (token === true || pin === true) return response
-        return { ...response, ...(await invite(client.place.data, name, proof)) }
-      },
-      print: ({ token, invitation }, output, { name }, { pin }) => {
-        output.line(`${output.paint('bold', printable(name))} is an approver`)
-        const once = output.paint('dim', 'it is shown this once and kept nowhere')
-        if (token !== null) output.line(`token  ${token}\n${once}`)
-        if (invitation !== undefined)
-          output.line(`link   ${invitation}\n${once}; within a day ${name} adds a passkey there`)
-        if (token === null && invitation === undefined && pin !== true)
-          output.remark(
-            `note: ${name} has nothing to prove it by: \`sluice approvers pin ${name}\`, or add again while the gate serves HTTP, for a link`,
-          )
-      },
+  addOperationCommand(parent, answer, {
+    row: ADD_PERSON,
+    name: 'add',
+    description: 'add an approver',
+    args: { name: '<name>' },
+    omit: ['pin'],
+    extra: (command) => command.option('--pin', 'the person is here and types a PIN now'),
+    examples: ADD_EXAMPLES,
+    before: ({ token }, _, { pin }) =>
+      token === true && pin === true
+        ? new InputError('--token is for systems, --pin for people', 'one of them')
+        : undefined,
+    ask: async (client, input, { pin }) => {
+      const { name, token } = input
+      const proof = await client.prove()
+      const typed = pin === true ? { pin: await askNewPin(name) } : {}
+      const response = await client.ask(ADD_PERSON, { ...input, ...typed })
+      if (token === true || pin === true) return response
+      return { ...response, ...(await invite(client.place.data, name, proof)) }
     },
-    answer,
-  )
+    print: ({ token, invitation }, output, { name }, { pin }) => {
+      output.line(`${output.paint('bold', printable(name))} is an approver`)
+      const once = output.paint('dim', 'it is shown this once and kept nowhere')
+      if (token !== null) output.line(`token  ${token}\n${once}`)
+      if (invitation !== undefined)
+        output.line(`link   ${invitation}\n${once}; within a day ${name} adds a passkey there`)
+      if (token === null && invitation === undefined && pin !== true)
+        output.remark(
+          `note: ${name} has nothing to prove it by: \`sluice approvers pin ${name}\`, or add again while the gate serves HTTP, for a link`,
+        )
+    },
+  })
 }
 
 /** A link for the page of the running gate; undefined if none serves one. */

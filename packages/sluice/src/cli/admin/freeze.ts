@@ -27,38 +27,30 @@ Examples:
 Asks for your PIN at the terminal; the one who thaws has the role policy-manager or admin.`
 
 export function addFreeze(parent: Command, answer: SetExitCode): void {
-  addOperationCommand(
-    parent,
-    {
-      row: FREEZE,
-      name: 'freeze',
-      examples: FREEZE_EXAMPLES,
-      omit: ['all', 'session'],
-      print: ({ frozen, cancelled, warnings }, output) => {
-        const calls = plural(cancelled, 'open call')
-        output.line(`${output.paint('cyan', 'frozen')}: ${whatOf(frozen)}, ${calls} cancelled`)
-        for (const warning of warnings) output.remark(`warning: ${printable(warning)}`)
-      },
+  addOperationCommand(parent, answer, {
+    row: FREEZE,
+    name: 'freeze',
+    examples: FREEZE_EXAMPLES,
+    omit: ['all', 'session'],
+    print: ({ frozen, cancelled, warnings }, output) => {
+      const calls = plural(cancelled, 'open call')
+      output.line(`${output.paint('cyan', 'frozen')}: ${whatOf(frozen)}, ${calls} cancelled`)
+      for (const warning of warnings) output.remark(`warning: ${printable(warning)}`)
     },
-    answer,
-  )
+  })
 }
 
 export function addThaw(parent: Command, answer: SetExitCode): void {
-  addOperationCommand(
-    parent,
-    {
-      row: THAW,
-      name: 'thaw',
-      omit: ['all', 'session'],
-      examples: THAW_EXAMPLES,
-      print: ({ thawed, left }, output) => {
-        output.line(`${output.paint('green', 'thawed')}: ${whatOf(thawed)}`)
-        for (const frozen of left) output.line(`still frozen: ${whatOf(frozen)}`)
-      },
+  addOperationCommand(parent, answer, {
+    row: THAW,
+    name: 'thaw',
+    omit: ['all', 'session'],
+    examples: THAW_EXAMPLES,
+    print: ({ thawed, left }, output) => {
+      output.line(`${output.paint('green', 'thawed')}: ${whatOf(thawed)}`)
+      for (const frozen of left) output.line(`still frozen: ${whatOf(frozen)}`)
     },
-    answer,
-  )
+  })
 }
 
 /** `the server \`github\``, with what may come from elsewhere made harmless. */

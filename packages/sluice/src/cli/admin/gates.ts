@@ -14,31 +14,27 @@ Examples:
 Exit code 0 if every live gate is ready, has applied every change and has the same servers, otherwise 1.`
 
 export function addGates(parent: Command, answer: SetExitCode): void {
-  addOperationCommand(
-    parent,
-    {
-      row: LIST_GATES,
-      name: 'gates',
-      examples: EXAMPLES,
-      print: ({ self, gates }, output) => {
-        const live = gates.filter(({ isLive }) => isLive)
-        const configs = new Set(live.map(({ config }) => config))
-        const rows = gates.map((gate) => [
-          `${gate.name}${gate.name === self ? ' (this one)' : ''}`,
-          gate.isLive || gate.state === 'stopped' ? gate.state : 'gone',
-          gate.isCurrent ? 'current' : `at ${gate.version}`,
-          gate.release,
-          gate.config,
-          String(gate.records),
-          gate.address,
-        ])
-        const columns = ['gate', 'state', 'changes', 'version', 'servers', 'records', 'address']
-        for (const line of tableLines(columns, rows)) output.line(line)
-        if (configs.size > 1) output.line('the gates do not have the same servers')
-        const isWell = live.every((gate) => gate.state === 'ready' && gate.isCurrent)
-        return isWell && configs.size <= 1 ? 0 : 1
-      },
+  addOperationCommand(parent, answer, {
+    row: LIST_GATES,
+    name: 'gates',
+    examples: EXAMPLES,
+    print: ({ self, gates }, output) => {
+      const live = gates.filter(({ isLive }) => isLive)
+      const configs = new Set(live.map(({ config }) => config))
+      const rows = gates.map((gate) => [
+        `${gate.name}${gate.name === self ? ' (this one)' : ''}`,
+        gate.isLive || gate.state === 'stopped' ? gate.state : 'gone',
+        gate.isCurrent ? 'current' : `at ${gate.version}`,
+        gate.release,
+        gate.config,
+        String(gate.records),
+        gate.address,
+      ])
+      const columns = ['gate', 'state', 'changes', 'version', 'servers', 'records', 'address']
+      for (const line of tableLines(columns, rows)) output.line(line)
+      if (configs.size > 1) output.line('the gates do not have the same servers')
+      const isWell = live.every((gate) => gate.state === 'ready' && gate.isCurrent)
+      return isWell && configs.size <= 1 ? 0 : 1
     },
-    answer,
-  )
+  })
 }

@@ -58,99 +58,84 @@ export function addServer(program: Command, answer: SetExitCode): void {
   const server = program.command('server').helpCommand(false).addHelpText('after', EXAMPLES)
   addAdd(server, answer)
   const args = { name: '<name>' }
-  addOperationCommand(
-    server,
-    {
-      row: REMOVE_SERVER,
-      name: 'remove',
-      args,
-      find: findServers,
-      print: ({ server }, output) => output.line(`removed: ${printable(server)}`),
+  addOperationCommand(server, answer, {
+    row: REMOVE_SERVER,
+    name: 'remove',
+    args,
+    find: findServers,
+    print: ({ server }, output) => output.line(`removed: ${printable(server)}`),
+  })
+  addOperationCommand(server, answer, {
+    row: LIST_SERVERS,
+    name: 'list',
+    find: findServers,
+    print: printServers,
+  })
+  addOperationCommand(server, answer, {
+    row: RESTART_SERVER,
+    name: 'restart',
+    args,
+    find: findServers,
+    print: ({ server }, output) =>
+      output.line(`restarted: ${printable(server)}, once its open calls are answered`),
+  })
+  addOperationCommand(server, answer, {
+    row: ACCEPT_SERVER,
+    name: 'accept',
+    description: 'accept a server that an edit of sluice.yaml adds or changes',
+    args,
+    omit: ['digest'],
+    examples: ACCEPT_EXAMPLES,
+    find: findServers,
+    ask: async (client, { name }, _, output) => {
+      const digest = showPending(name, await client.ask(LIST_SERVERS, {}), output)
+      return client.ask(ACCEPT_SERVER, { name, digest })
     },
-    answer,
-  )
-  addOperationCommand(
-    server,
-    { row: LIST_SERVERS, name: 'list', find: findServers, print: printServers },
-    answer,
-  )
-  addOperationCommand(
-    server,
-    {
-      row: RESTART_SERVER,
-      name: 'restart',
-      args,
-      find: findServers,
-      print: ({ server }, output) =>
-        output.line(`restarted: ${printable(server)}, once its open calls are answered`),
-    },
-    answer,
-  )
-  addOperationCommand(
-    server,
-    {
-      row: ACCEPT_SERVER,
-      name: 'accept',
-      description: 'accept a server that an edit of sluice.yaml adds or changes',
-      args,
-      omit: ['digest'],
-      examples: ACCEPT_EXAMPLES,
-      find: findServers,
-      ask: async (client, { name }, _, output) => {
-        const digest = showPending(name, await client.ask(LIST_SERVERS, {}), output)
-        return client.ask(ACCEPT_SERVER, { name, digest })
-      },
-      print: ({ server }, output) =>
-        output.line(`${output.paint('green', 'accepted')}: ${printable(server)}`),
-    },
-    answer,
-  )
+    print: ({ server }, output) =>
+      output.line(`${output.paint('green', 'accepted')}: ${printable(server)}`),
+  })
 }
 
 function addAdd(parent: Command, answer: SetExitCode): void {
   const many = (value: string, before: readonly string[]): string[] => [...before, value]
-  addOperationCommand(
-    parent,
-    {
-      row: PUT_SERVER,
-      name: 'add',
-      description: 'add a server, or change one',
-      args: { name: '<name>', entry: '[command...]' },
-      omit: ['replaces', 'digest'],
-      extra: (command) =>
-        command
-          .option('--url <url>', 'a server over HTTP')
-          .option('--env <NAME=value>', 'environment of the command; may be repeated', many, [])
-          .option('--header <name=value>', 'sent to the url; may be repeated', many, [])
-          .option('--cwd <dir>', 'working directory of the command')
-          .option('--login', 'the server uses OAuth: sign in with `sluice login NAME`')
-          .option('--replace', 'change the server of this name'),
-      examples: EXAMPLES,
-      find: findServers,
-      ask: (client, { name, entry: words }, options, output) => {
-        const { config } = client.place
-        const added = options as unknown as AddOptions
-        const entry = entryOf(words as readonly string[], added, config.file)
-        const before = config.writtenServers?.[name]
-        const replaces = added.replace === true
-        if (before !== undefined && !replaces)
-          throw new CliError(
-            'CLI_ARGUMENT',
-            `\`${name}\` is in ${options.config} already`,
-            'take another name, or say --replace',
-          )
-        const how = before === undefined ? 'adds' : 'changes'
-        output.remark(`${how} \`${name}\` in ${printable(config.file)}:`)
-        showEntry(entry, output)
-        return client.ask(PUT_SERVER, { name, entry, replaces })
-      },
-      print: ({ server, how, running }, output) => {
-        const when = running ? '' : ' (no gate runs: it comes with the next start)'
-        output.line(`${output.paint('green', how)}: ${printable(server)}${when}`)
-      },
+  addOperationCommand(parent, answer, {
+    row: PUT_SERVER,
+    name: 'add',
+    description: 'add a server, or change one',
+    args: { name: '<name>', entry: '[command...]' },
+    omit: ['replaces', 'digest'],
+    extra: (command) =>
+      command
+        .option('--url <url>', 'a server over HTTP')
+        .option('--env <NAME=value>', 'environment of the command; may be repeated', many, [])
+        .option('--header <name=value>', 'sent to the url; may be repeated', many, [])
+        .option('--cwd <dir>', 'working directory of the command')
+        .option('--login', 'the server uses OAuth: sign in with `sluice login NAME`')
+        .option('--replace', 'change the server of this name'),
+    examples: EXAMPLES,
+    find: findServers,
+    ask: (client, { name, entry: words }, options, output) => {
+      const { config } = client.place
+      const added = options as unknown as AddOptions
+      const entry = entryOf(words as readonly string[], added, config.file)
+      const before = config.writtenServers?.[name]
+      const replaces = added.replace === true
+      if (before !== undefined && !replaces)
+        throw new CliError(
+          'CLI_ARGUMENT',
+          `\`${name}\` is in ${options.config} already`,
+          'take another name, or say --replace',
+        )
+      const how = before === undefined ? 'adds' : 'changes'
+      output.remark(`${how} \`${name}\` in ${printable(config.file)}:`)
+      showEntry(entry, output)
+      return client.ask(PUT_SERVER, { name, entry, replaces })
     },
-    answer,
-  )
+    print: ({ server, how, running }, output) => {
+      const when = running ? '' : ' (no gate runs: it comes with the next start)'
+      output.line(`${output.paint('green', how)}: ${printable(server)}${when}`)
+    },
+  })
 }
 
 type ServersPlace = DataPlace & { readonly config: GateConfig }

@@ -37,58 +37,42 @@ lets calls like this one pass for a while: every argument exactly equal, but for
 (NAME<=N, NAME>=N, NAME=JSON|JSON|…, NAME=*).`
 
 export function addApprovalsDecide(parent: Command, answer: SetExitCode): void {
-  addOperationCommand(
-    parent,
-    {
-      ...verdictCommand('approve'),
-      description: 'approve a call, once',
-      extra: (command) =>
-        command
-          .option('--for <time>', 'also allow calls like it for this long: 30m, 8h')
-          .option('--bound <bound>', 'with --for: bound of an argument', collect, [])
-          .option('--calls <n>', 'with --for: at most this many calls')
-          .option('--reveal', 'show masked values first, with the same PIN; asks again'),
-      examples: APPROVE_EXAMPLES,
+  addOperationCommand(parent, answer, {
+    ...verdictCommand('approve'),
+    description: 'approve a call, once',
+    extra: (command) =>
+      command
+        .option('--for <time>', 'also allow calls like it for this long: 30m, 8h')
+        .option('--bound <bound>', 'with --for: bound of an argument', collect, [])
+        .option('--calls <n>', 'with --for: at most this many calls')
+        .option('--reveal', 'show masked values first, with the same PIN; asks again'),
+    examples: APPROVE_EXAMPLES,
+  })
+  addOperationCommand(parent, answer, {
+    ...verdictCommand('deny'),
+    description: 'deny a call',
+    omit: ['verdict', 'edits', 'forAWhile', 'args'],
+  })
+  addOperationCommand(parent, answer, {
+    row: LIFT,
+    name: 'lift',
+    description: 'let a session ask again for a tool it was denied three times',
+    args: { session: '<session>', name: '<server/tool>' },
+    omit: ['server'],
+    ask: (client, { session, name: tool }) => {
+      const [server = '', ...name] = tool.split('/')
+      return client.ask(LIFT, { session, server, name: name.join('/') })
     },
-    answer,
-  )
-  addOperationCommand(
-    parent,
-    {
-      ...verdictCommand('deny'),
-      description: 'deny a call',
-      omit: ['verdict', 'edits', 'forAWhile', 'args'],
-    },
-    answer,
-  )
-  addOperationCommand(
-    parent,
-    {
-      row: LIFT,
-      name: 'lift',
-      description: 'let a session ask again for a tool it was denied three times',
-      args: { session: '<session>', name: '<server/tool>' },
-      omit: ['server'],
-      ask: (client, { session, name: tool }) => {
-        const [server = '', ...name] = tool.split('/')
-        return client.ask(LIFT, { session, server, name: name.join('/') })
-      },
-      print: (_, output, { name }) =>
-        output.line(`lifted: ${printable(name)} may be asked for again`),
-    },
-    answer,
-  )
-  addOperationCommand(
-    parent,
-    {
-      row: END_STANDING,
-      name: 'end',
-      args: { id: '<id>' },
-      description: 'end a standing approval',
-      print: (_, output, { id }) => output.line(`ended: ${printable(id)}`),
-    },
-    answer,
-  )
+    print: (_, output, { name }) =>
+      output.line(`lifted: ${printable(name)} may be asked for again`),
+  })
+  addOperationCommand(parent, answer, {
+    row: END_STANDING,
+    name: 'end',
+    args: { id: '<id>' },
+    description: 'end a standing approval',
+    print: (_, output, { id }) => output.line(`ended: ${printable(id)}`),
+  })
 }
 
 type Decision = FieldValues<typeof DECIDE_APPROVAL.input>

@@ -24,25 +24,20 @@ Examples:
   sluice approvals show 3f9 --reveal   with what is masked; asks for your PIN, and is on record`
 
 export function addApprovalsList(parent: Command, answer: SetExitCode): void {
-  addOperationCommand(
-    parent,
-    {
-      row: LIST_APPROVALS,
-      name: 'list',
-      description: 'list pending approvals',
-      omit: ['states', 'before', 'limit'],
-      extra: (command) => command.option('--all', 'decided requests, too'),
-      examples: LIST_EXAMPLES,
-      ask: (client, input, { all }) => {
-        const states =
-          all === true ? APPROVAL_STATES : (['pending', 'approved', 'unknown'] as const)
-        return client.ask(LIST_APPROVALS, { ...input, states })
-      },
-      value: ({ requests, standing, barred }) => ({ requests, standing, barred }),
-      print: printListing,
+  addOperationCommand(parent, answer, {
+    row: LIST_APPROVALS,
+    name: 'list',
+    description: 'list pending approvals',
+    omit: ['states', 'before', 'limit'],
+    extra: (command) => command.option('--all', 'decided requests, too'),
+    examples: LIST_EXAMPLES,
+    ask: (client, input, { all }) => {
+      const states = all === true ? APPROVAL_STATES : (['pending', 'approved', 'unknown'] as const)
+      return client.ask(LIST_APPROVALS, { ...input, states })
     },
-    answer,
-  )
+    value: ({ requests, standing, barred }) => ({ requests, standing, barred }),
+    print: printListing,
+  })
 }
 
 function printListing(listing: ApprovalsListing, output: Output): void {
@@ -60,27 +55,23 @@ function printListing(listing: ApprovalsListing, output: Output): void {
 }
 
 export function addApprovalsShow(parent: Command, answer: SetExitCode): void {
-  addOperationCommand(
-    parent,
-    {
-      row: SHOW_APPROVAL,
-      name: 'show',
-      description: 'everything about one request',
-      args: { id: '<id>' },
-      extra: (command) =>
-        addProofOption(command).option(
-          '--reveal',
-          'show masked values; asks for your PIN and is recorded',
-        ),
-      examples: SHOW_EXAMPLES,
-      ask: async (client, input, options) => {
-        const request = await client.ask(SHOW_APPROVAL, input)
-        return options.reveal === true ? reveal(client, request) : request
-      },
-      print: (request, output) => {
-        for (const line of pageOf(request, output, Date.now())) output.line(line)
-      },
+  addOperationCommand(parent, answer, {
+    row: SHOW_APPROVAL,
+    name: 'show',
+    description: 'everything about one request',
+    args: { id: '<id>' },
+    extra: (command) =>
+      addProofOption(command).option(
+        '--reveal',
+        'show masked values; asks for your PIN and is recorded',
+      ),
+    examples: SHOW_EXAMPLES,
+    ask: async (client, input, options) => {
+      const request = await client.ask(SHOW_APPROVAL, input)
+      return options.reveal === true ? reveal(client, request) : request
     },
-    answer,
-  )
+    print: (request, output) => {
+      for (const line of pageOf(request, output, Date.now())) output.line(line)
+    },
+  })
 }

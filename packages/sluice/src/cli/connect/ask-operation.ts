@@ -131,8 +131,8 @@ type Options = DataOptions & Readonly<Record<string, unknown>>
 /** A command that asks for one operation and prints its answer. */
 export function addOperationCommand<Row extends Operation, Place extends DataPlace>(
   parent: Command,
-  face: OperationCommand<Row, Place>,
   answer: SetExitCode,
+  face: OperationCommand<Row, Place>,
 ): void {
   const { row, name, description = row.summary, find = findData } = face
   const command = parent.command(name).description(description)

@@ -25,41 +25,35 @@ take it from SLUICE_TOKEN. Asks for your PIN at the terminal (role admin). \`pol
 Exit code 0 if it was added, 1 if the name is taken or there is no such policy.`
 
 export function addGrantsAdd(parent: Command, answer: SetExitCode): void {
-  addOperationCommand(
-    parent,
-    {
-      row: ADD_GRANT,
-      name: 'add',
-      args: { name: '<name>' },
-      extra: (command) =>
-        command.option(
-          '--fixed',
-          'print lines for sluice.yaml instead of keeping the grant in the store',
-        ),
-      examples: EXAMPLES,
-      description: 'add a caller and print its token, once',
-      find: findGrants,
-      before: (request, { config }, { fixed }, output) =>
-        withGrants(config, (grants) =>
-          refuseGrant(request, grants, policyNames(config), Date.now()),
-        ) ?? (fixed === true ? printFixed(request, output) : undefined),
-      value: ({ grant, token }) => ({ grant, token }),
-      print: ({ grant: { name, policy, slots, until }, token, isFirst }, output) => {
-        const end = until === null ? '' : `, until ${until}`
-        const terms = `\`${policy}\`, ${plural(slots, 'session')}${end}`
-        output.line(`${output.paint('bold', name)} may call under ${terms}`)
-        output.line(`token  ${token}`)
-        const once = 'it is shown only once and not stored: put it where it is used'
-        output.line(output.paint('dim', once))
-        if (isFirst)
-          output.remark(
-            'note: this is the first grant, so the local user needs one from now on too',
-          )
-        return 0
-      },
+  addOperationCommand(parent, answer, {
+    row: ADD_GRANT,
+    name: 'add',
+    args: { name: '<name>' },
+    extra: (command) =>
+      command.option(
+        '--fixed',
+        'print lines for sluice.yaml instead of keeping the grant in the store',
+      ),
+    examples: EXAMPLES,
+    description: 'add a caller and print its token, once',
+    find: findGrants,
+    before: (request, { config }, { fixed }, output) =>
+      withGrants(config, (grants) =>
+        refuseGrant(request, grants, policyNames(config), Date.now()),
+      ) ?? (fixed === true ? printFixed(request, output) : undefined),
+    value: ({ grant, token }) => ({ grant, token }),
+    print: ({ grant: { name, policy, slots, until }, token, isFirst }, output) => {
+      const end = until === null ? '' : `, until ${until}`
+      const terms = `\`${policy}\`, ${plural(slots, 'session')}${end}`
+      output.line(`${output.paint('bold', name)} may call under ${terms}`)
+      output.line(`token  ${token}`)
+      const once = 'it is shown only once and not stored: put it where it is used'
+      output.line(output.paint('dim', once))
+      if (isFirst)
+        output.remark('note: this is the first grant, so the local user needs one from now on too')
+      return 0
     },
-    answer,
-  )
+  })
 }
 
 function printFixed({ name, ...terms }: GrantRequest, output: Output): 0 {

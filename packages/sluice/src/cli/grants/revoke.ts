@@ -17,27 +17,22 @@ forgotten the gate is as it was before the first. Asks for your PIN at the termi
 Exit code 0 if it was revoked, 1 if there is no such grant.`
 
 export function addGrantsRevoke(parent: Command, answer: SetExitCode): void {
-  addOperationCommand(
-    parent,
-    {
-      row: REVOKE_GRANT,
-      name: 'revoke',
-      examples: EXAMPLES,
-      description: 'end a grant and its open sessions',
-      args: { name: '<name>' },
-      find: findGrants,
-      value: ({ fixed: _, ...answer }) => answer,
-      print: ({ name, revoked, forgotten, fixed, localUser }, output) => {
-        if (revoked) output.line(`${name} is revoked`)
-        if (forgotten) output.line(`${name} is forgotten`)
-        if (fixed) output.remark(`note: \`${name}\` is fixed in sluice.yaml: take it away there`)
-        if (!revoked && !forgotten && !fixed)
-          output.remark(`sluice: no grant is called \`${name}\``)
-        if (localUser)
-          output.remark('note: no grants are left, so the local user is let in without a token')
-        return (revoked || forgotten) && !fixed ? 0 : 1
-      },
+  addOperationCommand(parent, answer, {
+    row: REVOKE_GRANT,
+    name: 'revoke',
+    examples: EXAMPLES,
+    description: 'end a grant and its open sessions',
+    args: { name: '<name>' },
+    find: findGrants,
+    value: ({ fixed: _, ...answer }) => answer,
+    print: ({ name, revoked, forgotten, fixed, localUser }, output) => {
+      if (revoked) output.line(`${name} is revoked`)
+      if (forgotten) output.line(`${name} is forgotten`)
+      if (fixed) output.remark(`note: \`${name}\` is fixed in sluice.yaml: take it away there`)
+      if (!revoked && !forgotten && !fixed) output.remark(`sluice: no grant is called \`${name}\``)
+      if (localUser)
+        output.remark('note: no grants are left, so the local user is let in without a token')
+      return (revoked || forgotten) && !fixed ? 0 : 1
     },
-    answer,
-  )
+  })
 }

@@ -41,47 +41,35 @@ it lets nobody in.`
 
 export function addSessions(program: Command, answer: SetExitCode): void {
   const parent = program.command('sessions').helpCommand(false)
-  addOperationCommand(
-    parent,
-    {
-      row: LIST_SESSIONS,
-      name: 'list',
-      examples: LIST_EXAMPLES,
-      print: ({ sessions }, output) => {
-        for (const session of sessions) output.line(formatSession(session, output))
-        if (sessions.length === 0) output.line('no sessions')
-      },
+  addOperationCommand(parent, answer, {
+    row: LIST_SESSIONS,
+    name: 'list',
+    examples: LIST_EXAMPLES,
+    print: ({ sessions }, output) => {
+      for (const session of sessions) output.line(formatSession(session, output))
+      if (sessions.length === 0) output.line('no sessions')
     },
-    answer,
-  )
-  addOperationCommand(
-    parent,
-    {
-      row: END_SESSION,
-      name: 'end',
-      args: { session: '<id>' },
-      examples: END_EXAMPLES,
-      print: ({ name }, output) =>
-        output.line(`${output.paint('green', 'ended')}: ${printable(name)}`),
-    },
-    answer,
-  )
-  addOperationCommand(
-    parent,
-    {
-      row: MAKE_SESSION_TOKEN,
-      name: 'token',
-      examples: TOKEN_EXAMPLES,
-      // The key of a cluster is not in the data directory: its gate is asked.
-      ask: async (client) =>
-        isSharedCopy(client.place.data)
-          ? client.ask(MAKE_SESSION_TOKEN, {})
-          : { token: new SessionTokens(InstallationKey.at(client.place.data)).make() },
-      value: ({ token }) => ({ token }),
-      print: ({ token }, output) => output.line(token),
-    },
-    answer,
-  )
+  })
+  addOperationCommand(parent, answer, {
+    row: END_SESSION,
+    name: 'end',
+    args: { session: '<id>' },
+    examples: END_EXAMPLES,
+    print: ({ name }, output) =>
+      output.line(`${output.paint('green', 'ended')}: ${printable(name)}`),
+  })
+  addOperationCommand(parent, answer, {
+    row: MAKE_SESSION_TOKEN,
+    name: 'token',
+    examples: TOKEN_EXAMPLES,
+    // The key of a cluster is not in the data directory: its gate is asked.
+    ask: async (client) =>
+      isSharedCopy(client.place.data)
+        ? client.ask(MAKE_SESSION_TOKEN, {})
+        : { token: new SessionTokens(InstallationKey.at(client.place.data)).make() },
+    value: ({ token }) => ({ token }),
+    print: ({ token }, output) => output.line(token),
+  })
 }
 
 function formatSession({ id, name, connections, calls, saw }: ListedSession, output: Output) {

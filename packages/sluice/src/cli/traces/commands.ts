@@ -35,70 +35,50 @@ your PIN; needs the role admin.`
 
 export function addTraces(program: Command, answer: SetExitCode): void {
   const traces = program.command('traces').helpCommand(false)
-  addOperationCommand(
-    traces,
-    {
-      row: RECORD_TRACES,
-      name: 'record',
-      examples: RECORD_EXAMPLES,
-      print: ({ id, expires }, output) => output.line(`recording ${id}, deleted ${expires}`),
+  addOperationCommand(traces, answer, {
+    row: RECORD_TRACES,
+    name: 'record',
+    examples: RECORD_EXAMPLES,
+    print: ({ id, expires }, output) => output.line(`recording ${id}, deleted ${expires}`),
+  })
+  addOperationCommand(traces, answer, {
+    row: STOP_TRACES,
+    name: 'stop',
+    print: ({ id, bytes }, output) =>
+      output.line(`recording ${printable(id)} has ended, ${bytes} bytes`),
+  })
+  addOperationCommand(traces, answer, {
+    row: LIST_TRACES,
+    name: 'list',
+    print: ({ traces }, output) => {
+      for (const { id, by, bytes, isRecording, started, expires } of traces) {
+        const state = isRecording ? output.paint('yellow', 'recording') : `deleted ${expires}`
+        output.line(printable(`${id}  ${started}  by ${by}  ${bytes} bytes  `) + state)
+      }
+      if (traces.length === 0) output.line('no recordings')
     },
-    answer,
-  )
-  addOperationCommand(
-    traces,
-    {
-      row: STOP_TRACES,
-      name: 'stop',
-      print: ({ id, bytes }, output) =>
-        output.line(`recording ${printable(id)} has ended, ${bytes} bytes`),
+  })
+  addOperationCommand(traces, answer, {
+    row: EXPORT_TRACES,
+    name: 'export',
+    args: { id: '<id>' },
+    extra: (command) =>
+      command.requiredOption('--out <file>', 'the file, which must not exist yet'),
+    examples: EXPORT_EXAMPLES,
+    value: ({ traces, calls, isWhole }) => ({ traces: traces.length, calls, isWhole }),
+    print: ({ traces, calls, isWhole }, output, _, { out }) => {
+      writeNew(String(out), `${traces.map((trace) => JSON.stringify(trace)).join('\n')}\n`)
+      output.line(`${plural(traces.length, 'trace')}, ${plural(calls, 'call')}`)
+      const missing = 'the recording was not ended: the last calls may be missing'
+      if (!isWhole) output.line(output.paint('yellow', missing))
     },
-    answer,
-  )
-  addOperationCommand(
-    traces,
-    {
-      row: LIST_TRACES,
-      name: 'list',
-      print: ({ traces }, output) => {
-        for (const { id, by, bytes, isRecording, started, expires } of traces) {
-          const state = isRecording ? output.paint('yellow', 'recording') : `deleted ${expires}`
-          output.line(printable(`${id}  ${started}  by ${by}  ${bytes} bytes  `) + state)
-        }
-        if (traces.length === 0) output.line('no recordings')
-      },
-    },
-    answer,
-  )
-  addOperationCommand(
-    traces,
-    {
-      row: EXPORT_TRACES,
-      name: 'export',
-      args: { id: '<id>' },
-      extra: (command) =>
-        command.requiredOption('--out <file>', 'the file, which must not exist yet'),
-      examples: EXPORT_EXAMPLES,
-      value: ({ traces, calls, isWhole }) => ({ traces: traces.length, calls, isWhole }),
-      print: ({ traces, calls, isWhole }, output, _, { out }) => {
-        writeNew(String(out), `${traces.map((trace) => JSON.stringify(trace)).join('\n')}\n`)
-        output.line(`${plural(traces.length, 'trace')}, ${plural(calls, 'call')}`)
-        const missing = 'the recording was not ended: the last calls may be missing'
-        if (!isWhole) output.line(output.paint('yellow', missing))
-      },
-    },
-    answer,
-  )
-  addOperationCommand(
-    traces,
-    {
-      row: DELETE_TRACE,
-      name: 'delete',
-      args: { id: '<id>' },
-      print: ({ deleted }, output) => output.line(`recording ${printable(deleted)} is deleted`),
-    },
-    answer,
-  )
+  })
+  addOperationCommand(traces, answer, {
+    row: DELETE_TRACE,
+    name: 'delete',
+    args: { id: '<id>' },
+    print: ({ deleted }, output) => output.line(`recording ${printable(deleted)} is deleted`),
+  })
 }
 
 /** For its owner only, and never over another file. */
