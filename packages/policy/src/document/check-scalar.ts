@@ -48,7 +48,7 @@ export function checkScalar(
       )
     case 'form':
       if (typeof value !== 'string') return wrongType(node, shape, what, problems)
-      return shape.form.test(value) || badForm(node, shape, problems)
+      return isOfForm(shape, value) || badForm(node, shape, problems)
     case 'integer':
     case 'decimal':
       return checkNumber(node, shape, what, problems)
@@ -57,13 +57,17 @@ export function checkScalar(
   }
 }
 
+export function isOfForm({ form, check }: FormShape, text: string): boolean {
+  return form.test(text) && (check === undefined || check(text))
+}
+
 export function badForm(
   { text, at }: LocatedScalar,
-  { noun, help, secret }: FormShape,
+  { noun, help, secret, code = 'DOCUMENT_BAD_NAME' }: FormShape,
   problems: Problems,
 ): false {
   const what = secret === true ? 'this' : `\`${shorten(text)}\``
-  problems.error('DOCUMENT_BAD_NAME', at, `${what} is not a valid ${noun}`, help)
+  problems.error(code, at, `${what} is not a valid ${noun}`, help)
   return false
 }
 

@@ -3,7 +3,7 @@
 // later steps may rely on it.
 
 import { getOwn } from '../core/json.ts'
-import { badForm, checkScalar } from './check-scalar.ts'
+import { badForm, checkScalar, isOfForm } from './check-scalar.ts'
 import { nodeKind, outOfRange, shorten, wrongType } from './describe-shape.ts'
 import { GLOBS_MAX, KEY_LENGTH_MAX } from './limits.ts'
 import { didYouMean, nearest } from './nearest.ts'
@@ -132,7 +132,7 @@ function checkKey(key: LocatedScalar, shape: KeyShape, what: string, problems: P
     return false
   }
   if (shape.kind === 'name') return checkName(name, shape.noun, key.at, problems)
-  return shape.form.test(name) || badForm(key, shape, problems)
+  return isOfForm(shape, name) || badForm(key, shape, problems)
 }
 
 /** `<server>/<name>`, globs allowed. */

@@ -74,7 +74,7 @@ export function describeShape(shape: Shape): string {
     case 'text':
       return shape.example === undefined ? 'text' : `text such as ${shape.example}`
     case 'form':
-      return `a ${shape.noun}`
+      return `${/^(?:[aeiou]|http)/.test(shape.noun) ? 'an' : 'a'} ${shape.noun}`
     case 'time':
       return 'a time such as `2027-01-31T18:00:00Z`, or a day'
     case 'duration':

@@ -79,6 +79,8 @@ function toSchema(shape: Shape, nest: ToNestedSchema): Schema {
     case 'boolean':
       return { type: 'boolean' }
     case 'form':
+      // Where secrets and addresses belong, editors see the name of a variable.
+      if (shape.secret === true || shape.check !== undefined) return { type: 'string' }
       return { type: 'string', pattern: shape.form.source }
     case 'time':
       return { type: 'string', maxLength: 40 }

@@ -53,13 +53,16 @@ export type KeyShape =
   /** A unique name of this form. */
   | FormShape
 
-/** A text of one form. `secret`: problems do not repeat the text. */
+/** A text of one form. `check`: what the pattern cannot say. `secret`: problems do not repeat the text. */
 export interface FormShape {
   readonly kind: 'form'
   readonly noun: string
   readonly form: RegExp
   readonly help: string
+  readonly check?: (text: string) => boolean
   readonly secret?: true
+  /** Of the problem, if it is not that of a name. */
+  readonly code?: string
 }
 
 export type ShapeFields = Readonly<Record<string, Field>>
@@ -149,7 +152,7 @@ export function parseTime(text: string): number | undefined {
   return Number.isNaN(ms) ? undefined : ms
 }
 
-/** The fields of a value that fits them, with the defaults of those that are missing. */
+/** The fields of a value that fits them, with the defaults of those that are missing or blank. */
 export function fillDefaults<const Fields extends ShapeFields>(
   fields: Fields,
   value: FieldValues<Fields>,
@@ -157,7 +160,8 @@ export function fillDefaults<const Fields extends ShapeFields>(
   const filled = Object.entries(fields).flatMap(([name, { default: unset }]) =>
     unset === undefined ? [] : [[name, unset]],
   )
-  return { ...Object.fromEntries(filled), ...value } as FilledValues<Fields>
+  const said = Object.entries(value).filter(([, each]) => each !== null)
+  return { ...Object.fromEntries(filled), ...Object.fromEntries(said) } as FilledValues<Fields>
 }
 
 const UNIT_SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 }

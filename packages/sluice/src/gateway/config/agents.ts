@@ -1,11 +1,9 @@
 // What sluice.yaml says of the agents: the providers of their models, what models cost, how much of
 // their history is kept, and what becomes of runs that a crash cut off. Called by config.ts.
 
-import { asMap } from '@sluice/policy/document/check-shape'
-import { scalar } from '@sluice/policy/document/fields'
-import { findEntry, type LocatedMap, type LocatedNode } from '@sluice/policy/document/read-document'
+import { findEntry, type LocatedMap } from '@sluice/policy/document/read-document'
 import type { Shape } from '@sluice/policy/document/shape'
-import type { ConfigValues } from './values.ts'
+import { readFields, readValue, URL_SHAPE } from './values.ts'
 
 export interface ModelProvider {
   readonly url: string
@@ -31,7 +29,7 @@ export interface AgentsConfig {
 const DAYS_MAX = 36_500
 const MEGABYTES_MAX = 100_000
 
-export const MODELS: Shape = {
+export const MODELS = {
   kind: 'record',
   keys: {
     kind: 'form',
@@ -44,7 +42,7 @@ export const MODELS: Shape = {
     noun: 'a provider of models',
     fields: {
       url: {
-        shape: { kind: 'text', max: 2_048 },
+        shape: URL_SHAPE,
         doc: 'base address of its OpenAI chat completions',
         required: true,
         example: 'https://models.example.com/v1',
@@ -56,9 +54,9 @@ export const MODELS: Shape = {
       },
     },
   },
-}
+} as const satisfies Shape
 
-const PRICES: Shape = {
+const PRICES = {
   kind: 'record',
   keys: {
     kind: 'form',
@@ -84,9 +82,9 @@ const PRICES: Shape = {
       },
     },
   },
-}
+} as const satisfies Shape
 
-export const AGENTS: Shape = {
+export const AGENTS = {
   kind: 'object',
   noun: 'settings of the agents',
   fields: {
@@ -118,37 +116,10 @@ export const AGENTS: Shape = {
       doc: 'how much of what agents did is kept; their state always is',
     },
   },
-}
+} as const satisfies Shape
 
-export function readAgents(
-  map: LocatedMap,
-  values: ConfigValues,
-  address: (node: LocatedNode) => string,
-): AgentsConfig {
-  const models = asMap(findEntry(map, 'models')).entries.map(({ key, value }) => {
-    const provider = asMap(value)
-    const secret = findEntry(provider, 'key')
-    const read = {
-      url: address(findEntry(provider, 'url') as LocatedNode),
-      ...(secret === undefined ? {} : { key: values.text(secret) }),
-    }
-    return [String(key.value), read] as const
-  })
-  const agents = asMap(findEntry(map, 'agents'))
-  const prices = asMap(findEntry(agents, 'prices')).entries.map(({ key, value }) => {
-    const price = asMap(value)
-    const read = { input: Number(scalar(price, 'input')), output: Number(scalar(price, 'output')) }
-    return [String(key.value), read] as const
-  })
-  const history = asMap(findEntry(agents, 'history'))
-  const [days, megabytes] = [scalar(history, 'days'), scalar(history, 'megabytes')]
-  return {
-    models: Object.fromEntries(models),
-    prices: Object.fromEntries(prices),
-    resume: scalar(agents, 'resume') === 'ask' ? 'ask' : 'auto',
-    history: {
-      ...(typeof days === 'number' ? { days } : {}),
-      ...(typeof megabytes === 'number' ? { megabytes } : {}),
-    },
-  }
+export function readAgents(map: LocatedMap): AgentsConfig {
+  const { resume, prices = {}, history = {} } = readFields(AGENTS.fields, findEntry(map, 'agents'))
+  const models = readValue<typeof MODELS>(findEntry(map, 'models')) ?? {}
+  return { models, prices, resume, history }
 }

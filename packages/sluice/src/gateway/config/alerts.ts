@@ -2,20 +2,17 @@
 // have. Called by config.ts.
 
 import { asMap } from '@sluice/policy/document/check-shape'
-import { scalar } from '@sluice/policy/document/fields'
 import { findEntry, type LocatedMap } from '@sluice/policy/document/read-document'
-import { parseDuration, type Shape } from '@sluice/policy/document/shape'
+import type { Shape } from '@sluice/policy/document/shape'
 import { ALERT_KINDS } from '../../core/alert.ts'
 import type { ChannelsConfig } from './channels.ts'
 import {
   ALERT_DENIALS_PERCENT,
-  ALERT_EVERY_MS,
   ALERT_EVERY_SECONDS_MAX,
   ALERT_LIMIT_PERCENT,
-  ALERT_VERIFY_MS,
   ALERT_VERIFY_SECONDS_MAX,
 } from './limits.ts'
-import type { ConfigValues } from './values.ts'
+import { type ConfigValues, readFields, toMs } from './values.ts'
 
 export const ALERT_CHANNELS = ['webhook', 'email'] as const
 
@@ -28,16 +25,16 @@ export interface AlertsConfig {
   readonly verifyMs: number
 }
 
-const percent: Shape = { kind: 'integer', min: 1, max: 100 }
+const percent = { kind: 'integer', min: 1, max: 100 } as const
 
-export const ALERTS: Shape = {
+export const ALERTS = {
   kind: 'object',
   noun: 'settings of alerts',
   fields: {
     on: {
       shape: {
         kind: 'list',
-        of: { kind: 'word', words: [...ALERT_KINDS] },
+        of: { kind: 'word', words: ALERT_KINDS },
         max: ALERT_KINDS.length,
       },
       doc: '`denials` a high rate of denied calls, `injection` orders to the model in an answer (the gate then looks through all of them), `limit` a limit nearly full, `server` a server fails, `definition` a new or changed definition waits for review, `tools` a known server has new tools, `ledger` calls cannot be recorded or the chain does not verify, `gate` another gate of the store is gone',
@@ -47,7 +44,7 @@ export const ALERTS: Shape = {
     channels: {
       shape: {
         kind: 'list',
-        of: { kind: 'word', words: [...ALERT_CHANNELS] },
+        of: { kind: 'word', words: ALERT_CHANNELS },
         max: ALERT_CHANNELS.length,
       },
       doc: 'which channels of `approvals` alerts go out on',
@@ -75,42 +72,37 @@ export const ALERTS: Shape = {
       default: '24h',
     },
   },
-}
+} as const satisfies Shape
 
 /** Nothing if there is no such key: then no alerts are sent. */
 export function readAlerts(
   map: LocatedMap,
   channels: ChannelsConfig,
-  values: ConfigValues,
+  { problems }: ConfigValues,
 ): { readonly alerts?: AlertsConfig } {
   const node = findEntry(map, 'alerts')
   if (node === undefined) return {}
-  const alerts = asMap(node)
   const has = ALERT_CHANNELS.filter((name) => channels[name] !== undefined)
-  const listed = findEntry(alerts, 'channels')
-  const wanted = listed === undefined ? has : values.list(listed)
-  const missing = wanted.find((name) => !has.some((one) => one === name))
+  const read = readFields(ALERTS.fields, node)
+  const { on = ALERT_KINDS, channels: wanted = has } = read
+  const missing = wanted.find((name) => !has.includes(name))
   if (has.length === 0 || missing !== undefined)
-    values.problems.error(
+    problems.error(
       'CONFIG_CHANNEL',
-      (listed ?? node).at,
+      (findEntry(asMap(node), 'channels') ?? node).at,
       missing === undefined
         ? 'alerts have no channel to go out on'
         : `alerts are to go out by \`${missing}\`, and \`approvals\` has no \`${missing}\``,
       'write `webhook` or `email` under `approvals`',
     )
-  const on = findEntry(alerts, 'on')
-  const durationOf = (name: string, unsetMs: number): number => {
-    const text = scalar(alerts, name)
-    return text === undefined ? unsetMs : (parseDuration(text) ?? 0) * 1_000
+  return {
+    alerts: {
+      on,
+      channels: ALERT_CHANNELS.filter((name) => wanted.includes(name)),
+      everyMs: toMs(read.every),
+      denialsPercent: read.denials,
+      limitPercent: read.limit,
+      verifyMs: toMs(read.verify),
+    },
   }
-  const read: AlertsConfig = {
-    on: on === undefined ? ALERT_KINDS : values.list(on),
-    channels: ALERT_CHANNELS.filter((name) => wanted.some((one) => one === name)),
-    everyMs: durationOf('every', ALERT_EVERY_MS),
-    denialsPercent: Number(scalar(alerts, 'denials') ?? ALERT_DENIALS_PERCENT),
-    limitPercent: Number(scalar(alerts, 'limit') ?? ALERT_LIMIT_PERCENT),
-    verifyMs: durationOf('verify', ALERT_VERIFY_MS),
-  }
-  return { alerts: read }
 }

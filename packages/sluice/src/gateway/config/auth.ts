@@ -2,16 +2,15 @@
 // `tls`, `public_url`, `auth`. Beyond loopback only with TLS, its own or a proxy's. Called by config.ts.
 
 import { asMap } from '@sluice/policy/document/check-shape'
-import { scalar } from '@sluice/policy/document/fields'
 import { findEntry, type LocatedMap, type LocatedNode } from '@sluice/policy/document/read-document'
-import type { Shape } from '@sluice/policy/document/shape'
+import type { FilledValues, Shape } from '@sluice/policy/document/shape'
 import { SLOTS } from '../../core/grant-fields.ts'
 import { ROLES } from '../../core/person.ts'
 import { ALGORITHMS, givesRoles, type Issuer } from '../../identity/callers/issuer.ts'
 import { isLoopbackName, isSafeUrl } from '../../identity/oauth/safe-url.ts'
 import { nameOne } from './grants.ts'
 import { readSessionLimit, readSessions, SESSION_LIMIT } from './sessions.ts'
-import type { ConfigValues } from './values.ts'
+import { type ConfigValues, readFields, safeUrlShape } from './values.ts'
 
 export interface ListenConfig {
   readonly host: string
@@ -21,7 +20,9 @@ export interface ListenConfig {
   readonly publicUrl?: string
 }
 
-const text = (max: number): Shape => ({ kind: 'text', max })
+const text = (max: number) => ({ kind: 'text', max }) as const
+const names = { kind: 'list', of: text(256), max: 64 } as const
+const url = safeUrlShape('CONFIG_ISSUER')
 
 export const TLS: Shape = {
   kind: 'object',
@@ -42,12 +43,23 @@ export const TLS: Shape = {
   },
 }
 
-const ISSUER: Shape = {
+const ROLE_GROUPS = Object.fromEntries(
+  ROLES.map((role) => [
+    role,
+    {
+      shape: names,
+      doc: `groups whose members sign in to the console as ${role}`,
+      example: ['ops'],
+    },
+  ]),
+)
+
+const ISSUER = {
   kind: 'object',
   noun: 'an issuer',
   fields: {
     issuer: {
-      shape: text(2_048),
+      shape: url,
       doc: 'as its tokens name it in `iss`',
       required: true,
       example: 'https://login.example.com',
@@ -59,7 +71,7 @@ const ISSUER: Shape = {
       example: 'readonly',
     },
     jwks: {
-      shape: text(2_048),
+      shape: url,
       doc: 'where its keys are',
       unset: 'as its metadata says',
       example: 'https://login.example.com/jwks',
@@ -70,7 +82,7 @@ const ISSUER: Shape = {
       example: 'sluice',
     },
     scopes: {
-      shape: { kind: 'list', of: text(256), max: 64 },
+      shape: names,
       doc: 'a token must have all of them',
       example: ['tools'],
     },
@@ -80,7 +92,7 @@ const ISSUER: Shape = {
       default: 'groups',
     },
     algorithms: {
-      shape: { kind: 'list', of: { kind: 'word', words: [...ALGORITHMS] }, max: 16, min: 1 },
+      shape: { kind: 'list', of: { kind: 'word', words: ALGORITHMS }, max: 16, min: 1 },
       doc: 'signature algorithms that are accepted',
       unset: 'all that are asymmetric',
       example: ['ES256'],
@@ -101,22 +113,13 @@ const ISSUER: Shape = {
       shape: {
         kind: 'object',
         noun: 'roles',
-        fields: Object.fromEntries(
-          ROLES.map((role) => [
-            role,
-            {
-              shape: { kind: 'list', of: text(256), max: 64 },
-              doc: `groups whose members sign in to the console as ${role}`,
-              example: ['ops'],
-            },
-          ]),
-        ),
+        fields: ROLE_GROUPS,
       },
       doc: 'who may sign in to the console, by the groups of their token',
       unset: 'only `admins`',
     },
     admins: {
-      shape: { kind: 'list', of: text(256), max: 64 },
+      shape: names,
       doc: 'subjects (`sub`) who sign in to the console as admin, whatever their groups: the first administrator if there is no terminal',
       example: ['ann'],
     },
@@ -137,7 +140,7 @@ const ISSUER: Shape = {
             example: `$\{CLIENT_SECRET}`,
           },
           scopes: {
-            shape: { kind: 'list', of: text(256), max: 64 },
+            shape: names,
             doc: 'scopes to request beside `openid`',
             example: ['profile'],
           },
@@ -146,7 +149,7 @@ const ISSUER: Shape = {
       doc: 'OIDC client of the console; its redirect address is `<base>/sign-in/<name>`',
     },
   },
-}
+} as const satisfies Shape
 
 export const AUTH: Shape = {
   kind: 'object',
@@ -220,23 +223,17 @@ function readPublicUrl(node: LocatedNode | undefined, values: ConfigValues): str
 export function readIssuers(
   map: LocatedMap,
   policies: readonly string[],
-  values: ConfigValues,
+  { problems }: ConfigValues,
 ): Issuer[] {
   const urls = new Set<string>()
   const common = readSessions(map)
   return asMap(findEntry(asMap(findEntry(map, 'auth')), 'issuers')).entries.map(
     ({ key, value }) => {
       const node = asMap(value)
+      const read = readFields(ISSUER.fields, value)
+      const { issuer, policy, jwks, audience, groups, explain, scopes = [] } = read
       const wrong = (field: string, message: string, help: string): void =>
-        values.problems.error('CONFIG_ISSUER', findEntry(node, field)?.at ?? key.at, message, help)
-      const url = (field: string): string | undefined => {
-        const at = findEntry(node, field)
-        if (at === undefined) return undefined
-        const address = values.text(at)
-        if (!isSafeUrl(address))
-          wrong(field, `\`${address}\` is not an https address`, 'write `https://…`')
-        return address
-      }
+        problems.error('CONFIG_ISSUER', findEntry(node, field)?.at ?? key.at, message, help)
       // A certificate may be for several names, or a whole domain. A token for another server of that
       // domain, sent with that server's name as Host, would be a token for this gate (confused deputy).
       if (findEntry(map, 'tls') !== undefined && findEntry(map, 'public_url') === undefined)
@@ -245,60 +242,44 @@ export function readIssuers(
           'with `tls` there is no address to compare the audience of tokens with',
           'say `public_url: https://…`: where clients reach the gate, and what tokens are made for',
         )
-      const issuer = url('issuer') ?? ''
       if (urls.has(issuer)) wrong('issuer', `\`${issuer}\` stands here twice`, 'keep one of them')
       urls.add(issuer)
-      const policy = String(scalar(node, 'policy'))
       if (!policies.includes(policy))
         wrong('policy', `no policy is called \`${policy}\``, nameOne(policies))
-      const jwks = url('jwks')
-      const audience = findEntry(node, 'audience')
-      const algorithms = values.list(findEntry(node, 'algorithms'))
       return {
         name: String(key.value),
         issuer,
         policy,
         ...(jwks === undefined ? {} : { jwks }),
-        ...(audience === undefined ? {} : { audience: values.text(audience) }),
-        scopes: values.list(findEntry(node, 'scopes')),
-        groups: String(scalar(node, 'groups') ?? 'groups'),
-        algorithms: algorithms.length === 0 ? ALGORITHMS : algorithms,
-        sessions: readSessionLimit(node, common),
-        explain: scalar(node, 'explain') === true,
-        ...consoleOf(node, values, wrong),
+        ...(audience === undefined ? {} : { audience }),
+        scopes,
+        groups,
+        algorithms: read.algorithms ?? ALGORITHMS,
+        sessions: readSessionLimit(read, common),
+        explain,
+        ...consoleOf(read, wrong),
       }
     },
   )
 }
 
 function consoleOf(
-  node: LocatedMap,
-  values: ConfigValues,
+  { roles: groups = {}, admins = [], console, audience }: FilledValues<typeof ISSUER.fields>,
   wrong: (field: string, message: string, help: string) => void,
 ): Pick<Issuer, 'roles' | 'admins' | 'console'> {
-  const roles = rolesOf(asMap(findEntry(node, 'roles')), values)
-  const client = findEntry(node, 'console')
-  const admins = values.list(findEntry(node, 'admins'))
-  if (client === undefined) return { roles, admins }
-  const map = asMap(client)
-  const readString = (name: string) => values.member(map, name)
-  const [clientId = '', clientSecret] = ['client_id', 'client_secret'].map(readString)
+  const named = Object.entries(groups).filter(([, members]) => members?.length)
+  const roles: Issuer['roles'] = Object.fromEntries(named)
+  if (console === undefined) return { roles, admins }
+  const { client_id: clientId, client_secret: clientSecret, scopes = [] } = console
   if (!givesRoles({ roles, admins }))
     wrong('console', 'nobody could sign in: there are no `roles`', 'name groups for a role')
   // A token from signing in to the console would be valid for calls, and vice versa.
-  const audience = findEntry(node, 'audience')
-  if (audience !== undefined && values.text(audience) === clientId)
+  if (audience === clientId)
     wrong(
       'audience',
       '`audience` is the client of the console, too',
       'have tokens for agents made for another name',
     )
-  const scopes = values.list(findEntry(map, 'scopes'))
   const secret = clientSecret === undefined ? {} : { clientSecret }
   return { roles, admins, console: { clientId, ...secret, scopes } }
-}
-
-function rolesOf(node: LocatedMap, values: ConfigValues): Issuer['roles'] {
-  const named = ROLES.map((role) => [role, values.list(findEntry(node, role))] as const)
-  return Object.fromEntries(named.filter(([, groups]) => groups.length > 0))
 }

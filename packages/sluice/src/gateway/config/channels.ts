@@ -2,23 +2,39 @@
 // `approvals`: a webhook and e-mail. Called by config.ts.
 
 import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { asMap } from '@sluice/policy/document/check-shape'
-import { scalar } from '@sluice/policy/document/fields'
 import { findEntry, type LocatedMap, type LocatedNode } from '@sluice/policy/document/read-document'
-import type { Shape } from '@sluice/policy/document/shape'
+import { fillDefaults, type Shape, type ShapeValue } from '@sluice/policy/document/shape'
 import type { EmailConfig } from '../../approvals/channels/email.ts'
 import { MESSAGE_APPROVERS_MAX } from '../../approvals/channels/limits.ts'
-import { WEBHOOK_FORMS, type WebhookForm } from '../../approvals/channels/message-forms.ts'
+import { WEBHOOK_FORMS } from '../../approvals/channels/message-forms.ts'
 import type { WebhookConfig } from '../../approvals/channels/webhook.ts'
-import { isLoopbackName, isSafeUrl } from '../../identity/oauth/safe-url.ts'
-import type { ConfigValues } from './values.ts'
+import { isLoopbackName } from '../../identity/oauth/safe-url.ts'
+import { type ConfigValues, readFields, SECRET_HELP, safeUrlShape, secretShape } from './values.ts'
 
 export interface ChannelsConfig {
   readonly webhook?: WebhookConfig
   readonly email?: EmailConfig
 }
 
-const text = (max: number): Shape => ({ kind: 'text', max })
+const text = (max: number) => ({ kind: 'text', max }) as const
+const code = 'CONFIG_CHANNEL'
+/** One mailbox and nothing else: no list, no comment, no second header. */
+const MAILBOX = {
+  kind: 'form',
+  noun: 'address of one mailbox',
+  form: /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?$/,
+  help: 'write `ann@example.com`',
+  code,
+} as const
+const HOST = {
+  kind: 'form',
+  noun: 'host',
+  form: /^[\w.:[\]-]{1,253}$/,
+  help: 'write `mail.example.com`',
+  code,
+} as const
 const approverName = {
   kind: 'form',
   noun: 'name of an approver',
@@ -31,23 +47,23 @@ const ARGS = {
   default: false,
 } as const
 
-const WEBHOOK: Shape = {
+const WEBHOOK = {
   kind: 'object',
   noun: 'a webhook of approvals',
   fields: {
     url: {
-      shape: text(2_048),
+      shape: safeUrlShape(code),
       doc: 'where pending approvals are posted',
       required: true,
       example: 'https://hooks.example.com/sluice',
     },
     secret: {
-      shape: text(1_024),
+      shape: secretShape(code),
       doc: 'signs the messages, at least 16 characters; give it by a variable. Required for `plain`',
       example: `$\{WEBHOOK_SECRET}`,
     },
     form: {
-      shape: { kind: 'word', words: [...WEBHOOK_FORMS] },
+      shape: { kind: 'word', words: WEBHOOK_FORMS },
       doc: '`plain` JSON, or a message in the format of `slack` or `teams`',
       default: 'plain',
     },
@@ -58,14 +74,14 @@ const WEBHOOK: Shape = {
     },
     args: ARGS,
   },
-}
+} as const satisfies Shape
 
-const EMAIL: Shape = {
+const EMAIL = {
   kind: 'object',
   noun: 'e-mail settings',
   fields: {
     host: {
-      shape: text(256),
+      shape: HOST,
       doc: 'the mail server',
       required: true,
       example: 'mail.example.com',
@@ -93,134 +109,78 @@ const EMAIL: Shape = {
       example: `$\{MAIL_PASSWORD}`,
     },
     from: {
-      shape: text(320),
+      shape: MAILBOX,
       doc: 'the sender address',
       required: true,
       example: 'sluice@example.com',
     },
     to: {
-      shape: { kind: 'record', keys: approverName, of: text(320) },
+      shape: { kind: 'record', keys: approverName, of: MAILBOX },
       doc: 'the address of each approver, by name: each gets a mail of their own',
       required: true,
       example: { ann: 'ann@example.com' },
     },
     args: ARGS,
   },
-}
+} as const satisfies Shape
 
-export const CHANNELS: Shape = {
+export const CHANNELS = {
   kind: 'object',
   noun: 'settings of approvals',
   fields: {
     webhook: { shape: WEBHOOK, doc: 'notifies a program or a chat if a rule names the channel' },
     email: { shape: EMAIL, doc: 'notifies approvers by e-mail if a rule names the channel' },
   },
-}
+} as const satisfies Shape
 
 export function readChannels(map: LocatedMap, values: ConfigValues): ChannelsConfig {
-  const approvals = asMap(findEntry(map, 'approvals'))
-  const webhook = findEntry(approvals, 'webhook')
-  const email = findEntry(approvals, 'email')
-  return {
-    ...(webhook === undefined ? {} : { webhook: readWebhook(asMap(webhook), values) }),
-    ...(email === undefined ? {} : { email: readEmail(asMap(email), values) }),
-  }
-}
-
-function readWebhook(map: LocatedMap, values: ConfigValues): WebhookConfig {
-  const urlNode = findEntry(map, 'url') as LocatedNode
-  const secretNode = findEntry(map, 'secret')
-  const url = values.text(urlNode)
-  const secret = secretNode && values.text(secretNode)
-  const form = (scalar(map, 'form') ?? 'plain') as WebhookForm
-  // As it was written: what a variable holds may be a secret.
-  if (!isSafeUrl(url))
-    wrong(values, urlNode, `\`${written(urlNode)}\` is not an https address`, 'write `https://…`')
-  if (form === 'plain' && secretNode === undefined)
-    wrong(values, urlNode, 'a `plain` webhook needs a `secret`', SECRET_HELP)
-  if (secretNode !== undefined && (secret ?? '').length < 16)
-    wrong(values, secretNode, 'the secret is shorter than 16 characters', SECRET_HELP)
-  return {
-    url,
-    ...(secret === undefined ? {} : { secret }),
-    form,
-    approvers: values.list(findEntry(map, 'approvers')),
-    args: scalar(map, 'args') === true,
-  }
-}
-
-const SECRET_HELP = 'make one with `openssl rand -hex 32`, and give it by a variable'
-/** One mailbox and nothing else: no list, no comment, no second header. */
-const ADDRESS = /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?$/
-
-function readEmail(map: LocatedMap, values: ConfigValues): EmailConfig {
-  const readString = (name: string) => values.member(map, name)
-  const address = (node: LocatedNode): string => {
-    const value = values.text(node)
-    if (!ADDRESS.test(value))
-      wrong(
-        values,
-        node,
-        `\`${value}\` is not an address of one mailbox`,
-        'write `ann@example.com`',
-      )
-    return value
-  }
-  const host = readString('host') ?? ''
-  const tls = (scalar(map, 'tls') ?? 'starttls') as EmailConfig['tls']
-  const [user, password] = [readString('user'), readString('password')]
-  if (!/^[\w.:[\]-]{1,253}$/.test(host))
-    wrong(
-      values,
-      findEntry(map, 'host') ?? map,
-      `\`${host}\` is not a host`,
-      'write `mail.example.com`',
+  const node = asMap(findEntry(map, 'approvals'))
+  const { webhook, email } = readFields(CHANNELS.fields, findEntry(map, 'approvals'))
+  const wrong: ReportProblem = (path, message, help) => {
+    const at = path.reduce<LocatedNode>(
+      (inner, name) => findEntry(asMap(inner), name) ?? inner,
+      node,
     )
+    values.problems.error(code, at.at, message, help)
+  }
+  return {
+    ...(webhook === undefined ? {} : { webhook: readWebhook(webhook, wrong) }),
+    ...(email === undefined ? {} : { email: readEmail(email, values.folder, wrong) }),
+  }
+}
+
+type ReportProblem = (path: readonly string[], message: string, help: string) => void
+
+function readWebhook(webhook: ShapeValue<typeof WEBHOOK>, wrong: ReportProblem): WebhookConfig {
+  const read = fillDefaults(WEBHOOK.fields, webhook)
+  const { form, secret, approvers = [] } = read
+  if (form === 'plain' && secret === undefined)
+    wrong(['webhook', 'url'], 'a `plain` webhook needs a `secret`', SECRET_HELP)
+  return { ...read, approvers }
+}
+
+function readEmail(
+  email: ShapeValue<typeof EMAIL>,
+  folder: string,
+  wrong: ReportProblem,
+): EmailConfig {
+  const { ca, ...read } = fillDefaults(EMAIL.fields, email)
+  const { host, tls, port = tls === 'implicit' ? 465 : 587 } = read
   if (tls === 'none' && !isLoopbackName(host))
     wrong(
-      values,
-      findEntry(map, 'tls') ?? map,
+      ['email', 'tls'],
       `mails to \`${host}\` would go in the open`,
       '`none` is for this machine only: take `starttls` or `implicit`',
     )
-  return {
-    host,
-    port: Number(scalar(map, 'port') ?? (tls === 'implicit' ? 465 : 587)),
-    tls,
-    ...readCa(findEntry(map, 'ca'), values),
-    ...(user === undefined ? {} : { user }),
-    ...(password === undefined ? {} : { password }),
-    from: address(findEntry(map, 'from') as LocatedNode),
-    to: Object.fromEntries(
-      asMap(findEntry(map, 'to')).entries.map(({ key, value }) => [
-        String(key.value),
-        address(value),
-      ]),
-    ),
-    args: scalar(map, 'args') === true,
-  }
+  return { ...read, port, ...(ca === undefined ? {} : readCa(resolve(folder, ca), wrong)) }
 }
 
-function readCa(node: LocatedNode | undefined, values: ConfigValues): { ca?: string } {
-  const file = values.path(node)
-  if (node === undefined || file === undefined) return {}
+function readCa(file: string, wrong: ReportProblem): { ca?: string } {
   try {
     return { ca: readFileSync(file, 'utf8') }
   } catch (error) {
-    wrong(values, node, `\`${file}\`: ${(error as Error).message}`, 'name a file of certificates')
+    const { message } = error as Error
+    wrong(['email', 'ca'], `\`${file}\`: ${message}`, 'name a file of certificates')
     return {}
   }
-}
-
-function written(node: LocatedNode): unknown {
-  return node.kind === 'scalar' ? node.value : ''
-}
-
-function wrong(
-  values: ConfigValues,
-  { at }: Pick<LocatedNode, 'at'>,
-  message: string,
-  help: string,
-) {
-  values.problems.error('CONFIG_CHANNEL', at, message, help)
 }

@@ -6,7 +6,7 @@ import { asMap } from '@sluice/policy/document/check-shape'
 import { findEntry, type LocatedMap } from '@sluice/policy/document/read-document'
 import type { Shape } from '@sluice/policy/document/shape'
 import { parsePostgresUrl } from '../../store/postgres/address.ts'
-import type { ConfigValues } from './values.ts'
+import { type ConfigValues, readFields } from './values.ts'
 
 export interface ClusterConfig {
   /** The address of the database. */
@@ -22,23 +22,34 @@ export interface ClusterConfig {
 export type ClusterSettings = Omit<ClusterConfig, 'store'>
 
 const KEY_LENGTH_MIN = 32
-const ADDRESS = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]{1,253})(:\d{1,5})?$/
-const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
+const NAME = {
+  kind: 'form',
+  noun: 'name of a gate',
+  form: /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/,
+  help: 'letters, digits, `.`, `_` and `-`, at most 63: set `cluster: { name }`',
+  code: 'CONFIG_STORE',
+} as const
 
 export const STORE: Shape = { kind: 'text', max: 2_048 }
 
-export const CLUSTER: Shape = {
+export const CLUSTER = {
   kind: 'object',
   noun: 'settings of a cluster',
   fields: {
     name: {
-      shape: { kind: 'text', max: 63 },
+      shape: NAME,
       doc: 'name of this gate: another one at every gate, and the same after a restart',
       unset: 'the name of the host',
       example: 'gate-1',
     },
     address: {
-      shape: { kind: 'text', max: 300 },
+      shape: {
+        kind: 'form',
+        noun: 'address of a gate',
+        form: /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]{1,253})(:\d{1,5})?$/,
+        help: 'write `host` or `host:port`',
+        code: 'CONFIG_STORE',
+      },
       doc: 'where the other gates reach this one, `host` or `host:port`: they pass on requests of its sessions',
       unset: 'the interface of `listen`, with a free port',
       example: 'gate-1.internal:7434',
@@ -49,42 +60,30 @@ export const CLUSTER: Shape = {
       example: `$\{SLUICE_CLUSTER_KEY}`,
     },
   },
-}
+} as const satisfies Shape
 
 export function readCluster(
   map: LocatedMap,
   values: ConfigValues,
 ): { readonly cluster?: ClusterConfig; readonly clusterSettings?: ClusterSettings } {
   const node = findEntry(map, 'store')
-  const cluster = asMap(findEntry(map, 'cluster'))
-  const [first] = cluster.entries
-  if (node === undefined && first === undefined) return {}
-  const at = node?.at ?? (first?.key.at as number)
-  const keyNode = findEntry(cluster, 'key')
-  const key = keyNode === undefined ? values.variable('SLUICE_CLUSTER_KEY') : values.text(keyNode)
-  const nameNode = findEntry(cluster, 'name')
-  const name = nameNode === undefined ? hostname() : values.text(nameNode)
-  if (!NAME.test(name))
+  const section = findEntry(map, 'cluster')
+  const first = node ?? asMap(section).entries[0]?.key
+  if (first === undefined) return {}
+  const read = readFields(CLUSTER.fields, section)
+  const { name = hostname(), key = values.variable('SLUICE_CLUSTER_KEY'), address } = read
+  if (!NAME.form.test(name))
     values.problems.error(
       'CONFIG_STORE',
-      nameNode?.at ?? at,
-      `\`${name}\` cannot be the name of a gate`,
-      'letters, digits, `.`, `_` and `-`, at most 63: set `cluster: { name }`',
-    )
-  const addressNode = findEntry(cluster, 'address')
-  const address = addressNode === undefined ? undefined : values.text(addressNode)
-  if (addressNode !== undefined && !ADDRESS.test(address ?? ''))
-    values.problems.error(
-      'CONFIG_STORE',
-      addressNode.at,
-      `\`${address}\` is not an address of a gate`,
-      'write `host` or `host:port`',
+      first.at,
+      `\`${name}\` is not a valid name of a gate`,
+      NAME.help,
     )
   const settings = { name, key: key ?? '', address }
   if (node === undefined) return { clusterSettings: settings }
   const store = values.text(node)
   const wrong = whatIsWrong(store, key)
-  if (wrong !== undefined) values.problems.error('CONFIG_STORE', at, wrong.what, wrong.help)
+  if (wrong !== undefined) values.problems.error('CONFIG_STORE', node.at, wrong.what, wrong.help)
   return { cluster: { ...settings, store } }
 }
 

@@ -181,10 +181,10 @@ describe('a wrong configuration', () => {
       '2:12 `a__b` is not a valid name of a server',
     ],
     ['version: 1\nservers: { a: {}, a: {} }', '2:19 the key `a` appears twice'],
-    [server(''), '2:15 a server has a `command`, a `url` or a `builtin`, one of them'],
+    [server(''), '2:15 a server has a `command` or a `url`, or is `builtin: agents`'],
     [
       server('command: [x], url: "http://x"'),
-      '2:15 a server has a `command`, a `url` or a `builtin`, one of them',
+      '2:15 a server has a `command` or a `url`, or is `builtin: agents`',
     ],
     [server('command: x'), '2:26 `command` is the text `x`'],
     [server('command: []'), '2:26 `command` is an empty list'],
@@ -258,13 +258,13 @@ describe('a wrong configuration', () => {
     [`version: 1\ntls: { cert: a.pem }\n${SERVERS}`, '2:6 TLS settings needs `key`'],
     [
       issuer('issuer: "http://id.example.com"'),
-      '3:33 `http://id.example.com` is not an https address',
+      '3:33 `http://id.example.com` is not a valid https address',
     ],
     [
       `tls: { cert: c, key: k }\n${issuer('issuer: "https://id"')}`,
       '4:33 with `tls` there is no address to compare the audience of tokens with',
     ],
-    [issuer('issuer: "https://u:p@id"'), '3:33 `https://u:p@id` is not an https address'],
+    [issuer('issuer: "https://u:p@id"'), '3:33 `https://u:p@id` is not a valid https address'],
     [
       issuer('issuer: "https://id", algorithms: [HS256]'),
       '3:60 an entry of `algorithms` cannot be `HS256`',

@@ -24,11 +24,10 @@ import { type ClusterConfig, type ClusterSettings, readCluster } from './cluster
 import { findDataFolder } from './data-location.ts'
 import { policyNames, readGrants, readPolicies } from './grants.ts'
 import { type LedgerConfig, readLedger } from './ledger.ts'
-import { PROCESS_IDLE_MS, PROCESS_WAIT_MS } from './limits.ts'
 import { type LoginConfig, readLogin } from './login.ts'
 import { readSessions, type SessionsConfig } from './sessions.ts'
-import { CONFIG } from './shape.ts'
-import { ConfigValues, type Environment } from './values.ts'
+import { CONFIG, PINS, PROCESSES } from './shape.ts'
+import { ConfigValues, type Environment, readFields, toMs } from './values.ts'
 import { needsProject, ownFilesBelow, resolveCommand, workDirectory } from './work-directory.ts'
 
 export type ServerConfig =
@@ -131,7 +130,21 @@ export function readConfig(
 }
 
 /** Sections whose texts have their variables before they are checked: those that are read by their shape. */
-const FILLED = ['grants']
+const FILLED = [
+  'agents',
+  'alerts',
+  'approvals',
+  'auth',
+  'cluster',
+  'grants',
+  'ledger',
+  'metrics',
+  'models',
+  'pins',
+  'processes',
+  'sessions',
+  'telemetry',
+]
 
 class ConfigReader {
   readonly #values: ConfigValues
@@ -167,46 +180,21 @@ class ConfigReader {
       ...policy,
       ...policies,
       grants: readGrants(map, names, this.#values),
-      ...readAgents(map, this.#values, (node) => this.#address(node)),
+      ...readAgents(map),
       issuers: readIssuers(map, names, this.#values),
       ledger: readLedger(map, findDataFolder(map, this.#values), this.#values),
       channels,
       ...readAlerts(map, channels, this.#values),
       log: scalar(map, 'log') === 'json' ? 'json' : 'text',
-      ...optional('metricsToken', this.#metricsToken(map)),
-      ...optional('otlp', this.#otlp(map)),
-      pins: this.#pins(asMap(findEntry(map, 'pins'))),
+      ...optional('metricsToken', textOf(map, 'metrics', 'token')),
+      ...optional(
+        'otlp',
+        textOf(map, 'telemetry', 'otlp') ?? this.#values.variable('OTEL_EXPORTER_OTLP_ENDPOINT'),
+      ),
+      pins: readPins(findEntry(map, 'pins')),
       sessions: readSessions(map),
-      processes: readProcesses(asMap(findEntry(map, 'processes'))),
+      processes: readProcesses(findEntry(map, 'processes')),
       canApiChangeServers: scalar(asMap(findEntry(map, 'api')), 'change_servers') === true,
-    }
-  }
-
-  #otlp(map: LocatedMap): string | undefined {
-    const node = findEntry(asMap(findEntry(map, 'telemetry')), 'otlp')
-    return node === undefined
-      ? this.#values.variable('OTEL_EXPORTER_OTLP_ENDPOINT')
-      : this.#address(node)
-  }
-
-  #metricsToken(map: LocatedMap): string | undefined {
-    const node = findEntry(asMap(findEntry(map, 'metrics')), 'token')
-    const token = node && this.#values.text(node)
-    if (node !== undefined && !/^\S{16,1024}$/.test(token ?? ''))
-      this.#values.problems.error(
-        'CONFIG_METRICS',
-        node.at,
-        'the token of `metrics` is shorter than 16 characters, or has spaces',
-        'make one with `openssl rand -hex 32`, and give it by a variable',
-      )
-    return token
-  }
-
-  #pins(map: LocatedMap): PinsConfig {
-    const written = scalar(map, 'first_sight')
-    return {
-      ...(written === 'trust' || written === 'hold' ? { firstSight: written } : {}),
-      ignore: this.#values.list(findEntry(map, 'ignore')),
     }
   }
 
@@ -324,15 +312,20 @@ function optional<K extends string>(key: K, value: string | undefined): { [P in 
   return value === undefined ? {} : ({ [key]: value } as { [P in K]: string })
 }
 
-function readProcesses(map: LocatedMap): ProcessesConfig {
-  const max = scalar(map, 'max')
-  return {
-    ...(typeof max === 'number' ? { max } : {}),
-    idleMs: PROCESS_IDLE_MS,
-    waitMs: PROCESS_WAIT_MS,
-    ...optionalMs('idleMs', scalar(map, 'idle')),
-    ...optionalMs('waitMs', scalar(map, 'wait')),
-  }
+/** Of a section whose variables are filled in. */
+function textOf(map: LocatedMap, section: string, key: string): string | undefined {
+  const value = scalar(asMap(findEntry(map, section)), key)
+  return value === undefined ? undefined : String(value)
+}
+
+function readPins(node: LocatedNode | undefined): PinsConfig {
+  const { first_sight: firstSight, ignore = [] } = readFields(PINS.fields, node)
+  return { ...(firstSight === undefined ? {} : { firstSight }), ignore }
+}
+
+function readProcesses(node: LocatedNode | undefined): ProcessesConfig {
+  const { idle, wait, max } = readFields(PROCESSES.fields, node)
+  return { ...(max === undefined ? {} : { max }), idleMs: toMs(idle), waitMs: toMs(wait) }
 }
 
 function optionalMs<K extends string>(key: K, value: unknown): { [P in K]?: number } {

@@ -2,18 +2,12 @@
 // the hash of their token. Called by config.ts.
 
 import { asMap } from '@sluice/policy/document/check-shape'
-import { toJson } from '@sluice/policy/document/fields'
 import { findEntry, type LocatedMap } from '@sluice/policy/document/read-document'
-import {
-  type FieldValues,
-  fillDefaults,
-  parseTime,
-  type Shape,
-} from '@sluice/policy/document/shape'
+import { parseTime, type Shape } from '@sluice/policy/document/shape'
 import { FIXED_GRANT, GRANT_NAME, POLICY_NAME } from '../../core/grant-fields.ts'
 import type { FixedGrant } from '../../identity/callers/grant.ts'
 import { readSessionLimit, readSessions, SESSION_LIMIT } from './sessions.ts'
-import type { ConfigValues } from './values.ts'
+import { type ConfigValues, readFields } from './values.ts'
 
 /** The document of `policy:`, where a grant is to have the same as the local user. */
 export const LOCAL_POLICY = 'policy'
@@ -70,17 +64,16 @@ export function readGrants(
 ): FixedGrant[] {
   const common = readSessions(map)
   return asMap(findEntry(map, 'grants')).entries.map(({ key, value }) => {
-    const map = asMap(value)
-    const grant = fillDefaults(FIXED_GRANT, toJson(value) as FieldValues<typeof FIXED_GRANT>)
+    const grant = readFields(GRANTS.of.fields, value)
     const { hash, policy, groups = [], explain, prompt, until } = grant
     if (!policies.includes(policy))
       values.problems.error(
         'CONFIG_GRANT',
-        findEntry(map, 'policy')?.at ?? key.at,
+        findEntry(asMap(value), 'policy')?.at ?? key.at,
         `no policy is called \`${policy}\``,
         nameOne(policies),
       )
-    const { max: slots, windowMs } = readSessionLimit(map, common)
+    const { max: slots, windowMs } = readSessionLimit(grant, common)
     return {
       name: String(key.value),
       hash: Buffer.from(hash.slice('sha256:'.length), 'hex'),

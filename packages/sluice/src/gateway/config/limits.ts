@@ -31,28 +31,17 @@ export const SERVER_RETURN_MS = 10_000
 /** Size of a sluice.yaml that a running gate reloads. A larger one takes a restart. */
 export const CONFIG_RELOAD_LENGTH_MAX = 262_144
 
-/** Default of `alerts.every`. */
-export const ALERT_EVERY_MS = 900_000
 /** Default of `alerts.denials`. */
 export const ALERT_DENIALS_PERCENT = 50
 /** Default of `alerts.limit`. */
 export const ALERT_LIMIT_PERCENT = 80
 /** Largest `alerts.every`. */
 export const ALERT_EVERY_SECONDS_MAX = 7 * 86_400
-/** Default of `alerts.verify`. */
-export const ALERT_VERIFY_MS = 86_400_000
 /** Largest `alerts.verify`. */
 export const ALERT_VERIFY_SECONDS_MAX = 30 * 86_400
 
 /** Largest `processes.max`: server processes at once, over all sessions. */
 export const PROCESSES_SETTING_MAX = 1_000
-/**
- * Default of `processes.idle`: a server process ends this long after the last request or stream of
- * its session.
- */
-export const PROCESS_IDLE_MS = 60_000
-/** Default of `processes.wait`: how long a session waits for a server process if all are in use. */
-export const PROCESS_WAIT_MS = 20_000
 /** Largest `processes.idle`, and `idle` of a server. */
 export const PROCESS_IDLE_SECONDS_MAX = 86_400
 /** Largest `processes.wait`. */

@@ -74,7 +74,10 @@ export function readLogin(server: LocatedMap, values: ConfigValues): { login?: L
     wrong(header.key, 'a login has an Authorization header of its own', 'take this one away')
   if (node.kind === 'scalar') return { login: { per: 'gate', scopes: [] } }
   const map = asMap(node)
-  const readString = (name: string) => values.member(map, name)
+  const readString = (name: string) => {
+    const node = findEntry(map, name)
+    return node === undefined ? undefined : values.text(node)
+  }
   const [clientId, clientSecret, issuer] = ['client_id', 'client_secret', 'issuer'].map(readString)
   if (clientSecret !== undefined && clientId === undefined)
     wrong(node, 'a `client_secret` is of no use without its `client_id`', 'name both')

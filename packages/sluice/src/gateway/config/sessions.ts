@@ -1,24 +1,19 @@
 // How many sessions a principal may have, as sluice.yaml says for all and for a grant or an issuer. `slots`
 // is an older name of `sessions.max`. Called by config.ts, grants.ts and auth.ts.
 
-import { asMap } from '@sluice/policy/document/check-shape'
-import { scalar } from '@sluice/policy/document/fields'
 import { findEntry, type LocatedMap } from '@sluice/policy/document/read-document'
-import { parseDuration, type Shape } from '@sluice/policy/document/shape'
+import type { Shape, ShapeValue } from '@sluice/policy/document/shape'
 import { AGENT_SESSIONS_MAX, SLOTS } from '../../core/grant-fields.ts'
-import {
-  AGENT_SESSION_IDLE_MS,
-  AGENT_SESSIONS_SECONDS_MAX,
-  AGENT_SESSIONS_WINDOW_MS,
-} from '../../identity/limits.ts'
+import { AGENT_SESSIONS_SECONDS_MAX } from '../../identity/limits.ts'
 import type { SessionLimit } from '../../identity/sessions/agent-sessions.ts'
+import { readFields, toMs } from './values.ts'
 
 export interface SessionsConfig extends SessionLimit {
   /** A session ends so long after its last connection. */
   readonly idleMs: number
 }
 
-const seconds: Shape = { kind: 'duration', maxSeconds: AGENT_SESSIONS_SECONDS_MAX }
+const seconds = { kind: 'duration', maxSeconds: AGENT_SESSIONS_SECONDS_MAX } as const
 
 const LIMIT_FIELDS = {
   max: {
@@ -34,13 +29,13 @@ const LIMIT_FIELDS = {
 } as const
 
 /** Of a grant or an issuer. */
-export const SESSION_LIMIT: Shape = {
+export const SESSION_LIMIT = {
   kind: 'object',
   noun: 'a quota of sessions',
   fields: LIMIT_FIELDS,
-}
+} as const satisfies Shape
 
-export const SESSIONS: Shape = {
+export const SESSIONS = {
   kind: 'object',
   noun: 'settings of sessions',
   fields: {
@@ -51,34 +46,26 @@ export const SESSIONS: Shape = {
       default: '30m',
     },
   },
-}
+} as const satisfies Shape
 
 export function readSessions(map: LocatedMap): SessionsConfig {
-  const sessions = asMap(findEntry(map, 'sessions'))
-  const idleMs = readMs(sessions, 'idle') ?? AGENT_SESSION_IDLE_MS
-  return { ...readLimit(sessions, DEFAULT), idleMs }
+  const { max, window, idle } = readFields(SESSIONS.fields, findEntry(map, 'sessions'))
+  return { max, windowMs: toMs(window), idleMs: toMs(idle) }
 }
 
 /** What a grant or an issuer says, and for the rest what holds for all. */
-export function readSessionLimit(node: LocatedMap, common: SessionLimit): SessionLimit {
-  const { max, windowMs } = readLimit(asMap(findEntry(node, 'sessions')), common)
-  const slots = scalar(node, 'slots')
-  const hasMax = findEntry(asMap(findEntry(node, 'sessions')), 'max') !== undefined
-  return { max: hasMax || slots === undefined ? max : Number(slots), windowMs }
-}
-
-const DEFAULT: SessionLimit = { max: AGENT_SESSIONS_MAX, windowMs: AGENT_SESSIONS_WINDOW_MS }
-
-function readLimit(map: LocatedMap, common: SessionLimit): SessionLimit {
-  return {
-    max: Number(scalar(map, 'max') ?? common.max),
-    windowMs: readMs(map, 'window') ?? common.windowMs,
-  }
-}
-
-function readMs(map: LocatedMap, key: string): number | undefined {
-  const seconds = parseDuration(scalar(map, key) as string | number)
-  return seconds === undefined ? undefined : seconds * 1_000
+export function readSessionLimit(
+  {
+    sessions = {},
+    slots,
+  }: {
+    readonly sessions?: ShapeValue<typeof SESSION_LIMIT>
+    readonly slots?: number
+  },
+  common: SessionLimit,
+): SessionLimit {
+  const { max = slots ?? common.max, window } = sessions
+  return { max, windowMs: window === undefined ? common.windowMs : toMs(window) }
 }
 
 /** Sessions that have ended are counted for so long, at most. */

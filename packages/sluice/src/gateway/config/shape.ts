@@ -19,8 +19,9 @@ import {
 } from './limits.ts'
 import { LOGIN } from './login.ts'
 import { SESSIONS } from './sessions.ts'
+import { secretShape, URL_SHAPE } from './values.ts'
 
-const text = (max: number): Shape => ({ kind: 'text', max })
+const text = (max: number) => ({ kind: 'text', max }) as const
 const anyName = {
   kind: 'form',
   noun: 'name',
@@ -97,7 +98,7 @@ const SERVER: Shape = {
   },
 }
 
-const PROCESSES: Shape = {
+export const PROCESSES = {
   kind: 'object',
   noun: 'settings of processes',
   fields: {
@@ -118,9 +119,9 @@ const PROCESSES: Shape = {
       default: '20s',
     },
   },
-}
+} as const satisfies Shape
 
-const PINS: Shape = {
+export const PINS = {
   kind: 'object',
   noun: 'settings of pins',
   fields: {
@@ -135,7 +136,7 @@ const PINS: Shape = {
       example: ['/description'],
     },
   },
-}
+} as const satisfies Shape
 
 export const CONFIG: ObjectShape = {
   kind: 'object',
@@ -231,7 +232,8 @@ export const CONFIG: ObjectShape = {
         noun: 'metrics settings',
         fields: {
           token: {
-            shape: text(1_024),
+            // It goes into a header.
+            shape: secretShape('CONFIG_METRICS', /^\S{16,1024}$/),
             doc: 'bearer token that may read `/metrics`, at least 16 characters; give it by a variable',
             required: true,
             example: `$\{METRICS_TOKEN}`,
@@ -246,7 +248,7 @@ export const CONFIG: ObjectShape = {
         noun: 'telemetry settings',
         fields: {
           otlp: {
-            shape: text(2_048),
+            shape: URL_SHAPE,
             doc: 'where spans are sent: a collector that accepts OTLP over HTTP',
             required: true,
             example: 'http://127.0.0.1:4318',

@@ -3,13 +3,66 @@
 
 import { resolve } from 'node:path'
 import { asMap, isNull } from '@sluice/policy/document/check-shape'
+import { toJson } from '@sluice/policy/document/fields'
 import type { Problems } from '@sluice/policy/document/problem'
+import type { LocatedNode, LocatedScalar } from '@sluice/policy/document/read-document'
 import {
-  findEntry,
-  type LocatedMap,
-  type LocatedNode,
-  type LocatedScalar,
-} from '@sluice/policy/document/read-document'
+  type FieldValues,
+  type FilledValues,
+  fillDefaults,
+  parseDuration,
+  type ShapeFields,
+  type ShapeValue,
+} from '@sluice/policy/document/shape'
+import { isSafeUrl } from '../../identity/oauth/safe-url.ts'
+
+/** What a section says, with its defaults. It has been checked, and its variables are filled in. */
+export function readFields<const Fields extends ShapeFields>(
+  fields: Fields,
+  node: LocatedNode | undefined,
+): FilledValues<Fields> {
+  return fillDefaults(fields, (readValue(node) ?? {}) as FieldValues<Fields>)
+}
+
+/** The value of a node that fits a shape; undefined if it is missing or blank. */
+export function readValue<S>(node: LocatedNode | undefined): ShapeValue<S> | undefined {
+  const value = node === undefined ? null : toJson(node)
+  return value === null ? undefined : (value as ShapeValue<S>)
+}
+
+/** Of a duration that has been checked. */
+export function toMs(duration: string | number): number {
+  return (parseDuration(duration) ?? 0) * 1_000
+}
+
+export const SECRET_HELP = 'make one with `openssl rand -hex 32`, and give it by a variable'
+
+/** A text that signs messages or lets somebody in. */
+export function secretShape(code: string, form = /^.{16,1024}$/s) {
+  const help = `at least 16 characters: ${SECRET_HELP}`
+  return { kind: 'form', noun: 'secret', form, help, secret: true, code } as const
+}
+
+/** https, or http on this machine: what is sent there, or comes from there, is a secret or is trusted. */
+export function safeUrlShape(code: string) {
+  return {
+    kind: 'form',
+    noun: 'https address',
+    form: /^https?:.{1,2048}$/i,
+    check: isSafeUrl,
+    help: 'write `https://…`; http only on this machine',
+    code,
+  } as const
+}
+
+export const URL_SHAPE = {
+  kind: 'form',
+  noun: 'http or https address',
+  form: /^https?:\/\/.{1,2048}$/,
+  check: URL.canParse,
+  help: 'write `https://…/mcp`',
+  code: 'CONFIG_SERVER',
+} as const
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -50,12 +103,6 @@ export class ConfigValues {
 
   list(node: LocatedNode | undefined): string[] {
     return node?.kind === 'list' ? node.items.map((item) => this.text(item)) : []
-  }
-
-  /** The text of a member; undefined if it is missing. */
-  member(map: LocatedMap, name: string): string | undefined {
-    const node = findEntry(map, name)
-    return node === undefined ? undefined : this.text(node)
   }
 
   /** The tree with `${NAME}` filled in below these keys. `text` stays as it was written: problems show no
