@@ -2,7 +2,13 @@
 
 import { describe, expect, test } from 'vitest'
 import { compile } from '../compile/compile.ts'
-import { type CompiledPolicy, longestWindowMs, NameMap, narrowest } from './policy.ts'
+import {
+  type CompiledPolicy,
+  longestWindowMs,
+  NameMap,
+  narrowest,
+  parseRulePointer,
+} from './policy.ts'
 
 const map = new NameMap([
   ['a/b', 1],
@@ -67,4 +73,12 @@ guardrails: [{ name: g, rate_limit: [{ max: 1, window: 1h }, { max: 2, window: 6
   expect(longestWindowMs(without as CompiledPolicy)).toBe(0)
   const under = { ...(without as CompiledPolicy), house: policy as CompiledPolicy }
   expect(longestWindowMs(under)).toBe(2 * 86_400_000)
+})
+
+test('the pointer of a decision says whether the base policy has the rule', () => {
+  expect(parseRulePointer('house:/guardrails/0')).toEqual({
+    isOfBase: true,
+    pointer: '/guardrails/0',
+  })
+  expect(parseRulePointer('/default')).toEqual({ isOfBase: false, pointer: '/default' })
 })
