@@ -257,12 +257,13 @@ test('observed first: everything passes and is recorded, until it is enforced', 
       '9 tools',
       '9 tools',
     ])
-    // It uses a gate that the client started: that one ends, and its clients with it.
+    // It uses a gate that the client started: that one ends, and its client goes on with the new one.
     const refused = await sluice(['up', '--config', config, '--no-pin'])
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('--take-over')])
     const gate = await up(['--port', '0', '--take-over', '--no-pin'])
     await vi.waitFor(() => expect(log()).toContain('stopping (sluice stop)'), 60_000)
     expect((await waiting()).isPiped).toBe(false)
+    expect((await client.listTools()).tools).toHaveLength(9)
     expect((await sluice(['stop', '--config', config])).stdout).toContain(`process ${gate.pid}`)
   } finally {
     await close()

@@ -41,6 +41,16 @@ export const BRIEF_CHARS_MAX = 2_000
 
 /** Time without a response from a server, after which a pipe or a scan prints what it waits for. */
 export const WAIT_SHOWN_AFTER_MS = 5_000
+/** First pause before a pipe connects again to a gate that is gone; each is twice the one before. */
+export const RECONNECT_MS_MIN = 25
+/** Longest pause before a pipe connects again to a gate that is gone. */
+export const RECONNECT_PAUSE_MS_MAX = 1_000
+/** How long a client waits for another program to start a gate again before its pipe starts one. */
+export const RESTART_AFTER_MS = 1_000
+/** How long a client waits for a gate again. Then its pipe ends with the reason. */
+export const RECONNECT_MS_MAX = 60_000
+/** How often a pipe reads the number of the last record, from which on it would look for open calls. */
+export const LEDGER_MARK_MS = 10_000
 /** Size from which on the log of a gate that clients started is rotated at the next start. */
 export const GATE_LOG_BYTES_MAX = 8 * 1_048_576
 /** End of the log that `sluice logs` reads. */

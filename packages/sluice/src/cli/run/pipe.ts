@@ -1,16 +1,26 @@
 // A pipe between a client that only starts commands and the gate: connects to the socket of a data
-// directory, starts a gate there if none runs, hands over the client's environment for the servers'
-// processes, and carries bytes both ways. It judges nothing: one process owns the directory, its limits
-// and its record.
+// directory, starts a gate there if none runs, and hands over the client's environment for the servers'
+// processes. If the gate is restarted, it connects to the next one. One process owns the directory, its limits and
+// its record.
 
 import type { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { JsonObject } from '@sluice/policy/core/json'
 import { clientVariables } from '../../gateway/processes/environment.ts'
 import { ALL_SERVERS } from '../../gateway/shared/transport.ts'
 import { CliError } from '../../terminal/errors.ts'
-import { WAIT_SHOWN_AFTER_MS } from '../../terminal/limits.ts'
+import {
+  RECONNECT_MS_MAX,
+  RECONNECT_MS_MIN,
+  RECONNECT_PAUSE_MS_MAX,
+  RESTART_AFTER_MS,
+  WAIT_SHOWN_AFTER_MS,
+} from '../../terminal/limits.ts'
 import { printable } from '../../terminal/output.ts'
 import { connectGate, greet } from '../connect/gate-socket.ts'
 import { gateLog, startGate } from '../connect/start-gate.ts'
+import { InterruptedCalls } from './interrupted-calls.ts'
+import { PipeClient } from './pipe-client.ts'
 
 export interface PipeOptions {
   readonly data: string
@@ -23,31 +33,64 @@ export interface PipeOptions {
   readonly program: () => string | undefined
 }
 
-/** Resolves with the exit code when either side ends. */
-export async function pipe({ data, server, ...options }: PipeOptions): Promise<0 | 1> {
+/** Resolves with the exit code when the client ends, or its gate has ended the session. */
+export async function pipe(options: PipeOptions): Promise<0 | 1> {
+  const { data, server, config } = options
   const tellStart = tellLater(() => `the gate does not serve yet; log: ${gateLog(data)}`)
-  const socket =
-    (await connectGate(data)) ?? (await startGate(data, options.config()).finally(tellStart.stop))
+  let socket =
+    (await connectGate(data)) ?? (await startGate(data, config()).finally(tellStart.stop))
   tellStart.stop()
-  const { SLUICE_TOKEN: token } = process.env
-  const hello = { do: 'pipe', server, env: isOtherUsers() ? 'listed' : 'whole' }
-  const environment = { ...process.env, ...options.variables }
-  const handOver = (names: readonly string[] | undefined) => clientVariables(environment, names)
-  const { notice } = await greet(socket, { ...hello, ...(token ? { token } : {}) }, handOver)
+  let hello = await introduce(socket, options)
+  const { notice } = hello
   if (typeof notice === 'string' && notice !== '')
     process.stderr.write(`sluice: ${printable(notice)} (--data ${data})\n`)
+  const client = new PipeClient(new InterruptedCalls(data))
   tellSilence(socket, data, server, options.program)
-  process.stdin.pipe(socket)
-  socket.pipe(process.stdout, { end: false })
-  return new Promise((resolve) => {
-    socket.once('close', () => {
-      const isOver = process.stdin.readableEnded
-      if (!isOver)
-        process.stderr.write(`sluice: the gate ended the session; log: ${gateLog(data)}\n`)
-      resolve(isOver ? 0 : 1)
-    })
-    socket.once('error', () => resolve(1))
-  })
+  try {
+    for (let before = hello.instance; ; before = hello.instance) {
+      await client.serve(socket)
+      const next = await connectAgain(options, client)
+      if (next === undefined) return 0
+      ;({ socket, hello } = next)
+      // It was no restart: a person has ended the session, or its caller may no longer call.
+      if (hello.instance === before) break
+    }
+  } finally {
+    socket.destroy()
+    process.stdin.destroy()
+  }
+  process.stderr.write(`sluice: the gate ended the session; log: ${gateLog(data)}\n`)
+  return 1
+}
+
+/** Says who connects and hands over the environment; the socket was checked when it was connected to. */
+function introduce(socket: Socket, { server, variables }: PipeOptions): Promise<JsonObject> {
+  const { SLUICE_TOKEN: token } = process.env
+  const hello = { do: 'pipe', server, env: isOtherUsers() ? 'listed' : 'whole' }
+  const environment = { ...process.env, ...variables }
+  const handOver = (names: readonly string[] | undefined) => clientVariables(environment, names)
+  return greet(socket, { ...hello, ...(token ? { token } : {}) }, handOver)
+}
+
+/** A gate that was stopped stays so until the client wants something: then one is started, unless another program
+ * starts it meanwhile. Undefined if the client ends before. */
+async function connectAgain(
+  options: PipeOptions,
+  client: PipeClient,
+): Promise<{ readonly socket: Socket; readonly hello: JsonObject } | undefined> {
+  for (let pauseMs = RECONNECT_MS_MIN; !client.isOver; pauseMs *= 2) {
+    const waitedMs = performance.now() - (client.wantedMs ?? Number.POSITIVE_INFINITY)
+    try {
+      const socket =
+        (await connectGate(options.data)) ??
+        (waitedMs > RESTART_AFTER_MS ? await startGate(options.data, options.config()) : undefined)
+      if (socket !== undefined) return { socket, hello: await introduce(socket, options) }
+    } catch (error) {
+      if (waitedMs > RECONNECT_MS_MAX) throw error
+    }
+    await sleep(Math.min(pauseMs, RECONNECT_PAUSE_MS_MAX))
+  }
+  return undefined
 }
 
 /** `--env NAME` takes the value from this process, `--env NAME=value` sets it. */

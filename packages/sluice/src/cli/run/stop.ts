@@ -13,8 +13,8 @@ Examples:
   sluice stop
   sluice stop --data ./.sluice
 
-Open calls are answered first. A client that is still open starts the gate again with its next session:
-close it, or take the gate out of its way with \`sluice init --undo\`.
+Open calls are answered first. A client that is still open starts the gate again with its next call:
+close it, have every call refused with \`sluice freeze\`, or take the gate out of its way with \`sluice init --undo\`.
 Exit code 0 if a gate was stopped, 1 if none ran.`
 
 export function addStop(parent: Command, answer: SetExitCode): void {
@@ -39,7 +39,7 @@ export function addStop(parent: Command, answer: SetExitCode): void {
       })
       output.line(`stopped process ${response.pid}`)
       for (const { name } of clients)
-        output.line(`lost its servers: ${printable(name)}; restart it to get them back`)
+        output.line(`still open: ${printable(name)}; its next call starts a gate again`)
       answer(0)
     })
 }

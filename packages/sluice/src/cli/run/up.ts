@@ -79,12 +79,13 @@ async function up(options: Options): Promise<void> {
   const log = makeLog(options.log ?? config.log, write, { hasTime: piped })
   const documents = loadDocuments(config, output, log)
   if (options.trustData === true) await confirmData(config.data)
-  if (!piped) await makeWay(config, options.takeOver === true)
-  if (!piped && options.pin) await offerFirstPin(config.data)
-  // Loaded here: the other commands start in half the time without the gate.
+  // Loaded here: the other commands start in half the time without the gate. And before another gate is stopped, whose
+  // clients would start the next one themselves.
   const { createCommands } = await import('../../operations/commands.ts')
   const { runGate, DataInUseError } = await import('../../gateway/start/run-gate.ts')
   const { agentsFor } = await import('./builtin-agents.ts')
+  if (!piped) await makeWay(config, options.takeOver === true)
+  if (!piped && options.pin) await offerFirstPin(config.data)
   let agents: Service | undefined
   const startAgents = agentsFor(config, log, (service) => {
     agents = service
@@ -124,7 +125,7 @@ function adviseStart(
 }
 
 /** A gate that clients started has the data directory: if nobody uses it, it ends; else the person
- * decides, since its clients lose their servers. */
+ * decides, since its clients wait until the new one serves. */
 async function makeWay({ data, host, port, tls }: GateConfig, takesOver: boolean): Promise<void> {
   if (!existsSync(data)) return
   const status = await askIfRunning(data, SHOW_STATUS)
@@ -134,7 +135,7 @@ async function makeWay({ data, host, port, tls }: GateConfig, takesOver: boolean
     throw new CliError(
       'CLI_START',
       `clients have started a gate on ${data} (process ${status.pid}) and use it`,
-      `close them, or run \`sluice up --take-over\` and restart them afterwards: ${clients.map(({ name }) => String(name)).join('; ')}`,
+      `run \`sluice up --take-over\`: they go on with the new gate; or close them first: ${clients.map(({ name }) => String(name)).join('; ')}`,
     )
   // A gate that could not start in its place would leave them without any.
   const code = await probePort(host, port, tls !== undefined)

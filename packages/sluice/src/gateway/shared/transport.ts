@@ -73,6 +73,10 @@ export interface ConnectionOrigin {
  * that the message brings. */
 export type ClientSend = (text: string, related?: MessageContext) => boolean
 
+/** The last line to a pipe but answers: the gate is stopping, and requests are for the next one. A client that got
+ * it would ignore it. */
+export const PIPE_STOPPING = '{"jsonrpc":"2.0","method":"notifications/sluice/stopping"}'
+
 /** In place of a server's name: all of them. */
 export const ALL_SERVERS = '*'
 

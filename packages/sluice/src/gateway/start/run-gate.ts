@@ -4,6 +4,7 @@
 
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '@sluice/policy/core/json'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { ApprovalLinks } from '../../identity/keys/approval-links.ts'
@@ -32,6 +33,7 @@ import { MetricsFront } from '../front/http/serve-metrics.ts'
 import { TlsCertificate } from '../front/http/tls-certificate.ts'
 import { createSessionIds } from '../front/sessions/sealed-session-ids.ts'
 import type { CommandRegistry } from '../front/socket/command-registry.ts'
+import type { SocketFront } from '../front/socket/socket.ts'
 import { makeSocketPath } from '../front/socket/socket-path.ts'
 import { Gate } from '../gate.ts'
 import { CallInstrumentation } from '../metrics/instrument-calls.ts'
@@ -347,7 +349,7 @@ export async function runGate(
     undo.push(() => socket.close())
     await socket.listen()
     if (piped) {
-      undo.push(() => gate.drain(DRAIN_MS))
+      undo.push(() => drain(gate, socket))
       undo.push(() => approvals.engine.close())
       return { url, idle: idle.end, approvals: approvals.engine, stop }
     }
@@ -376,7 +378,7 @@ export async function runGate(
     })
     undo.push(() => front.close())
     undo.push(() => gate.leave())
-    undo.push(() => gate.drain(DRAIN_MS))
+    undo.push(() => drain(gate, socket))
     undo.push(() => approvals.engine.close())
     undo.push(() => agents.handOver(DRAIN_MS))
     undo.push(() => front.stopTaking())
@@ -391,6 +393,12 @@ export async function runGate(
     await stop()
     throw error
   }
+}
+
+/** Lets open calls finish. */
+async function drain(gate: Gate, socket: SocketFront): Promise<void> {
+  await Promise.race([socket.announceStop(), sleep(DRAIN_MS)])
+  await gate.drain(DRAIN_MS)
 }
 
 function metricsFront({ metricsToken }: GateConfig, writer: MetricsWriter) {

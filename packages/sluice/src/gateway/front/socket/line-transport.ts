@@ -86,6 +86,12 @@ export class LineConnection {
     return !this.#closed
   }
 
+  /** Ends it without answers: the pipe asks the next gate what became of the requests. */
+  leave(why: string): void {
+    this.#closed = true
+    this.close(why)
+  }
+
   close(why: string): void {
     if (this.#closing) return
     this.#closing = true

@@ -3,6 +3,7 @@
 // on (with "*" for all servers), any other word a command, answered with one line. The file mode is
 // the lock: only the owner of the directory can connect.
 
+import { randomUUID } from 'node:crypto'
 import { chmodSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
@@ -15,11 +16,12 @@ import {
   isTypedCommand,
 } from '../../processes/client-process.ts'
 import { CLIENT_ENVIRONMENT_BYTES_MAX, SESSIONS_MAX } from '../../shared/limits.ts'
-import type {
-  ClientEnvironment,
-  ClientEvents,
-  ClientTransport,
-  ConnectionOrigin,
+import {
+  type ClientEnvironment,
+  type ClientEvents,
+  type ClientTransport,
+  type ConnectionOrigin,
+  PIPE_STOPPING,
 } from '../../shared/transport.ts'
 import { LineConnection } from './line-transport.ts'
 import { readHello, type SocketHandshake } from './socket-handshake.ts'
@@ -64,6 +66,10 @@ export class SocketFront {
   readonly #options: SocketFrontOptions
   readonly #server: Server
   readonly #links = new Set<LineConnection>()
+  /** Tells a pipe whether it is the gate that it was connected to before. */
+  readonly #instance = randomUUID()
+  #onLastLink: () => void = () => {}
+  #closed: Promise<void> | undefined
 
   constructor(options: SocketFrontOptions) {
     this.#options = options
@@ -85,10 +91,21 @@ export class SocketFront {
     if (process.platform !== 'win32') chmodSync(path, 0o600)
   }
 
+  /** Resolves when all pipes have ended their side and have their answers: what they have not sent is for the next
+   * gate. */
+  announceStop(): Promise<void> {
+    this.#closed = new Promise((resolve) => this.#server.close(() => resolve()))
+    for (const link of this.#links) link.send(PIPE_STOPPING)
+    return new Promise((resolve) => {
+      this.#onLastLink = resolve
+      if (this.#links.size === 0) resolve()
+    })
+  }
+
   async close(): Promise<void> {
-    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
-    for (const link of this.#links) link.close('the gate is stopping')
-    await closed
+    if (this.#closed === undefined) void this.announceStop()
+    for (const link of this.#links) link.leave('the gate is stopping')
+    await this.#closed
   }
 
   async #greet(socket: Socket): Promise<void> {
@@ -169,11 +186,12 @@ export class SocketFront {
     if (socket.destroyed) return
     if (this.#links.size >= SESSIONS_MAX)
       throw new OperationError(IN_USE, 'end a client that nobody needs')
-    writeSocketReply(socket, { ok: true, notice: this.#options.notice() })
+    writeSocketReply(socket, { ok: true, notice: this.#options.notice(), instance: this.#instance })
     const link = new LineConnection(socket, {
       open: (side) => this.#options.open(server, side, () => caller, { sessionKey, environment }),
       onEnd: () => {
         this.#links.delete(link)
+        if (this.#links.size === 0) this.#onLastLink()
         this.#options.onClients(this.#links.size)
       },
     })
