@@ -26,6 +26,7 @@ import { callLine } from './lines.ts'
 import { addStoreOptions, type OpenRecords, type RecordsOptions, withRecords } from './source.ts'
 
 interface Options extends RecordsOptions, CallFilters {
+  all?: boolean
   before?: string
   limit: string
   sql?: string
@@ -41,6 +42,7 @@ Examples:
   sluice ledger query --session session-1 --limit 500 --json
   sluice ledger query --code RATE_LIMITED --since 2026-01-01 --until 2026-02-01
   sluice ledger query --store postgres://auditor@db/sluice --since 7d   the calls at all gates
+  sluice ledger query --since 30d --limit 1000 --all --json             every call, page by page
 
   sluice ledger query --sql "select tool, count(*) n from calls where action <> 'allow'
                              group by tool order by n desc"
@@ -59,6 +61,7 @@ export function addLedgerQuery(parent: Command, answer: SetExitCode): void {
   addCallFilters(command.description('find calls by caller, tool, decision and time, newest first'))
     .option('--before <seq>', 'only records before this number: the next page')
     .option('--limit <n>', 'how many', '100')
+    .option('--all', 'every page, of at most --limit calls each; with --store all of one copy')
     .option('--sql <select>', 'one SELECT of your own, instead of the filters')
     .option('--timeout <seconds>', 'how long the SELECT may take', '10')
     .option('--json', 'print JSON')
@@ -79,26 +82,43 @@ function query(options: Options, output: Output): (records: OpenRecords) => 0 | 
     limit: readCount(limit, '--limit', QUERY_RECORDS_MAX),
   }
   return (records) => {
-    const { calls, next, names } = find(records, request, output)
-    const { originOf } = records
-    const named = calls.map(({ record, outcome }) => {
-      const sessionName = names.nameOf(record.session)
-      return {
-        record: toOriginal(record, originOf),
-        outcome: outcome && toOriginal(outcome, originOf),
-        ...(sessionName === undefined ? {} : { sessionName }),
-      }
-    })
-    if (output.json) {
-      const all = named.map(({ record, ...more }) => recordJson(record, more))
-      process.stdout.write(`{"calls":[${all.join(',\n')}],"next":${next}}\n`)
-    }
-    for (const call of [...named].reverse()) output.line(callLine(call, output))
-    if (calls.length === 0) output.line('no calls')
-    if (calls.length === 0) noteOtherName(records, request, output)
+    let count = 0
+    let next: number | null = null
+    if (output.json) process.stdout.write('{"calls":[')
+    do {
+      const page = find(records, next === null ? request : { ...request, before: next }, output)
+      printCalls(nameCalls(page, records), output, count === 0)
+      count += page.calls.length
+      next = page.next
+    } while (options.all === true && next !== null)
+    if (output.json) process.stdout.write(`],"next":${next}}\n`)
+    if (count === 0) output.line('no calls')
+    if (count === 0) noteOtherName(records, request, output)
     if (next !== null) output.line(output.paint('dim', `older ones: --before ${next}`))
-    return calls.length > 0 ? 0 : 1
+    if (next !== null && options.store !== undefined && options.copy === undefined)
+      output.remark('note: a further page copies the store again; --all or --copy DIR does not')
+    return count > 0 ? 0 : 1
   }
+}
+
+function nameCalls({ calls, names }: ReturnType<typeof find>, { originOf }: OpenRecords) {
+  return calls.map(({ record, outcome }) => {
+    const sessionName = names.nameOf(record.session)
+    return {
+      record: toOriginal(record, originOf),
+      outcome: outcome && toOriginal(outcome, originOf),
+      ...(sessionName === undefined ? {} : { sessionName }),
+    }
+  })
+}
+
+/** JSON has the newest call first; lines have the newest of a page last, where it is seen. */
+function printCalls(calls: ReturnType<typeof nameCalls>, output: Output, isFirst: boolean): void {
+  if (output.json && calls.length > 0) {
+    const all = calls.map(({ record, ...more }) => recordJson(record, more))
+    process.stdout.write(`${isFirst ? '' : ',\n'}${all.join(',\n')}`)
+  }
+  for (const call of [...calls].reverse()) output.line(callLine(call, output))
 }
 
 /** A caller and an agent are easily taken for each other. */

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
   findPostgres,
   namePostgresSuite,
@@ -19,6 +19,7 @@ import { denied, judgement } from '../../ledger/judgements.test-support.ts'
 import { Ledger } from '../../ledger/ledger.ts'
 import { encodeBody } from '../../ledger/records/encoding.ts'
 import { type DecisionEntry, outcomeEntry } from '../../ledger/records/record.ts'
+import { FollowedChains } from '../../store/postgres/follow-chains.ts'
 import { openSharedGate } from '../../store/postgres/shared-gate.test-support.ts'
 
 const postgres = findPostgres()
@@ -117,6 +118,21 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('ledger --store', post
       'west 3',
       'east 1',
     ])
+  })
+
+  test('all pages are read from one copy', async () => {
+    const page = ['ledger', 'query', '--store', store, '--limit', '3']
+    const before = await sluice(page)
+    expect(before.stderr).toContain('a further page copies the store again')
+    const look = vi.spyOn(FollowedChains.prototype, 'look')
+    const all = await sluiceJson([...page, '--all'])
+    expect(look).toHaveBeenCalledTimes(1)
+    look.mockRestore()
+    expect(places(all.calls)).toEqual(places((await sluiceJson(page.slice(0, 4))).calls))
+    expect([all.calls.length, all.next]).toEqual([7, null])
+    const lines = await sluice([...page, '--all'])
+    expect(lines).toMatchObject({ code: 0, stderr: '' })
+    expect(lines.stdout.trim().split('\n')).toHaveLength(7)
   })
 
   test('a report counts the calls of all gates', async () => {
