@@ -1,6 +1,6 @@
 // `node scripts/check-history.ts postgres://… ARRIVALS`: checks the history of a cluster after the fact, see
 // test/cluster/history.ts. ARRIVALS is a file with what servers saw arrive, a JSON object a line with
-// `arguments`, another for each call, and `atMs`. Exit code 1 if something is wrong.
+// `name`, `arguments`, another for each call, and `atMs`. Exit code 1 if something is wrong.
 
 import { readFileSync } from 'node:fs'
 import { parsePostgresUrl } from '../packages/sluice/src/store/postgres/address.ts'

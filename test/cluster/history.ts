@@ -1,7 +1,7 @@
-// Checks the history of a cluster after the fact, from nothing but what servers saw arrive, the charges and
-// the ledger: no window above its limit, every arrival has an intent before it, every effect at most once,
-// every approval used as often as it may be, no call after a freeze, no record by a gate that was replaced.
-// `node scripts/check-history.ts` runs it on a database; the test plants faults and expects them found.
+// Checks the history of a cluster after the fact. What servers saw arrive is compared with the policy of the run, and
+// the charges and the ledger with what arrived: no window above its limit, every arrival has an intent before it, every
+// effect at most once, every intent an outcome, no call after a freeze, no record by a gate that was replaced.
+// `node scripts/check-history.ts` runs it on a database; `npm run soak -- faults` plants faults in the product.
 
 import { formatDecimal, parseDecimal } from '@sluice/policy/core/decimal'
 import { decode } from '../../packages/sluice/src/ledger/records/decoding.ts'
@@ -27,12 +27,23 @@ export interface HistoryCharge {
 }
 
 export interface Arrival {
+  readonly tool: string
   /** Of the arguments, which are another for each call. */
   readonly digest: string
   readonly atMs: number
 }
 
+/** A limit of the policy of the run, counted for everyone. */
+export interface RunLimit {
+  readonly tool: string
+  readonly max: number
+  readonly windowMs: number
+}
+
 export interface History {
+  readonly limits: readonly RunLimit[]
+  /** Calls that must have arrived at least: a run in which nothing happened shows nothing. */
+  readonly arrivalsMin: number
   /** Of each gate in the order of its chain. */
   readonly rows: readonly HistoryRow[]
   readonly charges: readonly HistoryCharge[]
@@ -48,9 +59,11 @@ const ROUNDING_MS = 2
 
 export function checkHistory(history: History): string[] {
   return [
+    ...checkRunLimits(history),
     ...checkWindows(history),
     ...checkCharges(history),
     ...checkArrivals(history),
+    ...checkOutcomes(history),
     ...checkFreezes(history),
     ...checkEpochs(history),
   ]
@@ -86,6 +99,49 @@ function listCharged({ rows }: History): ChargedIntent[] {
   })
 }
 
+/** By the policy of the run: what arrived is within the limits, and was charged. The time of a call is that of its
+ * charge, which is before its arrival by however long the machine took. */
+function checkRunLimits(history: History): string[] {
+  const { arrivals, arrivalsMin, limits } = history
+  const wrong: string[] = []
+  if (arrivals.length < arrivalsMin)
+    wrong.push(`too little: ${arrivals.length} calls arrived, and not ${arrivalsMin}`)
+  const intents = intentsByDigest(history)
+  for (const { max, tool, windowMs } of limits) {
+    const rows = arrivals.flatMap(({ digest, tool: name }) =>
+      name === tool ? (intents.get(digest) ?? []) : [],
+    )
+    for (const row of rows)
+      if (!limitsOf(row).some((charge) => charge.windowMs === windowMs))
+        wrong.push(`limit left out: ${tool} arrived by ${describe(row)}, which charges nothing`)
+    const times = rows.map(({ atMs }) => atMs).sort((one, other) => one - other)
+    let first = 0
+    for (const [at, atMs] of times.entries()) {
+      while ((times[first] as number) <= atMs - windowMs) first++
+      if (at - first + 1 <= max) continue
+      wrong.push(`limit: ${at - first + 1} of ${max} calls of ${tool} arrived in a window`)
+      break
+    }
+  }
+  return wrong
+}
+
+function limitsOf({ record }: HistoryRow) {
+  return record.kind === 'intent' ? record.decision.limits : []
+}
+
+function intentsByDigest({ rows }: History): Map<string, HistoryRow> {
+  const intents = new Map<string, HistoryRow>()
+  for (const row of rows)
+    if (row.record.kind === 'intent' && row.record.argsDigest !== null)
+      intents.set(row.record.argsDigest, row)
+  return intents
+}
+
+function isFirm({ isGivenBack }: ChargedIntent): boolean {
+  return !isGivenBack
+}
+
 /** Never more than `max` in any window. */
 function checkWindows(history: History): string[] {
   const wrong: string[] = []
@@ -114,24 +170,29 @@ function checkWindows(history: History): string[] {
 function checkCharges(history: History): string[] {
   const wrong: string[] = []
   const place = (key: string, gate: string, atMs: number) => `${key} ${gate} ${atMs.toFixed(3)}`
-  const due = new Map<string, number>()
-  const known = new Set<string>()
-  for (const { amount, key, row } of listCharged(history)) {
-    known.add(key)
-    const at = place(key, row.gate, row.atMs)
+  const made = new Map<string, number>()
+  for (const { amount, atMs, gate, key } of history.charges) {
+    const at = place(key, gate, atMs)
+    made.set(at, (made.get(at) ?? 0) + amount)
+  }
+  const endMs = history.rows.reduce((last, { atMs }) => Math.max(last, atMs), 0)
+  const charged = listCharged(history)
+  const known = new Set(charged.map(({ key }) => key))
+  for (const [at, intents] of group(charged, ({ key, row }) => place(key, row.gate, row.atMs))) {
+    const [{ key, row, windowMs }] = intents as [ChargedIntent]
+    const sum = (those: ChargedIntent[]) => those.reduce((total, { amount }) => total + amount, 0)
+    const amount = made.get(at) ?? 0
+    made.delete(at)
     // What the ledger says was given back may still be charged, if the gate was killed right then.
-    due.set(at, (due.get(at) ?? 0) + amount)
+    const most = sum(intents)
+    const least = row.atMs <= endMs - windowMs ? 0 : sum(intents.filter(isFirm))
+    const where = `at ${row.gate}, counter ${key.slice(0, 8)}`
+    if (amount > most) wrong.push(`double charge: ${amount} and not ${most} ${where}`)
+    if (amount < least) wrong.push(`missing charge: ${amount} and not ${least} ${where}`)
   }
-  const places = group(history.charges, ({ atMs, gate, key }) => place(key, gate, atMs))
-  for (const [at, charges] of places) {
-    const [{ gate, key }] = charges as [HistoryCharge]
-    const amount = charges.reduce((sum, charge) => sum + charge.amount, 0)
-    const should = known.has(key) ? (due.get(at) ?? 0) : amount
-    if (amount > should)
-      wrong.push(
-        `double charge: ${amount} and not ${should} at ${gate}, counter ${key.slice(0, 8)}`,
-      )
-  }
+  for (const [at, amount] of made)
+    if (known.has(at.split(' ')[0] as string))
+      wrong.push(`double charge: ${amount} without an intent`)
   for (const [key, charges] of group(history.charges, ({ key }) => key)) {
     const uses = history.approvals.get(key)
     const used = charges.reduce((sum, { amount }) => sum + amount, 0)
@@ -140,11 +201,9 @@ function checkCharges(history: History): string[] {
   return wrong
 }
 
-function checkArrivals({ arrivals, rows }: History): string[] {
-  const intents = new Map<string, HistoryRow>()
-  for (const row of rows)
-    if (row.record.kind === 'intent' && row.record.argsDigest !== null)
-      intents.set(row.record.argsDigest, row)
+function checkArrivals(history: History): string[] {
+  const { arrivals } = history
+  const intents = intentsByDigest(history)
   const wrong: string[] = []
   for (const [digest, times] of group(arrivals, ({ digest }) => digest)) {
     const [first] = times as [Arrival]
@@ -153,6 +212,30 @@ function checkArrivals({ arrivals, rows }: History): string[] {
     if (intent === undefined) wrong.push(`lost intent: ${digest} arrived, and no gate recorded it`)
     else if (first.atMs + ROUNDING_MS < intent.atMs)
       wrong.push(`late intent: ${digest} arrived before ${describe(intent)}`)
+  }
+  return wrong
+}
+
+/** Every intent has one outcome, which agrees with whether the call arrived. */
+function checkOutcomes({ arrivals, rows }: History): string[] {
+  const wrong: string[] = []
+  const arrived = new Set(arrivals.map(({ digest }) => digest))
+  const outcomes = group(
+    rows.filter(({ record }) => record.kind === 'outcome'),
+    ({ gate, record }) => `${gate} ${record.kind === 'outcome' && record.intent}`,
+  )
+  for (const row of rows) {
+    const { gate, record, seq } = row
+    if (record.kind !== 'intent' || record.argsDigest === null) continue
+    const its = outcomes.get(`${gate} ${seq}`) ?? []
+    if (its.length !== 1) wrong.push(`lost outcome: ${describe(row)} has ${its.length} outcomes`)
+    const [outcome] = its.map((each) => each.record)
+    if (outcome?.kind !== 'outcome') continue
+    const hasArrived = arrived.has(record.argsDigest)
+    if (outcome.givenBack && hasArrived)
+      wrong.push(`given back: ${describe(row)} arrived, and was given back`)
+    if (outcome.status === 'answered' && !hasArrived)
+      wrong.push(`record without effect: ${describe(row)} was answered, and did not arrive`)
   }
   return wrong
 }
@@ -203,11 +286,11 @@ const APPROVALS = "SELECT key FROM sluice.shared WHERE kind = 'approvals'"
 /** As the counter of an approval is named, see store/postgres/batch.ts. */
 const APPROVAL_WINDOW_MS = 400 * 86_400_000
 
-/** `arrivals`: lines of JSON with `arguments` and `atMs`. */
+/** `arrivals`: lines of JSON with `name`, `arguments` and `atMs`. The rest is what is known of the run. */
 export async function readHistory(
   connections: PostgresConnections,
   arrivals: string,
-  freezes: History['freezes'] = [],
+  known: Partial<Pick<History, 'arrivalsMin' | 'freezes' | 'limits'>> = {},
 ): Promise<History> {
   const rows: HistoryRow[] = []
   for (;;) {
@@ -237,12 +320,21 @@ export async function readHistory(
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => {
-        const { arguments: args, atMs } = JSON.parse(line) as { arguments: object; atMs: number }
-        return { digest: digestText(JSON.stringify(args)), atMs }
+        const { arguments: args, atMs, name } = JSON.parse(line) as ArrivalLine
+        return { tool: name, digest: digestText(JSON.stringify(args)), atMs }
       }),
     approvals: new Map(approvals.map((row) => [toApprovalCounter(String(row.key)), 1])),
-    freezes,
+    limits: [],
+    arrivalsMin: 1,
+    freezes: [],
+    ...known,
   }
+}
+
+interface ArrivalLine {
+  readonly name: string
+  readonly arguments: object
+  readonly atMs: number
 }
 
 /** Of a record only what is checked: a history has millions of them. */
@@ -253,8 +345,8 @@ function keepChecked(record: LedgerRecord): LedgerRecord {
     return { kind, argsDigest, decision: { limits: decision.limits } } as LedgerRecord
   }
   if (kind !== 'outcome') return { kind } as LedgerRecord
-  const { givenBack, intent } = record
-  return { kind, givenBack, intent } as LedgerRecord
+  const { givenBack, intent, status } = record
+  return { kind, givenBack, intent, status } as LedgerRecord
 }
 
 /** The key of a shared row is a list of SQL literals. */

@@ -7,23 +7,36 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parsePostgresUrl } from '../../packages/sluice/src/store/postgres/address.ts'
 import { PostgresConnections } from '../../packages/sluice/src/store/postgres/connections.ts'
-import { type History, readHistory } from '../cluster/history.ts'
+import { type History, type RunLimit, readHistory } from '../cluster/history.ts'
 import { seededRandom } from '../policy/reference/random.ts'
+import { atTerminal } from './person.ts'
 import { PlainClient } from './plain-client.ts'
 import type { RunningPostgres } from './postgres.ts'
 import { CLUSTER_KEY } from './postgres.ts'
-import { sluiceJson } from './run-sluice.ts'
+import { sluice, sluiceJson } from './run-sluice.ts'
 import { fixture, type RunningGate, startGate, until } from './start-gate.ts'
 import { TcpRelay } from './tcp-relay.ts'
 
 /** A busy machine may need long to start a gate again. */
 const STALL_MS_MAX = 300_000
+/** Attempts for each call that is to be answered. */
+const ATTEMPTS_MAX = 20
+const LIMITS: readonly RunLimit[] = [
+  { tool: 'write', max: 30, windowMs: 2_000 },
+  { tool: 'fail', max: 100, windowMs: 3_600_000 },
+]
 const POLICY = `version: 1
 default: allow
 tools:
-  count/write: { action: allow, rate_limit: { max: 30, window: 2, per: everyone } }
-  count/fail: { action: allow, rate_limit: { max: 100, window: 1h, per: everyone } }
-`
+  count/slow: { action: require_approval, approval: { wait: 1s } }
+${LIMITS.map(
+  ({ max, tool, windowMs }) =>
+    `  count/${tool}: { action: allow, rate_limit: { max: ${max}, window: ${windowMs / 1_000}, per: everyone } }\n`,
+).join('')}`
+/** Calls that are approved and then made at all gates at once. */
+const APPROVALS = 3
+/** Of the calls that are answered: a quarter is `read`, which nothing limits. */
+const ARRIVING_SHARE = 0.15
 
 export interface HistorySize {
   readonly calls: number
@@ -64,14 +77,16 @@ export async function makeHistory(
   }
   const gates = await Promise.all(specs.map((spec) => startGate(spec)))
   let number = 0
+  let made = 0
   const worker = async (at: number): Promise<void> => {
     let client: PlainClient | undefined
-    while (number < calls) {
+    while (made < calls && number < calls * ATTEMPTS_MAX) {
       try {
         client ??= await PlainClient.open(gates[at % count] as RunningGate, 'count')
         const name = pick(['write', 'write', 'read', 'fail'])
         const reply = await client.call(name, { number: ++number })
-        if (reply.status !== 200) client = undefined
+        if (reply.status === 200) made++
+        else client = undefined
       } catch {
         client = undefined
         await new Promise((resolve) => setTimeout(resolve, 50))
@@ -83,7 +98,7 @@ export async function makeHistory(
   // A gate that starts again does not keep the faults of the others waiting.
   const busy = new Map<number, Promise<void>>()
   for (let fault = 1; fault <= faults; fault++) {
-    await until(() => number >= (fault * calls) / (faults + 1), STALL_MS_MAX)
+    await until(() => made >= (fault * calls) / (faults + 1), STALL_MS_MAX)
     const at = Math.floor(random() * count)
     await busy.get(at)
     const striking = strike(fault % 4, relays[at] as TcpRelay, gates, at, specs[at] as never)
@@ -91,10 +106,11 @@ export async function makeHistory(
     // If nobody is left to call, the next fault has to wait.
     if (busy.size === count) await striking
     void striking.then(() => busy.get(at) === striking && busy.delete(at)).catch(() => {})
-    onProgress?.(number, fault)
+    onProgress?.(made, fault)
   }
   await Promise.all(busy.values())
   await Promise.all(workers)
+  const used = await callApproved(gates)
   const admin = new PostgresConnections(parsePostgresUrl(server.url(database)))
   try {
     // Frozen at one gate: from its commit on no gate admits anything.
@@ -108,12 +124,32 @@ export async function makeHistory(
     // Outcomes that wait are written.
     for (const gate of gates) await gate.stop()
     const arrivals = existsSync(log) ? readFileSync(log, 'utf8') : ''
-    return await readHistory(admin, arrivals, [{ fromMs, untilMs: Number.POSITIVE_INFINITY }])
+    return await readHistory(admin, arrivals, {
+      limits: LIMITS,
+      arrivalsMin: Math.floor(calls * ARRIVING_SHARE) + used,
+      freezes: [{ fromMs, untilMs: Number.POSITIVE_INFINITY }],
+    })
   } finally {
     await admin.close()
     for (const relay of relays) await relay.end()
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** Each is requested at one gate, approved, and called at all gates at once: it arrives once. */
+async function callApproved(gates: readonly RunningGate[]): Promise<number> {
+  const [first] = gates as [RunningGate]
+  await atTerminal(first.data)
+  for (let approval = 0; approval < APPROVALS; approval++) {
+    const clients = await Promise.all(gates.map((gate) => PlainClient.open(gate, 'count')))
+    const call = (client: PlainClient) => client.call('slow', { approval })
+    const { text } = await call(clients[0] as PlainClient)
+    const [, id = ''] = /"approvalId":"([^"]+)"/.exec(text) ?? []
+    const { code, stderr } = await sluice(['approvals', 'approve', id, '--data', first.data])
+    if (code !== 0) throw new Error(`${text}: ${stderr}`)
+    await Promise.all([...clients, ...clients].map(call))
+  }
+  return APPROVALS
 }
 
 async function strike(

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { askAgents } from '../support/cluster-in-full.ts'
 import { PIN, type } from '../support/person.ts'
-import { listAll, PlainClient, recordsOf } from '../support/plain-client.ts'
+import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import {
   findPostgres,
   namePostgresSuite,
@@ -98,10 +98,6 @@ async function expectGoesOn(gate: RunningGate, story: Story): Promise<void> {
   for (const id of [story.pending, ofAgent?.id])
     expect(await sluice(['approvals', 'approve', id, ...at])).toMatchObject({ code: 0 })
   expect(await call('slow', PENDING)).toMatch(/^slow /)
-  // A person accepts definitions that have changed since.
-  await listAll(await PlainClient.open(gate, 'agents'))
-  for (const name of ['wait', 'prompt'])
-    await sluice(['pin', '--accept', `agents/wasm_agent_${name}`, ...at])
   const run = { agentId: story.agentId, runId: story.runId }
   const ended = await askAgents(gate, 'wasm_agent_wait', { ...run, waitMs: 30_000 })
   expect(ended.response).toBe('done')
