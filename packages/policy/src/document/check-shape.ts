@@ -26,6 +26,8 @@ export function checkShape(
       return checkObject(node, shape, what, problems)
     case 'record':
       return checkRecord(node, shape, what, problems)
+    case 'nullable':
+      return isNull(node) || checkShape(node, shape.of, what, problems)
     case 'list':
       return checkList(node, shape, what, problems)
     default:

@@ -22,7 +22,7 @@ export type Shape =
   /** A time with a zone, or a day, which starts at 00:00 UTC. */
   | { readonly kind: 'time' }
   | FormShape
-  /** Null or a value: in answers. */
+  /** Null or a value: over HTTP. */
   | { readonly kind: 'nullable'; readonly of: Shape }
   /** Any value: arguments of a case. */
   | { readonly kind: 'any' }

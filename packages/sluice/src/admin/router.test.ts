@@ -6,7 +6,6 @@ import type { Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { z } from 'zod'
 import { ApprovalLinks } from '../identity/keys/approval-links.ts'
 import { InstallationKey } from '../identity/keys/installation-key.ts'
 import { Passkeys } from '../identity/people/passkeys.ts'
@@ -63,9 +62,11 @@ beforeAll(async () => {
       role: 'approver',
       proof: true,
       summary: 'decides',
-      body: z.strictObject({ verdict: z.enum(['yes', 'no']) }),
-      handle: ({ body, params, person }) => {
-        done.push([params.id, body.verdict, person.name, person.proof])
+      input: {
+        verdict: { shape: { kind: 'word', words: ['yes', 'no'] }, doc: 'which', required: true },
+      },
+      handle: ({ input, person }) => {
+        done.push([input.id, input.verdict, person.name, person.proof])
         return { done: true }
       },
     }),
@@ -74,8 +75,8 @@ beforeAll(async () => {
       path: '/api/things',
       role: 'viewer',
       summary: 'lists',
-      query: z.strictObject({ limit: z.coerce.number().max(10).default(5) }),
-      handle: ({ query }) => ({ limit: query.limit }),
+      input: { limit: { shape: { kind: 'integer', min: 1, max: 10 }, doc: 'so many' } },
+      handle: ({ input: { limit = 5 } }) => ({ limit }),
     }),
     endpoint({
       method: 'GET',
@@ -375,7 +376,7 @@ test('the table describes itself', () => {
       role: 'approver',
       proof: true,
       summary: 'decides',
-      body: z.strictObject({ a: z.string() }),
+      input: { a: { shape: { kind: 'text', max: 10 }, doc: 'a', required: true } },
       handle: () => ({}),
     }),
   ]

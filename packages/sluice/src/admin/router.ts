@@ -6,7 +6,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import { fromText } from '@sluice/policy/document/locate-value'
 import type { ShapeFields } from '@sluice/policy/document/shape'
-import { z } from 'zod'
 import { InputError, NotFoundError, OperationError } from '../core/operation-error.ts'
 import { hasRole, NOBODY, type Person } from '../core/person.ts'
 import { readBody } from '../gateway/front/http/read-body.ts'
@@ -15,7 +14,7 @@ import { checkInput } from '../operations/run-operation.ts'
 import { readJson } from '../protocol/json/read-json.ts'
 import { bearerOf, headerOf } from './http/bearer-token.ts'
 import { Download } from './http/download.ts'
-import { type Endpoint, hasBody } from './http/endpoint.ts'
+import type { Endpoint, EndpointCall } from './http/endpoint.ts'
 import { type ApiCode, ApiError } from './http/errors.ts'
 import { EventStreamResponse } from './http/events.ts'
 import {
@@ -94,11 +93,9 @@ export class Router {
         `\`${person.name}\` may not do this`,
         `it needs the role \`${row.role}\`; an admin gives roles`,
       )
-    const query = row.query && validate(row.query, Object.fromEntries(url.searchParams), 'query')
     const text = row.method === 'GET' ? '' : await readRequestBody(request, row)
-    const body = row.body && validate(row.body, jsonOf(text), 'body')
-    const source = hasBody(row) ? () => jsonOf(text) : url.searchParams
-    const input = row.input === undefined ? {} : readInput(row.input, params, source)
+    const source = row.hasBody ? () => jsonOf(text) : url.searchParams
+    const input = readInput(row.input, params, source)
     const isProven =
       row.proof === true ||
       (row.proof === 'offered' && headerOf(request, 'sluice-proof') !== undefined)
@@ -106,7 +103,8 @@ export class Router {
     const path = url.pathname + url.search
     const by = isProven ? await this.#prove(person, request, path, text) : person
     const lastEventId = headerOf(request, 'last-event-id')
-    return row.handle({ person: by, isProven, params, body, query, input, lastEventId, request })
+    const call = { person: by, isProven, input, lastEventId, request }
+    return row.handle(call as EndpointCall<never>)
   }
 
   #find(method: string, path: string): { row: Endpoint; params: Record<string, string> } {
@@ -202,7 +200,7 @@ function checkOrigin(request: IncomingMessage, rp: RelyingParty): void {
 async function readRequestBody(request: IncomingMessage, row: Endpoint): Promise<string> {
   const isEmpty = Number(request.headers['content-length'] ?? 0) === 0
   if (isEmpty && request.headers['transfer-encoding'] === undefined) return ''
-  if (!hasBody(row)) throw new ApiError('API_REQUEST', 'no body is read here', 'leave it out')
+  if (!row.hasBody) throw new ApiError('API_REQUEST', 'no body is read here', 'leave it out')
   const body = await readBody(request, API_BODY_BYTES_MAX)
   if (body.text !== undefined) return body.text
   throw new ApiError('API_REQUEST', body.why, 'send JSON, as application/json')
@@ -214,16 +212,6 @@ function jsonOf(text: string): unknown {
   const read = readJson(text)
   if (read.ok) return JSON.parse(text)
   throw new ApiError('API_REQUEST', `the body is not JSON: ${read.message}`, 'send JSON')
-}
-
-function validate(shape: z.ZodType, value: unknown, what: string): unknown {
-  const read = shape.safeParse(value)
-  if (read.success) return read.data
-  throw new ApiError(
-    'API_REQUEST',
-    `the ${what} does not fit: ${z.prettifyError(read.error).replace(/\s+/g, ' ').slice(0, 500)}`,
-    'see /api/openapi.json',
-  )
 }
 
 function decoded(groups: Record<string, string>): Record<string, string> {
@@ -265,7 +253,7 @@ function writeApiError(response: ServerResponse, error: Error): void {
 }
 
 /**
- * The input of an operation as a request brings it: names in the path, and the query or the body. A
+ * The input as a request brings it: names in the path, and the query or the body. A
  * query is text; its values become what their shapes say.
  */
 function readInput(

@@ -10,7 +10,7 @@ import { toActor } from '../core/person.ts'
 import type { AdminSite } from '../gateway/front/http/site.ts'
 import type { AdminParts } from '../gateway/start/run-admin.ts'
 import type { AccessTokenVerifier } from '../identity/callers/access-token-verifier.ts'
-import { givesRoles } from '../identity/callers/issuer.ts'
+import { givesRoles, type Issuer } from '../identity/callers/issuer.ts'
 import { ApprovalLinks } from '../identity/keys/approval-links.ts'
 import { Passkeys, type RelyingParty } from '../identity/people/passkeys.ts'
 import { canProve } from '../identity/people/people.ts'
@@ -35,62 +35,13 @@ export function startAdmin(
   parts: AdminParts,
   agents: () => Service | undefined = () => undefined,
 ): AdminSite {
-  const { people, ledger, config } = parts
   const { nowMs } = processClock
-  const passkeys = new Passkeys(people)
-  const challenges = new Challenges(passkeys, nowMs)
-  const issuers = config.issuers.filter(givesRoles)
-  const signIns = new SignIns(people, nowMs, issuers)
-  const rpOf = (request: IncomingMessage): RelyingParty => relyingParty(parts, request)
   const page = startConsole(parts, agents, nowMs)
-  const operationParts = toOperationParts(parts)
-  const prove = createPersonVerifier({ people, ledger, nowMs })
-  const record = async (how: string, name: string, by: Person): Promise<void> => {
-    const detail = { how, name, by: toActor(by) }
-    await ledger.event({ atMs: Date.now(), name: 'approver', detail })
-  }
-  // Codes, sign-ins and challenges are known to one gate: a load balancer sends the page to it by this parameter.
-  const at = config.cluster === undefined ? '' : `?gate=${encodeURIComponent(config.cluster.name)}`
-  const isReachedElsewhere = config.publicUrl !== undefined || config.tls !== undefined
-  const signInUrl = (base: string, code: string): string => `${base}/${at}#code=${code}`
-  const invite = async (name: string, by: Person): Promise<string> => {
-    const base = await consoleUrl(parts)
-    await record('invited', name, by)
-    return signInUrl(base, signIns.makeCode(name, 'client', INVITATION_MS))
-  }
-  let checking: Promise<AccessTokenVerifier> | undefined
-  const tokens = (): Promise<AccessTokenVerifier> => {
-    if (issuers.length === 0)
-      throw new ApiError('API_SIGN_IN', 'no issuer gives roles here', 'see docs/concepts/people.md')
-    checking ??= import('../identity/callers/access-token-verifier.ts').then(
-      ({ AccessTokenVerifier: Made }) => new Made(issuers, nowMs),
-    )
-    return checking
-  }
+  const people = openSignIn(parts)
+  const { signIns, challenges, rpOf, invite } = people
   const endpoints: Endpoint[] = [
-    ...signInEndpoints({
-      people,
-      passkeys,
-      challenges,
-      signIns,
-      rpOf,
-      nowMs,
-      links: new ApprovalLinks(parts.key),
-      issuers: issuers.map(({ name, issuer, console }) => ({
-        name,
-        issuer,
-        onPage: console !== undefined,
-      })),
-      elsewhere: new ExternalSignIn({ issuers, tokens, key: parts.key, nowMs }),
-      isOtherUser: ({ socket }) => parts.isOtherUser(socket),
-      guestOf: async (jwt, { origin }) =>
-        verifyExternalPerson(issuers, await tokens(), jwt, origin),
-      record,
-      provePin: async (name, pin) => {
-        await prove({ proof: { name, pin } }, 'viewer', 'add a passkey')
-      },
-    }),
-    ...operationEndpoints(OPERATIONS, operationParts, {
+    ...signInEndpoints(people),
+    ...operationEndpoints(OPERATIONS, toOperationParts(parts), {
       /** A link by which somebody without any credential adds the first passkey. */
       'people.add': async (answer, { name, token }, by) =>
         token === true ? answer : { ...answer, invitation: await invite(String(name), by) },
@@ -115,40 +66,109 @@ export function startAdmin(
   return {
     serve: (request: IncomingMessage, response: ServerResponse) =>
       page.serve(request, response) ? undefined : router.serve(request, response),
-    words: {
-      /** For somebody who was added and has nothing yet to prove it by. */
-      invite: async (request: JsonObject) => {
-        const by = await prove(request, 'admin', 'approvers add')
-        const person = people.find(String(request.name))
-        if (person === undefined || person.kind !== 'person' || canProve(person))
-          throw new OperationError(
-            'an invitation is for somebody who has nothing yet',
-            'add them first',
-          )
-        return { invitation: await invite(person.name, by) }
-      },
-      /** A person at the terminal, who wants to look at the page. */
-      console: async (request: JsonObject) => {
-        const person = await prove(request, 'viewer', 'console')
-        const base = await consoleUrl(parts)
-        await record('console opened', person.name, person)
-        // Every user of the machine can read the command line of a browser that the command opens.
-        const isOwnUsers = request.open === true && !isReachedElsewhere
-        const code = signIns.makeCode(person.name, person.proof, CODE_MS, isOwnUsers)
-        return { url: signInUrl(base, code), name: person.name, seconds: CODE_MS / 1_000 }
-      },
-    },
+    words: createWords(parts, people),
     close: () => {
       router.close()
       page.close()
     },
   }
+}
 
-  async function consoleUrl({ openPage }: AdminParts): Promise<string> {
-    const base = await openPage()
-    if (base !== undefined) return base
-    throw new OperationError('this gate serves no page yet', 'try again in a moment')
+/** What signing in works on, and how somebody is invited. */
+function openSignIn(parts: AdminParts) {
+  const { people, ledger, config } = parts
+  const { nowMs } = processClock
+  const passkeys = new Passkeys(people)
+  const issuers = config.issuers.filter(givesRoles)
+  const signIns = new SignIns(people, nowMs, issuers)
+  const prove = createPersonVerifier({ people, ledger, nowMs })
+  const record = async (how: string, name: string, by: Person): Promise<void> => {
+    const detail = { how, name, by: toActor(by) }
+    await ledger.event({ atMs: Date.now(), name: 'approver', detail })
   }
+  const tokens = openTokenVerifier(issuers)
+  // Codes, sign-ins and challenges are known to one gate: a load balancer sends the page to it by this parameter.
+  const at = config.cluster === undefined ? '' : `?gate=${encodeURIComponent(config.cluster.name)}`
+  const signInUrl = (base: string, code: string): string => `${base}/${at}#code=${code}`
+  return {
+    people,
+    passkeys,
+    challenges: new Challenges(passkeys, nowMs),
+    signIns,
+    prove,
+    signInUrl,
+    rpOf: (request: IncomingMessage): RelyingParty => relyingParty(parts, request),
+    nowMs,
+    links: new ApprovalLinks(parts.key),
+    issuers: issuers.map(({ name, issuer, console }) => ({
+      name,
+      issuer,
+      onPage: console !== undefined,
+    })),
+    elsewhere: new ExternalSignIn({ issuers, tokens, key: parts.key, nowMs }),
+    isOtherUser: ({ socket }: IncomingMessage) => parts.isOtherUser(socket),
+    guestOf: async (jwt: string, { origin }: RelyingParty) =>
+      verifyExternalPerson(issuers, await tokens(), jwt, origin),
+    record,
+    provePin: async (name: string, pin: string) => {
+      await prove({ proof: { name, pin } }, 'viewer', 'add a passkey')
+    },
+    invite: async (name: string, by: Person): Promise<string> => {
+      const base = await consoleUrl(parts)
+      await record('invited', name, by)
+      return signInUrl(base, signIns.makeCode(name, 'client', INVITATION_MS))
+    },
+  }
+}
+
+/** Loaded with the first token that is checked. */
+function openTokenVerifier(issuers: readonly Issuer[]): () => Promise<AccessTokenVerifier> {
+  let checking: Promise<AccessTokenVerifier> | undefined
+  return () => {
+    if (issuers.length === 0)
+      throw new ApiError('API_SIGN_IN', 'no issuer gives roles here', 'see docs/concepts/people.md')
+    checking ??= import('../identity/callers/access-token-verifier.ts').then(
+      ({ AccessTokenVerifier: Made }) => new Made(issuers, processClock.nowMs),
+    )
+    return checking
+  }
+}
+
+/** Words of the control socket that end in the console. */
+function createWords(
+  parts: AdminParts,
+  { people, prove, invite, record, signIns, signInUrl }: ReturnType<typeof openSignIn>,
+) {
+  const isReachedElsewhere = parts.config.publicUrl !== undefined || parts.config.tls !== undefined
+  return {
+    /** For somebody who was added and has nothing yet to prove it by. */
+    invite: async (request: JsonObject) => {
+      const by = await prove(request, 'admin', 'approvers add')
+      const person = people.find(String(request.name))
+      if (person === undefined || person.kind !== 'person' || canProve(person))
+        throw new OperationError(
+          'an invitation is for somebody who has nothing yet',
+          'add them first',
+        )
+      return { invitation: await invite(person.name, by) }
+    },
+    /** A person at the terminal, who wants to look at the page. */
+    console: async (request: JsonObject) => {
+      const person = await prove(request, 'viewer', 'console')
+      const base = await consoleUrl(parts)
+      await record('console opened', person.name, person)
+      // Every user of the machine can read the command line of a browser that the command opens.
+      const isOwnUsers = request.open === true && !isReachedElsewhere
+      const code = signIns.makeCode(person.name, person.proof, CODE_MS, isOwnUsers)
+      return { url: signInUrl(base, code), name: person.name, seconds: CODE_MS / 1_000 }
+    },
+  }
+}
+
+async function consoleUrl({ openPage }: AdminParts): Promise<string> {
+  const base = await openPage()
+  if (base !== undefined) return base
+  throw new OperationError('this gate serves no page yet', 'try again in a moment')
 }
 
 /** The Host has been found to be the gate's own. */

@@ -56,7 +56,7 @@ export function checkInput(fields: ShapeFields, input: JsonValue): void {
 /** In YAML an empty list may be left blank; here it is another value, which no operation expects. */
 function refuseNull(fields: ShapeFields, input: JsonObject): void {
   for (const [name, value] of Object.entries(input))
-    if (fields[name]?.shape.kind !== 'any' && hasNull(value))
+    if (!['any', 'nullable'].includes(fields[name]?.shape.kind ?? '') && hasNull(value))
       throw new InputError(`\`${name}\` has a null in it`, 'leave out what is not meant')
 }
 

@@ -27,8 +27,8 @@ test.each([
     const rows = agentsEndpoints(() => service as never, {} as never)
     const row = rows.find(({ path }) => path === '/api/agents/:id/prompt')
     const person: Person = { name: 'ann', kind, roles: ['viewer'], groups: [], owns: ['ci'], proof }
-    const call = { person, params: { id: 'a' }, body: { input: 'pay 100 to bob' } }
-    await row?.handle(call as unknown as EndpointCall<unknown, unknown>)
+    const call = { person, input: { id: 'a', input: 'pay 100 to bob' } }
+    await row?.handle(call as unknown as EndpointCall<never>)
     expect(prompts).toMatchObject([{ writer: { kind: writer } }])
   },
 )

@@ -2,11 +2,12 @@
 // only for its owner and admins, and so is prompting, stopping, forking, exporting and importing. What
 // an agent calls goes through the gate, regardless of who prompted it.
 
-import { z } from 'zod'
+import type { FieldValues, ShapeFields } from '@sluice/policy/document/shape'
 import type { Service } from '../../agents/service/service.ts'
 import { AgentError } from '../../agents/shared/errors.ts'
 import type { HistoryEntry } from '../../agents/step-thread/operation-results.ts'
 import type { Steps } from '../../agents/step-thread/step-client.ts'
+import { COUNT, orNull } from '../../core/answer-shapes.ts'
 import type { Person } from '../../core/person.ts'
 import { processClock } from '../../store/process-clock.ts'
 import {
@@ -17,7 +18,7 @@ import {
   PROMPT_WAIT_MS,
 } from '../contract/console-limits.ts'
 import type { AgentStep, AgentTurns } from '../contract/contract-agents.ts'
-import { type Endpoint, endpoint } from '../http/endpoint.ts'
+import { type Endpoint, endpoint, required } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import { EventStreamResponse } from '../http/events.ts'
 import { findFailure, listTurns } from '../queries/agent-turns.ts'
@@ -26,12 +27,13 @@ import { toAgentUsage, toUsageRanges } from '../queries/usage-view.ts'
 import { agentEvent, agentPage, agentView, toAgentList } from './agent-views.ts'
 import { STRETCH, toStretch } from './stretch.ts'
 
-const TURN = z.strictObject({ turn: z.coerce.number().int().min(0).optional() })
-const FILE = TURN.extend({ path: z.string().min(1).max(4_096) })
-const PROMPT = z.strictObject({ input: z.string().min(1).max(100_000) })
-const STOP = z.strictObject({ reason: z.string().max(1_000) })
-const FORK = z.strictObject({ turn: z.int().min(0).nullable() })
-const IMPORT = z.strictObject({ owner: z.string().min(1).max(200), agent: z.unknown() })
+const text = (max: number) => ({ kind: 'text', max, empty: true }) as const
+const TURN = { turn: { shape: COUNT, doc: 'as it was after this turn' } } as const
+const FILE = {
+  ...TURN,
+  path: required({ kind: 'text', max: 4_096 }, 'which file'),
+} as const
+const REASON = { reason: required(text(1_000), 'in its journal') } as const
 
 /** `service`: undefined if the gate runs no agents. */
 export function agentsEndpoints(
@@ -47,18 +49,6 @@ export function agentsEndpoints(
       'add `agents: { builtin: agents }`',
     )
   }
-  /** Acts as the agent's owner, if the role of the person allows it. */
-  const own = async <Result>(
-    person: Person,
-    id: string,
-    work: (service: Service, owner: string) => Promise<Result>,
-  ): Promise<Result> =>
-    withApiErrors(async () => {
-      const agents = running()
-      const { agent } = await agents.steps.standing(null, id, processClock.nowMs())
-      mustOwn(person, agent.owner)
-      return work(agents, agent.owner)
-    })
   return [
     endpoint({
       method: 'GET',
@@ -75,172 +65,181 @@ export function agentsEndpoints(
       method: 'GET',
       path: '/api/usage',
       role: 'viewer',
-      query: STRETCH,
+      input: STRETCH,
       summary: 'tokens and cost of a stretch of time by model, and of the one before (AgentUsage)',
-      handle: async ({ query }) => {
-        const stretch = toStretch(query, processClock.nowMs())
+      handle: async ({ input }) => {
+        const stretch = toStretch(input, processClock.nowMs())
         const report = await running().steps.modelUsage(toUsageRanges(stretch))
         return toAgentUsage(stretch, report)
       },
     }),
     endpoint({
-      method: 'GET',
-      path: '/api/agents/:id',
-      role: 'viewer',
-      query: TURN,
-      summary: 'one agent, now or as it was after a turn',
-      handle: ({ params, query, person }) =>
-        own(person, params.id ?? '', async ({ steps }) => {
-          const turn = query.turn ?? null
-          return agentPage(await steps.look(params.id ?? '', turn, processClock.nowMs()), turn)
-        }),
-    }),
-    endpoint({
-      method: 'GET',
-      path: '/api/agents/:id/events',
-      role: 'viewer',
-      summary: 'the journal of an agent, event by event',
-      handle: ({ params, person }) =>
-        own(person, params.id ?? '', async ({ steps }, owner) => {
-          const entries = await readJournal(steps, owner, params.id ?? '')
-          return { events: entries.map(agentEvent) }
-        }),
-    }),
-    endpoint({
-      method: 'GET',
-      path: '/api/agents/:id/turns',
-      role: 'viewer',
-      summary: 'the turns of an agent: times, tokens, cost, and its calls on record',
-      handle: ({ params, person }) =>
-        own(person, params.id ?? '', async ({ steps }, owner): Promise<AgentTurns> => {
-          const id = params.id ?? ''
-          const { agent } = await steps.standing(owner, id, processClock.nowMs())
-          const history = await readJournal(steps, owner, id)
-          const query = { agent: id, limit: AGENT_CALLS_READ }
-          const { calls, behind } = await reader.ask('page', query as never)
-          return {
-            turns: listTurns(agent, history, calls),
-            failure: findFailure(history),
-            behind,
-          }
-        }),
-    }),
-    endpoint({
-      method: 'GET',
-      path: '/api/agents/:id/watch',
-      role: 'viewer',
-      summary: 'what an agent does, as it comes: events `text` and `step` (AgentStep)',
-      handle: ({ params, person }) =>
-        own(
-          person,
-          params.id ?? '',
-          async (agents) =>
-            new EventStreamResponse((feed) =>
-              agents.watch.follow(params.id ?? '', {
-                onEvent: ({ kind, turn }) => feed.send('step', { kind, turn } satisfies AgentStep),
-                onText: (text) => feed.send('text', text),
-              }),
-            ),
-        ),
-    }),
-    endpoint({
-      method: 'GET',
-      path: '/api/agents/:id/file',
-      role: 'viewer',
-      query: FILE,
-      summary: 'a file of an agent, as text, now or as it was after a turn',
-      handle: ({ params, query, person }) =>
-        own(person, params.id ?? '', async ({ steps }) => {
-          const { path, turn = null } = query
-          const id = params.id ?? ''
-          const { isText, text } = await steps.fileAt(id, path, turn, processClock.nowMs())
-          return { path, isText, text: text.slice(0, FILE_LENGTH_SHOWN) }
-        }),
-    }),
-    endpoint({
-      method: 'POST',
-      path: '/api/agents/:id/prompt',
-      role: 'viewer',
-      body: PROMPT,
-      summary: 'give an agent something to do; the run goes on after the answer',
-      handle: ({ params, body, person }) =>
-        own(person, params.id ?? '', async (agents, owner) => {
-          // The holder of a token may be an agent: its text is not what the user said.
-          const writer = { kind: person.proof === 'token' ? 'model' : 'person' } as const
-          const prompt = { input: body.input, waitMs: PROMPT_WAIT_MS, writer }
-          const { state } = await agents.prompt(owner, params.id ?? '', prompt)
-          return { state }
-        }),
-    }),
-    endpoint({
-      method: 'POST',
-      path: '/api/agents/:id/stop',
-      role: 'viewer',
-      body: STOP,
-      summary: 'stop an agent and whatever it is doing',
-      handle: ({ params, body, person }) =>
-        own(person, params.id ?? '', async (agents, owner) =>
-          agentView(await agents.stop(owner, params.id ?? '', body.reason), true),
-        ),
-    }),
-    endpoint({
-      method: 'POST',
-      path: '/api/agents/:id/pause',
-      role: 'viewer',
-      body: STOP,
-      summary: 'send nothing more for an agent until it is resumed',
-      handle: ({ params, body, person }) =>
-        own(person, params.id ?? '', async (agents, owner) =>
-          agentView(await agents.pause(owner, params.id ?? '', body.reason), true),
-        ),
-    }),
-    endpoint({
-      method: 'POST',
-      path: '/api/agents/:id/resume',
-      role: 'viewer',
-      summary: 'go on with an agent that was paused or stopped',
-      handle: ({ params, person }) =>
-        own(person, params.id ?? '', async (agents, owner) =>
-          agentView(await agents.resume(owner, params.id ?? '', {}), true),
-        ),
-    }),
-    endpoint({
-      method: 'POST',
-      path: '/api/agents/:id/fork',
-      role: 'viewer',
-      body: FORK,
-      summary: 'a copy that goes its own way, of now or of an earlier turn',
-      handle: ({ params, body, person }) =>
-        own(person, params.id ?? '', async (agents, owner) => {
-          const [fork] = await agents.fork(owner, params.id ?? '', 1, body.turn)
-          return { id: fork?.id ?? '' }
-        }),
-    }),
-    endpoint({
-      method: 'GET',
-      path: '/api/agents/:id/export',
-      role: 'viewer',
-      summary: 'an agent as JSON, secrets redacted',
-      handle: ({ params, person }) =>
-        own(person, params.id ?? '', async (agents, owner) => {
-          const { exported } = await agents.export(owner, params.id ?? '', 'json', 'redact')
-          return { ...exported }
-        }),
-    }),
-    endpoint({
       method: 'POST',
       path: '/api/agents',
       role: 'viewer',
-      body: IMPORT,
+      input: {
+        owner: required({ kind: 'text', max: 200 }, 'whose it is to be'),
+        agent: { shape: { kind: 'any' }, doc: 'as it was exported' },
+      },
       summary: 'bring an exported agent in, for one of the principals one owns',
-      handle: ({ body, person }) =>
+      handle: ({ input: { owner, agent: exported }, person }) =>
         withApiErrors(async () => {
-          mustOwn(person, body.owner)
-          const { agent } = await running().import(body.owner, body.agent)
+          mustOwn(person, owner)
+          const { agent } = await running().import(owner, exported)
           return { id: agent.id }
         }),
     }),
+    ...lookEndpoints(running, reader),
+    ...actEndpoints(running),
   ]
+}
+
+/** What an agent says and holds. */
+function lookEndpoints(running: () => Service, reader: LedgerReader): Endpoint[] {
+  return [
+    ownEndpoint(running, {
+      method: 'GET',
+      path: '/api/agents/:id',
+      input: TURN,
+      summary: 'one agent, now or as it was after a turn',
+      work: async ({ steps }, { id, turn = null }) =>
+        agentPage(await steps.look(id, turn, processClock.nowMs()), turn),
+    }),
+    ownEndpoint(running, {
+      method: 'GET',
+      path: '/api/agents/:id/events',
+      summary: 'the journal of an agent, event by event',
+      work: async ({ steps }, { id }, { owner }) => {
+        const entries = await readJournal(steps, owner, id)
+        return { events: entries.map(agentEvent) }
+      },
+    }),
+    ownEndpoint(running, {
+      method: 'GET',
+      path: '/api/agents/:id/turns',
+      summary: 'the turns of an agent: times, tokens, cost, and its calls on record',
+      work: async ({ steps }, { id }, { owner }): Promise<AgentTurns> => {
+        const { agent } = await steps.standing(owner, id, processClock.nowMs())
+        const history = await readJournal(steps, owner, id)
+        const query = { agent: id, limit: AGENT_CALLS_READ }
+        const { calls, behind } = await reader.ask('page', query as never)
+        return { turns: listTurns(agent, history, calls), failure: findFailure(history), behind }
+      },
+    }),
+    ownEndpoint(running, {
+      method: 'GET',
+      path: '/api/agents/:id/watch',
+      summary: 'what an agent does, as it comes: events `text` and `step` (AgentStep)',
+      work: async ({ watch }, { id }) =>
+        new EventStreamResponse((feed) =>
+          watch.follow(id, {
+            onEvent: ({ kind, turn }) => feed.send('step', { kind, turn } satisfies AgentStep),
+            onText: (said) => feed.send('text', said),
+          }),
+        ),
+    }),
+    ownEndpoint(running, {
+      method: 'GET',
+      path: '/api/agents/:id/file',
+      input: FILE,
+      summary: 'a file of an agent, as text, now or as it was after a turn',
+      work: async ({ steps }, { id, path, turn = null }) => {
+        const file = await steps.fileAt(id, path, turn, processClock.nowMs())
+        return { path, isText: file.isText, text: file.text.slice(0, FILE_LENGTH_SHOWN) }
+      },
+    }),
+    ownEndpoint(running, {
+      method: 'GET',
+      path: '/api/agents/:id/export',
+      summary: 'an agent as JSON, secrets redacted',
+      work: async (agents, { id }, { owner }) => {
+        const { exported } = await agents.export(owner, id, 'json', 'redact')
+        return { ...exported }
+      },
+    }),
+  ]
+}
+
+function actEndpoints(running: () => Service): Endpoint[] {
+  return [
+    ownEndpoint(running, {
+      method: 'POST',
+      path: '/api/agents/:id/prompt',
+      input: {
+        input: required({ kind: 'text', max: 100_000 }, 'what to do'),
+      },
+      summary: 'give an agent something to do; the run goes on after the answer',
+      work: async (agents, { id, input }, { owner, person }) => {
+        // The holder of a token may be an agent: its text is not what the user said.
+        const writer = { kind: person.proof === 'token' ? 'model' : 'person' } as const
+        const { state } = await agents.prompt(owner, id, { input, waitMs: PROMPT_WAIT_MS, writer })
+        return { state }
+      },
+    }),
+    ownEndpoint(running, {
+      method: 'POST',
+      path: '/api/agents/:id/stop',
+      input: REASON,
+      summary: 'stop an agent and whatever it is doing',
+      work: async (agents, { id, reason }, { owner }) =>
+        agentView(await agents.stop(owner, id, reason), true),
+    }),
+    ownEndpoint(running, {
+      method: 'POST',
+      path: '/api/agents/:id/pause',
+      input: REASON,
+      summary: 'send nothing more for an agent until it is resumed',
+      work: async (agents, { id, reason }, { owner }) =>
+        agentView(await agents.pause(owner, id, reason), true),
+    }),
+    ownEndpoint(running, {
+      method: 'POST',
+      path: '/api/agents/:id/resume',
+      summary: 'go on with an agent that was paused or stopped',
+      work: async (agents, { id }, { owner }) =>
+        agentView(await agents.resume(owner, id, {}), true),
+    }),
+    ownEndpoint(running, {
+      method: 'POST',
+      path: '/api/agents/:id/fork',
+      input: { turn: required(orNull(COUNT), 'of this turn; null for now') },
+      summary: 'a copy that goes its own way, of now or of an earlier turn',
+      work: async (agents, { id, turn }, { owner }) => {
+        const [fork] = await agents.fork(owner, id, 1, turn)
+        return { id: fork?.id ?? '' }
+      },
+    }),
+  ]
+}
+
+/** Acts as the agent's owner, if the role of the person allows it. */
+function ownEndpoint<const Fields extends ShapeFields = Record<never, never>>(
+  running: () => Service,
+  row: {
+    readonly method: Endpoint['method']
+    readonly path: `/api/agents/:id${string}`
+    readonly input?: Fields
+    readonly summary: string
+    readonly work: (
+      agents: Service,
+      input: FieldValues<Fields> & { readonly id: string },
+      as: { readonly owner: string; readonly person: Person },
+    ) => Promise<object>
+  },
+): Endpoint {
+  const { work, path, ...rest } = row
+  return endpoint<'/api/agents/:id', Fields>({
+    ...rest,
+    path: path as '/api/agents/:id',
+    role: 'viewer',
+    handle: ({ input, person }) =>
+      withApiErrors(async () => {
+        const agents = running()
+        const { agent } = await agents.steps.standing(null, input.id, processClock.nowMs())
+        mustOwn(person, agent.owner)
+        return work(agents, input, { owner: agent.owner, person })
+      }),
+  })
 }
 
 function owns({ roles, owns: principals }: Person, owner: string): boolean {

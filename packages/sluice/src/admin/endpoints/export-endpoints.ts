@@ -3,8 +3,6 @@
 // record.
 
 import type { JsonObject } from '@sluice/policy/core/json'
-import { z } from 'zod'
-import type { Person } from '../../core/person.ts'
 import { toActor } from '../../core/person.ts'
 import type { ExportPage } from '../../ledger/export/chunks.ts'
 import { EXPORT_FORMATS, type ExportFormat } from '../../ledger/export/forms.ts'
@@ -33,16 +31,17 @@ export function exportEndpoints({ reader, record, nowMs }: ExportParts): Endpoin
       method: 'GET',
       path: '/api/ledger/export',
       role: 'viewer',
-      query: FILTER.extend({ format: z.enum(EXPORT_FORMATS).optional() }),
+      input: {
+        ...FILTER,
+        format: { shape: { kind: 'word', words: EXPORT_FORMATS }, doc: 'jsonl unless said' },
+      },
       summary:
         'the record as a file, oldest first: JSON lines, CSV, CEF or OpenTelemetry logs; with the filters of /api/ledger',
-      handle: async ({ query: { format = 'jsonl', ...filter }, person }) => {
-        const query = Object.fromEntries(
-          Object.entries(filter).filter(([, value]) => value !== undefined),
-        ) as Query
+      handle: async ({ input: { format = 'jsonl', ...filter }, person }) => {
+        const query = filter as Query
         // A ledger that cannot be read is reported before the download starts.
         const first = await reader.ask('stretch', { query, format, from: { seq: 1, open: [] } })
-        await record({ format, filter: query as JsonObject, by: toActor(person as Person) })
+        await record({ format, filter: filter as JsonObject, by: toActor(person) })
         const day = new Date(nowMs()).toISOString().slice(0, 10)
         const { type, ending } = FILES[format]
         return new Download({

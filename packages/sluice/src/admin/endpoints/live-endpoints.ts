@@ -1,10 +1,11 @@
 // Calls as they pass and recorded calls: the stream of Live, pages of the ledger, one call explained,
 // events. Everything here only looks; reading is done in a thread of its own.
 
-import { z } from 'zod'
+import { COUNT } from '../../core/answer-shapes.ts'
 import { OUTCOME_LABELS } from '../../core/outcome-label.ts'
 import type { CallExplanation } from '../contract/contract-console.ts'
-import { type Endpoint, endpoint } from '../http/endpoint.ts'
+import type { CallAddress } from '../contract/contract-live.ts'
+import { type Endpoint, endpoint, required } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import { EventStreamResponse } from '../http/events.ts'
 import { explainCall } from '../queries/call-views.ts'
@@ -23,41 +24,44 @@ export interface LiveEndpointParts {
   readonly nowMs: () => number
 }
 
-const word = z.string().min(1).max(400).optional()
-const number = z.coerce.number().int().min(0).optional()
+const text = { kind: 'text', max: 400 } as const
 /** Which calls: everything given must hold. */
-export const FILTER = z.strictObject({
-  principal: word,
-  agent: word,
-  session: word,
-  server: word,
-  name: word,
-  action: word,
-  code: word,
-  sinceMs: number,
-  untilMs: number,
-  text: word,
-  word: z.enum(OUTCOME_LABELS).optional(),
-})
-const QUERY = FILTER.extend({
-  order: z.enum(['newest', 'oldest']).optional(),
-  before: number,
-  after: number,
-  limit: z.coerce.number().int().min(1).max(500).optional(),
-})
+export const FILTER = {
+  principal: { shape: text, doc: 'who called' },
+  agent: { shape: text, doc: 'which agent' },
+  session: { shape: text, doc: 'in which session' },
+  server: { shape: text, doc: 'to which server' },
+  name: { shape: text, doc: 'which tool' },
+  action: { shape: text, doc: 'what was decided' },
+  code: { shape: text, doc: 'for which reason' },
+  sinceMs: STRETCH.sinceMs,
+  untilMs: STRETCH.untilMs,
+  text: { shape: text, doc: 'words that the record has' },
+  word: { shape: { kind: 'word', words: OUTCOME_LABELS }, doc: 'how it ended' },
+} as const
+const QUERY = {
+  ...FILTER,
+  order: { shape: { kind: 'word', words: ['newest', 'oldest'] }, doc: 'which come first' },
+  before: { shape: COUNT, doc: 'only records before this one' },
+  after: { shape: COUNT, doc: 'only records after this one' },
+  limit: { shape: { kind: 'integer', min: 1, max: 500 }, doc: 'at most so many' },
+} as const
 const NAMED_COLUMNS = ['principal', 'agent', 'session', 'server', 'tool', 'code'] as const
-const NAMES = z.strictObject({
-  of: z.enum(NAMED_COLUMNS satisfies readonly NamesRequest['of'][]),
-  text: z.string().max(400).default(''),
-})
-const ADDRESS = z.strictObject({
-  session: z.string().max(400),
-  atMs: z.coerce.number().int().min(0),
-  seq: number,
-})
+const NAMES = {
+  of: required(
+    { kind: 'word', words: NAMED_COLUMNS satisfies readonly NamesRequest['of'][] },
+    'the column',
+  ),
+  text: { shape: { ...text, empty: true }, doc: 'what they contain' },
+} as const
+const ADDRESS = {
+  session: required({ ...text, empty: true }, 'of the call'),
+  atMs: required(COUNT, 'when it was made'),
+  seq: { shape: COUNT, doc: 'of its record' },
+} as const
 
 export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
-  const { hub, reader, ruleText, nameSession, nowMs } = parts
+  const { hub, reader, nowMs } = parts
   return [
     endpoint({
       method: 'GET',
@@ -84,34 +88,34 @@ export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
       method: 'GET',
       path: '/api/ledger',
       role: 'viewer',
-      query: QUERY,
+      input: QUERY,
       summary: 'calls on record, newest or oldest first, a page at a time',
-      handle: ({ query }) => reader.ask('page', toSelection(query)),
+      handle: ({ input }) => reader.ask('page', input as never),
     }),
     endpoint({
       method: 'GET',
       path: '/api/ledger/histogram',
       role: 'viewer',
-      query: FILTER,
+      input: FILTER,
       summary: 'the same calls counted in intervals of time by outcome (CallHistogram)',
-      handle: ({ query, request }) => reader.ask('histogram', toSelection(query), request),
+      handle: ({ input, request }) => reader.ask('histogram', input as never, request),
     }),
     endpoint({
       method: 'GET',
       path: '/api/ledger/names',
       role: 'viewer',
-      query: NAMES,
+      input: NAMES,
       summary: 'names that recorded calls have in one column, for suggestions (LedgerNames)',
-      handle: ({ query }) => reader.ask('names', query),
+      handle: ({ input }) => reader.ask('names', { text: '', ...input }),
     }),
     endpoint({
       method: 'GET',
       path: '/api/overview',
       role: 'viewer',
-      query: STRETCH,
+      input: STRETCH,
       summary:
         'calls of a stretch of time by outcome, reason, principal, agent and tool (Overview)',
-      handle: ({ query }) => reader.ask('overview', toStretch(query, nowMs())),
+      handle: ({ input }) => reader.ask('overview', toStretch(input, nowMs())),
     }),
     endpoint({
       method: 'GET',
@@ -124,32 +128,29 @@ export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
       method: 'GET',
       path: '/api/calls/:callId',
       role: 'viewer',
-      query: ADDRESS,
+      input: ADDRESS,
       summary: 'one call with everything its verdict was reached from',
-      handle: async ({ params, query }) => {
-        const request = { ...query, callId: params.callId ?? '' }
-        const { called, behind, context } = await reader.ask('call', request)
-        if (called === null)
-          throw new ApiError(
-            'API_NOT_FOUND',
-            behind > 0
-              ? `${behind} records are being indexed, and this call is not among the others`
-              : 'this call is not on record yet',
-            'look again in some seconds',
-          )
-        const { policy, decision, session } = called.record
-        // Sessions of other gates, and of earlier runs, are known from their records only.
-        const known = nameSession(session)
-        const sessionName = known === session ? (context.sessionName ?? known) : known
-        const rule = ruleText(policy, decision.rule)
-        return explainCall(called, rule, { ...context, sessionName })
-      },
+      handle: ({ input }) => findCall(parts, input),
     }),
   ]
 }
 
-function toSelection(query: z.output<typeof QUERY>): Record<string, never> {
-  return Object.fromEntries(
-    Object.entries(query).filter(([, value]) => value !== undefined),
-  ) as Record<string, never>
+async function findCall(
+  { reader, ruleText, nameSession }: LiveEndpointParts,
+  address: CallAddress,
+): Promise<CallExplanation> {
+  const { called, behind, context } = await reader.ask('call', address)
+  if (called === null)
+    throw new ApiError(
+      'API_NOT_FOUND',
+      behind > 0
+        ? `${behind} records are being indexed, and this call is not among the others`
+        : 'this call is not on record yet',
+      'look again in some seconds',
+    )
+  const { policy, decision, session } = called.record
+  // Sessions of other gates, and of earlier runs, are known from their records only.
+  const known = nameSession(session)
+  const sessionName = known === session ? (context.sessionName ?? known) : known
+  return explainCall(called, ruleText(policy, decision.rule), { ...context, sessionName })
 }

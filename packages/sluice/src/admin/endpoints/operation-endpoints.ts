@@ -8,7 +8,7 @@ import type { ApprovalService } from '../../core/approval.ts'
 import type { Person, Role } from '../../core/person.ts'
 import type { HttpFace, Operation, OperationParts } from '../../operations/operation.ts'
 import { runProven } from '../../operations/run-operation.ts'
-import { type Endpoint, endpoint } from '../http/endpoint.ts'
+import { type Endpoint, type EndpointCall, endpoint, takesBody } from '../http/endpoint.ts'
 import { EventStreamResponse } from '../http/events.ts'
 
 /** What the console does beside an operation, by its name. */
@@ -37,8 +37,9 @@ export function operationEndpoints(
         role: role as Role,
         proof: proof === 'fresh' || http.proof === true,
         input: fieldsOf(row.input, http),
+        hasBody: takesBody(method),
         ...(row.output === undefined ? {} : { output: toAnswerSchema(row.output) }),
-        handle: async ({ input, person }) =>
+        handle: async ({ input, person }: EndpointCall<JsonObject>) =>
           followUp(await runProven(row, parts, input, person), input, person),
       },
     ]

@@ -6,13 +6,14 @@ import { basename } from 'node:path'
 import { moveRule } from '@sluice/policy/change/edit-rule'
 import { ACTIONS } from '@sluice/policy/core/actions'
 import { CATEGORIES } from '@sluice/policy/core/tools'
+import type { ShapeValue } from '@sluice/policy/document/shape'
 import { policyJsonSchema } from '@sluice/policy/language/json-schema'
-import { z } from 'zod'
+import { InputError } from '../../core/operation-error.ts'
 import { BASE_POLICY } from '../../gateway/config/grants.ts'
 import { makeDocument, type PolicyDocument } from '../../gateway/state/documents.ts'
 import { DRAFT_LENGTH_MAX, REPLAY_MS } from '../contract/console-limits.ts'
 import type { PolicyDocumentView, PolicyView } from '../contract/contract-console.ts'
-import { type Endpoint, endpoint } from '../http/endpoint.ts'
+import { type Endpoint, endpoint, required } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import type { LedgerReader } from '../queries/ledger-reader.ts'
 import { isVersioned, type SavePolicyParts, savePolicy } from './save-policy.ts'
@@ -23,43 +24,81 @@ export interface PolicyEndpointParts extends SavePolicyParts {
   readonly flushTools: () => Promise<void>
 }
 
-const name = z.string().min(1).max(64)
-const text = z.string().max(DRAFT_LENGTH_MAX)
-const action = z.enum(ACTIONS)
-const MOVE = z.union([
-  z.strictObject({
-    tool: z.string().min(3).max(400),
-    to: action,
-    from: z.strictObject({ argument: z.string().max(600), value: z.string().max(40) }).optional(),
-  }),
-  z.strictObject({ category: z.enum(CATEGORIES), to: action }),
-])
-/** A value of an argument as JSON, on one line. */
-const scalar = z
-  .string()
-  .max(400)
-  .regex(/^(?:true|false|null|-?\d{1,15}(?:\.\d{1,15})?|"(?:[^"\\\p{C}]|\\["\\/bfnrt])*")$/u)
-const TEST = z.strictObject({
-  name: z.string().min(1).max(200),
-  call: z.string().min(3).max(400),
-  args: z.record(z.string().regex(/^[A-Za-z_]\w{0,63}$/), scalar),
-  expect: action,
-})
-const DRAFT = z.strictObject({
-  name,
-  text,
-  move: MOVE.optional(),
-  replay: z.boolean().optional(),
-  test: TEST.optional(),
-})
-const SAVE = z.strictObject({
-  name,
-  text,
-  base: z.string().min(1).max(100),
-  why: z.string().max(500),
-  /** The file of cases beside it, as it was drafted; `base` is empty for a new one. */
-  tests: z.strictObject({ base: z.string().max(100), text }).optional(),
-})
+const line = (max: number) => ({ kind: 'text', max }) as const
+const action = { kind: 'word', words: ACTIONS } as const
+const NAME = required(line(64), 'which policy')
+const TEXT = {
+  shape: { kind: 'text', max: DRAFT_LENGTH_MAX, empty: true },
+  doc: 'the document',
+  required: true,
+} as const
+/** One of `tool` and `category`. */
+const MOVE = {
+  kind: 'object',
+  noun: 'a move',
+  fields: {
+    tool: { shape: line(400), doc: '`<server>/<tool>`' },
+    category: { shape: { kind: 'word', words: CATEGORIES }, doc: 'a category of tools' },
+    to: required(action, 'what becomes of calls'),
+    from: {
+      shape: {
+        kind: 'object',
+        noun: 'a bound',
+        fields: {
+          argument: required(line(600), 'of the tool'),
+          value: required(line(40), 'from which on'),
+        },
+      },
+      doc: 'only calls from a value on',
+    },
+  },
+} as const
+const ARGUMENT = {
+  kind: 'form',
+  noun: 'name of an argument',
+  form: /^[A-Za-z_]\w{0,63}$/,
+  help: 'letters, digits and `_`, at most 64',
+} as const
+const SCALAR = {
+  kind: 'form',
+  noun: 'value of an argument',
+  form: /^(?=.{0,400}$)(?:true|false|null|-?\d{1,15}(?:\.\d{1,15})?|"(?:[^"\\\p{C}]|\\["\\/bfnrt])*")$/u,
+  help: 'JSON on one line: a text, a number, true, false or null',
+} as const
+const TEST = {
+  kind: 'object',
+  noun: 'a case',
+  fields: {
+    name: required(line(200), 'what it is called'),
+    call: required(line(400), '`<server>/<tool>`'),
+    args: required({ kind: 'record', keys: ARGUMENT, of: SCALAR }, 'values as JSON'),
+    expect: required(action, 'what becomes of the call'),
+  },
+} as const
+const DRAFT = {
+  name: NAME,
+  text: TEXT,
+  move: { shape: MOVE, doc: 'on the board' },
+  replay: { shape: { kind: 'boolean' }, doc: 'try it on the calls of the last day' },
+  test: { shape: TEST, doc: 'a case to add' },
+} as const
+const SAVE = {
+  name: NAME,
+  text: TEXT,
+  base: required(line(100), 'digest of what was edited'),
+  why: required({ ...line(500), empty: true }, 'kept with the version'),
+  tests: {
+    shape: {
+      kind: 'object',
+      noun: 'a file of cases',
+      fields: {
+        base: required({ ...line(100), empty: true }, 'digest; empty for a new one'),
+        text: TEXT,
+      },
+    },
+    doc: 'the file of cases beside it, as it was drafted',
+  },
+} as const
 
 export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
   const { policies, store, reader, flushTools, nowMs } = parts
@@ -85,22 +124,18 @@ export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
       method: 'POST',
       path: '/api/policy/draft',
       role: 'viewer',
-      body: DRAFT,
+      input: DRAFT,
       summary: 'what a text would mean, or the text after a move; nothing is saved',
-      handle: async ({ body }) => {
-        if (!policies.documents.has(body.name))
-          throw new ApiError(
-            'API_NOT_FOUND',
-            `there is no policy \`${body.name}\``,
-            'see /api/policy',
-          )
+      handle: async ({ input: { name, text, move, replay, test } }) => {
+        if (!policies.documents.has(name))
+          throw new ApiError('API_NOT_FOUND', `there is no policy \`${name}\``, 'see /api/policy')
         await flushTools()
         return reader.ask('draft', {
           documents: [...policies.documents],
-          name: body.name,
-          text: body.move === undefined ? body.text : moved(body.text, body.move),
-          replaySinceMs: body.replay === true ? nowMs() - REPLAY_MS : undefined,
-          test: body.test,
+          name,
+          text: move === undefined ? text : moved(text, move),
+          replaySinceMs: replay === true ? nowMs() - REPLAY_MS : undefined,
+          test,
         })
       },
     }),
@@ -109,9 +144,9 @@ export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
       path: '/api/policy',
       role: 'policy-manager',
       proof: true,
-      body: SAVE,
+      input: SAVE,
       summary: 'save a document and put it in force; a file under version control gives a patch',
-      handle: ({ body, person }) => savePolicy(parts, body, person),
+      handle: ({ input, person }) => savePolicy(parts, input, person),
     }),
     endpoint({
       method: 'GET',
@@ -125,8 +160,8 @@ export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
       path: '/api/policy/versions/:id',
       role: 'viewer',
       summary: 'the text of one version',
-      handle: ({ params }) => {
-        const text = store.textOf(Number(params.id))
+      handle: ({ input }) => {
+        const text = store.textOf(Number(input.id))
         if (text === undefined)
           throw new ApiError(
             'API_NOT_FOUND',
@@ -161,13 +196,15 @@ function readAgain(document: PolicyDocument): PolicyDocument {
   }
 }
 
-function moved(from: string, move: z.output<typeof MOVE>): string {
-  const made = moveRule(from, {
-    ...('tool' in move
-      ? { section: 'tools', key: move.tool }
-      : { section: 'categories', key: move.category }),
-    to: move.to,
-    ...('from' in move && move.from !== undefined ? { from: move.from } : {}),
+function moved(text: string, { tool, category, to, from }: ShapeValue<typeof MOVE>): string {
+  if ((tool === undefined) === (category === undefined))
+    throw new InputError('a move names a `tool` or a `category`, one of them', 'name one')
+  const made = moveRule(text, {
+    ...(tool === undefined
+      ? { section: 'categories', key: category as string }
+      : { section: 'tools', key: tool }),
+    to,
+    ...(from === undefined ? {} : { from }),
   })
   if ('text' in made) return made.text
   throw new ApiError('API_REFUSED', made.refused, 'change it in the text beside the board')

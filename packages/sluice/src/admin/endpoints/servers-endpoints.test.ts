@@ -35,8 +35,8 @@ async function readToolPage(count: number): Promise<ToolPage> {
   }
   const endpoints = serversEndpoints({ parts, reader: {} } as never)
   const found = endpoints.find(({ path }) => path === '/api/tool')
-  const query = { server: 'shop', name: 'get_item_0' }
-  return (await found?.handle({ query } as never)) as ToolPage
+  const input = { server: 'shop', name: 'get_item_0' }
+  return (await found?.handle({ input } as never)) as ToolPage
 }
 
 test('the page of a tool tells of the others, but not of those of a server with very many', async () => {

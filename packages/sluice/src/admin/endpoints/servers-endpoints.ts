@@ -6,7 +6,6 @@ import { basename } from 'node:path'
 import { type KnownTool, type ToolDefinition, toToolId } from '@sluice/policy/core/tools'
 import { getRulesForTool } from '@sluice/policy/decide/resolve'
 import type { ApplicableRules } from '@sluice/policy/model/applicable-rules'
-import { z } from 'zod'
 import { assessTool, classify } from '../../catalogue/classify/classify.ts'
 import { getAssessment } from '../../catalogue/pages/assessment-cache.ts'
 import { toolPage } from '../../catalogue/pages/tool-page.ts'
@@ -24,7 +23,7 @@ import { DEFINITION_LENGTH_SHOWN, NEIGHBOURS_MAX } from '../contract/console-lim
 import type { PendingServerView } from '../contract/contract.ts'
 import type { ServerView, ToolPage, ToolView } from '../contract/contract-console.ts'
 import type { OutcomeLabel } from '../contract/contract-live.ts'
-import { type Endpoint, endpoint } from '../http/endpoint.ts'
+import { type Endpoint, endpoint, required } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import type { LedgerReader } from '../queries/ledger-reader.ts'
 import { toIndentedJson, viewPendingDefinitions } from './pending-definitions.ts'
@@ -34,11 +33,14 @@ export interface ServersEndpointParts {
   readonly reader: LedgerReader
 }
 
-const TOOL = z.strictObject({ server: z.string().max(64), name: z.string().max(1_000) })
+const TOOL = {
+  server: required({ kind: 'text', max: 64 }, 'its server'),
+  name: required({ kind: 'text', max: 1_000 }, 'which tool'),
+} as const
 
 export function serversEndpoints({ parts, reader }: ServersEndpointParts): Endpoint[] {
-  const { gate, pins, policies, tools } = parts
-  const nameServer = (name = ''): string => {
+  const { gate, pins, policies } = parts
+  const nameServer = (name: string): string => {
     if (parts.servers.find(name) !== undefined) return name
     throw new ApiError('API_NOT_FOUND', `no server is called \`${name}\``, 'see /api/servers')
   }
@@ -49,7 +51,7 @@ export function serversEndpoints({ parts, reader }: ServersEndpointParts): Endpo
       role: 'viewer',
       summary: 'how each server is',
       handle: async (): Promise<{ servers: ServerView[]; pending: PendingServerView[] }> => {
-        await tools.flushInTurns()
+        await parts.tools.flushInTurns()
         return { servers: serverViews(parts), pending: pendingViews(parts) }
       },
     }),
@@ -58,37 +60,15 @@ export function serversEndpoints({ parts, reader }: ServersEndpointParts): Endpo
       path: '/api/tools',
       role: 'viewer',
       summary: 'every tool that was listed, with class, risk and what a plain call gets',
-      handle: async (): Promise<{ tools: ToolView[] }> => {
-        await tools.flushInTurns()
-        const documents = [...policies.documents]
-        const placed = await reader.ask('tools', { documents, name: LOCAL_POLICY })
-        const pending = new Map(pins.held.map((one) => [toToolId(one.tool), one] as const))
-        const fresh = new Map(
-          parts.newTools.list().map(({ server, name, atMs }) => [`${server}/${name}`, atMs]),
-        )
-        return {
-          tools: placed.map(({ server, name, category, unknown, risk, verdict, reason }) => ({
-            server,
-            name,
-            category,
-            unknown,
-            risk,
-            verdict,
-            reason,
-            held: pending.has(`${server}/${name}`),
-            refusedBy: pending.get(`${server}/${name}`)?.refused?.by ?? null,
-            newMs: fresh.get(`${server}/${name}`) ?? null,
-          })),
-        }
-      },
+      handle: async () => ({ tools: await toolViews(parts, reader) }),
     }),
     endpoint({
       method: 'GET',
       path: '/api/tool',
       role: 'viewer',
-      query: TOOL,
+      input: TOOL,
       summary: 'the catalogue’s page of one tool; the words of its definition are its server’s',
-      handle: async ({ query: { server, name } }): Promise<ToolPage> => {
+      handle: async ({ input: { server, name } }): Promise<ToolPage> => {
         const known = gate.toolsOf(server)
         const found = known.get(name)
         const definition = found?.definition ?? pins.acceptedOf(server, name)
@@ -105,29 +85,14 @@ export function serversEndpoints({ parts, reader }: ServersEndpointParts): Endpo
       path: '/api/servers/:name/tools',
       role: 'policy-manager',
       summary: 'start the server if it does not run, and read its tools',
-      handle: async ({ params }): Promise<{ server: string; tools: number }> => {
-        const server = nameServer(params.name)
-        await readServerTools(server, (...args) => gate.open(...args)).catch(
-          ({ message }: Error) => {
-            throw new ApiError(
-              'API_REFUSED',
-              `\`${server}\` listed no tools: ${message}`,
-              'see its card, and the log of the gate',
-            )
-          },
-        )
-        await tools.flushInTurns()
-        return { server, tools: tools.counts().get(server) ?? 0 }
-      },
+      handle: ({ input }) => listTools(parts, nameServer(input.name)),
     }),
     endpoint({
       method: 'POST',
       path: '/api/servers/:name/seen',
       role: 'policy-manager',
       summary: 'the new tools of the server were looked at: they are no longer marked',
-      handle: ({ params }): { seen: number } => ({
-        seen: parts.newTools.markSeen(nameServer(params.name)),
-      }),
+      handle: ({ input }) => ({ seen: parts.newTools.markSeen(nameServer(input.name)) }),
     }),
     endpoint({
       method: 'GET',
@@ -137,6 +102,41 @@ export function serversEndpoints({ parts, reader }: ServersEndpointParts): Endpo
       handle: () => viewPendingDefinitions(pins),
     }),
   ]
+}
+
+async function toolViews(parts: AdminParts, reader: LedgerReader): Promise<ToolView[]> {
+  const { policies, pins, tools, newTools } = parts
+  await tools.flushInTurns()
+  const documents = [...policies.documents]
+  const placed = await reader.ask('tools', { documents, name: LOCAL_POLICY })
+  const pending = new Map(pins.held.map((one) => [toToolId(one.tool), one] as const))
+  const fresh = new Map(
+    newTools.list().map(({ server, name, atMs }) => [`${server}/${name}`, atMs]),
+  )
+  return placed.map(({ server, name, category, unknown, risk, verdict, reason }) => ({
+    server,
+    name,
+    category,
+    unknown,
+    risk,
+    verdict,
+    reason,
+    held: pending.has(`${server}/${name}`),
+    refusedBy: pending.get(`${server}/${name}`)?.refused?.by ?? null,
+    newMs: fresh.get(`${server}/${name}`) ?? null,
+  }))
+}
+
+async function listTools({ gate, tools }: AdminParts, server: string) {
+  await readServerTools(server, (...args) => gate.open(...args)).catch(({ message }: Error) => {
+    throw new ApiError(
+      'API_REFUSED',
+      `\`${server}\` listed no tools: ${message}`,
+      'see its card, and the log of the gate',
+    )
+  })
+  await tools.flushInTurns()
+  return { server, tools: tools.counts().get(server) ?? 0 }
 }
 
 /** The other tools that its page tells of. None of a server with very many, which would take seconds. */

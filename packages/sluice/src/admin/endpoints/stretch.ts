@@ -1,13 +1,17 @@
 // The stretch of time that a request names: the last `lengthMs`, a day unless said, or from `sinceMs` on.
 
-import { z } from 'zod'
+import type { FieldValues } from '@sluice/policy/document/shape'
+import { COUNT } from '../../core/answer-shapes.ts'
 
-const number = z.coerce.number().int().min(0).optional()
-export const STRETCH = z.strictObject({ sinceMs: number, untilMs: number, lengthMs: number })
+export const STRETCH = {
+  sinceMs: { shape: COUNT, doc: 'when it begins' },
+  untilMs: { shape: COUNT, doc: 'when it ends; now unless said' },
+  lengthMs: { shape: COUNT, doc: 'how long it is, without `sinceMs`; a day unless said' },
+} as const
 const DAY_MS = 24 * 60 * 60_000
 
 export function toStretch(
-  query: z.infer<typeof STRETCH>,
+  query: FieldValues<typeof STRETCH>,
   nowMs: number,
 ): { sinceMs: number; untilMs: number } {
   const { untilMs = nowMs, lengthMs = DAY_MS } = query

@@ -3,7 +3,6 @@
 // named after them.
 
 import type { JsonObject } from '@sluice/policy/core/json'
-import { z } from 'zod'
 import { toActor } from '../../core/person.ts'
 import { beginSession } from '../../gateway/front/sessions/list-tools.ts'
 import { MemberTransport } from '../../gateway/front/sessions/member-transport.ts'
@@ -12,7 +11,7 @@ import { readJson } from '../../protocol/json/read-json.ts'
 import { withMembers } from '../../protocol/members.ts'
 import { TRIED_ANSWER_LENGTH_MAX, TRIED_CALL_MS } from '../contract/console-limits.ts'
 import type { TriedCall } from '../contract/contract-console.ts'
-import { type Endpoint, endpoint } from '../http/endpoint.ts'
+import { type Endpoint, endpoint, required } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 
 export interface TryCallParts {
@@ -21,14 +20,15 @@ export interface TryCallParts {
   readonly nowMs: () => number
 }
 
-const CALL = z.strictObject({
-  server: z.string().min(1).max(64),
-  name: z.string().min(1).max(1_000),
-  /** A grant, or `local`. */
-  principal: z.string().min(1).max(200),
-  /** The arguments as JSON, sent as they are written. */
-  args: z.string().max(TRIED_ANSWER_LENGTH_MAX),
-})
+const CALL = {
+  server: required({ kind: 'text', max: 64 }, 'which server'),
+  name: required({ kind: 'text', max: 1_000 }, 'which tool'),
+  principal: required({ kind: 'text', max: 200 }, 'a grant, or `local`'),
+  args: required(
+    { kind: 'text', max: TRIED_ANSWER_LENGTH_MAX, empty: true },
+    'the arguments as JSON, sent as they are written',
+  ),
+} as const
 
 export function tryCallEndpoint({ parts, record, nowMs }: TryCallParts): Endpoint {
   return endpoint({
@@ -36,10 +36,10 @@ export function tryCallEndpoint({ parts, record, nowMs }: TryCallParts): Endpoin
     path: '/api/calls',
     role: 'admin',
     proof: true,
-    body: CALL,
+    input: CALL,
     summary: 'make a call under a grant, as a client with its token would; it has its effects',
-    handle: async ({ body, person }): Promise<TriedCall> => {
-      const { server, name, principal, args } = body
+    handle: async ({ input, person }): Promise<TriedCall> => {
+      const { server, name, principal, args } = input
       const { authenticator, gate, servers } = parts
       if (!servers.names.includes(server))
         throw new ApiError('API_NOT_FOUND', `no server is called \`${server}\``, 'see /api/servers')

@@ -3,24 +3,19 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { JsonObject } from '@sluice/policy/core/json'
-import type { ShapeFields } from '@sluice/policy/document/shape'
-import type { z } from 'zod'
+import type { FieldValues, Shape, ShapeFields } from '@sluice/policy/document/shape'
 import type { Person, Role } from '../../core/person.ts'
 import type { Download } from './download.ts'
 import type { EventStreamResponse } from './events.ts'
 
 /** What a handler gets; everything in it has been checked. */
-export interface EndpointCall<Body, Query> {
+export interface EndpointCall<Input> {
   /** Who asks; `proof` is `passkey` where the row needs one, and was given. */
   readonly person: Person
   /** A passkey assertion for just this request came along and holds. */
   readonly isProven: boolean
-  /** Of the address: `:id` is `params.id`. */
-  readonly params: Readonly<Record<string, string>>
-  readonly body: Body
-  readonly query: Query
-  /** Of an operation, from wherever it came. */
-  readonly input: JsonObject
+  /** From the path, and from the query or the body. */
+  readonly input: Input
   /** Where the last stream of this client ended. */
   readonly lastEventId: string | undefined
   readonly request: IncomingMessage
@@ -36,35 +31,50 @@ export interface Endpoint {
    * checked if one is sent, and passed to the handler. */
   readonly proof: boolean | 'offered'
   readonly summary: string
-  readonly body?: z.ZodType | undefined
-  readonly query?: z.ZodType | undefined
-  /** Of an operation: its fields come from the path, and from the query or the body. */
-  readonly input?: ShapeFields
-  readonly answer?: z.ZodType | undefined
-  /** Of an operation: JSON Schema of its answer. */
+  /** What is named in the path is there, the other fields in the query or the body. */
+  readonly input: ShapeFields
+  readonly hasBody: boolean
+  /** JSON Schema of the answer, if it has one. */
   readonly output?: JsonObject
   /** A JSON value, a stream of events, or a file. */
-  readonly handle: (call: EndpointCall<unknown, unknown>) => unknown
+  readonly handle: (call: EndpointCall<never>) => unknown
 }
 
-interface EndpointDefinition<Body extends z.ZodType, Query extends z.ZodType> {
-  readonly method: Endpoint['method']
-  readonly path: string
-  readonly role: Endpoint['role']
+/** The names in a path. */
+type PathNames<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | PathNames<`/${Rest}`>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never
+
+type EndpointDefinition<Path, Fields> = Omit<
+  Endpoint,
+  'path' | 'proof' | 'input' | 'hasBody' | 'handle'
+> & {
+  readonly path: Path
   readonly proof?: Endpoint['proof']
-  readonly summary: string
-  readonly body?: Body
-  readonly query?: Query
-  readonly answer?: z.ZodType
+  /** Fields beside those that are named in the path. */
+  readonly input?: Fields
   readonly handle: (
-    call: EndpointCall<z.output<Body>, z.output<Query>>,
+    call: EndpointCall<FieldValues<Fields> & Readonly<Record<PathNames<Path>, string>>>,
   ) => object | EventStreamResponse | Download | Promise<object>
 }
 
 /** Whether the fields of the input come in the body, else in the query. */
-export function hasBody({ method, body, input }: Endpoint): boolean {
-  return input === undefined ? body !== undefined : method === 'POST' || method === 'PUT'
+export function takesBody(method: Endpoint['method']): boolean {
+  return method === 'POST' || method === 'PUT'
 }
+
+export function namesIn(path: string): string[] {
+  return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+}
+
+/** A field that has to be there. */
+export function required<const S extends Shape>(shape: S, doc: string) {
+  return { shape, doc, required: true } as const
+}
+
+const IN_PATH = required({ kind: 'text', max: 300 }, 'in the path')
 
 /**
  * A row that only HTTP has. What a person or program can ask of a gate is an operation (operations/), from
@@ -73,9 +83,19 @@ export function hasBody({ method, body, input }: Endpoint): boolean {
  * console shows at once, which commands have apart; agents, which commands reach by tool calls, as any
  * client; and saving a policy or trying a call, which commands do with the file and with a client.
  */
-export function endpoint<
-  Body extends z.ZodType = z.ZodUndefined,
-  Query extends z.ZodType = z.ZodUndefined,
->({ proof = false, handle, ...row }: EndpointDefinition<Body, Query>): Endpoint {
-  return { ...row, proof, handle: handle as Endpoint['handle'] }
+// biome-ignore lint/complexity/noBannedTypes: without `input` there are no fields
+export function endpoint<const Path extends string, const Fields extends ShapeFields = {}>({
+  proof = false,
+  input,
+  handle,
+  ...row
+}: EndpointDefinition<Path, Fields>): Endpoint {
+  const named = Object.fromEntries(namesIn(row.path).map((name) => [name, IN_PATH]))
+  return {
+    ...row,
+    proof,
+    input: { ...named, ...input },
+    hasBody: input !== undefined && takesBody(row.method),
+    handle: handle as Endpoint['handle'],
+  }
 }

@@ -2,9 +2,8 @@
 // served, so that it cannot say anything else than they do.
 
 import { toInlineSchema } from '@sluice/policy/document/json-schema'
-import { z } from 'zod'
 import { readPackageVersion } from '../../gateway/shared/package-version.ts'
-import { type Endpoint, hasBody } from './endpoint.ts'
+import { type Endpoint, namesIn } from './endpoint.ts'
 
 const ERROR = {
   type: 'object',
@@ -45,8 +44,8 @@ export function openApiOf(endpoints: readonly Endpoint[]): object {
 
 function operationOf(row: Endpoint): object {
   const { role, proof, summary, path } = row
-  const answer = row.output ?? (row.answer && schemaOf(row.answer, 'output'))
-  const named = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+  const answer = row.output
+  const named = namesIn(path).map((name) => ({
     name,
     in: 'path',
     required: true,
@@ -86,15 +85,12 @@ interface ObjectSchema {
 
 /** What is not in the path comes in the query or in the body. */
 function schemasOf(row: Endpoint): { query?: ObjectSchema; body?: object } {
-  if (row.input === undefined)
-    return {
-      ...(row.query === undefined ? {} : { query: schemaOf(row.query, 'input') }),
-      ...(row.body === undefined ? {} : { body: schemaOf(row.body, 'input') }),
-    }
-  const inPath = new Set([...row.path.matchAll(/:(\w+)/g)].map(([, name]) => name))
-  const fields = Object.fromEntries(Object.entries(row.input).filter(([name]) => !inPath.has(name)))
+  const inPath = namesIn(row.path)
+  const rest = Object.entries(row.input).filter(([name]) => !inPath.includes(name))
+  if (rest.length === 0) return {}
+  const fields = Object.fromEntries(rest)
   const schema = toInlineSchema({ kind: 'object', noun: 'the request', fields })
-  return hasBody(row) ? { body: schema } : { query: schema as ObjectSchema }
+  return row.hasBody ? { body: schema } : { query: schema as ObjectSchema }
 }
 
 function queryOf({ properties = {}, required = [] }: ObjectSchema): object[] {
@@ -104,9 +100,4 @@ function queryOf({ properties = {}, required = [] }: ObjectSchema): object[] {
     required: required.includes(name),
     schema,
   }))
-}
-
-function schemaOf(shape: z.ZodType, io: 'input' | 'output'): object {
-  const { $schema: _, ...schema } = z.toJSONSchema(shape, { io, unrepresentable: 'any' })
-  return schema
 }

@@ -4,7 +4,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import { isObject } from '@sluice/policy/core/json'
-import { z } from 'zod'
+import type { FieldValues } from '@sluice/policy/document/shape'
 import type { Person } from '../../core/person.ts'
 import type { ApprovalLinks } from '../../identity/keys/approval-links.ts'
 import type { Passkeys, RelyingParty } from '../../identity/people/passkeys.ts'
@@ -13,11 +13,12 @@ import type {
   ApprovalLinkView,
   CurrentPerson,
   IssuerAnswer,
+  PasskeyView,
   SignedIn,
   SignInMethods,
 } from '../contract/contract.ts'
 import { bearerOf } from '../http/bearer-token.ts'
-import { type Endpoint, endpoint } from '../http/endpoint.ts'
+import { type Endpoint, endpoint, required } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import { GUEST_FRESH_MS, GUEST_MS } from '../http/limits.ts'
 import type { Challenges } from './challenges.ts'
@@ -44,34 +45,56 @@ export interface SignInParts {
   readonly nowMs: () => number
 }
 
-const TEXT = z.string().min(1).max(16_384)
+const text = (max: number) => ({ kind: 'text', max }) as const
+const TEXT = text(16_384)
+const ANY = { kind: 'any' } as const
 /** A secret of a tab, and its hash (RFC 7636). */
-const VERIFIER = z.string().regex(/^[\w.~-]{43,128}$/)
-const CHALLENGE = z.string().regex(/^[\w-]{43}$/)
-const ANSWER = z.strictObject({
-  code: z.string().min(1).max(4_096),
-  state: z.string().min(1).max(1_000),
-  iss: z.string().max(2_048).optional(),
-  verifier: VERIFIER,
-})
-const SIGN_IN = z
-  .strictObject({ code: TEXT, assertion: z.unknown(), jwt: TEXT, answer: ANSWER })
-  .partial()
-const NEW_PASSKEY = z.strictObject({
-  label: z.string().min(1).max(64),
-  attestation: z.unknown(),
-  pin: z.string().max(64).optional(),
-})
-const PROOF_WISH = z.strictObject({
-  method: z.enum(['POST', 'PUT', 'DELETE']),
-  path: z.string().startsWith('/api/').max(2_000),
-  body: z.string().max(1_024 * 1_024),
-})
+const VERIFIER = {
+  kind: 'form',
+  noun: 'verifier',
+  form: /^[\w.~-]{43,128}$/,
+  help: 'as in RFC 7636',
+  secret: true,
+} as const
+const CHALLENGE = { ...VERIFIER, noun: 'challenge', form: /^[\w-]{43}$/ } as const
+const ANSWER = {
+  kind: 'object',
+  noun: 'an answer of an authorisation server',
+  fields: {
+    code: required(text(4_096), 'as the browser brought it'),
+    state: required(text(1_000), 'as the browser brought it'),
+    iss: { shape: text(2_048), doc: 'as the browser brought it' },
+    verifier: required(VERIFIER, 'the secret of the tab'),
+  },
+} as const
+const SIGN_IN = {
+  code: { shape: TEXT, doc: 'of `sluice console` or an invitation' },
+  assertion: { shape: ANY, doc: 'of a passkey' },
+  jwt: { shape: TEXT, doc: 'of an authorisation server' },
+  answer: { shape: ANSWER, doc: 'what the browser came back with' },
+} as const
+const NEW_PASSKEY = {
+  label: required(text(64), 'what it is called'),
+  attestation: required(ANY, 'of the browser'),
+  /** Not a text: a message of the shape's would have the PIN in it. */
+  pin: { shape: ANY, doc: 'of the person' },
+} as const
+const PROOF_WISH = {
+  method: required({ kind: 'word', words: ['POST', 'PUT', 'DELETE'] }, 'of the request'),
+  path: required(
+    {
+      kind: 'form',
+      noun: 'path of the API',
+      form: /^\/api\/.{0,1994}$/s,
+      help: 'with its query',
+    },
+    'of the request',
+  ),
+  body: required({ kind: 'text', max: 1_024 * 1_024, empty: true }, 'of the request'),
+} as const
 
 export function signInEndpoints(parts: SignInParts): Endpoint[] {
-  const { people, passkeys, challenges, signIns, rpOf, record, nowMs } = parts
-  const toCurrentPerson = (as: ActiveSignIn, rp: RelyingParty): CurrentPerson =>
-    tellMe(as, people, passkeys, rp)
+  const { passkeys, challenges, signIns, rpOf, nowMs } = parts
   return [
     endpoint({
       method: 'GET',
@@ -95,20 +118,20 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
       method: 'POST',
       path: '/api/sign-in/issuers/:name',
       role: 'anyone',
-      body: z.strictObject({ challenge: CHALLENGE }),
+      input: { challenge: required(CHALLENGE, 'of the tab') },
       summary: 'where a browser signs in at an authorisation server; it comes back to the page',
-      handle: ({ params, body, request }) =>
-        parts.elsewhere.begin(params.name ?? '', body.challenge, rpOf(request).origin),
+      handle: ({ input: { name, challenge }, request }) =>
+        parts.elsewhere.begin(name, challenge, rpOf(request).origin),
     }),
     endpoint({
       method: 'POST',
       path: '/api/links',
       role: 'anyone',
-      body: z.strictObject({ link: TEXT }),
+      input: { link: required(TEXT, 'of the address') },
       summary:
         'whom a link of a message is for, and what that one’s passkey has to sign to sign in',
-      handle: async ({ body, request }): Promise<ApprovalLinkView> => {
-        const link = parts.links.read(body.link, nowMs())
+      handle: async ({ input, request }): Promise<ApprovalLinkView> => {
+        const link = parts.links.read(input.link, nowMs())
         if (link === undefined)
           throw new ApiError('API_SIGN_IN', 'the link is too old, or none', 'sign in by yourself')
         const { approval, approver } = link
@@ -120,13 +143,12 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
       method: 'POST',
       path: '/api/sign-in',
       role: 'anyone',
-      body: SIGN_IN,
+      input: SIGN_IN,
       summary:
         'sign in, by a one-time code, a passkey, or an authorisation server’s answer or token',
-      handle: async ({ body, request }): Promise<SignedIn> => {
-        const rp = rpOf(request)
-        const { token, as } = await begin(parts, body, request)
-        return { token, me: toCurrentPerson(as, rp) }
+      handle: async ({ input, request }): Promise<SignedIn> => {
+        const { token, as } = await begin(parts, input, request)
+        return { token, me: tellMe(parts, as, rpOf(request)) }
       },
     }),
     endpoint({
@@ -144,16 +166,23 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
       path: '/api/me',
       role: 'viewer',
       summary: 'who is signed in',
-      handle: ({ request }) => toCurrentPerson(signIns.who(bearerOf(request)), rpOf(request)),
+      handle: ({ request }) => tellMe(parts, signIns.who(bearerOf(request)), rpOf(request)),
     }),
+    ...passkeyEndpoints(parts),
+  ]
+}
+
+function passkeyEndpoints(parts: SignInParts): Endpoint[] {
+  const { passkeys, challenges, rpOf, record } = parts
+  return [
     endpoint({
       method: 'POST',
       path: '/api/proofs',
       role: 'viewer',
-      body: PROOF_WISH,
+      input: PROOF_WISH,
       summary: 'what a passkey has to sign for one request',
-      handle: async ({ body, person, request }) => ({
-        challenge: await challenges.forAction(person, body, rpOf(request)),
+      handle: async ({ input, person, request }) => ({
+        challenge: await challenges.forAction(person, input, rpOf(request)),
       }),
     }),
     endpoint({
@@ -172,22 +201,11 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
       path: '/api/passkeys',
       role: 'viewer',
       proof: 'offered',
-      body: NEW_PASSKEY,
+      input: NEW_PASSKEY,
       summary: 'add a passkey of one’s own: with the PIN, or with the proof of another passkey',
-      handle: async ({ body, person, isProven, request }) => {
-        const rp = rpOf(request)
-        const { label, attestation, pin } = body
-        if (!isProven) await mayAdd(parts, signIns.who(bearerOf(request)), pin)
-        const challenge = challenges.registering(person.name, attestation)
-        const registration = { attestation, challenge, label }
-        const key = await passkeys.register(person.name, rp, registration, nowMs())
-        await record('passkey added', person.name, person).catch((error: Error) => {
-          // What cannot be recorded is not done.
-          passkeys.remove(person.name, key.id)
-          throw error
-        })
-        const { id, createdMs, usedMs } = key
-        return { id, label, createdMs, usedMs }
+      handle: async ({ input: { pin, ...passkey }, person, isProven, request }) => {
+        if (!isProven) await mayAdd(parts, parts.signIns.who(bearerOf(request)), pin)
+        return addPasskey(parts, person, passkey, rpOf(request))
       },
     }),
     endpoint({
@@ -196,8 +214,8 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
       role: 'viewer',
       proof: true,
       summary: 'remove a passkey of one’s own',
-      handle: async ({ params, person }) => {
-        const removed = passkeys.remove(person.name, params.id ?? '')
+      handle: async ({ input, person }) => {
+        const removed = passkeys.remove(person.name, input.id)
         if (!removed) throw new ApiError('API_NOT_FOUND', 'no such passkey', 'see /api/me')
         await record('passkey removed', person.name, person)
         return { removed }
@@ -206,9 +224,27 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
   ]
 }
 
+async function addPasskey(
+  { passkeys, challenges, record, nowMs }: SignInParts,
+  person: Person,
+  { label, attestation }: { readonly label: string; readonly attestation: unknown },
+  rp: RelyingParty,
+): Promise<PasskeyView> {
+  const challenge = challenges.registering(person.name, attestation)
+  const registration = { attestation, challenge, label }
+  const key = await passkeys.register(person.name, rp, registration, nowMs())
+  await record('passkey added', person.name, person).catch((error: Error) => {
+    // What cannot be recorded is not done.
+    passkeys.remove(person.name, key.id)
+    throw error
+  })
+  const { id, createdMs, usedMs } = key
+  return { id, label, createdMs, usedMs }
+}
+
 async function begin(
   parts: SignInParts,
-  { code, assertion, jwt, answer }: z.output<typeof SIGN_IN>,
+  { code, assertion, jwt, answer }: FieldValues<typeof SIGN_IN>,
   request: IncomingMessage,
 ): Promise<{ token: string; as: ActiveSignIn }> {
   const { people, signIns, challenges, guestOf, elsewhere, record, nowMs } = parts
@@ -241,11 +277,11 @@ async function begin(
 async function mayAdd(
   { people, passkeys, provePin, nowMs }: SignInParts,
   { person, sinceMs }: ActiveSignIn,
-  pin: string | undefined,
+  pin: unknown,
 ): Promise<void> {
   const stored = people.find(person.name)
   if (stored !== undefined && stored.pinSetMs !== null) {
-    if (pin === undefined)
+    if (typeof pin !== 'string')
       throw new ApiError('API_PROOF', 'adding a passkey needs your PIN', 'type it on this page')
     return provePin(person.name, pin)
   }
@@ -264,12 +300,10 @@ async function mayAdd(
 }
 
 function tellMe(
-  as: ActiveSignIn,
-  people: People,
-  passkeys: Passkeys,
+  { people, passkeys }: SignInParts,
+  { person, untilMs }: ActiveSignIn,
   rp: RelyingParty,
 ): CurrentPerson {
-  const { person, untilMs } = as
   const keys = passkeys.list(person.name, rp.id)
   return {
     ...person,
