@@ -188,7 +188,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a cluster', postgres)
     // A gate that stops says so to whoever asks, and takes calls until they have noticed.
     const stopping = gates[0]?.stop()
     expect((await clients[0]?.call('read'))?.answer.result).toBeDefined()
-    for (let answer = 0; answer < 2; answer++)
+    for (let answer = 0; answer < 4; answer++)
       expect(await (await fetch(`${gates[0]?.url}/readyz`)).text()).toContain('is stopping')
     await stopping
   })

@@ -1,5 +1,5 @@
 // Three gates behind HAProxy, with the files of deploy/: a session and a console stay at their gate, a gate that stops gets
-// no new one, and clients of its sessions begin again at another gate.
+// no new one, clients of its stdio sessions begin again at another gate, and a rolling restart shows others no error.
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -9,6 +9,7 @@ import { parseAllDocuments } from 'yaml'
 import { Page } from '../../packages/sluice/src/admin/admin.test-support.ts'
 import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
 import { readConfig } from '../../packages/sluice/src/gateway/config/config.ts'
+import { type FixtureServer, serveFixture } from '../support/fixture-server.ts'
 import { findHaproxy, nameHaproxySuite, startHaproxy } from '../support/haproxy.ts'
 import { ROOT } from '../support/modules.ts'
 import { makePerson, PIN } from '../support/person.ts'
@@ -20,7 +21,14 @@ import {
   type RunningPostgres,
   startPostgres,
 } from '../support/postgres.ts'
-import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
+import {
+  endGates,
+  fixture,
+  type GateSpec,
+  type RunningGate,
+  startGate,
+  until,
+} from '../support/start-gate.ts'
 
 const TOKEN = `sluice_${'7'.repeat(64)}`
 const haproxy = findHaproxy()
@@ -71,24 +79,27 @@ const isHere = haproxy !== undefined && postgres !== undefined
 describe.skipIf(!isHere)(nameHaproxySuite('behind HAProxy', haproxy), () => {
   let database: RunningPostgres
   let balancer: Awaited<ReturnType<typeof startHaproxy>>
+  let upstream: FixtureServer
+  let gateSpec: (at: number) => GateSpec
   const gates: RunningGate[] = []
 
   beforeAll(async () => {
     database = await startPostgres(postgres as string)
     const port = await freePort()
+    upstream = await serveFixture('session')
     const hash = `sha256:${createHash('sha256').update(TOKEN).digest('hex')}`
-    for (const name of ['gate-1', 'gate-2', 'gate-3'])
-      gates.push(
-        await startGate({
-          servers: { count: fixture('counter', '/dev/null') },
-          config: {
-            store: database.url(),
-            cluster: { name, key: CLUSTER_KEY },
-            public_url: `http://127.0.0.1:${port}`,
-            grants: { ci: { hash, policy: 'policy' } },
-          },
-        }),
-      )
+    const ports = [await freePort(), await freePort(), await freePort()]
+    gateSpec = (at) => ({
+      servers: { count: fixture('counter', '/dev/null'), web: { url: upstream.url } },
+      config: {
+        store: database.url(),
+        cluster: { name: `gate-${at + 1}`, key: CLUSTER_KEY },
+        public_url: `http://127.0.0.1:${port}`,
+        grants: { ci: { hash, policy: 'policy' } },
+      },
+      arguments: ['--port', String(ports[at])],
+    })
+    for (const at of ports.keys()) gates.push(await startGate(gateSpec(at)))
     const [one, two, three] = gates.map(({ url }) => new URL(url).host)
     balancer = await startHaproxy(haproxy as string, port, [one!, two!, three!])
   })
@@ -96,10 +107,11 @@ describe.skipIf(!isHere)(nameHaproxySuite('behind HAProxy', haproxy), () => {
     await balancer?.end()
     await endGates()
     await database?.end()
+    upstream?.process.kill()
   })
 
-  const open = () =>
-    PlainClient.open(balancer as unknown as RunningGate, 'count', '2025-11-25', TOKEN)
+  const open = (server: string) =>
+    PlainClient.open(balancer as unknown as RunningGate, server, '2025-11-25', TOKEN)
 
   test('the console stays at the gate that made its code, also if the browser was at another', async () => {
     const proof = { name: 'ann', pin: PIN }
@@ -116,11 +128,12 @@ describe.skipIf(!isHere)(nameHaproxySuite('behind HAProxy', haproxy), () => {
   })
 
   test('a session stays at its gate, and its client begins again when that gate stops', async () => {
-    const clients = await Promise.all(Array.from({ length: 6 }, open))
+    const clients = await Promise.all(Array.from({ length: 6 }, () => open('count')))
     for (let turn = 0; turn < 3; turn++)
       for (const client of clients)
         expect((await client.call('read')).status, 'the session is known').toBe(200)
-    await gates[0]?.stop()
+    const [first] = gates as [RunningGate]
+    await first.stop()
     const replies = await Promise.all(clients.map((client) => client.call('read')))
     const lost = clients.filter((_, at) => replies[at]?.status !== 200)
     expect(lost.length).toBeLessThan(clients.length)
@@ -129,5 +142,38 @@ describe.skipIf(!isHere)(nameHaproxySuite('behind HAProxy', haproxy), () => {
       await until(async () => (await client.initialize()).status === 200)
       expect((await client.call('read')).answer.result).toBeDefined()
     }
+    gates[0] = await startGate({ ...gateSpec(0), folder: first.folder })
+  })
+
+  test('a rolling restart shows clients no error, and their sessions go on', async () => {
+    const clients = await Promise.all(Array.from({ length: 3 }, () => open('web')))
+    const problems: string[] = []
+    let answers = 0
+    let isOver = false
+    const callOn = async (client: PlainClient): Promise<void> => {
+      while (!isOver) {
+        await new Promise((resolve) => setTimeout(resolve, 25))
+        const { status, text } = await client
+          .call('test_simple_text')
+          .catch(({ message }: Error) => ({
+            status: 0,
+            text: message,
+          }))
+        if (status === 200 && text.includes('"result"') && !text.includes('"isError":true'))
+          answers++
+        else problems.push(`${status} ${text}`)
+      }
+    }
+    const calling = clients.map(callOn)
+    for (const [at, gate] of gates.entries()) {
+      const before = answers
+      await gate.stop()
+      gates[at] = await startGate({ ...gateSpec(at), folder: gate.folder })
+      await until(() => answers > before)
+    }
+    isOver = true
+    await Promise.all(calling)
+    expect(problems).toEqual([])
+    expect(answers).toBeGreaterThan(clients.length)
   })
 })

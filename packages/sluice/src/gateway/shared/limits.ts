@@ -138,9 +138,13 @@ export const DRAIN_MS = 5_000
 /** How recently `/readyz` must have been asked for a gate that stops to wait for the next answers of it. */
 export const READY_ASKED_MS = 3_000
 /** How long a gate with a shared store takes requests after `/readyz` says that it stops. Then it takes no more. */
-export const STOP_ANNOUNCED_MS = 2_500
-/** Answers of `/readyz` after which a load balancer has noticed that the gate stops. Then it takes no more requests. */
-export const STOP_ANNOUNCED_ANSWERS = 2
+export const STOP_ANNOUNCED_MS = 10_000
+/** Answers of `/readyz` after which a load balancer with two checks, of two answers each, has noticed that the gate stops. */
+export const STOP_ANNOUNCED_ANSWERS = 4
+/** Time without a request after which a load balancer that has noticed counts as asking no more. */
+export const STOP_QUIET_MS = 500
+/** How often a gate that stops looks whether a load balancer still asks. */
+export const STOP_LOOK_EVERY_MS = 25
 
 /**
  * How long a call may take without a response or progress, unless the server's `timeout` says

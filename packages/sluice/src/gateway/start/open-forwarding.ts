@@ -48,7 +48,7 @@ export class Forwarding {
       if (taken.size > 0) front.closeTaken((id) => taken.has(digestSession(id).toString('hex')))
     }
     this.#timer = setInterval(() => void look().catch(() => {}), GATE_BEAT_MS).unref()
-    // Requests that were passed on are open calls too: they end before the rest.
-    this.#undo.push(() => listener.stopTaking())
+    // Other gates take sessions over from now on. What is open of these is answered here.
+    this.#undo.push(() => clearInterval(this.#timer))
   }
 }

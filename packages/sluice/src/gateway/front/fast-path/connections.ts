@@ -20,6 +20,7 @@ export class FastPathServer {
   readonly #most: number
   /** With those that went to the server. */
   #open = 0
+  #isLast = false
 
   /** `event` is the one that tells of a connection: `secureConnection` if there is TLS. */
   constructor(
@@ -46,9 +47,17 @@ export class FastPathServer {
         this.#open -= 1
       })
       if (this.#open > this.#most) this.#makeRoom()
-      this.#all.add(new FastPathConnection(socket, events))
+      const connection = new FastPathConnection(socket, events)
+      connection.isLast = this.#isLast
+      this.#all.add(connection)
     })
     this.#sweeper = setInterval(() => this.#look(), CLIENT_LOOK_EVERY_MS).unref()
+  }
+
+  /** From now on every answer ends its connection. */
+  announceStop(): void {
+    this.#isLast = true
+    for (const connection of this.#all) connection.isLast = true
   }
 
   /** Takes no more requests; those that are open are answered. */

@@ -135,6 +135,11 @@ export class RequestForwarder {
       })
       sent.once('response', (answer) => {
         isAnswered = true
+        // It is stopping, and has done nothing.
+        if (answer.statusCode === 503) {
+          answer.resume()
+          return resolve('gone')
+        }
         returnAnswer(answer, reply)
         resolve('passed')
       })

@@ -55,11 +55,6 @@ export class PeerListener {
     return `${name === '' ? toReachable(host) : name}:${bound}`
   }
 
-  /** Takes no new connections; requests that are open go on. */
-  stopTaking(): void {
-    this.#server.close()
-  }
-
   close(): void {
     this.#server.close()
     this.#server.closeAllConnections()

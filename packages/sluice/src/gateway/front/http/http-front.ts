@@ -11,6 +11,7 @@ import {
 } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { RPC } from '../../../protocol/rpc-codes.ts'
 import {
   BODY_BYTES_MAX,
@@ -19,6 +20,8 @@ import {
   READY_ASKED_MS,
   STOP_ANNOUNCED_ANSWERS,
   STOP_ANNOUNCED_MS,
+  STOP_LOOK_EVERY_MS,
+  STOP_QUIET_MS,
 } from '../../shared/limits.ts'
 import { ALL_SERVERS } from '../../shared/transport.ts'
 import { type FrontRequest, NodeResponseWriter } from '../exchange/response-writer.ts'
@@ -76,8 +79,10 @@ export class HttpFront {
   #port = 0
   #stopping = false
   #readyAskedMs = Number.NEGATIVE_INFINITY
-  /** Called with each answer of `/readyz` while the gate stops. */
-  #onRefusal: (() => void) | undefined
+  /** Answers of `/readyz` since the gate has announced that it stops. */
+  #refusals: number | undefined
+  /** When the last request came since then. */
+  #askedMs = 0
   #closed: Promise<void> | undefined
 
   constructor(options: HttpFrontOptions) {
@@ -136,6 +141,8 @@ export class HttpFront {
 
   /** A request that another gate passes on. */
   takeForwarded(incoming: IncomingMessage, response: ServerResponse, isLocal: boolean): void {
+    // Else the other gate would send a request over a connection that is just being closed.
+    if (this.#refusals !== undefined) response.shouldKeepAlive = false
     const reply = new NodeResponseWriter(response, this.#unread)
     const path = (incoming.url ?? '').split('?')[0] as string
     const server = findServer(path)
@@ -159,15 +166,18 @@ export class HttpFront {
     this.#mcp.closeTaken(isTaken)
   }
 
-  /** From now on `/readyz` says no. Resolves when a load balancer that asks has noticed: until then requests are
-   * taken as before. */
-  announceStop(): Promise<void> {
-    const isAsked = this.#options.nowMs() - this.#readyAskedMs < READY_ASKED_MS
-    return new Promise((resolve) => {
-      let answers = 0
-      this.#onRefusal = () => void (++answers >= STOP_ANNOUNCED_ANSWERS && resolve())
-      setTimeout(resolve, isAsked ? STOP_ANNOUNCED_MS : 0)
-    })
+  /** From now on `/readyz` says no, and every answer ends its connection. Resolves when a load balancer that asks has
+   * noticed and sends no more requests: until then they are taken as before. */
+  async announceStop(): Promise<void> {
+    const { nowMs } = this.#options
+    const beganMs = nowMs()
+    this.#refusals = 0
+    this.#plain.announceStop()
+    while (nowMs() - this.#readyAskedMs < READY_ASKED_MS && nowMs() - beganMs < STOP_ANNOUNCED_MS) {
+      const hasNoticed = this.#refusals >= STOP_ANNOUNCED_ANSWERS
+      if (hasNoticed && nowMs() - this.#askedMs > STOP_QUIET_MS) return
+      await sleep(STOP_LOOK_EVERY_MS)
+    }
   }
 
   /** Takes no new requests; those that are open go on. */
@@ -209,6 +219,7 @@ export class HttpFront {
       this.#plainHeads.set(head, route)
     }
     const { request, server, path, why } = route
+    if (this.#refusals !== undefined) this.#askedMs = this.#options.nowMs()
     if (why !== undefined)
       return writeRpcError(reply, 403, { code: RPC.invalidRequest, message: why })
     if (this.#stopping)
@@ -219,6 +230,7 @@ export class HttpFront {
 
   #handle(request: IncomingMessage, response: ServerResponse): void | Promise<void> {
     if (this.#ending.has(request.socket)) return
+    if (this.#refusals !== undefined) response.shouldKeepAlive = false
     const scheme = this.#options.tls === undefined ? 'http' : 'https'
     const head = checkHead(request) ?? targetOf(request, scheme)
     if ('status' in head) return this.#refuseHead(request, response, head)
@@ -236,6 +248,7 @@ export class HttpFront {
     if (path === '/metrics' && metrics) return metrics.serve(request, response)
     const { authenticate } = this.#options
     if (authenticate.metadata(path, request, response)) return
+    if (this.#refusals !== undefined) this.#askedMs = this.#options.nowMs()
     const reply = new NodeResponseWriter(response, this.#unread)
     const server = findServer(path)
     if (server === undefined && this.#options.site === undefined) return nothingAt(reply, path)
@@ -270,8 +283,8 @@ export class HttpFront {
 
   #ready(response: ServerResponse): void {
     this.#readyAskedMs = this.#options.nowMs()
-    const { ok, why } = this.#onRefusal === undefined ? this.#options.ready() : STOPPING
-    this.#onRefusal?.()
+    const { ok, why } = this.#refusals === undefined ? this.#options.ready() : STOPPING
+    if (this.#refusals !== undefined) this.#refusals += 1
     const word = ok ? 'ready' : 'not ready'
     response.writeHead(ok ? 200 : 503, PLAIN).end(why === '' ? `${word}\n` : `${word}: ${why}\n`)
   }
