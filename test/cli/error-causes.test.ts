@@ -2,10 +2,10 @@
 // findings). Also completion, and standard input that is a socket.
 
 import { execFileSync, spawn } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { parseJson } from '../../packages/sluice/src/init/files/json-entries.ts'
 import { sluice } from '../support/run-sluice.ts'
 import { scratchDirectory } from '../support/scratch.ts'
@@ -80,6 +80,18 @@ test.for<[name: string, args: () => string[], cause: string, help: string]>([
     'did you mean `--action`?',
   ],
   [
+    'a reason by the name that other tools have',
+    () => ['freeze', 'all', '--reason', 'x'],
+    'unknown option `--reason`',
+    'did you mean `--why`?',
+  ],
+  [
+    'the version as a command',
+    () => ['version'],
+    'unknown command `version`',
+    'did you mean `sluice --version`?',
+  ],
+  [
     'a limit that is a number',
     () => [
       'policy',
@@ -109,6 +121,20 @@ test.for<[name: string, args: () => string[], cause: string, help: string]>([
   expect(code).not.toBe(0)
   expect(stderr).toContain(cause)
   expect(stderr.slice(stderr.indexOf('help: '))).toContain(help)
+})
+
+test('a gate that does not start: what it printed now, in lines, and not what its log has from before', async () => {
+  const config = fileOf('sluice.yaml', `${MEMORY}policy: ./policy.yaml\n`)
+  const data = join(config, '../.sluice')
+  writeFileSync(join(config, '../policy.yaml'), 'version: 1\ndefault: perhaps\n')
+  mkdirSync(data, { mode: 0o700 })
+  writeFileSync(join(data, 'gate.log'), 'of yesterday\n', { mode: 0o600 })
+  vi.stubEnv('SLUICE_TRUST_DATA', data)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const { code, stderr } = await sluice(['stdio', '--server', 'memory', '--config', config])
+  expect([code, stderr]).toEqual([2, expect.stringContaining('the gate did not start:\n    ')])
+  expect(stderr).toMatch(/policy\.yaml:2:\d+: error: .*perhaps.*\n/)
+  expect(stderr).not.toMatch(/of yesterday|\\u\{a\}/)
 })
 
 test('a server that is not reached: why, and not `fetch failed`', async () => {

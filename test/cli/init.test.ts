@@ -200,6 +200,55 @@ test('F4: without --config the gate’s files go where no server is rooted, and 
   expect(inside.stderr).not.toContain("the gate's files go to")
 })
 
+test('projects with servers of one name: each hint names its own, and answers at the terminal count', async () => {
+  const odd = {
+    name: 'ask',
+    description: 'Asks',
+    inputSchema: { properties: { llm_name: { type: 'string' } } },
+  }
+  const script = (tools: object[]) => `
+    const answer = (id, result) => console.log(JSON.stringify({ jsonrpc: '2.0', id, result }))
+    require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
+      const { id, method } = JSON.parse(line)
+      if (method === 'initialize') answer(id, { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } })
+      if (method === 'tools/list') answer(id, { tools: ${JSON.stringify(tools)} })
+    })`
+  const projects = ['one', 'two'].map((name) => {
+    const folder = join(root, name)
+    mkdirSync(folder)
+    const same = { command: NODE, args: ['-e', script(name === 'one' ? [odd] : []), name] }
+    writeFileSync(join(folder, '.mcp.json'), JSON.stringify({ mcpServers: { same } }))
+    return folder
+  })
+  writeFileSync(join(home, '.claude.json'), '{}')
+  writeFileSync(join(home, '.cursor', 'mcp.json'), '{}')
+  const args = ['init', '--config', config, '--project', ...projects]
+  const first = await sluice([...args, '--yes', 'same', '--move', '--observe'])
+  expect(first.code, first.stderr).toBe(0)
+  expect(first.stdout).toMatch(
+    /would wait for a person.*\n {2}same\/ask: asks for context at \/inputSchema\/properties\/llm_name\n/,
+  )
+  expect(first.stdout).toContain(`${projects[0]}/.mcp.json belongs to the project`)
+  expect(first.stdout).toMatch(
+    /two\): it came with the project; `sluice init --yes same-claude-code --move/,
+  )
+  const here = process.cwd()
+  process.chdir(projects[1] as string)
+  onTestFinished(() => process.chdir(here))
+  const { checks } = await sluiceJson(['doctor', '--config', config])
+  expect(checks).toContainEqual({
+    check: 'client',
+    status: 'warn',
+    message: `Claude Code: same (${projects[1]}) does not go through a gate`,
+    help: '`sluice init --yes same-claude-code --move`',
+  })
+  // At a terminal: yes to the server, yes to the gate in front of it.
+  const { code, text } = await answerAtTerminal(args)
+  expect(code, text).toBe(0)
+  expect(text).toMatch(/same \(.*one\)\s+Claude Code: same \(.*two\)\s.*not observed:/s)
+  expect(readFileSync(join(projects[1] as string, '.mcp.json'), 'utf8')).toContain('"stdio"')
+})
+
 test('observed first: everything passes and is recorded, until it is enforced', async () => {
   const ran = await init('--yes', 'notes', '--move', '--observe')
   expect(ran.code, ran.stderr).toBe(0)
@@ -270,6 +319,22 @@ test('observed first: everything passes and is recorded, until it is enforced', 
     await sluice(['stop', '--config', config])
   }
 })
+
+/** `sluice init` in a terminal of its own, where every question is answered with yes. */
+async function answerAtTerminal(args: readonly string[]) {
+  const words = [NODE, SLUICE, ...args].map((word) => `'${word}'`).join(' ')
+  const child = spawn('script', ['-qefc', words, '/dev/null'], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  let [text, answered] = ['', 0]
+  child.stdout.on('data', (chunk) => {
+    text += chunk
+    for (const asked = text.split('[y/N').length - 1; answered < asked; answered++)
+      child.stdin.write('y\r')
+  })
+  const [code] = await once(child, 'exit')
+  return { code, text }
+}
 
 /** `sluice logs -f`, from the last line on; what it has printed so far. */
 function followLog(): () => string {

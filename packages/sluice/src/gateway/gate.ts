@@ -41,6 +41,7 @@ import {
   NO_CLIENT_EVENTS,
 } from './shared/transport.ts'
 import { freezeSessions } from './state/freeze-session.ts'
+import { isObserving } from './state/observe-mode.ts'
 import { hearServer } from './tools/hear-server.ts'
 import { KnownTools } from './tools/known-tools.ts'
 import { ServerNotes } from './tools/server-notes.ts'
@@ -220,7 +221,11 @@ export class Gate {
     const bound = () => this.#parts.policies().of(who().policy)
     const policy = () => bound().policy
     const record = new LedgerCallRecorder(this.#parts.ledger, this.#parts.log)
-    const heldOf = (tool: KnownTool) => this.#parts.pins.heldOf(tool)
+    const heldOf = (tool: KnownTool) => {
+      const held = this.#parts.pins.heldOf(tool)
+      if (held === undefined || held.refused !== undefined || !isObserving(policy())) return held
+      return { ...held, isObserved: true }
+    }
     const ids = { server: name, principal: principal.id, session: lease.id }
     // Asked several times for every message.
     const frozen = () =>

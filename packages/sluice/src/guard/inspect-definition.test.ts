@@ -110,6 +110,18 @@ describe('A26 out-of-scope parameter', () => {
     },
   )
 
+  test.each([
+    ['optional, of another agent', 'System prompt, overrides agent default', [], undefined],
+    ['optional, of a chat', 'Instructions for the assistant', [], undefined],
+    ['required', 'System prompt, overrides agent default', ['systemPrompt'], 'hold'],
+    ['ours by its words', 'Sets the context: the system prompt you were given', [], 'hold'],
+    ['without words', undefined, [], 'hold'],
+  ])('a system prompt: %s', (_, description, required, severity) => {
+    const properties = { systemPrompt: { type: 'string', description } }
+    const inputSchema = { type: 'object', properties, required }
+    expect(found({ name: 'agent_execute', inputSchema }).severity).toBe(severity)
+  })
+
   test('a plain context or model is not', () => {
     const properties = { context: { type: 'string' }, model: { type: 'string' } }
     expect(found({ name: 'x', inputSchema: { properties } }).severity).toBeUndefined()

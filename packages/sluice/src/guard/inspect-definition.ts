@@ -62,6 +62,7 @@ function scanValue(
   at: PointerNode | undefined,
   depth: number,
   walk: DefinitionScan,
+  requiredHere: readonly JsonValue[] = [],
 ): void {
   if (walk.strings > STRINGS_MAX || walk.chars > DEFINITION_CHARS_MAX || depth > DEPTH_MAX)
     return tooLarge(at, walk)
@@ -73,12 +74,18 @@ function scanValue(
   }
   if (!isObject(value)) return
   const isParameters = at?.key === 'properties'
+  const required = Array.isArray(value.required) ? value.required : []
   for (const key of Object.keys(value)) {
     const member = value[key] as JsonValue
     const below = { key, in: at }
     lookAtText(key, below, walk)
-    if (isParameters) lookAtParameter(key, member, below, walk)
-    scanValue(member, below, depth + 1, walk)
+    if (isParameters)
+      lookAtParameter(
+        { name: key, schema: member, isRequired: requiredHere.includes(key) },
+        below,
+        walk,
+      )
+    scanValue(member, below, depth + 1, walk, required)
   }
 }
 
@@ -102,15 +109,39 @@ function lookAtText(text: string, at: PointerNode | undefined, walk: DefinitionS
 /** `all prior messages` */
 const ASKING_CHARS_MIN = 18
 
+/** An optional system prompt for an agent, a chat or a model that the tool runs: ours is not asked for. The words
+ * that ask for ours are found in the description by themselves. */
+const OTHERS_PROMPT =
+  /\b(?:overrid\w*|replac\w*|sets?|custom|default|(?:for|of|to) (?:the|this|an?|each) (?:new |sub-?)?(?:agent|model|assistant|chat|run|task|worker|completion))\b/i
+const OUR_PROMPT = /\b(?:you|your|yours|own|current|copy|paste|verbatim|include|given|received)\b/i
+
+function setsOthersPrompt({ name, schema, isRequired }: Parameter): boolean {
+  const text = isObject(schema) ? schema.description : undefined
+  return (
+    !isRequired &&
+    /^system/i.test(name) &&
+    typeof text === 'string' &&
+    OTHERS_PROMPT.test(text) &&
+    !OUR_PROMPT.test(text)
+  )
+}
+
+interface Parameter {
+  readonly name: string
+  readonly schema: JsonValue
+  readonly isRequired: boolean
+}
+
 function lookAtParameter(
-  name: string,
-  schema: JsonValue,
+  parameter: Parameter,
   at: PointerNode | undefined,
   walk: DefinitionScan,
 ): void {
+  const { name, schema } = parameter
   const type = isObject(schema) ? schema.type : undefined
   const text = type === undefined || type === 'string' || type === 'array' || Array.isArray(type)
-  if (text && ASKS_BY_NAME.test(name)) addFinding(asksFor(name, 0, at), walk)
+  if (text && ASKS_BY_NAME.test(name) && !setsOthersPrompt(parameter))
+    addFinding(asksFor(name, 0, at), walk)
 }
 
 function pointerTo(at: PointerNode | undefined): string {

@@ -16,7 +16,16 @@ test.each([
   const from = { client: 'claude-code', file: 'a.json', scope: 'user' }
   const found = [{ from, entry: { name: 'flow', path: ['flow'] }, reading: { server } }]
   const moved = [{ file: 'a.json', path: ['flow'], client: 'claude-code' }]
-  const report = { found, moved, left: [], isObserved: false, isUrl: false, canApprove: true }
+  const report = {
+    found,
+    named: [],
+    held: [],
+    moved,
+    left: [],
+    isObserved: false,
+    isUrl: false,
+    canApprove: true,
+  }
   showClosing({ ...report, option: '' } as unknown as ClosingReport, output)
   expect(lines.join('\n').includes('`builtin: agents`')).toBe(isOffered)
 })

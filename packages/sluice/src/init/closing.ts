@@ -6,10 +6,15 @@ import { CLIENTS } from './files/client.ts'
 import { BEHIND } from './files/read-server.ts'
 import type { DiscoveredServer } from './move/find-servers.ts'
 import { type MovedEntry, sameEntry } from './move/move-log.ts'
+import type { NamedServer } from './move/name-servers.ts'
 import { cloneRoot, PACKAGE } from './place.ts'
 
 export interface ClosingReport {
   readonly found: readonly DiscoveredServer[]
+  /** Their names at the gate. */
+  readonly named: readonly NamedServer[]
+  /** Tools whose definitions wait for a person. */
+  readonly held: readonly string[]
   readonly moved: readonly MovedEntry[]
   readonly left: readonly {
     readonly name: string
@@ -40,6 +45,14 @@ export function showClosing(closing: ClosingReport, output: Output): void {
   for (const one of found.filter((each) => !safe.includes(each)))
     output.line(`  ${titleOf(one)}: ${printable(reasonFor(one, closing))}`)
   output.line("  the clients' own tools (shell, files): these are not MCP calls")
+  const { held, option } = closing
+  if (held.length > 0) {
+    const when = isObserved ? 'would wait for a person if it were enforced' : 'waits for a person'
+    output.line(
+      output.paint('bold', `${when}, because of its definition (\`sluice pin --held${option}\`):`),
+    )
+    for (const tool of held) output.line(`  ${printable(tool)}`)
+  }
   showNext(closing, output)
   for (const { entry } of safe.filter(isClaudeFlow))
     output.line(
@@ -59,16 +72,15 @@ function titleOf({ from, entry }: DiscoveredServer): string {
   return `${CLIENTS[from.client]}: ${printable(entry.name + where)}`
 }
 
-function reasonFor(
-  { from, entry, reading }: DiscoveredServer,
-  { left, option }: ClosingReport,
-): string {
+function reasonFor(one: DiscoveredServer, { left, named, option }: ClosingReport): string {
+  const { from, entry, reading } = one
   if ('stays' in reading) return reading.stays
+  const name = named.find(({ found }) => found.includes(one))?.name ?? entry.name
   const why = left.find(({ name, file }) => name === entry.name && file === from.file)
   if (why !== undefined) return why.because
   if (from.scope === 'project')
-    return `it came with the project; \`sluice init --yes ${entry.name} --move${option}\` moves it`
-  return `\`sluice init --yes ${entry.name} --move${option}\` moves it`
+    return `it came with the project; \`sluice init --yes ${name} --move${option}\` moves it`
+  return `\`sluice init --yes ${name} --move${option}\` moves it`
 }
 
 function showNext(closing: ClosingReport, output: Output): void {
@@ -92,8 +104,15 @@ function showNext(closing: ClosingReport, output: Output): void {
     `\`sluice init --undo${option}\` takes it all back`,
   ]
   for (const [at, step] of steps.entries()) output.line(`  ${at + 1}. ${step}`)
+  const note = output.paint('yellow', 'note')
+  const isMoved = ({ from }: DiscoveredServer) => moved.some(({ file }) => file === from.file)
+  const shared = closing.found.filter((one) => one.from.scope === 'project' && isMoved(one))
+  for (const file of new Set(shared.map(({ from }) => from.file)))
+    output.line(
+      `${note}: ${printable(file)} belongs to the project and has paths of this machine now: do not commit it (\`git update-index --skip-worktree\` keeps it out)`,
+    )
   const tie = clonePath()
-  if (tie !== undefined) output.line(`${output.paint('yellow', 'note')}: ${tie}`)
+  if (tie !== undefined) output.line(`${note}: ${tie}`)
 }
 
 /** What the clients' entries depend on, if it may go away. */

@@ -6,14 +6,32 @@ import { dirname, join } from 'node:path'
 import type { JsonObject } from '@sluice/policy/core/json'
 import { readConfig } from '../gateway/config/config.ts'
 import { readDataLocation } from '../gateway/config/data-location.ts'
-import { describeEntry, putServers, type WrittenServer } from '../gateway/config/edit-servers.ts'
+import {
+  describeEntry,
+  putServers,
+  readWrittenServers,
+  type WrittenServer,
+} from '../gateway/config/edit-servers.ts'
 import { keysPath, readKeys } from '../gateway/config/keys.ts'
 import { isObserveOnly } from '../gateway/state/observe-mode.ts'
+import { looksRandom } from '../guard/secret-checks.ts'
+import { findSecrets } from '../guard/secrets.ts'
 import { People } from '../identity/people/people.ts'
 import { checkDataFolder } from '../store/files/private-folder.ts'
 import { CliError } from '../terminal/errors.ts'
 import { readText } from '../terminal/read-input.ts'
-import type { NamedServer } from './move/name-servers.ts'
+import type { DiscoveredServer } from './move/find-servers.ts'
+import { type NamedServer, nameServers } from './move/name-servers.ts'
+
+/** The servers that were found, each with its name at the gate. \`before\` is the text of sluice.yaml. */
+export function nameFound(
+  found: readonly DiscoveredServer[],
+  before: string | undefined,
+): NamedServer[] {
+  const taken = new Map(Object.entries(readWrittenServers(before ?? '')))
+  const holdsSecret = (text: string) => looksRandom(text) || findSecrets(text).length > 0
+  return nameServers(found, taken, process.env, holdsSecret)
+}
 
 /** The data directory that `sluice up` will use may have come with the project. Throws a StoreError. */
 export function checkDataOf(file: string): void {

@@ -5,6 +5,8 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { JsonObject } from '@sluice/policy/core/json'
+import { readText } from '../terminal/read-input.ts'
+import { nameFound } from './config.ts'
 import { CLIENTS } from './files/client.ts'
 import { type DiscoveredServer, findServers } from './move/find-servers.ts'
 import { thisMachine } from './place.ts'
@@ -13,6 +15,10 @@ export interface ClientEntry {
   readonly client: string
   readonly file: string
   readonly name: string
+  /** The folder that it is for, if it is for one. */
+  readonly project?: string
+  /** Its name at the gate, if \`sluice init\` can move it: \`--yes NAME\`. */
+  readonly serverName?: string
   /** `gate`: through the gate of this configuration. `other`: through another one. `none`: past any. */
   readonly through: 'gate' | 'other' | 'none'
   /** What it needs and does not find. */
@@ -34,8 +40,13 @@ export interface ClientsReport {
 /** `config` and `url` are those of the gate that is asked about. */
 export async function inspectClients(config: string, url: string): Promise<ClientsReport> {
   const { servers, broken } = await findServers(thisMachine(['.']))
+  const named = nameFound(servers, existsSync(config) ? readText(config) : undefined)
   return {
-    entries: servers.map((server) => inspectEntry(server, resolve(config), url)),
+    entries: servers.map((server) => {
+      const serverName = named.find(({ found }) => found.includes(server))?.name
+      const entry = inspectEntry(server, resolve(config), url)
+      return serverName === undefined ? entry : { ...entry, serverName }
+    }),
     broken: broken.map(({ from, error }) => ({ file: from.file, message: error.message })),
   }
 }
@@ -50,6 +61,7 @@ function inspectEntry(
     file: from.file,
     name: entry.name,
     isProject: from.scope === 'project',
+    ...(entry.project === undefined ? {} : { project: entry.project }),
     ...(entry.off === undefined ? {} : { off: entry.off }),
     ...('stays' in reading ? { stays: reading.stays } : {}),
   }

@@ -9,18 +9,23 @@ import { classify } from '../catalogue/classify/classify.ts'
 import { countTools, summaryOf } from '../catalogue/pages/server-page.ts'
 import { suggestPolicy } from '../catalogue/pages/suggest-policy.ts'
 import { readConfig } from '../gateway/config/config.ts'
-import { readWrittenServers } from '../gateway/config/edit-servers.ts'
 import { keysPath, writeKeys } from '../gateway/config/keys.ts'
 import { addObserveMode } from '../gateway/state/observe-mode.ts'
-import { looksRandom } from '../guard/secret-checks.ts'
-import { findSecrets } from '../guard/secrets.ts'
+import { inspectDefinition } from '../guard/inspect-definition.ts'
 import { CliError } from '../terminal/errors.ts'
 import { type Output, plural, printable } from '../terminal/output.ts'
 import { readText } from '../terminal/read-input.ts'
 import { askerFor, type QuestionPrompt } from './ask.ts'
 import { type AskedServers, askServers } from './ask-servers.ts'
 import { showClosing } from './closing.ts'
-import { addServers, checkDataOf, environmentWith, newConfig, readGateState } from './config.ts'
+import {
+  addServers,
+  checkDataOf,
+  environmentWith,
+  nameFound,
+  newConfig,
+  readGateState,
+} from './config.ts'
 import { changeFile } from './files/change-file.ts'
 import { CLIENTS } from './files/client.ts'
 import { ClientError } from './files/errors.ts'
@@ -29,7 +34,7 @@ import type { DiscoveredServer, DiscoveryResult } from './move/find-servers.ts'
 import { gateEntry } from './move/gate-entry.ts'
 import { type EntryMove, moveAll, moveEntries } from './move/move-entries.ts'
 import type { MovedEntry } from './move/move-log.ts'
-import { type NamedServer, nameServers } from './move/name-servers.ts'
+import type { NamedServer } from './move/name-servers.ts'
 import { isFoundByCommands } from './place.ts'
 import { type Change, maskChanges, showChanges, showFound, startOf } from './show.ts'
 
@@ -65,6 +70,10 @@ export class Init {
   readonly #record: string
   readonly #output: Output
   readonly #config: string
+  /** All that were found, with their names at the gate. */
+  #named: readonly NamedServer[] = []
+  /** Servers of a project that the user has agreed to one by one: as if named with \`--yes\`. */
+  readonly #agreedByName = new Set<string>()
   readonly #left: { readonly name: string; readonly file: string; readonly because: string }[] = []
 
   constructor(options: InitOptions, output: Output) {
@@ -78,8 +87,8 @@ export class Init {
     checkDataOf(this.#config)
     const before = existsSync(this.#config) ? readText(this.#config) : undefined
     if (this.#options.observe === true) this.#checkObserve()
-    const taken = new Map(Object.entries(readWrittenServers(before ?? '')))
-    const named = nameServers(discovery.servers, taken, process.env, holdsSecret)
+    const named = nameFound(discovery.servers, before)
+    this.#named = named
     showFound(discovery, named, this.#output)
     this.#leave(discovery)
     const asker = this.#options.dryRun === true ? undefined : askerFor(this.#output.json)
@@ -120,8 +129,10 @@ export class Init {
   ): Promise<NamedServer[]> {
     const { yes, dryRun } = this.#options
     const names = Array.isArray(yes) ? (yes as readonly string[]) : []
-    for (const name of names)
+    for (const name of names) {
       if (!named.some((one) => one.name === name)) throw unknownName(name, named)
+      this.#agreedByName.add(name)
+    }
     const agreed: NamedServer[] = []
     let isAll = false
     for (const one of named) {
@@ -135,7 +146,9 @@ export class Init {
         const command = `\n  ${startOf(one.server)}\n`
         // A project's server may be a stranger's: each is asked for by itself.
         if (!own) {
-          if (await asker.yes(`${question} It came with the project.${command}`)) agreed.push(one)
+          if (!(await asker.yes(`${question} It came with the project.${command}`))) continue
+          agreed.push(one)
+          this.#agreedByName.add(one.name)
           continue
         }
         const answer: 'yes' | 'no' | 'all' = isAll
@@ -250,11 +263,10 @@ export class Init {
       const now = gateEntry(from.client, server, gate, entry.value)
       return { from, path: entry.path, server, was: entry.value, now }
     }
-    const { yes } = this.#options
     return servers.flatMap(({ name, found }) =>
       found
         // A project's file belongs to everybody who works on it: only by its name.
-        .filter(({ from }) => from.scope === 'user' || (Array.isArray(yes) && yes.includes(name)))
+        .filter(({ from }) => from.scope === 'user' || this.#agreedByName.has(name))
         .map((one) => move(name, one)),
     )
   }
@@ -307,6 +319,8 @@ export class Init {
     showClosing(
       {
         found: discovery.servers,
+        named: this.#named,
+        held: tools.flatMap(describeHeld),
         moved,
         left: this.#left,
         isUrl: this.#options.via === 'url',
@@ -324,8 +338,12 @@ const PLAIN = suggestPolicy([]).yaml.replace(
   'categories:\n  Read: allow\n  Write: { action: allow, rate_limit: { max: 30, window: 60 } }\n  Execute: require_approval\n  Destructive: require_approval\n  Financial: require_approval\n',
 )
 
-function holdsSecret(text: string): boolean {
-  return looksRandom(text) || findSecrets(text).length > 0
+/** The tool, with the reason, if its definition would wait for a person. */
+function describeHeld(tool: ToolDefinition): string[] {
+  const { severity, findings } = inspectDefinition(tool as never)
+  const worst = findings.find((finding) => finding.severity === severity)
+  if (severity !== 'hold' && severity !== 'refuse') return []
+  return [`${tool.server}/${tool.name}: ${worst?.kind} at ${worst?.at}`]
 }
 
 /** All moves of each file, on what it says now. */

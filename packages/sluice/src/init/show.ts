@@ -38,7 +38,9 @@ export function showFound(
 }
 
 function comes({ scope }: ClientFile): string {
-  return scope === 'project' ? '  (came with the project: started only when named)' : ''
+  return scope === 'project'
+    ? '  (a file of the project, not yours: each server is started only if you agree to it by name)'
+    : ''
 }
 
 function formatServer(

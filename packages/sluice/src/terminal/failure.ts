@@ -21,7 +21,7 @@ export function printFailure(error: unknown, program: Command, argv: readonly st
         : error
   if (known instanceof CliError) {
     const { code, message, help, problems } = known
-    writeStderr(`sluice: ${printable(message)} [${code}]\n  help: ${printable(help)}\n`)
+    writeStderr(`sluice: ${printLines(message)} [${code}]\n  help: ${printLines(help)}\n`)
     answer(argv, { code, message, help, ...(problems.length > 0 ? { problems } : {}) })
     return 2
   }
@@ -29,6 +29,11 @@ export function printFailure(error: unknown, program: Command, argv: readonly st
   writeStderr(`sluice: this is a fault of ours, please report it: ${fault}\n`)
   answer(argv, { code: null, message: fault, help: 'please report it: it is a fault of ours' })
   return 2
+}
+
+/** Further lines are indented: no text can pass for a line of its own. */
+function printLines(text: string): string {
+  return text.split('\n').map(printable).join('\n    ')
 }
 
 function writeStderr(text: string): void {
@@ -69,6 +74,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   '--format': '--json',
   '--output': '--out',
   '--user': '--principal',
+  '--reason': '--why',
 }
 
 function findSynonym(
@@ -104,6 +110,7 @@ function walkCommands(
 /** Suggests `policy check` for `check`. */
 function findGroup(program: Command, message: string): string | undefined {
   const word = /`([^`]*)`/.exec(message)?.[1]
+  if (word === 'version') return `\`${program.name()} --version\``
   const group = program.commands.find(({ commands }) =>
     commands.some((command) => command.name() === word),
   )

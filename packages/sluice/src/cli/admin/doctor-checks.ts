@@ -305,8 +305,9 @@ async function checkClients(
   const url = publicUrl ?? `${tls === undefined ? 'http' : 'https'}://${host}:${port}`
   const { entries, broken } = await inspectClients(file, url)
   const add = adderFor('client', findings)
-  for (const { client, name, through, missing, isUrl, isProject, off, stays } of entries) {
-    const entry = `${client}: ${name}`
+  for (const each of entries) {
+    const { client, name, serverName, project, through, missing, isUrl, off, stays } = each
+    const entry = `${client}: ${name}${project === undefined ? '' : ` (${project})`}`
     if (off !== undefined) continue
     if (missing !== undefined)
       add(
@@ -328,8 +329,8 @@ async function checkClients(
         `${entry} does not go through a gate`,
         stays !== undefined
           ? `it stays outside: ${stays}`
-          : isProject
-            ? `\`sluice init --yes ${name} --move\``
+          : each.isProject
+            ? `\`sluice init --yes ${serverName ?? name} --move\``
             : '`sluice init --move`',
       )
   }

@@ -81,7 +81,7 @@ async function askRunningGate(
   throw new CliError(
     'CLI_GATE',
     'no gate runs on this data directory',
-    'start it with `sluice up`: requests that were open are kept',
+    'a client starts one when it needs it, or `sluice up`: requests that were open are kept',
   )
 }
 

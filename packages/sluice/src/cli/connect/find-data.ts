@@ -60,8 +60,8 @@ export function findData(
   if (place !== undefined) return { ...place, data: there(place.data) }
   throw new CliError(
     'CLI_POLICY',
-    `\`${file}\` does not say where the data is`,
-    'name the directory with --data',
+    `where the data is cannot be read from \`${file}\``,
+    '`sluice doctor` shows what is wrong there, such as a variable that is not set; or name the directory with --data',
   )
 }
 

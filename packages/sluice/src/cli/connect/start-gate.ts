@@ -28,7 +28,7 @@ export function gateLog(directory: string): string {
 export async function startGate(directory: string, config: string): Promise<Socket> {
   makePrivateFolder(directory)
   const logFile = gateLog(directory)
-  makeRoom(logFile)
+  const before = makeRoom(logFile)
   const began = performance.now()
   let gate = spawnGate(directory, config, logFile)
   while (performance.now() - began < START_MS_MAX) {
@@ -40,17 +40,21 @@ export async function startGate(directory: string, config: string): Promise<Sock
     if (performance.now() - gate.ended.atMs > START_AGAIN_MS)
       gate = spawnGate(directory, config, logFile)
   }
-  const tail = readFileSync(logFile, 'utf8').slice(-LOG_TAIL_CHARS).trim()
-  throw new CliError('CLI_START', `the gate did not start: ${tail}`, `see ${logFile}`)
+  const printed = readFileSync(logFile).subarray(before).toString()
+  const tail = printed.slice(-LOG_TAIL_CHARS).trim()
+  throw new CliError('CLI_START', `the gate did not start:\n${tail}`, `see ${logFile}`)
 }
 
-/** The log before this one is kept; what is older is dropped. */
-function makeRoom(logFile: string): void {
+/** The log before this one is kept; what is older is dropped. Returns the size of what is there. */
+function makeRoom(logFile: string): number {
   try {
-    if (statSync(logFile).size > GATE_LOG_BYTES_MAX) renameSync(logFile, `${logFile}.1`)
+    const { size } = statSync(logFile)
+    if (size <= GATE_LOG_BYTES_MAX) return size
+    renameSync(logFile, `${logFile}.1`)
   } catch {
     // There is none yet, or another pipe has just done it.
   }
+  return 0
 }
 
 interface StartedGate {

@@ -53,7 +53,7 @@ export function decideCall({ pipeline, request, usage }: DecideOptions): CallDec
     request.continues === true
       ? uncharged(decide(bound.policy, call, facts, UNLIMITED, now))
       : decide(bound.policy, call, facts, usage, now)
-  return { decision: builtInRefusal(request, decision) ?? decision, bound, now }
+  return { decision: applyBuiltIn(request, decision), bound, now }
 }
 
 export function toFreezeTarget({ call, facts }: CallRequest): FreezeTarget {
@@ -81,20 +81,23 @@ export function withoutLimits(decision: ShadowDecision): ShadowDecision {
 }
 
 /** What holds whatever a document says; a hidden name stays hidden all the same. */
-function builtInRefusal(request: CallRequest, decision: Decision): Decision | undefined {
+function applyBuiltIn(request: CallRequest, decision: Decision): Decision {
   const { held, objection, missing } = request
-  if (decision.action === 'hide') return undefined
+  if (decision.action === 'hide') return decision
   if (missing === true) {
     const { server, method, name } = request.call
     const reason = `no server has \`${server}/${displayName(method, name)}\``
     return { ...toDenial(decision, 'DENIED', reason), action: 'hide', rule: BUILT_IN }
   }
-  if (held !== undefined) {
-    const reason = describePending(held)
-    return { ...toDenial(decision, 'DEFINITION_CHANGED', reason), rule: BUILT_IN }
-  }
+  const denial = held && toDenial(decision, 'DEFINITION_CHANGED', describePending(held))
+  if (denial !== undefined && held?.isObserved !== true) return { ...denial, rule: BUILT_IN }
   if (objection !== undefined) return { ...toDenial(decision, 'DENIED', objection), rule: BUILT_IN }
-  return undefined
+  if (denial === undefined) return decision
+  const { action, code, reason, limits } = denial
+  return {
+    ...decision,
+    shadow: [...decision.shadow, { action, code, reason, limits, rule: BUILT_IN }],
+  }
 }
 
 function findPlanted(policy: CompiledPolicy, { call, beside }: CallRequest): string | undefined {

@@ -215,7 +215,7 @@ function readPublicUrl(node: LocatedNode | undefined, values: ConfigValues): str
     'CONFIG_PUBLIC_URL',
     node.at,
     `\`${address}\` is not an https address without a path`,
-    'write `https://gate.example.com`: where clients reach the gate',
+    'write `https://gate.example.com`, where clients reach the gate; `http://` is for 127.0.0.1, [::1] and localhost only',
   )
   return undefined
 }

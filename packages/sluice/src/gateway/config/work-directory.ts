@@ -105,8 +105,7 @@ export function directoriesOf({ command, cwd }: StdioServer): string[] {
   const words = command.slice(1).map((word) => word.replace(/^--?[\w-]+=/, ''))
   const named = words.flatMap((word) => {
     const path = resolve(cwd, word.startsWith('file://') ? word.slice('file://'.length) : word)
-    const isDirectory = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
-    return word !== '' && isDirectory ? [path] : []
+    return word !== '' && isDirectory(path) ? [path] : []
   })
   return [cwd, ...named]
 }
@@ -129,5 +128,14 @@ export function withReal(path: string): string[] {
     return real === path ? [path] : [path, real]
   } catch {
     return [path]
+  }
+}
+
+/** False as well for what cannot be a path, such as a long program after `-e`. */
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false
   }
 }

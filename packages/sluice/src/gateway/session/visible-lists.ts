@@ -110,12 +110,17 @@ export class VisibleLists {
     return this.#context.heldOf(tool)
   }
 
+  #isHeld(tool: KnownTool): boolean {
+    const held = this.heldOf(tool)
+    return held !== undefined && held.isObserved !== true
+  }
+
   /** Tools of this server that the caller of a denied one sees and may call. */
   findAlternatives(facts: Facts): readonly string[] {
     const { server, policy, now, leavesOut } = this.#context
     if (facts.tool === undefined) return []
     return pickAlternatives(facts.tool, this.#tools.values(), (tool) => {
-      if (leavesOut(tool) || this.heldOf(tool) !== undefined) return false
+      if (leavesOut(tool) || this.#isHeld(tool)) return false
       const target = { server, name: tool.definition.name, method: TOOL_CALL }
       return foreseeAction(policy(), target, { ...facts, tool }, now()) === 'allow'
     })
@@ -187,7 +192,7 @@ export class VisibleLists {
       return isVisible(policy(), call, { ...facts, isListed: true }, now())
     const tool = this.#learn(definition as JsonObject, text, generation)
     if (tool === undefined || this.#context.leavesOut(tool)) return false
-    return this.heldOf(tool) === undefined && isVisible(policy(), call, { ...facts, tool }, now())
+    return !this.#isHeld(tool) && isVisible(policy(), call, { ...facts, tool }, now())
   }
 
   async #listTools(): Promise<void> {

@@ -3,6 +3,7 @@
 // the text changes. Pure.
 
 import { isDeepStrictEqual } from 'node:util'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { parse } from 'yaml'
 
 const NOTE =
@@ -20,6 +21,11 @@ export function isObserveOnly(text: string): boolean {
   } catch {
     return false
   }
+}
+
+/** Whether nothing is enforced for callers of this policy: the base policy over it only observes as well. */
+export function isObserving({ shadow, house }: CompiledPolicy): boolean {
+  return shadow && house?.shadow !== false
 }
 
 /** The document without its `mode: shadow`; undefined if it cannot be taken out alone. */

@@ -44,6 +44,8 @@ export interface PendingDefinition {
   readonly changes: readonly string[]
   /** A person does not want it. */
   readonly refused?: DefinitionRefusal
+  /** The policy of the caller only observes: it is listed and called, and that it waits is recorded. */
+  readonly isObserved?: boolean
 }
 
 type ToolName = Pick<ToolDefinition, 'server' | 'name'>

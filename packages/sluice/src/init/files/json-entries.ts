@@ -107,9 +107,8 @@ export function rewriteJson(
   const gone = new Set<number>()
   const last = keeps.lastIndexOf(true)
   members.forEach((_, at) => {
-    // Between two that stay one comma stays; a trailing one stays where it was.
-    const isTrailing = at === members.length - 1
-    const staysHere = isTrailing ? true : keeps[at] === true && at < last
+    // Between two that stay one comma stays; after the last one, if there was a trailing one.
+    const staysHere = keeps[at] === true && (at < last || commas.at(-1) !== undefined)
     const comma = commas[at]
     if (comma !== undefined && !staysHere) gone.add(comma)
   })

@@ -164,7 +164,8 @@ class EntryReader {
         throw new NotMovableError('its `env_vars` is not a list of names')
       return name
     })
-    const there = names.filter((name) => environment[name])
+    // A client hands over its own environment, and so what differs from client to client.
+    const there = names.filter((name) => environment[name] && !OF_ONE_CLIENT.test(name))
     return Object.fromEntries(there.map((name) => [name, [{ variable: name }]]))
   }
 
@@ -262,7 +263,18 @@ function fill(inside: string, { bare, editor }: Spelling, around: VariableScope)
   throw new NotMovableError(`\`\${${inside}}\` is something only the client can fill`)
 }
 
-function variable(name: string, { environment }: VariableScope): TextPart {
+/** Where a client was started: another value for each, and the gate would take the first client's for all. */
+const OF_ONE_CLIENT =
+  /^(?:PWD|OLDPWD|INIT_CWD|CLAUDE_PROJECT_DIR|VSCODE_CWD|WINDOWID|TERM_SESSION_ID|TMUX_PANE|STY|SHLVL|TTY)$/
+/** The folder of the project, in an entry that belongs to one. */
+const PROJECT_FOLDER = /^(?:PWD|INIT_CWD|CLAUDE_PROJECT_DIR|VSCODE_CWD)$/
+
+function variable(name: string, { environment, project }: VariableScope): TextPart {
+  if (project !== undefined && PROJECT_FOLDER.test(name)) return project
+  if (OF_ONE_CLIENT.test(name))
+    throw new NotMovableError(
+      `\`${name}\` is another one for each client, and the gate starts one server for all`,
+    )
   if (/^[A-Za-z_]\w*$/.test(name) && environment[name]) return { variable: name }
   throw new NotMovableError(`the environment has no \`${name}\`: set it and run init again`)
 }

@@ -88,10 +88,11 @@ const SAMPLES: Readonly<Record<string, string>> = {
     "notes": { "type": "stdio", "command": "npx", "args": ["-y", "notes"], "env": { "NOTES_KEY": "n0tes" } },
     "hub": { "type": "http", "url": "https://hub.example/mcp", "headers": { "Authorization": "Bearer \${HUB}" } },
     "unset": { "command": "x", "args": ["\${UNSET}"] },
+    "folder": { "command": "x", "env": { "BASE": "\${PWD}" } },
     "stream": { "type": "sse", "url": "https://old.example/sse" }
   },
   "projects": {
-    "PROJECT": { "mcpServers": { "here": { "command": "./run", "args": ["."] } }, "disabledMcpjsonServers": ["no"] }
+    "PROJECT": { "mcpServers": { "here": { "command": "./run", "args": [".", "\${PWD}"] } }, "disabledMcpjsonServers": ["no"] }
   }
 }
 `,
@@ -209,6 +210,7 @@ test('a sample of every client: what can be moved, what stays and why', async ()
   )
   expect(stays).toEqual({
     unset: 'the environment has no `UNSET`: set it and run init again',
+    folder: '`PWD` is another one for each client, and the gate starts one server for all',
     stream: 'it speaks the old SSE transport',
     file: 'it takes its variables from a file (`envFile`)',
     ask: 'it asks you for `key` when it starts',
@@ -231,7 +233,7 @@ test('a sample of every client: what can be moved, what stays and why', async ()
     url: 'https://hub.example/mcp',
     headers: { Authorization: 'Bearer ${HUB}' },
   })
-  expect(written.here).toEqual({ command: ['./run', '.'], cwd: project })
+  expect(written.here).toEqual({ command: ['./run', '.', project], cwd: project })
   expect(written.raw?.command).toEqual(['x', '${SLUICE_RAW_ARG_1}'])
   expect(written.db?.command).toEqual(['db', '${HUB}', `${here.home}/a`])
   expect(written.far).toEqual({

@@ -39,10 +39,10 @@ export async function findServers(machine: Machine): Promise<DiscoveryResult> {
       files.push(from)
       if (from.client === 'claude-code' && from.scope === 'user') {
         claude = documentValue(text, from)
-        // The folders it knows may have files that it reads too.
+        // The folders it knows may have files that it, and other clients, read too.
         for (const folder of projectsOf(claude).slice(0, PROJECTS_MAX)) {
-          const [shared] = projectFiles(folder, machine)
-          if (shared !== undefined && !known.has(shared.file)) waiting.push(shared)
+          for (const shared of projectFiles(folder, machine))
+            if (!known.has(shared.file)) waiting.push(shared)
         }
       }
       for (const entry of readEntries(text, from)) {

@@ -55,6 +55,20 @@ const CURSOR = `\uFEFF{\r
 }\r
 `
 
+test('a trailing comma goes on behind what is left of an entry, not on a line of its own', () => {
+  const [from, head, tail] = [
+    fileOf('cursor'),
+    '{\n  "mcpServers": {\n    "a": {\n',
+    '    },\n  },\n}\n',
+  ]
+  const text = `${head}      "command": "npx",\n      "args": ["x"],\n      "env": { "A": "b" },\n${tail}`
+  const moved = there(text, from)
+  expect(moved.text).toBe(
+    `${head}      "command": "/opt/node",\n      "args": ["/opt/sluice.js", "stdio", "--config", "/u/ann/sluice.yaml", "--server", "x"],\n${tail}`,
+  )
+  expect(back(moved.text, moved.moved)).toBe(text)
+})
+
 test('a file with comments, a byte order mark, tabs, CRLF and trailing commas comes back as it was', () => {
   const from = fileOf('cursor')
   const { text, moved } = there(CURSOR, from)
