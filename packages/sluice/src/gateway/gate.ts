@@ -6,6 +6,7 @@ import { performance } from 'node:perf_hooks'
 import { Listeners } from '@sluice/policy/core/listeners'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { listRuleTexts } from '@sluice/policy/model/canonical-rule'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { readsProvenance } from '@sluice/policy/model/reads-provenance'
 import type { Caller } from '../identity/callers/caller.ts'
 import type { LabelScope } from '../identity/sessions/session-lease.ts'
@@ -44,6 +45,7 @@ import { freezeSessions } from './state/freeze-session.ts'
 import { isObserving } from './state/observe-mode.ts'
 import { hearServer } from './tools/hear-server.ts'
 import { KnownTools } from './tools/known-tools.ts'
+import type { PendingDefinition } from './tools/pins.ts'
 import { ServerNotes } from './tools/server-notes.ts'
 import { UnusableTools } from './tools/unusable-tools.ts'
 import { RestingProcesses } from './upstream/servers/resting-processes.ts'
@@ -221,11 +223,7 @@ export class Gate {
     const bound = () => this.#parts.policies().of(who().policy)
     const policy = () => bound().policy
     const record = new LedgerCallRecorder(this.#parts.ledger, this.#parts.log)
-    const heldOf = (tool: KnownTool) => {
-      const held = this.#parts.pins.heldOf(tool)
-      if (held === undefined || held.refused !== undefined || !isObserving(policy())) return held
-      return { ...held, isObserved: true }
-    }
+    const heldOf = (tool: KnownTool) => markObserved(this.#parts.pins.heldOf(tool), policy())
     const ids = { server: name, principal: principal.id, session: lease.id }
     // Asked several times for every message.
     const frozen = () =>
@@ -412,4 +410,13 @@ export class Gate {
     await Promise.all([...this.#relays].map((relay) => relay.end(why)))
     await this.#servers.close(why)
   }
+}
+
+/** A policy that only observes holds nothing but what a person refused: it is recorded what would wait. */
+function markObserved(
+  held: PendingDefinition | undefined,
+  policy: CompiledPolicy,
+): PendingDefinition | undefined {
+  if (held === undefined || held.refused !== undefined || !isObserving(policy)) return held
+  return { ...held, isObserved: true }
 }

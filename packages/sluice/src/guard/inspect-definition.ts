@@ -55,6 +55,8 @@ interface DefinitionScan {
 interface PointerNode {
   readonly key: string | number
   readonly in: PointerNode | undefined
+  /** `required` of the object that has the member. */
+  readonly required?: JsonValue | undefined
 }
 
 function scanValue(
@@ -62,7 +64,6 @@ function scanValue(
   at: PointerNode | undefined,
   depth: number,
   walk: DefinitionScan,
-  requiredHere: readonly JsonValue[] = [],
 ): void {
   if (walk.strings > STRINGS_MAX || walk.chars > DEFINITION_CHARS_MAX || depth > DEPTH_MAX)
     return tooLarge(at, walk)
@@ -74,18 +75,14 @@ function scanValue(
   }
   if (!isObject(value)) return
   const isParameters = at?.key === 'properties'
-  const required = Array.isArray(value.required) ? value.required : []
+  const { required } = value
   for (const key of Object.keys(value)) {
     const member = value[key] as JsonValue
-    const below = { key, in: at }
+    const below = { key, in: at, required }
     lookAtText(key, below, walk)
-    if (isParameters)
-      lookAtParameter(
-        { name: key, schema: member, isRequired: requiredHere.includes(key) },
-        below,
-        walk,
-      )
-    scanValue(member, below, depth + 1, walk, required)
+    if (isParameters && asksByName(key, member, at.required))
+      addFinding(asksFor(key, 0, below), walk)
+    scanValue(member, below, depth + 1, walk)
   }
 }
 
@@ -115,33 +112,13 @@ const OTHERS_PROMPT =
   /\b(?:overrid\w*|replac\w*|sets?|custom|default|(?:for|of|to) (?:the|this|an?|each) (?:new |sub-?)?(?:agent|model|assistant|chat|run|task|worker|completion))\b/i
 const OUR_PROMPT = /\b(?:you|your|yours|own|current|copy|paste|verbatim|include|given|received)\b/i
 
-function setsOthersPrompt({ name, schema, isRequired }: Parameter): boolean {
-  const text = isObject(schema) ? schema.description : undefined
-  return (
-    !isRequired &&
-    /^system/i.test(name) &&
-    typeof text === 'string' &&
-    OTHERS_PROMPT.test(text) &&
-    !OUR_PROMPT.test(text)
-  )
-}
-
-interface Parameter {
-  readonly name: string
-  readonly schema: JsonValue
-  readonly isRequired: boolean
-}
-
-function lookAtParameter(
-  parameter: Parameter,
-  at: PointerNode | undefined,
-  walk: DefinitionScan,
-): void {
-  const { name, schema } = parameter
-  const type = isObject(schema) ? schema.type : undefined
-  const text = type === undefined || type === 'string' || type === 'array' || Array.isArray(type)
-  if (text && ASKS_BY_NAME.test(name) && !setsOthersPrompt(parameter))
-    addFinding(asksFor(name, 0, at), walk)
+function asksByName(name: string, schema: JsonValue, required: JsonValue | undefined): boolean {
+  const { type, description } = isObject(schema) ? schema : {}
+  const isText = type === undefined || type === 'string' || type === 'array' || Array.isArray(type)
+  if (!isText || !ASKS_BY_NAME.test(name)) return false
+  if (!/^system/i.test(name) || typeof description !== 'string') return true
+  if (Array.isArray(required) && required.includes(name)) return true
+  return !OTHERS_PROMPT.test(description) || OUR_PROMPT.test(description)
 }
 
 function pointerTo(at: PointerNode | undefined): string {

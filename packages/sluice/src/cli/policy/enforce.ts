@@ -77,7 +77,7 @@ async function enforce(options: Options, output: Output): Promise<0 | 1> {
   const used = new Set(known.map(({ definition }) => definition.server))
   const unused = Object.keys(config.servers).filter((name) => !used.has(name))
   const changes = { calls, tools, known: known.length, unused }
-  showChanges(changes, output)
+  showChanges(calls, tools, changes, output)
   const isAgreed = options.dryRun !== true && (options.yes === true || (await agrees(output)))
   if (isAgreed) for (const each of documents) write(each)
   const inForce: PolicyInForce = isAgreed ? await readPolicyInForce(config, GATE_RELOAD_MS_MAX) : {}
@@ -163,16 +163,13 @@ function toolChanges(
     : runSteps(verdictChanges(name, old, now, known))
 }
 
-interface EnforcedChanges {
-  readonly calls: readonly ShadowRow[]
-  readonly tools: readonly JsonObject[]
-  /** How many tools are known at all. */
-  readonly known: number
-  /** Servers of which no tool is known. */
-  readonly unused: readonly string[]
-}
-
-function showChanges({ calls, tools, known, unused }: EnforcedChanges, output: Output): void {
+/** `known` is how many tools are known at all, `unused` the servers of which none is. */
+function showChanges(
+  calls: readonly ShadowRow[],
+  tools: readonly JsonObject[],
+  { known, unused }: { readonly known: number; readonly unused: readonly string[] },
+  output: Output,
+): void {
   const total = calls.reduce((sum, { count }) => sum + count, 0)
   output.line(
     output.paint('bold', `${plural(total, 'recorded call')} would not simply have passed:`),

@@ -8,7 +8,6 @@ import { compileDocuments, readDocuments } from '../../gateway/state/documents.t
 import { findWaiting } from '../../gateway/state/policies.ts'
 import { readStoredDocuments } from '../../gateway/state/stored-documents.ts'
 import { APPLY_POLICY } from '../../operations/policy.ts'
-import { CliError } from '../../terminal/errors.ts'
 import { GATE_STATUS_MS_MAX } from '../../terminal/limits.ts'
 import { askIfRunning } from '../connect/ask-operation.ts'
 
@@ -36,12 +35,8 @@ export async function readPolicyInForce(
 
 /** For a command that only adds it to what it says: a gate that does not answer is no failure. */
 export async function explainNotInForce(config: GateConfig): Promise<string | undefined> {
-  try {
-    return (await readPolicyInForce(config)).why
-  } catch (error) {
-    if (error instanceof CliError) return error.message
-    throw error
-  }
+  const inForce = readPolicyInForce(config).catch(({ message }: Error) => ({ why: message }))
+  return (await inForce).why
 }
 
 /** Undefined if no gate has run with this directory. */
