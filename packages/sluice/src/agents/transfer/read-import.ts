@@ -96,10 +96,9 @@ function checkSize(what: string, size: number, most: number): void {
 function fromBase64(input: Uint8Array): Buffer | undefined {
   const whole = asBuffer(input)
   // A file ends with a line break.
-  const text = whole.subarray(
-    0,
-    whole.length - (/\s*$/.exec(whole.toString('latin1', whole.length - 2))?.[0].length ?? 0),
-  )
+  let end = whole.length
+  while (end > 0 && (whole[end - 1] as number) <= 0x20) end -= 1
+  const text = whole.subarray(0, end)
   if (isBundle(input) || !/^[A-Za-z0-9+/]{4}/.test(text.toString('latin1', 0, 4))) return undefined
   const decoded = Buffer.from(text.toString('latin1'), 'base64')
   // What is not base64 is passed over by the decoder: then the lengths do not fit.

@@ -54,7 +54,7 @@ const BY_ARGUMENT: Partial<Record<AttackIndicator, RegExp>> = {
 const BY_NAME: Partial<Record<AttackIndicator, RegExp>> = {
   'exports state': /(?:^|_)(?:export|backup|dump|snapshot)(?:_|$)/i,
   'lists tasks': /(?:^|_)(?:todos|tasks|plan)(?:_|$)/i,
-  'tells a state': /(?:^|_)(?:is_\w+|status|state|progress|turn_count)$/i,
+  'tells a state': /(?:^|_)is_|(?:^|_)(?:status|state|progress|turn_count)$/i,
   'makes an agent':
     /agent_(?:create|spawn|fork|import|compose)|(?:create|spawn)_agent|gallery_create/i,
   'drives an agent': /agent_(?:prompt|tool|execute|resume|message)$|prompt_agent/i,

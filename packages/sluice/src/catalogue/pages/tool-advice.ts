@@ -28,7 +28,7 @@ const USED_BY_NAME: readonly (readonly [name: RegExp, used: string])[] = [
     'An agent calls it to save or hand over a whole state: usually once, at the end of a task or before a risky step.',
   ],
   [
-    /(?:^|_)(?:is_\w+|status|progress|turn_count)$/i,
+    /(?:^|_)is_|(?:^|_)(?:status|progress|turn_count)$/i,
     'An agent polls it while something else runs, often every few seconds, and goes on when the answer changes.',
   ],
   [
