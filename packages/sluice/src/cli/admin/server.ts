@@ -26,8 +26,8 @@ import type { DataPlace } from '../connect/offline-parts.ts'
 
 interface AddOptions {
   readonly url?: string
-  readonly env: readonly string[]
-  readonly header: readonly string[]
+  readonly env?: readonly string[]
+  readonly header?: readonly string[]
   readonly cwd?: string
   readonly login?: boolean
   readonly replace?: boolean
@@ -116,7 +116,7 @@ function addAdd(parent: Command, answer: SetExitCode): void {
     find: findServers,
     ask: (client, { name, entry: words }, options, output) => {
       const { config } = client.place
-      const added = options as unknown as AddOptions
+      const added = options as AddOptions
       const entry = entryOf(words as readonly string[], added, config.file)
       const before = config.writtenServers?.[name]
       const replaces = added.replace === true
@@ -182,7 +182,7 @@ function showPending(name: string, { pending, running }: ServerList, output: Out
 
 function entryOf(
   words: readonly string[],
-  { url, env, header, cwd, login }: AddOptions,
+  { url, env = [], header = [], cwd, login }: AddOptions,
   file: string,
 ): JsonObject {
   if ((url === undefined) === (words.length === 0))
