@@ -1,8 +1,9 @@
 // `npm run bench -- gateway [--scenario http|stdio|long|start] [--rounds N] [--ms N] [--warm N]
-// [--calls N] [--peers] [--cache DIR] [--sources] [--profile DIR] [--protect balanced|strict]`: what a gate
-// costs per call. The server alone, a forwarder that does nothing (the limit), one that reads nothing either (sockets),
-// Sluice with everything on and, with --peers, other gateways; whether the last of many calls costs
-// what the first did; how fast it starts; with --protect, a gate with it beside one without.
+// [--calls N] [--peers] [--cache DIR] [--sources] [--profile DIR] [--protect balanced|strict] [--beside DIR]`: what
+// a gate costs per call. The server alone, a forwarder that does nothing (the limit), one that reads nothing either
+// (sockets), Sluice with everything on and, with --peers, other gateways; whether the last of many calls costs what the
+// first did; how fast it starts; with --protect, a gate with it beside one without; with --beside, the gate
+// of another checkout of this repository (installed there: `npm ci`) beside this one.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,9 +20,16 @@ import {
 import { installPeers, startCivic, startMcpProxy, startSupergateway } from './gateway/peers.ts'
 import { cpuUs, rssMb } from './gateway/process-figures.ts'
 import { type RunningProcess, start } from './gateway/running.ts'
-import { CALLER, install, type SluiceOptions, startSluice } from './gateway/sluice.ts'
+import {
+  CALLER,
+  install,
+  installBeside,
+  type SluiceOptions,
+  startSluice,
+} from './gateway/sluice.ts'
 
 const CLIENTS = [1, 16, 64]
+const BESIDE_ROUNDS_MIN = 9
 /** A server on stdio is one process per session. */
 const STDIO_SESSIONS = 8
 const HERE = join(import.meta.dirname, 'gateway')
@@ -59,8 +67,8 @@ class GatewayBench {
 
   async run(): Promise<void> {
     const { scenario, sources, peers, cache, json } = this.#options
-    const { protect } = this.#options
-    const all = protect === undefined
+    const { protect, beside } = this.#options
+    const all = protect === undefined && beside === undefined
     const wanted = (name: string) => (scenario === undefined ? all : scenario === name)
     this.#command = await install(this.#folder, sources === true)
     if (peers !== undefined) {
@@ -71,7 +79,8 @@ class GatewayBench {
         this.#peers = undefined
       }
     }
-    if (typeof protect === 'string') await this.#protected(protect)
+    if (typeof beside === 'string') await this.#beside(beside, protect)
+    else if (typeof protect === 'string') await this.#protected(protect)
     if (wanted('http')) await this.#http()
     if (wanted('stdio')) await this.#stdio()
     if (wanted('long')) await this.#long()
@@ -151,6 +160,26 @@ class GatewayBench {
     this.#goal(`with ${protect} at least 0.9 of none at 16`, ofFirst?.p50, 0.9, true)
   }
 
+  /** The gate of another tree, this one and this one with `protect`, in turns: the CPU of a call over that of the other tree. */
+  async #beside(tree: string, protect: RunOptions[string] | undefined): Promise<void> {
+    const echo = await this.#start(() => start({ command: ECHO }))
+    const other = await installBeside(tree, this.#folder)
+    const begin = async (name: string, more: Partial<SluiceOptions> = {}): Promise<Side> => {
+      const { url, pid } = await this.#sluice(name, { url: echo.url }, undefined, more)
+      return { name, url, pid, headers: CALLER, sessionsMax: 16 }
+    }
+    const sides = [await begin('beside', { command: other }), await begin('this')]
+    if (typeof protect === 'string') sides.push(await begin(protect, { protect }))
+    const rounds = Math.max(BESIDE_ROUNDS_MIN, Number(this.#options.rounds ?? 0))
+    const figures = await this.#turns('beside', sides, [16], rounds)
+    for (const { name, cpuOver, rssMb } of figures.slice(1)) {
+      const bound = name === 'this' ? 1.05 : 1.15
+      const spread = `${cpuOver.p10.toFixed(2)} to ${cpuOver.p90.toFixed(2)}`
+      this.#goal(`${name}: at most ${bound} of the CPU of ${tree} (${spread})`, cpuOver.p50, bound)
+      this.#goal(`${name}: RSS at most 150 MB`, rssMb, 150)
+    }
+  }
+
   /** The last call of many compared with the first ones. */
   async #long(): Promise<void> {
     const calls = Number(this.#options.calls ?? 50_000)
@@ -201,10 +230,15 @@ class GatewayBench {
     this.#goal('a cold start below 500 ms', seen[0]?.startMs.p50, 500)
   }
 
-  async #turns(name: string, sides: Side[], clients = CLIENTS): Promise<Figures[]> {
+  async #turns(
+    name: string,
+    sides: Side[],
+    clients = CLIENTS,
+    rounds = Number(this.#options.rounds ?? 7),
+  ): Promise<Figures[]> {
     const figures = await takeTurns(this.#load, sides, {
       clients,
-      rounds: Number(this.#options.rounds ?? 7),
+      rounds,
       turnMs: Number(this.#options.ms ?? 700),
       warmCalls: Number(this.#options.warm ?? 20_000),
       onLeftOut: (side, why) => this.#say(`without ${side.name}: ${why}`),
@@ -250,14 +284,14 @@ class GatewayBench {
     name: string,
     server: SluiceOptions['server'],
     rules?: number,
-    own: Pick<SluiceOptions, 'protect'> = {},
+    own: Partial<SluiceOptions> = {},
   ): Promise<RunningProcess> {
     const { profile } = this.#options
     const folder = join(this.#folder, name)
     const more = {
-      ...own,
-      ...(typeof profile === 'string' ? { profile } : {}),
+      ...(typeof profile === 'string' ? { profile: join(profile, name) } : {}),
       ...(rules === undefined ? {} : { rules }),
+      ...own,
     }
     return this.#start(() => startSluice({ command: this.#command, folder, server, ...more }))
   }

@@ -1,9 +1,11 @@
 // Sluice as measured: installed like a package, with a policy of a thousand rules, limits on the
 // tool and in total, a grant for the caller, and a durable ledger.
 
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { once } from 'node:events'
+import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { describeStep, ROOT, runStep } from '../../scripts/run-step.ts'
 import { type RunningProcess, start } from './running.ts'
 
@@ -16,12 +18,27 @@ export async function install(folder: string, fromSources: boolean): Promise<str
   if (fromSources) return join(ROOT, 'packages/sluice/bin/sluice.js')
   const built = await runStep('build', ['scripts/build.ts'])
   if (!built.passed) throw new Error(describeStep(built))
-  const installed = join(folder, 'installed')
-  mkdirSync(installed)
+  return copyPackage(ROOT, join(folder, 'installed'))
+}
+
+/** The command of another checkout, built by its own script. */
+export async function installBeside(tree: string, folder: string): Promise<string> {
+  const child = spawn(process.execPath, ['scripts/build.ts'], { cwd: tree, stdio: 'inherit' })
+  const [code] = (await once(child, 'exit')) as [number | null]
+  if (code !== 0) throw new Error(`could not build \`${tree}\`: run \`npm ci\` there first`)
+  return copyPackage(resolve(tree), join(folder, 'beside'))
+}
+
+/** A copy, because the command runs the sources where it finds them beside it. */
+function copyPackage(tree: string, target: string): string {
+  // Older trees have one package, at their root.
+  const staged = join(tree, 'dist/sluice')
+  const source = existsSync(staged) ? staged : tree
+  mkdirSync(target)
   for (const part of ['bin', 'dist', 'package.json'])
-    cpSync(join(ROOT, 'dist/sluice', part), join(installed, part), { recursive: true })
-  symlinkSync(join(ROOT, 'node_modules'), join(installed, 'node_modules'))
-  return join(installed, 'bin', 'sluice.js')
+    cpSync(join(source, part), join(target, part), { recursive: true })
+  symlinkSync(join(tree, 'node_modules'), join(target, 'node_modules'))
+  return join(target, 'bin', 'sluice.js')
 }
 
 export interface SluiceOptions {
