@@ -262,13 +262,13 @@ export class Gate {
       pipeline: { ...this.#pipeline, policy: bound, record },
       send,
       server: name,
-      facts: () => ({
-        transport: serverConfig.kind,
-        principal: who().principal,
-        agent: agent(),
-        ...recall.facts(steadyMs(), policy().labelScope),
-        ...own.facts,
-      }),
+      // For every call, so without a spread that is not the first member: that is slow.
+      facts: () => {
+        const { session, provenance } = recall.facts(steadyMs(), policy().labelScope)
+        const { principal } = who()
+        const transport = serverConfig.kind
+        return { ...own.facts, transport, principal, agent: agent(), session, provenance }
+      },
       sessionChecks: () => lease.checks(),
       whenStored: () => lease.whenStored(),
       nameRoots: (roots) => own.nameRoots(roots),

@@ -70,9 +70,12 @@ export class LimitsInUse {
     }
   }
 
+  /** Bounds are objects of the policy: a counter that is noted with this one is noted in full. */
   #note(charge: LimitCharge): void {
-    this.#charged.set(charge.key, charge)
-    if (this.#unseen.size < LIMITS_REMEMBERED_MAX) this.#unseen.add(charge.key)
+    const { key, max } = charge
+    if (this.#unseen.has(key) && this.#charged.peek(key)?.max === max) return
+    this.#charged.set(key, charge)
+    if (this.#unseen.size < LIMITS_REMEMBERED_MAX) this.#unseen.add(key)
   }
 
   /** The fullest first; those that are empty again are left out. Rejects if the store does not answer. */

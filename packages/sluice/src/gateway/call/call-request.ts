@@ -5,8 +5,8 @@ import type { Call, Facts } from '@sluice/policy/core/call'
 import type { Instant } from '@sluice/policy/core/clock'
 import type { Receipt } from '@sluice/policy/core/counters'
 import type { Decision } from '@sluice/policy/core/decision'
-import type { JsonValue } from '@sluice/policy/core/json'
 import type { DecisionEntry } from '../../ledger/records/record.ts'
+import type { ParsedMembers } from '../../protocol/message.ts'
 import type { AdmissionStore, SessionCheck } from '../../store/admission.ts'
 import type { CallInstrumentation, InstrumentedCall } from '../metrics/instrument-calls.ts'
 import type { TraceContext } from '../shared/transport.ts'
@@ -29,8 +29,8 @@ export interface CallRequest {
   readonly checks?: readonly SessionCheck[] | undefined
   /** The text of the arguments; undefined if there are none. */
   readonly argsText: string | undefined
-  /** What goes to the server beside the arguments. */
-  readonly beside?: JsonValue
+  /** As sent; undefined for requests of a server. */
+  readonly params?: ParsedMembers | undefined
   /** Of the caller's trace, if it sent one. */
   readonly trace?: TraceContext | undefined
   /** Why it is denied whatever the policy says; a hidden name stays hidden all the same. */

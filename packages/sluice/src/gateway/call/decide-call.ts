@@ -9,7 +9,7 @@ import { type CompiledPolicy, listCanaries } from '@sluice/policy/model/policy'
 import { SERVER_REQUESTS } from '../../core/call-title.ts'
 import { displayName } from '../../core/display-name.ts'
 import { enterStep } from '../shared/current-step.ts'
-import { findCanaryInCall } from '../shared/inspect-arguments.ts'
+import { findCanaryInCall, sentBeside } from '../shared/inspect-arguments.ts'
 import { UNAVAILABLE_RETRY_MS } from '../shared/limits.ts'
 import { type FreezeTarget, frozenReason } from '../state/freezes.ts'
 import type { BoundPolicy } from '../state/policy-set.ts'
@@ -58,8 +58,8 @@ export function decideCall({ pipeline, request, usage }: DecideOptions): CallDec
 
 export function toFreezeTarget({ call, facts }: CallRequest): FreezeTarget {
   const { agent, principal, session } = facts
-  const who = { principal: principal.id, agent: agent?.id ?? null, session: session.id }
-  return { server: call.server, ...who }
+  const { server } = call
+  return { server, principal: principal.id, agent: agent?.id ?? null, session: session.id }
 }
 
 /** In place of what a rule decided: what belongs to that rule must not appear in the denial. */
@@ -100,10 +100,10 @@ function applyBuiltIn(request: CallRequest, decision: Decision): Decision {
   }
 }
 
-function findPlanted(policy: CompiledPolicy, { call, beside }: CallRequest): string | undefined {
+function findPlanted(policy: CompiledPolicy, { call, params }: CallRequest): string | undefined {
   const canaries = listCanaries(policy)
   if (canaries.size === 0 || SERVER_REQUESTS.has(call.method)) return undefined
-  return findCanaryInCall(call, beside ?? null, canaries)
+  return findCanaryInCall(call, sentBeside(params), canaries)
 }
 
 /** The agent must not learn that it was a trap; the rule is recorded. */

@@ -5,7 +5,7 @@ import type { KnownTool } from '@sluice/policy/core/tools'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { JsonRpcRequest } from '../../protocol/message.ts'
 import { getMeta, PROMPT_META } from '../../protocol/protocol-generation.ts'
-import { hasLongMembers, inspectArguments, sentBeside } from '../shared/inspect-arguments.ts'
+import { hasLongMembers, inspectArguments } from '../shared/inspect-arguments.ts'
 import { factsOf, objectionTo, parseCall } from '../shared/parse-call.ts'
 import type { CallRequest } from './call-request.ts'
 import type { CallSession } from './call-session.ts'
@@ -73,7 +73,7 @@ function toClientCall(
     facts,
     checks: session.sessionChecks?.(),
     argsText: message.params?.text.get('arguments'),
-    beside: sentBeside(message.params),
+    params: message.params,
     objection:
       objectionTo(message, tool) ??
       findSealedObjection({

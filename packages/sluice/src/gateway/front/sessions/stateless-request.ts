@@ -121,13 +121,15 @@ function describeHeader(header: string | string[] | undefined): string {
   return typeof header === 'string' ? `\`${header.slice(0, 100)}\`` : 'missing'
 }
 
-const NO_HEADERS: ReadonlyMap<string, string> = new Map()
+/** Requests with equal heads share one object: it is read once. */
+const known = new WeakMap<IncomingHttpHeaders, ReadonlyMap<string, string>>()
 
 /** The headers that repeat arguments. */
 export function paramHeaders(headers: IncomingHttpHeaders): ReadonlyMap<string, string> {
-  let members: Map<string, string> | undefined
-  for (const name in headers)
-    if (name.startsWith('mcp-param-'))
-      members = (members ?? new Map<string, string>()).set(name, String(headers[name]))
-  return members ?? NO_HEADERS
+  const before = known.get(headers)
+  if (before !== undefined) return before
+  const members = Object.entries(headers).filter(([name]) => name.startsWith('mcp-param-'))
+  const found = new Map(members.map(([name, value]) => [name, String(value)]))
+  known.set(headers, found)
+  return found
 }
