@@ -23,11 +23,11 @@ export interface SessionsParts {
 export function openAgentSessions(
   config: GateConfig,
   { store, key, log, shared }: SessionsParts,
-  undo: (() => void | Promise<void>)[],
+  closing: AsyncDisposableStack,
 ): AgentSessions {
   const own = key.derive('session memory', 32)
   const answers = new StoredMemory({ directory: config.data, key: own, log })
-  undo.push(() => answers.close())
+  closing.defer(() => answers.close())
   const aheadMs = () => Date.now() - processClock.steadyMs()
   const sessions = new AgentSessions({
     answers,
@@ -37,6 +37,6 @@ export function openAgentSessions(
     nowMs: processClock.steadyMs(),
   })
   shared?.sessions.start(sessions)
-  undo.push(() => sessions.flush())
+  closing.defer(() => sessions.flush())
   return sessions
 }

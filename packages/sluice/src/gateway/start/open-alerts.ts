@@ -40,7 +40,7 @@ export interface OpenAlertsParts {
 /** Undefined if the configuration has none. */
 export function openAlerts(
   parts: OpenAlertsParts,
-  undo: (() => void | Promise<void>)[],
+  closing: AsyncDisposableStack,
 ): Alerts | undefined {
   const { config, channels, gate, ledger, cluster, log, base } = parts
   if (config.alerts === undefined) return undefined
@@ -85,7 +85,7 @@ export function openAlerts(
     isLooking = false
   }
   const timer = setInterval(() => void look(), lookMs).unref()
-  undo.push(() => clearInterval(timer))
+  closing.defer(() => clearInterval(timer))
   if (config.alerts.on.includes('ledger')) parts.verification.startRegularly(config.alerts.verifyMs)
   gate.onInjection(({ server, tool, principal, session }) => {
     const from = tool === undefined ? { server } : { server, name: tool }

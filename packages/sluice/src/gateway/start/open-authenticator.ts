@@ -11,7 +11,6 @@ import { processClock } from '../../store/process-clock.ts'
 import type { GateConfig } from '../config/config.ts'
 import { LOCAL_POLICY } from '../config/grants.ts'
 import { audiencesOf, HttpAuthenticator } from '../front/http/http-authenticator.ts'
-import type { Gate } from '../gate.ts'
 import { GRANTS_LOOK_MS } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
 import { ALL_SERVERS } from '../shared/transport.ts'
@@ -20,17 +19,18 @@ import type { PolicySet } from '../state/policy-set.ts'
 interface AuthenticatorParts {
   readonly config: GateConfig
   readonly policies: () => PolicySet
-  readonly gate: Gate
+  /** Ends the sessions of those who may no longer call. */
+  readonly endUnheld: () => void
   readonly ledger: Ledger
   readonly log: Log
 }
 
 export async function openAuthenticator(
-  { config, policies, gate, ledger, log }: AuthenticatorParts,
-  undo: (() => void)[],
+  { config, policies, endUnheld, ledger, log }: AuthenticatorParts,
+  closing: AsyncDisposableStack,
 ): Promise<{ readonly authenticator: Authenticator; readonly grants: Grants }> {
   const grants = Grants.open(config.data, config.grants)
-  undo.push(() => grants.close())
+  closing.defer(() => grants.close())
   const { nowMs } = processClock
   const authenticator = new Authenticator({
     grants,
@@ -54,7 +54,7 @@ export async function openAuthenticator(
     const event = { atMs: Date.now(), name: 'grants', detail }
     ledger.event(event).catch(() => {})
     warn()
-    gate.sessions.endUnheld()
+    endUnheld()
   })
   // Sessions over a pipe are not authenticated again, so they are closed when their grant ends.
   let endMs = grants.nextEndMs(nowMs())
@@ -69,13 +69,13 @@ export async function openAuthenticator(
       // A timer may fire a fraction of a millisecond early.
       if (endMs - nowMs() < GRANTS_LOOK_MS) setTimeout(endGrants, endMs - nowMs() + 1).unref()
       grants.storeLastUse()
-      gate.sessions.endUnheld()
+      endUnheld()
     } catch (error) {
       const why = (error as Error).message
       log('error', 'the grants cannot be read, so nobody is let in', { why })
     }
   }, GRANTS_LOOK_MS).unref()
-  undo.push(() => clearInterval(timer))
+  closing.defer(() => clearInterval(timer))
   return { authenticator, grants }
 }
 

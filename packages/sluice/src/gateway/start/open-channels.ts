@@ -15,7 +15,7 @@ export async function openChannels(
     readonly linkFor: CreateApprovalLink
     readonly log: Log
   },
-  undo: (() => void | Promise<void>)[],
+  closing: AsyncDisposableStack,
 ): Promise<AlertChannel[]> {
   const { add, linkFor, log } = parts
   const channels: (Notifier & AlertChannel)[] = []
@@ -29,7 +29,7 @@ export async function openChannels(
       log('warn', `no mail could be sent to ${approver}`, { why })
     const notifier = new EmailNotifier(email, { linkFor, onFault })
     channels.push(notifier)
-    undo.push(() => notifier.close())
+    closing.defer(() => notifier.close())
   }
   for (const channel of channels) add(channel)
   return channels

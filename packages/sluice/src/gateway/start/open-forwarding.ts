@@ -12,18 +12,16 @@ export class Forwarding {
   readonly forwarder: RequestForwarder
   readonly #config: GateConfig
   readonly #shared: SharedStore
-  readonly #undo: (() => void)[]
   #listener: PeerListener | undefined
   #timer: NodeJS.Timeout | undefined
 
-  constructor(config: GateConfig, shared: SharedStore, undo: (() => void)[]) {
+  constructor(config: GateConfig, shared: SharedStore, closing: AsyncDisposableStack) {
     this.#config = config
     this.#shared = shared
-    this.#undo = undo
     const keyOf = (gate: string) => shared.peerKey(gate)
     const gate = config.cluster?.name ?? ''
     this.forwarder = new RequestForwarder({ gate, keyOf, store: shared.peers })
-    undo.push(() => {
+    closing.defer(() => {
       clearInterval(this.#timer)
       this.#listener?.close()
       this.forwarder.close()
@@ -48,7 +46,10 @@ export class Forwarding {
       if (taken.size > 0) front.closeTaken((id) => taken.has(digestSession(id).toString('hex')))
     }
     this.#timer = setInterval(() => void look().catch(() => {}), GATE_BEAT_MS).unref()
-    // Other gates take sessions over from now on. What is open of these is answered here.
-    this.#undo.push(() => clearInterval(this.#timer))
+  }
+
+  /** Other gates take sessions over from now on. What is open of these is answered here. */
+  stopEndingTaken(): void {
+    clearInterval(this.#timer)
   }
 }

@@ -4,9 +4,9 @@
 import { canProve, People, type StoredPerson } from '../../identity/people/people.ts'
 import type { Log } from '../shared/log.ts'
 
-export function openPeople(directory: string, log: Log, undo: (() => void)[]): People {
+export function openPeople(directory: string, log: Log, closing: AsyncDisposableStack): People {
   const people = People.open(directory)
-  undo.push(() => people.close())
+  closing.defer(() => people.close())
   const all = people.list()
   if (!all.some(canProve))
     log('warn', 'nobody can approve anything yet: `sluice approvers pin` sets the first PIN')

@@ -5,11 +5,11 @@ import type { StartSpan } from '../metrics/instrument-calls.ts'
 /** Loaded only if somebody wants spans: it would double the time of a start. */
 export async function openSpans(
   otlp: string | undefined,
-  undo: (() => void | Promise<void>)[],
+  closing: AsyncDisposableStack,
 ): Promise<StartSpan | undefined> {
   if (otlp === undefined) return undefined
   const { startTelemetry } = await import('../metrics/telemetry.ts')
   const telemetry = startTelemetry(otlp)
-  undo.push(() => telemetry.end())
+  closing.defer(() => telemetry.end())
   return telemetry.startSpan
 }

@@ -7,8 +7,8 @@ test('a recording that has expired is deleted, also if the clock was set back', 
   const directory = scratchDirectory()
   const ledger = { event: async () => 1 }
   const key = new InstallationKey(Buffer.alloc(32, 7))
-  const undo: (() => void | Promise<void>)[] = []
-  const open = () => openTraces(directory, { key, ledger, log() {} }, undo)
+  const closing = new AsyncDisposableStack()
+  const open = () => openTraces(directory, { key, ledger, log() {} }, closing)
   const traces = open()
   await traces.start({ by: 'ann', forMs: 60_000, keepMs: 0 })
   await traces.stop('enough')
@@ -16,5 +16,5 @@ test('a recording that has expired is deleted, also if the clock was set back', 
   const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() - 3_600_000)
   onTestFinished(() => clock.mockRestore())
   expect(open().list()).toHaveLength(0)
-  for (const end of undo) await end()
+  await closing.disposeAsync()
 })

@@ -7,10 +7,10 @@ import { TraceRecorder, type TraceRecorderParts } from '../traces/trace-recorder
 export function openTraces(
   directory: string,
   { key, ledger, log }: Pick<TraceRecorderParts, 'ledger' | 'log'> & { key: InstallationKey },
-  undo: (() => void | Promise<void>)[],
+  closing: AsyncDisposableStack,
 ): TraceRecorder {
   const own = key.derive('traces', 32)
   const traces = new TraceRecorder({ directory, key: own, ledger, log, nowMs: processClock.nowMs })
-  undo.push(() => traces.close())
+  closing.defer(() => traces.close())
   return traces
 }

@@ -2,7 +2,10 @@
 // the parts that the gateway does not import: agents, the admin API, operations.
 
 import type { ApprovalService } from '../../core/approval.ts'
+import type { AdminSite } from '../front/http/site.ts'
+import type { TlsCertificate } from '../front/http/tls-certificate.ts'
 import type { CommandRegistry } from '../front/socket/command-registry.ts'
+import type { Gate } from '../gate.ts'
 import type { Log } from '../shared/log.ts'
 import type { ParseConfig } from './open-servers.ts'
 import type { CommandParts, StartAdmin } from './run-admin.ts'
@@ -17,6 +20,15 @@ export interface RunningGate {
   readonly approvals: ApprovalService
   /** Lets open calls finish, then ends everything. */
   stop(): Promise<void>
+}
+
+/** What exists only after later steps of the start. */
+export interface LateParts {
+  gate?: Gate
+  site?: AdminSite | undefined
+  tls?: TlsCertificate | undefined
+  /** Where clients reach the gate; empty until it serves. */
+  url: string
 }
 
 export interface RunOptions {

@@ -1,0 +1,152 @@
+// Third step of a start: everything that a call goes through. Servers and their processes, tools and pins,
+// approvals and their channels, what is measured, the gate itself and the agents inside it.
+
+import { join } from 'node:path'
+import { ApprovalLinks } from '../../identity/keys/approval-links.ts'
+import { HandleSealer } from '../../identity/keys/handle-sealer.ts'
+import { userKeyFiles } from '../../store/files/user-key.ts'
+import { LimitsInUse } from '../alerts/limits-in-use.ts'
+import { filesBeside } from '../config/keys.ts'
+import { ownFilesOf } from '../config/own-facts.ts'
+import { PageFront } from '../front/http/page-front.ts'
+import { Gate } from '../gate.ts'
+import { CallInstrumentation } from '../metrics/instrument-calls.ts'
+import { Meter } from '../metrics/meter.ts'
+import { watchStalls } from '../metrics/watch-stalls.ts'
+import { ChildPeers } from '../processes/child-peers.ts'
+import { cleanUpOrphans } from '../processes/orphan-cleanup.ts'
+import { Watcher } from '../processes/watcher.ts'
+import { openPins } from '../tools/open-pins.ts'
+import { StoredTools } from '../tools/stored-tools.ts'
+import { HttpPools } from '../upstream/http/http-pools.ts'
+import { IdleShutdown } from './idle-shutdown.ts'
+import { openAdmission } from './join-cluster.ts'
+import { approvalUrl, openApprovals } from './open-approvals.ts'
+import { openChannels } from './open-channels.ts'
+import type { GateData } from './open-data.ts'
+import type { GateIdentity } from './open-identity.ts'
+import { markOwn, openServers } from './open-servers.ts'
+import { openSpans } from './open-spans.ts'
+import { openTraces } from './open-traces.ts'
+import { peopleBase } from './people-base.ts'
+import { BuiltinAgents } from './run-agents.ts'
+import type { RunOptions } from './running-gate.ts'
+
+interface EarlierSteps {
+  readonly data: GateData
+  readonly identity: GateIdentity
+}
+
+export type GateCalls = Awaited<ReturnType<typeof openCalls>>
+
+export async function openCalls(
+  { data, identity }: EarlierSteps,
+  { piped, startAgents }: RunOptions,
+  closing: AsyncDisposableStack,
+) {
+  const { config, files, freezes, key, late, ledger, log, policies, restored, shared, store } = data
+  const processes = await openProcesses(data, closing)
+  const { servers, peers } = processes
+  const meter = new Meter()
+  closing.defer(watchStalls(meter, log))
+  const watch = new CallInstrumentation(meter, await openSpans(config.otlp, closing))
+  const tools = new StoredTools(store, log)
+  closing.defer(() => tools.flush())
+  const { pins, lock, newTools } = openPins(config, { store, ledger, log }, servers)
+  closing.defer(() => newTools.flush())
+  const idle = new IdleShutdown(piped)
+  const page = piped
+    ? new PageFront({ site: () => late.site, peers, onConnections: (count) => idle.pages(count) })
+    : undefined
+  const base = (): string | undefined =>
+    page === undefined ? peopleBase(config.publicUrl, late.url) : peopleBase(undefined, page.url)
+  const { approvals, channels } = await openApproving({ data, identity }, base, closing)
+  const agents = new BuiltinAgents(startAgents)
+  const traces = openTraces(config.data, { key, ledger, log }, closing)
+  const limits = new LimitsInUse(shared?.usage)
+  const beside = [...userKeyFiles(), ...filesBeside(config), ...files]
+  const gate = new Gate({
+    config,
+    policies: () => policies.now,
+    ...restored,
+    ...processes,
+    builtins: { agents: agents.connect },
+    seals: new HandleSealer(key),
+    tokens: identity.tokens,
+    ledger,
+    freezes,
+    tools,
+    watch,
+    pins,
+    traces,
+    approvals: approvals.engine,
+    approvalUrl: (id) => approvalUrl(base(), id),
+    sharedSessions: shared?.sessions,
+    admission: limits.watch(openAdmission(shared, { ...restored, approvals, ledger })),
+    ownFiles: ownFilesOf(config.data, [config.file, config.data, ...beside]),
+    log,
+  })
+  late.gate = gate
+  closing.defer(() => gate.close('the gate is stopping'))
+  policies.onChange(() => gate.policyChanged())
+  // The policy may be another than the one that an earlier gate asked by.
+  gate.policyChanged()
+  lock.onChange((now) => {
+    pins.setLock(now)
+    gate.policyChanged()
+  })
+  const { authenticator } = identity
+  const services = { authenticator, approvals: approvals.engine, shared: shared?.agents }
+  closing.defer(await agents.start(servers, gate, services))
+  const observed = { meter, watch, tools, pins, lock, newTools, limits, traces }
+  return { ...processes, ...observed, approvals, channels, agents, gate, idle, page, base }
+}
+
+/** Servers, and the processes and connections behind them. */
+async function openProcesses({ config, ledger, log }: GateData, closing: AsyncDisposableStack) {
+  const leftovers = join(config.data, 'servers.json')
+  await cleanUpOrphans(leftovers)
+  const watcher = new Watcher({ file: leftovers, log })
+  closing.defer(() => watcher.close())
+  const pools = new HttpPools()
+  closing.defer(() => pools.close())
+  const peers = new ChildPeers(await markOwn(config, log))
+  const servers = openServers(config, { ledger, log, peers })
+  return { watcher, pools, peers, servers }
+}
+
+async function openApproving(
+  {
+    data: { config, key, ledger, log, sessions, shared, store },
+    identity: { people },
+  }: EarlierSteps,
+  base: () => string | undefined,
+  closing: AsyncDisposableStack,
+) {
+  const approvals = openApprovals({
+    data: config.data,
+    store,
+    ledger,
+    log,
+    people,
+    issuers: config.issuers,
+    nameSession: (id) => sessions.nameOf(id),
+    shared,
+  })
+  people.onRemove(() => approvals.engine.peopleChanged())
+  closing.defer(() => approvals.end())
+  const links = new ApprovalLinks(key)
+  const channels = await openChannels(
+    config.channels,
+    {
+      add: (notifier) => approvals.engine.add(notifier),
+      linkFor: ({ id, expiresAtMs }, approver) => {
+        const link = { approval: id, approver, untilMs: expiresAtMs }
+        return people.find(approver) && links.address(base(), link)
+      },
+      log,
+    },
+    closing,
+  )
+  return { approvals, channels }
+}

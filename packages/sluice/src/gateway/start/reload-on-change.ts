@@ -1,0 +1,35 @@
+// Fifth step of a start: reads policies, pins, certificates and servers again if their files change, at
+// SIGHUP, and when somebody asks for it.
+
+import { keysPath } from '../config/keys.ts'
+import { watchFiles } from '../shared/watch-files.ts'
+import { readDocumentsAside } from '../state/documents.ts'
+import { lockPath } from '../tools/open-pins.ts'
+import type { GateCalls } from './open-calls.ts'
+import type { GateData } from './open-data.ts'
+import { readServers } from './open-servers.ts'
+import type { RunOptions } from './running-gate.ts'
+
+/** Returns what reads them at once. */
+export function reloadOnChange(
+  { data, calls }: { readonly data: GateData; readonly calls: GateCalls },
+  { parseConfig }: RunOptions,
+  closing: AsyncDisposableStack,
+): () => void | Promise<void> {
+  const { config, files, late, policies } = data
+  const { lock, servers } = calls
+  const reload = () => {
+    lock.look()
+    late.tls?.look()
+    if (parseConfig !== undefined) servers.reload(() => readServers(config.file, parseConfig))
+    return policies.reload(() => readDocumentsAside(config))
+  }
+  const watched = [...files, lockPath(config), config.file, keysPath(config.file)]
+  closing.defer(watchFiles([...new Set(watched)], reload))
+  // On a terminal it means that the person is gone.
+  if (!process.stdin.isTTY) {
+    process.on('SIGHUP', reload)
+    closing.defer(() => void process.off('SIGHUP', reload))
+  }
+  return reload
+}

@@ -1,0 +1,103 @@
+// Last step of a start: serves clients, over pipes alone or over HTTP too. The end of the gate begins here: what
+// is first in `listClosingSteps` ends first.
+
+import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { HandleSealer } from '../../identity/keys/handle-sealer.ts'
+import { SessionTokens } from '../../identity/sessions/session-tokens.ts'
+import { HttpFront } from '../front/http/http-front.ts'
+import { MetricsFront } from '../front/http/serve-metrics.ts'
+import { TlsCertificate } from '../front/http/tls-certificate.ts'
+import { createSessionIds } from '../front/sessions/sealed-session-ids.ts'
+import { DRAIN_MS } from '../shared/limits.ts'
+import type { GateAdmin } from './open-admin.ts'
+import { authenticateFor } from './open-authenticator.ts'
+import type { GateCalls } from './open-calls.ts'
+import type { GateData } from './open-data.ts'
+import { Forwarding } from './open-forwarding.ts'
+import type { GateIdentity } from './open-identity.ts'
+import type { RunningGate, RunOptions } from './running-gate.ts'
+
+interface EarlierSteps {
+  readonly data: GateData
+  readonly identity: GateIdentity
+  readonly calls: GateCalls
+  readonly admin: GateAdmin
+}
+
+export async function serve(
+  steps: EarlierSteps,
+  { piped }: RunOptions,
+  closing: AsyncDisposableStack,
+): Promise<RunningGate> {
+  const { config, late, log, shared } = steps.data
+  const { approvals, idle } = steps.calls
+  if (piped) {
+    for (const step of listClosingSteps(steps).reverse()) closing.defer(step)
+  } else {
+    late.tls = config.tls && new TlsCertificate(config.tls, log)
+    if (late.tls !== undefined) closing.defer(late.tls.watch())
+    const forwarding = shared && new Forwarding(config, shared, closing)
+    const front = createFront(steps, forwarding)
+    for (const step of listClosingSteps(steps, front, forwarding).reverse()) closing.defer(step)
+    const { port } = await front.listen()
+    await forwarding?.listen(front)
+    const host = config.host.includes(':') ? `[${config.host}]` : config.host
+    late.url = `${late.tls === undefined ? 'http' : 'https'}://${host}:${port}`
+  }
+  const stop = () => closing.disposeAsync()
+  return { url: late.url, idle: idle.end, approvals: approvals.engine, stop }
+}
+
+/** How a gate ends, first to last: nothing that an open call needs is closed before the call has ended. */
+function listClosingSteps(
+  { data: { shared }, calls: { agents, approvals, gate }, admin: { socket } }: EarlierSteps,
+  front?: HttpFront,
+  forwarding?: Forwarding,
+): (() => void | Promise<void>)[] {
+  const settle = [
+    () => approvals.engine.close(),
+    () => Promise.race([socket.announceStop(), sleep(DRAIN_MS)]),
+    () => gate.drain(DRAIN_MS),
+  ]
+  if (front === undefined) return settle
+  return [
+    // Without other gates there is nothing that a load balancer could choose instead.
+    () => (shared === undefined ? undefined : front.announceStop()),
+    () => forwarding?.stopEndingTaken(),
+    () => front.stopTaking(),
+    () => agents.handOver(DRAIN_MS),
+    ...settle,
+    () => gate.leave(),
+    () => front.close(),
+  ]
+}
+
+function createFront(
+  { data, identity, calls, admin }: EarlierSteps,
+  forwarding: Forwarding | undefined,
+): HttpFront {
+  const { config, key, late, shared } = data
+  const { gate, meter, peers } = calls
+  const { ready, metrics } = admin
+  const { metricsToken } = config
+  const sessionTokens = new SessionTokens(key)
+  return new HttpFront({
+    host: config.host,
+    port: config.port,
+    kindOf: (name) => gate.kindOf(name),
+    open: (name, link, who, origin) => gate.open(name, link, who, origin),
+    readSessionToken: (token) => sessionTokens.read(token),
+    sessionNames: createSessionIds(new HandleSealer(key), config.cluster?.name),
+    forwarder: forwarding?.forwarder,
+    authenticate: authenticateFor(config, identity.authenticator),
+    tls: late.tls,
+    names: { ...config, certificate: () => late.tls?.certificate },
+    metrics: metricsToken === undefined ? undefined : new MetricsFront(metricsToken, metrics),
+    site: late.site,
+    onRead: (ms) => meter.steps.read.observe(ms),
+    peers,
+    ready: () => ready(shared?.publicWhy),
+    nowMs: () => performance.now(),
+  })
+}

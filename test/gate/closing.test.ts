@@ -1,0 +1,67 @@
+// How a gate ends: what is open finishes before what it needs is closed.
+
+import { afterAll, expect, test, vi } from 'vitest'
+import { ApprovalEngine } from '../../packages/sluice/src/approvals/engine.ts'
+import { DataLock } from '../../packages/sluice/src/gateway/data/data-lock.ts'
+import { HttpFront } from '../../packages/sluice/src/gateway/front/http/http-front.ts'
+import { SocketFront } from '../../packages/sluice/src/gateway/front/socket/socket.ts'
+import { Gate } from '../../packages/sluice/src/gateway/gate.ts'
+import { BuiltinAgents } from '../../packages/sluice/src/gateway/start/run-agents.ts'
+import { Grants } from '../../packages/sluice/src/identity/callers/grants.ts'
+import { Ledger } from '../../packages/sluice/src/ledger/ledger.ts'
+import { endOwnGates, ownGate } from '../support/own-gate.ts'
+
+afterAll(() => endOwnGates())
+
+/** Records every call of these methods, once each, in order. */
+function record(methods: readonly (readonly [name: string, of: object, method: string])[]) {
+  const order: string[] = []
+  for (const [name, of, method] of methods) {
+    const target = of as Record<string, (...args: unknown[]) => unknown>
+    const original = target[method] as (...args: unknown[]) => unknown
+    vi.spyOn(target, method).mockImplementation(function (this: unknown, ...args) {
+      if (!order.includes(name)) order.push(name)
+      return original.apply(this, args)
+    })
+  }
+  return order
+}
+
+test('a gate stops taking requests, lets calls finish, and closes its stores last', async () => {
+  const order = record([
+    ['announce the stop', HttpFront.prototype, 'announceStop'],
+    ['stop taking requests', HttpFront.prototype, 'stopTaking'],
+    ['hand over agents', BuiltinAgents.prototype, 'handOver'],
+    ['end waits for approvers', ApprovalEngine.prototype, 'close'],
+    ['tell pipes', SocketFront.prototype, 'announceStop'],
+    ['let calls finish', Gate.prototype, 'drain'],
+    ['leave sessions', Gate.prototype, 'leave'],
+    ['close connections', HttpFront.prototype, 'close'],
+    ['close the socket', SocketFront.prototype, 'close'],
+    ['end sessions', Gate.prototype, 'close'],
+    ['close the grants', Grants.prototype, 'close'],
+    ['close the ledger', Ledger.prototype, 'close'],
+    ['release the data directory', DataLock.prototype, 'release'],
+  ])
+  const gate = await ownGate({ servers: {} })
+  order.length = 0
+  await gate.stop()
+  expect(order).toEqual([
+    'stop taking requests',
+    'hand over agents',
+    'end waits for approvers',
+    'tell pipes',
+    'let calls finish',
+    'leave sessions',
+    'close connections',
+    'close the socket',
+    'end sessions',
+    'close the grants',
+    'close the ledger',
+    'release the data directory',
+  ])
+  // A second stop finds nothing left.
+  order.length = 0
+  await gate.stop()
+  expect(order).toEqual([])
+})
