@@ -1,13 +1,15 @@
 // `npm test`: the checks, then every test with coverage thresholds; `npm test -- FILTER` only runs
 // the tests whose file name contains FILTER. The last line is `N passed, N failed[, N skipped]`:
 // a check step counts as one test, and so does a test file that could not be loaded. A run that
-// finds no tests, crashes, or fails for another reason (coverage, unhandled error) is a failure.
+// finds no tests, crashes, or fails for another reason (coverage, unhandled error) is a failure. Before that
+// line: the CPU that the run took, children included, and the files that took the most of it.
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { runChecks } from './check.ts'
-import { runStep } from './run-step.ts'
+import { readCpuSeconds } from './cpu.ts'
+import { ROOT, runStep } from './run-step.ts'
 
 type Counts = { passed: number; failed: number; skipped: number }
 
@@ -19,6 +21,8 @@ type VitestReport = {
   testResults: { name: string; status: string; assertionResults: { status: string }[] }[]
 }
 
+const CPU_FILES_PRINTED = 10
+
 const filters = process.argv.slice(2)
 const counts: Counts = { passed: 0, failed: 0, skipped: 0 }
 
@@ -28,6 +32,10 @@ if (filters.length === 0) {
 // Coverage slows down what it measures: only the tests that must cover something run under it.
 const runs =
   filters.length === 0 ? [['--project=covering', '--coverage'], ['--project=!covering']] : [filters]
+const cpuFolder = mkdtempSync(join(tmpdir(), 'sluice-test-'))
+const cpuFile = join(cpuFolder, 'cpu')
+writeFileSync(cpuFile, '')
+process.env.SLUICE_TEST_CPU = cpuFile
 for (const options of runs) {
   const tests = await runVitest(options)
   counts.passed += tests.passed
@@ -35,9 +43,25 @@ for (const options of runs) {
   counts.skipped += tests.skipped
 }
 
+printCpu()
 const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''
 console.log(`${counts.passed} passed, ${counts.failed} failed${skipped}`)
 process.exitCode = counts.failed === 0 ? 0 : 1
+
+/** CONTRIBUTING.md says how much a whole run may take. */
+function printCpu(): void {
+  const seconds = readCpuSeconds()
+  const lines = readFileSync(cpuFile, 'utf8').split('\n').slice(0, -1)
+  rmSync(cpuFolder, { recursive: true, force: true })
+  if (Number.isNaN(seconds)) return
+  const files = lines.map((line) => {
+    const [used = '', path = ''] = line.split(' ')
+    return { used: Number(used), path: relative(ROOT, path) }
+  })
+  const most = files.sort((a, b) => b.used - a.used).slice(0, CPU_FILES_PRINTED)
+  for (const { used, path } of most) console.log(`cpu: ${used.toFixed(1).padStart(6)} s  ${path}`)
+  console.log(`cpu: ${(seconds / 60).toFixed(1)} min, children included`)
+}
 
 async function runVitest(options: readonly string[]): Promise<Counts> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'))

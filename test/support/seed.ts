@@ -1,8 +1,21 @@
-// Properties run with a fixed seed, so that a test run is reproducible; `SLUICE_SEED` sets another,
-// which is what finds new cases.
+// Before each test file. Properties run with a fixed seed, so that a test run is reproducible; `SLUICE_SEED` sets
+// another, which is what finds new cases. For `npm test`, the CPU that a file takes is written down.
 
+import { appendFileSync } from 'node:fs'
 import fc from 'fast-check'
+import { afterAll, expect } from 'vitest'
+import { readCpuSeconds } from '../../scripts/cpu.ts'
 
 const SEED = 20_261_115
 
 fc.configureGlobal({ seed: Number(process.env.SLUICE_SEED ?? SEED) })
+
+const file = process.env.SLUICE_TEST_CPU
+if (file !== undefined) {
+  const before = readCpuSeconds()
+  // The last hook to run: children that the file started have been waited for.
+  afterAll(() => {
+    const seconds = readCpuSeconds() - before
+    appendFileSync(file, `${seconds.toFixed(1)} ${expect.getState().testPath}\n`)
+  })
+}
