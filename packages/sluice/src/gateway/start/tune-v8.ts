@@ -1,6 +1,6 @@
 // V8 as a gate wants it: its bounds are for pages in a browser. The way of a call is long and goes
-// through many small functions, so more of them are put into one another: a call costs 5 to 8 % less. Twice as
-// many would save no more and take 15 MB. What lives as long as one call would be let grow to 64 MB under
+// through many small functions, so more of them are put into one another: a call costs 5 to 8 % less. More
+// than this saves no more and takes 15 MB. What lives as long as one call would be let grow to 64 MB under
 // load, and an eighth of that costs no more time. For `sluice up`, before anything is optimised.
 
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
@@ -8,7 +8,7 @@ import { YOUNG_LOOK_EVERY_MS, YOUNG_SPACE_BYTES_MAX } from '../shared/limits.ts'
 
 /** In bytes of bytecode: of one function, and of all that go into one (460 and 920 unless said). */
 const INLINED_BYTES_MAX = 1_000
-const INLINED_BYTES_ALL_MAX = 2_500
+const INLINED_BYTES_ALL_MAX = 1_500
 
 export function tuneV8(): void {
   setFlagsFromString(`--max-inlined-bytecode-size=${INLINED_BYTES_MAX}`)
