@@ -9,10 +9,9 @@ import { parseExpression } from '@sluice/policy/expression/expression'
 import { EXPRESSION_LENGTH_MAX, GUARDRAILS_MAX } from '@sluice/policy/language/limits'
 import type { ImportDraft, RuleBody } from './draft.ts'
 import { cleanLine, emitDocument } from './emit-document.ts'
-import { importHosted } from './hosted.ts'
-import { importIntercept } from './intercept.ts'
-import { importPages } from './pages.ts'
+import { FORMATS, type Format, importDocument } from './import-document.ts'
 import { ImportReport, type ImportWarning } from './report.ts'
+import { NOT_IMPORTED } from './to-check.ts'
 
 export type { ImportWarning } from './report.ts'
 
@@ -58,12 +57,9 @@ export function importPolicy(text: string, { file, server }: ImportOptions): Pol
     return failed()
   }
   const draft: ImportDraft = { comments: [], tools: [], guardrails: [], names: new Set() }
-  const scope = { server, all: `${server}/*` }
-  if (format === 'hosted') importHosted(root, scope, draft, report)
-  else if (format === 'pages') importPages(root, scope, draft, report)
-  else importIntercept(root, scope, draft, report)
+  importDocument(root, format, { server, draft, report })
   checkBounds(draft, report)
-  const head = [`Imported from ${cleanLine(file)} (PolicyLayer, ${FORMATS[format]}).`]
+  const head = [`Imported from ${cleanLine(file)} (PolicyLayer, ${FORMATS[format].title}).`]
   if (report.errorCount > 0)
     head.push(`NOT COMPLETE: ${report.errorCount} errors; what they concern is denied below.`)
   draft.comments.unshift(...head)
@@ -77,14 +73,6 @@ export function isPolicyLayer(text: string): boolean {
   if (root?.kind !== 'map' || formatOf(root, text) === undefined) return false
   const names = asMap(findEntry(root, 'tools')).entries.map(({ key }) => String(key.value))
   return names.length > 0 && !names.some((name) => name.includes('/'))
-}
-
-type Format = 'intercept' | 'hosted' | 'pages'
-
-const FORMATS: Readonly<Record<Format, string>> = {
-  intercept: 'Intercept YAML',
-  hosted: 'hosted JSON',
-  pages: 'as its pages describe it',
 }
 
 /** By what stands under `tools`, then by the look of the text. */
@@ -127,7 +115,7 @@ function checkBounds(draft: ImportDraft, report: ImportReport): void {
       )
       list[index] = {
         ...rule,
-        body: { action: 'deny', reason: 'this rule was not imported and needs a person' },
+        body: { action: 'deny', reason: NOT_IMPORTED },
       }
     })
 }

@@ -5,16 +5,9 @@
 import { isNull } from '@sluice/policy/document/check-shape'
 import { findEntry, type LocatedMap, type LocatedNode } from '@sluice/policy/document/read-document'
 import { RATE_MAX } from '@sluice/policy/language/limits'
+import type { ImportTarget } from './compose.ts'
 import type { ImportDraft, ImportLimit, RuleBody } from './draft.ts'
-import {
-  readDefault,
-  readDescription,
-  readHidden,
-  type ServerScope,
-  toolKey,
-} from './read-document-head.ts'
-import { keyAt, readMap, readText } from './read-fields.ts'
-import { readReason } from './read-rule.ts'
+import { keyAt, readMap, readReason, readText } from './read-fields.ts'
 import type { ImportReport } from './report.ts'
 
 const ACTIONS = ['allow', 'deny', 'hide', 'require_approval'] as const
@@ -40,36 +33,14 @@ const SECONDS: Readonly<Record<string, number>> = {
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
 const WINDOW_SECONDS_MAX = 30 * 86_400
 
-export function importPages(
-  root: LocatedMap,
-  scope: ServerScope,
+export function importPagesTool(
+  node: LocatedNode,
+  { key, title, at }: ImportTarget,
   draft: ImportDraft,
   report: ImportReport,
 ): void {
-  readMap(root, ['version', 'description', 'default', 'hide', 'tools'], 'the policy', report)
-  readDescription(root, draft, report)
-  if (findEntry(root, 'default') === undefined)
-    report.warn(
-      'IMPORT_PAGES_DEFAULT',
-      root.at,
-      '`default` is not written, and the pages do not say what holds for other tools',
-      'here they are denied; write `default: allow` to import the opposite',
-    )
-  else readDefault(root, 'refuse', { scope, draft, report })
-  const hidden = readHidden(root, scope, draft, report)
-  const tools = readMap(findEntry(root, 'tools'), undefined, '`tools`', report)
-  for (const { key, value } of tools?.entries ?? []) {
-    const written = String(key.value)
-    // With the server in front it is the same tool.
-    const name = written.startsWith(`${scope.server}/`)
-      ? written.slice(scope.server.length + 1)
-      : written
-    if (hidden.has(name) || hidden.has('*')) continue
-    const rule = toolKey(name, key.at, scope, report)
-    const body = readBody(value, `\`${name}\``, report)
-    if (rule !== undefined && body !== undefined)
-      draft.tools.push({ key: rule, comments: [], body, at: key.at })
-  }
+  const body = readBody(node, `\`${title}\``, report)
+  if (body !== undefined) draft.tools.push({ key, comments: [], body, at })
 }
 
 /** Fields of a tool in this form. */
@@ -92,9 +63,7 @@ export function readBody(
   const action = written === undefined ? 'allow' : readAction(written, keyAt(map, 'action'), report)
   const limit = readLimit(map, report)
   if (action === undefined || limit === null) return undefined
-  const reason = ['reason', 'message', 'on_deny']
-    .map((key) => readReason(map, key, report))
-    .find((text) => text !== undefined)
+  const reason = readReason(map, ['reason', 'message', 'on_deny'], report)
   if (limit !== undefined && (action === 'deny' || action === 'hide')) {
     report.warn(
       'IMPORT_UNREACHABLE',

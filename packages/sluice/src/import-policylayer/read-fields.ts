@@ -9,6 +9,8 @@ import {
   type LocatedNode,
   type LocatedScalar,
 } from '@sluice/policy/document/read-document'
+import { REASON_LENGTH_MAX } from '@sluice/policy/language/limits'
+import { cleanLine } from './emit-document.ts'
 import type { ImportReport } from './report.ts'
 
 /** The node as a mapping whose keys are all known; an empty node is an empty mapping. */
@@ -48,6 +50,28 @@ export function readText(map: LocatedMap, key: string, report: ImportReport): st
   if (node === undefined || isNull(node)) return undefined
   if (node.kind === 'scalar') return typeof node.value === 'string' ? node.value : node.text
   return report.error('IMPORT_INVALID', node.at, `\`${key}\` is not text`, 'fix the original')
+}
+
+/** One line that fits, from the first of the keys that has a text. */
+export function readReason(
+  map: LocatedMap,
+  keys: readonly string[],
+  report: ImportReport,
+): string | undefined {
+  for (const key of keys) {
+    const reason = cleanLine((readText(map, key, report) ?? '').replace(/\s+/g, ' '))
+    if (reason === '') continue
+    const message = `a reason of ${reason.length} characters`
+    if (reason.length > REASON_LENGTH_MAX)
+      report.warn(
+        'IMPORT_REASON',
+        keyAt(map, key),
+        message,
+        `the first ${REASON_LENGTH_MAX} are kept`,
+      )
+    return reason.slice(0, REASON_LENGTH_MAX)
+  }
+  return undefined
 }
 
 export function keyAt(map: LocatedMap, key: string): number {

@@ -2,9 +2,9 @@
 // conditions, its counter (also in the form `5/hour`).
 
 import { findEntry, type LocatedMap } from '@sluice/policy/document/read-document'
-import { APPROVAL_TIMEOUT_SECONDS_MAX, REASON_LENGTH_MAX } from '@sluice/policy/language/limits'
+import { APPROVAL_TIMEOUT_SECONDS_MAX } from '@sluice/policy/language/limits'
 import { cleanLine } from './emit-document.ts'
-import { isAmbiguous, keyAt, readList, readMap, readText } from './read-fields.ts'
+import { isAmbiguous, keyAt, readList, readMap, readReason, readText } from './read-fields.ts'
 import type { ImportReport } from './report.ts'
 import type { CountingRule, StateBlock } from './translate-counters.ts'
 import { parseShorthand, WINDOW_NAMES } from './translate-limit.ts'
@@ -68,7 +68,7 @@ export function readRule(
     report,
   })
   const name = readName(map, number, report)
-  const reason = readReason(map, 'on_deny', report) ?? name
+  const reason = readReason(map, ['on_deny'], report) ?? name
   const approvalTimeout = readTimeout(map, report)
   if (report.errorCount > before) return undefined
   return {
@@ -94,19 +94,6 @@ function readName(map: LocatedMap, number: number, report: ImportReport): string
     `it is called \`rule ${number}\` here`,
   )
   return `rule ${number}`
-}
-
-/** One line that fits. */
-export function readReason(map: LocatedMap, key: string, report: ImportReport): string | undefined {
-  const reason = cleanLine((readText(map, key, report) ?? '').replace(/\s+/g, ' '))
-  if (reason.length > REASON_LENGTH_MAX)
-    report.warn(
-      'IMPORT_REASON',
-      keyAt(map, key),
-      `a reason of ${reason.length} characters`,
-      `the first ${REASON_LENGTH_MAX} are kept`,
-    )
-  return reason === '' ? undefined : reason.slice(0, REASON_LENGTH_MAX)
 }
 
 function readState(map: LocatedMap, report: ImportReport): StateBlock | undefined {

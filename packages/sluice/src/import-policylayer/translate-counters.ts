@@ -5,7 +5,7 @@
 import { findEntry, type LocatedMap, type LocatedNode } from '@sluice/policy/document/read-document'
 import { isAmbiguous, readText } from './read-fields.ts'
 import type { ImportReport } from './report.ts'
-import { type TranslatedLimit, translateLimit } from './translate-limit.ts'
+import type { CounterLimit } from './translate-limit.ts'
 
 export interface StateBlock {
   readonly counter: string
@@ -33,7 +33,7 @@ export function translateCounters(
   rules: readonly CountingRule[],
   tool: string,
   report: ImportReport,
-): ReadonlyMap<CountingRule, TranslatedLimit> | undefined {
+): ReadonlyMap<CountingRule, CounterLimit> | undefined {
   const scope = tool === '*' ? '_global' : tool
   const owners = new Map<string, CountingRule>()
   for (const rule of rules)
@@ -45,7 +45,7 @@ export function translateCounters(
     for (const condition of rule.stateConditions)
       readBound(rule, condition, { owners, scope, bounds, report })
   if (report.errorCount > before) return undefined
-  const limits = new Map<CountingRule, TranslatedLimit>()
+  const limits = new Map<CountingRule, CounterLimit>()
   for (const rule of rules) {
     if (rule.state === undefined) continue
     const limit = limitOf(rule.state, bounds.get(rule) ?? [], tool, report)
@@ -102,7 +102,7 @@ function limitOf(
   bounds: readonly CounterBound[],
   tool: string,
   report: ImportReport,
-): TranslatedLimit | undefined {
+): CounterLimit | undefined {
   const { window, increment, incrementFrom, counter } = state
   const tightest = bounds.reduce<CounterBound | undefined>(
     (least, bound) => (least === undefined || bound.max < least.max ? bound : least),
@@ -132,18 +132,8 @@ function limitOf(
       'here it counts the calls to this server; for one limit over all servers take `match` from the guardrail',
     )
   const from = incrementFrom === undefined ? {} : { incrementFrom }
-  return translateLimit(
-    {
-      at: tightest.at,
-      window,
-      max: tightest.max,
-      increment,
-      ...from,
-      per: 'everyone',
-      calendar: 'is',
-    },
-    report,
-  )
+  const { at, max } = tightest
+  return { at, window, max, increment, ...from, per: 'everyone', calendar: 'is' }
 }
 
 function numberOf(node: LocatedNode | undefined, report: ImportReport): number | undefined {
