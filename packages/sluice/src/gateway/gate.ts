@@ -10,6 +10,7 @@ import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { readsProvenance } from '@sluice/policy/model/reads-provenance'
 import type { Caller } from '../identity/callers/caller.ts'
 import type { LabelScope } from '../identity/sessions/session-lease.ts'
+import type { ProtocolGeneration } from '../protocol/protocol-generation.ts'
 import { processClock } from '../store/process-clock.ts'
 import { AggregateSession } from './aggregate/aggregate-session.ts'
 import type { CallPipeline } from './call/call-request.ts'
@@ -31,7 +32,7 @@ import { type AgentFamilySession, type OpenSession, OpenSessions } from './sessi
 import { SealedHandles } from './session/sealed-handles.ts'
 import { SessionRecall } from './session/session-recall.ts'
 import { stripOwn } from './session/strip-link.ts'
-import { VisibleLists } from './session/visible-lists.ts'
+import { type SeenListsContext, VisibleLists } from './session/visible-lists.ts'
 import { CALL_IDLE_MS_MAX, CALL_LOOK_EVERY_MS, TOOLS_FRESH_MS } from './shared/limits.ts'
 import { type Log, limitLog } from './shared/log.ts'
 import {
@@ -206,24 +207,21 @@ export class Gate {
   ): ClientEvents {
     const { client, who, lease, agent } = session
     lease.introduce(undefined, name)
-    const { config, freezes, seals } = this.#parts
+    const { config, freezes, ownFiles, servers } = this.#parts
     const { principal } = who()
-    const serverConfig = this.#parts.servers.find(name)
+    const serverConfig = servers.find(name)
     // It was taken away while the session began.
     if (serverConfig === undefined) {
       link.close(`the server \`${name}\` is no longer there`)
       onEnd()
       return NO_CLIENT_EVENTS
     }
-    const own = new SessionOwnFiles(() =>
-      this.#parts.ownFiles(name, this.#parts.servers.find(name)),
-    )
+    const own = new SessionOwnFiles(() => ownFiles(name, servers.find(name)))
     const log: Log = (level, message, fields) =>
       this.#parts.log(level, message, { server: name, session: lease.id, ...fields })
     const bound = () => this.#parts.policies().of(who().policy)
     const policy = () => bound().policy
     const record = new LedgerCallRecorder(this.#parts.ledger, this.#parts.log)
-    const heldOf = (tool: KnownTool) => markObserved(this.#parts.pins.heldOf(tool), policy())
     const ids = { server: name, principal: principal.id, session: lease.id }
     // Asked several times for every message.
     const frozen = () =>
@@ -256,8 +254,6 @@ export class Gate {
     const to = { clientGeneration: link.generation, ...whose, spare, log }
     const connect = (events: UpstreamEvents) =>
       this.#servers.connect(name, serverConfig, to, this.notes.watch(name, events))
-    // In the stateless generation nobody need tell the gate that its tools have changed.
-    const freshMs = link.generation === 'stateless' ? TOOLS_FRESH_MS : undefined
     const relay: Relay = new Relay(link, connect, {
       pipeline: { ...this.#pipeline, policy: bound, record },
       send,
@@ -275,25 +271,8 @@ export class Gate {
       explain: () => who().explain,
       frozen,
       handle,
-      lists: (ask) =>
-        new VisibleLists({
-          server: name,
-          known: this.#known,
-          policy,
-          now: this.#pipeline.now,
-          ask,
-          freshMs,
-          heldOf,
-          leavesOut: (tool) => this.#unusable.has(tool, link.generation, log),
-          onLimit: (why) => this.notes.limitMet(name, why),
-        }),
-      handles: new SealedHandles({
-        generation: link.generation,
-        seals,
-        server: name,
-        principal: principal.id,
-        continuations: this.#continuations,
-      }),
+      lists: (ask) => this.#listsOf(name, link.generation, { policy, ask, log }),
+      handles: this.#handlesOf(name, link.generation, principal.id),
       onAsked: () => lease.noteUse(steadyMs()),
       onCall: recall.onCall,
       onPrompt: recall.onPrompt,
@@ -320,21 +299,57 @@ export class Gate {
       },
       log: limitLog(log),
     })
+    this.#watch(relay, session, { serverConfig, own })
+    return relay.events
+  }
+
+  #handlesOf(server: string, generation: ProtocolGeneration, principal: string): SealedHandles {
+    const { seals } = this.#parts
+    const continuations = this.#continuations
+    return new SealedHandles({ generation, seals, server, principal, continuations })
+  }
+
+  #listsOf(
+    server: string,
+    generation: ProtocolGeneration,
+    parts: Pick<SeenListsContext, 'policy' | 'ask'> & { readonly log: Log },
+  ): VisibleLists {
+    return new VisibleLists({
+      ...parts,
+      server,
+      known: this.#known,
+      now: this.#pipeline.now,
+      // In the stateless generation nobody need tell the gate that its tools have changed.
+      freshMs: generation === 'stateless' ? TOOLS_FRESH_MS : undefined,
+      heldOf: (tool) => markObserved(this.#parts.pins.heldOf(tool), parts.policy()),
+      leavesOut: (tool) => this.#unusable.has(tool, generation, parts.log),
+      onLimit: (why) => this.notes.limitMet(server, why),
+    })
+  }
+
+  /** Until the server has ended, and while its entry in sluice.yaml changes. */
+  #watch(
+    relay: Relay,
+    session: OpenSession,
+    { serverConfig, own }: { readonly serverConfig: ServerConfig; readonly own: SessionOwnFiles },
+  ): void {
     this.#relays.add(relay, session, () => {
       const why = own.renew()
       if (why !== undefined) relay.close(why)
     })
     const { upstream } = relay
     void upstream.ended.then(() => {
-      this.notes.ended(name, upstream.failure)
+      this.notes.ended(relay.server, upstream.failure)
       this.#relays.delete(relay)
     })
     if (serverConfig.kind === 'stdio') {
-      const { idleMs = config.processes.idleMs } = serverConfig
+      const { idleMs = this.#parts.config.processes.idleMs } = serverConfig
       const openRequests = () => relay.openRequests
-      this.#resting.add({ link: upstream, client, openRequests, idleMs }, performance.now())
+      this.#resting.add(
+        { link: upstream, client: session.client, openRequests, idleMs },
+        performance.now(),
+      )
     }
-    return relay.events
   }
 
   /** Ends the processes of a server, or its connections, once they have answered what is open; the next

@@ -78,19 +78,45 @@ export interface SessionDeliveries {
 }
 
 export function labelSession(session: LabelledSession): SessionDeliveries {
-  const { server, policy, lease, onSeen, log, onInjection } = session
+  const { server, policy, lease, log } = session
+  const changes = createChangeRecorder(session.onUnrecordedChanges)
+  const { saw, see, takeUnrecorded, settle } = createLabelRecorder(session)
+  return {
+    labels: toAgentLabels(session, saw, see),
+    answers: createAnswerFilter({
+      server,
+      policy,
+      vault: () => lease.vault,
+      see,
+      log,
+      recordChanges: changes.add,
+      saveSealed: () => lease.saveSealed(),
+    }),
+    ...createInspection(session, saw, see),
+    withLabels: (outcome) => {
+      const labels = takeUnrecorded()
+      return labels.length === 0 ? outcome : { ...outcome, labels }
+    },
+    settleLabels: () => {
+      changes.settle()
+      settle()
+    },
+  }
+}
+
+/** Labels of the session, and those that no record has yet. */
+function createLabelRecorder({ lease, onSeen, onUnrecorded, hasOpenCalls }: LabelledSession) {
   const unrecorded = new Set<string>()
   let timer: NodeJS.Timeout | undefined
-  const changes = createChangeRecorder(session.onUnrecordedChanges)
   const takeUnrecorded = (): readonly string[] => {
+    if (unrecorded.size === 0) return NONE
     const labels = [...unrecorded]
     unrecorded.clear()
     return labels
   }
-  const settleLabels = (): void => {
+  const settle = (): void => {
     clearTimeout(timer)
-    changes.settle()
-    if (unrecorded.size > 0) session.onUnrecorded(takeUnrecorded())
+    if (unrecorded.size > 0) onUnrecorded(takeUnrecorded())
   }
   const saw = () => lease.facts(processClock.steadyMs()).saw
   const see = (labels: readonly string[]): void => {
@@ -101,9 +127,19 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
     setImmediate(onSeen)
     clearTimeout(timer)
     timer = setTimeout(() => {
-      if (!session.hasOpenCalls()) settleLabels()
+      if (!hasOpenCalls()) settle()
     }, LABELS_RECORDED_MS).unref()
   }
+  return { saw, see, settle, takeUnrecorded }
+}
+
+/** What is looked for in messages of the server, and remembered of them. */
+function createInspection(
+  session: LabelledSession,
+  saw: SessionLabels['saw'],
+  see: SessionLabels['see'],
+): Pick<SessionDeliveries, 'onDelivery' | 'inspectAhead'> {
+  const { server, policy, lease, log, onInjection } = session
   const listWanted = (bound: CompiledPolicy): readonly ScanTarget[] => {
     const read = labelsRead(bound)
     if (read.size === 0 && onInjection === undefined) return NONE
@@ -142,16 +178,6 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
     lease.remembered()
   }
   return {
-    labels: toAgentLabels(session, saw, see),
-    answers: createAnswerFilter({
-      server,
-      policy,
-      vault: () => lease.vault,
-      see,
-      log,
-      recordChanges: changes.add,
-      saveSealed: () => lease.saveSealed(),
-    }),
     onDelivery: (text, strictness, sources, inspected, answered) => {
       const bound = policy()
       const memory = session.provenance?.()
@@ -183,11 +209,6 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
       seeFound(bound, await runInSlices(steps, 'answer'))
       return wanted
     },
-    withLabels: (outcome) => {
-      if (unrecorded.size === 0) return outcome
-      return { ...outcome, labels: takeUnrecorded() }
-    },
-    settleLabels,
   }
 }
 

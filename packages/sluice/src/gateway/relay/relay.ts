@@ -89,12 +89,7 @@ export class Relay {
       to: server,
       newId,
       renamesTokens: generation === 'stateless',
-      onCancel: (theirs, sent) => {
-        client.drop(theirs)
-        if (sent === undefined) return
-        abandon(sent)
-        server.abort(sent.ours)
-      },
+      onCancel: (theirs, sent) => this.#cancelled(theirs, sent),
     })
     this.#up = new PendingRequests({
       from: server,
@@ -104,11 +99,7 @@ export class Relay {
       onCancel() {},
     })
     this.#own = new UpstreamQueries(server, generation, newId)
-    const ask: UpstreamQueries['ask'] = async (method, params) => {
-      const frozen = context.frozen()
-      if (frozen !== undefined) throw new Error(frozenReason(frozen))
-      return this.#own.ask(method, params)
-    }
+    const ask = this.#ask
     const { facts, handles, pipeline } = context
     const policy = () => pipeline.policy().policy
     const questions = new ClientElicitations(client, send, readDeclaredCapabilities(context.handle))
@@ -137,6 +128,21 @@ export class Relay {
       onPressure: new BackPressure(server, generation, (request) => this.#down.oursOf(request))
         .onPressure,
     }
+  }
+
+  /** The client no longer waits. */
+  #cancelled(theirs: RequestId, sent: SentRequest | undefined): void {
+    this.#client.drop(theirs)
+    if (sent === undefined) return
+    this.#session.abandon(sent)
+    this.#server.abort(sent.ours)
+  }
+
+  /** Of the gate's own accord; nothing is asked for a session that is frozen. */
+  readonly #ask: UpstreamQueries['ask'] = async (method, params) => {
+    const { frozen } = this
+    if (frozen !== undefined) throw new Error(frozenReason(frozen))
+    return this.#own.ask(method, params)
   }
 
   get upstream(): Upstream {

@@ -18,6 +18,15 @@ export function formatTitle({ sinceMs, untilMs, principal, agent }: LedgerReport
 }
 
 export function buildSections(report: LedgerReport): ReportSection[] {
+  return [
+    ...buildUseSections(report),
+    ...buildDecisionSections(report),
+    ...buildChangeSections(report),
+  ]
+}
+
+/** What was called, and by whom. */
+function buildUseSections(report: LedgerReport): ReportSection[] {
   const { totals } = report
   return [
     {
@@ -74,6 +83,12 @@ export function buildSections(report: LedgerReport): ReportSection[] {
       ]),
       none: 'None.',
     },
+  ]
+}
+
+/** What was refused, and what people decided. */
+function buildDecisionSections(report: LedgerReport): ReportSection[] {
+  return [
     {
       title: 'Refused calls',
       columns: ['tool', 'code', 'times', 'callers', 'last', 'reason', 'rule'],
@@ -128,6 +143,12 @@ export function buildSections(report: LedgerReport): ReportSection[] {
       ]),
       none: 'No approver made a decision.',
     },
+  ]
+}
+
+/** What was new, full or changed. */
+function buildChangeSections(report: LedgerReport): ReportSection[] {
+  return [
     {
       title: 'New tools',
       columns: ['tool', 'first called', 'calls'],

@@ -75,6 +75,95 @@ const TABLES = `
   CREATE INDEX shared_version ON sluice.shared (version);
 `
 
+/** The variables of `admit`. */
+const ADMIT_VARIABLES = `    n int := length(kinds);
+    k int := coalesce(array_length(windows, 1), 0);
+    all_keys bytea[] := '{}';
+    sums numeric[];
+    used numeric[];
+    trial numeric[];
+    first_charge int := 1;
+    offset_ int := 1;
+    item_kind text;
+    refused int;
+    body bytea;
+    room text;
+    first_seq bigint;
+    seqs bigint[] := '{}';
+    row_kinds text[] := '{}';
+    row_ids text[] := '{}';
+    row_bodies bytea[] := '{}';
+    hashes bytea[] := '{}';
+    told text[] := '{}';
+    need numeric;
+    wait bigint;
+    past record;
+    versions bigint[];
+    first_check int := 1;
+    is_stale boolean;
+`
+
+/** Locks the counters of a batch, and frees what has left their windows. */
+const ADMIT_COUNTERS = `    IF k > 0 THEN
+      FOR i IN 1..k LOOP all_keys[i] := substring(keys FROM (i - 1) * 32 + 1 FOR 32); END LOOP;
+      INSERT INTO counter(key) SELECT unnest(all_keys) ORDER BY 1 ON CONFLICT DO NOTHING;
+      PERFORM 1 FROM (SELECT c.key FROM counter c WHERE c.key = ANY(all_keys) ORDER BY c.key FOR UPDATE) locked;
+      SELECT greatest(clock_timestamp(), max(c.last_at)) INTO admit.at FROM counter c WHERE c.key = ANY(all_keys);
+      WITH expired AS (
+        DELETE FROM charge c USING unnest(all_keys, windows) AS w(key, ms)
+        WHERE c.key = w.key AND c.at <= admit.at - w.ms * interval '1 ms'
+        RETURNING c.key, c.amount
+      ), freed AS (SELECT e.key, sum(e.amount) AS amount FROM expired e GROUP BY e.key)
+      SELECT array_agg(c.sum - coalesce(f.amount, 0) ORDER BY w.place) INTO sums
+        FROM unnest(all_keys) WITH ORDINALITY AS w(key, place)
+        JOIN counter c ON c.key = w.key LEFT JOIN freed f ON f.key = w.key;
+      IF array_length(sums, 1) IS DISTINCT FROM k THEN
+        RAISE EXCEPTION 'a counter was removed meanwhile; try again' USING ERRCODE = 'SL003';
+      END IF;
+      used := array_fill(0::numeric, ARRAY[k]);
+    END IF;
+`
+
+/** Says what is left of the limits of a call that does not fit, and when it would fit. */
+const ADMIT_ROOM = `          room := '';
+          FOR j IN first_charge..first_charge + charge_counts[i] - 1 LOOP
+            need := sums[charge_keys[j]] + used[charge_keys[j]] + charge_amount[j] - charge_max[j];
+            wait := 0;
+            IF charge_amount[j] > charge_max[j] THEN
+              wait := -1;
+            ELSIF need > 0 THEN
+              wait := windows[charge_keys[j]];
+              FOR past IN SELECT c.at, c.amount FROM charge c
+                WHERE c.key = all_keys[charge_keys[j]] ORDER BY c.at LOOP
+                need := need - past.amount;
+                IF need <= 0 THEN
+                  wait := ceil(extract(epoch FROM past.at - admit.at) * 1000) + windows[charge_keys[j]];
+                  EXIT;
+                END IF;
+              END LOOP;
+            END IF;
+            room := room || CASE WHEN room = '' THEN '' ELSE ',' END || '["'
+              || (charge_max[j] - sums[charge_keys[j]] - used[charge_keys[j]])::text || '",' || wait || ']';
+          END LOOP;
+          told := told || ('[' || i || ',' || refused || ',[' || room || ']]');
+`
+
+/** Writes the records and the charges of a batch. */
+const ADMIT_WRITE = `    INSERT INTO ledger SELECT my_gate, r.seq, my_epoch, admit.at, r.kind, r.id, r.body, r.hash
+      FROM unnest(seqs, row_kinds, row_ids, row_bodies, hashes) AS r(seq, kind, id, body, hash);
+    IF admit.seq > first_seq THEN
+      UPDATE gates g SET seq = admit.seq, head = admit.head WHERE g.gate = my_gate;
+    END IF;
+    IF k > 0 THEN
+      INSERT INTO charge SELECT w.key, admit.at, my_gate, admit.batch, w.amount
+        FROM unnest(all_keys, used) AS w(key, amount) WHERE w.amount <> 0;
+      UPDATE counter c SET sum = w.sum + w.used, last_at = admit.at,
+          until = admit.at + w.ms * interval '1 ms'
+        FROM unnest(all_keys, sums, used, windows) AS w(key, sum, used, ms) WHERE c.key = w.key;
+    END IF;
+    misfits := '[' || array_to_string(told, ',') || ']';
+`
+
 /**
  * The arguments are flat: \`kinds\` has one letter for each item (i: call, p: probe, r o e: a record as
  * it is), \`charge_*\` has one element for each charge in the order of the items, and names its counter by
@@ -105,32 +194,7 @@ const defineAdmit = (hasChecks: boolean): string => `
   SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
   AS $$
   DECLARE
-    n int := length(kinds);
-    k int := coalesce(array_length(windows, 1), 0);
-    all_keys bytea[] := '{}';
-    sums numeric[];
-    used numeric[];
-    trial numeric[];
-    first_charge int := 1;
-    offset_ int := 1;
-    item_kind text;
-    refused int;
-    body bytea;
-    room text;
-    first_seq bigint;
-    seqs bigint[] := '{}';
-    row_kinds text[] := '{}';
-    row_ids text[] := '{}';
-    row_bodies bytea[] := '{}';
-    hashes bytea[] := '{}';
-    told text[] := '{}';
-    need numeric;
-    wait bigint;
-    past record;
-    versions bigint[];
-    first_check int := 1;
-    is_stale boolean;
-  BEGIN
+${ADMIT_VARIABLES}  BEGIN
     PERFORM pg_advisory_xact_lock_shared(1936487785, 1);
     IF (SELECT version FROM control) IS DISTINCT FROM my_version AND kinds ~ '[ip]' THEN
       RAISE EXCEPTION 'the shared state has changed' USING ERRCODE = 'SL001';
@@ -143,25 +207,7 @@ const defineAdmit = (hasChecks: boolean): string => `
     END IF;
     first_seq := admit.seq;
     admit.at := clock_timestamp();
-    IF k > 0 THEN
-      FOR i IN 1..k LOOP all_keys[i] := substring(keys FROM (i - 1) * 32 + 1 FOR 32); END LOOP;
-      INSERT INTO counter(key) SELECT unnest(all_keys) ORDER BY 1 ON CONFLICT DO NOTHING;
-      PERFORM 1 FROM (SELECT c.key FROM counter c WHERE c.key = ANY(all_keys) ORDER BY c.key FOR UPDATE) locked;
-      SELECT greatest(clock_timestamp(), max(c.last_at)) INTO admit.at FROM counter c WHERE c.key = ANY(all_keys);
-      WITH expired AS (
-        DELETE FROM charge c USING unnest(all_keys, windows) AS w(key, ms)
-        WHERE c.key = w.key AND c.at <= admit.at - w.ms * interval '1 ms'
-        RETURNING c.key, c.amount
-      ), freed AS (SELECT e.key, sum(e.amount) AS amount FROM expired e GROUP BY e.key)
-      SELECT array_agg(c.sum - coalesce(f.amount, 0) ORDER BY w.place) INTO sums
-        FROM unnest(all_keys) WITH ORDINALITY AS w(key, place)
-        JOIN counter c ON c.key = w.key LEFT JOIN freed f ON f.key = w.key;
-      IF array_length(sums, 1) IS DISTINCT FROM k THEN
-        RAISE EXCEPTION 'a counter was removed meanwhile; try again' USING ERRCODE = 'SL003';
-      END IF;
-      used := array_fill(0::numeric, ARRAY[k]);
-    END IF;
-${
+${ADMIT_COUNTERS}${
   hasChecks
     ? `
     IF length(owners) > 0 THEN
@@ -199,28 +245,7 @@ ${
           END IF;
         END LOOP;
         IF refused >= 0 THEN
-          room := '';
-          FOR j IN first_charge..first_charge + charge_counts[i] - 1 LOOP
-            need := sums[charge_keys[j]] + used[charge_keys[j]] + charge_amount[j] - charge_max[j];
-            wait := 0;
-            IF charge_amount[j] > charge_max[j] THEN
-              wait := -1;
-            ELSIF need > 0 THEN
-              wait := windows[charge_keys[j]];
-              FOR past IN SELECT c.at, c.amount FROM charge c
-                WHERE c.key = all_keys[charge_keys[j]] ORDER BY c.at LOOP
-                need := need - past.amount;
-                IF need <= 0 THEN
-                  wait := ceil(extract(epoch FROM past.at - admit.at) * 1000) + windows[charge_keys[j]];
-                  EXIT;
-                END IF;
-              END LOOP;
-            END IF;
-            room := room || CASE WHEN room = '' THEN '' ELSE ',' END || '["'
-              || (charge_max[j] - sums[charge_keys[j]] - used[charge_keys[j]])::text || '",' || wait || ']';
-          END LOOP;
-          told := told || ('[' || i || ',' || refused || ',[' || room || ']]');
-        ELSIF item_kind = 'i' THEN
+${ADMIT_ROOM}        ELSIF item_kind = 'i' THEN
           used := trial;
         END IF;
         first_charge := first_charge + charge_counts[i];
@@ -236,20 +261,7 @@ ${
         hashes := hashes || admit.head;
       END IF;
     END LOOP;
-    INSERT INTO ledger SELECT my_gate, r.seq, my_epoch, admit.at, r.kind, r.id, r.body, r.hash
-      FROM unnest(seqs, row_kinds, row_ids, row_bodies, hashes) AS r(seq, kind, id, body, hash);
-    IF admit.seq > first_seq THEN
-      UPDATE gates g SET seq = admit.seq, head = admit.head WHERE g.gate = my_gate;
-    END IF;
-    IF k > 0 THEN
-      INSERT INTO charge SELECT w.key, admit.at, my_gate, admit.batch, w.amount
-        FROM unnest(all_keys, used) AS w(key, amount) WHERE w.amount <> 0;
-      UPDATE counter c SET sum = w.sum + w.used, last_at = admit.at,
-          until = admit.at + w.ms * interval '1 ms'
-        FROM unnest(all_keys, sums, used, windows) AS w(key, sum, used, ms) WHERE c.key = w.key;
-    END IF;
-    misfits := '[' || array_to_string(told, ',') || ']';
-  END $$;
+${ADMIT_WRITE}  END $$;
 `
 
 /** Undoes charges of a batch: of one call, by its counters, or of all if \`keys\` is null. */
