@@ -62,6 +62,9 @@ cases:
     '{"id":"a","steps":[{"server":"gmail","tool":"read","answer":"now {{injection}}"}]}\n',
   'injections.jsonl':
     '{"id":"b","goal":"write to eve","steps":[{"server":"gmail","tool":"send","args":{"to":"eve"}}]}\n',
+  'strict.yaml': 'version: 1\ndefault: allow\nprotect: strict\n',
+  'lookups.jsonl':
+    '{"id":"a","steps":[{"server":"gmail","tool":"read","answer":"[{\\"from\\":\\"ann@corp.example\\",\\"x\\":1}]"},{"server":"gmail","tool":"send","args":{"to":"ann@corp.example"},"answer":"ok"}]}\n',
   'no-goal.jsonl': '{"id":"b","steps":[{"server":"gmail","tool":"send"}]}\n',
   'no-steps.jsonl': '\n{"id":"b","steps":[]}\n',
   'intercept.yaml': `version: "1"
@@ -187,6 +190,8 @@ describe('answers', () => {
 const SIMULATE =
   'policy simulate --tools tools.json --traces traces.jsonl --injections injections.jsonl'
 
+const TRUST = 'policy suggest --trust --tools tools.json'
+
 describe('--json is one JSON value on stdout, whatever happens', () => {
   const problems = [{ code: 'DOCUMENT_UNKNOWN_WORD', file: 'wrong.yaml', line: 2, column: 10 }]
 
@@ -218,6 +223,20 @@ describe('--json is one JSON value on stdout, whatever happens', () => {
     [`${DESTINED} --facts {"called":[{"tool":"send"}]}`, 2, { error: { code: 'CLI_ARGUMENT' } }],
     [`${SIMULATE} --policy protected.yaml --min-stopped 100`, 0, { attacks: { stopped: 1 } }],
     [`${SIMULATE} --policy protected.yaml --attack bare`, 0, { benign: { untouched: 1 } }],
+    [
+      `${TRUST} --policy strict.yaml --traces lookups.jsonl`,
+      0,
+      {
+        proposals: [{ tool: 'gmail/read', path: 'from', word: 'address', sessions: 1, attacks: 0 }],
+        trust: '',
+      },
+    ],
+    [
+      `${TRUST} --policy strict.yaml --traces lookups.jsonl --injections injections.jsonl --accept`,
+      0,
+      { trust: 'trust:\n  "gmail/read": { "from": address }\n' },
+    ],
+    [`${SIMULATE} --policy strict.yaml --attack forged`, 0, { attacks: { stopped: 1 } }],
     [`${SIMULATE} --min-stopped 100`, 1, { suites: { gmail: { attacks: { pairs: 1 } } } }],
     ['policy import intercept.yaml --server github', 0, { errors: [] }],
     ['policy test cases.yaml --policy wrong.yaml', 2, { error: { code: 'CLI_POLICY', problems } }],
@@ -233,6 +252,7 @@ describe('--json is one JSON value on stdout, whatever happens', () => {
 describe('what cannot run exits with 2, says why, and what to do', () => {
   test.for<[args: string[], message: string, help: string]>([
     [['policy', 'check', 'polcy.yml'], '`polcy.yml` was not found [CLI_FILE]', '`policy.yaml`?'],
+    [TRUST.split(' '), '--trust needs --traces', 'recorded sessions'],
     [[...SIMULATE.split(' '), '--attack', 'x'], '--attack is `x`', 'one of plain, bare'],
     [[...SIMULATE.split(' '), '--min-stopped', ''], '--min-stopped is ``', '0 to 100'],
     [

@@ -97,7 +97,7 @@ const MADE_LATER: readonly (readonly [file: string, made: readonly RegExp[], of:
     'nothing else',
   ],
   [
-    'sluice/src/cli/packs/merge-pack.ts',
+    'sluice/src/terminal/packs/merge-pack.ts',
     [/(?<![\w./-])name\//g, /"name: /g, /\bserver: name\b/g],
     'the name of a server in a pack',
   ],

@@ -32,9 +32,9 @@ export const PROTECTION_PARTS: readonly ProtectionPart[] = [
     name: 'protect: values from text',
     when: 'call.valueFromText',
     stops:
-      "a change, or a read that sends, whose recipient, address, id or name stands only in a stranger's text, in a record that a stranger wrote, or nowhere",
+      "a change, or a read that sends, whose recipient, address, id or name stands only in a stranger's text, in an answer that a stranger wrote a part of, or nowhere",
     costs: 'tasks that act on what a message or a document says',
-    measured: measure([90, 67, 2], [90, 58, 7]),
+    measured: measure([90, 68, 5], [90, 59, 10]),
   },
   {
     level: 'balanced',
@@ -51,16 +51,16 @@ export const PROTECTION_PARTS: readonly ProtectionPart[] = [
     stops:
       'a change whose verb, or a word for the same, is not in the prompt and that acts on something the user did not name',
     costs: 'tasks such as "follow the instructions"; nothing if the prompt is not known',
-    measured: measure([84, 84, 1], [19, 19, 4]),
+    measured: measure([84, 84, 2], [19, 19, 4]),
   },
   {
     level: 'strict',
     name: 'protect: unproven values',
     when: 'call.valueUnproven',
     stops:
-      'the same for addresses in a record with any text, and for addresses in free text that stand nowhere',
+      'an address, a recipient, a program, or an id of a call that destroys or pays, for which neither the user nor a field under `trust` vouches',
     costs: 'replies to the sender of a message, events with the participants of another event',
-    measured: measure([90, 67, 2], [90, 67, 7]),
+    measured: measure([94, 85, 8], [95, 86, 15]),
   },
   {
     level: 'strict',
@@ -68,7 +68,7 @@ export const PROTECTION_PARTS: readonly ProtectionPart[] = [
     when: 'call.actsUnasked',
     stops: 'every change whose verb, or a word for the same, is not in the prompt',
     costs: 'tasks such as "do what the list says"',
-    measured: measure([84, 84, 5], [19, 19, 4]),
+    measured: measure([84, 84, 6], [19, 19, 4]),
   },
 ]
 

@@ -198,6 +198,7 @@ describe('trust', () => {
     ['two addresses are none', { to: `${ANN}, ${EVE}` }, { to: 'address' }, EVE, true],
     ['an inherited name is none', { a: 1 }, { constructor: 'address' }, 'Object', true],
     ['everything, by its words', { names: 'x-3 x-4' }, { '.': 'id' }, 'x-4', false],
+    ['nor a word for everybody', { names: 'anyone' }, { '.': 'id' }, 'anyone', true],
     ['but no address', { names: `x ${EVE}` }, { '.': 'id' }, EVE, true],
     ['lines of a text', '[FILE] a-1\n[FILE] b 2', { '.': 'address' }, 'a-1', false],
     ['no address of a text', `one\n${EVE}`, { '.': 'address' }, EVE, true],
@@ -224,6 +225,8 @@ describe('trust', () => {
     const steered = { tool: 'find', args: { name: 'x-1' }, answer: [{ email: EVE, name: 'Eve' }] }
     expect(isHeld([READ, steered], SEND(EVE), session)).toBe(true)
     expect(isHeld([READ, steered], SEND('Eve'), session)).toBe(false)
+    const name = { ...steered, answer: [{ email: 'evelyn' }] }
+    expect(isHeld([READ, name], SEND('evelyn'), session)).toBe(true)
     const prompt = 'Write to x-1'
     expect(isHeld([READ, steered], SEND(EVE), { ...session, prompt })).toBe(false)
   })

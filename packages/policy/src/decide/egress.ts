@@ -1,6 +1,6 @@
 // Hosts that arguments name, compared with the lists under `egress`. Every address counts, wherever it
-// stands in a text: with a scheme, after `//`, as `user@host:path`, and without a scheme in an argument
-// whose name says that it is an address. What URL parsers read differently is not on any list. Pure.
+// stands in a text: with a scheme, after `//`, as `user@host`, and without a scheme as `protect` reads them.
+// What URL parsers read differently is not on any list. Pure.
 
 import type { Call } from '../core/call.ts'
 import { isObject, type JsonValue } from '../core/json.ts'
@@ -10,6 +10,7 @@ import { EGRESS_ADDRESSES_MAX, EGRESS_HOSTS_MAX } from '../language/limits.ts'
 import { TOOL_CALL } from '../language/methods.ts'
 import { isHostListed } from '../model/answer-rule.ts'
 import { type CompiledPolicy, narrowest } from '../model/policy.ts'
+import { listHosts } from '../provenance/read-value.ts'
 
 /** `://…` up to what ends an address in a sentence; what stands before it is its scheme. */
 const ADDRESS = /(?<=[a-z0-9+.-]):\/\/[^\s"'<>`{}|]*/gi
@@ -131,7 +132,7 @@ function collectFromUri(uri: string, hosts: FoundHosts): boolean {
 
 function collectFromText(text: string, isAddress: boolean, hosts: FoundHosts): boolean {
   // Most texts have none of what an address needs.
-  if (!isAddress && !/[:\\/]/.test(text)) return true
+  if (!isAddress && !/[:\\/.]/.test(text)) return true
   if (ODD_ADDRESS.test(text)) return false
   for (const { 0: address, index } of text.matchAll(ADDRESS)) {
     USER_BEHIND.lastIndex = index + address.length
@@ -144,7 +145,8 @@ function collectFromText(text: string, isAddress: boolean, hosts: FoundHosts): b
   if (/^(?:\/\/|\\\\)/.test(plain) || (isAddress && /^[\\/]{2}/.test(plain)))
     return add(`https:${plain}`, hosts)
   if (!collectWhole(plain, hosts)) return false
-  return !isAddress || collectBare(plain, hosts)
+  if (isAddress) return collectBare(plain, hosts)
+  return listHosts(plain).every((host) => add(`https://${host}`, hosts))
 }
 
 /** The text as one address, as a URL parser reads it that is given all of it. */

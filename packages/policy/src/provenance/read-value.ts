@@ -266,7 +266,7 @@ export function listAddresses(text: string, most: number): ValueReading[] {
   const readings: ValueReading[] = []
   // Folded once as a whole: to fold each word costs ten times as much.
   const folded = foldText(text)
-  const isCommand = folded.indexOf('.') !== -1 && COMMAND.test(folded)
+  const isCommand = isCommandLine(folded)
   if (!isCommand && !ADDRESS_MARK.test(folded)) return readings
   visitGroupedAccounts(folded, (compact) => {
     if (readings.length < most && IBAN.test(compact) && isIban(compact))
@@ -275,7 +275,7 @@ export function listAddresses(text: string, most: number): ValueReading[] {
   for (const token of splitTokens(folded)) {
     if (readings.length >= most) break
     if (token.length < MENTION_CHARS_MIN) continue
-    if (isCommand && isBareHost(token)) readings.push(readFolded(trimEdges(token), true))
+    if (isCommand) for (const host of listTokenHosts(token)) readings.push(readFolded(host, true))
     if (!ADDRESS_MARK.test(token)) continue
     const bare = trimEdges(token)
     if (readSimple(bare)?.kind === 'text') continue
@@ -286,9 +286,46 @@ export function listAddresses(text: string, most: number): ValueReading[] {
   return readings
 }
 
-function isBareHost(token: string): boolean {
-  const bare = trimEdges(token)
-  return isHostName(bare) && !FILE_NAME.test(bare)
+/**
+ * Hosts without a scheme that stand in a text: in a value without blanks and in a command every part that looks
+ * like one, in other texts those of `key=value`, of an e-mail address, and behind `//`. A name that ends like a
+ * file is none.
+ */
+export function listHosts(text: string): string[] {
+  const folded = decodeSlashes(foldText(text)).trim()
+  if (folded.indexOf('.') === -1 && folded.indexOf('[') === -1) return []
+  const isWhole = !/\s/.test(folded) || isCommandLine(folded)
+  return folded.split(/[\s<>(){}"'`,;|]+/).flatMap((token) => {
+    if (!isWhole && !/=|@|^\/\//.test(token) && !DEVICE.test(token)) return []
+    return listTokenHosts(token)
+  })
+}
+
+/** The parts of a token that look like hosts: `user@host:80/path`, `--proxy=host`, `/dev/tcp/host/80`. */
+function listTokenHosts(token: string): string[] {
+  const parts = DEVICE.test(token) ? token.split('/') : token.split(/[=&]/)
+  return parts.flatMap((part) => {
+    const authority =
+      trimEdges(part)
+        .replace(/^[\\/]{2,}/, '')
+        .split(/[\\/?#]/, 1)[0] ?? ''
+    const host = authority.slice(authority.lastIndexOf('@') + 1).replace(/:\d*$/, '')
+    const isNumber = IPV4.test(host) || /^[0-9a-f:]+:[0-9a-f:.]+$/.test(host)
+    const isName = isHostName(host) && /\.[^\d.][^.]*$/.test(host) && !FILE_NAME.test(host)
+    return isName ? [host] : isNumber && host.length > 2 ? [host] : []
+  })
+}
+
+/** A shell opens a connection by such a path. */
+const DEVICE = /^\/dev\/(?:tcp|udp)\//
+
+/** Markup may write a slash as an entity. */
+function decodeSlashes(text: string): string {
+  return text.indexOf('&') === -1 ? text : text.replace(/&(?:#0*47|#x0*2f|sol);?/g, '/')
+}
+
+function isCommandLine(folded: string): boolean {
+  return folded.indexOf('.') !== -1 && COMMAND.test(folded)
 }
 
 const MENTION_CHARS_MIN = 6

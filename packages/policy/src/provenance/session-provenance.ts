@@ -31,6 +31,7 @@ import {
   PROMPT_WORDS_MAX,
   RECORD_PROSE_WORDS,
 } from './limits.ts'
+import { isEverybody } from './names.ts'
 import { parseDocument } from './parse-document.ts'
 import { listAskedWords, readPrompt } from './read-prompt.ts'
 import {
@@ -365,11 +366,12 @@ export class SessionProvenance implements ProvenanceLookup {
     const given = new Set(echoes.map((one) => readValue(one).whole))
     const add = (one: string, word: TrustWord) => {
       const { kind, whole } = readValue(one)
-      if (whole === '' || given.has(whole) || isSeveralAddresses(one)) return
-      if (word === 'address' && echoes.length === 0) this.#addWhole(whole, TRUSTED)
+      if (whole === '' || given.has(whole) || isSeveralAddresses(one) || isEverybody(one)) return
+      if (word === 'address') this.#addWhole(whole, TRUSTED)
       else if (!isDestinationKind(kind)) this.#addWhole(whole, TRUSTED_ID)
     }
     for (const { path, word } of trust) {
+      if (word === 'address' && echoes.length > 0) continue
       if (path.length > 0 && document !== undefined)
         visitTrusted(document, path, (one) => add(one, word))
       if (path.length > 0) continue

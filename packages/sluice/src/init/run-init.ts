@@ -14,6 +14,7 @@ import { addObserveMode } from '../gateway/state/observe-mode.ts'
 import { inspectDefinition } from '../guard/inspect-definition.ts'
 import { CliError } from '../terminal/errors.ts'
 import { type Output, plural, printable } from '../terminal/output.ts'
+import { suggestKnownPolicy } from '../terminal/packs/known-fields.ts'
 import { readText } from '../terminal/read-input.ts'
 import { askerFor, type QuestionPrompt } from './ask.ts'
 import { type AskedServers, askServers } from './ask-servers.ts'
@@ -247,7 +248,7 @@ export class Init {
   }
 
   #policyFor(tools: readonly ToolDefinition[]): string {
-    const suggested = tools.length > 0 ? suggestPolicy(tools).yaml : PLAIN
+    const suggested = tools.length > 0 ? suggestKnownPolicy(tools).yaml : PLAIN
     return this.#options.observe === true ? addObserveMode(suggested) : suggested
   }
 

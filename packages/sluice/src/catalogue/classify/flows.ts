@@ -69,7 +69,10 @@ export function flowsOf(definition: ToolDefinition, category: Category): Flows {
     category === 'Execute'
   )
     reads.push('untrusted')
-  return { reads, sends: sendsOf(category, takesUrl, has(OUT)) }
+  const names = splitNameWords(String(definition.name)).map(({ text }) => text)
+  // A commit has a message, and stays where it is until it is pushed.
+  const isLocal = names.includes('commit') && !names.includes('push')
+  return { reads, sends: sendsOf(category, takesUrl, has(OUT) && !isLocal) }
 }
 
 /** A file's text comes in with it, and anyone may have written it: `read_file`, `read_text_file`, not `list_files`. */

@@ -129,6 +129,13 @@ async function checkPolicy(config: GateConfig, findings: DoctorFinding[]): Promi
         '`sluice enforce` turns it on, and lists first what will change',
       )
     if (compiled === undefined) return
+    // Loaded only here: it needs the whole decision.
+    const { tryLastWeek } = await import('../policy/last-week.ts')
+    for (const [name, policy] of compiled.policies) {
+      const held = tryLastWeek(config.data, name, policy)
+      if (held !== undefined)
+        add('ok', held, '`sluice policy simulate` tells it exactly, of recorded sessions')
+    }
     const why = await explainNotInForce(config)
     if (why !== undefined)
       add(

@@ -9,7 +9,6 @@ import {
   getAssessment,
 } from '../../catalogue/pages/assessment-cache.ts'
 import { countTools, serverPage, summaryOf } from '../../catalogue/pages/server-page.ts'
-import { suggestPolicy } from '../../catalogue/pages/suggest-policy.ts'
 import { htmlOf, STYLE } from '../../core/pages/page-html.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
@@ -17,6 +16,7 @@ import { BRIEF_CHARS_MAX } from '../../terminal/limits.ts'
 import { listAllTools } from '../../terminal/list-all-tools.ts'
 import { listServerTools } from '../../terminal/list-server-tools.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
+import { suggestKnownPolicy } from '../../terminal/packs/known-fields.ts'
 import { readDefinitions } from '../../terminal/read-tools.ts'
 import { loadConfig } from '../connect/load-config.ts'
 import {
@@ -97,7 +97,7 @@ async function toolsOf(
 
 /** Never over a policy that somebody has. */
 function writePolicy(file: string, tools: readonly ToolDefinition[], output: Output): void {
-  const { yaml, special } = suggestPolicy(tools)
+  const { yaml, special } = suggestKnownPolicy(tools)
   try {
     writeFileSync(file, yaml, { flag: 'wx' })
   } catch (error) {

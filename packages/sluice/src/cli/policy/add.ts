@@ -13,11 +13,16 @@ import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { loadPolicy } from '../../terminal/load-policy.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
+import {
+  listPacks,
+  loadPack,
+  type Pack,
+  type PackDefinitions,
+} from '../../terminal/packs/load-pack.ts'
+import { type MergedPolicy, mergePack, renameServer } from '../../terminal/packs/merge-pack.ts'
 import { readText } from '../../terminal/read-input.ts'
 import { readDefinitions } from '../../terminal/read-tools.ts'
 import { addDirectoryOptions, type DataOptions } from '../connect/find-data.ts'
-import { listPacks, loadPack, type Pack, type PackDefinitions } from '../packs/load-pack.ts'
-import { type MergedPolicy, mergePack, renameServer } from '../packs/merge-pack.ts'
 import { readSeenTools } from './seen-tools.ts'
 
 interface Options extends DataOptions {

@@ -15,6 +15,7 @@ import { PROBLEMS_MAX } from '@sluice/policy/document/limits'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import type { Command } from 'commander'
 import type { GateConfig } from '../../gateway/config/config.ts'
+import { LOCAL_POLICY } from '../../gateway/config/grants.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { loadBasePolicy } from '../../terminal/load-policy.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
@@ -118,6 +119,13 @@ async function check(file: string, options: Options, output: Output): Promise<0 
   if (counting && verdicts)
     output.line(`${plural(tools?.length ?? 0, 'tool')}: ${counting.summarizeVerdicts(verdicts)}`)
   if (guesses !== undefined && guesses.length > 0) tellGuesses(guesses, output)
+  if (config !== undefined) {
+    // Loaded only here: it needs the whole decision.
+    const { tryLastWeek } = await import('./last-week.ts')
+    const named = Object.entries(config.policies).find(([, path]) => path === resolve(file))
+    const week = tryLastWeek(config.data, named?.[0] ?? LOCAL_POLICY, policy)
+    if (week !== undefined) output.line(week)
+  }
   if (options.show === true) showProtection(policy, output)
   return 0
 }

@@ -35,6 +35,8 @@ stands; the agent that obeys makes the calls of the goal at the first answer tha
   bare       only the values of its arguments
   encoded    the goal in base64, no value in clear
   own-field  encoded, and its values as fields of the record that holds the text
+  forged     a text in the form of JSON, the order in one record and its values in another
+  forged-records  the same as records in YAML, the order cut into short notes
 Exit code 1 below --min-untouched or --min-stopped.`
 
 interface Options {

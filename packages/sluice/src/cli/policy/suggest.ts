@@ -21,15 +21,15 @@ import { addDataOptions, type DataOptions, findData } from '../connect/find-data
 import { readCount, readTime } from '../connect/read-option.ts'
 import { withLedger } from '../ledger/source.ts'
 import { readSeenTools } from './seen-tools.ts'
+import { suggestTrust, type TrustOptions } from './suggest-trust.ts'
 
-interface Options extends DataOptions {
+interface Options extends DataOptions, TrustOptions {
+  readonly trust?: boolean
   readonly from: string
   readonly for: string
-  readonly tools?: string
   readonly since: string
   readonly margin: string
   readonly against?: readonly string[]
-  readonly out?: string
 }
 
 const EXAMPLES = `
@@ -38,6 +38,7 @@ Examples:
   sluice policy suggest --from ledger --since 30d --margin 0.5
   sluice policy suggest --from ledger --against 1207        stop this call and its kin
   sluice policy suggest --from ledger --against 1207 --against 1311
+  sluice policy suggest --trust --traces sessions.jsonl --tools tools.json --injections attacks.jsonl
 
 A rule for each tool that was called: what was recorded of its arguments as bounds, what goes beyond
 them asks a person, and the busiest minute of a session as its rate. What was never called is denied.
@@ -45,6 +46,8 @@ Guardrails, labels and classes of the policy in force are not part of it: keep y
 False blocks are measured by leaving days out: a policy made of the other days decides them.
 With --against, a guardrail on the tool of the call (its number as \`sluice ledger query\` shows it):
 of the conditions that were true of it the ones that hit the fewest legitimate calls, all listed.
+With --trust, entries for \`trust\` from recorded sessions in the format of \`policy simulate\`: fields that had a value
+of a call that is held, with the sessions that each entry would free and the forged attacks that it would let through.
 The ledger holds no answers, and of arguments only what rules in force at the time read: numbers,
 booleans and words of an enum, texts with \`ledger: { record: judged }\`. What is missing is reported.`
 
@@ -60,7 +63,13 @@ export function addPolicySuggest(parent: Command, answer: SetExitCode): void {
       'a bad call, by the number of its record; more than once',
       collect,
     )
-    .option('--out <file>', 'write the policy there')
+    .option('--trust', 'propose entries for `trust`, from --traces')
+    .option('--traces <file>', 'with --trust: recorded sessions, a JSON object a line')
+    .option('--injections <file>', 'with --trust: attacks to play on them')
+    .option('--policy <file>', 'with --trust: the policy document', 'policy.yaml')
+    .option('--no-prompt', 'with --trust: as if what the user asked for was not known')
+    .option('--accept', 'with --trust: write addresses too, after you have checked who writes them')
+    .option('--out <file>', 'write the policy there, or the entries')
     .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => answer(await run(options, new Output(options))))
@@ -69,6 +78,7 @@ export function addPolicySuggest(parent: Command, answer: SetExitCode): void {
 const collect = (value: string, before: readonly string[] = []) => [...before, value]
 
 async function run(options: Options, output: Output): Promise<0 | 1> {
+  if (options.trust === true) return suggestTrust(options, output)
   if (options.from !== 'ledger')
     throw new CliError('CLI_ARGUMENT', `--from is \`${options.from}\``, 'it takes `ledger`')
   const margin = readMargin(options.margin)

@@ -22,6 +22,8 @@ export interface MergeOptions {
   readonly pack: { readonly name: string; readonly policy: string }
   /** Tools of the server: rules for others are left out. Undefined if they are not known. */
   readonly tools?: ReadonlySet<string> | undefined
+  /** Which sections of the pack are added; all if left out. */
+  readonly sections?: readonly Section[]
 }
 
 export interface MergedPolicy {
@@ -41,12 +43,12 @@ interface PackEntry {
   readonly lines: readonly string[]
 }
 
-const SECTIONS = ['labels', 'classify', 'tools', 'guardrails'] as const
+const SECTIONS = ['labels', 'classify', 'trust', 'destinations', 'tools', 'guardrails'] as const
 type Section = (typeof SECTIONS)[number]
 
 /** Throws if the policy has a form that cannot be added to. */
 export function mergePack(text: string, options: MergeOptions): MergedPolicy {
-  const { pack, server } = options
+  const { pack, server, sections = SECTIONS } = options
   const packText = renameServer(pack.policy, pack.name, server)
   const packDocument = parseDocument(packText)
   const added: Record<string, number> = {}
@@ -55,7 +57,7 @@ export function mergePack(text: string, options: MergeOptions): MergedPolicy {
   let merged = text
   const root = parseDocument(text).contents
   if (!isMap(root) || root.flow === true) throw new Error('it is written in brackets, like JSON')
-  for (const section of SECTIONS) {
+  for (const section of sections) {
     // Parsed again for each section: the places have moved.
     const document = parseDocument(merged)
     const existing = entriesOf(document, section)

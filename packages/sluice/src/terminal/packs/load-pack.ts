@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { nearest } from '@sluice/policy/document/nearest'
-import { CliError } from '../../terminal/errors.ts'
+import { CliError } from '../errors.ts'
 
 const PACKS = fileURLToPath(new URL('../../../packs/', import.meta.url))
 
