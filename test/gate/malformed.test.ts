@@ -203,8 +203,7 @@ const TAKEN: string[] = [
   '[[[[[[1]]]]]]',
   '{"":0}',
   '{"a":{"a":1}}',
-  '{"__proto__":1}',
-  '{"constructor":{"prototype":1}}',
+  '{"constructor":1}',
   '[1,"a",null,true,{}]',
   '"<script>"',
 ]
@@ -245,6 +244,19 @@ function nameOf(value: string | Buffer): string {
 }
 
 const came = (): number => bytesTo(gate.folder).length + server.bytes().length
+
+test.each(['{"__proto__":1}', '{"constructor":{"prototype":1}}'])(
+  'refused as a call, since it sets a prototype: %s',
+  async (value) => {
+    const before = came()
+    const replies = await Promise.all([
+      office.post(call('read_file', value)),
+      desk.post(call('echo', value)),
+    ])
+    for (const { text } of replies) expect(text).toContain('sets a prototype and is not sent')
+    expect(came()).toBe(before)
+  },
+)
 
 describe('refused', () => {
   const named = REFUSED.map((value) => [nameOf(value), value] as const)

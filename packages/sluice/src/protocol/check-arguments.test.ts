@@ -2,7 +2,7 @@
 
 import type { JsonValue } from '@sluice/policy/core/json'
 import { describe, expect, test } from 'vitest'
-import { findTwinKeys } from './check-arguments.ts'
+import { findUnsafeKeys } from './check-arguments.ts'
 
 describe('F7: two keys of one object that fold alike are found', () => {
   test.each([
@@ -18,7 +18,7 @@ describe('F7: two keys of one object that fold alike are found', () => {
     ['beside arguments', { name: 'x', extra: 1, Extra: 2, arguments: {} }, ['extra', 'Extra']],
     ['a name of every object', { constructor: 1, Constructor: 2 }, ['constructor', 'Constructor']],
   ] as [string, JsonValue, string[]][])('%s', (_where, value, twins) => {
-    expect(findTwinKeys(value)).toEqual(twins)
+    expect(findUnsafeKeys(value)).toEqual(twins)
   })
 
   test.each([
@@ -28,7 +28,7 @@ describe('F7: two keys of one object that fold alike are found', () => {
     [{ file_path: 1, filePath: 2 }],
     [{ ss: 1, s: 2 }],
   ] as [JsonValue | undefined][])('and none in %j', (value) => {
-    expect(findTwinKeys(value)).toBeUndefined()
+    expect(findUnsafeKeys(value)).toBeUndefined()
   })
 
   test('and reads each of many keys once', () => {
@@ -40,7 +40,19 @@ describe('F7: two keys of one object that fold alike are found', () => {
         return target[key as string]
       },
     })
-    expect(findTwinKeys(value)).toBeUndefined()
+    expect(findUnsafeKeys(value)).toBeUndefined()
     expect(reads).toBeLessThanOrEqual(2 * keys.length)
   })
+})
+
+test.each([
+  ['{"__proto__":{"name":"x"}}', '__proto__'],
+  ['{"a":[{"\\u005f_proto__":1}]}', '__proto__'],
+  ['{"constructor":{"prototype":{"isAdmin":true}}}', 'constructor'],
+])('a key that sets a prototype is found: %s', (text, key) => {
+  expect(findUnsafeKeys(JSON.parse(text))).toEqual([key])
+})
+
+test('a member that is only called constructor is not', () => {
+  expect(findUnsafeKeys({ constructor: 'acme', prototype: 'v1' })).toBeUndefined()
 })

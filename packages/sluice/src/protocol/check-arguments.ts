@@ -1,5 +1,6 @@
 // Keys that differ only in case, from each other or from a declared property: policy would decide
-// on `path` while a case-insensitive server acts on `Path`. Pure; the gate checks every call.
+// on `path` while a case-insensitive server acts on `Path`. And keys that pollute prototypes. Pure; the gate checks
+// every call.
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { foldCase } from './json/fold-case.ts'
@@ -19,16 +20,19 @@ export function findCaseVariant(args: JsonObject, properties: JsonObject): strin
   return undefined
 }
 
+/** Two keys that differ only in case, or one that sets the prototype of what a careless server merges it into. */
+type UnsafeKeys = readonly [string, string] | readonly [string]
+
 /**
- * Two keys of one object, at any depth, that differ only in case. Independent of the schema, which
- * may allow any key or describe the object if it is not checked (`$ref`, `anyOf`).
+ * Unsafe keys of an object, at any depth. Independent of the schema, which may allow any key or describe the object
+ * if it is not checked (`$ref`, `anyOf`).
  */
-export function findTwinKeys(value: JsonValue | undefined): readonly [string, string] | undefined {
+export function findUnsafeKeys(value: JsonValue | undefined): UnsafeKeys | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   if (Array.isArray(value)) {
     for (const item of value) {
-      const twins = typeof item === 'object' ? findTwinKeys(item as JsonValue) : undefined
-      if (twins !== undefined) return twins
+      const unsafe = typeof item === 'object' ? findUnsafeKeys(item as JsonValue) : undefined
+      if (unsafe !== undefined) return unsafe
     }
     return undefined
   }
@@ -38,10 +42,15 @@ export function findTwinKeys(value: JsonValue | undefined): readonly [string, st
   if (twins !== undefined) return twins
   for (const key of keys) {
     const inner = value[key]
-    const below = typeof inner === 'object' ? findTwinKeys(inner) : undefined
+    if (key === '__proto__' || (key === 'constructor' && hasPrototype(inner))) return [key]
+    const below = typeof inner === 'object' ? findUnsafeKeys(inner) : undefined
     if (below !== undefined) return below
   }
   return undefined
+}
+
+function hasPrototype(value: JsonValue | undefined): boolean {
+  return isObject(value) && Object.hasOwn(value, 'prototype')
 }
 
 /** Folding changes none of these, and an object has no duplicate keys. */

@@ -58,7 +58,7 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
     'wasm_agent_prompt',
     [
       'Prompt an agent',
-      'Gives a WASM agent a task and waits for its answer. Use it to begin work or to continue it. A run longer than `waitMs` goes on; wasm_agent_wait picks it up.',
+      'Gives a WASM agent a task and waits for its answer. Use it to begin or continue. A run longer than `waitMs` goes on; wasm_agent_wait picks it up.',
     ],
     {
       category: 'Execute',

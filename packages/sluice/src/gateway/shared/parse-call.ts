@@ -8,7 +8,7 @@ import { SCHEMA_DEPTH_MAX } from '@sluice/policy/language/limits'
 import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from '@sluice/policy/language/methods'
 import { classifyCall } from '../../catalogue/classify/classify-call.ts'
 import { SERVER_REQUESTS } from '../../core/call-title.ts'
-import { findCaseVariant, findTwinKeys } from '../../protocol/check-arguments.ts'
+import { findCaseVariant, findUnsafeKeys } from '../../protocol/check-arguments.ts'
 import type { JsonRpcRequest } from '../../protocol/message.ts'
 import { argumentsHoldNumber, argumentsHoldSecret } from './inspect-arguments.ts'
 
@@ -61,8 +61,11 @@ export function objectionTo({ params }: JsonRpcRequest, tool?: KnownTool): strin
   const twin = twinIn(value?.arguments, tool?.definition.inputSchema, SCHEMA_DEPTH_MAX)
   if (twin !== undefined)
     return `the argument \`${twin.slice(0, 64)}\` is like a declared one but for case`
-  const twins = findTwinKeys(value)?.map((key) => `\`${key.slice(0, 64)}\``)
-  if (twins === undefined) return undefined
+  const unsafe = findUnsafeKeys(value)
+  if (unsafe === undefined) return undefined
+  if (unsafe.length === 1)
+    return `the key \`${unsafe[0]}\` sets a prototype and is not sent to servers`
+  const twins = unsafe.map((key) => `\`${key.slice(0, 64)}\``)
   return `the keys ${twins.join(' and ')} of one object are equal but for case: send one of them`
 }
 

@@ -1,7 +1,7 @@
 // The cost of folding keys: refusals are counted, not time.
 
 import { describe, expect, test, vi } from 'vitest'
-import { findCaseVariant, findTwinKeys } from '../check-arguments.ts'
+import { findCaseVariant, findUnsafeKeys } from '../check-arguments.ts'
 import { ENVELOPE_KEYS } from '../known-keys.ts'
 import { readMessages } from '../read-message.ts'
 import { FoldBudget, foldCase } from './fold-case.ts'
@@ -99,7 +99,7 @@ describe('F6: keys that are expensive to fold are refused before they are folded
     const rows = { rows: Array.from({ length: 5_000 }, () => ({ 名前: 1, 住所: 2 })) }
     const units = unitsNormalized(() => {
       expect(readMessages(call(rows), { batches: false }).ok).toBe(true)
-      expect(findTwinKeys(rows)).toBeUndefined()
+      expect(findUnsafeKeys(rows)).toBeUndefined()
     })
     expect(units).toBeLessThan(50)
   })

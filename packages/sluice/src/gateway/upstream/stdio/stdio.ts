@@ -19,6 +19,7 @@ import {
   STDIN_QUEUE_LENGTH_MAX,
   STDIN_QUEUE_MESSAGES_MAX,
   STRAY_LINES_LOGGED_PER_SECOND,
+  UPSTREAM_MESSAGE_BYTES_MAX,
 } from '../limits.ts'
 import { readUpstreamMessages } from '../read-upstream-messages.ts'
 import type { Upstream, UpstreamEvents, UpstreamFailure } from '../upstream.ts'
@@ -207,7 +208,9 @@ export class StdioUpstream implements Upstream {
     const [only, ...others] = this.#conversation.open
     const request = others.length === 0 ? only : undefined
     if (request !== undefined) this.#conversation.open.delete(request)
-    this.#fail('UPSTREAM_TOO_LARGE', 'said more in one line than the gate reads', request)
+    const mebibytes = UPSTREAM_MESSAGE_BYTES_MAX / 1_048_576
+    const message = `said more than ${mebibytes} MiB in one line, which is what the gate reads`
+    this.#fail('UPSTREAM_TOO_LARGE', message, request)
   }
 
   #stray(text: string, why: string): void {
