@@ -6,9 +6,8 @@ import { splitMembers } from '../../../protocol/json/raw-members.ts'
 import { writeJson } from '../../../protocol/json/write-json.ts'
 import { patchObject } from '../../../protocol/members.ts'
 import type { JsonRpcResponse } from '../../../protocol/message.ts'
+import { TASKS } from '../../../protocol/protocol-generation.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
-
-const TASKS = 'io.modelcontextprotocol/tasks'
 
 /** Tasks do not cross, so nobody may count on them: neither those of 2025-11-25 nor the extension. */
 export function withoutTasks(capabilities: string | undefined): string {
