@@ -277,3 +277,18 @@ test('labels are those of the session, unless the document or the base policy sa
   expect(scopeOf('label_scope: session', wide)).toBe('principal')
   expect(scopeOf('label_scope: everyone')).toBeUndefined()
 })
+
+test('`trust` warns of addresses that others choose, and of the label that it replaces', () => {
+  const text = `version: 1
+default: allow
+labels: { "a/old": [trusted] }
+trust: { "a/b": { user.from: address, ".": address, id: id }, "a/read_file": { x: address } }`
+  const { policy, problems } = compile({ file: 'p', text })
+  expect(problems.map(({ severity, line, message }) => [severity, line, message])).toEqual([
+    ['warning', 3, expect.stringContaining('read as `trust: all` in this version only')],
+    ['warning', 4, expect.stringContaining('`from` is mostly chosen by the sender')],
+    ['warning', 4, expect.stringContaining('everything in the answer is meant')],
+    ['warning', 4, expect.stringContaining('hands over content as somebody wrote it')],
+  ])
+  expect(policy?.trust.entries().map(([key]) => key)).toEqual(['a/b', 'a/old', 'a/read_file'])
+})

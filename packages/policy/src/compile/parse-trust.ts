@@ -30,7 +30,7 @@ export function parseTrust(document: LocatedMap, problems: Problems): NameMap<An
       problems.warn(
         'POLICY_NO_EFFECT',
         key.at,
-        `the label \`trusted\` of \`${key.value}\` is read as \`trust: all\`, and will not be`,
+        `the label \`trusted\` of \`${key.value}\` is read as \`trust: all\` in this version only`,
         `write \`trust: { ${JSON.stringify(key.value)}: all }\``,
       )
       entries.push([String(key.value), 'all'])
