@@ -219,7 +219,8 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a cluster', postgres)
     const refused = await (await PlainClient.open(b as unknown as RunningGate, 'count')).call(
       'read',
     )
-    expect(JSON.stringify(refused.answer)).toContain('same name')
+    expect(JSON.stringify(refused.answer)).toContain('GATE_UNAVAILABLE')
+    expect(b.log.join('\n')).toContain('same name')
     await b.stop()
     const twins = await sluiceJson(['gates', '--data', twin.data])
     expect(twins.gates[1]).toMatchObject({ name: 'b', isLive: true, state: 'ready' })
