@@ -293,7 +293,7 @@ export function listAddresses(text: string, most: number): ValueReading[] {
  */
 export function listHosts(text: string): string[] {
   const folded = decodeSlashes(foldText(text)).trim()
-  if (folded.indexOf('.') === -1 && folded.indexOf('[') === -1) return []
+  if (folded.indexOf('.') === -1) return []
   const isWhole = !/\s/.test(folded) || isCommandLine(folded)
   return folded.split(/[\s<>(){}"'`,;|]+/).flatMap((token) => {
     if (!isWhole && !/=|@|^\/\//.test(token) && !DEVICE.test(token)) return []
@@ -310,9 +310,8 @@ function listTokenHosts(token: string): string[] {
         .replace(/^[\\/]{2,}/, '')
         .split(/[\\/?#]/, 1)[0] ?? ''
     const host = authority.slice(authority.lastIndexOf('@') + 1).replace(/:\d*$/, '')
-    const isNumber = IPV4.test(host) || /^[0-9a-f:]+:[0-9a-f:.]+$/.test(host)
     const isName = isHostName(host) && /\.[^\d.][^.]*$/.test(host) && !FILE_NAME.test(host)
-    return isName ? [host] : isNumber && host.length > 2 ? [host] : []
+    return isName || IPV4.test(host) ? [host] : []
   })
 }
 
