@@ -74,6 +74,9 @@ export async function askGate(
 /** The environment for the servers' processes; `names` if only some of it is wanted. */
 export type BuildHandshake = (names: readonly string[] | undefined) => JsonObject
 
+/** The message of an error that is no refusal. */
+export const CONNECTION_ENDED = 'the gate ended the connection'
+
 /** Says the first line; throws if the gate refuses. What comes behind its answer is left in the
  * socket, which is paused. */
 export async function greet(
@@ -92,7 +95,7 @@ export async function greet(
     answer = await readAnswer(socket)
   }
   if (answer.ok === true) return answer
-  const { message = 'the gate ended the connection', help } = answer
+  const { message = CONNECTION_ENDED, help } = answer
   const todo = typeof help === 'string' ? help : '`sluice status` shows what the gate knows'
   throw new CliError('CLI_GATE', String(message), todo)
 }

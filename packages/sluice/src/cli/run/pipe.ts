@@ -17,7 +17,7 @@ import {
   WAIT_SHOWN_AFTER_MS,
 } from '../../terminal/limits.ts'
 import { printable } from '../../terminal/output.ts'
-import { connectGate, greet } from '../connect/gate-socket.ts'
+import { CONNECTION_ENDED, connectGate, greet } from '../connect/gate-socket.ts'
 import { gateLog, startGate } from '../connect/start-gate.ts'
 import { InterruptedCalls } from './interrupted-calls.ts'
 import { PipeClient } from './pipe-client.ts'
@@ -51,8 +51,9 @@ export async function pipe(options: PipeOptions): Promise<0 | 1> {
       await client.serve(socket)
       const next = await connectAgain(options, client)
       if (next === undefined) return 0
-      ;({ socket, hello } = next)
       // It was no restart: a person has ended the session, or its caller may no longer call.
+      if (next === 'refused') break
+      ;({ socket, hello } = next)
       if (hello.instance === before) break
     }
   } finally {
@@ -73,11 +74,11 @@ function introduce(socket: Socket, { server, variables }: PipeOptions): Promise<
 }
 
 /** A gate that was stopped stays so until the client wants something: then one is started, unless another program
- * starts it meanwhile. Undefined if the client ends before. */
+ * starts it meanwhile. Undefined if the client ends before. A gate that refuses the pipe would refuse it again. */
 async function connectAgain(
   options: PipeOptions,
   client: PipeClient,
-): Promise<{ readonly socket: Socket; readonly hello: JsonObject } | undefined> {
+): Promise<{ readonly socket: Socket; readonly hello: JsonObject } | 'refused' | undefined> {
   for (let pauseMs = RECONNECT_MS_MIN; !client.isOver; pauseMs *= 2) {
     const waitedMs = performance.now() - (client.wantedMs ?? Number.POSITIVE_INFINITY)
     try {
@@ -87,10 +88,19 @@ async function connectAgain(
       if (socket !== undefined) return { socket, hello: await introduce(socket, options) }
     } catch (error) {
       if (waitedMs > RECONNECT_MS_MAX) throw error
+      if (isRefusal(error)) {
+        process.stderr.write(`sluice: ${printable(error.message)}\n`)
+        return 'refused'
+      }
     }
     await sleep(Math.min(pauseMs, RECONNECT_PAUSE_MS_MAX))
   }
   return undefined
+}
+
+function isRefusal(error: unknown): error is CliError {
+  const { code, message } = error as Partial<CliError>
+  return code === 'CLI_GATE' && message !== CONNECTION_ENDED
 }
 
 /** `--env NAME` takes the value from this process, `--env NAME=value` sets it. */
