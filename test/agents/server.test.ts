@@ -425,6 +425,10 @@ describe('what is wrong with the model it follows is right here', () => {
       ['write_file', { path: 'src/b.txt', content: '' }],
       ['edit_file', { path: 'a.txt', old_string: 'h', new_string: '' }],
       ['read_file', { path: 'a.txt' }],
+      ['write_file', { path: 'lines.txt', content: 'line\n'.repeat(3_000) }],
+      ['read_file', { path: 'lines.txt' }],
+      ['write_file', { path: 'line.txt', content: 'é'.repeat(150_000) }],
+      ['read_file', { path: 'line.txt' }],
       ['list_files', {}],
       ['write_todos', { todos: [{ content: 'x', status: 'pending' }] }],
       ['write_todos', { todos: [] }],
@@ -435,6 +439,8 @@ describe('what is wrong with the model it follows is right here', () => {
         toolName,
       ).toEqual(original.execute_tool(JSON.stringify({ tool: toolName, ...toolInput })))
     original.free()
+    const page = { agentId: id, toolName: 'read_file', toolInput: { path: 'lines.txt', limit: 2 } }
+    expect(await server.call('wasm_agent_tool', page)).toMatchObject({ output: 'line\nline' })
     const read = { agentId: id, toolName: 'read_file', toolInput: { path: 'a.txt' } }
     const answer = await server.client.callTool({ name: 'wasm_agent_tool', arguments: read })
     expect(answer.structuredContent).toMatchObject({

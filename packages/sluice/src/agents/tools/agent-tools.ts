@@ -117,8 +117,16 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
         output: text,
         result: z.record(text, z.unknown()).optional(),
       }),
-      run: async ({ agentId: id, toolName, toolInput = {} }, { service, owner }) =>
-        toolCallView(toolName, toolInput, await service.callTool(owner, id, toolName, toolInput)),
+      run: async ({ agentId: id, toolName, toolInput = {} }, { service, owner }) => {
+        const answer = await service.callTool(owner, id, toolName, toolInput)
+        const view = toolCallView(toolName, toolInput, answer)
+        const { path, offset, limit } = toolInput
+        const hasPage = offset !== undefined || limit !== undefined
+        if (toolName !== 'read_file' || answer.isError || hasPage) return view
+        // Without a page the agent's model gets the first one; a caller gets the file, as from Claude Flow.
+        const { content } = await service.ask(owner, id, { ask: 'read', path: String(path) })
+        return { ...view, output: Buffer.from(content ?? []).toString() }
+      },
       inText: ({ success, output }) => ({ success, output }),
     },
   ),

@@ -181,5 +181,5 @@ export const TRANSFER_TOOLS: readonly ToolEntry[] = [
 
 function pluginWarnings(plugins: boolean | readonly string[]): string[] {
   if (typeof plugins === 'boolean') return plugins ? ['there are no plugins here'] : []
-  return plugins.map((name) => `plugin not found: ${name} (skipped)`)
+  return plugins.map((name) => `Plugin not found: ${name} (skipped)`)
 }
