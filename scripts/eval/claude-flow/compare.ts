@@ -1,9 +1,10 @@
 // Sends the same operations to Claude Flow's MCP server and to ours and compares what comes back:
-// whether each succeeds, and that ours has every field that its answer has, with the same type.
+// whether each succeeds, and that ours has every field that its answer has, with the same value.
+// Ids of agents and times are compared as such, texts of templates and of failures by their types.
 
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { OPERATIONS, type Operation } from './operations.ts'
+import { type Difference, OPERATIONS, type Operation } from './operations.ts'
 
 interface Outcome {
   readonly isError: boolean
@@ -12,9 +13,18 @@ interface Outcome {
 
 interface Comparison {
   readonly operation: Operation
-  /** What differs; empty if nothing does. */
-  readonly found: readonly string[]
+  /** What differs on purpose, with the reason. */
+  readonly meant: readonly { readonly what: string; readonly why: string }[]
+  /** What differs without a reason, and reasons for which nothing differs. */
+  readonly wrong: readonly string[]
 }
+
+/** A path into an answer, empty for the answer itself, and what differs there. */
+type Found = readonly [path: string, what: string]
+
+const TEMPLATE_TEXTS = 'name description tags author instructions rvfBase64 sizeBytes'.split(' ')
+const AGENT_ID = /^(wasm-agent-\d+-\w+|agent_[\da-f-]{36})$/
+const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 
 /** A server that is started over stdio and called by name. */
 export class StdioServer {
@@ -88,37 +98,71 @@ export async function compareOperations(
       ids.theirs = idOf(there)
       ids.ours = idOf(here)
     }
-    comparisons.push({ operation, found: differences(there, here) })
+    comparisons.push(explain(operation, differences(operation, there, here)))
   }
   return comparisons
+}
+
+function explain(operation: Operation, found: readonly Found[]): Comparison {
+  const reasons = operation.differs ?? []
+  const applies = ({ at }: Difference, [path]: Found) => at.test(path)
+  const meant = found.flatMap((each) => {
+    const reason = reasons.find((one) => applies(one, each))
+    return reason === undefined ? [] : [{ what: say(each), why: reason.why }]
+  })
+  const wrong = found.filter((each) => !reasons.some((one) => applies(one, each))).map(say)
+  const stale = reasons.filter((one) => !found.some((each) => applies(one, each)))
+  return { operation, meant, wrong: [...wrong, ...stale.map(({ why }) => `is not so: ${why}`)] }
+}
+
+function say([path, what]: Found): string {
+  return path === '' ? what : `${path}: ${what}`
 }
 
 function idOf({ value }: Outcome): string {
   return (value as { agent?: { id?: string } }).agent?.id ?? ''
 }
 
-function differences(there: Outcome, here: Outcome): string[] {
+function differences(operation: Operation, there: Outcome, here: Outcome): Found[] {
   if (there.isError !== here.isError) {
-    const say = ({ isError, value }: Outcome) =>
-      isError ? `refuses (${JSON.stringify(value).slice(0, 120)})` : 'answers'
-    return [`it ${say(there)}, ours ${say(here)}`]
+    const outcome = ({ isError, value }: Outcome) =>
+      isError ? `refuses (${shorten(value)})` : 'answers'
+    return [['', `it ${outcome(there)}, ours ${outcome(here)}`]]
   }
-  return there.isError ? [] : missing(there.value, here.value, '')
+  if (there.isError) return []
+  const hasFailed = (there.value as { success?: boolean }).success === false
+  const free = [
+    ...(operation.isOfTemplates ? TEMPLATE_TEXTS : []),
+    ...(operation.name === 'wasm_agent_tool' && hasFailed ? ['output'] : []),
+  ]
+  return compareValues(there.value, here.value, '', free)
 }
 
-/** Fields of the one that the other lacks, or has with another type. Of a list, its first element. */
-function missing(there: unknown, here: unknown, path: string): string[] {
-  if (typeOf(there) !== typeOf(here))
-    return there === null ? [] : [`${path || 'the answer'}: ${typeOf(there)}, ours ${typeOf(here)}`]
-  if (Array.isArray(there))
-    return there.length === 0 ? [] : missing(there[0], (here as unknown[])[0], `${path}[0]`)
-  if (typeof there !== 'object' || there === null) return []
-  return Object.entries(there).flatMap(([name, value]) => {
-    // What was given at create is shown as it was given; a count of categories is data.
-    if (name === 'config' || name === 'categories') return []
-    const own = (here as Record<string, unknown>)[name]
-    return missing(value, own, path === '' ? name : `${path}.${name}`)
-  })
+/** What the one has and the other lacks or has otherwise. Of members named in `free` only the types are compared. */
+function compareValues(there: unknown, here: unknown, path: string, free: string[]): Found[] {
+  if (typeOf(there) !== typeOf(here)) return [[path, `${typeOf(there)}, ours ${typeOf(here)}`]]
+  if (Array.isArray(there)) {
+    const own = here as unknown[]
+    if (there.length !== own.length) return [[path, `${shorten(there)}, ours ${shorten(own)}`]]
+    return there.flatMap((each, at) => compareValues(each, own[at], `${path}[${at}]`, free))
+  }
+  if (typeof there === 'object' && there !== null)
+    return Object.entries(there).flatMap(([name, value]) => {
+      const own = (here as Record<string, unknown>)[name]
+      const inside = path === '' ? name : `${path}.${name}`
+      return free.includes(name) && typeOf(value) === typeOf(own)
+        ? []
+        : compareValues(value, own, inside, free)
+    })
+  const isSame = there === here || [AGENT_ID, TIME].some((form) => [there, here].every(isOf(form)))
+  return isSame ? [] : [[path, `${shorten(there)}, ours ${shorten(here)}`]]
+}
+
+const isOf = (form: RegExp) => (value: unknown) => typeof value === 'string' && form.test(value)
+
+function shorten(value: unknown): string {
+  const text = JSON.stringify(value)
+  return text.length > 120 ? `${text.slice(0, 120)}… (${text.length} characters)` : text
 }
 
 function typeOf(value: unknown): string {

@@ -1,30 +1,49 @@
 // The operations that are sent to Claude Flow's agents and to ours, one after the other: arguments,
 // and where an answer is meant to differ, why. `$AGENT` is the agent that each side has made.
 
+/** A difference on purpose: the paths of the answer that it concerns, and the reason. */
+export interface Difference {
+  readonly at: RegExp
+  readonly why: string
+}
+
 export interface Operation {
   readonly name: string
   readonly args: Readonly<Record<string, unknown>>
-  /** Why the two differ on purpose; without it they must agree. */
-  readonly differs?: string
+  readonly differs?: readonly Difference[]
+  /** The answer has texts of the built-in templates, which each side writes itself. */
+  readonly isOfTemplates?: boolean
 }
 
-const op = (name: string, args: object = {}, differs?: string): Operation => ({
+const op = (name: string, args: object = {}, ...differs: Difference[]): Operation => ({
   name,
   args: args as Operation['args'],
-  ...(differs === undefined ? {} : { differs }),
+  differs,
 })
-const tool = (toolName: string, toolInput?: object, differs?: string): Operation =>
-  op(
-    'wasm_agent_tool',
-    { agentId: '$AGENT', toolName, ...(toolInput ? { toolInput } : {}) },
-    differs,
-  )
-const one = (name: string, more: object = {}, differs?: string): Operation =>
-  op(name, { agentId: '$AGENT', ...more }, differs)
+const tool = (toolName: string, toolInput?: object, ...differs: Difference[]): Operation =>
+  one('wasm_agent_tool', { toolName, ...(toolInput ? { toolInput } : {}) }, ...differs)
+const one = (name: string, more: object = {}, ...differs: Difference[]): Operation =>
+  op(name, { agentId: '$AGENT', ...more }, ...differs)
+const ofTemplates = (name: string, args: object = {}, ...differs: Difference[]): Operation => ({
+  ...op(name, args, ...differs),
+  isOfTemplates: true,
+})
+/** The one side answers and the other refuses. */
+const whole = (why: string): Difference => ({ at: /^$/, why })
+const at = (path: RegExp, why: string): Difference => ({ at: path, why })
 
-const UNKNOWN_AGENT = 'an unknown agent is an error with a code here'
-const SCANNED = 'it warns that nothing was scanned; here every template is'
-const STRICT = 'an unknown category is an empty list here'
+const UNKNOWN_AGENT = whole('an unknown agent is an error with a code here')
+const INVALID = whole('an invalid argument is a failed call here, a refusal there')
+const MORE_TOOLS = at(/^tools$/, 'agents here have more tools')
+const SCANNED = at(/^warning$/, 'it warns that nothing was scanned; here every template is')
+const ONE_MATCH = at(/^(success|output)$/, 'an edit that fits several places is refused here')
+const RELATIVE = at(/^output$/, 'paths are relative to the files of the agent here')
+const RESET_FILES = 'a reset clears the files here, so that the next task cannot read them'
+const OWN_CONTAINER = at(
+  /^(rvfBase64|manifest\.rvfSizeBytes)$/,
+  'a container has one part for each kind here, and no descriptions that nobody gave',
+)
+const OWN_MATCHES = at(/^(results|count)/, 'a search finds words of the texts, which are our own')
 
 /** As its gallery writes one. */
 export const TEMPLATE = {
@@ -43,17 +62,29 @@ export const TEMPLATE = {
   builtin: false,
 }
 
+const SEVERAL = { path: 'several.txt', old_string: 'x', new_string: 'y' }
+
 export const OPERATIONS: readonly Operation[] = [
   op('wasm_agent_create', { instructions: 'be good', maxTurns: 9 }),
+  tool('list_files'),
   tool('write_file', { path: 'a.txt', content: 'one' }),
   tool('write_file', { path: 'src/b.txt', content: 'two' }),
+  tool('write_file', { path: 'B.txt', content: '' }),
+  tool('write_file', { path: './letters.txt', content: 'äß€😀\r\n\tend\n' }),
+  tool('write_file', { path: 'long.txt', content: 'line\n'.repeat(3_000) }),
   tool('read_file', { path: 'a.txt' }),
   tool('read_file', { path: 'src/b.txt' }),
+  tool('read_file', { path: 'B.txt' }),
+  tool('read_file', { path: 'letters.txt' }),
+  tool('read_file', { path: 'long.txt' }),
   tool('read_file', { path: 'none' }),
-  tool('read_file', {}, 'a missing argument is a failed call here, a protocol error there'),
+  tool('read_file', {}, INVALID),
   tool('edit_file', { path: 'a.txt', old_string: 'one', new_string: 'two' }),
+  tool('edit_file', { path: 'letters.txt', old_string: '€', new_string: 'euro' }),
+  tool('read_file', { path: 'letters.txt' }),
   tool('edit_file', { path: 'none', old_string: 'one', new_string: 'two' }),
   tool('edit_file', { path: 'a.txt', old_string: 'not there', new_string: 'x' }),
+  tool('write_file', { path: '../up.txt', content: 'x' }),
   tool('list_files'),
   tool('write_todos', { todos: [{ content: 'first', status: 'pending' }] }),
   tool('write_todos', {
@@ -62,56 +93,76 @@ export const OPERATIONS: readonly Operation[] = [
       { content: 'second', status: 'in_progress' },
     ],
   }),
-  tool('write_todos', { todos: [] }),
-  tool('write_todos', { todos: ['text'] }, 'todos may be plain texts here'),
-  tool('nope'),
-  tool('delete_file', { path: 'a.txt' }, 'it has no delete_file'),
   one('wasm_agent_todos'),
-  one('wasm_agent_tools'),
-  one('wasm_agent_files'),
+  tool('write_todos', {}, INVALID),
+  tool('write_todos', { todos: [{ content: 'first', status: 'nope' }] }, INVALID),
+  tool('nope'),
+  one('wasm_agent_todos'),
+  one('wasm_agent_tools', {}, MORE_TOOLS),
+  one('wasm_agent_files', {}, MORE_TOOLS),
   one('wasm_agent_turn_count'),
   one('wasm_agent_is_stopped'),
   one('wasm_agent_state'),
-  one('wasm_agent_export'),
+  one('wasm_agent_export', {}, MORE_TOOLS),
   op('wasm_agent_list'),
   one(
     'wasm_agent_prompt',
     { input: 'hi' },
-    'without a model it echoes; here the error says what to set',
+    whole('without a model it echoes; here the error says what to set'),
   ),
-  one('wasm_agent_prompt', {}),
+  one('wasm_agent_prompt'),
+  tool('write_file', { path: 'several.txt', content: 'x x x' }),
+  tool('edit_file', SEVERAL, ONE_MATCH),
+  tool('write_file', { path: '/root.txt', content: 'x' }),
+  tool('list_files', undefined, RELATIVE),
+  tool('delete_file', { path: 'a.txt' }, at(/^success$/, 'it has no delete_file')),
+  tool('write_todos', { todos: [] }),
+  one('wasm_agent_todos'),
+  tool('write_todos', { todos: ['text'] }, whole('todos may be plain texts here')),
+  tool('write_todos', { todos: [{ content: 'x' }] }, whole('a todo is pending by default here')),
   one('wasm_agent_reset'),
+  one('wasm_agent_todos'),
   one('wasm_agent_state'),
   one('wasm_agent_turn_count'),
-  op('wasm_agent_create', { template: 'coder' }),
+  one('wasm_agent_files', {}, MORE_TOOLS, at(/^fileCount$/, RESET_FILES)),
+  tool('list_files', undefined, at(/^output$/, RESET_FILES)),
+  ofTemplates('wasm_agent_create', { template: 'coder' }),
   op('wasm_agent_create', { template: 'nope' }),
   op('wasm_agent_create', { template: '../x' }),
   op('wasm_agent_create', { model: 'anthropic:claude-sonnet-4-6' }),
   op('wasm_agent_create', { maxTurns: 1 }),
-  op('wasm_gallery_list'),
+  ofTemplates('wasm_gallery_list'),
   op('wasm_gallery_categories'),
-  op('wasm_gallery_search', { query: 'code' }),
+  ofTemplates('wasm_gallery_search', { query: 'code' }, OWN_MATCHES),
   op('wasm_gallery_search', { query: 'zzzz' }),
-  op('wasm_gallery_list_by_category', { category: 'development' }),
-  op('wasm_gallery_list_by_category', { category: 'security' }),
-  op('wasm_gallery_list_by_category', { category: 'nope' }, STRICT),
+  ofTemplates('wasm_gallery_list_by_category', { category: 'development' }),
+  ofTemplates('wasm_gallery_list_by_category', { category: 'security' }),
+  op(
+    'wasm_gallery_list_by_category',
+    { category: 'nope' },
+    whole('an unknown category is an empty list here'),
+  ),
   ...['coder', 'researcher', 'tester', 'reviewer', 'security', 'swarm-orchestrator'].map(
-    (template) => op('wasm_gallery_create', { template }),
+    (template) => ofTemplates('wasm_gallery_create', { template }),
   ),
   op('wasm_gallery_create', { template: 'nope' }),
-  op('wasm_gallery_load_rvf', { id: 'coder' }),
+  ofTemplates('wasm_gallery_load_rvf', { id: 'coder' }),
   op('wasm_gallery_load_rvf', { id: 'nope' }),
   op('wasm_gallery_active'),
   op('wasm_gallery_config'),
   op(
     'wasm_gallery_configure',
     { config: { maxTurns: 9 } },
-    'settings need no active template here',
+    whole('settings need no active template here'),
   ),
   op('wasm_gallery_add_custom', { template: { id: 'bare', name: 'Bare' } }),
   op('wasm_gallery_add_custom', { template: TEMPLATE }),
   op('wasm_gallery_create', { template: 'mine' }),
-  op('wasm_gallery_export'),
+  op(
+    'wasm_gallery_export',
+    {},
+    at(/^exported\[0\]\.prompts\[0\]\.name$/, "prompts become one text with the template's name"),
+  ),
   op('wasm_gallery_import', { templatesJson: '[]' }, SCANNED),
   op(
     'wasm_gallery_import',
@@ -121,11 +172,19 @@ export const OPERATIONS: readonly Operation[] = [
   op('wasm_gallery_import', { templatesJson: 'nope' }),
   op('wasm_gallery_remove_custom', { id: 'mine' }),
   op('wasm_gallery_remove_custom', { id: 'nope' }),
-  op('wasm_agent_compose', { name: 'n', skills: ['a', 'b'] }),
-  op('wasm_agent_compose', { mcpTools: ['memory_search'], includePlugins: ['none'] }),
+  op('wasm_agent_compose', { name: 'n', skills: ['a', 'b'] }, OWN_CONTAINER),
+  op(
+    'wasm_agent_compose',
+    { mcpTools: ['memory_search'], includePlugins: ['none'] },
+    OWN_CONTAINER,
+  ),
   op('wasm_agent_compose', { prompts: [{ name: 'p', system_prompt: 's', version: '1.0.0' }] }),
   op('wasm_agent_compose', { mcpTools: ['memory_delete'] }),
-  op('wasm_agent_compose', { mcpTools: ['memory_delete'], mcpToolsAllowDestructive: true }),
+  op(
+    'wasm_agent_compose',
+    { mcpTools: ['memory_delete'], mcpToolsAllowDestructive: true },
+    OWN_CONTAINER,
+  ),
   op('wasm_agent_compose'),
   ...['todos', 'tools', 'state', 'is_stopped', 'turn_count', 'export'].map((word) =>
     op(`wasm_agent_${word}`, { agentId: 'none' }),
