@@ -143,7 +143,13 @@ function compareValues(there: unknown, here: unknown, path: string, free: string
   if (typeOf(there) !== typeOf(here)) return [[path, `${typeOf(there)}, ours ${typeOf(here)}`]]
   if (Array.isArray(there)) {
     const own = here as unknown[]
-    if (there.length !== own.length) return [[path, `${shorten(there)}, ours ${shorten(own)}`]]
+    // A reason for more elements is none for a name that is missing among them.
+    const lacking = there.filter((each) => typeof each === 'string' && !own.includes(each))
+    if (there.length !== own.length)
+      return [
+        [path, `${shorten(there)}, ours ${shorten(own)}`],
+        ...lacking.map((name): Found => [`${path}.${name}`, 'ours lacks it']),
+      ]
     return there.flatMap((each, at) => compareValues(each, own[at], `${path}[${at}]`, free))
   }
   if (typeof there === 'object' && there !== null)
