@@ -8,6 +8,11 @@ import { get } from 'node:https'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import { inspect } from 'node:util'
+import {
+  Client,
+  type OAuthClientProvider,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Grants } from '../../packages/sluice/src/identity/callers/grants.ts'
 import { type AuthorisationServer, serveAuthorisation } from '../servers/authorisation.ts'
@@ -57,6 +62,19 @@ beforeAll(async () => {
   await atTerminal(gate.data)
 })
 afterAll(endGates)
+
+/** A client of the SDK that begins OAuth by itself on a 401. */
+const OAUTH_CLIENT: OAuthClientProvider = {
+  redirectUrl: 'http://127.0.0.1:1/callback',
+  clientMetadata: { redirect_uris: ['http://127.0.0.1:1/callback'] },
+  clientInformation: () => undefined,
+  saveClientInformation() {},
+  tokens: () => undefined,
+  saveTokens() {},
+  redirectToAuthorization() {},
+  saveCodeVerifier() {},
+  codeVerifier: () => '',
+}
 
 async function sluice(
   args: string[],
@@ -128,7 +146,7 @@ describe('who is let in', () => {
       const { status, headers } = await local.post('{}', { authorization })
       expect(status).toBe(401)
       expect(headers.get('www-authenticate')).toMatch(
-        /^Bearer resource_metadata=".*error="invalid_token"/,
+        /^Bearer realm="sluice", error="invalid_token", error_description="[^"]+"$/,
       )
     }
   })
@@ -149,18 +167,21 @@ describe('who is let in', () => {
     expect(taken.err).toContain('the local user needs one from now on')
     const { status, headers, answer } = await local.ask('ping')
     expect(status).toBe(401)
-    expect(headers.get('www-authenticate')).toBe(
-      `Bearer resource_metadata="${gate.url}/.well-known/oauth-protected-resource/mcp/office"`,
-    )
+    // Without an authorisation server there is none to be found: a client must not look for one.
+    expect(headers.get('www-authenticate')).toBe('Bearer realm="sluice"')
     expect(answer.error.message).toContain('every caller needs a token')
-    const metadata = await fetch(`${gate.url}/.well-known/oauth-protected-resource/mcp/office`)
-    expect(await metadata.json()).toEqual({
-      resource: `${gate.url}/mcp/office`,
-      bearer_methods_supported: ['header'],
-      resource_name: 'Sluice',
-    })
-    const odd = await fetch(`${gate.url}/.well-known/oauth-protected-resource/other`)
-    expect(odd.status).toBe(404)
+    expect(answer.error.message).toContain('`sluice grants add NAME --policy POLICY` makes a token')
+    expect(answer.error.message).toContain('to be sent as `Authorization: Bearer TOKEN`')
+    for (const of of ['', '/mcp', '/mcp/office', '/other']) {
+      const { status } = await fetch(`${gate.url}/.well-known/oauth-protected-resource${of}`)
+      expect([of, status]).toEqual([of, 404])
+    }
+    for (const authProvider of [undefined, OAUTH_CLIENT]) {
+      const address = new URL(`${gate.url}/mcp/office`)
+      const transport = new StreamableHTTPClientTransport(address, authProvider && { authProvider })
+      const connected = new Client({ name: 'a client', version: '1' }).connect(transport)
+      await expect(connected).rejects.toThrow('sluice grants add NAME')
+    }
   })
 
   test('each is judged by its own document, with its groups, under its own name', async () => {
@@ -457,11 +478,10 @@ describe('beyond loopback', () => {
         ),
         PATIENCE_MS,
       )
-    const metadata = 'https://gate.example.com/.well-known/oauth-protected-resource/mcp/echo'
     for (const host of ['gate.example.com', 'gate.example.com:443', new URL(far.url).host]) {
       const answer = await ask(host)
       expect(answer).toMatch(/^HTTP\/1.1 401 /)
-      expect(answer).toContain(`resource_metadata="${metadata}"`)
+      expect(answer).toContain('Bearer realm="sluice"\r\n')
     }
     expect(await ask('gate.example.com', 'origin: https://gate.example.com')).toMatch(
       /^HTTP\/1.1 401 /,

@@ -1,11 +1,13 @@
 // Upstream login from end to end: a real authorisation server, a real MCP server that checks the token,
 // the real command and the real gate. The browser is an HTTP client that keeps cookies.
 
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
-import { type AuthorisationServer, serveAuthorisation } from '../servers/authorisation.ts'
+import { Logins } from '../../packages/sluice/src/identity/oauth/logins.ts'
+import { type AuthorisationServer, SHOP, serveAuthorisation } from '../servers/authorisation.ts'
 import { type GuardedServer, serveGuarded } from '../servers/guarded.ts'
 import { browse } from '../support/browse.ts'
 import { makePerson, PIN, runAtTerminal } from '../support/person.ts'
@@ -24,6 +26,7 @@ beforeAll(async () => {
     servers: {
       desk: { url: server.url, auth: 'login' },
       own: { url: server.url, auth: { login: 'principal' } },
+      shop: { url: server.url, auth: shopWith(SHOP.secret) },
       plain: { url: server.url },
     },
   })
@@ -33,6 +36,13 @@ afterAll(async () => {
   await endGates()
   await server.close()
   await authorisation.close()
+})
+
+const shopWith = (secret: string) => ({
+  login: 'gate',
+  issuer: authorisation.issuer,
+  client_id: SHOP.id,
+  client_secret: secret,
 })
 
 async function login(args: string[], visit: (address: string) => Promise<unknown>) {
@@ -118,6 +128,31 @@ describe('a server that wants a login', () => {
     expect(refreshes()).toBe(before)
   })
 
+  test('stays logged in through an outage, and any refusal that is not of the login itself', async () => {
+    const refusals: [status: number, body: string][] = [
+      [401, '{"error":"invalid_client"}'],
+      [400, '{"error":"invalid_scope"}'],
+      [400, '{"error":"temporarily_unavailable"}'],
+      [400, 'no JSON'],
+      [503, '{"error":"invalid_grant"}'],
+    ]
+    const outages: NonNullable<AuthorisationServer['outage']>[] = [
+      ...refusals.map(([status, body]) => (response: ServerResponse) => {
+        response.writeHead(status, { 'content-type': 'application/json' }).end(body)
+      }),
+      (response) => void response.destroy(),
+    ]
+    for (const outage of outages) {
+      authorisation.outage = outage
+      server.refused.add(server.shown.at(-1) ?? '')
+      const { answer } = await client.call('get_note')
+      expect(answer.error.data['sluice/upstream'].code).toBe('UPSTREAM_NEEDS_LOGIN')
+      expect(answer.error.message).toContain('the login is stored and could not be renewed')
+      authorisation.outage = undefined
+      expect((await client.call('get_note')).answer.result?.content[0].text).toBe('a note')
+    }
+  })
+
   test('whose login is forgotten is "needs login" again, in the same session', async () => {
     expect((await login(['desk', '--forget'], async () => {})).code).toBe(0)
     const { answer } = await client.call('get_note')
@@ -151,5 +186,46 @@ describe('a server that wants a login', () => {
     expect([refused.code, refused.out]).toEqual([1, expect.stringContaining('access_denied')])
     expect([mixedUp.code, mixedUp.out]).toEqual([1, expect.stringContaining('evil.example')])
     expect([plain.code, plain.out]).toEqual([2, expect.stringContaining('say `auth: login`')])
+  })
+
+  test('is called with a secret of its client that was rotated, without another login', async () => {
+    const file = join(gate.folder, 'sluice.yaml')
+    expect((await login(['shop'], browse)).code).toBe(0)
+    const before = await PlainClient.open(gate, 'shop')
+    expect((await before.call('get_note')).answer.result.content[0].text).toBe('a note')
+    await authorisation.rotate('the second secret of the shop')
+    server.refused.add(server.shown.at(-1) ?? '')
+    const early = await before.call('get_note')
+    expect(early.answer.error.message).toContain('the login is stored and could not be renewed')
+    expect(gate.log).toContain('invalid_client')
+    const config = JSON.parse(readFileSync(file, 'utf8'))
+    config.servers.shop.auth = shopWith('the second secret of the shop')
+    writeFileSync(file, JSON.stringify(config))
+    await until(() => gate.log.includes('sluice server accept shop'))
+    const accept = ['server', 'accept', 'shop', '--config', file]
+    expect(await runAtTerminal(accept, [PIN])).toMatchObject({ code: 0 })
+    const after = await PlainClient.open(gate, 'shop')
+    expect((await after.call('get_note')).answer.result.content[0].text).toBe('a note')
+  })
+
+  test('has its login removed when the authorisation server has revoked it', async () => {
+    const client = await PlainClient.open(gate, 'shop')
+    expect((await client.call('get_note')).answer.result.content[0].text).toBe('a note')
+    const of = { server: 'shop', principal: '' }
+    const logins = Logins.open(gate.data)
+    const { clientId = '', clientSecret = '', refreshToken = '' } = logins.get(of) ?? {}
+    const pair = [clientId, clientSecret].map(encodeURIComponent).join(':')
+    const revoked = await fetch(`${authorisation.issuer}/token/revocation`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${btoa(pair)}` },
+      body: new URLSearchParams({ token: refreshToken }),
+    })
+    expect(revoked.status).toBe(200)
+    server.refused.add(server.shown.at(-1) ?? '')
+    const { answer } = await client.call('get_note')
+    expect(answer.error.message).toContain('run `sluice login shop`')
+    expect(gate.log).toContain('invalid_grant')
+    expect(logins.get(of)).toBeUndefined()
+    logins.close()
   })
 })

@@ -2,7 +2,7 @@
 // discovery, dynamic registration, PKCE, resource indicators, JWT access tokens, refresh tokens, ID
 // tokens and userinfo. Whoever comes to its login page is logged in as `ann` and has agreed to everything.
 
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 // @ts-expect-error: it comes without types
 import Provider from 'oidc-provider'
@@ -17,23 +17,32 @@ export interface AuthorisationServer {
   lifeS: number
   /** Of `ann`: the claim `groups`, in userinfo. */
   groups: readonly string[]
+  /** While it is set, it answers every request for a token: an outage, or a refusal. */
+  outage: ((response: ServerResponse) => void) | undefined
+  /** Gives `SHOP` another secret; the old one is refused from then on. */
+  rotate(secret: string): Promise<void>
   close(): Promise<void>
 }
 
 /** The console of a gate, on whatever port of this machine; its issuer is called `corp` there. */
 export const CONSOLE = { id: 'console', redirect: 'http://localhost/sign-in/corp' }
+/** A client with a secret, redirected to any port of this machine. */
+export const SHOP = { id: 'shop', secret: 'the first secret of the shop' }
 export const MACHINE = { id: 'machine', secret: 'a-secret-of-the-machine' }
+
+type State = Pick<AuthorisationServer, 'lifeS' | 'groups' | 'outage'>
 
 export async function serveAuthorisation(): Promise<AuthorisationServer> {
   const seen: string[] = []
+  const state: State = { lifeS: 3_600, groups: [], outage: undefined }
   let handle: (request: unknown, response: unknown) => void = () => {}
   const server = createServer((request, response) => {
     seen.push(`${request.method} ${(request.url ?? '').split('?')[0]}`)
-    handle(request, response)
+    if (request.url === '/token' && state.outage !== undefined) state.outage(response)
+    else handle(request, response)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const state: Pick<AuthorisationServer, 'lifeS' | 'groups'> = { lifeS: 3_600, groups: [] }
   const provider = new Provider(issuer, configuration(state))
   logInEverybody(provider)
   provider.on('server_error', (_: unknown, error: Error) => console.error(error))
@@ -51,14 +60,18 @@ export async function serveAuthorisation(): Promise<AuthorisationServer> {
     if (body.access_token === undefined) throw new Error(JSON.stringify(body))
     return body.access_token
   }
+  const rotate = async (secret: string): Promise<void> => {
+    const client = await provider.Client.find(SHOP.id)
+    client.clientSecret = secret
+  }
   const close = (): Promise<void> => {
     server.closeAllConnections()
     return new Promise((resolve) => server.close(() => resolve()))
   }
-  return Object.assign(state, { issuer, seen, tokenFor, close })
+  return Object.assign(state, { issuer, seen, tokenFor, rotate, close })
 }
 
-function configuration(state: Pick<AuthorisationServer, 'lifeS' | 'groups'>): object {
+function configuration(state: State): object {
   const machine = {
     client_id: MACHINE.id,
     client_secret: MACHINE.secret,
@@ -72,8 +85,15 @@ function configuration(state: Pick<AuthorisationServer, 'lifeS' | 'groups'>): ob
     application_type: 'native',
     redirect_uris: [CONSOLE.redirect],
   }
+  const shop = {
+    client_id: SHOP.id,
+    client_secret: SHOP.secret,
+    application_type: 'native',
+    grant_types: ['authorization_code', 'refresh_token'],
+    redirect_uris: ['http://127.0.0.1/callback'],
+  }
   return {
-    clients: [machine, page],
+    clients: [machine, page, shop],
     scopes: ['openid', 'offline_access', 'mcp', 'groups'],
     claims: { openid: ['sub'], groups: ['groups'] },
     findAccount: (_: unknown, id: string) => ({

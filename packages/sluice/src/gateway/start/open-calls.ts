@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { ApprovalLinks } from '../../identity/keys/approval-links.ts'
 import { HandleSealer } from '../../identity/keys/handle-sealer.ts'
 import { userKeyFiles } from '../../store/files/user-key.ts'
+import { processClock } from '../../store/process-clock.ts'
 import { LimitsInUse } from '../alerts/limits-in-use.ts'
 import { filesBeside } from '../config/keys.ts'
 import { ownFilesOf } from '../config/own-facts.ts'
@@ -19,6 +20,7 @@ import { Watcher } from '../processes/watcher.ts'
 import { openPins } from '../tools/open-pins.ts'
 import { StoredTools } from '../tools/stored-tools.ts'
 import { HttpPools } from '../upstream/http/http-pools.ts'
+import { LoginTokens } from '../upstream/servers/login-tokens.ts'
 import { IdleShutdown } from './idle-shutdown.ts'
 import { openAdmission } from './join-cluster.ts'
 import { approvalUrl, openApprovals } from './open-approvals.ts'
@@ -65,6 +67,8 @@ export async function openCalls(
   const traces = openTraces(config.data, { key, ledger, log }, closing)
   const limits = new LimitsInUse(shared?.usage)
   const beside = [...userKeyFiles(), ...filesBeside(config), ...files]
+  const { logins } = identity
+  const { nowMs } = processClock
   const gate = new Gate({
     config,
     policies: () => policies.now,
@@ -72,7 +76,7 @@ export async function openCalls(
     ...processes,
     builtins: { agents: agents.connect },
     seals: new HandleSealer(key),
-    tokens: identity.tokens,
+    tokens: new LoginTokens({ logins, log, nowMs, servers, alone: shared?.alone }),
     ledger,
     freezes,
     tools,

@@ -1,8 +1,6 @@
 // Second step of a start: who may call, who may decide, and the logins of callers at servers.
 
 import { Logins } from '../../identity/oauth/logins.ts'
-import { processClock } from '../../store/process-clock.ts'
-import { LoginTokens } from '../upstream/servers/login-tokens.ts'
 import { openAuthenticator } from './open-authenticator.ts'
 import type { GateData } from './open-data.ts'
 import { openPeople } from './open-people.ts'
@@ -16,8 +14,6 @@ export async function openIdentity(data: GateData, closing: AsyncDisposableStack
   const logins = Logins.open(config.data, shared?.key)
   closing.defer(() => logins.close())
   if (shared !== undefined) closing.defer(shareLogins(shared, logins))
-  const alone = shared?.alone
-  const tokens = new LoginTokens({ logins, log, nowMs: processClock.nowMs, alone })
   const callers = await openAuthenticator(
     {
       config,
@@ -28,5 +24,5 @@ export async function openIdentity(data: GateData, closing: AsyncDisposableStack
     },
     closing,
   )
-  return { people, tokens, ...callers }
+  return { people, logins, ...callers }
 }

@@ -45,7 +45,8 @@ export interface AuthenticatorOptions {
   readonly nowMs: () => number
 }
 
-const GRANT_HELP = '`sluice grants add NAME --policy POLICY` makes a token'
+export const GRANT_HELP =
+  '`sluice grants add NAME --policy POLICY` makes a token, to be sent as `Authorization: Bearer TOKEN` or, over a pipe, in `SLUICE_TOKEN`'
 
 export class Authenticator {
   readonly #changed = new Listeners()

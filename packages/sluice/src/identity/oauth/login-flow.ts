@@ -5,7 +5,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { LoginEndpoints } from './discover-login.ts'
 import type { Login } from './login.ts'
-import { type OAuthClient, pickAuthMethod, requestTokens, withoutIdToken } from './token-request.ts'
+import { type OAuthClient, pickAuthMethod, requestTokens } from './token-request.ts'
 
 export interface LoginRequest {
   /** The address of the MCP server. */
@@ -82,7 +82,8 @@ export class LoginFlow {
     const code = parameters.get('code')
     if (code === null) throw new Error('the answer has no code')
     const { redirect, url } = this.#request
-    const tokens = await requestTokens(
+    // A login stores what it calls with, and nothing about the person.
+    const { idToken: _, ...tokens } = await requestTokens(
       this.#client,
       {
         grant_type: 'authorization_code',
@@ -95,7 +96,7 @@ export class LoginFlow {
     )
     const reach = await outgoing.zone
     const target = { url, resource, issuer, reach, tokenEndpoint }
-    return { ...this.#client, ...target, ...withoutIdToken(tokens) }
+    return { ...this.#client, ...target, ...tokens }
   }
 }
 

@@ -6,7 +6,7 @@ import { TOKEN_LENGTH_MAX } from '../limits.ts'
 import type { Login } from './login.ts'
 import { OutgoingHttp } from './outgoing.ts'
 
-/** `invalid_grant`: only a new login helps. */
+/** `invalid_grant`: only a new login helps. Any other refusal may pass, or is of the client. */
 export class InvalidGrantError extends Error {}
 
 export type OAuthClient = Pick<Login, 'clientId' | 'clientSecret' | 'clientAuth' | 'tokenEndpoint'>
@@ -47,7 +47,8 @@ export async function requestTokens(
   if (status === 200) return readTokens(value, nowMs)
   const why = [value.error, value.error_description].filter((one) => typeof one === 'string')
   const message = `the authorisation server answered ${status}: ${why.join(', ').slice(0, 300)}`
-  throw status === 400 || status === 401 ? new InvalidGrantError(message) : new Error(message)
+  const isFinal = status < 500 && value.error === 'invalid_grant'
+  throw isFinal ? new InvalidGrantError(message) : new Error(message)
 }
 
 /**
@@ -59,16 +60,8 @@ export async function refreshLogin(login: Login, nowMs: number): Promise<Login> 
   const parameters = { grant_type: 'refresh_token', refresh_token: refreshToken, resource }
   const { expiresMs: _, ...rest } = login
   const outgoing = new OutgoingHttp({ trusted: [login.url], zone: login.reach })
-  const tokens = await requestTokens(login, parameters, { nowMs, outgoing })
-  return { ...rest, ...withoutIdToken(tokens) }
-}
-
-/** A login stores what it calls with, and nothing about the person. */
-export function withoutIdToken({
-  idToken: _,
-  ...tokens
-}: TokenResponse): Omit<TokenResponse, 'idToken'> {
-  return tokens
+  const { idToken: __, ...tokens } = await requestTokens(login, parameters, { nowMs, outgoing })
+  return { ...rest, ...tokens }
 }
 
 function readTokens(value: JsonObject, nowMs: number): TokenResponse {

@@ -192,8 +192,6 @@ function unreachable({ message }: Error): AuthenticationError {
   return new AuthenticationError(
     message,
     'try again; if it persists, ask the operator of that server',
-    {
-      isFault: true,
-    },
+    { isFault: true },
   )
 }

@@ -1,9 +1,10 @@
 // Who sends a request over HTTP: the bearer token of its Authorization header, or nothing and a
 // connection from this machine. A refused client is told how to authenticate (RFC 6750, RFC 9728): a 401
-// that names where the metadata of this resource is.
+// that names where the metadata of this resource is. If the gate has no authorisation servers there is no
+// such metadata, because a client would begin a login that cannot end: tokens are those of grants.
 
 import type { ServerResponse } from 'node:http'
-import type { Authenticator } from '../../../identity/callers/authenticator.ts'
+import { type Authenticator, GRANT_HELP } from '../../../identity/callers/authenticator.ts'
 import { AuthenticationError, type Caller } from '../../../identity/callers/caller.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
 import { writeError } from '../../../protocol/write-message.ts'
@@ -36,20 +37,15 @@ export class HttpAuthenticator {
   ): Caller | undefined | Promise<Caller | undefined> {
     const refused = (error: unknown): undefined => {
       if (!(error instanceof AuthenticationError)) throw error
-      this.#refuse(error, request, reply, path)
+      this.#refuse(error, reply, `${this.#options.baseOf(request)}${METADATA}${path}`)
     }
     try {
-      const { socket } = request
       request.bearer ??= { token: bearerOf(request) }
       const { token } = request.bearer
       const isLocal = isLocalRequest(request)
       const audiences = () => audiencesOf(this.#options.baseOf(request), path)
-      const caller = this.#options.authenticator.admit({
-        token,
-        isLocal,
-        audiences,
-        connection: socket,
-      })
+      const { authenticator } = this.#options
+      const caller = authenticator.admit({ token, isLocal, audiences, connection: request.socket })
       return caller instanceof Promise ? caller.catch(refused) : caller
     } catch (error) {
       return refused(error)
@@ -58,13 +54,20 @@ export class HttpAuthenticator {
 
   /** Answers where the path is that of the metadata (RFC 9728) of `/mcp` or `/mcp/<server>`. */
   metadata(path: string, request: FrontRequest, response: ServerResponse): boolean {
-    if (path !== METADATA && !path.startsWith(`${METADATA}/`)) return false
-    const of = path.slice(METADATA.length)
-    if (of !== '' && !/^\/mcp(\/[a-z0-9-]{1,24})?$/.test(of)) return false
     const { issuers, scopes } = this.#options
+    // Clients that try OAuth without metadata end here (RFC 7591), and show the person this answer.
+    if (issuers.length === 0 && path === '/register') {
+      const why = `this gate has no authorisation server; ${GRANT_HELP}`
+      const body = { error: 'invalid_request', error_description: why }
+      response.writeHead(404, JSON_TYPE).end(JSON.stringify(body))
+      return true
+    }
+    if (issuers.length === 0 || !path.startsWith(METADATA)) return false
+    const of = path.slice(METADATA.length)
+    if (!/^(\/mcp(\/[a-z0-9-]{1,24})?)?$/.test(of)) return false
     const metadata = {
       resource: this.#options.baseOf(request) + (of === '' ? '/mcp' : of),
-      ...(issuers.length === 0 ? {} : { authorization_servers: issuers }),
+      authorization_servers: issuers,
       ...(scopes.length === 0 ? {} : { scopes_supported: scopes }),
       bearer_methods_supported: ['header'],
       resource_name: 'Sluice',
@@ -74,22 +77,17 @@ export class HttpAuthenticator {
     return true
   }
 
-  #refuse(
-    why: AuthenticationError,
-    request: FrontRequest,
-    reply: ResponseWriter,
-    path: string,
-  ): void {
+  #refuse(why: AuthenticationError, reply: ResponseWriter, metadata: string): void {
     const { error, isFault, message, help } = why
+    const { issuers, scopes } = this.#options
     const body = writeError(null, RPC.invalidRequest, `${message}; ${help}`)
     if (isFault) return reply.send(503, JSON_TYPE, body)
-    const metadata = `${this.#options.baseOf(request)}${METADATA}${path}`
     const parts = [
-      `resource_metadata="${metadata}"`,
+      issuers.length === 0 ? 'realm="sluice"' : `resource_metadata="${metadata}"`,
       ...(error === undefined
         ? []
         : [`error="${error}"`, `error_description="${quoted(message)}"`]),
-      ...(this.#options.scopes.length === 0 ? [] : [`scope="${this.#options.scopes.join(' ')}"`]),
+      ...(scopes.length === 0 ? [] : [`scope="${scopes.join(' ')}"`]),
     ]
     const status = error === 'insufficient_scope' ? 403 : 401
     const headers = { ...JSON_TYPE, 'www-authenticate': `Bearer ${parts.join(', ')}` }
@@ -109,10 +107,8 @@ function bearerOf({ headers: { authorization } }: FrontRequest): string | undefi
   if (token !== undefined && token.length <= TOKEN_LENGTH_MAX) return token
   throw new AuthenticationError(
     'the Authorization header is not a bearer token',
-    'send `Bearer TOKEN`',
-    {
-      error: 'invalid_token',
-    },
+    'send `Authorization: Bearer TOKEN`',
+    { error: 'invalid_token' },
   )
 }
 

@@ -6,12 +6,15 @@ import { RENEW_AHEAD_MS } from '../../../identity/limits.ts'
 import { isDue, type Login, type LoginOf } from '../../../identity/oauth/login.ts'
 import type { Logins } from '../../../identity/oauth/logins.ts'
 import { InvalidGrantError, refreshLogin } from '../../../identity/oauth/token-request.ts'
+import type { ServerConfig } from '../../config/config.ts'
 import type { Log } from '../../shared/log.ts'
 
 export interface LoginTokensOptions {
   readonly logins: Logins
   readonly log: Log
   readonly nowMs: () => number
+  /** The servers as they are configured now. */
+  readonly servers: { find(name: string): ServerConfig | undefined }
   /** If gates share their logins: one renewal at a time, with what the last one has stored. */
   readonly alone?: RunAlone | undefined
 }
@@ -44,6 +47,8 @@ export class ServerLogin {
   readonly #url: string
   readonly #options: LoginTokensOptions
   #renewing: Promise<boolean> | undefined
+  /** The last renewal failed, and the login is stored all the same. */
+  #isStuck = false
 
   constructor(of: LoginOf, url: string, options: LoginTokensOptions) {
     this.#of = of
@@ -51,8 +56,14 @@ export class ServerLogin {
     this.#options = options
   }
 
-  /** The command for a person to run if no login works. */
-  get command(): string {
+  /** What to do if the server refuses the token. The words of the authorisation server are in the log only,
+   * because a model may read this. */
+  get help(): string {
+    if (!this.#isStuck || this.#login === undefined) return `run \`${this.#command}\``
+    return 'the login is stored and could not be renewed: the log of the gate says why, and the next call tries again'
+  }
+
+  get #command(): string {
     const { server, principal } = this.#of
     return `sluice login ${server}${principal === '' ? '' : ` --principal ${principal}`}`
   }
@@ -90,8 +101,10 @@ export class ServerLogin {
   #renew(login: Login): Promise<boolean> {
     this.#renewing ??= this.#ask(login)
       .catch((error: Error) => {
-        const { server } = this.#of
-        this.#options.log('warn', 'a login could not be kept', { server, why: error.message })
+        this.#isStuck = !(error instanceof InvalidGrantError)
+        const fields = { server: this.#of.server, why: error.message }
+        const help = this.#isStuck ? {} : { run: this.#command }
+        this.#options.log('warn', 'the login could not be renewed', { ...fields, ...help })
         return false
       })
       .finally(() => {
@@ -101,6 +114,7 @@ export class ServerLogin {
   }
 
   #ask(login: Login): Promise<boolean> {
+    this.#isStuck = false
     const { alone, logins } = this.#options
     if (alone === undefined) return this.#askHere(login)
     const { server, principal } = this.#of
@@ -114,20 +128,26 @@ export class ServerLogin {
   }
 
   async #askHere(login: Login): Promise<boolean> {
-    const { logins, log, nowMs } = this.#options
-    const { server } = this.#of
+    const { logins, nowMs } = this.#options
     try {
-      const newer = await refreshLogin(login, nowMs())
+      const newer = await refreshLogin(this.#withSecret(login), nowMs())
       // A new login may have happened meanwhile: that one is used.
       if (logins.get(this.#of)?.accessToken === login.accessToken)
         logins.put(this.#of, newer, nowMs())
       return true
     } catch (error) {
-      const why = (error as Error).message
-      log('warn', 'the login could not be renewed', { server, why, run: this.command })
-      const isSame = logins.get(this.#of)?.accessToken === login.accessToken
-      if (error instanceof InvalidGrantError && isSame) logins.remove(this.#of)
-      return !isSame
+      if (logins.get(this.#of)?.accessToken !== login.accessToken) return true
+      if (error instanceof InvalidGrantError) logins.remove(this.#of)
+      throw error
     }
+  }
+
+  /** The secret of the configuration counts, which may have been rotated since the login: for the same
+   * client of the same issuer, so that nobody else gets it. */
+  #withSecret(login: Login): Login {
+    const server = this.#options.servers.find(this.#of.server)
+    const { clientId, clientSecret, issuer } = (server?.kind === 'http' && server.login) || {}
+    const isOwn = clientId === login.clientId && issuer === login.issuer
+    return isOwn && clientSecret !== undefined ? { ...login, clientSecret } : login
   }
 }

@@ -118,7 +118,7 @@ export class OAuthUpstream implements Upstream {
       }
     }
     if (request !== undefined) this.#retriable.delete(request)
-    const help = `run \`${this.#login.command}\``
+    const { help } = this.#login
     this.#events.onFailure(failure.code === 'UPSTREAM_NEEDS_LOGIN' ? { ...failure, help } : failure)
   }
 }
