@@ -86,7 +86,8 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('clocks of a cluster',
     expect(found.map(({ state }) => state)).toEqual(['pending', 'pending'])
     const [id = '', before = ''] = found.map((request) => request.id)
     const why = /the clock of this gate is 3\d{3} s ahead/
-    expect((await other.call('read')).text).toMatch(why)
+    expect((await other.call('read')).text).toContain('GATE_UNAVAILABLE')
+    expect(wrong.log).toMatch(why)
     expect(await approve(wrong, id)).toMatch(why)
     clock.set(0)
     await until(() => isReady(wrong))
@@ -114,7 +115,8 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('clocks of a cluster',
     }
     const other = await PlainClient.open(late, 'count')
     const why = /the clock of this gate was 3\d{3} s ahead .* at its start: restart it/
-    expect((await other.call('slow')).text).toMatch(why)
+    expect((await other.call('slow')).text).toContain('GATE_UNAVAILABLE')
+    expect(late.log).toMatch(why)
     expect(await isReady(late)).toBe(false)
   })
 

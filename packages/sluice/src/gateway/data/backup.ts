@@ -16,12 +16,12 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { OperationError } from '../../core/operation-error.ts'
 import { readCheckpoints } from '../../ledger/chain/checkpoint-file.ts'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
 import { CHECKPOINTS_FILE, MERGED_FOLDER } from '../../ledger/records/files.ts'
 import { verifyLedger } from '../../ledger/verify/verify.ts'
+import { openFile } from '../../store/sqlite/open-file.ts'
 import { DATA_VERSION } from './data-version.ts'
 import { BACKUP_FILES_MAX } from './limits.ts'
 
@@ -119,7 +119,7 @@ function copyOne(from: string, to: string, name: string): BackupFile {
 
 /** A consistent snapshot of the file, also if it is written meanwhile. */
 function copyDatabase(from: string, to: string): void {
-  const database = new DatabaseSync(from, { readOnly: true, timeout: 5_000 })
+  const database = openFile(from, { readOnly: true, timeout: 5_000 })
   try {
     database.prepare('VACUUM INTO ?').run(to)
   } finally {

@@ -4,8 +4,9 @@
 
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { makePrivateFolder } from '../../store/files/private-folder.ts'
+import { openFile } from '../../store/sqlite/open-file.ts'
 import { backUp } from './backup.ts'
 import { bringUpToDate } from './data-version.ts'
 
@@ -27,7 +28,7 @@ export class DataLock {
     makePrivateFolder(directory)
     const file = join(directory, 'gate.lock')
     const pidFile = join(directory, 'gate.pid')
-    const database = new DatabaseSync(file, { timeout: 0 })
+    const database = openFile(file, { timeout: 0 })
     try {
       database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
       chmodSync(file, 0o600)

@@ -4,7 +4,7 @@
 
 import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { missing, storeFault } from '../files/faults.ts'
 import { checkFolderEntries, makePrivateFolder } from '../files/private-folder.ts'
@@ -16,6 +16,7 @@ import {
   WAL_PAGES_MAX,
 } from '../limits.ts'
 import { checkVersion, type Migration, migrate } from './migrate.ts'
+import { openFile } from './open-file.ts'
 
 /** `normal` survives the death of the process, `full` also the loss of power. */
 export type Sync = 'normal' | 'full'
@@ -42,7 +43,7 @@ export function openDatabase(options: OpenOptions): DatabaseSync {
     if (options.isDerived === true) checkFolderEntries(directory)
     else makePrivateFolder(directory)
     makePrivate(file)
-    database = new DatabaseSync(file, { timeout: OPEN_TIMEOUT_MS })
+    database = openFile(file, { timeout: OPEN_TIMEOUT_MS })
     checkVersion(database, file, migrations)
     database.exec(`
       PRAGMA journal_mode = WAL;
@@ -83,7 +84,7 @@ export function openReadOnly({ directory, name, migrations }: OpenOptions): Data
 }
 
 function checked(where: string | URL, file: string, migrations: readonly Migration[]) {
-  const database = new DatabaseSync(where, { readOnly: true, timeout: OPEN_TIMEOUT_MS })
+  const database = openFile(where, { readOnly: true, timeout: OPEN_TIMEOUT_MS })
   try {
     checkVersion(database, file, migrations)
     return database
