@@ -17,7 +17,7 @@ export const ADDRESS_TEXTS: ReadonlyMap<string, readonly string[] | undefined> =
   ['https://a.example@evil.example', undefined],
   ['http://127.1/', undefined],
   ['file:///etc/hosts', []],
-  ['a.example', []],
+  ['a.example', ['a.example']],
   ['http: the protocol', []],
   ['HTTPS://B.EXAMPLE', ['b.example']],
   ['https://a.example\t.c.example/', ['a.example', 'a.example.c.example']],
