@@ -11,7 +11,10 @@ import { Grants } from '../../packages/sluice/src/identity/callers/grants.ts'
 import { Ledger } from '../../packages/sluice/src/ledger/ledger.ts'
 import { endOwnGates, ownGate } from '../support/own-gate.ts'
 
-afterAll(() => endOwnGates())
+afterAll(() => {
+  vi.restoreAllMocks()
+  return endOwnGates()
+})
 
 /** Records every call of these methods, once each, in order. */
 function record(methods: readonly (readonly [name: string, of: object, method: string])[]) {

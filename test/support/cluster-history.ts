@@ -143,7 +143,12 @@ async function callApproved(gates: readonly RunningGate[]): Promise<number> {
   for (let approval = 0; approval < APPROVALS; approval++) {
     const clients = await Promise.all(gates.map((gate) => PlainClient.open(gate, 'count')))
     const call = (client: PlainClient) => client.call('slow', { approval })
-    const { text } = await call(clients[0] as PlainClient)
+    let text = ''
+    // The faults of the run may not be over yet.
+    await until(async () => {
+      text = (await call(clients[0] as PlainClient)).text
+      return !text.includes('GATE_UNAVAILABLE')
+    })
     const [, id = ''] = /"approvalId":"([^"]+)"/.exec(text) ?? []
     const { code, stderr } = await sluice(['approvals', 'approve', id, '--data', first.data])
     if (code !== 0) throw new Error(`${text}: ${stderr}`)
