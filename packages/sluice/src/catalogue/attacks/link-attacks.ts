@@ -50,10 +50,14 @@ const BY_ARGUMENT: Partial<Record<AttackIndicator, RegExp>> = {
   'takes an amount': /(?:^|_)(?:amount|amt|sz|size|quantity|price|total|value)$|Amount$/i,
   'takes a pattern': /^(?:pattern|regex|regexp|glob|name_?regex)$/i,
 }
+/** Names of tools that hand over a whole state, and of those that list what is planned. */
+export const EXPORTS_STATE = /(?:^|_)(?:export|backup|dump|snapshot)(?:_|$)/i
+export const LISTS_TASKS = /(?:^|_)(?:todos|tasks|plan)(?:_|$)/i
+
 /** What a tool is about, by its name: attacks that fit it and not every tool of its class. */
 const BY_NAME: Partial<Record<AttackIndicator, RegExp>> = {
-  'exports state': /(?:^|_)(?:export|backup|dump|snapshot)(?:_|$)/i,
-  'lists tasks': /(?:^|_)(?:todos|tasks|plan)(?:_|$)/i,
+  'exports state': EXPORTS_STATE,
+  'lists tasks': LISTS_TASKS,
   'tells a state': /(?:^|_)is_|(?:^|_)(?:status|state|progress|turn_count)$/i,
   'makes an agent':
     /agent_(?:create|spawn|fork|import|compose)|(?:create|spawn)_agent|gallery_create/i,

@@ -4,7 +4,12 @@
 
 import { isObject } from '@sluice/policy/core/json'
 import type { Category, ToolDefinition } from '@sluice/policy/core/tools'
-import { argumentExpression, steeredArguments } from '../attacks/link-attacks.ts'
+import {
+  argumentExpression,
+  EXPORTS_STATE,
+  LISTS_TASKS,
+  steeredArguments,
+} from '../attacks/link-attacks.ts'
 import { argumentsOf } from '../classify/flows.ts'
 import type { AssessmentWithAttacks } from './assessment-cache.ts'
 import { ownRule } from './suggest-policy.ts'
@@ -24,7 +29,7 @@ const USED: Readonly<Record<Category, string>> = {
 /** By what the tool is about, where its class says too little. */
 const USED_BY_NAME: readonly (readonly [name: RegExp, used: string])[] = [
   [
-    /(?:^|_)(?:export|backup|dump|snapshot)(?:_|$)/i,
+    EXPORTS_STATE,
     'An agent calls it to save or hand over a whole state: usually once, at the end of a task or before a risky step.',
   ],
   [
@@ -32,7 +37,7 @@ const USED_BY_NAME: readonly (readonly [name: RegExp, used: string])[] = [
     'An agent polls it while something else runs, often every few seconds, and goes on when the answer changes.',
   ],
   [
-    /(?:^|_)(?:todos|tasks|plan)(?:_|$)/i,
+    LISTS_TASKS,
     'An agent calls it to see what is planned and how far it is, before it goes on or reports.',
   ],
 ]
