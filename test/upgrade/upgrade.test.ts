@@ -1,7 +1,7 @@
 // Data of other versions (fixtures/, made by make-fixtures.ts) opens with this one, verifies and goes on where it was:
 // limits count on, approvals are what they were, labels hold, the agent ends its run, the ledger is one chain.
 
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { askAgents } from '../support/cluster-in-full.ts'
@@ -51,9 +51,6 @@ function unpack(version: string, store: 'sqlite' | 'postgres') {
   const folder = scratchDirectory()
   unpackFolder(join(FIXTURES, `${version}.br`), folder)
   const own = join(folder, store)
-  // Of the processes that were started when the fixture was made: on the same machine, before its next boot, a process
-  // of the tests may have the same mark.
-  rmSync(join(own, 'data', 'gate.mark'), { force: true })
   const story = JSON.parse(readFileSync(join(own, 'story.json'), 'utf8')) as Story
   return { folder: own, story, aheadMs: story.madeAtMs + LATER_MS - Date.now() }
 }

@@ -6,7 +6,6 @@ import { userInfo } from 'node:os'
 import type { JsonObject } from '@sluice/policy/core/json'
 import type { Command } from 'commander'
 import type { PeopleList } from '../../core/person.ts'
-import { isOwnChild } from '../../gateway/processes/process-mark.ts'
 import { PIN_LENGTH_MIN } from '../../identity/limits.ts'
 import { isPersonName } from '../../identity/names.ts'
 import { checkNewPin } from '../../identity/people/pin.ts'
@@ -96,12 +95,6 @@ function findPinProblem(pin: string): string | undefined {
 
 /** The words about people, as the gate would do them. */
 export function peopleOffline(data: string, request: PeopleRequest): Promise<JsonObject> {
-  if (request.do === 'first-pin' && isOwnChild(data))
-    throw new CliError(
-      'CLI_TERMINAL',
-      'this command was started by a server that a gate of this data directory has started',
-      'set the first PIN at a terminal of yours',
-    )
   const row = PEOPLE_OPERATIONS.find(({ socket }) => socket === request.do) as Operation
   return withOfflineParts({ data }, (parts) => runOperation(row, parts, request))
 }

@@ -50,10 +50,14 @@ function groupLives(leader: number): boolean {
 /** The processes of a group, on Linux; elsewhere only its leader. */
 export function membersOf(leader: number): number[] {
   if (process.platform !== 'linux') return [leader]
+  return listProcesses().filter((pid) => readStat(pid)?.group === leader)
+}
+
+/** Every process there is. From /proc, so on Linux only. */
+export function listProcesses(): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
-    .filter((pid) => readStat(pid)?.group === leader)
 }
 
 interface Stat {

@@ -48,6 +48,11 @@ export class Watcher {
     return this.#process?.pid
   }
 
+  /** Whether this is the process group of a server. */
+  has(group: number): boolean {
+    return this.#groups.has(group)
+  }
+
   add(pid: number): void {
     const group = leftoverOf(pid)
     this.#groups.set(pid, group)

@@ -27,7 +27,7 @@ import { approvalUrl, openApprovals } from './open-approvals.ts'
 import { openChannels } from './open-channels.ts'
 import type { GateData } from './open-data.ts'
 import type { GateIdentity } from './open-identity.ts'
-import { markOwn, openServers } from './open-servers.ts'
+import { openServers } from './open-servers.ts'
 import { openSpans } from './open-spans.ts'
 import { openTraces } from './open-traces.ts'
 import { peopleBase } from './people-base.ts'
@@ -114,8 +114,8 @@ async function openProcesses({ config, ledger, log }: GateData, closing: AsyncDi
   closing.defer(() => watcher.close())
   const pools = new HttpPools()
   closing.defer(() => pools.close())
-  const peers = new ChildPeers(await markOwn(config, log))
-  const servers = openServers(config, { ledger, log, peers })
+  const peers = new ChildPeers(watcher)
+  const servers = openServers(config, { ledger, log })
   return { watcher, pools, peers, servers }
 }
 

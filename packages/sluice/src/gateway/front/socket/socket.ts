@@ -125,10 +125,10 @@ export class SocketFront {
     socket.end()
   }
 
-  /** Empty if it was not asked for, or is not known. */
-  async #checkPeer(socket: Socket, hello: SocketHandshake): Promise<IdentifiedPeer> {
+  /** Undefined if it was not asked for, empty if it is not known. */
+  async #checkPeer(socket: Socket, hello: SocketHandshake): Promise<IdentifiedPeer | undefined> {
     const needsTerminal = NEEDS_TERMINAL.has(hello.word)
-    if (!this.#options.peers.isAsking && !needsTerminal) return {}
+    if (!this.#options.peers.isAsking && !needsTerminal) return undefined
     const { why, ...peer } = await this.#identifyPeer(socket, hello, needsTerminal)
     if (why !== undefined)
       throw new OperationError(
@@ -165,7 +165,7 @@ export class SocketFront {
   async #pipe(
     socket: Socket,
     { request, rest }: SocketHandshake,
-    checked: IdentifiedPeer,
+    checked: IdentifiedPeer | undefined,
   ): Promise<void> {
     const { server, token } = request
     if (typeof server !== 'string' || !this.#options.hasServer(server))
@@ -175,9 +175,7 @@ export class SocketFront {
       )
     const credential = typeof token === 'string' ? token : undefined
     const known = await this.#options.identify(credential, server)
-    const { client, isTyped } = this.#options.peers.isAsking
-      ? checked
-      : await this.#identifyPeer(socket, { rest }, false)
+    const { client, isTyped } = checked ?? (await this.#identifyPeer(socket, { rest }, false))
     // `sluice agents prompt` hands on what a person typed; a grant says by itself whether it may.
     const isPerson = request.prompt === true && isTyped === true && credential === undefined
     const caller = isPerson ? { ...known, canSayPrompt: true } : known
