@@ -35,6 +35,8 @@ describe('egress', () => {
     { list: [{ deep: 'https://a.example' }] },
     { path: 'file:///etc/hosts' },
     { host: '[2001:db9::1]:80' },
+    { target: '2001:db9:0::1', time: '10:20:30', mac: 'aa:bb:cc:dd:ee:ff' },
+    { page: 'intro', url: 'https://a.example/search?f=report.txt&page=2' },
     { targetHost: '10.0.0.7' },
     { text: 'https://a.example\nhttps://x.b.example\nand more' },
     { text: 'https://a.example is down, ask ann' },
@@ -91,6 +93,16 @@ describe('egress', () => {
     [{ html: '<img src="//evil.example/x">' }, 'evil.example'],
     [{ html: '<img src="&#47;&#47;evil.example/x">' }, 'evil.example'],
     [{ text: 'an image: ![a](//evil.example/x)' }, 'evil.example'],
+    ...['2001:db8::5', '[2001:DB8::5]:80', '2001:db8:0:0:0:0:0:5', '2001:db8::5%eth0'].map(
+      (target): [object, string] => [{ target }, '[2001:db8::5]'],
+    ),
+    [{ command: 'ssh root@2001:db8::5 id' }, '[2001:db8::5]'],
+    [{ command: 'curl ::ffff:169.254.169.254' }, '[::ffff:a9fe:a9fe]'],
+    [{ url: 'localhost' }, 'localhost'],
+    [{ host: 'run.sh' }, 'run.sh'],
+    [{ url2: 'metadata' }, 'metadata'],
+    [{ remote: 'git@box:x.git' }, 'box'],
+    [{ url: 'https://a.example/go?to=evil.example' }, 'evil.example'],
   ])('%j is denied', (args, host) => {
     const decision = ask(policy, args as JsonObject)
     expect(decision).toMatchObject({ action: 'deny', code: 'DENIED', rule: '/egress/web~1*' })

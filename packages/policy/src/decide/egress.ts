@@ -10,6 +10,7 @@ import { EGRESS_ADDRESSES_MAX, EGRESS_HOSTS_MAX } from '../language/limits.ts'
 import { TOOL_CALL } from '../language/methods.ts'
 import { isHostListed } from '../model/answer-rule.ts'
 import { type CompiledPolicy, narrowest } from '../model/policy.ts'
+import { getRole } from '../provenance/names.ts'
 import { listHosts } from '../provenance/read-value.ts'
 
 /** `://…` up to what ends an address in a sentence; what stands before it is its scheme. */
@@ -19,10 +20,6 @@ const ODD_ADDRESS =
   /(?:https?|wss?|ftps?):(?!\/\/)(?:[\\/\w@%[]|[^\0-\x7f\s])|(?:https?|wss?|ftps?):\/\/\//i
 /** `https://a.example'@evil.example`: a URL parser, or a shell, passes over the quote mark. */
 const USER_BEHIND = /["'`{}|]+[\w.~%+:-]{0,100}@/y
-const AT_HOST = /(?<=[^\s@])@([^\s@:/[\]]{1,253}|\[[0-9a-f:.]{2,45}\]):(?!\/\/)(?=\S)/gi
-/** Of arguments; compared with what `toAddressName` makes of a name. */
-const ADDRESS_NAME =
-  /(?:ur[li]|href|host_?name|endpoint|webhook|fqdn)s?$|(?:^|_)(?:link|host|domain|callback|site|origin)s?$/
 /** What URL parsers remove: control characters and spaces at the ends, tabs and line breaks everywhere. */
 const EDGES = /^[\0-\x20\s]+/
 const REMOVED = /[\t\n\r]+/g
@@ -31,9 +28,6 @@ const WHOLE = /^([a-z][a-z0-9+.-]{0,30}):([\\/]*)([^\\/?#]*)/i
 /** Browsers read a host behind these whatever the number and direction of the slashes. */
 const SPECIAL = /^(?:https?|wss?|ftps?|file)$/i
 const NOT_IN_HOSTS = /[\s<>^|]/
-const BARE_HOST = /^(?:\[[0-9a-f:.]+\]|[\w-]{1,63}(?:\.[\w-]{1,63})*)(?::|$)/i
-/** A word that may be a host in a spelling of its own. */
-const HOST_LIKE = /[^.]\.[^.]|[@%[]|[^\0-\x7f]/
 /** Behind an address in a sentence. */
 const TRAILING: ReadonlySet<string> = new Set('.,;:!?)]"\'`}')
 
@@ -120,7 +114,7 @@ function collect(value: JsonValue, isAddress: boolean, hosts: FoundHosts): boole
   return Object.keys(value).every(
     (key) =>
       collectFromText(key, false, hosts) &&
-      collect(value[key] as JsonValue, ADDRESS_NAME.test(toAddressName(key)), hosts),
+      collect(value[key] as JsonValue, getRole(key) === 'address', hosts),
   )
 }
 
@@ -131,8 +125,6 @@ function collectFromUri(uri: string, hosts: FoundHosts): boolean {
 }
 
 function collectFromText(text: string, isAddress: boolean, hosts: FoundHosts): boolean {
-  // Most texts have none of what an address needs.
-  if (!isAddress && !/[:\\/.]/.test(text)) return true
   if (ODD_ADDRESS.test(text)) return false
   for (const { 0: address, index } of text.matchAll(ADDRESS)) {
     USER_BEHIND.lastIndex = index + address.length
@@ -140,13 +132,13 @@ function collectFromText(text: string, isAddress: boolean, hosts: FoundHosts): b
     if (/file$/i.test(text.slice(Math.max(0, index - 4), index)) && isLocalFile(address)) continue
     if (!add(`any${withoutTrailing(address)}`, hosts)) return false
   }
-  for (const [, host] of text.matchAll(AT_HOST)) if (!add(`ssh://${host}`, hosts)) return false
   const plain = text.replace(EDGES, '').replace(REMOVED, '')
   if (/^(?:\/\/|\\\\)/.test(plain) || (isAddress && /^[\\/]{2}/.test(plain)))
     return add(`https:${plain}`, hosts)
-  if (!collectWhole(plain, hosts)) return false
-  if (isAddress) return collectBare(plain, hosts)
-  return listHosts(plain).every((host) => add(`https://${host}`, hosts))
+  return (
+    collectWhole(plain, hosts) &&
+    listHosts(plain, isAddress).every((host) => add(`https://${host}`, hosts))
+  )
 }
 
 /** The text as one address, as a URL parser reads it that is given all of it. */
@@ -164,37 +156,12 @@ function collectWhole(text: string, hosts: FoundHosts): boolean {
   return slashes === '//' && add(`${scheme}://${host}`, hosts)
 }
 
-/** A host without a scheme, or several, in an argument whose name says that it is an address. */
-function collectBare(text: string, hosts: FoundHosts): boolean {
-  const words = text.split(/[\s,;]+/, EGRESS_HOSTS_MAX + 1).filter((word) => word !== '')
-  if (words.length > EGRESS_HOSTS_MAX) return false
-  return words.every((word) => {
-    const host = /^[^\\/?#]*/.exec(word)?.[0] ?? ''
-    // Behind the colon of `scheme://` it has been read.
-    if (host === '' || word.startsWith('://', host.length - 1)) return true
-    const isBare = words.length === 1 ? BARE_HOST.test(host) : false
-    return isBare || HOST_LIKE.test(host) ? add(`https://${host}`, hosts) : true
-  })
-}
-
 /** By hand: an expression would look at a run of these marks once for each of them. */
 function withoutTrailing(address: string): string {
   let end = address.length
   while (TRAILING.has(address.charAt(end - 1))) end--
   return address.slice(0, end)
 }
-
-/** `targetHost`, `TARGET_HOST` and `target-host2` are `target_host`. */
-function toAddressName(name: string): string {
-  return name
-    .slice(-NAME_END_CHARS)
-    .replace(/(?<=[a-z\d])(?=[A-Z])|[^a-zA-Z\d]/g, '_')
-    .replace(/_?\d{1,4}$/, '')
-    .toLowerCase()
-}
-
-/** Longer than any word that says so. */
-const NAME_END_CHARS = 40
 
 /** `file:///x` leads nowhere else; `file:////host/x` does on Windows. */
 function isLocalFile(address: string): boolean {

@@ -18,8 +18,8 @@ const PLACE =
   toWordSet(`location locations place places venue city street country region state zip zipcode
   postcode postal town address addr room district`)
 const ADDRESS =
-  toWordSet(`url urls uri uris link links href website site webpage page endpoint webhook host
-  hostname domain origin server callback`)
+  toWordSet(`url urls uri uris link links href website websites site sites webpage endpoint
+  endpoints webhook webhooks host hosts hostname hostnames domain domains fqdn origin origins server servers callback`)
 const RECIPIENT =
   toWordSet(`recipient recipients to cc bcc email emails mail mails participant participants
   attendee attendees invitee invitees user users username member members receiver payee beneficiary
@@ -45,8 +45,11 @@ export type ValueRole =
 /** Names that are remembered. */
 export const NAMES_MAX = 4_096
 
-/** By the last word that says anything: `email_body` is a body, `body_email` an e-mail. */
-export const getRole = memoize((name): ValueRole => findRole(splitName(name)), NAMES_MAX)
+/** By the last word that says anything, whatever its number: `email_body2` is a body, `body_email` an e-mail. */
+export const getRole = memoize(
+  (name): ValueRole => findRole(splitName(name.replace(/\d{1,4}$/, ''))),
+  NAMES_MAX,
+)
 
 function findRole(words: readonly string[]): ValueRole {
   const last = words.at(-1) ?? ''

@@ -3,6 +3,7 @@
 // of answers and for prompts. Linear.
 
 import { isIban } from '../core/checksums.ts'
+import { parseV6, spellV6 } from '../core/ip-address.ts'
 import type { ValueKind, ValueReading } from '../core/provenance.ts'
 import { foldText } from './fold-text.ts'
 
@@ -26,6 +27,8 @@ function readFolded(folded: string, isAddress: boolean): ValueReading {
   if (DAY.test(folded)) return { kind: 'text', whole: folded }
   const plain = collapse(folded)
   if (plain.length > ADDRESS_CHARS_MAX) return { kind: 'text', whole: plain }
+  const v6 = readV6(plain)
+  if (v6 !== undefined) return { kind: 'url', whole: v6, host: v6, isBareHost: true }
   const bare = trimEdges(plain)
   const email = readEmail(bare)
   if (email !== undefined) return { kind: 'email', whole: email }
@@ -288,32 +291,51 @@ export function listAddresses(text: string, most: number): ValueReading[] {
 
 /**
  * Hosts without a scheme that stand in a text: in a value without blanks and in a command every part that looks
- * like one, in other texts those of `key=value`, of an e-mail address, and behind `//`. A name that ends like a
- * file is none.
+ * like one, in other texts those of `key=value`, of `user@host`, and behind `//`. A name that ends like a file, or
+ * has no dot, is one only if it is the value of an argument that takes addresses.
  */
-export function listHosts(text: string): string[] {
+export function listHosts(text: string, isAddress = false): string[] {
   const folded = decodeSlashes(foldText(text)).trim()
-  if (folded.indexOf('.') === -1) return []
-  const isWhole = !/\s/.test(folded) || isCommandLine(folded)
-  return folded.split(/[\s<>(){}"'`,;|]+/).flatMap((token) => {
+  if (!isAddress && !/[.@]|:[\da-f]*:/.test(folded)) return []
+  const tokens = folded.split(/[\s<>(){}"'`,;|]+/)
+  const isWhole = tokens.length === 1 || isAddress || isCommandLine(folded)
+  return tokens.flatMap((token) => {
     if (!isWhole && !/=|@|^\/\//.test(token) && !DEVICE.test(token)) return []
-    return listTokenHosts(token)
+    return listTokenHosts(token, isAddress ? tokens.length : 0)
   })
 }
 
-/** The parts of a token that look like hosts: `user@host:80/path`, `--proxy=host`, `/dev/tcp/host/80`. */
-function listTokenHosts(token: string): string[] {
+/**
+ * The parts of a token that look like hosts: `user@host:80/path`, `--proxy=host`, `/dev/tcp/host/80`. `words`: of
+ * the address that the token is one of; 0 if it is not known to be one.
+ */
+function listTokenHosts(token: string, words = 0): string[] {
   const parts = DEVICE.test(token) ? token.split('/') : token.split(/[=&]/)
-  return parts.flatMap((part) => {
-    const authority =
-      trimEdges(part)
-        .replace(/^[\\/]{2,}/, '')
-        .split(/[\\/?#]/, 1)[0] ?? ''
-    const host = authority.slice(authority.lastIndexOf('@') + 1).replace(/:\d*$/, '')
-    const isName = isHostName(host) && /\.[^\d.][^.]*$/.test(host) && !FILE_NAME.test(host)
-    return isName || IPV4.test(host) ? [host] : []
+  return parts.flatMap((part, index) => {
+    const [authority = ''] = part.replace(/^[^\w[%]*[\\/]{2}/, '').split(/[\\/?#]/, 1)
+    // Behind the colon of `scheme://` it is read as a URL.
+    if (part.startsWith('://', authority.length - 1)) return []
+    const at = authority.lastIndexOf('@')
+    const written = authority.slice(at + 1)
+    const v6 = readV6(written)
+    if (v6 !== undefined) return [v6]
+    const host = trimEdges(written.replace(at > 0 ? /:.*$/s : /:\d*$/, ''))
+    const isRemote = at > 0 && /^[\w.-]+:./.test(written)
+    if (isRemote || (words === 1 && index === 0 && host !== '') || IPV4.test(host)) return [host]
+    if (!isHostName(host)) return []
+    const isNamed = /\.[^\d.][^.]*$/.test(host) && !FILE_NAME.test(host)
+    return isNamed || (words > 0 && index === 0) ? [host] : []
   })
 }
+
+/** An IPv6 address as URLs write it, in its usual spelling; undefined if it is none. */
+function readV6(text: string): string | undefined {
+  if (text.indexOf(':') === text.lastIndexOf(':')) return undefined
+  const groups = parseV6(V6.exec(text)?.[1] ?? '')
+  return groups && `[${spellV6(groups)}]`
+}
+
+const V6 = /^\[?([\da-f:.]{2,45})(?:%[\w.-]*)?(?:\](?::\d*)?)?$/
 
 /** A shell opens a connection by such a path. */
 const DEVICE = /^\/dev\/(?:tcp|udp)\//

@@ -4,6 +4,7 @@
 // undecidable. Covers SSRF to the machine itself, to its network and to cloud metadata. A public
 // name may still resolve to a private address: only the server that connects can see that.
 
+import { getZone, parseV4, parseV6, spellV6 } from '../../core/ip-address.ts'
 import { UndecidableError } from './undecidable-error.ts'
 
 const URL_LENGTH_MAX = 2_048
@@ -15,10 +16,6 @@ const STRANGE = /[\s\p{Cc}\p{Cf}\p{Cs}\\]/u
 const SHAPE = /^([A-Za-z][A-Za-z0-9+.-]*):\/\/([^/?#]*)(.*)$/s
 const AUTHORITY = /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::([1-9]\d{0,4}))?$/
 const NUMERIC = /^(?:\d+|0x[0-9a-f]*)$/
-const BYTE = /^(?:0|[1-9]\d{0,2})$/
-/** Runs of zero groups, the longest first. */
-const ZERO_RUNS = [7, 6, 5, 4, 3, 2, 1].map((more) => new RegExp(`(?:^|:)(?:0:){${more}}0(?=:|$)`))
-const GROUP = /^[0-9A-Fa-f]{1,4}$/
 
 export const DEFAULT_PORTS: ReadonlyMap<string, number> = new Map([
   ['http', 80],
@@ -28,47 +25,9 @@ export const DEFAULT_PORTS: ReadonlyMap<string, number> = new Map([
   ['ftp', 21],
 ])
 
-const PRIVATE_SUFFIXES = [
-  'localhost',
-  'local',
-  'internal',
-  'home.arpa',
-  'lan',
-  'intranet',
-  'corp',
-  'localdomain',
-  'home',
-  'private',
-  'svc',
-]
-/** Public names that are known to resolve to a cloud's metadata service. */
-const METADATA_NAMES = ['metadata.goog', 'metadata.tencentyun.com']
-
-type AddressRange = readonly [base: bigint, bits: bigint]
-const PRIVATE_V4: readonly AddressRange[] = [
-  [0x00000000n, 8n], // this network
-  [0x0a000000n, 8n], // RFC 1918
-  [0x64400000n, 10n], // carrier-grade NAT
-  [0x7f000000n, 8n], // loopback
-  [0xa83f8110n, 32n], // 168.63.129.16, the host of Azure's machines
-  [0xa9fe0000n, 16n], // link-local, 169.254.169.254 among them
-  [0xac100000n, 12n], // RFC 1918
-  [0xc0000000n, 24n], // protocol assignments
-  [0xc0000200n, 24n], // documentation
-  [0xc0586300n, 24n], // 6to4 relays
-  [0xc0a80000n, 16n], // RFC 1918
-  [0xc6120000n, 15n], // benchmarking
-  [0xc6336400n, 24n], // documentation
-  [0xcb007100n, 24n], // documentation
-  [0xe0000000n, 4n], // multicast
-  [0xf0000000n, 4n], // reserved, broadcast
-]
-/** Within 2000::/3; addresses outside of it are not public. */
-const PRIVATE_V6: readonly AddressRange[] = [
-  [0x20010000n << 96n, 23n], // protocol assignments, Teredo
-  [0x20010db8n << 96n, 32n], // documentation
-  [0x3fff0000n << 96n, 20n], // documentation
-]
+/** Names without a dot, names of local networks, and those that are known to resolve to a cloud's metadata service. */
+const PRIVATE_NAME =
+  /^[^.]*$|(?:^|\.)(?:local|localhost|localdomain|internal|home|home\.arpa|lan|intranet|corp|private|svc)$|^metadata\.(?:goog|tencentyun\.com)$/
 
 export class PolicyUrl {
   readonly scheme: string
@@ -117,10 +76,9 @@ function readName(written: string): [host: string, inside: boolean] {
   const host = lower.endsWith('.') ? lower.slice(0, -1) : lower
   const labels = host.split('.')
   if (NUMERIC.test(String(labels.at(-1)))) {
-    const address = parseV4(lower)
-    if (address === undefined)
+    if (parseV4(lower) === undefined)
       throw new UndecidableError('an address in an unusual spelling', written)
-    return [host, v4IsPrivate(address)]
+    return [host, getZone(lower) !== 'public']
   }
   const fits = labels.every((label) => label !== '' && label.length <= LABEL_LENGTH_MAX)
   if (!fits || host.length > NAME_LENGTH_MAX)
@@ -129,67 +87,11 @@ function readName(written: string): [host: string, inside: boolean] {
   if (labels.some((label) => label.startsWith('xn--'))) {
     throw new UndecidableError('an internationalised host name', written)
   }
-  const inside =
-    labels.length === 1 ||
-    METADATA_NAMES.includes(host) ||
-    PRIVATE_SUFFIXES.some((suffix) => host === suffix || host.endsWith(`.${suffix}`))
-  return [host, inside]
+  return [host, PRIVATE_NAME.test(host)]
 }
 
 function readV6(literal: string): [host: string, inside: boolean] {
   const groups = parseV6(literal)
   if (!groups) throw new UndecidableError('an address that is not IPv6', literal)
-  const address = groups.reduce((sum, group) => (sum << 16n) | BigInt(group), 0n)
-  return [`[${spellV6(groups)}]`, v6IsPrivate(address)]
-}
-
-/** A dotted quad without leading zeros. */
-function parseV4(text: string): bigint | undefined {
-  const parts = text.split('.')
-  if (parts.length !== 4) return undefined
-  if (!parts.every((part) => BYTE.test(part) && Number(part) <= 255)) return undefined
-  return parts.reduce((sum, part) => (sum << 8n) | BigInt(part), 0n)
-}
-
-export function parseV6(text: string): number[] | undefined {
-  const quad = text.includes('.') ? text.slice(text.lastIndexOf(':') + 1) : ''
-  const embedded = quad === '' ? undefined : parseV4(quad)
-  if (quad !== '' && embedded === undefined) return undefined
-  const hex =
-    embedded === undefined
-      ? text
-      : `${text.slice(0, -quad.length)}${(embedded >> 16n).toString(16)}:${(embedded & 0xffffn).toString(16)}`
-  const [head = [], tail, ...more] = hex
-    .split('::')
-    .map((half) => (half === '' ? [] : half.split(':')))
-  const parts = [...head, ...(tail ?? [])]
-  if (more.length > 0 || !parts.every((part) => GROUP.test(part))) return undefined
-  if (tail ? parts.length > 7 : parts.length !== 8) return undefined
-  const zeros = Array.from({ length: 8 - parts.length }, () => '0')
-  return [...head, ...zeros, ...(tail ?? [])].map((part) => Number.parseInt(part, 16))
-}
-
-/** As RFC 5952 spells it: the first longest run of zeros, of two groups or more, becomes `::`. */
-export function spellV6(groups: readonly number[]): string {
-  const text = groups.map((group) => group.toString(16)).join(':')
-  for (const run of ZERO_RUNS) {
-    const shorter = text.replace(run, '::')
-    if (shorter !== text) return shorter.replace(':::', '::')
-  }
-  return text
-}
-
-function v4IsPrivate(address: bigint): boolean {
-  return PRIVATE_V4.some(([base, bits]) => address >> (32n - bits) === base >> (32n - bits))
-}
-
-/** Addresses that embed an IPv4 address (mapped, NAT64, 6to4) are classified by it. */
-function v6IsPrivate(address: bigint): boolean {
-  const upper = address >> 32n
-  if (upper === 0xffffn || upper === 0x64ff9b0000000000000000n) {
-    return v4IsPrivate(address & 0xffffffffn)
-  }
-  if (address >> 112n === 0x2002n) return v4IsPrivate((address >> 80n) & 0xffffffffn)
-  if (address >> 125n !== 1n) return true
-  return PRIVATE_V6.some(([base, bits]) => address >> (128n - bits) === base >> (128n - bits))
+  return [`[${spellV6(groups)}]`, getZone(literal) !== 'public']
 }

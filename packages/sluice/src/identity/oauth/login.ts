@@ -1,7 +1,7 @@
 // A stored login at an authorisation server for one MCP server: the tokens, and what is needed to
 // refresh them. Types and pure functions only.
 
-import type { AddressZone } from './address-zones.ts'
+import type { AddressZone } from '@sluice/policy/core/ip-address'
 
 export interface Login {
   /** The URL of the MCP server it is for: a token is sent nowhere else. */

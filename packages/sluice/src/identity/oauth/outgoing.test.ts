@@ -4,8 +4,8 @@
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { type AddressZone, getZone } from '@sluice/policy/core/ip-address'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type AddressZone, getZone } from './address-zones.ts'
 import { discoverIssuer, endpointIn } from './discover-issuer.ts'
 import { OutgoingHttp } from './outgoing.ts'
 
@@ -48,6 +48,7 @@ describe('M10: an address belongs to the zone that it leads to', () => {
     ['special', ['0.0.0.0', '0.1.2.3', '::', '169.254.169.254', 'fe80::1', 'fe80::1%eth0']],
     ['special', ['224.0.0.1', '240.0.0.1', '255.255.255.255', 'ff02::1', '::7f00:1', 'fec0::1']],
     ['special', ['64:ff9b::a9fe:a9fe', '::ffff:0.0.0.0', '2001:db8::1', '2001::1', 'no address']],
+    ['special', ['168.63.129.16', '::ffff:168.63.129.16', '127.1', '010.0.0.1']],
     ['public', ['93.184.216.34', '172.32.0.1', '100.128.0.1', '2606:4700::1', '64:ff9b::808:808']],
   ])('%s: %j', (zone, addresses) => {
     for (const address of addresses) expect([address, getZone(address)]).toEqual([address, zone])

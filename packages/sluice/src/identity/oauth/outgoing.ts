@@ -5,9 +5,9 @@
 
 import type { LookupAddress } from 'node:dns'
 import { lookup as resolve } from 'node:dns/promises'
+import { type AddressZone, getZone, literalAddress, ZONES } from '@sluice/policy/core/ip-address'
 import { type JsonObject, parseObject } from '@sluice/policy/core/json'
 import { FETCH_BYTES_MAX, FETCH_MS_MAX } from '../limits.ts'
-import { type AddressZone, getZone, literalAddress } from './address-zones.ts'
 import { isSafeUrl } from './safe-url.ts'
 
 export interface FetchedDocument {
@@ -27,9 +27,6 @@ export interface FetchOptions {
 }
 
 type ResolveHost = (hostname: string) => Promise<readonly LookupAddress[]>
-
-/** From the outside in. A server of a zone may name what is in that zone or further out. */
-const ZONES: readonly AddressZone[] = ['public', 'private', 'loopback']
 
 export interface OutgoingOptions {
   /**

@@ -5,12 +5,9 @@
 import { type LookupAddress, type LookupAllOptions, lookup as resolve } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { performance } from 'node:perf_hooks'
-import { type AddressZone, getZone } from '../../../identity/oauth/address-zones.ts'
+import { getZone, ZONES } from '@sluice/policy/core/ip-address'
 import { HTTP_CONNECTIONS_MAX, HTTP_POOL_LOOK_MS, HTTP_SILENCE_MS_MAX } from '../limits.ts'
 import { Connection, type ConnectionEvents, type ConnectionJob } from './http-connection.ts'
-
-/** From the outside in; a special address is in none of them. */
-const ZONES: readonly AddressZone[] = ['public', 'private', 'loopback']
 
 /**
  * Names of HTTP servers, resolved for each connection and checked before it is made: the connection goes
