@@ -32,6 +32,12 @@ const DIALECT: readonly (readonly [RegExp, string])[] = [
   [/\bstands for itself\b/i, 'is literal'],
 ]
 
+/** Words that were replaced in whole modules, in names and comments alike. */
+const REPLACED: readonly (readonly [modules: RegExp, word: RegExp, instead: string])[] = [
+  [/^packages\/policy\/src\//, /\b(?:laid|lies)\b/i, 'draft, matched, applies'],
+  [/^packages\/policy\/src\/decide\//, /weigh|verdict|\bcame\b/i, 'decide, decision, result'],
+]
+
 /** Left as it is: the bundle's text is the identity of an agent's core. */
 const DIALECT_FROZEN = 'packages/sluice/src/guest/'
 
@@ -108,6 +114,18 @@ describe('comments', () => {
 
   test('are in plain technical English', () => {
     expect(commented.flatMap(findDialect)).toEqual([])
+  })
+
+  test('and names have one word for one concept', () => {
+    const wrong = productFiles.flatMap(({ path, text }) =>
+      REPLACED.filter(([modules]) => modules.test(path)).flatMap(([, word, instead]) => {
+        const found = word.exec(text)
+        return found === null
+          ? []
+          : [`${path}:${findLine(text, found.index)} has "${found[0]}": write ${instead}`]
+      }),
+    )
+    expect(wrong).toEqual([])
   })
 })
 

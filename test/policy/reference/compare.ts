@@ -34,7 +34,7 @@ export const LEAST_PERCENT: readonly (readonly [string, number])[] = [
   ['action require_approval', 10],
   ['two or more globs count', 1],
   ['undecidable when', 1],
-  ['guardrail laid over', 1],
+  ['guardrail applied', 1],
   ['limit exhausted', 1],
 ]
 
@@ -159,7 +159,7 @@ function tally(
   add(`action ${action}`)
   if (notes.globs >= 2) add('two or more globs count')
   if (notes.undecidable > 0) add('undecidable when')
-  if (guardrails.length > 0) add('guardrail laid over')
+  if (guardrails.length > 0) add('guardrail applied')
   if (code.endsWith('LIMITED')) add('limit exhausted')
   if (shadow.length > 0) add('shadow')
 }

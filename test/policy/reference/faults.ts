@@ -60,8 +60,8 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'only the first rule limits',
     file: 'policy/src/decide/combine-rules.ts',
-    find: 'laid.owners = rules',
-    put: 'laid.owners = rules.slice(0, 1)',
+    find: 'draft.limitRules = rules',
+    put: 'draft.limitRules = rules.slice(0, 1)',
   },
   {
     name: 'over lifts every category',

@@ -66,13 +66,13 @@ function rulesOfTool(policy: CompiledPolicy, tool: KnownTool): string[] {
 }
 
 function reached(step: TraceStep): string[] {
-  if (step.step === 'rule') return [`${step.rule} ${branchName(step.came)}`]
-  if (step.step === 'guardrail' && (step.laid || step.came !== undefined))
-    return [`${step.rule} ${branchName(step.came)}`]
+  if (step.step === 'rule') return [`${step.rule} ${branchName(step.result)}`]
+  if (step.step === 'guardrail' && (step.matched || step.result !== undefined))
+    return [`${step.rule} ${branchName(step.result)}`]
   if (step.step === 'limit' && !step.passes) return [`${step.rule} limit ${step.limit} reached`]
   return []
 }
 
-function branchName(came: string | undefined): string {
-  return came ?? 'met'
+function branchName(result: string | undefined): string {
+  return result ?? 'met'
 }

@@ -17,9 +17,9 @@ import {
   UNDECLARED,
 } from '../decide/collect-inputs.ts'
 import { decide, decideAssuming } from '../decide/decide.ts'
+import { COMPLETION, hasOtherReadings, RESOURCE_METHODS, readsUris } from '../decide/decide-uri.ts'
 import { hasEgressLists } from '../decide/egress.ts'
 import { resolveRules } from '../decide/resolve.ts'
-import { COMPLETION, hasOtherReadings, RESOURCE_METHODS, readsUris } from '../decide/weigh-uri.ts'
 import type { BoundExpression } from '../expression/evaluate/bind-expression.ts'
 import { type ConditionResult, evaluate } from '../expression/evaluate/evaluate.ts'
 import type { ExpressionVariable } from '../expression/expression-variables.ts'

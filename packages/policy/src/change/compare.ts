@@ -91,7 +91,7 @@ function ofHouse(
   old: CompiledPolicy | undefined,
   now: CompiledPolicy | undefined,
 ): readonly Loosening[] {
-  const laid = (house: CompiledPolicy | undefined) =>
+  const rulesOf = (house: CompiledPolicy | undefined) =>
     house === undefined || house.shadow ? [] : enforced(house.guardrails)
   const data = old === undefined || old.shadow ? [] : ofData(old, now ?? { ...old, ...NO_DATA })
   // What they say of tools holds for the guardrails of the base policy: its `protect` reads them.
@@ -103,7 +103,7 @@ function ofHouse(
     )
       data.push({ where: `/${part}`, what: ELSEWHERE })
   const prefixed = data.map(({ where, what }) => ({ where: `house:${where}`, what }))
-  return [...ofGuardrails(laid(old), laid(now), 'house:'), ...prefixed]
+  return [...ofGuardrails(rulesOf(old), rulesOf(now), 'house:'), ...prefixed]
 }
 
 function ofGuardrails(

@@ -220,15 +220,15 @@ function meetings(policy: CompiledPolicy, tools: readonly KnownTool[]) {
     for (const rule of policy.tools.all(server, name)) meet(rule, tool)
     const own = new Set<Rule | Guardrail>(policy.guardrails)
     const generals = new Set<Rule>()
-    const laid = new Set<Rule | Guardrail>()
+    const specific = new Set<Rule | Guardrail>()
     for (const scope of [whole, ...(whole.doubted ? [whole.doubted] : [])]) {
       for (const { rule } of [...scope.rules, ...scope.shadow]) counting.add(rule)
       for (const { rule } of [...scope.guardrails, ...scope.shadow])
-        if (own.has(rule)) laid.add(rule)
+        if (own.has(rule)) specific.add(rule)
       const general = policy.categories.get(scope.category)
       if (general !== undefined) generals.add(general)
     }
-    for (const rule of [...laid, ...generals]) meet(rule, tool)
+    for (const rule of [...specific, ...generals]) meet(rule, tool)
   }
   return { met, counting }
 }

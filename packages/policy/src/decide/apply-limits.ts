@@ -15,19 +15,19 @@ import type { TraceStep } from './trace.ts'
 export type LimitedDecision = Omit<Decision, 'guardrails' | 'shadow'>
 
 export function applyLimits(
-  laid: DecisionDraft,
+  draft: DecisionDraft,
   situation: EvaluationContext,
   usage: LimitUsage | undefined,
   trace: TraceStep[] | undefined,
   shadow: boolean,
 ): LimitedDecision {
-  const { action, pointer } = laid
+  const { action, pointer } = draft
   if (action === 'deny' || action === 'hide')
-    return ended(action, 'DENIED', pointer, laid.reason || describeDenial(pointer), 0)
-  if (usage === undefined) return passed(laid, [])
+    return ended(action, 'DENIED', pointer, draft.reason || describeDenial(pointer), 0)
+  if (usage === undefined) return passed(draft, [])
   const charges: LimitCharge[] = []
   let worst: { ready: PreparedRule<Rule | Guardrail>; limit: Limit; room: LimitStatus } | undefined
-  for (const ready of laid.owners) {
+  for (const ready of draft.limitRules) {
     for (const limit of ready.rule.limits) {
       const taken = toLimitCharge(limit, situation.call, situation.facts, ready.declared, shadow)
       if (taken.take === undefined) return ended('deny', 'DENIED', ready.pointer, taken.denial, 0)
@@ -40,7 +40,7 @@ export function applyLimits(
     }
   }
   return worst === undefined
-    ? passed(laid, charges)
+    ? passed(draft, charges)
     : exhausted(worst.ready, worst.limit, worst.room)
 }
 
@@ -52,16 +52,16 @@ function describeDenial(pointer: string): string {
   return `the policy does not permit this ${section.slice(0, -1)}`
 }
 
-function passed(laid: DecisionDraft, limits: readonly LimitCharge[]): LimitedDecision {
-  const approval = laid.action === 'require_approval'
+function passed(draft: DecisionDraft, limits: readonly LimitCharge[]): LimitedDecision {
+  const approval = draft.action === 'require_approval'
   return {
-    action: laid.action,
+    action: draft.action,
     code: approval ? 'APPROVAL_REQUIRED' : 'ALLOWED',
-    rule: laid.pointer,
-    reason: approval ? laid.reason || 'a person has to approve it' : '',
+    rule: draft.pointer,
+    reason: approval ? draft.reason || 'a person has to approve it' : '',
     limits,
     retryAfterMs: 0,
-    approvals: approval ? laid.asking : [],
+    approvals: approval ? draft.asking : [],
   }
 }
 

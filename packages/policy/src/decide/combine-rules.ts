@@ -26,13 +26,13 @@ export interface DecisionDraft {
   pointer: string
   reason: string
   /** Whose limits apply. */
-  owners: readonly PreparedRule<Rule | Guardrail>[]
+  limitRules: readonly PreparedRule<Rule | Guardrail>[]
   readonly asking: ApprovalRequirement[]
   readonly guardrails: GuardrailMatch[]
 }
 
 export function startDraft(action: Action, pointer: string, reason = ''): DecisionDraft {
-  return { action, pointer, reason, owners: [], asking: [], guardrails: [] }
+  return { action, pointer, reason, limitRules: [], asking: [], guardrails: [] }
 }
 
 const DEFAULT_ASK: ApprovalRequirement = {
@@ -51,23 +51,23 @@ export function combineRules(
   const [first] = rules
   if (first === undefined) {
     trace?.push({ step: 'default', action: policy.fallback })
-    const laid = startDraft(policy.fallback, '/default', 'no rule of the policy matches it')
-    if (policy.fallback === 'require_approval') laid.asking.push(DEFAULT_ASK)
-    return laid
+    const draft = startDraft(policy.fallback, '/default', 'no rule of the policy matches it')
+    if (policy.fallback === 'require_approval') draft.asking.push(DEFAULT_ASK)
+    return draft
   }
-  const laid = startDraft('allow', first.pointer)
-  laid.owners = rules
+  const draft = startDraft('allow', first.pointer)
+  draft.limitRules = rules
   for (const ready of rules) {
     const truth = evaluateCondition(ready, situation)
     const action = pickAction(ready.rule, truth)
     trace?.push({ step: 'rule', rule: ready.pointer, ...traceWhen(ready, truth), action })
-    applyRule(laid, ready, action, { truth, situation }, ready === first)
+    applyRule(draft, ready, action, { truth, situation }, ready === first)
   }
-  return laid
+  return draft
 }
 
 export function applyGuardrails(
-  laid: DecisionDraft,
+  draft: DecisionDraft,
   guardrails: readonly PreparedRule<Guardrail>[],
   situation: EvaluationContext,
   trace: TraceStep[] | undefined,
@@ -75,21 +75,28 @@ export function applyGuardrails(
   for (const ready of guardrails) {
     const { name, action } = ready.rule
     const truth = evaluateCondition(ready, situation)
-    const lies = applies(truth)
+    const isMatched = applies(truth)
     const rule = ready.pointer
     const word = action ? { action } : {}
-    trace?.push({ step: 'guardrail', name, rule, ...traceWhen(ready, truth), laid: lies, ...word })
-    if (!lies) continue
+    trace?.push({
+      step: 'guardrail',
+      name,
+      rule,
+      ...traceWhen(ready, truth),
+      matched: isMatched,
+      ...word,
+    })
+    if (!isMatched) continue
     const undecided = truth.is === 'undecidable'
-    laid.guardrails.push(action ? { name, rule, action, undecided } : { name, rule, undecided })
-    laid.owners = [...laid.owners, ready]
-    if (action !== undefined) applyRule(laid, ready, action, { truth, situation }, false)
+    draft.guardrails.push(action ? { name, rule, action, undecided } : { name, rule, undecided })
+    draft.limitRules = [...draft.limitRules, ready]
+    if (action !== undefined) applyRule(draft, ready, action, { truth, situation }, false)
   }
 }
 
 /** The built-in guardrail. */
 export function applyProtectedFiles(
-  laid: DecisionDraft,
+  draft: DecisionDraft,
   { call, facts, args }: EvaluationContext,
   trace: TraceStep[] | undefined,
 ): void {
@@ -101,17 +108,17 @@ export function applyProtectedFiles(
     objectToFiles(call.name, ownPaths, ofName) ?? objectToFiles(args, ownPaths, place)
   if (objection === undefined) return
   const rule = 'built-in'
-  laid.guardrails.push({ name: OWN_FILES, rule, action: 'deny', undecided: false })
-  trace?.push({ step: 'guardrail', name: OWN_FILES, rule, laid: true, action: 'deny' })
-  if (!isStronger('deny', laid.action)) return
-  laid.action = 'deny'
-  laid.pointer = rule
-  laid.reason = objection
+  draft.guardrails.push({ name: OWN_FILES, rule, action: 'deny', undecided: false })
+  trace?.push({ step: 'guardrail', name: OWN_FILES, rule, matched: true, action: 'deny' })
+  if (!isStronger('deny', draft.action)) return
+  draft.action = 'deny'
+  draft.pointer = rule
+  draft.reason = objection
 }
 
 /** The lists of hosts under `egress`. A list of tools is made without arguments, and without this. */
 export function applyEgress(
-  laid: DecisionDraft,
+  draft: DecisionDraft,
   policy: CompiledPolicy | undefined,
   { call, args }: EvaluationContext,
   trace: TraceStep[] | undefined,
@@ -120,12 +127,12 @@ export function applyEgress(
   const denial = findEgressDenial(policy, call)
   if (denial === undefined) return
   const { pointer: rule, reason } = denial
-  laid.guardrails.push({ name: EGRESS, rule, action: 'deny', undecided: false })
-  trace?.push({ step: 'guardrail', name: EGRESS, rule, laid: true, action: 'deny' })
-  if (!isStronger('deny', laid.action)) return
-  laid.action = 'deny'
-  laid.pointer = rule
-  laid.reason = reason
+  draft.guardrails.push({ name: EGRESS, rule, action: 'deny', undecided: false })
+  trace?.push({ step: 'guardrail', name: EGRESS, rule, matched: true, action: 'deny' })
+  if (!isStronger('deny', draft.action)) return
+  draft.action = 'deny'
+  draft.pointer = rule
+  draft.reason = reason
 }
 
 const EGRESS = 'egress'
@@ -139,25 +146,25 @@ export function evaluateAlone(
   const truth = evaluateCondition(ready, situation)
   if (!('key' in rule) && !applies(truth)) return undefined
   const action = 'key' in rule ? pickAction(rule, truth) : (rule.action ?? 'allow')
-  const laid = startDraft(action, ready.pointer)
-  laid.owners = [ready]
-  applyRule(laid, ready, action, { truth, situation }, true)
-  return laid
+  const draft = startDraft(action, ready.pointer)
+  draft.limitRules = [ready]
+  applyRule(draft, ready, action, { truth, situation }, true)
+  return draft
 }
 
 function applyRule(
-  laid: DecisionDraft,
+  draft: DecisionDraft,
   ready: PreparedRule<Rule | Guardrail>,
   action: Action,
-  came: EvaluatedCondition,
+  condition: EvaluatedCondition,
   first: boolean,
 ): void {
-  const reason = describeProtection(ready.rule, came)
-  if (action === 'require_approval') laid.asking.push(ask(ready, reason))
-  if (!first && !isStronger(action, laid.action)) return
-  laid.action = action
-  laid.pointer = ready.pointer
-  laid.reason = reason === '' ? getReason(ready.rule, came.truth) : reason
+  const reason = describeProtection(ready.rule, condition)
+  if (action === 'require_approval') draft.asking.push(ask(ready, reason))
+  if (!first && !isStronger(action, draft.action)) return
+  draft.action = action
+  draft.pointer = ready.pointer
+  draft.reason = reason === '' ? getReason(ready.rule, condition.truth) : reason
 }
 
 /** While a list is built, a guardrail that reads arguments may still let the call pass. */
@@ -225,5 +232,5 @@ function ask(
 function traceWhen({ rule }: PreparedRule<Rule | Guardrail>, truth: ConditionResult) {
   if (rule.when === undefined) return {}
   const why = truth.is === 'undecidable' ? { why: truth.why } : {}
-  return { when: rule.when.expression.text, came: truth.is, ...why }
+  return { when: rule.when.expression.text, result: truth.is, ...why }
 }

@@ -237,12 +237,12 @@ describe('the trace', () => {
         step: 'rule',
         rule: '/tools/*~1put',
         when: 'args.n > 1',
-        came: 'undecidable',
+        result: 'undecidable',
         action: 'require_approval',
       },
-      { step: 'rule', rule: '/tools/a~1*', came: 'true', action: 'allow' },
-      { step: 'guardrail', name: 'limits', laid: true },
-      { step: 'guardrail', name: 'never', laid: false, came: 'false', action: 'deny' },
+      { step: 'rule', rule: '/tools/a~1*', result: 'true', action: 'allow' },
+      { step: 'guardrail', name: 'limits', matched: true },
+      { step: 'guardrail', name: 'never', matched: false, result: 'false', action: 'deny' },
       {
         step: 'limit',
         rule: '/tools/a~1*',
@@ -254,7 +254,7 @@ describe('the trace', () => {
       { step: 'limit', rule: '/guardrails/1', passes: true },
       { step: 'shadow', rule: '/guardrails/2', action: 'deny' },
       {
-        step: 'verdict',
+        step: 'decision',
         action: 'require_approval',
         code: 'APPROVAL_REQUIRED',
         rule: '/tools/*~1put',
@@ -279,10 +279,10 @@ describe('the trace', () => {
       { step: 'aside', rule: '/tools/a~1*', why: 'the exact name overrides it' },
       { step: 'aside', rule: '/categories/Write', why: 'the exact name overrides it' },
       { step: 'rule', rule: '/tools/a~1put' },
-      { step: 'verdict' },
+      { step: 'decision' },
       { step: 'category', by: 'method' },
       { step: 'default' },
-      { step: 'verdict' },
+      { step: 'decision' },
     ])
   })
 })

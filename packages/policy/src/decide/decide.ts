@@ -19,10 +19,16 @@ import {
   evaluateAlone,
   startDraft,
 } from './combine-rules.ts'
+import {
+  COMPLETION,
+  decideCompletion,
+  decideUri,
+  RESOURCE_METHODS,
+  readsUris,
+} from './decide-uri.ts'
 import { type ResolvedRules, resolveRules } from './resolve.ts'
 import { pickStricter } from './stricter.ts'
 import type { TraceStep } from './trace.ts'
-import { COMPLETION, RESOURCE_METHODS, readsUris, weighCompletion, weighUri } from './weigh-uri.ts'
 
 /**
  * Decides one call. Charges nothing: the caller consumes `limits` of the decision.
@@ -43,7 +49,12 @@ export function decide(
   trace?: TraceStep[],
 ): Decision {
   try {
-    return weigh(policy, { call, facts, now, args: call.args, assumed: undefined }, usage, trace)
+    return decideContext(
+      policy,
+      { call, facts, now, args: call.args, assumed: undefined },
+      usage,
+      trace,
+    )
   } catch (error) {
     return plainDecision('deny', 'POLICY_FAULT', `the policy engine failed: ${faultText(error)}`)
   }
@@ -112,7 +123,7 @@ function foresee(
   const call = { ...target, args: {} }
   try {
     const context = { call, facts, now, args: undefined, assumed: undefined }
-    return weigh(policy, context, undefined, undefined)
+    return decideContext(policy, context, undefined, undefined)
   } catch {
     return { action: 'hide', rule: '' }
   }
@@ -134,10 +145,10 @@ export function decideAssuming(
   } = {},
 ): Decision {
   const { usage, now = { wallMs: 0, monotonicMs: 0 }, scope } = past
-  return weighOne(policy, { call, facts, now, args: call.args, assumed }, usage, undefined, scope)
+  return decideOne(policy, { call, facts, now, args: call.args, assumed }, usage, undefined, scope)
 }
 
-function weigh(
+function decideContext(
   policy: CompiledPolicy,
   context: Omit<EvaluationContext, 'category'>,
   usage: LimitUsage | undefined,
@@ -145,14 +156,16 @@ function weigh(
 ): Decision {
   const { method } = context.call
   if (RESOURCE_METHODS.has(method) && readsUris(policy))
-    return weighUri(policy, context, (each, steps) => weighOne(policy, each, usage, steps), trace)
-  const decision = weighOne(policy, context, usage, trace)
+    return decideUri(policy, context, (each, steps) => decideOne(policy, each, usage, steps), trace)
+  const decision = decideOne(policy, context, usage, trace)
   if (method !== COMPLETION) return decision
-  return weighCompletion(context, decision, (target) => weigh(policy, target, undefined, undefined))
+  return decideCompletion(context, decision, (target) =>
+    decideContext(policy, target, undefined, undefined),
+  )
 }
 
 /** Decides the call with its actual category. */
-function weighOne(
+function decideOne(
   policy: CompiledPolicy,
   context: Omit<EvaluationContext, 'category'>,
   usage: LimitUsage | undefined,
@@ -162,9 +175,9 @@ function weighOne(
   const { call, facts } = context
   const scope = rules ?? resolveRules(policy, call, facts)
   if (typeof scope === 'string') return outsideRules(scope, call)
-  const decision = weighScope(policy, scope, context, usage, trace)
+  const decision = decideScope(policy, scope, context, usage, trace)
   if (scope.doubted === undefined) return decision
-  const doubted = weighScope(policy, scope.doubted, context, usage, undefined)
+  const doubted = decideScope(policy, scope.doubted, context, usage, undefined)
   const { category } = scope.doubted
   const { action, rule } = doubted
   trace?.push({ step: 'unknown', category, action, rule })
@@ -172,7 +185,7 @@ function weighOne(
 }
 
 /** Decides the call with a given category. */
-function weighScope(
+function decideScope(
   policy: CompiledPolicy,
   scope: ApplicableRules,
   context: Omit<EvaluationContext, 'category'>,
@@ -184,38 +197,38 @@ function weighScope(
   const situation: EvaluationContext = { ...context, category, flow, roles }
   if (trace !== undefined) traceScope(scope, facts, trace)
 
-  let laid = combineRules(policy, scope, situation, trace)
-  applyGuardrails(laid, scope.guardrails, situation, trace)
-  applyEgress(laid, policy, situation, trace)
-  const shadow = weighShadow(scope, situation, usage)
+  let draft = combineRules(policy, scope, situation, trace)
+  applyGuardrails(draft, scope.guardrails, situation, trace)
+  applyEgress(draft, policy, situation, trace)
+  const shadow = decideShadow(scope, situation, usage)
   if (policy.shadow) {
-    shadow.push(asShadow(applyLimits(laid, situation, usage, trace, true)))
-    laid = startDraft('allow', '/mode')
+    shadow.push(asShadow(applyLimits(draft, situation, usage, trace, true)))
+    draft = startDraft('allow', '/mode')
   }
   const isSame = flow === houseFlow && roles === houseRoles
   const ofHouse = isSame ? situation : { ...situation, flow: houseFlow, roles: houseRoles }
-  applyGuardrails(laid, scope.house, ofHouse, trace)
-  if (policy.house?.shadow !== true) applyEgress(laid, policy.house, situation, trace)
-  applyProtectedFiles(laid, situation, trace)
+  applyGuardrails(draft, scope.house, ofHouse, trace)
+  if (policy.house?.shadow !== true) applyEgress(draft, policy.house, situation, trace)
+  applyProtectedFiles(draft, situation, trace)
 
-  const settled = applyLimits(laid, situation, usage, trace, false)
-  if (trace !== undefined) traceVerdict(settled, shadow, trace)
-  return { ...settled, guardrails: laid.guardrails, shadow }
+  const settled = applyLimits(draft, situation, usage, trace, false)
+  if (trace !== undefined) traceDecision(settled, shadow, trace)
+  return { ...settled, guardrails: draft.guardrails, shadow }
 }
 
 /** Evaluates each shadow rule separately, with its own counters. */
-function weighShadow(
+function decideShadow(
   scope: ApplicableRules,
   situation: EvaluationContext,
   usage: LimitUsage | undefined,
 ): ShadowDecision[] {
-  const verdicts: ShadowDecision[] = []
+  const decisions: ShadowDecision[] = []
   for (const ready of scope.shadow) {
-    const laid = evaluateAlone(ready, situation)
-    if (laid !== undefined)
-      verdicts.push(asShadow(applyLimits(laid, situation, usage, undefined, true)))
+    const draft = evaluateAlone(ready, situation)
+    if (draft !== undefined)
+      decisions.push(asShadow(applyLimits(draft, situation, usage, undefined, true)))
   }
-  return verdicts
+  return decisions
 }
 
 function asShadow({ rule, action, code, reason, limits }: LimitedDecision): ShadowDecision {
@@ -229,14 +242,14 @@ function traceScope(scope: ApplicableRules, facts: Facts, trace: TraceStep[]): v
   for (const { pointer, why } of scope.aside) trace.push({ step: 'aside', rule: pointer, why })
 }
 
-function traceVerdict(
+function traceDecision(
   settled: LimitedDecision,
   shadow: readonly ShadowDecision[],
   trace: TraceStep[],
 ): void {
   for (const { rule, action, code } of shadow) trace.push({ step: 'shadow', rule, action, code })
   const { action, code, rule, reason } = settled
-  trace.push({ step: 'verdict', action, code, rule, reason })
+  trace.push({ step: 'decision', action, code, rule, reason })
 }
 
 function outsideRules(scope: ResolvedRules, call: Call): Decision {

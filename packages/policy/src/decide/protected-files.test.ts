@@ -107,7 +107,7 @@ describe("the gate's own files", () => {
     const { decision, trace, shown } = ask({ p: '/etc/sluice' }, '{ version: 1, default: hide }')
     expect(decision).toMatchObject({ action: 'hide', rule: '/default' })
     expect(decision.guardrails).toHaveLength(1)
-    expect(trace.map(({ step }) => step)).toEqual(['category', 'default', 'guardrail', 'verdict'])
+    expect(trace.map(({ step }) => step)).toEqual(['category', 'default', 'guardrail', 'decision'])
     expect(shown).toBe(false)
   })
 

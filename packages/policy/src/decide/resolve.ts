@@ -110,13 +110,17 @@ function buildScope(
   const { category, accepted, classified } = target
   const { counting, shadow, aside } = rulesThatCount(policy, target, named)
   const ready = (rule: Rule) => make(rule, rule.pointer)
-  const laid = (guardrails: readonly Guardrail[], classes: readonly Category[], prefix: string) =>
+  const listGuardrails = (
+    guardrails: readonly Guardrail[],
+    classes: readonly Category[],
+    prefix: string,
+  ) =>
     guardrails
       .filter((guardrail) => bears(guardrail, target, classes))
       .map((guardrail) => make(guardrail, prefix + guardrail.pointer))
-  const own = laid(policy.guardrails, [category], '')
+  const own = listGuardrails(policy.guardrails, [category], '')
   // The base policy uses either category: no document can reclassify a tool out of its reach.
-  const house = laid(policy.house?.guardrails ?? [], [category, accepted], 'house:')
+  const house = listGuardrails(policy.house?.guardrails ?? [], [category, accepted], 'house:')
   const houseShadow = policy.house?.shadow === true
   return {
     ...findFlows(policy, target),

@@ -47,7 +47,7 @@ function shadowOfBoth(
   inShadow: boolean,
 ): readonly ShadowDecision[] {
   if (!inShadow) return rulesOfBoth(own, other)
-  const last = stricterVerdict(own.at(-1) as ShadowDecision, other.at(-1) as ShadowDecision)
+  const last = stricterShadow(own.at(-1) as ShadowDecision, other.at(-1) as ShadowDecision)
   return [...rulesOfBoth(own.slice(0, -1), other.slice(0, -1)), last]
 }
 
@@ -56,15 +56,15 @@ function rulesOfBoth(
   own: readonly ShadowDecision[],
   other: readonly ShadowDecision[],
 ): readonly ShadowDecision[] {
-  const merged = new Map(own.map((verdict) => [verdict.rule, verdict]))
-  for (const verdict of other) {
-    const before = merged.get(verdict.rule)
-    merged.set(verdict.rule, before === undefined ? verdict : stricterVerdict(before, verdict))
+  const merged = new Map(own.map((decision) => [decision.rule, decision]))
+  for (const decision of other) {
+    const before = merged.get(decision.rule)
+    merged.set(decision.rule, before === undefined ? decision : stricterShadow(before, decision))
   }
   return [...merged.values()]
 }
 
-function stricterVerdict(own: ShadowDecision, other: ShadowDecision): ShadowDecision {
+function stricterShadow(own: ShadowDecision, other: ShadowDecision): ShadowDecision {
   if (isStronger(other.action, own.action)) return other
   if (other.action !== own.action) return own
   return { ...own, limits: limitsOfBoth(own.limits, other.limits) }

@@ -33,7 +33,7 @@ export type TraceStep =
       readonly step: 'rule'
       readonly rule: string
       readonly when?: string
-      readonly came?: ConditionResult['is']
+      readonly result?: ConditionResult['is']
       readonly why?: string
       readonly action: Action
     }
@@ -43,9 +43,9 @@ export type TraceStep =
       readonly name: string
       readonly rule: string
       readonly when?: string
-      readonly came?: ConditionResult['is']
+      readonly result?: ConditionResult['is']
       readonly why?: string
-      readonly laid: boolean
+      readonly matched: boolean
       readonly action?: Action
     }
   | {
@@ -65,7 +65,7 @@ export type TraceStep =
       readonly code: DecisionCode
     }
   | {
-      readonly step: 'verdict'
+      readonly step: 'decision'
       readonly action: Action
       readonly code: DecisionCode
       readonly rule: string

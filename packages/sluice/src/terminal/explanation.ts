@@ -40,7 +40,7 @@ export class Explanation {
     if (Object.keys(args).length > 0) line(dim(`  ${toJsonLine(args)}`))
     line()
     for (const step of trace) this.#step(step)
-    this.#verdict(decision, shown)
+    this.#decision(decision, shown)
   }
 
   #step(step: TraceStep): void {
@@ -63,7 +63,7 @@ export class Explanation {
         return this.#condition(step)
       case 'guardrail':
         line(
-          `  guardrail  ${step.laid ? printable(step.name) : dim(printable(step.name))}: ${step.laid ? `laid over${step.action ? `, ${action(step.action)}` : ''}` : dim('does not apply')}`,
+          `  guardrail  ${step.matched ? printable(step.name) : dim(printable(step.name))}: ${step.matched ? `applies${step.action ? `, ${action(step.action)}` : ''}` : dim('does not apply')}`,
         )
         return this.#condition(step)
       case 'limit': {
@@ -78,19 +78,19 @@ export class Explanation {
         return line(
           dim(`  shadow     ${this.place(step.rule)} would say ${step.action} (${step.code})`),
         )
-      case 'verdict':
+      case 'decision':
         return
     }
   }
 
-  #condition(step: { when?: string; came?: string; why?: string }): void {
+  #condition(step: { when?: string; result?: string; why?: string }): void {
     if (step.when === undefined) return
     const why = step.why === undefined ? '' : `: ${printable(step.why)}`
     this.line(this.dim(`             when ${printable(step.when.trim())}`))
-    this.line(this.dim(`             came out ${step.came}${why}`))
+    this.line(this.dim(`             is ${step.result}${why}`))
   }
 
-  #verdict(
+  #decision(
     { action, code, rule, reason, retryAfterMs, approvals }: Decision,
     shown: boolean,
   ): void {

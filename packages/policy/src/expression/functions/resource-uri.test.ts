@@ -152,7 +152,7 @@ describe('F3: another spelling of the URI does not bypass a resource rule', () =
   test('the trace ends with the refusal', () => {
     const trace: TraceStep[] = []
     ask(ALLOWS, 'FILE:///public/x', { trace })
-    expect(trace.at(-1)).toMatchObject({ step: 'verdict', action: 'deny', rule: 'built-in' })
+    expect(trace.at(-1)).toMatchObject({ step: 'decision', action: 'deny', rule: 'built-in' })
   })
 })
 

@@ -1,7 +1,7 @@
 // Normal form of resource URIs (RFC 3986 6.2.2; WHATWG URL for `file:` and `http(s):`). Rules on
 // resources compare normal forms. A URI counts as normal only if every parser that a server may use
 // reads the same resource from it: another spelling of a denied resource must not pass as another
-// resource. Pure; compile.ts normalises patterns with it, weigh-uri.ts decides on calls.
+// resource. Pure; compile.ts normalises patterns with it, decide-uri.ts decides on calls.
 
 import { decodePercent } from '../../core/percent.ts'
 import { URI_LENGTH_MAX } from '../../language/limits.ts'

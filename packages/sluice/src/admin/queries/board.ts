@@ -33,7 +33,7 @@ function toBoardTool(policy: CompiledPolicy, tool: KnownTool): BoardTool {
   const call = { server, name, method: TOOL_CALL, args: {} }
   const { rule, reason } = decideAssuming(policy, call, sampleFacts(tool), new Map())
   const verdict = getTypicalAction(policy, tool)
-  const laid = listPreparedRules(scope)
+  const applicable = listPreparedRules(scope)
   return {
     server,
     name,
@@ -44,7 +44,7 @@ function toBoardTool(policy: CompiledPolicy, tool: KnownTool): BoardTool {
     column: verdict === 'depends' ? hopedOf(scope) : verdict,
     rule,
     reason,
-    limits: laid.flatMap((one) => one.rule.limits.map(({ text }) => text)),
+    limits: applicable.flatMap((one) => one.rule.limits.map(({ text }) => text)),
     lock: lockOf(policy, scope, `${server}/${name}`),
     guardrails: [...scope.guardrails, ...scope.house]
       .filter((one) => one.rule.action !== undefined)

@@ -3,7 +3,7 @@
 // The first step of handle-call.ts.
 
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
-import { NOT_NORMAL } from '@sluice/policy/decide/weigh-uri'
+import { NOT_NORMAL } from '@sluice/policy/decide/decide-uri'
 import { listCanaries } from '@sluice/policy/model/policy'
 import { findCanary } from '../../guard/find-canary.ts'
 import type { JsonRpcRequest } from '../../protocol/message.ts'

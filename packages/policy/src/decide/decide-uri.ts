@@ -1,7 +1,7 @@
 // Resources are decided by what their URI means and not by its spelling: every reading of the URI
 // is evaluated and the strictest decision wins. If rules read URIs, a URI that is not in normal
 // form is denied, unless the server lists it in exactly that spelling. A completion is also decided
-// by the prompt or resource it is for. Pure; decide.ts passes its `weigh` in.
+// by the prompt or resource it is for. Pure; decide.ts passes itself in.
 
 import { isStronger } from '../core/actions.ts'
 import type { Call } from '../core/call.ts'
@@ -14,9 +14,9 @@ import type { CompiledPolicy } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
 import type { TraceStep } from './trace.ts'
 
-type WeighRequest = Omit<EvaluationContext, 'category'>
+type DecisionRequest = Omit<EvaluationContext, 'category'>
 
-export type WeighUri = (request: WeighRequest, trace: TraceStep[] | undefined) => Decision
+export type DecideRequest = (request: DecisionRequest, trace: TraceStep[] | undefined) => Decision
 
 export const COMPLETION = 'completion/complete'
 /** Requests about one resource. */
@@ -38,10 +38,10 @@ export function readsUris(policy: CompiledPolicy): boolean {
 const known = new WeakMap<CompiledPolicy, boolean>()
 
 /** The strictest decision over all readings of the URI. */
-export function weighUri(
+export function decideUri(
   policy: CompiledPolicy,
-  request: WeighRequest,
-  weigh: WeighUri,
+  request: DecisionRequest,
+  decide: DecideRequest,
   trace: TraceStep[] | undefined,
 ): Decision {
   const { call, facts } = request
@@ -52,15 +52,15 @@ export function weighUri(
   // Only rules that name them apply: an allow-list need not name a resource without its query.
   const also = shorter.filter((uri) => policy.resources.all(call.server, uri).length > 0)
   const all = [...counted, ...also].map((uri) => withUri(request, uri))
-  const decisions = all.map((each) => weigh(each, undefined))
+  const decisions = all.map((each) => decide(each, undefined))
   const strictest = decisions.reduce((one, other) =>
     isStronger(other.action, one.action) ? other : one,
   )
-  if (trace !== undefined) weigh(all[decisions.indexOf(strictest)] as WeighRequest, trace)
+  if (trace !== undefined) decide(all[decisions.indexOf(strictest)] as DecisionRequest, trace)
   // A URI that is too long has no readings that could be compared with rules.
   const isLifted = facts.isListed === true && call.name.length <= URI_LENGTH_MAX
   if (isNormal || isLifted || !isStronger('deny', strictest.action)) return strictest
-  trace?.push({ step: 'verdict', action: 'deny', code: 'DENIED', ...NOT_NORMAL })
+  trace?.push({ step: 'decision', action: 'deny', code: 'DENIED', ...NOT_NORMAL })
   return { ...strictest, action: 'deny', code: 'DENIED', ...NOT_NORMAL, limits: [], approvals: [] }
 }
 
@@ -73,7 +73,7 @@ export const NOT_NORMAL = {
     'fragment, `\\`, upper case in scheme and host',
 }
 
-/** Whether the decision depends on more than the URI as written, see weighUri. */
+/** Whether the decision depends on more than the URI as written, see decideUri. */
 export function hasOtherReadings(policy: CompiledPolicy, { server, name }: Omit<Call, 'args'>) {
   const { isNormal, shorter } = readUri(name)
   return !isNormal || shorter.some((uri) => policy.resources.all(server, uri).length > 0)
@@ -82,18 +82,25 @@ export function hasOtherReadings(policy: CompiledPolicy, { server, name }: Omit<
 /**
  * Decides on the target of a completion as if it were read; `own` is the decision on the request.
  */
-export function weighCompletion(request: WeighRequest, own: Decision, weigh: WeighUri): Decision {
+export function decideCompletion(
+  request: DecisionRequest,
+  own: Decision,
+  decide: DecideRequest,
+): Decision {
   const target = findTarget(request.call)
   if (target === undefined || !isStronger('deny', own.action)) return own
   // The arguments of a prompt are not known yet.
-  const { action, rule, reason } = weigh(target(request), undefined)
+  const { action, rule, reason } = decide(target(request), undefined)
   if (!isStronger(action, own.action) || action === 'require_approval') return own
   // A completion for a hidden target is answered like one for an unknown target.
   const by = action === 'hide' ? { rule: NOT_NORMAL.rule, reason } : { rule, reason }
   return { ...own, action, code: 'DENIED', ...by, limits: [], approvals: [] }
 }
 
-function findTarget({ server, args }: Call): ((request: WeighRequest) => WeighRequest) | undefined {
+function findTarget({
+  server,
+  args,
+}: Call): ((request: DecisionRequest) => DecisionRequest) | undefined {
   if (!isObject(args.ref)) return undefined
   const { type, name, uri } = args.ref
   if (type === 'ref/prompt') {
@@ -104,7 +111,7 @@ function findTarget({ server, args }: Call): ((request: WeighRequest) => WeighRe
   return (request) => ({ ...request, call, args: call.args })
 }
 
-function withUri(request: WeighRequest, uri: string): WeighRequest {
+function withUri(request: DecisionRequest, uri: string): DecisionRequest {
   const { call, args } = request
   if (uri === call.name) return request
   const own = { ...call.args, uri }
