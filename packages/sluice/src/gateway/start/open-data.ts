@@ -67,10 +67,11 @@ export async function openData(
     const signedBy = signer.publicKey
     const known = { policy: policies.now.local.id, documents: policies.describe(), signedBy }
     const detail = name === 'start' && isFirstPolicy ? { ...known, isFirstPolicy } : known
-    void ledger.event({ atMs: Date.now(), name, detail }).catch(() => {})
+    return ledger.event({ atMs: Date.now(), name, detail }).catch(() => {})
   }
-  event('start')
-  closing.defer(() => event('stop'))
+  // A gate that serves is on record, unless the record cannot be written.
+  await event('start')
+  closing.defer(() => void event('stop'))
   const files = [...documents.documents.values()].map(({ file }) => file)
   const parts = { config, files, freezes, key, late, ledger, log, policies }
   return { ...parts, record, restored, sessions, shared, store, publicKey: signer.publicKey }
