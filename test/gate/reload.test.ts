@@ -62,7 +62,7 @@ test('tightening at once, loosening by apply, a broken file not at all', async (
 
   const seen = await sluiceJson(['policy', 'apply', '--dry-run', ...place])
   expect(seen).toMatchObject({ applied: false, loosens: [{ where: '/tools/office~1write_note' }] })
-  expect(seen.verdicts).toEqual([
+  expect(seen.decisions).toEqual([
     { policy: 'policy', tool: 'office/write_note', from: 'deny', to: 'allow', change: 'loosens' },
   ])
   expect(await verdict(client, 'write_note')).toBe('no rule of the policy matches it')

@@ -36,6 +36,13 @@ const DIALECT: readonly (readonly [RegExp, string])[] = [
 const REPLACED: readonly (readonly [modules: RegExp, word: RegExp, instead: string])[] = [
   [/^packages\/policy\/src\//, /\b(?:laid|lies)\b/i, 'draft, matched, applies'],
   [/^packages\/policy\/src\/decide\//, /weigh|verdict|\bcame\b/i, 'decide, decision, result'],
+  // A verdict is a person's, on a call that waits.
+  [
+    /^packages\/sluice\/src\/(?:ledger|guard|gateway\/(?:state|tools|metrics)|cli\/(?:policy|ledger))\//,
+    /verdict/i,
+    'decision',
+  ],
+  [/^packages\/sluice\/src\/gateway\/call\//, /\bCallVerdict\b|\bverdict = await\b/, 'decision'],
 ]
 
 /** Left as it is: the bundle's text is the identity of an agent's core. */

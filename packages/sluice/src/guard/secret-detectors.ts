@@ -1,5 +1,5 @@
 // The one list of secret detectors (A20): keys, tokens and passwords by the shapes that their issuers give
-// them, and the checks that those shapes allow. Three readers: verdicts (strict), exports (everything that
+// them, and the checks that those shapes allow. Three readers: decisions (strict), exports (everything that
 // looks like one) and masks for approvers (bounded, so that nothing is hidden behind them). Linear. Pure.
 
 import {

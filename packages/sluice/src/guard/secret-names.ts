@@ -1,4 +1,4 @@
-// Names under which a value is a secret. Verdicts need a name that says so and a value that looks like one;
+// Names under which a value is a secret. Decisions need a name that says so and a value that looks like one;
 // masks and exports go by the name alone, unless it says that the value is about a secret. Pure.
 
 import { isPlaceholder, looksRandom } from './secret-checks.ts'

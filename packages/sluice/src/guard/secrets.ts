@@ -1,5 +1,5 @@
 // Finds secrets (A20) and other kinds of data in a text by the one list of detectors, also below layers of base64 or
-// hex: for verdicts, for exports and for the masks of approvers. Linear: a text costs no more than its
+// hex: for decisions, for exports and for the masks of approvers. Linear: a text costs no more than its
 // length. What has no shape (a password in plain prose) is not found. Pure.
 
 import { BLOCKING_KINDS, type DataKind } from '@sluice/policy/core/data-kinds'

@@ -21,7 +21,7 @@ Examples:
   sluice policy import hosted.json --server stripe --out policy.yaml
   sluice policy import rules.yaml --server github   # tools with action, reason and rate_limit
 
-Verdicts are those of the original, but for limits, where this one is never looser.`
+Decisions are those of the original, but for limits, where this one is never looser.`
 
 export function addPolicyImport(parent: Command, answer: SetExitCode): void {
   parent

@@ -1,5 +1,5 @@
 // The recorded calls under another policy: each is decided again, in their order, with limits
-// counted as they would have been. Reports which verdicts change, and what cannot be known. Reads only;
+// counted as they would have been. Reports which decisions change, and what cannot be known. Reads only;
 // called by `policy replay`.
 
 import type { DatabaseSync } from 'node:sqlite'
@@ -13,7 +13,7 @@ import type { DecisionRecord, LedgerRecord } from '../ledger/records/record.ts'
 import { REPLAY_EXAMPLES_MAX, REPLAY_ROWS_MAX } from './limits.ts'
 import { isDecided, RecordedCalls } from './recorded-calls.ts'
 
-/** A verdict that becomes another, for all calls of one tool that it holds for. */
+/** A decision that becomes another, for all calls of one tool that it holds for. */
 export interface DecisionChange {
   readonly tool: string
   readonly from: ReplayAction

@@ -1,5 +1,5 @@
 // What only the console keeps: versions of policy documents that were saved there, with who and why.
-// In a file of its own; no verdict depends on it.
+// In a file of its own; no decision depends on it.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { openDatabase } from '../../store/sqlite/open.ts'

@@ -1,5 +1,5 @@
 // Records of the ledger as the console shows them: a call in a row, and one call with everything that
-// is known of its verdict. Reads nothing itself.
+// is known of its decision. Reads nothing itself.
 
 import { formatDecimal } from '@sluice/policy/core/decimal'
 import { type DecisionInput, isOmittedInput } from '@sluice/policy/core/decision-inputs'

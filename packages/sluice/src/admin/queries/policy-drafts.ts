@@ -8,12 +8,12 @@ import type { KnownTool } from '@sluice/policy/core/tools'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { BASE_POLICY, LOCAL_POLICY } from '../../gateway/config/grants.ts'
 import { openGateStoreReadOnly } from '../../gateway/data/gate-store.ts'
+import { listDecisionChanges } from '../../gateway/state/decision-changes.ts'
 import {
   compileDocuments,
   makeDocument,
   type PolicyDocument,
 } from '../../gateway/state/documents.ts'
-import { verdictChanges } from '../../gateway/state/verdict-changes.ts'
 import { readKeptTools } from '../../gateway/tools/stored-tools.ts'
 import { replay } from '../../operations/replay.ts'
 import type { BoardTool, PolicyDraft } from '../contract/contract-console.ts'
@@ -73,7 +73,7 @@ export class PolicyDrafts {
     return {
       ...view,
       board: boardOf(policy, tools),
-      changes: runSteps(verdictChanges(judging, old, policy, tools)),
+      changes: runSteps(listDecisionChanges(judging, old, policy, tools)),
       loosens: loosenings(old, policy),
       ...(replaySinceMs === undefined
         ? {}

@@ -123,11 +123,11 @@ export function toolPage(definition: ToolDefinition, around: ToolPageContext = {
 function leadOf(assessment: ToolAssessment): string {
   const { category, risk, unknown } = assessment
   if (!unknown) return `**${category}**, ${risk} risk. ${meansOf(assessment)}`
-  const verdict =
+  const decided =
     category === 'Execute'
-      ? 'the verdict for Execute'
-      : `the stricter of the verdicts for ${category} and for Execute`
-  return `**Unknown**, perhaps ${category}: its definition does not say clearly what it does. A call gets ${verdict}.`
+      ? 'the decision for Execute'
+      : `the stricter of the decisions for ${category} and for Execute`
+  return `**Unknown**, perhaps ${category}: its definition does not say clearly what it does. A call gets ${decided}.`
 }
 
 /** The line that ends the guess. */

@@ -39,7 +39,7 @@ export interface CallLine {
   readonly sessionName?: string | undefined
 }
 
-/** A call, its verdict, what became of it and in whose session. */
+/** A call, its decision, what became of it and in whose session. */
 export function callLine({ record, outcome, sessionName }: CallLine, output: Output): string {
   const { decision, principal, agent, server, method, name, category, unknown } = record
   const what = method === 'tools/call' ? `${server}/${name}` : `${server} ${method} ${name}`

@@ -1,4 +1,4 @@
-// `sluice ledger query`: which calls there were, newest first, with verdict and outcome; or whatever one
+// `sluice ledger query`: which calls there were, newest first, with decision and outcome; or whatever one
 // SELECT asks. By an index beside the ledger where the directory may be written, else by reading all
 // of it.
 

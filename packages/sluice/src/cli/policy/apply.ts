@@ -23,11 +23,11 @@ interface Options extends DataOptions {
 
 const EXAMPLES = `
 Examples:
-  sluice policy apply --dry-run     what waits, and which verdicts it changes
+  sluice policy apply --dry-run     what waits, and which decisions it changes
   sluice policy apply               puts it in force
 
 The gate looks at its policy files by itself. What only tightens holds at once; what may loosen a
-verdict or a limit waits for this command, since an agent with a file tool could have written it: it
+decision or a limit waits for this command, since an agent with a file tool could have written it: it
 asks for your PIN at the terminal (role policy-manager or admin). The same
 holds for sluice.lock. A file with errors changes nothing. Servers of sluice.yaml: see \`sluice server\`; the rest of it is read at start only.
 Exit code 0 if something was applied or would be, 1 if nothing waits.`
@@ -95,7 +95,7 @@ function printPreview(seen: JsonObject, output: Output): void {
     )
   for (const where of Array.isArray(seen.tightens) ? seen.tightens : [])
     output.line(`${output.paint('green', 'only tightens')} ${printable(String(where))}`)
-  for (const { policy, tool, from, to, change } of listObjects(seen.verdicts)) {
+  for (const { policy, tool, from, to, change } of listObjects(seen.decisions)) {
     const style = change === 'tightens' ? 'green' : 'yellow'
     output.line(
       `${output.paint(style, String(change))} ${printable(String(tool))}: ${from} -> ${to} (${policy})`,

@@ -6,7 +6,7 @@ import { type Output, plural, printable } from '../../terminal/output.ts'
 import { readTools } from '../../terminal/read-tools.ts'
 import { loadConfig } from '../connect/load-config.ts'
 import { tellNotInForce } from './check.ts'
-import { countVerdicts, summarizeVerdicts } from './count-verdicts.ts'
+import { countDecisions, summarizeDecisions } from './count-decisions.ts'
 import { explainNotInForce } from './policy-in-force.ts'
 
 export async function checkConfigured(
@@ -25,7 +25,7 @@ export async function checkConfigured(
   const documents = [...(compiled?.policies ?? [])].map(([name, policy]) => ({
     name,
     file: compiled?.documents.get(name)?.file ?? config.file,
-    ...(tools === undefined ? {} : { tools: countVerdicts(policy, tools) }),
+    ...(tools === undefined ? {} : { tools: countDecisions(policy, tools) }),
   }))
   const notInForce = compiled && (await explainNotInForce(config))
   output.value({
@@ -37,9 +37,9 @@ export async function checkConfigured(
     documents,
     ...(notInForce === undefined ? {} : { notInForce }),
   })
-  for (const { name, file, tools: verdicts } of documents) {
+  for (const { name, file, tools: decisions } of documents) {
     const of = plural(tools?.length ?? 0, 'tool')
-    const counted = verdicts === undefined ? '' : `, ${of}: ${summarizeVerdicts(verdicts)}`
+    const counted = decisions === undefined ? '' : `, ${of}: ${summarizeDecisions(decisions)}`
     output.line(`${output.paint('green', 'ok')}: ${name}, ${printable(file)}${counted}`)
   }
   tellNotInForce(notInForce, output)

@@ -9,7 +9,7 @@ import { importPolicy } from '../../import-policylayer/import-policy.ts'
 import { CliError } from '../../terminal/errors.ts'
 import { type Output, plural, printable } from '../../terminal/output.ts'
 import { readText } from '../../terminal/read-input.ts'
-import { countVerdicts, summarizeVerdicts } from './count-verdicts.ts'
+import { countDecisions, summarizeDecisions } from './count-decisions.ts'
 
 export interface ForeignPolicy {
   readonly file: string
@@ -28,7 +28,7 @@ export async function checkImported(foreign: ForeignPolicy, output: Output): Pro
   const { policy, problems } =
     errors.length > 0 ? { problems: [] } : compile(source, tools === undefined ? {} : { tools })
   for (const problem of problems) output.problem(problem, yaml)
-  const verdicts = policy && tools ? countVerdicts(policy, tools) : undefined
+  const decisions = policy && tools ? countDecisions(policy, tools) : undefined
   const isRight = policy !== undefined
   const wrong = errors.length + problems.filter(({ severity }) => severity === 'error').length
   output.value({
@@ -39,7 +39,7 @@ export async function checkImported(foreign: ForeignPolicy, output: Output): Pro
     errors: wrong,
     warnings: warnings.length + problems.length - (wrong - errors.length),
     problems: [...errors, ...warnings, ...problems],
-    ...(verdicts === undefined ? {} : { tools: verdicts }),
+    ...(decisions === undefined ? {} : { tools: decisions }),
   })
   const about = `${printable(file)}, a PolicyLayer policy for the server \`${server}\``
   if (policy === undefined) {
@@ -48,7 +48,8 @@ export async function checkImported(foreign: ForeignPolicy, output: Output): Pro
   }
   const counts = `${plural(policy.tools.size, 'rule')}, ${plural(policy.guardrails.length, 'guardrail')}`
   output.line(`${output.paint('green', 'ok')}: ${about}, ${counts}, default ${policy.fallback}`)
-  if (verdicts) output.line(`${plural(tools?.length ?? 0, 'tool')}: ${summarizeVerdicts(verdicts)}`)
+  if (decisions)
+    output.line(`${plural(tools?.length ?? 0, 'tool')}: ${summarizeDecisions(decisions)}`)
   output.remark(
     `a gate reads it after \`sluice policy import ${printable(file)} --server ${server}\``,
   )

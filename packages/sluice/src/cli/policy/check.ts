@@ -83,8 +83,8 @@ async function check(file: string, options: Options, output: Output): Promise<0 
   const errors = problems.filter(({ severity }) => severity === 'error').length
   const warnings = problems.length - errors
   // Loaded only with tools: it needs the whole decision.
-  const counting = tools === undefined ? undefined : await import('./count-verdicts.ts')
-  const verdicts = policy && tools ? counting?.countVerdicts(policy, tools) : undefined
+  const counting = tools === undefined ? undefined : await import('./count-decisions.ts')
+  const decisions = policy && tools ? counting?.countDecisions(policy, tools) : undefined
   const guesses = policy && tools ? guessesOf(policy, tools) : undefined
   const notInForce = policy && config && (await whyNotInForce(config))
   output.value({
@@ -93,7 +93,7 @@ async function check(file: string, options: Options, output: Output): Promise<0 
     errors,
     warnings,
     problems,
-    ...(verdicts ? { tools: verdicts } : {}),
+    ...(decisions ? { tools: decisions } : {}),
     ...(guesses ? { unknown: guesses } : {}),
     ...(notInForce === undefined ? {} : { notInForce }),
     ...(options.show === true && policy ? toProtectionView(policy) : {}),
@@ -116,8 +116,8 @@ async function check(file: string, options: Options, output: Output): Promise<0 
   tellNotInForce(notInForce, output)
   if (policy.shadow)
     output.line(output.paint('yellow', 'the document is in shadow mode: nothing is enforced'))
-  if (counting && verdicts)
-    output.line(`${plural(tools?.length ?? 0, 'tool')}: ${counting.summarizeVerdicts(verdicts)}`)
+  if (counting && decisions)
+    output.line(`${plural(tools?.length ?? 0, 'tool')}: ${counting.summarizeDecisions(decisions)}`)
   if (guesses !== undefined && guesses.length > 0) tellGuesses(guesses, output)
   if (config !== undefined) {
     // Loaded only here: it needs the whole decision.

@@ -5,18 +5,21 @@ import { ACTIONS, type Action } from '@sluice/policy/core/actions'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 
-export type Verdicts = Record<Action | 'depends', number>
+export type DecisionCounts = Record<Action | 'depends', number>
 
-export function summarizeVerdicts(verdicts: Verdicts): string {
+export function summarizeDecisions(counts: DecisionCounts): string {
   const words = [...ACTIONS, 'depends'] as const
   return words
-    .filter((word) => verdicts[word] > 0)
-    .map((word) => `${verdicts[word]} ${word === 'depends' ? 'by a condition' : word}`)
+    .filter((word) => counts[word] > 0)
+    .map((word) => `${counts[word]} ${word === 'depends' ? 'by a condition' : word}`)
     .join(', ')
 }
 
-export function countVerdicts(policy: CompiledPolicy, tools: readonly KnownTool[]): Verdicts {
-  const counts: Verdicts = { allow: 0, require_approval: 0, deny: 0, hide: 0, depends: 0 }
+export function countDecisions(
+  policy: CompiledPolicy,
+  tools: readonly KnownTool[],
+): DecisionCounts {
+  const counts: DecisionCounts = { allow: 0, require_approval: 0, deny: 0, hide: 0, depends: 0 }
   for (const tool of tools) counts[getTypicalAction(policy, tool)]++
   return counts
 }

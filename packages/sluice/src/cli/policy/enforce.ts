@@ -11,8 +11,8 @@ import type { KnownTool } from '@sluice/policy/core/tools'
 import type { Command } from 'commander'
 import type { GateConfig } from '../../gateway/config/config.ts'
 import { readGateStore } from '../../gateway/data/gate-store.ts'
+import { listDecisionChanges } from '../../gateway/state/decision-changes.ts'
 import { removeObserveMode } from '../../gateway/state/observe-mode.ts'
-import { verdictChanges } from '../../gateway/state/verdict-changes.ts'
 import { readKeptTools } from '../../gateway/tools/stored-tools.ts'
 import { RecordIndex } from '../../ledger/query/record-index.ts'
 import { gatherReport } from '../../ledger/report/gather.ts'
@@ -160,7 +160,7 @@ function toolChanges(
   const [old, now] = [before, after].map((text) => compile({ file, text }).policy)
   return old === undefined || now === undefined
     ? []
-    : runSteps(verdictChanges(name, old, now, known))
+    : runSteps(listDecisionChanges(name, old, now, known))
 }
 
 /** `known` is how many tools are known at all, `unused` the servers of which none is. */

@@ -1,4 +1,4 @@
-// `sluice policy explain`: the whole way to the verdict on one call, so that a person believes it.
+// `sluice policy explain`: the whole way to the decision on one call, so that a person believes it.
 // It is the trace of the evaluation that decides, on counters of its own.
 
 import {

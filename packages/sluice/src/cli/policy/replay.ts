@@ -1,5 +1,5 @@
 // `sluice policy replay`: what would another policy have decided on the recorded calls? Shows every
-// verdict that changes, and says where the record does not hold enough to tell.
+// decision that changes, and says where the record does not hold enough to tell.
 
 import type { Command } from 'commander'
 import { LOCAL_POLICY } from '../../gateway/config/grants.ts'

@@ -1,4 +1,4 @@
-// `sluice policy test`: runs YAML cases; every verdict that is not as expected is shown with the
+// `sluice policy test`: runs YAML cases; every decision that is not as expected is shown with the
 // rule that decided. Also reads and runs case files for `coverage`.
 
 import { dirname, resolve } from 'node:path'

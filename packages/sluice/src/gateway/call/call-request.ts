@@ -1,5 +1,5 @@
 // What the steps of the call path hand to each other: the call as it was read, the pipeline that every
-// step works with, and the verdict. Types only.
+// step works with, and the decision. Types only.
 
 import type { Call, Facts } from '@sluice/policy/core/call'
 import type { Instant } from '@sluice/policy/core/clock'
@@ -105,4 +105,4 @@ export interface AdmittedCall {
   readonly request: CallRequest
 }
 
-export type CallVerdict = AdmittedCall | (RefusedCall & { readonly request: CallRequest })
+export type CallDecision = AdmittedCall | (RefusedCall & { readonly request: CallRequest })

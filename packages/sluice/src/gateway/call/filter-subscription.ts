@@ -60,9 +60,9 @@ async function maySubscribe(uri: string, session: CallSession): Promise<boolean>
     waitOptions,
     missing,
   })
-  const verdict = await admitCall({ pipeline, request: lookUp(), lookUp })
-  if (verdict.admission === undefined) return false
+  const decided = await admitCall({ pipeline, request: lookUp(), lookUp })
+  if (decided.admission === undefined) return false
   onCall(call)
-  record(verdict.admission, startedMs, { status: 'answered' })
+  record(decided.admission, startedMs, { status: 'answered' })
   return true
 }

@@ -36,9 +36,9 @@ export async function handleCall(incoming: IncomingRequest): Promise<void> {
       const accepted = acceptCall({ parsed, request, session })
       const refused = accepted instanceof Promise ? await accepted : accepted
       if (refused !== undefined) return refuseCall({ exchange, reply: refused })
-      const verdict = await admitCall({ pipeline: session.pipeline, request, lookUp })
-      if (verdict.admission === undefined) return refuseCall({ exchange, parsed, verdict })
-      admitted = verdict
+      const decided = await admitCall({ pipeline: session.pipeline, request, lookUp })
+      if (decided.admission === undefined) return refuseCall({ exchange, parsed, refused: decided })
+      admitted = decided
     }
     const result = await forwardRequest({ exchange, parsed, admitted })
     const answer = inspectResult({ exchange, result })

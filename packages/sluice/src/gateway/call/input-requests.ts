@@ -13,7 +13,7 @@ import { SERVER_REQUESTS_MAX } from '../shared/limits.ts'
 import { classifyServerMethod, parseCall } from '../shared/parse-call.ts'
 import { type DeclaredCapabilities, questionFault } from '../shared/server-questions.ts'
 import { admitCall } from './admit-call.ts'
-import type { Admission, CallVerdict, RefusedCall } from './call-request.ts'
+import type { Admission, CallDecision, RefusedCall } from './call-request.ts'
 import type { CallContext } from './call-session.ts'
 import { createWaitOptions } from './wait-options.ts'
 
@@ -115,16 +115,16 @@ export async function findRefusedInput(
 function admitQuestion(
   question: JsonRpcRequest,
   { facts, pipeline, server }: Pick<CallContext, 'pipeline' | 'server' | 'facts'>,
-): Promise<CallVerdict> {
+): Promise<CallDecision> {
   const call = parseCall(server, question)
   const waitOptions = () => createWaitOptions(question, { isWanted: () => true })
   const lookUp = () => ({ call, facts: facts(), argsText: undefined, waitOptions })
   return admitCall({ pipeline, request: lookUp(), lookUp })
 }
 
-function refusalOf(verdict: CallVerdict, admitted: Admission[]): RefusedInput | undefined {
-  if (verdict.admission === undefined) return verdict
-  admitted.push(verdict.admission)
+function refusalOf(decided: CallDecision, admitted: Admission[]): RefusedInput | undefined {
+  if (decided.admission === undefined) return decided
+  admitted.push(decided.admission)
   return undefined
 }
 

@@ -19,7 +19,7 @@ import { buildNotFoundReply, buildRefusalReply, refusalText } from './replies.ts
 export interface DecidedRefusal {
   readonly exchange: Exchange
   readonly parsed: ParsedCall
-  readonly verdict: RefusedCall & { readonly request: CallRequest }
+  readonly refused: RefusedCall & { readonly request: CallRequest }
 }
 
 export type RefuseOptions =
@@ -34,29 +34,29 @@ export function refuseCall(options: RefuseOptions): void {
 }
 
 function toReply(refusal: DecidedRefusal): RpcReply {
-  const { exchange, parsed, verdict } = refusal
+  const { exchange, parsed, refused } = refusal
   const { message, retry, sender } = parsed
   if (sender === 'server') {
-    const code = toRpcCode(verdict.decision.code as LocalCode)
-    return buildErrorReply(message.id, code, refusalText(verdict.decision))
+    const code = toRpcCode(refused.decision.code as LocalCode)
+    return buildErrorReply(message.id, code, refusalText(refused.decision))
   }
-  const { call } = verdict.request
-  const { pending } = verdict
+  const { call } = refused.request
+  const { pending } = refused
   return (
     (pending && exchange.session.prompts.comeAgain(message, call, pending, retry)) ??
     toClientRefusal(refusal)
   )
 }
 
-function toClientRefusal({ exchange, parsed, verdict }: DecidedRefusal): RpcReply {
+function toClientRefusal({ exchange, parsed, refused }: DecidedRefusal): RpcReply {
   const { message } = parsed
   const { session } = exchange
   const { id, method } = message
   const { generation, lists } = session
-  const { call, facts } = verdict.request
-  const decision = withoutDefinition(verdict)
+  const { call, facts } = refused.request
+  const decision = withoutDefinition(refused)
   const explain = session.explain()
-  const refusal = { decision, callId: verdict.callId, explain }
+  const refusal = { decision, callId: refused.callId, explain }
   const target = { name: call.name, tool: facts.tool, generation }
   if (decision.action !== 'hide') {
     const { policy } = session.pipeline.policy()
@@ -77,7 +77,7 @@ function toClientRefusal({ exchange, parsed, verdict }: DecidedRefusal): RpcRepl
 }
 
 /** The recorded reason of a held definition quotes the definition; the caller gets another text. */
-function withoutDefinition({ decision, request: { held } }: DecidedRefusal['verdict']): Decision {
+function withoutDefinition({ decision, request: { held } }: DecidedRefusal['refused']): Decision {
   if (decision.code !== 'DEFINITION_CHANGED' || held === undefined) return decision
   return { ...decision, reason: describePendingToCaller(held) }
 }

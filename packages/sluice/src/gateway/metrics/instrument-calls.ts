@@ -1,4 +1,4 @@
-// One call as it goes through the gate, watched: each step timed, the verdict and the outcome counted,
+// One call as it goes through the gate, watched: each step timed, the decision and the outcome counted,
 // and a span for it where traces are exported. The call path reports to it; it decides nothing.
 
 import { performance } from 'node:perf_hooks'

@@ -33,7 +33,7 @@ export class MetricsWriter {
     prometheus.collectDefaultMetrics({ register: registry })
     const meter = this.#meter
     const counters = [
-      ['sluice_decisions_total', 'Verdicts, by server, tool, action and code.', 'decisions'],
+      ['sluice_decisions_total', 'Decisions, by server, tool, action and code.', 'decisions'],
       ['sluice_outcomes_total', 'How calls that went on ended.', 'outcomes'],
       ['sluice_stalls_total', 'Stalls of the event loop over 100 ms, by step.', 'stalls'],
       ['sluice_stall_seconds_total', 'How long those stalls took.', 'stallSeconds'],

@@ -1,4 +1,4 @@
-// What a change of policy means for the tools that are known: each whose verdict becomes another,
+// What a change of policy means for the tools that are known: each whose decision becomes another,
 // with the word before and after. For a person to look at before they apply it.
 
 import { getTypicalAction } from '@sluice/policy/cases/typical-action'
@@ -8,7 +8,7 @@ import type { KnownTool } from '@sluice/policy/core/tools'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 
 /** A type, so that it is a JsonObject too. */
-export type VerdictChange = {
+export type DecisionChange = {
   readonly policy: string
   readonly tool: string
   readonly from: string
@@ -16,13 +16,13 @@ export type VerdictChange = {
   readonly change: 'loosens' | 'tightens' | 'depends'
 }
 
-export function* verdictChanges(
+export function* listDecisionChanges(
   name: string,
   old: CompiledPolicy,
   now: CompiledPolicy,
   tools: readonly KnownTool[],
-): Steps<VerdictChange[]> {
-  const changes: VerdictChange[] = []
+): Steps<DecisionChange[]> {
+  const changes: DecisionChange[] = []
   for (const tool of tools) {
     const [from, to] = [getTypicalAction(old, tool), getTypicalAction(now, tool)]
     const { server, name: called } = tool.definition
@@ -40,7 +40,7 @@ export function* verdictChanges(
 }
 
 /** A word that a condition decides is neither: the list of what loosens says more. */
-function changeOf(from: string, to: string): VerdictChange['change'] {
+function changeOf(from: string, to: string): DecisionChange['change'] {
   const [before, after] = [from, to].map((word) => (ACTIONS as readonly string[]).indexOf(word))
   if (before === undefined || after === undefined || before < 0 || after < 0) return 'depends'
   return after < before ? 'loosens' : 'tightens'

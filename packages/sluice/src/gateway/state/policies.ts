@@ -18,6 +18,7 @@ import { BASE_POLICY } from '../config/grants.ts'
 import { LOOSENINGS_SHOWN_MAX } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
 import { runInSlices } from '../shared/slices.ts'
+import { listDecisionChanges } from './decision-changes.ts'
 import {
   type CompiledDocuments,
   compileDocuments,
@@ -33,7 +34,6 @@ import { RELOADED_AT_ONCE_LENGTH_MAX } from './limits.ts'
 import type { PolicySet } from './policy-set.ts'
 import { readTrees } from './read-trees.ts'
 import { baseline, readStoredDocuments, storeDocuments } from './stored-documents.ts'
-import { verdictChanges } from './verdict-changes.ts'
 
 export interface PoliciesOptions {
   readonly store: DatabaseSync
@@ -184,7 +184,7 @@ export class Policies {
     const after = this.#waiting?.compiled
     // All of it about one change, also if the files change meanwhile.
     const shown = { ...this.describe(), why: this.why, digest: this.waitingDigest ?? null }
-    return { ...shown, verdicts: after === undefined ? [] : await this.#verdicts(after) }
+    return { ...shown, decisions: after === undefined ? [] : await this.#listChanges(after) }
   }
 
   /** Of what `apply` would put in force; undefined if nothing waits. */
@@ -208,7 +208,7 @@ export class Policies {
         'the policy was changed again in the meantime',
         'look at it once more',
       )
-    const verdicts = await this.#verdicts(waiting.compiled)
+    const decisions = await this.#listChanges(waiting.compiled)
     // Recorded before it is in force.
     await this.#event('applied', waiting.compiled, waiting.loosens, by)
     if (this.#waiting !== waiting)
@@ -228,7 +228,7 @@ export class Policies {
     return {
       documents: toDocumentViews(this.#now.documents),
       loosens: toLooseningViews(waiting.loosens),
-      verdicts,
+      decisions,
     }
   }
 
@@ -305,12 +305,15 @@ export class Policies {
     await ledger.event({ atMs: nowMs(), name: 'policy', detail })
   }
 
-  async #verdicts(after: CompiledDocuments): Promise<JsonObject[]> {
+  async #listChanges(after: CompiledDocuments): Promise<JsonObject[]> {
     const tools = this.#options.tools?.() ?? []
     const changes: JsonObject[] = []
     for (const [name, policy] of after.policies) {
       const before = this.#set.of(name).policy
-      for (const change of await runInSlices(verdictChanges(name, before, policy, tools), 'reload'))
+      for (const change of await runInSlices(
+        listDecisionChanges(name, before, policy, tools),
+        'reload',
+      ))
         changes.push(change)
     }
     return changes

@@ -64,7 +64,7 @@ export class Pins {
   readonly #firstSeen = new Map<string, Map<string, number>>()
   /** Of what is accepted; not made while a lock file is in force. */
   #twins: LookAlikeNames | undefined
-  #verdicts = new WeakMap<KnownTool, PendingDefinition | 'accepted'>()
+  #known = new WeakMap<KnownTool, PendingDefinition | 'accepted'>()
   readonly #digests = new WeakMap<KnownTool, { instructions: string; digest: string }>()
   readonly #refusals: RefusedDefinitions
   #lock: readonly Pin[] | undefined
@@ -84,7 +84,7 @@ export class Pins {
   setLock(lock: readonly Pin[] | undefined): void {
     const accepted = this.#stored.readAll()
     this.#lock = lock
-    this.#verdicts = new WeakMap()
+    this.#known = new WeakMap()
     this.#accepted.clear()
     this.#pending.clear()
     if (lock === undefined) for (const [key, one] of accepted) this.#accepted.set(key, one)
@@ -113,7 +113,7 @@ export class Pins {
   }
 
   /**
-   * Other gates have accepted or refused these, or any if left out. True if the verdict on a definition may be
+   * Other gates have accepted or refused these, or any if left out. True if the state of a definition may be
    * another now. What was not accepted goes on waiting.
    */
   reload(changed?: readonly ToolName[]): boolean {
@@ -123,7 +123,7 @@ export class Pins {
     if (isAny) this.setLock(this.#lock)
     const isOther = isAny || changed.map((one) => this.#reloadOne(one)).includes(true)
     if (!isOther) return false
-    this.#verdicts = new WeakMap()
+    this.#known = new WeakMap()
     for (const [key, one] of pending) {
       const { server, name } = one.tool.definition
       const refused = this.#refusals.of(server, name, one.digest)
@@ -155,12 +155,12 @@ export class Pins {
 
   /** Why this definition may not be shown or called; undefined if it may. */
   heldOf(tool: KnownTool): PendingDefinition | undefined {
-    let verdict = this.#verdicts.get(tool)
-    if (verdict === undefined) {
-      verdict = this.#judge(tool)
-      this.#verdicts.set(tool, verdict)
+    let known = this.#known.get(tool)
+    if (known === undefined) {
+      known = this.#judge(tool)
+      this.#known.set(tool, known)
     }
-    return verdict === 'accepted' ? undefined : verdict
+    return known === 'accepted' ? undefined : known
   }
 
   /** The digest that a definition is known by, with what its server tells the model beside it. */
@@ -232,7 +232,7 @@ export class Pins {
       this.#keep(tool, digest)
       // The server has listed another one meanwhile, which goes on waiting.
       if (pending !== undefined && pending.digest !== digest) this.#pending.set(key, pending)
-      this.#verdicts.set(tool, 'accepted')
+      this.#known.set(tool, 'accepted')
     })
   }
 
@@ -243,7 +243,7 @@ export class Pins {
       const { server, name } = one.tool.definition
       this.#refusals.add(server, name, one.digest, refused)
       this.#pending.set(toToolKey(server, name), { ...one, refused })
-      this.#verdicts.set(one.tool, { ...one, refused })
+      this.#known.set(one.tool, { ...one, refused })
     })
   }
 

@@ -96,7 +96,7 @@ export function decodeCharges(data: Buffer, at: number): LimitCharge[] {
   ]
   return refusingDamage(() => [
     ...limits.map(decodeCharge),
-    ...shadow.flatMap((verdict) => verdict[4].map(decodeCharge) as LimitCharge[]),
+    ...shadow.flatMap((decision) => decision[4].map(decodeCharge) as LimitCharge[]),
   ])
 }
 

@@ -46,7 +46,7 @@ const MERGED = `
 
 /**
  * Texts are stored once and referenced by number; `through` is the last indexed record. Most calls
- * are allowed and have no agent and no shadow verdict, so an index on those values would cost much and find nothing.
+ * are allowed and have no agent and no shadow decision, so an index on those values would cost much and find nothing.
  * `minutes` and `hours` count calls, see query/call-counts.ts.
  * `tool` is server and name together; `subtrees` are roots over many leaves of the tree, for
  * proofs.
