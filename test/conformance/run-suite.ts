@@ -42,7 +42,7 @@ function versionOf(revision: string): string[] {
 
 export async function runSuite(name: keyof typeof SUITES, url: string): Promise<Check[]> {
   const suite = SUITES[name]
-  const checks = await runCommand(suite.package, url, suite.options)
+  const checks = await runServer(suite.package, url, suite.options)
   // The suite gives a stream half a second, which a loaded machine may take to start one: what failed
   // is run again by itself, and only the second time counts.
   const failed = new Set(
@@ -64,22 +64,31 @@ export async function runScenarios(
   const found: Check[] = []
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
-      found.push(...(await runCommand(SUITES[name].package, url, ['--scenario', next, ...version])))
+      found.push(...(await runServer(SUITES[name].package, url, ['--scenario', next, ...version])))
   }
   await Promise.all([work(), work()])
   return found
 }
 
-/** The scenarios that conforming to 2026-07-28 requires of a server, by the suite's own list. */
-export function scoredScenarios(): string[] {
+/** The scenarios that conforming to 2026-07-28 requires, by the suite's own list. */
+export function scoredScenarios(half: 'server' | 'client' = 'server'): string[] {
   const file = join(packageFolder('conformance-next'), 'requirements', '2026-07-28.yaml')
-  return parse(readFileSync(file, 'utf8')).server
+  return parse(readFileSync(file, 'utf8'))[half]
 }
 
-async function runCommand(name: string, url: string, options: string[]): Promise<Check[]> {
+/** The scenarios of the client half of 0.2.0: each starts a server and runs `command` with its URL. */
+export function runClient(command: string, options: string[]): Promise<Check[]> {
+  return runCommand('conformance-next', ['client', '--command', command, ...options])
+}
+
+function runServer(name: string, url: string, options: string[]): Promise<Check[]> {
+  return runCommand(name, ['server', '--url', url, ...options])
+}
+
+async function runCommand(name: string, words: string[]): Promise<Check[]> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-suite-'))
   const file = join(packageFolder(name), 'dist', 'index.js')
-  const child = spawn(NODE, [file, 'server', '--url', url, '-o', folder, ...options], {
+  const child = spawn(NODE, [file, ...words, '-o', folder], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   let output = ''
@@ -88,7 +97,7 @@ async function runCommand(name: string, url: string, options: string[]): Promise
   })
   await new Promise((resolve) => child.once('close', resolve))
   try {
-    const checks = readdirSync(folder).flatMap((entry) => checksOf(folder, entry))
+    const checks = foldersIn(folder).flatMap((entry) => checksOf(folder, entry))
     if (checks.length === 0) throw new Error(`the suite wrote nothing down: ${output}`)
     return checks
   } finally {
@@ -96,8 +105,17 @@ async function runCommand(name: string, url: string, options: string[]): Promise
   }
 }
 
+/** Of each scenario; the name of one may have a slash, and is a folder in a folder then. */
+function foldersIn(folder: string): string[] {
+  return readdirSync(folder).flatMap((entry) =>
+    /-\d{4}-\d\d-\d\dT/.test(entry)
+      ? [entry]
+      : readdirSync(join(folder, entry)).map((inner) => join(entry, inner)),
+  )
+}
+
 function checksOf(folder: string, entry: string): Check[] {
-  const scenario = /^server-(.+)-\d{4}-\d\d-\d\dT/.exec(entry)?.[1] ?? entry
+  const scenario = /^(?:server-)?(.+)-\d{4}-\d\d-\d\dT/.exec(entry)?.[1] ?? entry
   const file = join(folder, entry, 'checks.json')
   // A scenario that threw leaves its folder empty.
   if (!existsSync(file)) return [{ scenario, id: 'the scenario itself', status: 'FAILURE' }]

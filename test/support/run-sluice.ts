@@ -9,12 +9,17 @@ export interface Ran {
   stderr: string
 }
 
-export async function sluice(args: readonly string[]): Promise<Ran> {
+/** `onText` gets all of stdout so far, whenever there is more. */
+export async function sluice(
+  args: readonly string[],
+  onText: (stdout: string) => void = () => {},
+): Promise<Ran> {
   const output = { stdout: '', stderr: '' }
   const { stdout, stderr } = process
   const originals = { stdout: stdout.write, stderr: stderr.write }
   const hear = (name: 'stdout' | 'stderr') => (chunk: string | Uint8Array) => {
     output[name] += String(chunk)
+    onText(output.stdout)
     return true
   }
   stdout.write = hear('stdout')
