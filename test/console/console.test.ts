@@ -11,12 +11,14 @@ import type {
   ListedAgentView,
 } from '../../packages/sluice/src/admin/contract/contract.ts'
 import { listAll, PlainClient } from '../support/plain-client.ts'
-import { endGates, fixture, until } from '../support/start-gate.ts'
+import { running } from '../support/processes.ts'
+import { endGates, fixture, programFile, until } from '../support/start-gate.ts'
 import { addServer, addServerByUrl, connectClient } from './add-server.ts'
 import { violationsIn } from './axe.ts'
 import { findChromium, launch, named } from './browser.ts'
 import { exploreLedger } from './explore-ledger.ts'
 import { signInExternally } from './external-sign-in.ts'
+import { layoutFaults } from './layout-faults.ts'
 import { makeRuleFromCall, raiseBound } from './rule-from-call.ts'
 import { ask, asTool, PIN, POLICY, restart, type Stage, setStage, signedIn } from './stage.ts'
 import { tryCall } from './try-call.ts'
@@ -536,16 +538,21 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await page.getByRole('row', { name: /ci-bot.*revoked/ }).waitFor()
   })
 
-  test('no page has a violation of accessibility, in light and in dark, on a desk and on a phone', async () => {
+  test('no page scrolls beside itself, has heads beside their columns, or a violation of accessibility', async () => {
     const found: string[] = []
     for (const [width, height] of [
       [390, 844],
+      [1280, 800],
       [1440, 900],
     ] as const) {
       await page.setViewportSize({ width, height })
       for (const link of PAGES) {
         await open(link)
         await page.getByText('Loading…').first().waitFor({ state: 'detached' })
+        const faults = await layoutFaults(page)
+        found.push(...faults.map((one) => `${link} (${width} px): ${one}`))
+        // What differs between the two wide sizes is only the layout.
+        if (width === 1280) continue
         for (const scheme of ['light', 'dark'] as const) {
           const violations = await violationsIn(page, scheme)
           found.push(...violations.map((one) => `${link} (${scheme}, ${width} px): ${one}`))
@@ -610,16 +617,42 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
   })
 
   test('A3: the page goes on by itself when the gate is back', async () => {
+    // H1: what a person has to look at, and what does not work, is known again after a restart.
+    const changed = { name: 'look_up', description: 'Deletes the glossary and all of its copies.' }
+    writeFileSync(stage.desk, JSON.stringify([asTool(changed)]))
+    const toReview = page.getByRole('link', { name: /^Servers\s*\d definitions? to review/ })
+    const grant = { do: 'grant-add', name: 'later', policy: 'policy' }
+    const proof = { name: 'ada', pin: PIN }
+    const { token } = await ask(stage.gate, { ...grant, proof })
+    const openAs = (server: string) => PlainClient.open(stage.gate, server, '2025-11-25', token)
+    await open('Servers')
+    const held = page.getByRole('article', { name: 'desk/look_up' })
+    await until(async () => {
+      await listAll(await openAs('desk'))
+      return held.isVisible()
+    })
+    await (await openAs('office')).call('read_note', {})
+    for (const pid of running(stage.gate, programFile('office'))) process.kill(pid, 'SIGKILL')
+    const failing = page.locator('.server', { hasText: 'office' }).locator('.dot.failing')
+    await failing.waitFor()
     await open('Live')
     await stage.gate.stop()
     await page.getByText('The gate does not answer').waitFor()
     stage = await restart(stage)
     await page.getByText('The gate does not answer').waitFor({ state: 'detached' })
     await page.getByText('connected', { exact: true }).waitFor()
-    const grant = { do: 'grant-add', name: 'later', policy: 'policy' }
-    const proof = { name: 'ada', pin: PIN }
-    const { token } = await ask(stage.gate, { ...grant, proof })
-    const client = await PlainClient.open(stage.gate, 'office', '2025-11-25', token)
+    await toReview.waitFor()
+    await open('Servers')
+    await page.getByText('it failed before the restart and was not tried since').waitFor()
+    await held.waitFor()
+    await open('Overview')
+    await page
+      .getByText(/^\d definitions? to review$/)
+      .first()
+      .waitFor()
+    await page.getByText(/1 of 4 servers failing/).waitFor()
+    await open('Live')
+    const client = await openAs('office')
     await client.call('delete_all', { after: 'the restart' })
     await page.locator('.live-row', { hasText: 'office/delete_all' }).first().waitFor()
   })

@@ -2,7 +2,14 @@
 // height and each is rendered once: scrolling renders the few new ones, and moves none of the
 // others.
 
-import { type ComponentType, type JSX, useEffect, useLayoutEffect, useState } from 'react'
+import {
+  type ComponentType,
+  type JSX,
+  type ReactNode,
+  useEffect,
+  useLayoutEffect,
+  useState,
+} from 'react'
 
 /** Rows are added and removed in steps of this many, and as many are kept ready above and below. */
 const STEP = 4
@@ -50,6 +57,7 @@ export function VirtualList<Item>({
   Row,
   onOpen,
   className,
+  head,
   onNearEnd,
 }: {
   items: readonly Item[]
@@ -58,6 +66,8 @@ export function VirtualList<Item>({
   Row: ComponentType<RowOf<Item>>
   onOpen: (item: Item) => void
   className: string
+  /** The names of the columns. */
+  head?: ReactNode
   onNearEnd?: () => void
 }): JSX.Element {
   const [place, setPlace] = useState<HTMLDivElement | null>(null)
@@ -68,6 +78,7 @@ export function VirtualList<Item>({
   }, [isNearEnd, onNearEnd])
   return (
     <div ref={setPlace} className={`long-list ${className}`}>
+      {head !== undefined && <div className="list-head">{head}</div>}
       <ul style={{ height: items.length * px, paddingTop: first * px }}>
         {items.slice(first, end).map((item) => (
           <li key={keyOf(item)} style={{ height: px }}>

@@ -120,11 +120,6 @@ function Calls(): JSX.Element {
         aria-label="Calls on record"
         aria-busy={state === undefined}
       >
-        <div className={`ledger-head${isTimeline ? ' timeline-row' : ''}`} aria-hidden="true">
-          {(isTimeline ? TIMELINE_HEADS : HEADS).map((head) => (
-            <span key={head}>{head}</span>
-          ))}
-        </div>
         {fault !== undefined && <ErrorNotice error={fault} again={again} />}
         {state === undefined && fault === undefined && <Loading />}
         {state !== undefined && state.behind > 0 && (
@@ -163,11 +158,22 @@ function Calls(): JSX.Element {
             Row={isTimeline ? TimelineRow : CallRow}
             onOpen={open}
             className="ledger-scroll"
+            head={<Heads isTimeline={isTimeline} />}
             onNearEnd={more}
           />
         </TimelineSpan>
       </section>
       {call !== undefined && <CallExplanationDrawer at={call} onClose={() => open(undefined)} />}
+    </div>
+  )
+}
+
+function Heads({ isTimeline }: { isTimeline: boolean }): JSX.Element {
+  return (
+    <div className={`ledger-head${isTimeline ? ' timeline-row' : ''}`} aria-hidden="true">
+      {(isTimeline ? TIMELINE_HEADS : HEADS).map((head) => (
+        <span key={head}>{head}</span>
+      ))}
     </div>
   )
 }

@@ -307,14 +307,6 @@ function Rows({
     )
   return (
     <section ref={setPlace} className="card live-rows" aria-label="Calls">
-      <div className="live-head" aria-hidden="true">
-        <span>Time</span>
-        <span>Decision</span>
-        <span>Tool</span>
-        <span>Who</span>
-        <span>Reason</span>
-        <span>Latency</span>
-      </div>
       <VirtualList
         items={rows}
         px={32}
@@ -322,6 +314,16 @@ function Rows({
         Row={Row}
         onOpen={onOpen}
         className="live-scroll"
+        head={
+          <div className="live-head" aria-hidden="true">
+            <span>Time</span>
+            <span>Decision</span>
+            <span>Tool</span>
+            <span>Who</span>
+            <span>Reason</span>
+            <span>Latency</span>
+          </div>
+        }
       />
       {left > 0 && (
         <p className="live-left muted small">

@@ -83,20 +83,6 @@ export function Tools({
           onChange={(value) => setQuery({ q: value })}
         />
       </div>
-      <div className="tool-row tool-columns">
-        {COLUMNS.map(({ key, says }) => (
-          <button
-            key={key}
-            type="button"
-            aria-pressed={key === sort}
-            title={`Sort by ${says.toLowerCase()}`}
-            onClick={() => setQuery({ sort: key === sort ? '' : key })}
-          >
-            {says}
-            {key === sort && ' ↓'}
-          </button>
-        ))}
-      </div>
       {shown.length === 0 ? (
         <Empty icon="servers" title={loading ? 'Loading…' : 'No tools'}>
           {loading
@@ -113,9 +99,29 @@ export function Tools({
           Row={ToolRow}
           onOpen={openTool}
           className="tools-scroll"
+          head={<Heads sort={sort} />}
         />
       )}
     </section>
+  )
+}
+
+function Heads({ sort }: { sort: string }): JSX.Element {
+  return (
+    <div className="tool-row tool-columns">
+      {COLUMNS.map(({ key, says }) => (
+        <button
+          key={key}
+          type="button"
+          aria-pressed={key === sort}
+          title={`Sort by ${says.toLowerCase()}`}
+          onClick={() => setQuery({ sort: key === sort ? '' : key })}
+        >
+          {says}
+          {key === sort && ' ↓'}
+        </button>
+      ))}
+    </div>
   )
 }
 

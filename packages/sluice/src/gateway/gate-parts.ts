@@ -17,6 +17,7 @@ import type { FreezeStore } from './state/freezes.ts'
 import type { PolicySet } from './state/policy-set.ts'
 import type { Servers } from './state/servers.ts'
 import type { Pins } from './tools/pins.ts'
+import type { ServerNotes } from './tools/server-notes.ts'
 import type { StoredTools } from './tools/stored-tools.ts'
 import type { ServerLinksParts } from './upstream/servers/upstream-connector.ts'
 
@@ -30,6 +31,7 @@ export interface GateParts extends Omit<ServerLinksParts, 'serverOf'>, TracePart
   readonly ledger: Ledger
   readonly freezes: FreezeStore
   readonly tools: StoredTools
+  readonly notes: ServerNotes
   readonly watch: CallInstrumentation
   readonly pins: Pins
   readonly approvals: ApprovalEngine

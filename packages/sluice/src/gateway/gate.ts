@@ -47,7 +47,7 @@ import { isObserving } from './state/observe-mode.ts'
 import { hearServer } from './tools/hear-server.ts'
 import { KnownTools } from './tools/known-tools.ts'
 import type { PendingDefinition } from './tools/pins.ts'
-import { ServerNotes } from './tools/server-notes.ts'
+import type { ServerNotes } from './tools/server-notes.ts'
 import { UnusableTools } from './tools/unusable-tools.ts'
 import { RestingProcesses } from './upstream/servers/resting-processes.ts'
 import { UpstreamConnector } from './upstream/servers/upstream-connector.ts'
@@ -76,7 +76,7 @@ export class Gate {
     this.#parts = parts
     this.sessions = new OpenSessions(parts.sessions, parts.sharedSessions)
     this.#sweeper = setInterval(() => this.#expire(), CALL_LOOK_EVERY_MS).unref()
-    this.notes = new ServerNotes(parts.log)
+    this.notes = parts.notes
     const { max = defaultProcessesMax(), ...processes } = parts.config.processes
     const serverOf = (name: string) => parts.servers.find(name)
     this.#servers = new UpstreamConnector({ ...parts, serverOf }, { ...processes, max })

@@ -113,6 +113,15 @@ const PIN_INDEXES = `
   CREATE INDEX pins_digest ON pins (digest);
   CREATE INDEX refusals_digest ON refusals (digest);`
 
+/** What is shown again after a restart, as JSON, see tools/stored-map.ts. */
+const NOTES = `
+  CREATE TABLE notes (
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    note TEXT NOT NULL,
+    PRIMARY KEY (kind, id)
+  ) STRICT, WITHOUT ROWID;`
+
 function gateFile(directory: string) {
   return {
     directory,
@@ -132,6 +141,7 @@ function gateFile(directory: string) {
       ALERT_TABLES,
       APPROVAL_INDEXES,
       PIN_INDEXES,
+      NOTES,
     ],
   }
 }

@@ -18,6 +18,7 @@ import { ChildPeers } from '../processes/child-peers.ts'
 import { cleanUpOrphans } from '../processes/orphan-cleanup.ts'
 import { Watcher } from '../processes/watcher.ts'
 import { openPins } from '../tools/open-pins.ts'
+import { ServerNotes } from '../tools/server-notes.ts'
 import { StoredTools } from '../tools/stored-tools.ts'
 import { HttpPools } from '../upstream/http/http-pools.ts'
 import { LoginTokens } from '../upstream/servers/login-tokens.ts'
@@ -79,6 +80,7 @@ export async function openCalls(
     tokens: new LoginTokens({ logins, log, nowMs, servers, alone: shared?.alone }),
     ledger,
     freezes,
+    notes: new ServerNotes(store, log),
     tools,
     watch,
     pins,

@@ -30,6 +30,7 @@ export function openPins(
     firstSight: pins.firstSight ?? (isLoopbackName(host.toLowerCase()) ? 'trust' : 'hold'),
     ignore: pins.ignore,
     isOwn: (server, tool) => isBuiltinTool(servers.find(server), tool),
+    hasServer: (server) => servers.find(server) !== undefined,
     log,
     nowMs: Date.now,
     steadyMs: processClock.steadyMs,

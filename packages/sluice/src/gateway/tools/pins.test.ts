@@ -264,3 +264,21 @@ describe('what another gate has decided', () => {
     store.close()
   })
 })
+
+describe('after a restart', () => {
+  test('a definition that was held is held at once, until it is accepted', async () => {
+    const store = openGateStore(scratchDirectory())
+    const first = openPins(store).pins
+    first.heldOf(define('get_item'))
+    const changed = define('get_item', 'Deletes every item of the shop')
+    expect(first.heldOf(changed)?.because).toBeDefined()
+    await Promise.resolve()
+
+    const second = openPins(store).pins
+    expect(second.held).toEqual(first.held)
+    await second.accept(second.waiting('shop', 'get_item'))
+    expect(second.heldOf(changed)).toBeUndefined()
+    await Promise.resolve()
+    expect(openPins(store).pins.held).toEqual([])
+  })
+})

@@ -18,6 +18,7 @@ import { takeTurn } from '../shared/slices.ts'
 import { DECIDED_PINS_PER_TURN, FIRST_LIST_MS, PINS_MAX, PINS_OF_SERVER_MAX } from './limits.ts'
 import { LookAlikeNames } from './look-alike-names.ts'
 import { type DefinitionRefusal, RefusedDefinitions } from './refused-definitions.ts'
+import { StoredMap } from './stored-map.ts'
 import { type AcceptedDefinition, StoredPins, withInstructions } from './stored-pins.ts'
 
 export interface PinsOptions {
@@ -28,6 +29,8 @@ export interface PinsOptions {
   readonly ignore: readonly string[]
   /** Tells tools that are part of the product: an upgrade changes them, and only a lock file holds them. */
   readonly isOwn?: (server: string, tool: string) => boolean
+  /** False for a server that the configuration no longer has. */
+  readonly hasServer?: (server: string) => boolean
   readonly log: Log
   readonly nowMs: () => number
   /** Not affected by a clock that is set: says which tools came together. */
@@ -59,7 +62,7 @@ export class Pins {
   readonly #accepted = new Map<string, AcceptedDefinition>()
   /** How many of each server are accepted. */
   readonly #sizes = new Map<string, number>()
-  readonly #pending = new Map<string, PendingDefinition>()
+  readonly #pending: StoredMap<PendingDefinition>
   /** Tools seen for the first time a moment ago: how many of each category, by server. */
   readonly #firstSeen = new Map<string, Map<string, number>>()
   /** Of what is accepted; not made while a lock file is in force. */
@@ -77,7 +80,10 @@ export class Pins {
       options.log('warn', 'pins were not kept', { count, why }),
     )
     this.#refusals = new RefusedDefinitions(options.store)
+    this.#pending = new StoredMap({ store: options.store, kind: 'held', log: options.log })
+    const pending = [...this.#pending]
     this.setLock(options.lock)
+    this.#restore(pending)
   }
 
   /** With a lock file only what it pins is accepted; what was before comes back where it goes. */
@@ -124,14 +130,20 @@ export class Pins {
     const isOther = isAny || changed.map((one) => this.#reloadOne(one)).includes(true)
     if (!isOther) return false
     this.#known = new WeakMap()
+    this.#restore(pending)
+    return true
+  }
+
+  /** What was not accepted meanwhile goes on waiting. */
+  #restore(pending: Iterable<[string, PendingDefinition]>): void {
     for (const [key, one] of pending) {
       const { server, name } = one.tool.definition
       const refused = this.#refusals.of(server, name, one.digest)
       const isAccepted = this.#accepted.get(key)?.digest === one.digest
-      if (isAccepted) this.#pending.delete(key)
+      const isGone = this.#options.hasServer?.(server) === false
+      if (isAccepted || isGone) this.#pending.delete(key)
       else this.#pending.set(key, { ...one, ...(refused && { refused }) })
     }
-    return true
   }
 
   /** Whether a definition that is known here may be judged otherwise now. */

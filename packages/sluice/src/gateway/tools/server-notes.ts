@@ -1,8 +1,10 @@
 // What the console shows of servers beside the ledger: the last error of each, and which limit one of
 // its lists met. Kept by the gate; shown by `sluice status` and the console.
 
+import type { DatabaseSync } from 'node:sqlite'
 import type { Log } from '../shared/log.ts'
 import type { UpstreamEvents, UpstreamFailure } from '../upstream/upstream.ts'
+import { StoredMap } from './stored-map.ts'
 
 export interface ServerFailure extends Pick<UpstreamFailure, 'code' | 'message' | 'help'> {
   readonly atMs: number
@@ -10,15 +12,19 @@ export interface ServerFailure extends Pick<UpstreamFailure, 'code' | 'message' 
 
 export class ServerNotes {
   readonly #log: Log
-  /** The last failure of each server that has answered nothing since. */
-  readonly #failures = new Map<string, ServerFailure>()
+  /** The last failure of each server that has answered nothing since, also before this start. */
+  readonly #failures: StoredMap<ServerFailure>
+  /** Servers whose failure is from before this start. */
+  readonly #earlier: Set<string>
   /** Since the start of the gate. */
   readonly #answered = new Set<string>()
   /** Why not everything that a server lists is known, where a limit was met last. */
   readonly #limitsMet = new Map<string, string>()
 
-  constructor(log: Log) {
+  constructor(store: DatabaseSync, log: Log) {
     this.#log = log
+    this.#failures = new StoredMap({ store, kind: 'failure', log })
+    this.#earlier = new Set(this.#failures.keys())
   }
 
   /** Notes what a server fails with, on the way to its receiver. */
@@ -32,7 +38,10 @@ export class ServerNotes {
 
   /** A connection to a server ended, because of this failure if there is one. */
   ended(server: string, failure: UpstreamFailure | undefined): void {
-    if (failure !== undefined) this.#failures.set(server, { atMs: Date.now(), ...failure })
+    if (failure === undefined) return
+    const { code, message, help = '' } = failure
+    this.#earlier.delete(server)
+    this.#failures.set(server, { atMs: Date.now(), code, message, help })
   }
 
   answered(server: string): void {
@@ -45,7 +54,10 @@ export class ServerNotes {
   }
 
   failureOf(server: string): ServerFailure | undefined {
-    return this.#failures.get(server)
+    const failure = this.#failures.get(server)
+    if (failure === undefined || !this.#earlier.has(server)) return failure
+    const message = `it failed before the restart and was not tried since: ${failure.message}`
+    return { ...failure, message }
   }
 
   /** It is another server by now. */

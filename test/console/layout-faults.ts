@@ -1,0 +1,27 @@
+// What is broken in how a page is laid out: a document that scrolls beside its page, and heads that do not
+// stand over their columns.
+
+import type { Page } from 'playwright-core'
+
+/** Runs in the page. */
+const LOOK = `(() => {
+  const { scrollHeight, scrollWidth } = document.documentElement
+  const faults = []
+  if (scrollHeight > innerHeight) faults.push('the document is ' + scrollHeight + ' px high in a window of ' + innerHeight)
+  if (scrollWidth > innerWidth) faults.push('the document is ' + scrollWidth + ' px wide in a window of ' + innerWidth)
+  const columnsOf = (row) => [...(row?.children ?? [])]
+    .filter((cell) => !cell.matches('.row-open') && cell.checkVisibility())
+    .map((cell) => Math.round(cell.getBoundingClientRect().left))
+    .join()
+  for (const list of document.querySelectorAll('.long-list')) {
+    const heads = columnsOf(list.querySelector('.list-head > *'))
+    const cells = columnsOf(list.querySelector('ul > li > *'))
+    if (heads !== '' && cells !== '' && heads !== cells) faults.push('heads at ' + heads + ', columns at ' + cells)
+  }
+  return faults
+})()`
+
+/** In words; empty if nothing is broken. */
+export function layoutFaults(page: Page): Promise<string[]> {
+  return page.evaluate(LOOK)
+}
