@@ -63,7 +63,12 @@ cpSync(
 function stage(name: string, folders: readonly string[], published: Manifest): void {
   const target = join(ROOT, 'dist', name)
   const source = join(ROOT, 'packages', name, 'package.json')
-  const manifest = { ...(JSON.parse(readFileSync(source, 'utf8')) as Manifest), ...published }
+  const read = (file: string): Manifest => JSON.parse(readFileSync(file, 'utf8'))
+  // The address of the repository is in one place.
+  const { repository, homepage, bugs } = read(join(ROOT, 'package.json'))
+  const directory = `packages/${name}`
+  const origin = { repository: { ...(repository as Manifest), directory }, homepage, bugs }
+  const manifest = { ...read(source), ...origin, ...published }
   const files = [...folders.map((folder) => folder.split('/').at(-1)), 'dist']
   const left = ['!docs/images/**', '!dist/**/*.tsbuildinfo', '!dist/.compiled']
   writeFileSync(

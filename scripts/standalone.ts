@@ -2,8 +2,6 @@
 // on a machine without Node. Dependencies are copied as package-lock.json has them installed here; none of
 // them is compiled for a platform.
 
-import { execFileSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import {
   chmodSync,
   cpSync,
@@ -13,8 +11,9 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { compress, sha256Of, writeTar } from './archive.ts'
 import { fetchNode, NODE_VERSION, PLATFORMS, type Platform } from './node-binary.ts'
 import { describeStep, ROOT, runStep } from './run-step.ts'
 
@@ -62,7 +61,7 @@ export function assembleStandalone({ root, target, node }: StandaloneOptions): v
 }
 
 /** What `npm install --omit=dev` installs, by the lock file. Throws if some of it is not installed here. */
-function listShipped(root: string): string[] {
+export function listShipped(root: string): string[] {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { dev?: boolean; optional?: boolean; link?: boolean }>
   }
@@ -81,34 +80,43 @@ function isShipped(path: string): boolean {
   )
 }
 
-async function bundle(platform: Platform): Promise<void> {
-  const built = await runStep('build', ['scripts/build.ts'])
-  console.error(`bundle: ${describeStep(built)}`)
-  if (!built.passed) process.exit(1)
-  const { version } = JSON.parse(
-    readFileSync(join(ROOT, 'packages', 'sluice', 'package.json'), 'utf8'),
-  ) as { version: string }
-  const name = `sluice-${version}-${platform}`
-  const target = join(ROOT, 'dist', 'standalone', name)
+export function readVersion(root: string): string {
+  const file = join(root, 'packages', 'sluice', 'package.json')
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
+}
+
+/** Writes the archive of the bundle. `target` is its path without `.tar.gz`; returns the archive. */
+export function writeStandalone(platform: Platform, target: string): string {
   const node = fetchNode(platform, NODE_VERSION)
   assembleStandalone({ root: ROOT, target, node: join(node, 'bin', 'node') })
   cpSync(join(node, 'LICENSE'), join(target, 'LICENSE.node'))
-  const archive = `${target}.tar.gz`
-  // Order, times and owners of the archive do not depend on the machine.
-  const same = ['--sort=name', '--mtime=@0', '--owner=0', '--group=0', '--numeric-owner']
-  execFileSync('tar', [...same, '-czf', archive, '-C', dirname(target), name])
-  const digest = createHash('sha256').update(readFileSync(archive)).digest('hex')
-  console.log(`${digest}  ${archive}`)
+  writeTar(`${target}.tar`, { folder: dirname(target), names: [basename(target)] })
+  compress(`${target}.tar`, `${target}.tar.gz`)
+  rmSync(target, { recursive: true })
+  return `${target}.tar.gz`
 }
 
-if (import.meta.main) {
+/** Builds the repository, then what `write` makes of it for the platform that the options name, and prints its digest. */
+export async function buildFor(
+  command: string,
+  write: (platform: Platform, target: string) => string,
+): Promise<void> {
   const { values } = parseArgs({
     options: { platform: { type: 'string', default: `${process.platform}-${process.arch}` } },
   })
   const platform = PLATFORMS.find((each) => each === values.platform)
   if (platform === undefined) {
-    console.error(`bundle: --platform is \`${values.platform}\`: one of ${PLATFORMS.join(', ')}`)
+    const known = PLATFORMS.join(', ')
+    console.error(`${command}: --platform is \`${values.platform}\`: one of ${known}`)
     process.exit(2)
   }
-  await bundle(platform)
+  const built = await runStep('build', ['scripts/build.ts'])
+  console.error(`${command}: ${describeStep(built)}`)
+  if (!built.passed) process.exit(1)
+  const folder = join(ROOT, 'dist', 'standalone')
+  mkdirSync(folder, { recursive: true })
+  const archive = write(platform, join(folder, `sluice-${readVersion(ROOT)}-${platform}`))
+  console.log(`${sha256Of(archive)}  ${archive}`)
 }
+
+if (import.meta.main) await buildFor('bundle', writeStandalone)

@@ -1,6 +1,6 @@
 // What is published: both packages as `npm pack` makes them, built in a copy so that no other test reads
 // a `dist` under construction. They hold what runs and what is read, the command runs from its package,
-// and the library example of the READMEs runs with the policy package alone.
+// and the library example of the READMEs runs with the policy package alone. The image runs as a container.
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import {
@@ -14,12 +14,16 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Ledger } from '../../packages/sluice/src/ledger/ledger.ts'
+import { buildImage, nameImage } from '../../scripts/image.ts'
+import { PLATFORMS } from '../../scripts/node-binary.ts'
 import { assembleStandalone } from '../../scripts/standalone.ts'
 import { ROOT } from '../support/modules.ts'
+import { findPodman, namePodmanSuite, Podman } from '../support/podman.ts'
+import { until } from '../support/start-gate.ts'
 
-const PARTS = ['console', 'docs', 'packages', 'scripts', 'LICENSE', 'package.json']
+const PARTS = ['console', 'deploy', 'docs', 'packages', 'scripts', 'LICENSE', 'package.json']
 const CONFIGS = ['', '.base', '.node', '.pure', '.test'].map((kind) => `tsconfig${kind}.json`)
 
 let place = ''
@@ -60,6 +64,20 @@ test('they hold what runs and what is read, and no sources and tests', () => {
   const foreign =
     /^(src|console|test|scripts|bench|examples)\/|\.test\.|test-support|tsbuildinfo|(?<!\.d)\.ts$/
   expect([...sluice, ...policy].filter((path) => foreign.test(path))).toEqual([])
+})
+
+test('they say where they come from', () => {
+  for (const name of ['policy', 'sluice']) {
+    const manifest = JSON.parse(readFileSync(join(place, 'dist', name, 'package.json'), 'utf8'))
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'packages/sluice/package.json'), 'utf8'))
+    expect(manifest).toMatchObject({
+      version,
+      license: 'Apache-2.0',
+      repository: { type: 'git', directory: `packages/${name}` },
+      homepage: expect.stringMatching(/^https:/),
+      bugs: expect.stringMatching(/^https:/),
+    })
+  }
 })
 
 test('the command runs from it, and finds the processes that it starts', () => {
@@ -111,6 +129,54 @@ test('the library example of the READMEs runs with the policy package alone', ()
   writeFileSync(join(folder, 'library.mts'), text)
   const stdout = execFileSync(process.execPath, ['library.mts'], { cwd: folder, encoding: 'utf8' })
   expect(stdout).toBe('allow\nrequire_approval\ndeny\n')
+})
+
+const podman = findPodman()
+const platform = PLATFORMS.find((each) => each === `${process.platform}-${process.arch}`)
+const canRunImage = podman !== undefined && platform !== undefined
+describe.skipIf(!canRunImage)(namePodmanSuite('the image', podman), () => {
+  let containers: Podman
+
+  beforeAll(() => {
+    containers = new Podman(podman ?? '')
+    const file = join(place, 'image.tar')
+    buildImage({ root: place, node: process.execPath, platform: platform ?? 'linux-x64', file })
+    containers.run('load', '--input', file)
+  })
+  afterAll(() => containers?.end())
+
+  test('serves with a read-only root, no capabilities and no root, and ends with 0', async () => {
+    const config = [
+      'version: 1',
+      'data: /var/lib/sluice/data',
+      'policy: ./policy.yaml',
+      'servers: { agents: { builtin: agents } }',
+    ].join('\n')
+    writeFileSync(join(place, 'alone.yaml'), config)
+    const mount = ['--volume', `${join(place, 'alone.yaml')}:/etc/sluice/sluice.yaml:ro`]
+    const hardened = ['--read-only', '--cap-drop', 'all', '--security-opt', 'no-new-privileges']
+    const how = [
+      '--detach',
+      '--replace',
+      '--name',
+      'gate',
+      '--network',
+      'none',
+      ...hardened,
+      ...mount,
+    ]
+    containers.run('run', ...how, nameImage(place))
+    const ask =
+      "fetch('http://127.0.0.1:7433/healthz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"
+    await until(() => containers.try('exec', 'gate', 'node', '-e', ask).status === 0)
+    expect(containers.run('exec', 'gate', 'sluice', 'status')).toMatch(/^ready\n/)
+    const look = `const fs = require('node:fs')
+      const code = (path) => { try { fs.writeFileSync(path, ''); return 'written' } catch ({ code }) { return code } }
+      console.log(process.getuid(), code('/etc/sluice/policy.yaml'), code('/var/lib/sluice/x'), fs.existsSync('/bin/sh'))`
+    expect(containers.run('exec', 'gate', 'node', '-e', look)).toBe('1000 EROFS written false')
+    containers.run('stop', '--time', '20', 'gate')
+    expect(containers.run('inspect', '--format', '{{.State.ExitCode}}', 'gate')).toBe('0')
+  })
 })
 
 function listPacked(name: string): string[] {

@@ -22,7 +22,7 @@ export interface Program {
   readonly title: string
   /** The suites that need it, for example `the console's tests need`. */
   readonly neededBy: string
-  /** Debian's package. */
+  /** Debian's package, or several. */
   readonly package: string
   /** The environment variable that names another one. */
   readonly variable: string
@@ -66,7 +66,7 @@ export function nameSuite(suite: string, program: Program, file: string | undefi
 }
 
 function toInstall(program: Program): string[] {
-  return ['install', '-y', '--no-install-recommends', program.package]
+  return ['install', '-y', '--no-install-recommends', ...program.package.split(' ')]
 }
 
 function find({ folders = [], names, variable }: Program, { env }: Machine): string | undefined {

@@ -1,0 +1,79 @@
+// Containers of podman, with a storage of their own: nothing of the machine's images is seen or changed.
+
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { findProgram, nameSuite, type Program } from './programs.ts'
+
+const PODMAN: Program = {
+  title: 'podman',
+  neededBy: "the image's tests need",
+  // The runtime is not among what podman itself asks for.
+  package: 'podman runc',
+  variable: 'SLUICE_TEST_PODMAN',
+  names: ['podman'],
+}
+const RUNC = ['/usr/sbin/runc', '/usr/bin/runc']
+
+/** A machine may forbid to raise limits, as podman does by default. */
+const CONTAINERS = `[containers]
+default_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]
+[engine]
+cgroup_manager = "cgroupfs"
+events_logger = "file"
+`
+
+export function findPodman(): string | undefined {
+  return findProgram(PODMAN)
+}
+
+export function namePodmanSuite(suite: string, file: string | undefined): string {
+  return nameSuite(suite, PODMAN, file)
+}
+
+export class Podman {
+  readonly #file: string
+  readonly #folder: string
+  /** For programs that call podman themselves. */
+  readonly env: Readonly<Record<string, string | undefined>>
+
+  constructor(file: string) {
+    this.#file = file
+    this.#folder = mkdtempSync(join(tmpdir(), 'sluice-podman-'))
+    const write = (name: string, text: string): string => {
+      writeFileSync(join(this.#folder, name), text)
+      return join(this.#folder, name)
+    }
+    const place = (name: string): string => JSON.stringify(join(this.#folder, name))
+    const storage = `[storage]\ndriver = "overlay"\ngraphroot = ${place('graph')}\nrunroot = ${place('run')}\n`
+    // The other one, crun, does not work with both versions of cgroups mounted.
+    const runtime = RUNC.some((path) => existsSync(path)) ? 'runtime = "runc"\n' : ''
+    this.env = {
+      ...process.env,
+      CONTAINERS_CONF: write('containers.conf', `${CONTAINERS}${runtime}`),
+      CONTAINERS_STORAGE_CONF: write('storage.conf', storage),
+    }
+  }
+
+  /** Runs a command of podman to its end. */
+  try(...args: string[]): { readonly status: number; readonly output: string } {
+    const options = { env: this.env, encoding: 'utf8', maxBuffer: 2 ** 26 } as const
+    const { status, stdout, stderr, error } = spawnSync(this.#file, args, options)
+    if (error !== undefined) throw error
+    return { status: status ?? -1, output: `${stdout}${status === 0 ? '' : stderr}`.trim() }
+  }
+
+  /** The same, and throws if it fails. */
+  run(...args: string[]): string {
+    const { status, output } = this.try(...args)
+    if (status !== 0) throw new Error(`podman ${args.join(' ')} ended with ${status}: ${output}`)
+    return output
+  }
+
+  end(): void {
+    this.try('rm', '--all', '--force', '--time', '0')
+    this.try('volume', 'rm', '--all', '--force')
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+}
