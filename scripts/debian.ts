@@ -81,6 +81,7 @@ export function fetchDebian({ name, version, path, sha256 }: DebianPackage): str
 
 /** Unpacks packages into a folder. Their scripts are not run. */
 export function unpackDebian(packages: readonly DebianPackage[], folder: string): void {
+  mkdirSync(folder, { recursive: true })
   for (const each of packages) execFileSync('dpkg-deb', ['-x', fetchDebian(each), folder])
 }
 

@@ -1,17 +1,12 @@
-// Three gates behind HAProxy, with the files of deploy/: a session and a console stay at their gate, a gate that stops gets
+// Three gates behind two HAProxy, with the files of deploy/: a session and a console stay at their gate, a gate that stops gets
 // no new one, clients of its stdio sessions begin again at another gate, and a rolling restart shows others no error.
 
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parseAllDocuments } from 'yaml'
 import { Page } from '../../packages/sluice/src/admin/admin.test-support.ts'
 import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
-import { readConfig } from '../../packages/sluice/src/gateway/config/config.ts'
 import { type FixtureServer, serveFixture } from '../support/fixture-server.ts'
 import { findHaproxy, nameHaproxySuite, startHaproxy } from '../support/haproxy.ts'
-import { ROOT } from '../support/modules.ts'
 import { makePerson, PIN } from '../support/person.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import {
@@ -32,53 +27,27 @@ import {
 
 const TOKEN = `sluice_${'7'.repeat(64)}`
 const haproxy = findHaproxy()
-const postgres = findPostgres()
 
-test('the configuration of deploy/ is one', () => {
-  const file = join(ROOT, 'deploy', 'sluice.yaml')
-  const environment = {
-    SLUICE_STORE: 'postgres://sluice@db/sluice',
-    SLUICE_GATE: 'gate-1',
-    SLUICE_CLUSTER_KEY: CLUSTER_KEY,
-    SLUICE_PUBLIC_URL: 'http://localhost:7433',
+/** A page that brings its cookie along. */
+class Browser extends Page {
+  readonly #cookie: string
+
+  constructor(url: string, cookie: string) {
+    super(url)
+    this.#cookie = cookie
   }
-  const { config, problems } = readConfig({ file, text: readFileSync(file, 'utf8') }, environment)
-  expect(problems).toEqual([])
-  expect(config?.cluster).toMatchObject({ name: 'gate-1', key: CLUSTER_KEY })
-})
 
-test('kubernetes.yaml reaches its gates through haproxy.cfg, by the names that the gates have', () => {
-  const read = (name: string) => readFileSync(join(ROOT, 'deploy', name), 'utf8')
-  const objects = parseAllDocuments(read('kubernetes.yaml')).map((one) => one.toJS())
-  const find = (kind: string, name: string) =>
-    objects.find((one) => one.kind === kind && one.metadata.name === name)
-  const { metadata, spec } = find('StatefulSet', 'gate')
-  const pods = Array.from(
-    { length: spec.replicas },
-    (_, at) => `${metadata.name}-${spec.ordinals.start + at}`,
-  )
-  const servers = [...read('haproxy.cfg').matchAll(/^ {2}server (\S+) "\$\{(\S+)\}"$/gm)]
-  expect(new Set(servers.map(([, name]) => name))).toEqual(new Set(pods))
-  const { env } = find('Deployment', 'sluice-balancer').spec.template.spec.containers[0]
-  for (const [, name, variable] of servers)
-    expect(env).toContainEqual({
-      name: variable,
-      value: `${name}.${spec.serviceName}.$(NAMESPACE).svc.cluster.local:7433`,
-    })
-  // Nothing else is in front of the gates: a Service that spreads requests would end sign-ins.
-  const services = objects.filter(
-    (one) => one.kind === 'Service' && one.spec.selector.app === 'sluice',
-  )
-  expect(services.map((one) => one.spec.clusterIP)).toEqual(['None'])
-  const text = find('ConfigMap', 'sluice').data['sluice.yaml']
-  const ours = read('sluice.yaml').replace(/\$\{SLUICE_PUBLIC_URL\}/, 'https://gate.example.com')
-  expect(text).toBe(ours)
-})
+  override ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+    return super.ask(method, path, body, { cookie: this.#cookie, ...headers })
+  }
+}
+const postgres = findPostgres()
 
 const isHere = haproxy !== undefined && postgres !== undefined
 describe.skipIf(!isHere)(nameHaproxySuite('behind HAProxy', haproxy), () => {
   let database: RunningPostgres
   let balancer: Awaited<ReturnType<typeof startHaproxy>>
+  let second: typeof balancer
   let upstream: FixtureServer
   let gateSpec: (at: number) => GateSpec
   const gates: RunningGate[] = []
@@ -101,10 +70,14 @@ describe.skipIf(!isHere)(nameHaproxySuite('behind HAProxy', haproxy), () => {
     })
     for (const at of ports.keys()) gates.push(await startGate(gateSpec(at)))
     const [one, two, three] = gates.map(({ url }) => new URL(url).host)
-    balancer = await startHaproxy(haproxy as string, port, [one!, two!, three!])
+    const hosts = [one!, two!, three!] as const
+    balancer = await startHaproxy(haproxy as string, port, hosts)
+    // Both have the same port, and the kernel gives each some of the connections, as two behind one address would get.
+    second = await startHaproxy(haproxy as string, port, hosts)
   })
   afterAll(async () => {
     await balancer?.end()
+    await second?.end()
     await endGates()
     await database?.end()
     upstream?.process.kill()
@@ -115,15 +88,19 @@ describe.skipIf(!isHere)(nameHaproxySuite('behind HAProxy', haproxy), () => {
 
   test('the console stays at the gate that made its code, also if the browser was at another', async () => {
     const proof = { name: 'ann', pin: PIN }
-    for (const gate of gates) {
+    for (const [at, gate] of gates.entries()) {
       await makePerson(gate.data, proof.name)
       const { url } = (await askGate(gate.data, { do: 'console', proof })) as { url: string }
       const [address = '', code = ''] = url.split('#code=')
-      expect((await fetch(address)).status).toBe(200)
-      const page = new Page(balancer.url)
+      const loaded = await fetch(address)
+      expect(loaded.status).toBe(200)
+      const [cookie = ''] = loaded.headers.getSetCookie()[0]?.split(';') ?? []
+      expect(cookie).toBe(`sluice_gate=gate-${at + 1}`)
+      const page = new Browser(balancer.url, cookie)
       expect((await page.signIn(code)).status).toBe(200)
-      for (let turn = 0; turn < 6; turn++)
-        expect((await page.ask('GET', '/api/servers')).status).toBe(200)
+      // All at once, so that they are connections of their own, at both balancers.
+      const asked = Array.from({ length: 12 }, () => page.ask('GET', '/api/servers'))
+      expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(asked.map(() => 200))
     }
   })
 
