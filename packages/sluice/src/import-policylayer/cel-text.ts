@@ -1,7 +1,8 @@
 // Paths and values of the original as CEL text. Only what CEL and the engine read back as the same
-// thing is written; everything else is undefined, and the caller reports it.
+// thing is written.
 
 import type { LocatedScalar } from '@sluice/policy/document/read-document'
+import type { ImportReport } from './report.ts'
 
 /** Words that CEL does not take as a name after a dot. */
 const RESERVED = new Set(
@@ -10,7 +11,7 @@ const RESERVED = new Set(
   ),
 )
 const NAME = /^[A-Za-z_]\w*$/
-const INDEX = /^[\u0020-\u007e\u00a0-\ud7ff]{1,100}$/
+const INDEX = /^(?!.*["\\])[\u0020-\u007e\u00a0-\ud7ff]{1,100}$/
 
 export interface ArgumentPath {
   readonly names: readonly string[]
@@ -20,17 +21,20 @@ export interface ArgumentPath {
   readonly askable: boolean
 }
 
-/** A dotted path below `args`, as the original splits it. */
-export function parseArgumentPath(path: string): ArgumentPath | undefined {
-  if (!path.startsWith('args.')) return undefined
-  const names = path.slice('args.'.length).split('.')
-  let cel = 'args'
-  for (const name of names) {
-    if (isPlain(name)) cel += `.${name}`
-    else if (INDEX.test(name) && !/["\\]/.test(name)) cel += `["${name}"]`
-    else return undefined
+/** A dotted path below `args`, as the original splits it; undefined after an error. */
+export function readArgumentPath(
+  path: string,
+  at: number,
+  report: ImportReport,
+): ArgumentPath | undefined {
+  const [root, ...names] = path.split('.')
+  const isWritable = (name: string) => isPlain(name) || INDEX.test(name)
+  if (root === 'args' && names.length > 0 && names.every(isWritable)) {
+    const steps = names.map((name) => (isPlain(name) ? `.${name}` : `["${name}"]`))
+    return { names, cel: `args${steps.join('')}`, askable: names.every(isPlain) }
   }
-  return { names, cel, askable: names.every(isPlain) }
+  const message = `\`${path}\` is not a path to an argument that can be written here`
+  return report.error('IMPORT_PATH', at, message, 'write `args.<name>`, or the rule by hand')
 }
 
 function isPlain(name: string): boolean {

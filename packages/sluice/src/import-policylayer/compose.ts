@@ -2,7 +2,7 @@
 // several it becomes `allow` and one guardrail for each, so that every check keeps its own reason.
 // Both say the same: in a rule and in a guardrail alike, what cannot be decided is denied.
 
-import type { Check, ImportDraft, ImportLimit, RuleBody } from './draft.ts'
+import type { Check, ImportDraft, RuleBody } from './draft.ts'
 
 export interface ImportTarget {
   /** `<server>/<tool>`, or `<server>/*`. */
@@ -13,31 +13,30 @@ export interface ImportTarget {
   readonly at: number
 }
 
-/** The rule of one tool, and its guardrails. */
+/** The rule of one tool, and its guardrails. `body` is the rule if the original has an action for the tool. */
 export function composeTool(
   draft: ImportDraft,
   target: ImportTarget,
   checks: readonly Check[],
+  body?: RuleBody,
 ): void {
-  const { key, comments, at } = target
+  const add = (body: RuleBody, comments: readonly string[] = []) =>
+    draft.tools.push({
+      tools: target.key,
+      comments: [...new Set([...target.comments, ...comments])],
+      body,
+      at: target.at,
+    })
   const denying = checks.find((check) => check.denies)
-  const [only] = checks
-  if (denying !== undefined) {
-    const body: RuleBody = { action: 'deny', ...reasonOf(denying) }
-    draft.tools.push({ key, comments: [...comments, ...denying.comments], body, at })
-  } else if (only === undefined) draft.tools.push({ key, comments, body: { action: 'allow' }, at })
-  else if (checks.length === 1 && only.match.length === 0) {
-    const action = only.held === 'require_approval' ? only.held : 'allow'
-    const body: RuleBody = {
-      action,
-      ...reasonOf(only),
-      ...passing(only),
-      ...limitsOf(only),
-      ...toApprovalRule(only),
-    }
-    draft.tools.push({ key, comments: [...comments, ...only.comments], body, at })
+  const [only, ...others] = checks
+  if (body?.action === 'deny' || body?.action === 'hide') add(body)
+  else if (denying !== undefined) add({ action: 'deny', reason: denying.reason }, denying.comments)
+  else if (body === undefined && only?.match.length === 0 && others.length === 0) {
+    const { held, reason, limits, approvalTimeout, comments } = only
+    const action = held === 'deny' ? 'allow' : held
+    add({ action, reason, when: allOf(only.pass), limits, approvalTimeout }, comments)
   } else {
-    draft.tools.push({ key, comments, body: { action: 'allow' }, at })
+    add(body ?? { action: 'allow' })
     composeGuardrails(draft, target, checks)
   }
 }
@@ -45,57 +44,31 @@ export function composeTool(
 /** One guardrail for each check, two where it both holds and limits. */
 export function composeGuardrails(
   draft: ImportDraft,
-  target: ImportTarget,
+  { key, title, at }: ImportTarget,
   checks: readonly Check[],
 ): void {
   for (const check of checks) {
-    const parts: { suffix: string; body: RuleBody }[] = []
-    if (check.denies) parts.push({ suffix: '', body: { action: 'deny' } })
-    else {
-      if (check.pass.length > 0)
-        parts.push({ suffix: '', body: { action: 'deny', ...reading(`!(${all(check.pass)})`) } })
-      if (check.match.length > 0)
-        parts.push({
-          suffix: '',
-          body: { action: check.held, ...reading(all(check.match)), ...toApprovalRule(check) },
-        })
-      else if (check.held === 'require_approval')
-        parts.push({ suffix: '', body: { action: check.held, ...toApprovalRule(check) } })
-      if (check.limits.length > 0)
-        parts.push({ suffix: parts.length > 0 ? ', limit' : '', body: { ...limitsOf(check) } })
-    }
-    parts.forEach(({ suffix, body }, index) => {
-      const name = uniqueName(draft, `${target.title}: ${check.name}${suffix}`)
+    const { held, limits, approvalTimeout, reason } = check
+    const parts: RuleBody[] = []
+    const mustPass = allOf(check.pass)
+    const match = allOf(check.match)
+    if (check.denies) parts.push({ action: 'deny' })
+    else if (mustPass !== undefined) parts.push({ action: 'deny', when: `!(${mustPass})` })
+    if (!check.denies && (match !== undefined || held === 'require_approval'))
+      parts.push({ action: held, when: match, approvalTimeout })
+    const isLimited = !check.denies && limits.length > 0
+    if (isLimited) parts.push({ limits })
+    parts.forEach((body, index) => {
+      const suffix = isLimited && index > 0 && index === parts.length - 1 ? ', limit' : ''
+      const name = uniqueName(draft, `${title}: ${check.name}${suffix}`)
       const comments = index === 0 ? check.comments : []
-      const withReason = { ...body, ...reasonOf(check) }
-      draft.guardrails.push({ name, comments, tools: target.key, body: withReason, at: target.at })
+      draft.guardrails.push({ name, comments, tools: key, body: { ...body, reason }, at })
     })
   }
 }
 
-function passing(check: Check): RuleBody {
-  return check.pass.length > 0 ? reading(all(check.pass)) : {}
-}
-
-/** Arguments that a tool does not declare say nothing in the original, so they do not here. */
-function reading(when: string): RuleBody {
-  return { when, extra_args: 'allow' }
-}
-
-function all(expressions: readonly string[]): string {
-  return expressions.join(' && ')
-}
-
-function toApprovalRule(check: Check): RuleBody {
-  return check.approvalTimeout === undefined ? {} : { approval: { timeout: check.approvalTimeout } }
-}
-
-function limitsOf(check: Check): { limits?: readonly ImportLimit[] } {
-  return check.limits.length > 0 ? { limits: check.limits } : {}
-}
-
-function reasonOf(check: Check): { reason?: string } {
-  return check.reason === undefined ? {} : { reason: check.reason }
+function allOf(expressions: readonly string[]): string | undefined {
+  return expressions.length === 0 ? undefined : expressions.join(' && ')
 }
 
 const NAME_LENGTH_MAX = 190

@@ -1,23 +1,22 @@
 // The policy as it is being translated: checks (one for each rule of the original), and what
-// becomes of them in our language. Both formats end here; emit-document.ts writes it as YAML.
+// becomes of them in our language. All formats end here; emit-document.ts writes it as YAML.
 
-export type Window = '1m' | '1h' | '1d'
 export type ImportLimitScope = 'everyone' | 'principal' | 'session'
 
 export interface ImportLimit {
-  readonly max: number
-  /** Or seconds. */
-  readonly window: Window | number
-  readonly per: ImportLimitScope
   /** A sum over this argument; calls are counted where it is left out. */
   readonly amount?: string
+  readonly max: number
+  /** `1m`, `1h`, `1d`, or seconds. */
+  readonly window: string | number
+  readonly per: ImportLimitScope
 }
 
 /** One rule of the original. */
 export interface Check {
   readonly name: string
   readonly comments: readonly string[]
-  readonly reason: string | undefined
+  readonly reason?: string | undefined
   /** Denies every call. */
   readonly denies: boolean
   /** Expressions that must all be true, or the call is denied. */
@@ -25,50 +24,33 @@ export interface Check {
   /** Expressions that hold the call if all are true, or cannot be decided. */
   readonly match: readonly string[]
   readonly held: 'deny' | 'require_approval'
-  readonly approvalTimeout?: string
+  readonly approvalTimeout?: string | undefined
   readonly limits: readonly ImportLimit[]
 }
 
 export interface RuleBody {
   readonly action?: 'allow' | 'deny' | 'hide' | 'require_approval'
-  readonly reason?: string
-  readonly when?: string
-  readonly extra_args?: 'allow'
-  readonly approval?: { readonly timeout: string }
+  readonly reason?: string | undefined
+  readonly when?: string | undefined
+  readonly approvalTimeout?: string | undefined
   readonly limits?: readonly ImportLimit[]
 }
 
-export interface DraftTool {
-  readonly key: string
-  readonly comments: readonly string[]
-  readonly body: RuleBody
-  /** Where the tool stands in the original. */
-  readonly at: number
-}
-
-export interface DraftGuardrail {
-  readonly name: string
-  readonly comments: readonly string[]
+export interface DraftRule {
+  /** `<server>/<tool>`, or `<server>/*`. */
   readonly tools: string
+  /** Of a guardrail. */
+  readonly name?: string
+  readonly comments: readonly string[]
   readonly body: RuleBody
-  /** Where the rule stands in the original. */
+  /** Where it stands in the original. */
   readonly at: number
 }
 
 export interface ImportDraft {
   readonly comments: string[]
-  readonly tools: DraftTool[]
-  readonly guardrails: DraftGuardrail[]
+  readonly tools: DraftRule[]
+  readonly guardrails: DraftRule[]
   /** Of guardrails, to keep them unique. */
   readonly names: Set<string>
-}
-
-export const EMPTY_CHECK: Omit<Check, 'name'> = {
-  comments: [],
-  reason: undefined,
-  denies: false,
-  pass: [],
-  match: [],
-  held: 'deny',
-  limits: [],
 }

@@ -1,87 +1,65 @@
 // A draft as YAML text. The `yaml` library does the quoting; comments are cleaned first, since a
 // line break in one would let a foreign document write rules of its own into ours.
 
-import { Document, type Pair, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml'
-import type { ImportDraft, ImportLimit, RuleBody } from './draft.ts'
+import { Document, isCollection, isMap, isPair, type Scalar, type YAMLMap } from 'yaml'
+import type { DraftRule, ImportDraft, ImportLimit, RuleBody } from './draft.ts'
 
-export function emitDocument(draft: ImportDraft): string {
+export function emitDocument({ comments, tools, guardrails }: ImportDraft): string {
+  const rules = tools.map((rule) => [rule.tools, ruleOf(rule.body)])
+  const named = guardrails.map(({ name, tools, body }) => ({
+    name,
+    match: { tools: [tools] },
+    ...fieldsOf(body),
+  }))
   const document = new Document({
     version: 1,
     default: 'deny',
-    ...(draft.tools.length > 0 && {
-      tools: Object.fromEntries(draft.tools.map(({ key, body }) => [key, ruleOf(body)])),
-    }),
-    ...(draft.guardrails.length > 0 && {
-      guardrails: draft.guardrails.map(({ name, tools, body }) => ({
-        name,
-        match: { tools: [tools] },
-        ...fieldsOf(body),
-      })),
-    }),
+    tools: tools.length > 0 ? Object.fromEntries(rules) : undefined,
+    guardrails: guardrails.length > 0 ? named : undefined,
   })
-  document.commentBefore = commentText(draft.comments)
+  document.commentBefore = commentText(comments)
   const root = document.contents as unknown as YAMLMap<Scalar, unknown>
-  for (const pair of root.items) {
-    if (pair.key.value === 'default') pair.key.commentBefore = ' every other server stays shut'
-    if (pair.key.value === 'tools') decorateTools(pair.value as YAMLMap<Scalar, unknown>, draft)
-    if (pair.key.value === 'guardrails') decorateGuardrails(pair.value as YAMLSeq<YAMLMap>, draft)
-  }
+  for (const { key } of root.items)
+    if (key.value === 'default') key.commentBefore = ' every other server stays shut'
+  decorate(document.get('tools'), tools)
+  decorate(document.get('guardrails'), guardrails)
   return document.toString({ lineWidth: 0, flowCollectionPadding: true, singleQuote: false })
 }
 
-function decorateTools(tools: YAMLMap<Scalar, unknown>, draft: ImportDraft): void {
-  tools.items.forEach((pair, index) => {
-    const comments = draft.tools[index]?.comments ?? []
-    if (comments.length > 0) pair.key.commentBefore = commentText(comments)
-    flowInside(pair.value)
-  })
-}
-
-function decorateGuardrails(guardrails: YAMLSeq<YAMLMap>, draft: ImportDraft): void {
-  guardrails.items.forEach((guardrail, index) => {
-    const comments = draft.guardrails[index]?.comments ?? []
-    if (comments.length > 0) guardrail.commentBefore = commentText(comments)
-    flowInside(guardrail)
-  })
-}
-
-/** `match`, `rate_limit` and the like on one line. */
-function flowInside(rule: unknown): void {
-  const items = (rule as YAMLMap | null)?.items as Pair[] | undefined
-  if (items === undefined) return
-  for (const { value } of items)
-    if (typeof value === 'object' && value !== null && 'flow' in value) value.flow = true
-    else if ((value as YAMLMap | null)?.items !== undefined) (value as YAMLMap).flow = true
+/** Comments above each rule; `match`, `rate_limit` and the like on one line. */
+function decorate(list: unknown, rules: readonly DraftRule[]): void {
+  for (const [index, item] of (isCollection(list) ? list.items : []).entries()) {
+    const { comments } = rules[index] as DraftRule
+    const named = (isPair(item) ? item.key : item) as Scalar
+    if (comments.length > 0) named.commentBefore = commentText(comments)
+    const rule = isPair(item) ? item.value : item
+    for (const { value } of isMap(rule) ? rule.items : [])
+      if (isCollection(value)) value.flow = true
+  }
 }
 
 function ruleOf(body: RuleBody): unknown {
-  const fields = fieldsOf(body)
-  return Object.keys(fields).length === 1 && body.action !== undefined ? body.action : fields
+  const { action, ...others } = fieldsOf(body)
+  return Object.values(others).every((value) => value === undefined)
+    ? action
+    : { action, ...others }
 }
 
-function fieldsOf({ limits = [], ...body }: RuleBody): Record<string, unknown> {
-  const { action, when, extra_args, reason, approval } = body
-  const rates = limits.filter((limit) => limit.amount === undefined)
-  const spends = limits.filter((limit) => limit.amount !== undefined)
+function fieldsOf({ action, when, approvalTimeout, reason, limits = [] }: RuleBody) {
   return {
-    ...(action !== undefined && { action }),
-    ...(when !== undefined && { when }),
-    ...(extra_args !== undefined && { extra_args }),
-    ...(rates.length > 0 && { rate_limit: oneOrMore(rates) }),
-    ...(spends.length > 0 && { spend_limit: oneOrMore(spends) }),
-    ...(approval !== undefined && { approval }),
-    ...(reason !== undefined && { reason }),
+    action,
+    when,
+    // Arguments that a tool does not declare say nothing in the original, so they do not here.
+    extra_args: when === undefined ? undefined : 'allow',
+    rate_limit: oneOrMore(limits.filter((limit) => limit.amount === undefined)),
+    spend_limit: oneOrMore(limits.filter((limit) => limit.amount !== undefined)),
+    approval: approvalTimeout === undefined ? undefined : { timeout: approvalTimeout },
+    reason,
   }
 }
 
 function oneOrMore(limits: readonly ImportLimit[]): unknown {
-  const written = limits.map(({ amount, max, window, per }) => ({
-    ...(amount !== undefined && { amount }),
-    max,
-    window,
-    per,
-  }))
-  return written.length === 1 ? written[0] : written
+  return limits.length > 1 ? limits : limits[0]
 }
 
 const COMMENT_LENGTH_MAX = 300

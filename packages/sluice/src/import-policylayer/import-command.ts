@@ -1,12 +1,11 @@
 // `sluice policy import`: a PolicyLayer policy (Intercept YAML or hosted JSON) as a Sluice policy,
 // with a warning wherever the original would have failed open.
 
-import { writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { CliError } from '../terminal/errors.ts'
 import type { SetExitCode } from '../terminal/exit-code.ts'
 import { Output, plural, printable } from '../terminal/output.ts'
 import { readText } from '../terminal/read-input.ts'
+import { writeNewFile } from '../terminal/write-new-file.ts'
 import { importPolicy } from './import-policy.ts'
 
 interface Options {
@@ -44,21 +43,11 @@ function run(file: string, options: Options, output: Output): 0 | 1 {
     output.remark(`not imported: ${plural(errors.length, 'error')}`)
     return 1
   }
-  if (options.out !== undefined) write(options.out, yaml)
+  if (options.out !== undefined) writeNewFile(options.out, yaml)
   else if (!output.json) process.stdout.write(yaml)
   output.value({ yaml, warnings, errors })
   output.remark(
     `imported with ${plural(warnings.length, 'warning')}; check it with \`sluice policy check ${printable(options.out ?? 'FILE')}\``,
   )
   return 0
-}
-
-function write(file: string, text: string): void {
-  try {
-    writeFileSync(file, text, { flag: 'wx' })
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    const why = code === 'EEXIST' ? 'is there already' : `cannot be written: ${message}`
-    throw new CliError('CLI_FILE', `\`${file}\` ${why}`, 'name another file')
-  }
 }

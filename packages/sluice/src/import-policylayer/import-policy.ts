@@ -3,13 +3,13 @@
 // guarded reader as our own documents, and nothing of it is evaluated.
 
 import { asMap } from '@sluice/policy/document/check-shape'
-import { Problems } from '@sluice/policy/document/problem'
+import { type Problem, Problems } from '@sluice/policy/document/problem'
 import { findEntry, type LocatedMap, readDocument } from '@sluice/policy/document/read-document'
 import { parseExpression } from '@sluice/policy/expression/expression'
 import { EXPRESSION_LENGTH_MAX, GUARDRAILS_MAX } from '@sluice/policy/language/limits'
-import type { ImportDraft, RuleBody } from './draft.ts'
+import type { ImportDraft } from './draft.ts'
 import { cleanLine, emitDocument } from './emit-document.ts'
-import { FORMATS, type Format, importDocument } from './import-document.ts'
+import { FORMATS, type FormatName, importDocument } from './import-document.ts'
 import { ImportReport, type ImportWarning } from './report.ts'
 import { NOT_IMPORTED } from './to-check.ts'
 
@@ -31,39 +31,35 @@ export interface PolicyImportResult {
 export function importPolicy(text: string, { file, server }: ImportOptions): PolicyImportResult {
   const problems = new Problems(file, text)
   const root = readDocument(text, problems)
-  if (root === undefined) {
-    const errors = problems.sorted().map(({ severity: _, ...problem }) => problem)
-    return { yaml: '', warnings: [], errors }
-  }
   const report = new ImportReport(file, text)
-  const failed = () => ({ yaml: '', warnings: report.warnings(), errors: report.errors() })
+  const result = (yaml: string) => ({ yaml, warnings: report.warnings(), errors: report.errors() })
+  if (root === undefined) return { ...result(''), errors: problems.sorted().map(withoutSeverity) }
   if (!/^[^\s/*?]{1,100}$/.test(server)) {
-    report.error(
-      'IMPORT_SERVER',
-      0,
-      `\`${server}\` cannot be the name of a server`,
-      'a name without spaces, `/`, `*` and `?`',
-    )
-    return failed()
+    const message = `\`${server}\` cannot be the name of a server`
+    report.error('IMPORT_SERVER', 0, message, 'a name without spaces, `/`, `*` and `?`')
+    return result('')
   }
-  const format = root.kind === 'map' ? formatOf(root, text) : undefined
-  if (root.kind !== 'map' || format === undefined) {
-    report.error(
-      'IMPORT_FORMAT',
-      root.at,
-      'this is neither an Intercept policy nor a hosted one',
-      'a policy has `tools` with `rules`, with `require`, `deny_if` and `limits`, or with `action` and `rate_limit`',
-    )
-    return failed()
+  const name = root.kind === 'map' ? formatOf(root, text) : undefined
+  if (root.kind !== 'map' || name === undefined) {
+    const message = 'this is neither an Intercept policy nor a hosted one'
+    const help =
+      'a policy has `tools` with `rules`, with `require`, `deny_if` and `limits`, or with `action` and `rate_limit`'
+    report.error('IMPORT_FORMAT', root.at, message, help)
+    return result('')
   }
+  const format = FORMATS[name]
   const draft: ImportDraft = { comments: [], tools: [], guardrails: [], names: new Set() }
-  importDocument(root, format, { server, draft, report })
+  importDocument(root, { format, server, draft, report })
   checkBounds(draft, report)
-  const head = [`Imported from ${cleanLine(file)} (PolicyLayer, ${FORMATS[format].title}).`]
+  const head = [`Imported from ${cleanLine(file)} (PolicyLayer, ${format.title}).`]
   if (report.errorCount > 0)
     head.push(`NOT COMPLETE: ${report.errorCount} errors; what they concern is denied below.`)
   draft.comments.unshift(...head)
-  return { yaml: emitDocument(draft), warnings: report.warnings(), errors: report.errors() }
+  return result(emitDocument(draft))
+}
+
+function withoutSeverity({ severity: _, ...problem }: Problem): ImportWarning {
+  return problem
 }
 
 /** Whether a document is of that make: for a command that takes documents of this one. There every tool has
@@ -76,47 +72,34 @@ export function isPolicyLayer(text: string): boolean {
 }
 
 /** By what stands under `tools`, then by the look of the text. */
-function formatOf(root: LocatedMap, text: string): Format | undefined {
+function formatOf(root: LocatedMap, text: string): FormatName | undefined {
   const has = (key: string) => findEntry(root, key) !== undefined
   if (has('guardrails') || has('categories') || !(has('version') || has('tools') || has('hide')))
     return undefined
   const values = asMap(findEntry(root, 'tools')).entries.map(({ value }) => value)
-  const tools = values.map((value) => asMap(value))
-  const under = (keys: readonly string[]) =>
-    tools.some((tool) => keys.some((key) => findEntry(tool, key) !== undefined))
-  const hosted = has('all_tools') || under(['require', 'deny_if', 'limits'])
-  const intercept = under(['rules'])
+  const under = (...keys: string[]) =>
+    values.some((tool) => keys.some((key) => findEntry(asMap(tool), key) !== undefined))
+  const isHosted = has('all_tools') || under('require', 'deny_if', 'limits')
   const isWord = values.some((value) => value.kind === 'scalar' && value.value !== null)
-  const pages = isWord || under(['action', 'rate_limit', 'reason'])
-  if (intercept && (hosted || pages)) return undefined
-  if (hosted || intercept) return hosted ? 'hosted' : 'intercept'
-  if (pages) return 'pages'
+  const isPages = isWord || under('action', 'rate_limit', 'reason')
+  if (under('rules')) return isHosted || isPages ? undefined : 'intercept'
+  if (isHosted || isPages) return isHosted ? 'hosted' : 'pages'
   return /^\s*\{/.test(text) ? 'hosted' : 'intercept'
 }
 
 /** What the language would refuse is an error here, and denied in what is written. */
-function checkBounds(draft: ImportDraft, report: ImportReport): void {
-  if (draft.guardrails.length > GUARDRAILS_MAX)
-    report.error(
-      'IMPORT_TOO_LARGE',
-      0,
-      `the import needs ${draft.guardrails.length} guardrails, the limit is ${GUARDRAILS_MAX}`,
-      'split the document',
-    )
-  for (const list of [draft.tools, draft.guardrails] as { body: RuleBody; at: number }[][])
+function checkBounds({ tools, guardrails }: ImportDraft, report: ImportReport): void {
+  const message = `the import needs ${guardrails.length} guardrails, the limit is ${GUARDRAILS_MAX}`
+  if (guardrails.length > GUARDRAILS_MAX)
+    report.error('IMPORT_TOO_LARGE', 0, message, 'split the document')
+  for (const list of [tools, guardrails])
     list.forEach((rule, index) => {
-      const message = rule.body.when === undefined ? undefined : refusal(rule.body.when)
-      if (message === undefined) return
-      report.error(
-        'IMPORT_TOO_LARGE',
-        rule.at,
-        `the condition is too long for one rule: ${message}`,
-        'split it, or shorten its list, in the original',
-      )
-      list[index] = {
-        ...rule,
-        body: { action: 'deny', reason: NOT_IMPORTED },
-      }
+      const problem = rule.body.when === undefined ? undefined : refusal(rule.body.when)
+      if (problem === undefined) return
+      const message = `the condition is too long for one rule: ${problem}`
+      const help = 'split it, or shorten its list, in the original'
+      report.error('IMPORT_TOO_LARGE', rule.at, message, help)
+      list[index] = { ...rule, body: { action: 'deny', reason: NOT_IMPORTED } }
     })
 }
 

@@ -51,6 +51,14 @@ tools:
     expect(listProblems(text, 'errors')).toEqual([expect.stringContaining(code)])
   })
 
+  it('keeps a tool with an error shut, also if other tools are allowed', () => {
+    for (const tool of ['{ action: perhaps }', '{ rate_limit: 5/constructor }', 'constructor']) {
+      const { yaml, errors } = importPolicy(`default: allow\ntools: { a: ${tool} }`, options)
+      expect(errors.length).toBe(1)
+      expect(yaml).toContain('shop/a:\n    action: deny\n')
+    }
+  })
+
   it('says that a limit beside a denial changes nothing', () => {
     const text = 'default: deny\ntools: { a: { action: deny, rate_limit: { max: 1, window: 1 } } }'
     expect(rulesOf(text)).toBe('tools:\n  shop/a: deny\n')

@@ -5,298 +5,219 @@
 // Invariant: `pass` is never true if the original is false; `match` is never false if it is true.
 
 import { didYouMean } from '@sluice/policy/document/nearest'
-import {
-  findEntry,
-  type LocatedMap,
-  type LocatedNode,
-  type LocatedScalar,
-} from '@sluice/policy/document/read-document'
+import type { LocatedNode } from '@sluice/policy/document/read-document'
 import { PATTERN_LENGTH_MAX } from '@sluice/policy/language/limits'
 import { RE2JS } from 're2js'
 import {
   type ArgumentPath,
   type CelValue,
   looksLikeOther,
-  parseArgumentPath,
   presenceSteps,
+  readArgumentPath,
   textLiteral,
   toValue,
 } from './cel-text.ts'
-import { isAmbiguous, readText } from './read-fields.ts'
+import type { ImportCode } from './errors.ts'
+import { type Fields, isAmbiguous } from './fields.ts'
 import type { ImportReport } from './report.ts'
 
-const OPERATORS = [
-  'eq',
-  'neq',
-  'in',
-  'not_in',
-  'lt',
-  'lte',
-  'gt',
-  'gte',
-  'regex',
-  'contains',
-  'exists',
-]
-const COMPARISONS: Record<string, string> = { lt: '<', lte: '<=', gt: '>', gte: '>=' }
+/** The expression, `NEVER` if it can never be true; undefined after an error. */
+type TranslatedCondition = string | undefined
+export const NEVER = 'false'
 
-/** The expression; `never` where it can never be true; undefined after an error. */
-export type TranslatedCondition = { readonly cel: string } | { readonly never: true } | undefined
+/** `pass`: must be true, or the call is denied. `match`: holds the call if true. */
+type ConditionSense = 'pass' | 'match'
 
-export function translateCondition(
-  map: LocatedMap,
-  sense: ConditionSense,
-  report: ImportReport,
-): TranslatedCondition {
-  const written = readText(map, 'path', report) ?? ''
-  const path = parseArgumentPath(written)
-  if (path === undefined)
-    return report.error(
-      'IMPORT_PATH',
-      (findEntry(map, 'path') ?? map).at,
-      `\`${written}\` is not a path to an argument that can be written here`,
-      'write `args.<name>`, or the condition by hand',
-    )
-  const op = readText(map, 'op', report) ?? ''
-  const node = findEntry(map, 'value')
-  if (!OPERATORS.includes(op))
-    return report.error(
-      'IMPORT_OPERATOR',
-      (findEntry(map, 'op') ?? map).at,
-      `unknown operator \`${op}\``,
-      didYouMean(op, OPERATORS),
-    )
-  const condition = new ConditionTranslator(path, op, {
-    node: node ?? { ...NOTHING, at: map.at },
-    sense,
-    report,
-  })
-  return condition.translate()
-}
-
-const NOTHING: LocatedScalar = { kind: 'scalar', at: 0, contentAt: 0, value: null, text: '' }
-
-interface ConditionContext {
+interface Condition {
+  readonly path: ArgumentPath
+  /** The path as CEL. */
+  readonly x: string
+  readonly op: string
+  /** The value. */
   readonly node: LocatedNode
   readonly sense: ConditionSense
   readonly report: ImportReport
 }
 
-class ConditionTranslator {
-  readonly #path: ArgumentPath
-  readonly #x: string
-  readonly #op: string
-  readonly #node: LocatedNode
-  readonly #sense: ConditionSense
-  readonly #report: ImportReport
+const OPERATORS: Readonly<Record<string, (condition: Condition) => TranslatedCondition>> = {
+  eq: (condition) => translateEquality(condition, true),
+  neq: (condition) => translateEquality(condition, false),
+  in: (condition) => translateMembership(condition, true),
+  not_in: (condition) => translateMembership(condition, false),
+  lt: (condition) => translateOrder(condition, '<'),
+  lte: (condition) => translateOrder(condition, '<='),
+  gt: (condition) => translateOrder(condition, '>'),
+  gte: (condition) => translateOrder(condition, '>='),
+  regex: translatePattern,
+  contains: translateContains,
+  exists: translateExists,
+}
 
-  constructor(path: ArgumentPath, op: string, { node, sense, report }: ConditionContext) {
-    this.#path = path
-    this.#x = path.cel
-    this.#op = op
-    this.#node = node
-    this.#sense = sense
-    this.#report = report
+export function translateCondition(fields: Fields, sense: ConditionSense): TranslatedCondition {
+  const { report, map } = fields
+  const path = readArgumentPath(fields.text('path') ?? '', (fields.node('path') ?? map).at, report)
+  if (path === undefined) return undefined
+  const op = fields.text('op') ?? ''
+  const translate = Object.hasOwn(OPERATORS, op) ? OPERATORS[op] : undefined
+  if (translate === undefined) {
+    const help = didYouMean(op, Object.keys(OPERATORS))
+    const { at } = fields.node('op') ?? map
+    return report.error('IMPORT_OPERATOR', at, `unknown operator \`${op}\``, help)
   }
+  const nothing = { kind: 'scalar', at: map.at, contentAt: 0, value: null, text: '' } as const
+  const node = fields.node('value') ?? nothing
+  const condition = { path, x: path.cel, op, node, sense, report }
+  const answer = translate(condition)
+  const isFinal = sense === 'pass' || op === 'exists' || answer === NEVER
+  return answer === undefined || isFinal ? answer : ifPresent(condition, answer)
+}
 
-  translate(): TranslatedCondition {
-    if (this.#op === 'exists') return this.#exists()
-    const answer = this.#compare()
-    if (answer === undefined || 'never' in answer || this.#sense === 'pass') return answer
-    if (!this.#path.askable) return this.#unaskable()
-    this.#report.warn(
-      'IMPORT_MISSING_PASSES',
-      this.#node.at,
-      `a call without \`${this.#x}\` is not held by this condition, as in the original`,
-      'ask for the argument too if the server fills in a value of its own',
-    )
-    const steps = presenceSteps(this.#path)
-    return { cel: [...steps, ...(answer.cel === 'true' ? [] : [answer.cel])].join(' && ') }
-  }
+/** In the sense of `match`: a call without the argument is not held. */
+function ifPresent(condition: Condition, cel: string): TranslatedCondition {
+  const { path, x, node, report } = condition
+  if (!path.askable) return refuseUnaskable(condition)
+  const message = `a call without \`${x}\` is not held by this condition, as in the original`
+  const help = 'ask for the argument too if the server fills in a value of its own'
+  report.warn('IMPORT_MISSING_PASSES', node.at, message, help)
+  return [...presenceSteps(path), ...(cel === 'true' ? [] : [cel])].join(' && ')
+}
 
-  #compare(): TranslatedCondition {
-    switch (this.#op) {
-      case 'eq':
-      case 'neq':
-        return this.#equality()
-      case 'in':
-      case 'not_in':
-        return this.#membership()
-      case 'regex':
-        return this.#regex()
-      case 'contains':
-        return this.#contains()
-      default:
-        return this.#order()
-    }
-  }
+function translateEquality(condition: Condition, isWanted: boolean): TranslatedCondition {
+  const value = readScalar(condition)
+  return value && among(condition, [value], isWanted)
+}
 
-  #equality(): TranslatedCondition {
-    const value = this.#scalarValue(this.#node)
+function translateMembership(condition: Condition, isWanted: boolean): TranslatedCondition {
+  const { node, sense, path, op } = condition
+  if (node.kind !== 'list')
+    return fail(condition, 'IMPORT_INVALID', `\`${condition.op}\` takes a list`)
+  const values: CelValue[] = []
+  for (const item of node.items) {
+    const value = readScalar(condition, item)
     if (value === undefined) return undefined
-    return this.#among([value], this.#op === 'eq')
+    if (!values.some((one) => one.cel === value.cel)) values.push(value)
   }
-
-  #membership(): TranslatedCondition {
-    if (this.#node.kind !== 'list') return this.#invalid('takes a list')
-    const values: CelValue[] = []
-    for (const item of this.#node.items) {
-      const value = this.#scalarValue(item)
-      if (value === undefined) return undefined
-      if (!values.some((one) => one.cel === value.cel)) values.push(value)
-    }
-    if (values.length === 0) {
-      if (this.#op === 'in') return { never: true }
-      if (this.#sense === 'match') return { cel: 'true' }
-      return this.#path.askable
-        ? { cel: presenceSteps(this.#path).join(' && ') }
-        : this.#unaskable()
-    }
-    const mixed = new Set(values.map((value) => value.kind)).size > 1
-    const exactly = this.#op === 'in' ? this.#sense === 'pass' : this.#sense === 'match'
-    if (mixed && !exactly)
-      return this.#report.error(
-        'IMPORT_VALUE',
-        this.#node.at,
-        `\`${this.#op}\` over values of several types, which the original compares as text`,
-        'split it into one condition for each type',
-      )
-    return this.#among(values, this.#op === 'in')
+  if (values.length === 0) {
+    if (isWanted) return NEVER
+    if (sense === 'match') return 'true'
+    return path.askable ? presenceSteps(path).join(' && ') : refuseUnaskable(condition)
   }
+  const isMixed = new Set(values.map((value) => value.kind)).size > 1
+  if (!isMixed || isWanted === (sense === 'pass')) return among(condition, values, isWanted)
+  const message = `\`${op}\` over values of several types, which the original compares as text`
+  return fail(condition, 'IMPORT_VALUE', message, 'split it into one condition for each type')
+}
 
-  #among(values: readonly CelValue[], wanted: boolean): TranslatedCondition {
-    if (values.some(isLoose)) {
-      if (wanted && this.#sense === 'pass') this.#warnLoose(values)
-      if (wanted === (this.#sense === 'match')) this.#warnType()
-    }
-    return { cel: (wanted ? oneOf : noneOf)(this.#x, values, this.#sense) }
+function among(condition: Condition, values: readonly CelValue[], isWanted: boolean): string {
+  const { x, sense } = condition
+  if (values.some(isLoose)) {
+    if (isWanted && sense === 'pass') warnLoose(condition, values)
+    if (isWanted === (sense === 'match')) warnType(condition)
   }
+  return (isWanted ? oneOf : noneOf)(x, values, sense)
+}
 
-  #order(): TranslatedCondition {
-    const value = this.#scalarValue(this.#node)
-    if (value === undefined) return undefined
-    if (value.kind !== 'number') return this.#invalid('takes a number')
-    if (this.#sense === 'match') this.#warnType()
-    return { cel: `${this.#x} ${COMPARISONS[this.#op]} ${value.cel}` }
-  }
+function translateOrder(condition: Condition, sign: string): TranslatedCondition {
+  const value = readScalar(condition)
+  if (value === undefined) return undefined
+  if (value.kind !== 'number')
+    return fail(condition, 'IMPORT_INVALID', `\`${condition.op}\` takes a number`)
+  if (condition.sense === 'match') warnType(condition)
+  return `${condition.x} ${sign} ${value.cel}`
+}
 
-  #regex(): TranslatedCondition {
-    const value = this.#node.kind === 'scalar' ? this.#node.value : undefined
-    if (typeof value !== 'string') return this.#invalid('takes a text')
-    const help =
-      'look-around and back-references are not part of RE2; shorten or split a long pattern'
-    if (value.length > PATTERN_LENGTH_MAX)
-      return this.#report.error(
-        'IMPORT_PATTERN',
-        this.#node.at,
-        `a pattern of ${value.length} characters, the limit is ${PATTERN_LENGTH_MAX}`,
-        help,
-      )
-    try {
-      RE2JS.compile(value)
-    } catch {
-      return this.#report.error(
-        'IMPORT_PATTERN',
-        this.#node.at,
-        `\`${value}\` is not a pattern of RE2`,
-        help,
-      )
-    }
-    if (this.#sense === 'match') this.#warnType()
-    return { cel: `${this.#x}.matches(${textLiteral(value)})` }
-  }
+function translatePattern(condition: Condition): TranslatedCondition {
+  const { node, sense, x } = condition
+  const value = node.kind === 'scalar' ? node.value : undefined
+  if (typeof value !== 'string')
+    return fail(condition, 'IMPORT_INVALID', `\`${condition.op}\` takes a text`)
+  const problem = patternProblem(value)
+  const help =
+    'look-around and back-references are not part of RE2; shorten or split a long pattern'
+  if (problem !== undefined) return fail(condition, 'IMPORT_PATTERN', problem, help)
+  if (sense === 'match') warnType(condition)
+  return `${x}.matches(${textLiteral(value)})`
+}
 
-  #contains(): TranslatedCondition {
-    const value = this.#scalarValue(this.#node)
-    if (value === undefined) return undefined
-    if (value.kind === 'text') {
-      this.#report.warn(
-        'IMPORT_TYPE_PASSES',
-        this.#node.at,
-        `the original also finds \`${value.text}\` as an entry of a list; here a list is held`,
-        `where \`${this.#x}\` is a list, write \`${value.cel} in ${this.#x}\``,
-      )
-      return { cel: `${this.#x}.contains(${value.cel})` }
-    }
-    if (this.#sense === 'match')
-      return this.#report.error(
-        'IMPORT_VALUE',
-        this.#node.at,
-        '`contains` with a value that is not text compares entries as text',
-        `write \`${this.#x}.exists(x, x == ${value.cel})\` by hand`,
-      )
-    this.#warnLoose([value])
-    return { cel: `${this.#x}.exists(x, x == ${value.cel})` }
-  }
-
-  #exists(): TranslatedCondition {
-    const value = this.#node.kind === 'scalar' ? this.#node.value : undefined
-    if (typeof value !== 'boolean') return this.#invalid('takes `true` or `false`')
-    if (!this.#path.askable) return this.#unaskable()
-    const steps = presenceSteps(this.#path)
-    if (value) return { cel: [...steps, `${this.#x} != null`].join(' && ') }
-    return { cel: `(${[...steps.map((step) => `!${step}`), `${this.#x} == null`].join(' || ')})` }
-  }
-
-  #scalarValue(node: LocatedNode): CelValue | undefined {
-    if (node.kind !== 'scalar' || node.value === null)
-      return this.#report.error(
-        'IMPORT_VALUE',
-        node.at,
-        `\`${this.#op}\` with a list, a mapping or nothing, which the original compares as text`,
-        'write the condition by hand; for presence say `exists`',
-      )
-    if (isAmbiguous(node, this.#report)) return undefined
-    const value = toValue(node)
-    if (value !== undefined) return value
-    return this.#report.error(
-      'IMPORT_VALUE',
-      node.at,
-      `\`${node.text}\` is a number that cannot be compared exactly`,
-      'write a plain decimal, or a whole number below 2^53',
-    )
-  }
-
-  #invalid(wants: string): undefined {
-    return this.#report.error(
-      'IMPORT_INVALID',
-      this.#node.at,
-      `\`${this.#op}\` ${wants}`,
-      'the original refuses this document; fix it there',
-    )
-  }
-
-  #unaskable(): undefined {
-    return this.#report.error(
-      'IMPORT_PATH',
-      this.#node.at,
-      `\`has\` cannot ask for \`${this.#x}\``,
-      'write the condition by hand',
-    )
-  }
-
-  #warnLoose(values: readonly CelValue[]): void {
-    const shown = values.find(isLoose) ?? values[0]
-    this.#report.warn(
-      'IMPORT_LOOSE_TYPES',
-      this.#node.at,
-      `the original compares as text: \`${shown?.cel}\` also equals the same thing written as another type`,
-      `here \`${this.#x}\` must have the type that is written`,
-    )
-  }
-
-  #warnType(): void {
-    this.#report.warn(
-      'IMPORT_TYPE_PASSES',
-      this.#node.at,
-      `\`${this.#x}\` of another type than the value passes this condition in the original`,
-      'here it is held; nothing to do unless such calls were wanted',
-    )
+function patternProblem(pattern: string): string | undefined {
+  if (pattern.length > PATTERN_LENGTH_MAX)
+    return `a pattern of ${pattern.length} characters, the limit is ${PATTERN_LENGTH_MAX}`
+  try {
+    RE2JS.compile(pattern)
+    return undefined
+  } catch {
+    return `\`${pattern}\` is not a pattern of RE2`
   }
 }
 
-/** `pass`: must be true, or the call is denied. `match`: holds the call if true. */
-type ConditionSense = 'pass' | 'match'
+function translateContains(condition: Condition): TranslatedCondition {
+  const { x, node, sense, report } = condition
+  const value = readScalar(condition)
+  if (value === undefined) return undefined
+  if (value.kind === 'text') {
+    const message = `the original also finds \`${value.text}\` as an entry of a list; here a list is held`
+    const help = `where \`${x}\` is a list, write \`${value.cel} in ${x}\``
+    report.warn('IMPORT_TYPE_PASSES', node.at, message, help)
+    return `${x}.contains(${value.cel})`
+  }
+  const cel = `${x}.exists(x, x == ${value.cel})`
+  const message = '`contains` with a value that is not text compares entries as text'
+  if (sense === 'match') return fail(condition, 'IMPORT_VALUE', message, `write \`${cel}\` by hand`)
+  warnLoose(condition, [value])
+  return cel
+}
+
+function translateExists(condition: Condition): TranslatedCondition {
+  const { node, path, x } = condition
+  const value = node.kind === 'scalar' ? node.value : undefined
+  if (typeof value !== 'boolean')
+    return fail(condition, 'IMPORT_INVALID', `\`${condition.op}\` takes \`true\` or \`false\``)
+  if (!path.askable) return refuseUnaskable(condition)
+  const steps = presenceSteps(path)
+  if (value) return [...steps, `${x} != null`].join(' && ')
+  return `(${[...steps.map((step) => `!${step}`), `${x} == null`].join(' || ')})`
+}
+
+function readScalar(condition: Condition, node = condition.node): CelValue | undefined {
+  const { op, report } = condition
+  if (node.kind !== 'scalar' || node.value === null) {
+    const message = `\`${op}\` with a list, a mapping or nothing, which the original compares as text`
+    const help = 'write the condition by hand; for presence say `exists`'
+    return report.error('IMPORT_VALUE', node.at, message, help)
+  }
+  if (isAmbiguous(node, report)) return undefined
+  const value = toValue(node)
+  const message = `\`${node.text}\` is a number that cannot be compared exactly`
+  const help = 'write a plain decimal, or a whole number below 2^53'
+  return value ?? report.error('IMPORT_VALUE', node.at, message, help)
+}
+
+function fail(
+  { node, report }: Condition,
+  code: ImportCode,
+  message: string,
+  help?: string,
+): undefined {
+  return report.error(code, node.at, message, help)
+}
+
+function refuseUnaskable(condition: Condition): undefined {
+  const message = `\`has\` cannot ask for \`${condition.x}\``
+  return fail(condition, 'IMPORT_PATH', message, 'write the condition by hand')
+}
+
+function warnLoose({ x, node, report }: Condition, values: readonly CelValue[]): void {
+  const shown = values.find(isLoose) ?? values[0]
+  const message = `the original compares as text: \`${shown?.cel}\` also equals the same thing written as another type`
+  const help = `here \`${x}\` must have the type that is written`
+  report.warn('IMPORT_LOOSE_TYPES', node.at, message, help)
+}
+
+function warnType({ x, node, report }: Condition): void {
+  const message = `\`${x}\` of another type than the value passes this condition in the original`
+  const help = 'here it is held; nothing to do unless such calls were wanted'
+  report.warn('IMPORT_TYPE_PASSES', node.at, message, help)
+}
 
 /** Whether the original takes something of another type for equal to this value. */
 function isLoose(value: CelValue): boolean {

@@ -18,6 +18,7 @@ import { listServerTools } from '../../terminal/list-server-tools.ts'
 import { Output, plural, printable } from '../../terminal/output.ts'
 import { suggestKnownPolicy } from '../../terminal/packs/known-fields.ts'
 import { readDefinitions } from '../../terminal/read-tools.ts'
+import { writeNewFile } from '../../terminal/write-new-file.ts'
 import { loadConfig } from '../connect/load-config.ts'
 import {
   type ListedTools,
@@ -98,13 +99,7 @@ async function toolsOf(
 /** Never over a policy that somebody has. */
 function writePolicy(file: string, tools: readonly ToolDefinition[], output: Output): void {
   const { yaml, special } = suggestKnownPolicy(tools)
-  try {
-    writeFileSync(file, yaml, { flag: 'wx' })
-  } catch (error) {
-    const why =
-      (error as NodeJS.ErrnoException).code === 'EEXIST' ? 'is there already' : String(error)
-    throw new CliError('CLI_FILE', `\`${file}\` ${why}`, 'name another file')
-  }
+  writeNewFile(file, yaml)
   output.remark(
     `wrote ${file}; tools with their own rule: ${special.length}; try it with \`sluice policy check ${file}\``,
   )

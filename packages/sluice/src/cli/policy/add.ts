@@ -22,6 +22,7 @@ import {
 import { type MergedPolicy, mergePack, renameServer } from '../../terminal/packs/merge-pack.ts'
 import { readText } from '../../terminal/read-input.ts'
 import { readDefinitions } from '../../terminal/read-tools.ts'
+import { writeNewFile } from '../../terminal/write-new-file.ts'
 import { addDirectoryOptions, type DataOptions } from '../connect/find-data.ts'
 import { readSeenTools } from './seen-tools.ts'
 
@@ -215,15 +216,7 @@ function writeTests(
     // The policy is named with --policy: where it is, seen from the folder, is not known for sure.
     const text = renameServer(pack[part], pack.name, server).replace(/^policy: .*\n/, '')
     if (existsSync(file) && readText(file) === text) continue
-    try {
-      writeFileSync(file, text, { flag: 'wx' })
-    } catch (error) {
-      throw new CliError(
-        'CLI_FILE',
-        `\`${file}\` cannot be written: ${(error as Error).message}`,
-        'move it away',
-      )
-    }
+    writeNewFile(file, text)
     output.line(`wrote ${printable(file)}`)
   }
   const file = (part: string) => printable(join(folder, `${server}.${part}.yaml`))

@@ -1,7 +1,6 @@
 // `sluice traces …`: records calls with their answers for a while, and takes them out for
 // `sluice policy simulate`. Only a running gate records, lists and opens them.
 
-import { writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import {
   DELETE_TRACE,
@@ -10,9 +9,9 @@ import {
   RECORD_TRACES,
   STOP_TRACES,
 } from '../../operations/traces.ts'
-import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { plural, printable } from '../../terminal/output.ts'
+import { writeNewFile } from '../../terminal/write-new-file.ts'
 import { addOperationCommand } from '../connect/ask-operation.ts'
 
 const RECORD_EXAMPLES = `
@@ -67,7 +66,8 @@ export function addTraces(program: Command, answer: SetExitCode): void {
     examples: EXPORT_EXAMPLES,
     value: ({ traces, calls, isWhole }) => ({ traces: traces.length, calls, isWhole }),
     print: ({ traces, calls, isWhole }, output, _, { out }) => {
-      writeNew(String(out), `${traces.map((trace) => JSON.stringify(trace)).join('\n')}\n`)
+      // For its owner only: a recording has the content of calls.
+      writeNewFile(String(out), traces.map((trace) => `${JSON.stringify(trace)}\n`).join(''), 0o600)
       output.line(`${plural(traces.length, 'trace')}, ${plural(calls, 'call')}`)
       const missing = 'the recording was not ended: the last calls may be missing'
       if (!isWhole) output.line(output.paint('yellow', missing))
@@ -79,13 +79,4 @@ export function addTraces(program: Command, answer: SetExitCode): void {
     args: { id: '<id>' },
     print: ({ deleted }, output) => output.line(`recording ${printable(deleted)} is deleted`),
   })
-}
-
-/** For its owner only, and never over another file. */
-function writeNew(file: string, text: string): void {
-  try {
-    writeFileSync(file, text, { mode: 0o600, flag: 'wx' })
-  } catch (error) {
-    throw new CliError('CLI_FILE', (error as Error).message, 'name a file that is not there yet')
-  }
 }
