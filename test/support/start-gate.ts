@@ -10,7 +10,7 @@ import { ROOT } from './modules.ts'
 export type ServerSpec =
   | { command: string[]; env?: Record<string, string>; cwd?: string; share?: 'principal' | 'all' }
   | { url: string; headers?: Record<string, string>; auth?: unknown }
-  | { builtin: 'agents' }
+  | { builtin: 'agents' | 'claude-code' | 'codex' | 'copilot' | 'gemini' }
 
 export interface GateSpec {
   servers: Record<string, ServerSpec>

@@ -96,6 +96,11 @@ export const FIXED_GRANT = {
     example: `sha256:${'0'.repeat(64)}`,
   },
   ...TERMS,
+  hooks: {
+    shape: { kind: 'text', max: 24 },
+    doc: 'the server with `builtin: claude-code` or another client whose hooks it is for, as `sluice init --hooks` writes it. It opens `/hooks/NAME` and nothing else',
+    example: 'claude-code',
+  },
   slots: { shape: SLOTS, doc: 'an older name of `sessions.max`', example: 5 },
 } as const
 

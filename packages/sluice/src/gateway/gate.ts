@@ -17,7 +17,7 @@ import type { CallPipeline } from './call/call-request.ts'
 import { labelSession } from './call/inspect-answers.ts'
 import { LedgerCallRecorder } from './call/record-calls.ts'
 import { settleCalls } from './call/settle-calls.ts'
-import { isBuiltinTool } from './config/builtin-tools.ts'
+import { hookClientOf, isBuiltinTool } from './config/builtin-tools.ts'
 import type { ServerConfig } from './config/config.ts'
 import { SessionOwnFiles } from './config/own-facts.ts'
 import type { GateParts, InjectedSession, RelayedClient } from './gate-parts.ts'
@@ -102,6 +102,7 @@ export class Gate {
       keepsTexts: parts.config.ledger.keepsTexts,
       watch: parts.watch,
       traces: parts.traces,
+      onToolUse: parts.onToolUse,
       approvals: {
         engine: parts.approvals,
         pinOf: (tool) => parts.pins.pinOf(tool),
@@ -117,7 +118,8 @@ export class Gate {
     const { servers } = this.#parts
     if (name === ALL_SERVERS)
       return servers.entries.some(([, { kind }]) => kind === 'stdio') ? 'stdio' : 'http'
-    return servers.find(name)?.kind
+    const found = servers.find(name)
+    return hookClientOf(found) === undefined ? found?.kind : undefined
   }
 
   /** Puts the gate between a client's session and a server, or all servers. Whatever servers it uses,
@@ -165,7 +167,7 @@ export class Gate {
       const onLimit = (server: string, why: string) => this.notes.limitMet(server, why)
       const all: AggregateSession = new AggregateSession(client, {
         send,
-        servers: servers.names,
+        servers: servers.callable,
         open,
         onLimit,
         log,
@@ -243,7 +245,7 @@ export class Gate {
         ? (tool) => this.#injected.emit({ ...ids, tool })
         : undefined,
       provenance: recall.provenance,
-      isGates: serverConfig.kind === 'builtin',
+      isGates: serverConfig.builtin === 'agents' && serverConfig.kind === 'builtin',
       hasOpenCalls: () => relay.hasOpenCalls,
       onUnrecorded: (brought) => record.labels(lease.id, name, brought),
       onUnrecordedChanges: (changes) => record.changes(lease.id, name, changes),

@@ -6,8 +6,9 @@ import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { isOwnTool, markOwnTool } from '../../catalogue/classify/own-tools.ts'
 import { writeCanonicalJson } from '../../core/canonical-json.ts'
 import { isBuiltinTool } from '../../gateway/config/builtin-tools.ts'
-import type { GateConfig, ServerConfig } from '../../gateway/config/config.ts'
+import type { BuiltinServer, GateConfig, ServerConfig } from '../../gateway/config/config.ts'
 import { prepareWorkDirectories } from '../../gateway/config/work-directory.ts'
+import { listClientTools } from '../../hooks/client-tools.ts'
 import { listAllTools } from '../../terminal/list-all-tools.ts'
 import { listServerTools } from '../../terminal/list-server-tools.ts'
 import { type Output, printable } from '../../terminal/output.ts'
@@ -40,7 +41,7 @@ export async function listConfiguredTools(
 
 /** As the gate lists them: built-in tools take the place of the server's own of the same names. */
 async function listTools(name: string, address: ServerConfig): Promise<ToolDefinition[]> {
-  const own = address.builtin === undefined ? [] : await listBuiltinTools(name)
+  const own = address.builtin === undefined ? [] : await listBuiltinTools(name, address.builtin)
   if (address.kind === 'builtin') return own
   const others = await listServerTools(name, address)
   return [...own, ...others.filter((tool) => !isBuiltinTool(address, tool.name))]
@@ -65,9 +66,14 @@ export function nameBuiltin(tools: readonly ToolDefinition[]): {
   return names.length === 0 ? {} : { builtin: names }
 }
 
-/** What `builtin: agents` lists; no agent is started for it. */
-async function listBuiltinTools(server: string): Promise<ToolDefinition[]> {
-  const tools = await createAgentDefinitions(server)
+/** What a built-in server lists; no agent is started for it. */
+async function listBuiltinTools(server: string, builtin: BuiltinServer): Promise<ToolDefinition[]> {
+  const tools =
+    builtin === 'agents'
+      ? await createAgentDefinitions(server)
+      : listClientTools(builtin, []).map(
+          (tool) => ({ ...tool, server }) as unknown as ToolDefinition,
+        )
   for (const tool of tools) markOwnTool(tool)
   return tools
 }

@@ -57,6 +57,8 @@ export interface RefusalRecorder {
 export interface TraceParts {
   /** Records calls with their answers while a person has turned it on. */
   readonly traces?: Pick<TraceRecorder, 'isRecording' | 'take'> | undefined
+  /** A call has arrived with the id that its client gave it, which hooks of the client name too. */
+  readonly onToolUse?: ((id: string, call: Pick<Call, 'server' | 'name'>) => void) | undefined
 }
 
 export interface CallPipeline extends TraceParts {

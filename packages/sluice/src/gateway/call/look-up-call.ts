@@ -64,9 +64,11 @@ function toClientCall(
   const { parsed, pending, session } = options
   const { approvedFor, continues, retry, trace } = parsed
   const { lists, prompts } = session
-  const prompt = getMeta(message.params)[PROMPT_META]
+  const meta = getMeta(message.params)
+  const { [PROMPT_META]: prompt, 'claudecode/toolUseId': id = meta.callId } = meta
   if (typeof prompt === 'string') session.onPrompt(prompt)
   const call = parseCall(session.server, message)
+  if (typeof id === 'string') session.pipeline.onToolUse?.(id, call)
   const facts = factsOf(message, { known: session.facts(), tool, args: call.args })
   return {
     call,

@@ -1,10 +1,16 @@
 // Which tools of a server are Sluice's own: all of a server that is only `builtin`, and the agents' of a server
 // that has a `command` or `url` as well.
 
+import type { HookClient } from '../../hooks/hook-event.ts'
 import type { ServerConfig } from './config.ts'
 
 /** The names of the agents' tools, which a server beside them cannot use. */
 export const AGENT_TOOL = /^wasm_(?:agent|gallery)_/
+
+/** The client whose hooks this server stands for; no MCP client reaches such a server. */
+export function hookClientOf(server: ServerConfig | undefined): HookClient | undefined {
+  return server?.builtin === undefined || server.builtin === 'agents' ? undefined : server.builtin
+}
 
 export function isBuiltinTool(server: ServerConfig | undefined, tool: string): boolean {
   if (server?.builtin === undefined) return false

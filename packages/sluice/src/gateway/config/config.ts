@@ -14,6 +14,7 @@ import {
   readDocument,
 } from '@sluice/policy/document/read-document'
 import { parseDuration } from '@sluice/policy/document/shape'
+import { HOOK_CLIENTS, type HookClient } from '../../hooks/hook-event.ts'
 import type { FixedGrant } from '../../identity/callers/grant.ts'
 import type { Issuer } from '../../identity/callers/issuer.ts'
 import { type AgentsConfig, readAgents } from './agents.ts'
@@ -24,11 +25,15 @@ import { type ClusterConfig, type ClusterSettings, readCluster } from './cluster
 import { findDataFolder } from './data-location.ts'
 import { policyNames, readGrants, readPolicies } from './grants.ts'
 import { type LedgerConfig, readLedger } from './ledger.ts'
+import { HOOK_CALL_MS_MAX } from './limits.ts'
 import { type LoginConfig, readLogin } from './login.ts'
 import { readSessions, type SessionsConfig } from './sessions.ts'
 import { CONFIG, PINS, PROCESSES } from './shape.ts'
 import { ConfigValues, type Environment, readFields, toMs } from './values.ts'
 import { needsProject, ownFilesBelow, resolveCommand, workDirectory } from './work-directory.ts'
+
+/** The WASM agents, or a client with hooks. */
+export type BuiltinServer = 'agents' | HookClient
 
 export type ServerConfig =
   | {
@@ -48,7 +53,7 @@ export type ServerConfig =
     }
   | {
       readonly kind: 'builtin'
-      readonly builtin: 'agents'
+      readonly builtin: BuiltinServer
       readonly timeoutMs?: number
     }
   | {
@@ -209,6 +214,11 @@ class ConfigReader {
         'a server has a `command` or a `url`, or is `builtin: agents`',
         'say how to reach it',
       )
+    const client = HOOK_CLIENTS.find((one) => one === builtin)
+    if (ways > 0 && client !== undefined)
+      this.#wrong(map, `\`builtin: ${client}\` has no \`command\` and no \`url\``, 'take it away')
+    if (ways === 0 && client !== undefined)
+      return { kind: 'builtin', builtin: client, timeoutMs: HOOK_CALL_MS_MAX }
     if (ways === 0 && builtin === 'agents') return { kind: 'builtin', builtin }
     const agents = builtin === 'agents' ? { builtin: 'agents' as const } : {}
     const odd = map.entries.find(({ key }) =>

@@ -65,7 +65,7 @@ export function readGrants(
   const common = readSessions(map)
   return asMap(findEntry(map, 'grants')).entries.map(({ key, value }) => {
     const grant = readFields(GRANTS.of.fields, value)
-    const { hash, policy, groups = [], explain, prompt, until } = grant
+    const { hash, policy, groups = [], explain, prompt, hooks, until } = grant
     if (!policies.includes(policy))
       values.problems.error(
         'CONFIG_GRANT',
@@ -83,6 +83,7 @@ export function readGrants(
       groups,
       explain,
       canSayPrompt: prompt,
+      ...(hooks === undefined ? {} : { hooks }),
       ...(until === undefined ? {} : { untilMs: parseTime(until) ?? 0 }),
     }
   })

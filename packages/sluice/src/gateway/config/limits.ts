@@ -52,3 +52,5 @@ export const KEEP_MS_MIN = 86_400_000
 export const KEEP_SECONDS_MAX = 3_660 * 86_400
 /** Smallest `ledger.keep_size`. */
 export const KEEP_SIZE_BYTES_MIN = 10_000_000
+/** How long a call of a client with hooks may take until its end is reported. Then its outcome is unknown. */
+export const HOOK_CALL_MS_MAX = 900_000

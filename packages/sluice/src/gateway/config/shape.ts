@@ -4,6 +4,7 @@
 import type { ObjectShape } from '@sluice/policy/document/json-schema'
 import type { Shape } from '@sluice/policy/document/shape'
 import { DOCUMENT as POLICY } from '@sluice/policy/language/language'
+import { HOOK_CLIENTS } from '../../hooks/hook-event.ts'
 import { CALL_MS_MAX } from '../shared/limits.ts'
 import { AGENTS, MODELS } from './agents.ts'
 import { ALERTS } from './alerts.ts'
@@ -55,8 +56,8 @@ const SERVER: Shape = {
       example: 'https://mcp.example.com/mcp',
     },
     builtin: {
-      shape: { kind: 'word', words: ['agents'] },
-      doc: "a server that is part of Sluice: `agents`, the WASM agents. Beside a `command` or `url` they take the place of that server's tools with the same names",
+      shape: { kind: 'word', words: ['agents', ...HOOK_CLIENTS] },
+      doc: "a server that is part of Sluice: `agents`, the WASM agents. Beside a `command` or `url` they take the place of that server's tools with the same names. Any other word is a client whose hooks ask the gate, see `sluice init --hooks`: its server has the client's own tools (`Bash`, `Read`, …)",
     },
     env: {
       shape: variables,

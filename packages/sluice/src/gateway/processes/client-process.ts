@@ -41,11 +41,16 @@ export function findClientProcess(pid: number): ClientProcess | undefined {
     const stat = readStat(at)
     if (stat === undefined) return undefined
     // If every ancestor starts others only, the topmost one is the client.
-    if (!isLauncher(at) || stat.parent === 0)
-      return { name: `${bootId()} ${at} ${stat.started}`, pid: at, isSameUser: isSameUser(at) }
+    if (!isLauncher(at) || stat.parent === 0) return toClientProcess(at)
     at = stat.parent
   }
   return undefined
+}
+
+/** A process that is the client itself. Undefined if it is gone or cannot be read. */
+export function toClientProcess(pid: number): ClientProcess | undefined {
+  const stat = readStat(pid)
+  return stat && { name: `${bootId()} ${pid} ${stat.started}`, pid, isSameUser: isSameUser(pid) }
 }
 
 /** Whether the process leads its process group, or only launchers are between it and the leader: an

@@ -31,7 +31,7 @@ export interface AgentFamilySession {
   readonly agent: () => AgentFacts | null
 }
 
-/** The session of a family of agents, beside its links. */
+/** A session beside its links. */
 export interface FamilyMemory
   extends SessionLabels,
     Pick<SessionLease, 'provenance' | 'remembered'> {}
@@ -75,17 +75,15 @@ export class OpenSessions {
     return add(this.#sessions.openFamily(family, id, steadyMs()))
   }
 
+  /** What the session of a key remembers, while a connection keeps it. */
+  memoryOf({ principal, sessions }: Caller, key: string): FamilyMemory | Promise<FamilyMemory> {
+    if (this.#shared !== undefined)
+      return this.#shared.open(principal.id, key, sessions).then(toMemory)
+    return toMemory(this.#sessions.open(principal.id, key, sessions, steadyMs()))
+  }
+
   /** What a family of agents has seen and remembers, whatever links it has. */
   familyMemory(family: string): FamilyMemory | Promise<FamilyMemory> {
-    const toMemory = (lease: SessionLease): FamilyMemory => {
-      lease.release()
-      return {
-        saw: () => lease.facts(steadyMs()).saw,
-        see: (labels) => void lease.see(labels, steadyMs()),
-        provenance: () => lease.provenance(),
-        remembered: () => lease.remembered(),
-      }
-    }
     if (this.#shared !== undefined) return this.#shared.openFamily(family, undefined).then(toMemory)
     return toMemory(this.#sessions.openFamily(family, undefined, steadyMs()))
   }
@@ -139,5 +137,15 @@ export class OpenSessions {
     }
     this.#open.add(session)
     return session
+  }
+}
+
+function toMemory(lease: SessionLease): FamilyMemory {
+  lease.release()
+  return {
+    saw: () => lease.facts(steadyMs()).saw,
+    see: (labels) => void lease.see(labels, steadyMs()),
+    provenance: () => lease.provenance(),
+    remembered: () => lease.remembered(),
   }
 }

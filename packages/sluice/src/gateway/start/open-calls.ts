@@ -27,6 +27,7 @@ import { openAdmission } from './join-cluster.ts'
 import { approvalUrl, openApprovals } from './open-approvals.ts'
 import { openChannels } from './open-channels.ts'
 import type { GateData } from './open-data.ts'
+import { HookParts } from './open-hooks.ts'
 import type { GateIdentity } from './open-identity.ts'
 import { openServers } from './open-servers.ts'
 import { openSpans } from './open-spans.ts'
@@ -65,6 +66,7 @@ export async function openCalls(
     page === undefined ? peopleBase(config.publicUrl, late.url) : peopleBase(undefined, page.url)
   const { approvals, channels } = await openApproving({ data, identity }, base, closing)
   const agents = new BuiltinAgents(startAgents)
+  const hooks = new HookParts({ servers, ledger, log })
   const traces = openTraces(config.data, { key, ledger, log }, closing)
   const limits = new LimitsInUse(shared?.usage)
   const beside = [...userKeyFiles(), ...filesBeside(config), ...files]
@@ -75,7 +77,8 @@ export async function openCalls(
     policies: () => policies.now,
     ...restored,
     ...processes,
-    builtins: { agents: agents.connect },
+    builtins: { agents: agents.connect, ...hooks.builtins },
+    onToolUse: hooks.onToolUse,
     seals: new HandleSealer(key),
     tokens: new LoginTokens({ logins, log, nowMs, servers, alone: shared?.alone }),
     ledger,
@@ -93,6 +96,8 @@ export async function openCalls(
     log,
   })
   late.gate = gate
+  const hookGate = hooks.open(gate)
+  closing.defer(() => hookGate.close())
   closing.defer(() => gate.close('the gate is stopping'))
   policies.onChange(() => gate.policyChanged())
   // The policy may be another than the one that an earlier gate asked by.
@@ -105,7 +110,7 @@ export async function openCalls(
   const services = { authenticator, approvals: approvals.engine, shared: shared?.agents }
   closing.defer(await agents.start(servers, gate, services))
   const observed = { meter, watch, tools, pins, lock, newTools, limits, traces }
-  return { ...processes, ...observed, approvals, channels, agents, gate, idle, page, base }
+  return { ...processes, ...observed, approvals, channels, agents, hooks, gate, idle, page, base }
 }
 
 /** Servers, and the processes and connections behind them. */

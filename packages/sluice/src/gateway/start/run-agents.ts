@@ -68,7 +68,7 @@ export class BuiltinAgents {
     const isThere = servers.entries.some(([, { builtin }]) => builtin === 'agents')
     if (!isThere || this.#start === undefined) return async () => {}
     const agentGate = new AgentGate({
-      servers: () => servers.names,
+      servers: () => servers.callable,
       isOwn: (server, tool) => isBuiltinTool(servers.find(server), tool),
       approvals,
       callerOf: (owner) => authenticator.callerOf(owner),

@@ -82,6 +82,7 @@ function createFront(
   const { ready, metrics } = admin
   const { metricsToken } = config
   const sessionTokens = new SessionTokens(key)
+  const authenticate = authenticateFor(config, identity.authenticator)
   return new HttpFront({
     host: config.host,
     port: config.port,
@@ -90,7 +91,8 @@ function createFront(
     readSessionToken: (token) => sessionTokens.read(token),
     sessionNames: createSessionIds(new HandleSealer(key), config.cluster?.name),
     forwarder: forwarding?.forwarder,
-    authenticate: authenticateFor(config, identity.authenticator),
+    authenticate,
+    hooks: calls.hooks.front({ authenticate }),
     tls: late.tls,
     names: { ...config, certificate: () => late.tls?.certificate },
     metrics: metricsToken === undefined ? undefined : new MetricsFront(metricsToken, metrics),

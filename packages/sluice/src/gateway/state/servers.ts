@@ -9,6 +9,7 @@ import { Listeners } from '@sluice/policy/core/listeners'
 import { OperationError } from '../../core/operation-error.ts'
 import { type Person, toActor } from '../../core/person.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
+import { hookClientOf } from '../config/builtin-tools.ts'
 import type { GateConfig, ServerConfig } from '../config/config.ts'
 import { SERVER_RETURN_MS } from '../config/limits.ts'
 import type { Log } from '../shared/log.ts'
@@ -78,6 +79,11 @@ export class Servers {
 
   get names(): readonly string[] {
     return [...this.#now.keys()]
+  }
+
+  /** Without those that stand for the hooks of a client. */
+  get callable(): readonly string[] {
+    return this.names.filter((name) => hookClientOf(this.find(name)) === undefined)
   }
 
   get entries(): readonly (readonly [string, ServerConfig])[] {

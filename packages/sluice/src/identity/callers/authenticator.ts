@@ -25,6 +25,8 @@ export interface Credentials {
   readonly isLocal: boolean
   /** The accepted audiences: the URLs of the requested resource. */
   readonly audiences: () => readonly string[]
+  /** The server of the client whose hook it is; undefined for any other request. */
+  readonly hooks?: string | undefined
   /**
    * The connection: a grant's token that was verified on it need not be hashed again while the
    * grants are unchanged.
@@ -72,24 +74,24 @@ export class Authenticator {
   }
 
   /** Throws AuthenticationError. */
-  admit({ token, isLocal, audiences, connection }: Credentials): Caller | Promise<Caller> {
+  admit({ token, isLocal, audiences, connection, hooks }: Credentials): Caller | Promise<Caller> {
     const nowMs = this.#options.nowMs()
     this.#refreshOnce(nowMs)
-    if (token === undefined) return this.#withoutToken(isLocal)
+    if (token === undefined) return this.#withoutToken(isLocal && hooks === undefined)
     const checked = connection === undefined ? undefined : this.#checked.get(connection)
     if (checked?.token === token && this.#options.grants.isCurrent(checked.grant)) {
       // The same string object comes with the next request: comparing it is then a pointer
       // comparison.
       checked.token = token
-      return this.#ofGrant(checked.grant, nowMs)
+      return this.#ofGrant(checked.grant, nowMs, hooks)
     }
     const grant = this.#options.grants.find(token)
     if (grant !== undefined) {
       if (connection !== undefined) this.#checked.set(connection, { token, grant })
-      return this.#ofGrant(grant, nowMs)
+      return this.#ofGrant(grant, nowMs, hooks)
     }
     const { tokens } = this.#options
-    if (tokens !== undefined && !token.startsWith('sluice_'))
+    if (tokens !== undefined && hooks === undefined && !token.startsWith('sluice_'))
       return tokens.check(token, audiences()).then((caller) => this.#remember(caller))
     throw new AuthenticationError('the token is not known here, or was revoked', GRANT_HELP, {
       error: 'invalid_token',
@@ -112,7 +114,7 @@ export class Authenticator {
     const nowMs = this.#options.nowMs()
     const grant = this.#options.grants
       .list()
-      .find((one) => one.name === principal && isGrantValid(one, nowMs))
+      .find((one) => one.name === principal && one.hooks === undefined && isGrantValid(one, nowMs))
     const caller = grant === undefined ? this.#seen.get(principal) : this.#ofGrant(grant, nowMs)
     return caller?.holds() === true ? caller : undefined
   }
@@ -155,9 +157,11 @@ export class Authenticator {
     throw new AuthenticationError(why, GRANT_HELP)
   }
 
-  #ofGrant(grant: Grant, nowMs: number): Caller {
+  /** `hooks`: the server of the client whose hook it is. A grant for hooks opens them and nothing else. */
+  #ofGrant(grant: Grant, nowMs: number, hooks?: string): Caller {
     const { grants } = this.#options
     if (hasGrantEnded(grant, nowMs)) throw createEndError(grant)
+    if (grant.hooks !== hooks) throw createHooksError(grant, hooks)
     grants.used(grant, nowMs)
     const known = this.#callers.get(grant.id)
     if (known?.grant === grant) return known.caller
@@ -171,9 +175,22 @@ export class Authenticator {
       canSayPrompt,
       holds: () => grants.holds(grant, this.#options.nowMs()),
     }
+    // Its sessions are those of the client's MCP calls, which the local user makes.
+    if (hooks !== undefined && this.#isOpenToLocal) return { ...caller, principal: LOCAL_USER }
     this.#callers.set(grant.id, { grant, caller })
     return caller
   }
+}
+
+function createHooksError({ name, hooks }: Grant, asked: string | undefined): AuthenticationError {
+  const why = hooks === undefined ? 'not for hooks' : `for the hooks of \`${hooks}\` alone`
+  const help =
+    asked === undefined
+      ? GRANT_HELP
+      : '`sluice init --hooks` makes a token for the hooks of a client'
+  return new AuthenticationError(`the grant \`${name}\` is ${why}`, help, {
+    error: 'insufficient_scope',
+  })
 }
 
 function createEndError({ name, untilMs }: Grant): AuthenticationError {

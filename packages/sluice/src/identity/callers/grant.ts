@@ -19,6 +19,8 @@ export interface FixedGrant {
   readonly explain: boolean
   /** Its client may say what the user asked for. */
   readonly canSayPrompt?: boolean
+  /** The server of the client whose hooks it is for: it opens nothing else. */
+  readonly hooks?: string
   /** When it ends; undefined or null: when it is revoked. */
   readonly untilMs?: number | null
 }

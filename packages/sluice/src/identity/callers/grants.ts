@@ -87,11 +87,11 @@ export class Grants {
   }
 
   /**
-   * Whether any grant exists or existed: revoking the last one must not open the gate to the local
-   * user.
+   * Whether any grant for callers exists or existed: revoking the last one must not open the gate to
+   * the local user. One for hooks is the local user's own.
    */
   get exist(): boolean {
-    return this.#all.length > 0
+    return this.#all.some(({ hooks }) => hooks === undefined)
   }
 
   /** Also one that has ended: its caller is told so. */

@@ -34,6 +34,8 @@ export class HttpAuthenticator {
     request: FrontRequest,
     reply: ResponseWriter,
     path: string,
+    /** The server of the client whose hook it is. */
+    hooks?: string,
   ): Caller | undefined | Promise<Caller | undefined> {
     const refused = (error: unknown): undefined => {
       if (!(error instanceof AuthenticationError)) throw error
@@ -45,7 +47,8 @@ export class HttpAuthenticator {
       const isLocal = isLocalRequest(request)
       const audiences = () => audiencesOf(this.#options.baseOf(request), path)
       const { authenticator } = this.#options
-      const caller = authenticator.admit({ token, isLocal, audiences, connection: request.socket })
+      const connection = request.socket
+      const caller = authenticator.admit({ token, isLocal, audiences, connection, hooks })
       return caller instanceof Promise ? caller.catch(refused) : caller
     } catch (error) {
       return refused(error)

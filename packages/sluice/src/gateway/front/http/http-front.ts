@@ -34,6 +34,7 @@ import { findOriginProblem, type GateHostNames } from './check-origin.ts'
 import { LocalhostListener } from './localhost-listener.ts'
 import { decodeBody, readBody } from './read-body.ts'
 import { checkHead, type RefusedHead, targetOf } from './refused-head.ts'
+import type { HooksFront } from './serve-hooks.ts'
 import { McpFront, type McpFrontOptions, nothingAt, OWN_PEER, writeRpcError } from './serve-mcp.ts'
 import type { MetricsFront } from './serve-metrics.ts'
 import type { AdminSite } from './site.ts'
@@ -47,6 +48,8 @@ export interface HttpFrontOptions extends McpFrontOptions {
   readonly names: GateHostNames
   /** Where metrics are served. */
   readonly metrics?: MetricsFront | undefined
+  /** Where hooks of clients are served. */
+  readonly hooks?: HooksFront | undefined
   /** The admin API and the console: everything that is nothing else's. */
   readonly site?: Pick<AdminSite, 'serve'> | undefined
   readonly ready: () => { readonly ok: boolean; readonly why: string }
@@ -251,9 +254,12 @@ export class HttpFront {
     if (this.#refusals !== undefined) this.#askedMs = this.#options.nowMs()
     const reply = new NodeResponseWriter(response, this.#unread)
     const server = findServer(path)
-    if (server === undefined && this.#options.site === undefined) return nothingAt(reply, path)
+    const hooked = this.#options.hooks?.serverOf(path)
+    if (server === undefined && hooked === undefined && this.#options.site === undefined)
+      return nothingAt(reply, path)
     if (this.#stopping)
       return writeRpcError(reply, 503, { code: RPC.internal, message: 'the gate is stopping' })
+    if (hooked !== undefined) return this.#hook(hooked, request, reply)
     if (server === undefined) return this.#site(request, response)
     const body = () => readBody(request, BODY_BYTES_MAX)
     return this.#mcp.take({ server, path, request, reply, body })
@@ -270,6 +276,12 @@ export class HttpFront {
       code: RPC.invalidRequest,
       message: why,
     })
+  }
+
+  async #hook(server: string, request: IncomingMessage, reply: NodeResponseWriter): Promise<void> {
+    if (await this.#mcp.isOwnPeer(request.socket))
+      return writeRpcError(reply, 403, { code: RPC.invalidRequest, message: OWN_PEER })
+    await this.#options.hooks?.serve(server, request, reply)
   }
 
   async #site(request: IncomingMessage, response: ServerResponse): Promise<void> {

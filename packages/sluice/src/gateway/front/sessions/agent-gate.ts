@@ -3,7 +3,7 @@
 // agent's family is one session, its whole life. Handed to the agents by the composition root.
 
 import type { AgentFacts } from '@sluice/policy/core/call'
-import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import type { JsonObject } from '@sluice/policy/core/json'
 import { classify, classifyOwn } from '../../../catalogue/classify/classify.ts'
 import {
   type AgentCall,
@@ -14,13 +14,12 @@ import {
 } from '../../../core/agent-calls.ts'
 import type { ApprovalService } from '../../../core/approval.ts'
 import type { Caller } from '../../../identity/callers/caller.ts'
-import type { JsonRpcResponse, ParsedMembers } from '../../../protocol/message.ts'
-import { readMessages } from '../../../protocol/read-message.ts'
+import type { JsonRpcResponse } from '../../../protocol/message.ts'
 import type { AgentFamilySession, FamilyMemory } from '../../session/open-sessions.ts'
 import { AGENT_CALL_MS_MAX, AGENT_LINK_IDLE_MS, AGENT_LINKS_MAX } from '../../shared/limits.ts'
 import type { ClientEvents, ClientTransport } from '../../shared/transport.ts'
-import { beginSession, listTools } from './list-tools.ts'
-import { MemberTransport } from './member-transport.ts'
+import { type KeptLink, KeptLinks, readCallReply, toCallParams } from './kept-links.ts'
+import { listTools } from './list-tools.ts'
 
 export interface AgentGateContext {
   readonly servers: () => readonly string[]
@@ -47,19 +46,17 @@ interface HeldCallTicket {
   readonly call: AgentCall
 }
 
-/** One agent's link to one server. Each agent of a family has its own: a call is decided by the facts of
- * its caller, also if two of them call at once. */
-interface AgentConnection {
-  readonly link: MemberTransport
-  readonly begun: Promise<void>
-  /** As of its newest call: turns go on. Null if the owner's own list is asked for. */
-  agent: AgentFacts | null
-  idleTimer?: NodeJS.Timeout
-}
-
 export class AgentGate {
   readonly #context: AgentGateContext
-  readonly #lines = new Map<string, AgentConnection>()
+  /** One agent's link to one server. Each agent of a family has its own: a call is decided by the facts of
+   * its caller, also if two of them call at once. */
+  readonly #links = new KeptLinks({
+    client: 'sluice-agents',
+    max: AGENT_LINKS_MAX,
+    idleMs: AGENT_LINK_IDLE_MS,
+  })
+  /** By link, as of its newest call: turns go on. Null if the owner's own list is asked for. */
+  readonly #agents = new Map<string, AgentFacts | null>()
 
   constructor(context: AgentGateContext) {
     this.#context = context
@@ -128,7 +125,7 @@ export class AgentGate {
     } catch (error) {
       return { ...gone, code: 'UPSTREAM', reason: (error as Error).message }
     }
-    const params = paramsOf(tool, args, effectId)
+    const params = toCallParams(tool, args, { 'sluice/effect': effectId })
     if (typeof params === 'string')
       return { ...gone, reason: `the arguments cannot be sent: ${params}` }
     try {
@@ -190,7 +187,7 @@ export class AgentGate {
   }
 
   close(): void {
-    for (const { link } of this.#lines.values()) link.close('the gate is stopping')
+    this.#links.close('the gate is stopping')
   }
 
   async #listOf(server: string, owner: string): Promise<AgentTool[]> {
@@ -205,84 +202,25 @@ export class AgentGate {
     })
   }
 
-  #line(server: string, owner: string, family: string, agent: AgentFacts | null): AgentConnection {
-    const key = JSON.stringify([owner, family, agent?.id ?? null, server])
-    const there = this.#lines.get(key)
-    if (there !== undefined) there.agent = agent
-    const line = there ?? this.#open(key, server, owner, { family, agent })
-    clearTimeout(line.idleTimer)
-    line.idleTimer = setTimeout(() => line.link.close('idle'), AGENT_LINK_IDLE_MS)
-    line.idleTimer.unref()
-    return line
-  }
-
-  #open(
-    key: string,
-    server: string,
-    owner: string,
-    { family, agent }: { readonly family: string; readonly agent: AgentFacts | null },
-  ): AgentConnection {
-    const [oldest] = this.#lines.values()
-    if (this.#lines.size >= AGENT_LINKS_MAX) oldest?.link.close('made room for another')
+  #line(server: string, owner: string, family: string, agent: AgentFacts | null): KeptLink {
     const { callerOf, open } = this.#context
+    const key = JSON.stringify([owner, family, agent?.id ?? null, server])
+    this.#agents.set(key, agent)
     const last = callerOf(owner) as Caller
-    const session: AgentFamilySession = {
-      family,
-      agent: () => this.#lines.get(key)?.agent ?? agent,
-    }
-    const link = new MemberTransport(
-      {
-        generation: 'session',
-        onAnswer: () => {},
-        // No person is behind an agent to be asked.
-        onNotification: () => {},
-        onDrop: () => {},
-        onEnd: () => this.#lines.delete(key),
-      },
+    const session = { family, agent: () => this.#agents.get(key) ?? agent }
+    return this.#links.use(
+      key,
       (made) => open(server, made, () => callerOf(owner) ?? last, session),
+      () => this.#agents.delete(key),
     )
-    const line: AgentConnection = { link, begun: beginSession(link, 'sluice-agents'), agent }
-    line.begun.catch((error: Error) => link.close(error.message))
-    this.#lines.set(key, line)
-    return line
   }
 }
 
-/** Read as strictly as any client's: what is judged must be what is sent, and no guest says more than a
- * client may. Why not, if that is so. */
-function paramsOf(tool: string, args: unknown, effectId: string): ParsedMembers | string {
-  const params = { name: tool, arguments: args ?? {}, _meta: { 'sluice/effect': effectId } }
-  try {
-    const text = JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'tools/call', params })
-    const read = readMessages(text, { batches: false })
-    if (!read.ok) return read.message
-    const [message] = read.messages
-    return (message?.kind === 'request' && message.params) || 'they are none'
-  } catch (error) {
-    return (error as Error).message
-  }
-}
-
-function outcomeOf({ result, error }: JsonRpcResponse, call: AgentCall): AgentOutcome {
-  if (error !== undefined) {
-    const data = isObject(error.data) ? error.data : {}
-    const decision = data['sluice/decision']
-    if (isObject(decision)) return toDeniedOutcome(decision, call)
-    const upstream = data['sluice/upstream']
-    if (isObject(upstream) && upstream.repeatable !== true)
-      return { kind: 'unknown', reason: error.message }
-    return { kind: 'result', text: error.message, isError: true }
-  }
-  const value = JSON.parse(result ?? '{}') as JsonObject
-  const decision = isObject(value._meta) ? value._meta['sluice/decision'] : undefined
-  if (isObject(decision)) return toDeniedOutcome(decision, call)
-  const { structuredContent } = value
-  return {
-    kind: 'result',
-    text: joinTextContent(value.content),
-    isError: value.isError === true,
-    ...(structuredContent === undefined ? {} : { structured: structuredContent }),
-  }
+function outcomeOf(answer: JsonRpcResponse, call: AgentCall): AgentOutcome {
+  const reply = readCallReply(answer)
+  if (reply.kind === 'refused') return toDeniedOutcome(reply.decision, call)
+  if (reply.kind === 'unknown') return { kind: 'unknown', reason: reply.text }
+  return reply
 }
 
 function toDeniedOutcome(decision: JsonObject, call: AgentCall): AgentOutcome {
@@ -296,14 +234,4 @@ function toDeniedOutcome(decision: JsonObject, call: AgentCall): AgentOutcome {
     call: { owner, agent, family, server, tool, args, effectId },
   }
   return { kind: 'held', ticket: JSON.stringify(ticket), reason }
-}
-
-/** What a model can read of an answer; anything else as JSON. */
-function joinTextContent(content: JsonValue | undefined): string {
-  if (!Array.isArray(content)) return ''
-  return content
-    .map((part) =>
-      isObject(part) && part.type === 'text' ? String(part.text) : JSON.stringify(part),
-    )
-    .join('\n')
 }

@@ -1,0 +1,283 @@
+// Hooks of clients as calls: what comes before a tool is a `tools/call` on the client's server, through the
+// same relay as anybody's, and what comes after it is that server's answer. So rules, limits, approvals,
+// labels, origins and the ledger treat a command of a coding agent like any other call.
+
+import { randomUUID } from 'node:crypto'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { writeCanonicalJson } from '../../../core/canonical-json.ts'
+import { LruMap } from '../../../core/lru-map.ts'
+import {
+  type HookAnswer,
+  type HookClient,
+  type HookEvent,
+  type HookedCall,
+  PASS,
+} from '../../../hooks/hook-event.ts'
+import type { Caller } from '../../../identity/callers/caller.ts'
+import { HOOK_CALL_MS_MAX } from '../../config/limits.ts'
+import type { FamilyMemory } from '../../session/open-sessions.ts'
+import type { ClientEvents, ClientTransport, ConnectionOrigin } from '../../shared/transport.ts'
+import { type CallReply, KeptLinks, readCallReply, toCallParams } from '../sessions/kept-links.ts'
+import type { MemberTransport } from '../sessions/member-transport.ts'
+import { type EndCall, HOOK_META, type HookServer } from './hook-server.ts'
+import {
+  HOOK_ANNOUNCED_MAX,
+  HOOK_CALLS_MAX,
+  HOOK_LINK_IDLE_MS,
+  HOOK_LINKS_MAX,
+  HOOK_NOTED_MAX,
+} from './limits.ts'
+
+/** Who sends a hook. */
+export interface HookOrigin {
+  /** The server that stands for the client. */
+  readonly server: string
+  readonly client: HookClient
+  readonly caller: Caller
+  /** Names the session that the client's MCP calls have too. */
+  readonly sessionKey: string
+  /** A prompt that comes this way was written by the user, as far as the gate can know. */
+  readonly isUsers: boolean
+}
+
+/** Something that hooks show and a person should know. */
+export interface HookIncident {
+  readonly server: string
+  readonly what: 'rewritten' | 'unasked' | 'bypassed' | 'unannounced'
+  readonly tool: string
+  readonly detail: string
+}
+
+export interface HookGateContext {
+  readonly server: HookServer
+  readonly open: (
+    server: string,
+    link: ClientTransport,
+    who: () => Caller,
+    origin: ConnectionOrigin,
+  ) => ClientEvents
+  /** What the session of this key remembers. */
+  readonly memoryOf: (who: Caller, sessionKey: string) => FamilyMemory | Promise<FamilyMemory>
+  readonly readsOrigins: (caller: Caller) => boolean
+  /** Whether the gate has an MCP server of this name, which decides the call itself. */
+  readonly isGated: (server: string) => boolean
+  readonly onIncident: (incident: HookIncident) => void
+}
+
+interface OpenCall {
+  readonly tool: string
+  readonly args: JsonObject
+  /** What the hook before the tool is answered. */
+  readonly verdict: Promise<HookAnswer>
+  /** As the model may see it. Never rejects. */
+  readonly reply: Promise<CallReply>
+  /** Undefined until the call is admitted. */
+  end?: EndCall
+}
+
+interface HookSession {
+  readonly link: MemberTransport
+  readonly begun: Promise<void>
+  readonly calls: Map<string, OpenCall>
+}
+
+export class HookGate {
+  readonly #context: HookGateContext
+  readonly #links = new KeptLinks({
+    client: 'sluice-hooks',
+    max: HOOK_LINKS_MAX,
+    idleMs: HOOK_LINK_IDLE_MS,
+  })
+  readonly #calls = new Map<string, Map<string, OpenCall>>()
+  /** Calls to servers behind the gate, by the client's id: true once the call itself has arrived. */
+  readonly #announced = new LruMap<string, boolean>(HOOK_ANNOUNCED_MAX)
+  readonly #reported = new LruMap<string, true>(HOOK_NOTED_MAX)
+
+  constructor(context: HookGateContext) {
+    this.#context = context
+  }
+
+  async handle(event: HookEvent, origin: HookOrigin): Promise<HookAnswer> {
+    if (event.kind === 'before') return this.#before(event.session, event.call, origin)
+    if (event.kind === 'after') return this.#after(event, origin)
+    if (event.kind === 'prompt') await this.#notePrompt(event, origin)
+    else this.#links.find(keyOf(event.session, origin))?.link.close('the client ended the session')
+    return PASS
+  }
+
+  /** An MCP call has arrived with the client's id of it. */
+  arrived(id: string, server: string, tool: string): void {
+    if (this.#announced.get(id) !== undefined) this.#announced.set(id, true)
+    else
+      this.#report(id, {
+        server,
+        tool,
+        what: 'unannounced',
+        detail:
+          'a call of a client with hooks came without its hook: the client may have lost them',
+      })
+  }
+
+  close(): void {
+    this.#links.close('the gate is stopping')
+  }
+
+  async #before(session: string, call: HookedCall, origin: HookOrigin): Promise<HookAnswer> {
+    const { id = randomUUID(), mcpServer } = call
+    if (mcpServer !== undefined && this.#context.isGated(mcpServer)) {
+      if (call.id !== undefined) this.#announced.set(call.id, false)
+      return PASS
+    }
+    await this.#context.server.learn(origin.client, call.tool)
+    const { calls, ...link } = this.#sessionOf(session, origin)
+    const same = calls.get(id)
+    if (same !== undefined)
+      return isSameCall(same, call)
+        ? same.verdict
+        : deny(`the id \`${id}\` was used for another call: make the call again`)
+    if (calls.size >= HOOK_CALLS_MAX)
+      return deny(`${calls.size} calls of this session are open, and more are not kept`)
+    const open = this.#begin(call, link)
+    if (open === undefined) return deny('the arguments of the call cannot be read strictly')
+    calls.set(id, open)
+    void open.reply.then(() => calls.delete(id))
+    return open.verdict
+  }
+
+  #begin(call: HookedCall, { link, begun }: Omit<HookSession, 'calls'>): OpenCall | undefined {
+    const { server } = this.#context
+    const { tool, args } = call
+    const hook = randomUUID()
+    const params = toCallParams(tool, args, { [HOOK_META]: hook })
+    if (typeof params === 'string') return undefined
+    const reply = begun
+      .then(() => link.ask('tools/call', params, 2 * HOOK_CALL_MS_MAX))
+      .then(readCallReply)
+      .catch((error: Error): CallReply => ({ kind: 'unknown', text: error.message }))
+      .finally(() => server.forget(hook))
+    const verdict = new Promise<HookAnswer>((resolve) => {
+      server.await(hook, (end) => {
+        open.end = end
+        resolve(PASS)
+      })
+      void reply.then(({ text }) => resolve(deny(text)))
+    })
+    const open: OpenCall = { tool, args, reply, verdict }
+    return open
+  }
+
+  async #after(
+    { session, call, output, isError }: Extract<HookEvent, { kind: 'after' }>,
+    origin: HookOrigin,
+  ): Promise<HookAnswer> {
+    const { server } = origin
+    const { id, tool, mcpServer } = call
+    if (mcpServer !== undefined && this.#context.isGated(mcpServer)) {
+      if (id !== undefined && this.#announced.get(id) === false)
+        this.#report(id, {
+          server,
+          tool,
+          what: 'bypassed',
+          detail: `the gate has a server \`${mcpServer}\`, and this call did not pass it: the client has another server of that name`,
+        })
+      return PASS
+    }
+    const calls = [...(this.#calls.get(keyOf(session, origin)) ?? [])]
+    const [, open] =
+      calls.find(([key, one]) => (id === undefined ? isSameCall(one, call) : key === id)) ?? []
+    if (open?.end === undefined) {
+      const detail =
+        'a tool has run, and no call of it is open: the gate was not asked, or has restarted since'
+      this.#report(id ?? tool, { server, tool, what: 'unasked', detail })
+      return PASS
+    }
+    if (!isSameCall(open, call)) {
+      const detail = `another hook changed ${listChanged(open.args, call.args)} after the call was decided`
+      this.#report(id ?? tool, { server, tool, what: 'rewritten', detail })
+    }
+    open.end(toResult(output, isError))
+    return toReplacement(await open.reply, output)
+  }
+
+  /** By a person it is the user's prompt; by anybody else it is text that the session has read. */
+  async #notePrompt(
+    { session, text, isTyped }: Extract<HookEvent, { kind: 'prompt' }>,
+    origin: HookOrigin,
+  ): Promise<void> {
+    const { caller, sessionKey, isUsers } = origin
+    if (!this.#context.readsOrigins(caller)) return
+    // The link keeps the session that the prompt is noted in.
+    await this.#sessionOf(session, origin).begun
+    const memory = await this.#context.memoryOf(caller, sessionKey)
+    if (isUsers && isTyped && caller.canSayPrompt === true) memory.provenance().addPrompt(text)
+    else memory.provenance().addText(text)
+    memory.remembered()
+  }
+
+  #sessionOf(session: string, origin: HookOrigin): HookSession {
+    const { server, caller, sessionKey } = origin
+    const key = keyOf(session, origin)
+    const kept = this.#links.use(
+      key,
+      (made) => this.#context.open(server, made, () => caller, { sessionKey }),
+      () => this.#calls.delete(key),
+    )
+    const calls = this.#calls.get(key) ?? new Map<string, OpenCall>()
+    this.#calls.set(key, calls)
+    return { link: kept.link, begun: kept.begun, calls }
+  }
+
+  /** Once for each call. */
+  #report(id: string, incident: HookIncident): void {
+    const key = `${incident.what} ${id}`
+    if (this.#reported.get(key) !== undefined) return
+    this.#reported.set(key, true)
+    this.#context.onIncident(incident)
+  }
+}
+
+function keyOf(session: string, { server, caller, sessionKey }: HookOrigin): string {
+  return JSON.stringify([server, caller.principal.id, sessionKey, session])
+}
+
+function deny(reason: string): HookAnswer {
+  return { kind: 'deny', reason }
+}
+
+function isSameCall(open: OpenCall, { tool, args }: HookedCall): boolean {
+  return open.tool === tool && writeCanonicalJson(open.args) === writeCanonicalJson(args)
+}
+
+function listChanged(judged: JsonObject, ran: JsonObject): string {
+  const names = [...new Set([...Object.keys(judged), ...Object.keys(ran)])]
+  const changed = names.filter((name) => JSON.stringify(judged[name]) !== JSON.stringify(ran[name]))
+  return changed.map((name) => `\`${name.slice(0, 64)}\``).join(', ')
+}
+
+/** An object stays one, so that a rule for answers changes its texts and not its form. */
+function toResult(output: JsonValue, isError: boolean): JsonObject {
+  if (isObject(output)) return { content: [], structuredContent: output, isError }
+  const text = typeof output === 'string' ? output : JSON.stringify(output)
+  return { content: [{ type: 'text', text }], isError }
+}
+
+/** What the model is to read, if that is not what the tool said. */
+function toReplacement(reply: CallReply, output: JsonValue): HookAnswer {
+  if (reply.kind !== 'result')
+    return { kind: 'replace', output: replaceTexts(output, reply.text), reason: reply.text }
+  const shown = isObject(output) ? (reply.structured ?? {}) : reply.text
+  const said = isObject(output) || typeof output === 'string' ? output : JSON.stringify(output)
+  return JSON.stringify(shown) === JSON.stringify(said) ? PASS : { kind: 'replace', output: shown }
+}
+
+/** Clients ignore a replacement that has another form than the output, and show the output. */
+function replaceTexts(value: JsonValue, text: string): JsonValue {
+  if (typeof value === 'string') return text
+  if (Array.isArray(value)) return value.map((item) => replaceTexts(item, text))
+  if (!isObject(value)) return value
+  const entries = Object.entries(value).map(([key, member]) => [
+    key,
+    key === 'type' ? member : replaceTexts(member, text),
+  ])
+  return Object.fromEntries(entries) as JsonObject
+}

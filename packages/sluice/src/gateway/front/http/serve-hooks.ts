@@ -1,0 +1,141 @@
+// `POST /hooks/<server>`: the hooks of clients. Behind the HTTP front, which has looked at host and origin.
+// Served over loopback only, with the token of a grant for these hooks. On Linux the process behind the
+// connection names the session, so that the hooks and the MCP calls of one client are in one session, and
+// what another process sends with a token that it has read reaches no session but its own.
+
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { JsonValue } from '@sluice/policy/core/json'
+import { LruMap } from '../../../core/lru-map.ts'
+import type { HookClient, HookEvent } from '../../../hooks/hook-event.ts'
+import { readHookEvent } from '../../../hooks/read-event.ts'
+import { writeHookAnswer } from '../../../hooks/write-answer.ts'
+import { readJson } from '../../../protocol/json/read-json.ts'
+import {
+  type ClientProcess,
+  findClientProcess,
+  toClientProcess,
+} from '../../processes/client-process.ts'
+import { findPeerProcess, findPeerSockets, listAncestors } from '../../processes/peer-process.ts'
+import { JSON_TYPE, type ResponseWriter } from '../exchange/response-writer.ts'
+import type { HookGate } from '../hooks/hook-gate.ts'
+import { HOOK_BODY_BYTES_MAX, HOOK_NOTED_MAX } from '../hooks/limits.ts'
+import { type HttpAuthenticator, isLoopback } from './http-authenticator.ts'
+import { readBody } from './read-body.ts'
+
+export interface HooksFrontOptions {
+  /** The client that a server stands for; undefined if it is another kind of server, or none. */
+  readonly clientOf: (server: string) => HookClient | undefined
+  readonly gate: Pick<HookGate, 'handle'>
+  readonly authenticate: Pick<HttpAuthenticator, 'caller'>
+}
+
+export class HooksFront {
+  readonly #options: HooksFrontOptions
+  /** Clients that ask by themselves keep their connection: their process is looked up once. */
+  readonly #processes = new WeakMap<Socket, Promise<ClientProcess | undefined>>()
+  /** Processes that have sent hooks. */
+  readonly #clients = new LruMap<string, true>(HOOK_NOTED_MAX)
+
+  constructor(options: HooksFrontOptions) {
+    this.#options = options
+  }
+
+  /** The server that a path is for; undefined if it is no path of hooks. */
+  serverOf(path: string): string | undefined {
+    return /^\/hooks\/([a-z0-9-]{1,24})$/.exec(path)?.[1]
+  }
+
+  async serve(server: string, request: IncomingMessage, reply: ResponseWriter): Promise<void> {
+    const refuse = (status: number, message: string) =>
+      reply.send(status, JSON_TYPE, JSON.stringify({ error: message }))
+    if (request.method !== 'POST') return reply.send(405, { allow: 'POST' })
+    if (!isLoopback(request.socket.remoteAddress))
+      return refuse(
+        403,
+        'hooks are served over loopback only: run a gate on the machine of the client',
+      )
+    const { authenticate, clientOf, gate } = this.#options
+    const caller = await authenticate.caller(request, reply, `/hooks/${server}`, server)
+    if (caller === undefined) return
+    const client = clientOf(server)
+    if (client === undefined)
+      return refuse(404, `no client is called \`${server}\`: \`sluice init --hooks\` adds one`)
+    const body = await readBody(request, HOOK_BODY_BYTES_MAX)
+    if (body.text === undefined) return refuse(body.status, body.why)
+    const payload = parsePayload(body.text)
+    if ('why' in payload) return refuse(400, `the payload is not JSON: ${payload.why}`)
+    const event = readHookEvent(client, payload.value)
+    if (!('kind' in event)) {
+      const reason = `the hook is not understood: ${event.why}; is this a new version of ${client}?`
+      if (!event.isBefore) return refuse(400, reason)
+      const denied = writeHookAnswer(client, 'before', { kind: 'deny', reason })
+      return reply.send(200, JSON_TYPE, JSON.stringify(denied))
+    }
+    const origin = { server, client, caller, ...(await this.#identify(client, event, request)) }
+    const answer = writeHookAnswer(client, event.kind, await gate.handle(event, origin))
+    reply.send(200, JSON_TYPE, JSON.stringify(answer))
+  }
+
+  /** The session that the hook belongs to, and whether a prompt in it is the user's. */
+  async #identify(
+    client: HookClient,
+    { session }: HookEvent,
+    { headers, socket }: IncomingMessage,
+  ) {
+    const isNested = (headers['sluice-nested'] ?? '') !== ''
+    const isLinux = process.platform === 'linux'
+    const found = await this.#processOf(client, socket, headers['sluice-pid'])
+    if (found === undefined)
+      return { sessionKey: `hook ${session}`, isUsers: !isNested && !isLinux }
+    this.#clients.set(found.name, true)
+    // An agent that starts another client is not the user who asks.
+    const above = listAncestors(found.pid)
+      .slice(1)
+      .map(({ pid }) => toClientProcess(pid)?.name ?? '')
+    const isBelow = above.some((name) => this.#clients.get(name) === true)
+    return { sessionKey: `pipe ${found.name}`, isUsers: !isNested && !isBelow }
+  }
+
+  /** Claude Code asks by itself; of other clients a script that they start does. */
+  #processOf(
+    client: HookClient,
+    socket: Socket,
+    named: string | string[] | undefined,
+  ): Promise<ClientProcess | undefined> {
+    const known = this.#processes.get(socket)
+    if (known !== undefined) return known
+    const looking = findClient(client, socket, named)
+    this.#processes.set(socket, looking)
+    return looking
+  }
+}
+
+async function findClient(
+  client: HookClient,
+  socket: Socket,
+  named: string | string[] | undefined,
+): Promise<ClientProcess | undefined> {
+  if (process.platform !== 'linux') return undefined
+  // A script names its process, which costs less to verify than to find.
+  const isNamed = client !== 'claude-code' && /^\d{1,10}$/.test(String(named))
+  const sockets = await findPeerSockets(socket)
+  const pid = await findPeerProcess(sockets, isNamed ? [Number(named)] : undefined)
+  if (pid === undefined) return undefined
+  return client === 'claude-code' ? toClientProcess(pid) : findClientProcess(pid)
+}
+
+/** An output may hold what no strict reader takes, such as half a character: it is read without it, since an
+ * answer that nobody inspects must not reach the model. Whatever is to be decided is read strictly. */
+function parsePayload(text: string): { readonly value: JsonValue } | { readonly why: string } {
+  const read = readJson(text)
+  if (read.ok) return read
+  try {
+    const value = JSON.parse(text, (_, part) =>
+      typeof part === 'string' ? Buffer.from(part).toString() : part,
+    ) as { tool_response?: JsonValue; tool_result?: JsonValue } | null
+    const isAfter = value?.tool_response !== undefined || value?.tool_result !== undefined
+    if (isAfter) return { value: value as JsonValue }
+  } catch {}
+  return { why: `${read.message} (at character ${read.offset + 1})` }
+}

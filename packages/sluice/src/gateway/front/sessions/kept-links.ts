@@ -1,0 +1,140 @@
+// Links of the gate's own clients (agents, hooks) to servers behind it: one for each name, begun as an MCP
+// session, and closed after a while without use. With them the parameters of a call and the reading of its
+// reply, which are those of any client.
+
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import type { JsonRpcResponse, ParsedMembers } from '../../../protocol/message.ts'
+import { readMessages } from '../../../protocol/read-message.ts'
+import type { ClientEvents } from '../../shared/transport.ts'
+import { beginSession } from './list-tools.ts'
+import { MemberTransport } from './member-transport.ts'
+
+export interface KeptLink {
+  readonly link: MemberTransport
+  /** Rejects if the server refuses the session. */
+  readonly begun: Promise<void>
+}
+
+export interface KeptLinksOptions {
+  /** What the links call themselves towards servers. */
+  readonly client: string
+  /** Beyond it the oldest is closed. */
+  readonly max: number
+  readonly idleMs: number
+}
+
+export class KeptLinks {
+  readonly #options: KeptLinksOptions
+  readonly #links = new Map<string, KeptLink & { idleTimer?: NodeJS.Timeout }>()
+
+  constructor(options: KeptLinksOptions) {
+    this.#options = options
+  }
+
+  /** The link of this name; `open` puts the gate behind a new one, `onEnd` is called when it has ended. */
+  use(
+    key: string,
+    open: (link: MemberTransport) => ClientEvents,
+    onEnd: () => void = () => {},
+  ): KeptLink {
+    const kept = this.#links.get(key) ?? this.#open(key, open, onEnd)
+    clearTimeout(kept.idleTimer)
+    kept.idleTimer = setTimeout(() => kept.link.close('idle'), this.#options.idleMs).unref()
+    return kept
+  }
+
+  find(key: string): KeptLink | undefined {
+    return this.#links.get(key)
+  }
+
+  close(why: string): void {
+    for (const { link } of this.#links.values()) link.close(why)
+  }
+
+  #open(
+    key: string,
+    open: (link: MemberTransport) => ClientEvents,
+    onEnd: () => void,
+  ): KeptLink & { idleTimer?: NodeJS.Timeout } {
+    const { client, max } = this.#options
+    const [oldest] = this.#links.values()
+    if (this.#links.size >= max) oldest?.link.close('made room for another')
+    const link = new MemberTransport(
+      {
+        generation: 'session',
+        onAnswer: () => {},
+        // No person is behind such a link to be asked.
+        onNotification: () => {},
+        onDrop: () => {},
+        onEnd: () => {
+          this.#links.delete(key)
+          onEnd()
+        },
+      },
+      open,
+    )
+    const kept: KeptLink = { link, begun: beginSession(link, client) }
+    kept.begun.catch((error: Error) => link.close(error.message))
+    this.#links.set(key, kept)
+    return kept
+  }
+}
+
+/** Read as strictly as any client's: what is judged must be what is sent, and nobody inside says more than a
+ * client may. Why not, if that is so. */
+export function toCallParams(
+  tool: string,
+  args: unknown,
+  meta: Readonly<Record<string, string>>,
+): ParsedMembers | string {
+  const params = { name: tool, arguments: args ?? {}, _meta: meta }
+  try {
+    const text = JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'tools/call', params })
+    const read = readMessages(text, { batches: false })
+    if (!read.ok) return read.message
+    const [message] = read.messages
+    return (message?.kind === 'request' && message.params) || 'they are none'
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+export type CallReply =
+  /** By the gate. `text` is what a model reads of it. */
+  | { readonly kind: 'refused'; readonly decision: JsonObject; readonly text: string }
+  | { readonly kind: 'unknown'; readonly text: string }
+  | {
+      readonly kind: 'result'
+      readonly text: string
+      readonly isError: boolean
+      readonly structured?: JsonValue
+    }
+
+export function readCallReply({ result, error }: JsonRpcResponse): CallReply {
+  if (error !== undefined) {
+    const { message: text } = error
+    const data = isObject(error.data) ? error.data : {}
+    const decision = data['sluice/decision']
+    if (isObject(decision)) return { kind: 'refused', decision, text }
+    const upstream = data['sluice/upstream']
+    const isUnknown = isObject(upstream) && upstream.repeatable !== true
+    return isUnknown ? { kind: 'unknown', text } : { kind: 'result', text, isError: true }
+  }
+  const value = JSON.parse(result ?? '{}') as JsonObject
+  const text = joinTextContent(value.content)
+  const decision = isObject(value._meta) ? value._meta['sluice/decision'] : undefined
+  if (isObject(decision)) return { kind: 'refused', decision, text }
+  const { structuredContent: structured } = value
+  const isError = value.isError === true
+  return { kind: 'result', text, isError, ...(structured === undefined ? {} : { structured }) }
+}
+
+/** What a model can read of an answer; anything else as JSON. */
+function joinTextContent(content: JsonValue | undefined): string {
+  if (!Array.isArray(content)) return ''
+  return content
+    .map((part) =>
+      isObject(part) && part.type === 'text' ? String(part.text) : JSON.stringify(part),
+    )
+    .join('\n')
+}

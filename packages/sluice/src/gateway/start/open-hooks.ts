@@ -1,0 +1,67 @@
+// The hooks of clients, as far as a gate that starts needs them: the servers that stand for the clients, what
+// their hooks show, and what serves `/hooks`.
+
+import { Listeners } from '@sluice/policy/core/listeners'
+import { HOOK_CLIENTS } from '../../hooks/hook-event.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import type { TraceParts } from '../call/call-request.ts'
+import { hookClientOf } from '../config/builtin-tools.ts'
+import { HookGate, type HookIncident } from '../front/hooks/hook-gate.ts'
+import { HookServer } from '../front/hooks/hook-server.ts'
+import { HooksFront, type HooksFrontOptions } from '../front/http/serve-hooks.ts'
+import type { Gate } from '../gate.ts'
+import type { Log } from '../shared/log.ts'
+import type { Servers } from '../state/servers.ts'
+import type { StartInProcess } from '../upstream/in-process.ts'
+
+interface HookServices {
+  readonly servers: Servers
+  readonly ledger: Pick<Ledger, 'event'>
+  readonly log: Log
+}
+
+export class HookParts {
+  readonly #services: HookServices
+  readonly #server = new HookServer()
+  readonly #incidents = new Listeners<[HookIncident]>()
+  readonly onIncident = this.#incidents.subscribe
+  #gate: HookGate | undefined
+
+  constructor(services: HookServices) {
+    this.#services = services
+  }
+
+  get builtins(): Readonly<Record<string, StartInProcess>> {
+    return Object.fromEntries(HOOK_CLIENTS.map((client) => [client, this.#server.connect(client)]))
+  }
+
+  /** Whether a call that names itself as hooks do was announced by one; if the client has no hooks nobody knows. */
+  readonly onToolUse: TraceParts['onToolUse'] = (id, { server, name }) => {
+    const { servers } = this.#services
+    if (servers.callable.length < servers.names.length) this.#gate?.arrived(id, server, name)
+  }
+
+  open(gate: Gate): HookGate {
+    const { servers, ledger, log } = this.#services
+    this.#gate = new HookGate({
+      server: this.#server,
+      open: (name, link, who, origin) => gate.open(name, link, who, origin),
+      memoryOf: (who, key) => gate.sessions.memoryOf(who, key),
+      readsOrigins: (caller) => gate.readsOrigins(caller),
+      isGated: (name) => servers.callable.includes(name),
+      onIncident: (incident) => {
+        const { detail, ...of } = incident
+        log('warn', `hooks: ${detail}`, of)
+        const event = { atMs: Date.now(), name: 'hooks', detail: { ...incident } }
+        ledger.event(event).catch(() => {})
+        this.#incidents.emit(incident)
+      },
+    })
+    return this.#gate
+  }
+
+  front(options: Pick<HooksFrontOptions, 'authenticate'>): HooksFront {
+    const clientOf = (name: string) => hookClientOf(this.#services.servers.find(name))
+    return new HooksFront({ ...options, clientOf, gate: this.#gate as HookGate })
+  }
+}
