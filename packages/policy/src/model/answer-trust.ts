@@ -25,5 +25,7 @@ export function getTrust(
   const isTool = method === TOOL_CALL
   const found = trust.all(server, isTool ? name : '')
   if (found.includes('all')) return 'all'
-  return isTool ? (found as Exclude<AnswerTrust, 'all'>[]).flat() : NONE
+  if (!isTool) return NONE
+  // One list stays the same object: what is made of it is made once.
+  return found.length === 1 ? (found[0] ?? NONE) : (found as Exclude<AnswerTrust, 'all'>[]).flat()
 }

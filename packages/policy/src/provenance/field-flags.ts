@@ -1,8 +1,10 @@
 // What is remembered of a value: flags in the table of hashes, which of them a field gets by the answer
 // that it stands in and the call that brought it, and which origin they make.
 
-import type { AnswerTrust, Origin } from '../core/provenance.ts'
+import type { AnswerTrust, Origin, TrustWord, ValueReading } from '../core/provenance.ts'
 import { RECORD_PROSE_WORDS } from './limits.ts'
+import { isEverybody } from './names.ts'
+import { isDestinationKind } from './read-value.ts'
 
 export const FIELD = 1
 export const SHARED_FIELD = 2
@@ -47,4 +49,15 @@ export function fieldFlag(words: number, { isSteered, trust }: AnswerSource): nu
   if (isSteered) return STEERED
   if (words >= RECORD_PROSE_WORDS) return WRITTEN_FIELD
   return words > 0 ? SHARED_FIELD : FIELD
+}
+
+/** Of a value in a field that the policy trusts. */
+export function trustFlag(
+  word: TrustWord | undefined,
+  { kind, whole }: ValueReading,
+  isSteered: boolean,
+): number {
+  if (word === undefined || isEverybody(whole)) return 0
+  if (word === 'address') return isSteered ? 0 : TRUSTED
+  return isDestinationKind(kind) ? 0 : TRUSTED_ID
 }

@@ -3,22 +3,20 @@
 import { FIELD_CHARS_MAX, FIELD_WORDS_MAX } from './limits.ts'
 import { getRole } from './names.ts'
 
-/** `key`: the name of the field; empty if it has none. */
-export function isProse(text: string, key: string): boolean {
+/** From so many words on a field may be a part of a sentence. */
+export const PHRASE_WORDS_MIN = 4
+
+/** How many words a field has; undefined if it is text that a person wrote. `key`: its name; empty if it has none. */
+export function countFieldWords(text: string, key: string): number | undefined {
   // Faster than `includes`, and asked of every field.
-  if (text.length > FIELD_CHARS_MAX || text.indexOf('\n') !== -1) return true
-  return countWords(text) > FIELD_WORDS_MAX || (key !== '' && getRole(key) === 'free text')
-}
-
-/** From so many words on a value may be a part of a sentence. */
-const PHRASE_WORDS_MIN = 4
-
-export function isPhrase(text: string): boolean {
-  return countWords(text) >= PHRASE_WORDS_MIN
+  if (text.length > FIELD_CHARS_MAX || text.indexOf('\n') !== -1) return undefined
+  const words = countWords(text)
+  const isText = words > FIELD_WORDS_MAX || (key !== '' && getRole(key) === 'free text')
+  return isText ? undefined : words
 }
 
 /** One more than there are blanks of any kind and `_`; each character of a script without blanks is a word. */
-export function countWords(text: string): number {
+function countWords(text: string): number {
   let words = 1
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at)

@@ -2,7 +2,7 @@
 // answers, and of what the user named. Answers the question of where a value of the arguments stands.
 // Bounded (limits.ts): what is forgotten counts as prose of a stranger.
 
-import { ExactNumber, isObject, type JsonValue } from '../core/json.ts'
+import { ExactNumber, type JsonValue } from '../core/json.ts'
 import { normalizedLengthMax } from '../core/normalized-length.ts'
 import type { Origin, ProvenanceLookup, TrustWord, ValueReading } from '../core/provenance.ts'
 import {
@@ -16,14 +16,14 @@ import {
   TRUSTED,
   TRUSTED_ID,
   toFieldOrigin,
+  trustFlag,
   WRITTEN_FIELD,
 } from './field-flags.ts'
 import { foldText, isPlainAscii } from './fold-text.ts'
 import { Hasher, type HashSeed } from './hash.ts'
 import { HashTable } from './hash-table.ts'
-import { countWords, isPhrase, isProse } from './is-prose.ts'
+import { countFieldWords, PHRASE_WORDS_MIN } from './is-prose.ts'
 import {
-  ANSWER_DEPTH_MAX,
   ANSWER_REMEMBERED_CHARS_MAX,
   ANSWER_SOURCES_MAX,
   PATH_PARTS_MAX,
@@ -31,19 +31,17 @@ import {
   PROMPT_WORDS_MAX,
   RECORD_PROSE_WORDS,
 } from './limits.ts'
-import { isEverybody } from './names.ts'
 import { parseDocument } from './parse-document.ts'
 import { listAskedWords, readPrompt } from './read-prompt.ts'
 import {
   isDestinationKind,
-  readSimple,
   readValue,
   splitTokens,
   trimEdges,
   visitGroupedAccounts,
 } from './read-value.ts'
 import type { StoredProvenance } from './stored-provenance.ts'
-import { hasDoubledMember, visitTrusted } from './trusted-fields.ts'
+import { type FieldVisitor, hasDoubledMember, treeOf, visitFields } from './trusted-fields.ts'
 import { addWords, standsIn } from './words.ts'
 
 /** Tags keep hashes of different things apart; 2 and 3 are those of words.ts. */
@@ -223,18 +221,18 @@ export class SessionProvenance implements ProvenanceLookup {
     const { trust, handsOverContent, isGates } = source
     if (trust !== 'all' && isGates !== true && !isEmptyAnswer(answer)) this.#hasRead = true
     const documents: JsonValue[] = []
+    let trusted = structured
     let words = 0
     for (const text of texts) {
       const document = text.length > this.#charsLeft ? undefined : parseDocument(text)
       if (document === undefined || handsOverContent === true) words += this.#addProse(text, source)
       else documents.push(document)
       // Beside another text it may be a part of something, or somebody else's.
-      if (trust.length > 0 && structured === undefined && texts.length === 1)
-        this.#addTrusted(document, text, source)
+      if (trust.length === 0 || structured !== undefined || texts.length > 1) continue
+      if (document === undefined || !hasDoubledMember(text, document)) trusted = document ?? text
     }
-    if (trust.length > 0 && structured !== undefined) this.#addTrusted(structured, '', source)
     for (const one of [structured, rest]) if (one !== undefined) documents.push(one)
-    if (documents.length > 0) this.#addDocuments(documents, words, source)
+    this.#addDocuments(documents, trusted, words, source)
   }
 
   originOf(reading: ValueReading): Origin {
@@ -303,84 +301,93 @@ export class SessionProvenance implements ProvenanceLookup {
     return kind !== 'email' && standsIn(this.#hash, this.#prompt, whole) !== 0
   }
 
-  /** All fields of an answer, by how much text it has: who wrote the text may have written the fields. */
-  #addDocuments(documents: readonly JsonValue[], prose: number, source: AnswerSource): void {
+  /**
+   * All fields of an answer, by how much text it has: who wrote the text may have written the fields. `trusted`: what
+   * is read for `trust`; not one of the documents if it is a text as somebody wrote it.
+   */
+  #addDocuments(
+    documents: readonly JsonValue[],
+    trusted: JsonValue | undefined,
+    prose: number,
+    source: AnswerSource,
+  ): void {
+    const { trust } = source
+    const tree = trust === 'all' || trust.length === 0 ? undefined : treeOf(trust)
+    const echoes = new Set(source.echoes.map((text) => readValue(text).whole))
     const fields: string[] = []
+    const fieldWords: TrustWord[] = []
     const names = new Set<string>()
     // Keys of an inner object are rarely a stranger's: permissions by address, members by name.
     const keys = new Set<string>()
     let words = prose
-    const addText = (text: string, name: string): void => {
-      if (isProse(text, name) || isSeveralAddresses(text)) words += this.#addProse(text, source)
-      else fields.push(text)
+    const addWords = (text: string, name: string): boolean => {
+      const count = countFieldWords(text, name)
+      const isField = count !== undefined && !isSeveralAddresses(text)
+      words += isField ? this.#countPhrase(text, count, source) : this.#addProse(text, source)
+      return isField
     }
-    const visit = (one: JsonValue, name: string, isInner: boolean, depth: number): void => {
-      if (typeof one === 'string') addText(one, name)
-      else if (typeof one === 'number') fields.push(String(one))
-      else if (one instanceof ExactNumber) fields.push(one.text)
-      else if (depth > ANSWER_DEPTH_MAX) this.#table.markIncomplete()
-      else if (Array.isArray(one)) for (const item of one) visit(item, name, false, depth + 1)
-      else if (isObject(one))
-        for (const member in one) {
-          const known = isInner ? keys : names
-          if (!known.has(member)) {
-            if (isProse(member, '') || isSeveralAddresses(member))
-              words += this.#addProse(member, source)
-            else known.add(member)
-          }
-          visit(one[member] as JsonValue, member, true, depth + 1)
-        }
+    const addTrusted = (text: string, word: TrustWord): void => {
+      this.#addTrusted(text, word, echoes)
+      if (tree?.word === undefined) return
+      for (const part of [...text.split('\n'), ...splitTokens(text)])
+        this.#addTrusted(part, 'id', echoes)
     }
-    for (const document of documents) visit(document, '', false, 0)
-    const echoes = new Set(source.echoes.map((text) => readValue(text).whole))
-    for (const texts of [fields, names, keys])
-      for (const text of texts) words += this.#countPhrase(text, source)
+    const visitor: FieldVisitor = {
+      field: (text, name, word) => {
+        const isField = addWords(text, name)
+        if (isField) fields.push(text)
+        if (word === undefined) return
+        if (isField) fieldWords[fields.length - 1] = word
+        if (!isField || tree?.word !== undefined) addTrusted(text, word)
+      },
+      member: (name, isInner, word) => {
+        const known = isInner ? keys : names
+        if (!known.has(name) && addWords(name, '')) known.add(name)
+        if (word !== undefined) addTrusted(name, word)
+      },
+    }
+    for (const document of documents)
+      if (!visitFields(document, document === trusted ? tree : undefined, visitor))
+        this.#table.markIncomplete()
+    if (tree !== undefined && trusted !== undefined && !documents.includes(trusted))
+      visitFields(trusted, tree, {
+        field: (text, _name, word) => word && addTrusted(text, word),
+        member: (name, _isInner, word) => word && addTrusted(name, word),
+      })
     const flag = fieldFlag(words, source)
-    for (const text of fields) this.#addField(text, flag, echoes)
+    for (let at = 0; at < fields.length; at++)
+      this.#addField(fields[at] as string, flag, echoes, fieldWords[at])
     for (const name of names) this.#addField(name, flag, echoes)
     const keyFlag = flag === WRITTEN_FIELD ? SHARED_FIELD : flag
     for (const key of keys) this.#addField(key, keyFlag, echoes)
   }
 
   /** An order can be the name of a file: from then on the session has read a text. */
-  #countPhrase(text: string, { trust, isGates }: AnswerSource): number {
-    if (trust === 'all' || !isPhrase(text) || readValue(text).kind === 'account') return 0
+  #countPhrase(text: string, words: number, { trust, isGates }: AnswerSource): number {
+    if (words < PHRASE_WORDS_MIN || trust === 'all' || readValue(text).kind === 'account') return 0
     if (isGates !== true) this.#hasProse = true
-    return countWords(text)
+    return words
   }
 
-  #addField(text: string, flag: number, echoes: ReadonlySet<string>): void {
+  #addField(text: string, flag: number, echoes: ReadonlySet<string>, word?: TrustWord): void {
     if (!this.#spend(text.length)) return
-    const { whole } = readSimple(text) ?? readValue(text)
-    if (whole !== '') this.#addWhole(whole, echoes.size > 0 && echoes.has(whole) ? PROSE : flag)
+    const reading = readValue(text)
+    if (reading.whole === '') return
+    const isGiven = echoes.size > 0
+    if (isGiven && echoes.has(reading.whole)) this.#addWhole(reading.whole, PROSE)
+    else this.#addWhole(reading.whole, flag | trustFlag(word, reading, isGiven))
   }
 
   /**
-   * The fields that the policy trusts. Not what the call was given itself, and no address if nobody vouches
+   * A value of a field that the policy trusts. Not what the call was given itself, and no address if nobody vouches
    * for what it was given: a stranger could have the agent look up the stranger's own record.
    */
-  #addTrusted(document: JsonValue | undefined, text: string, source: AnswerSource): void {
-    const { trust, echoes } = source
-    if (trust === 'all') return
-    if (document !== undefined && text !== '' && hasDoubledMember(text, document)) return
-    const given = new Set(echoes.map((one) => readValue(one).whole))
-    const add = (one: string, word: TrustWord) => {
-      const { kind, whole } = readValue(one)
-      if (whole === '' || given.has(whole) || isSeveralAddresses(one) || isEverybody(one)) return
-      if (word === 'address') this.#addWhole(whole, TRUSTED)
-      else if (!isDestinationKind(kind)) this.#addWhole(whole, TRUSTED_ID)
-    }
-    for (const { path, word } of trust) {
-      if (word === 'address' && echoes.length > 0) continue
-      if (path.length > 0 && document !== undefined)
-        visitTrusted(document, path, (one) => add(one, word))
-      if (path.length > 0) continue
-      visitTrusted(document ?? text, path, (one) => {
-        add(one, document === undefined ? 'id' : word)
-        for (const line of one.split('\n')) add(line, 'id')
-        for (const token of splitTokens(one)) add(token, 'id')
-      })
-    }
+  #addTrusted(text: string, word: TrustWord, echoes: ReadonlySet<string>): void {
+    const reading = readValue(text)
+    const { whole } = reading
+    const flag = trustFlag(word, reading, echoes.size > 0)
+    if (flag === 0 || whole === '' || echoes.has(whole) || isSeveralAddresses(text)) return
+    this.#addWhole(whole, flag)
   }
 
   /** Returns how many words it has. */

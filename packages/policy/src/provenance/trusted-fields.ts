@@ -1,65 +1,97 @@
-// The values of an answer that stand in fields which `trust` of the policy names. A value is trusted only
-// as a whole: an object at the end of a path is not covered. Bounded: what is nested deeper is not trusted.
+// Walks the values of an answer, and says of each what `trust` of the policy says of the field that it stands in. A
+// value is trusted only as a whole: an object at the end of a path is not covered.
 
-import { ExactNumber, isObject, type JsonValue } from '../core/json.ts'
-import type { TrustedField } from '../core/provenance.ts'
+import { ExactNumber, isObject, type JsonObject, type JsonValue } from '../core/json.ts'
+import type { TrustedField, TrustWord } from '../core/provenance.ts'
 import { ANSWER_DEPTH_MAX } from './limits.ts'
 
-/** Visits every text and number at the end of the path; lists are passed through. */
-export function visitTrusted(
-  value: JsonValue,
-  path: TrustedField['path'],
-  visit: (text: string) => void,
-): void {
-  const everything = path.length === 0
-  const walk = (one: JsonValue, at: number, depth: number): void => {
-    if (depth > ANSWER_DEPTH_MAX) return
-    if (Array.isArray(one)) for (const item of one) walk(item, at, depth + 1)
-    else if (one instanceof ExactNumber) walk(one.text, at, depth)
-    else if (isObject(one)) {
-      const part = everything ? '*' : path[at]
-      if (part === '$key') for (const name of Object.keys(one)) visit(name)
-      else if (part === '*')
-        for (const member of Object.values(one)) walk(member, at + 1, depth + 1)
-      else if (part !== undefined && Object.hasOwn(one, part))
-        walk(one[part] as JsonValue, at + 1, depth + 1)
-    } else if (
-      (everything || at === path.length) &&
-      (typeof one === 'string' || typeof one === 'number')
-    )
-      visit(String(one))
-  }
-  walk(value, 0, 0)
+/** The paths of a list, by their parts. */
+export interface TrustTree {
+  /** Of a value here, and of the names of its members. */
+  readonly word: TrustWord | undefined
+  readonly keys: TrustWord | undefined
+  readonly members: ReadonlyMap<string, TrustTree>
+  readonly any: TrustTree | undefined
 }
+
+const TREES = new WeakMap<readonly TrustedField[], TrustTree>()
+
+/** Made once for an entry of the policy. */
+export function treeOf(fields: readonly TrustedField[]): TrustTree {
+  const tree = TREES.get(fields) ?? growTree(fields)
+  TREES.set(fields, tree)
+  return tree
+}
+
+/** Of several paths that lead to one field, `address` counts. */
+function growTree(fields: readonly TrustedField[]): TrustTree {
+  const wordOf = (list: readonly TrustedField[]) =>
+    list.find(({ word }) => word === 'address')?.word ?? list[0]?.word
+  const below = (...parts: string[]) =>
+    growTree(
+      fields.flatMap(({ path: [first = '', ...path], word }) =>
+        parts.includes(first) ? [{ path, word }] : [],
+      ),
+    )
+  const parts = new Set(fields.map(({ path }) => path[0] ?? ''))
+  const names = [...parts].filter((part) => !['', '*', '$key'].includes(part))
+  return {
+    word: wordOf(fields.filter(({ path }) => path.length === 0)),
+    keys: wordOf(fields.filter(({ path }) => path[0] === '$key')),
+    members: new Map(names.map((name) => [name, below(name, '*')])),
+    any: parts.has('*') ? below('*') : undefined,
+  }
+}
+
+export interface FieldVisitor {
+  /** A text or number, and the name of the member that it stands in. */
+  readonly field: (text: string, name: string, word: TrustWord | undefined) => void
+  readonly member: (name: string, isInner: boolean, word: TrustWord | undefined) => void
+}
+
+/** Lists are passed through. False if something is nested too deeply to be visited. */
+export function visitFields(
+  document: JsonValue,
+  tree: TrustTree | undefined,
+  { field, member }: FieldVisitor,
+): boolean {
+  // A text that is no document holds names, not addresses.
+  const isText = typeof document === 'string'
+  const everything = tree?.word && isText ? 'id' : tree?.word
+  let isWhole = true
+  let depth = 0
+  const visit = (
+    one: JsonValue,
+    name: string,
+    at: TrustTree | undefined,
+    isInner: boolean,
+  ): void => {
+    if (typeof one === 'string') return field(one, name, at?.word ?? everything)
+    if (typeof one === 'number') return field(String(one), name, at?.word ?? everything)
+    if (one instanceof ExactNumber) return field(one.text, name, at?.word ?? everything)
+    if (typeof one === 'boolean' || one === null) return
+    if (depth++ > ANSWER_DEPTH_MAX) isWhole = false
+    else if (Array.isArray(one)) for (const item of one) visit(item, name, at, false)
+    else
+      for (const key in one) {
+        member(key, isInner, at?.keys)
+        const next = at && (at.members.get(key) ?? at.any)
+        visit((one as JsonObject)[key] as JsonValue, key, next, true)
+      }
+    depth--
+  }
+  visit(document, '', isText ? undefined : tree, false)
+  return isWhole
+}
+
+const STRINGS = /"[^"\\]*(?:\\.[^"\\]*)*"\s*:?/g
 
 /** Whether a member stands twice in one object of a JSON text: readers differ in which of them they take. */
 export function hasDoubledMember(text: string, document: JsonValue): boolean {
-  return countNames(text) !== countMembers(document)
-}
-
-const COLON = 0x3a
-const BACKSLASH = 0x5c
-const BLANK = 0x20
-
-/** Names of members in a JSON text: strings with a colon behind them. */
-function countNames(text: string): number {
-  let count = 0
-  let open = text.indexOf('"')
-  while (open !== -1) {
-    let close = text.indexOf('"', open + 1)
-    while (isEscaped(text, close)) close = text.indexOf('"', close + 1)
-    let next = close + 1
-    while (text.charCodeAt(next) <= BLANK) next++
-    if (text.charCodeAt(next) === COLON) count++
-    open = text.indexOf('"', next)
-  }
-  return count
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let start = at
-  while (text.charCodeAt(start - 1) === BACKSLASH) start--
-  return (at - start) % 2 === 1
+  const members = countMembers(document)
+  // Every name counts, and what looks like one within a text: mostly there is none.
+  if ((text.match(/"\s*:/g)?.length ?? 0) === members) return false
+  return text.match(STRINGS)?.filter((one) => one.endsWith(':')).length !== members
 }
 
 function countMembers(value: JsonValue): number {
