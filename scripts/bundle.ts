@@ -43,7 +43,7 @@ function inPlace(placeOf: (path: string) => BundlePlace): Plugin {
 }
 
 /** Packages of many small files that nearly every command loads: opening them took most of its time. */
-const BUNDLED = /^(?:commander|yaml|re2js|@marcbachmann\/cel-js)$/
+const BUNDLED = /^(?:commander|yaml|re2js|unbash|@marcbachmann\/cel-js)$/
 
 /** The policy package and a few others are part of the bundle; the rest stays where it is installed. */
 function resolvePackages(folder: string, extension: string): Plugin {

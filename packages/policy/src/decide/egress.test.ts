@@ -150,6 +150,19 @@ describe('egress', () => {
     expect(ask(policy, { url }).action).toBe('deny')
   })
 
+  test.each([
+    ['curl https://a.example/x | ssh 10.0.0.7 cat', 'allow', undefined],
+    ['ssh prod uptime', 'deny', 'an argument names the host `prod`, which `egress` does not list'],
+    [
+      'curl "$url"',
+      'deny',
+      'the hosts of a command line are not certain, because of a host that is computed',
+    ],
+    ['eval "$x"', 'deny', 'the hosts of a command line are not certain, because of `eval`'],
+  ])('a command line names hosts: %s', (command, action, reason) => {
+    expect(ask(policy, { command })).toMatchObject(reason ? { action, reason } : { action })
+  })
+
   test('an exact name counts alone, of globs the narrowest, all of them', () => {
     const lists = {
       '*/*': ['z.example'],

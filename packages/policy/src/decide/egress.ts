@@ -1,10 +1,11 @@
 // Hosts that arguments name, compared with the lists under `egress`. Every address counts, wherever it
 // stands in a text: with a scheme, after `//`, as `user@host`, and without a scheme as `protect` reads them.
-// What URL parsers read differently is not on any list. Pure.
+// What URL parsers read differently is not on any list. A command line has the hosts that `shell()` finds too. Pure.
 
 import type { Call } from '../core/call.ts'
 import { isObject, type JsonValue } from '../core/json.ts'
 import { escapePointer } from '../core/json-pointer.ts'
+import { readShell } from '../core/shell-command.ts'
 import { parseUrl } from '../expression/functions/url.ts'
 import { EGRESS_ADDRESSES_MAX, EGRESS_HOSTS_MAX } from '../language/limits.ts'
 import { TOOL_CALL } from '../language/methods.ts'
@@ -20,6 +21,8 @@ const ODD_ADDRESS =
   /(?:https?|wss?|ftps?):(?!\/\/)(?:[\\/\w@%[]|[^\0-\x7f\s])|(?:https?|wss?|ftps?):\/\/\//i
 /** `https://a.example'@evil.example`: a URL parser, or a shell, passes over the quote mark. */
 const USER_BEHIND = /["'`{}|]+[\w.~%+:-]{0,100}@/y
+/** Arguments that are command lines. */
+const COMMAND_NAME = /^(?:command|cmd)$/i
 /** What URL parsers remove: control characters and spaces at the ends, tabs and line breaks everywhere. */
 const EDGES = /^[\0-\x20\s]+/
 const REMOVED = /[\t\n\r]+/g
@@ -51,6 +54,8 @@ interface FoundHosts {
   readonly found: Set<string>
   /** Addresses that may still be read. */
   addressesLeft: number
+  /** Why the hosts of a command line are not known. */
+  unknown?: string
 }
 
 /** Lists that hold for a call: an exact key alone, otherwise the narrowest globs, all of them. */
@@ -98,7 +103,9 @@ export function findEgressDenial(policy: CompiledPolicy, call: Call): EgressDeni
           pointer: pointerOf(key),
           reason: `an argument names the host \`${host.slice(0, 100)}\`, which \`egress\` does not list`,
         }
-  return undefined
+  if (hosts.unknown === undefined) return undefined
+  const reason = `the hosts of a command line are not certain, because of ${hosts.unknown}`
+  return { pointer: pointerOf(firstKey), reason }
 }
 
 function pointerOf(key: string): string {
@@ -114,8 +121,17 @@ function collect(value: JsonValue, isAddress: boolean, hosts: FoundHosts): boole
   return Object.keys(value).every(
     (key) =>
       collectFromText(key, false, hosts) &&
+      (!COMMAND_NAME.test(key) || collectFromCommand(value[key], hosts)) &&
       collect(value[key] as JsonValue, getRole(key) === 'address', hosts),
   )
+}
+
+/** A host without a dot, and one that a program takes as a word: `ssh prod`. */
+function collectFromCommand(text: JsonValue | undefined, hosts: FoundHosts): boolean {
+  if (typeof text !== 'string') return true
+  const { uncertainHosts, hosts: named } = readShell(text)
+  if (uncertainHosts !== undefined) hosts.unknown = uncertainHosts
+  return named.every((host) => add(`https://${host}`, hosts))
 }
 
 function collectFromUri(uri: string, hosts: FoundHosts): boolean {

@@ -4,6 +4,7 @@
 
 import { Environment } from '@marcbachmann/cel-js'
 import { RE2JS } from 're2js'
+import { readShell } from '../core/shell-command.ts'
 import { readsOnly } from '../core/sql-reads.ts'
 import { EXPRESSION_DEPTH_MAX, EXPRESSION_NODES_MAX } from '../language/limits.ts'
 import { type PolicyEmail, parseEmail } from './functions/email.ts'
@@ -17,6 +18,7 @@ import {
   toInteger,
   trimSpace,
 } from './functions/text.ts'
+import { UndecidableError } from './functions/undecidable-error.ts'
 import { isPrivate, type PolicyUrl, parseUrl } from './functions/url.ts'
 
 export const MACROS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter'])
@@ -33,6 +35,7 @@ export const FUNCTIONS: ReadonlyMap<string, { runs: string; arity: number }> = n
   ['url', { runs: 'sluiceUrl', arity: 1 }],
   ['email', { runs: 'sluiceEmail', arity: 1 }],
   ['sql', { runs: 'sluiceSql', arity: 1 }],
+  ['shell', { runs: 'sluiceShell', arity: 1 }],
 ])
 
 export const METHODS: ReadonlyMap<string, { runs: string; arity: number }> = new Map([
@@ -56,6 +59,26 @@ class Sql {
   readonly text: string
   constructor(text: string) {
     this.text = text
+  }
+}
+const SHELL_LISTS = ['commands', 'lines', 'paths', 'writes', 'hosts'] as const
+/** Its lists are undecidable if the text is not certain. */
+class Shell {
+  readonly certain: boolean
+  readonly onlyReads: boolean
+  constructor(text: string) {
+    const reading = readShell(text)
+    this.certain = reading.uncertain === undefined
+    this.onlyReads = reading.reads
+    for (const list of SHELL_LISTS) {
+      const why = list === 'hosts' ? reading.uncertainHosts : reading.uncertain
+      Object.defineProperty(this, list, {
+        get: () => {
+          if (why === undefined) return reading[list]
+          throw new UndecidableError(`what a command line does, because of ${why}`, text)
+        },
+      })
+    }
   }
 }
 class Path {
@@ -97,6 +120,13 @@ export const BASE = new Environment({
   limits: { maxAstNodes: EXPRESSION_NODES_MAX, maxDepth: EXPRESSION_DEPTH_MAX },
 })
   .registerType('Sql', { ctor: Sql, fields: {} })
+  .registerType('Shell', {
+    ctor: Shell,
+    fields: {
+      certain: 'bool',
+      ...Object.fromEntries(SHELL_LISTS.map((list) => [list, 'list<string>'])),
+    },
+  })
   .registerType('Path', { ctor: Path, fields: {} })
   .registerType('Url', { ctor: Url, fields: { host: 'string', scheme: 'string' } })
   .registerType('Email', { ctor: Email, fields: { domain: 'string' } })
@@ -119,6 +149,8 @@ export const BASE = new Environment({
   )
   .registerFunction('sluiceSql(string): Sql', (text: string) => new Sql(text), sync())
   .registerFunction('Sql.reads(): bool', (sql: Sql) => readsOnly(sql.text), sync())
+  .registerFunction('sluiceShell(string): Shell', (text: string) => new Shell(text), sync())
+  .registerFunction('Shell.reads(): bool', (shell: Shell) => shell.onlyReads, sync())
   .registerFunction(
     'string.sluiceMatches(string): bool',
     (text: string, pattern: string) => compilePattern(pattern).test(text),

@@ -282,6 +282,7 @@ describe('the cost of an expression is bounded', () => {
     ['many paths', 'args.a.all(x, path(x).within("/srv"))', { a: texts(200, '/srv/ab') }],
     ['many URLs', 'args.a.all(x, !url(x).isPrivate())', { a: texts(200, 'https://a.example/') }],
     ['long SQL', 'sql(args.s).reads()', { s: `select '${'a'.repeat(4_000)}'` }],
+    ['a long command line', 'shell(args.s).certain', { s: `echo ${'a'.repeat(16_400)}` }],
     ['a pattern without a table', 'args.s.matches("[ab]*a[ab]{14}c")', { s: 'ab'.repeat(300) }],
   ] as const)('%s', (_, text, args) => {
     const types = Object.fromEntries(['a', 'b'].map((name) => [name, { type: 'array' }]))

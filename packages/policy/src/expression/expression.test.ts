@@ -151,6 +151,38 @@ describe('functions', () => {
     ['email(args.text).domain == "example.com"', { text: 'a@example.com' }, 'true'],
     ['sql(args.text).reads()', { text: 'select 1' }, 'true'],
     ['sql(args.text).reads()', { text: 'drop table x' }, 'false'],
+    ['shell(args.text).reads()', { text: 'rg TODO src | head' }, 'true'],
+    ['shell(args.text).reads()', { text: 'eval "$x"' }, 'false'],
+    ['shell(args.text).certain', { text: 'rm -rf build' }, 'true'],
+    ['shell(args.text).certain', { text: 'eval "$x"' }, 'false'],
+    ['"rm" in shell(args.text).commands', { text: 'ls; sudo rm x' }, 'true'],
+    ...['"rm" in shell(args.text).commands', '!("rm" in shell(args.text).commands)'].map((text) => [
+      text,
+      { text: 'ls; $rm x' },
+      'what a command line does, because of a command name that is computed: `ls; $rm x`',
+    ]),
+    [
+      'shell(args.text).lines.exists(line, line.matches("^git push( |$)"))',
+      { text: 'git -C /x push -f' },
+      'true',
+    ],
+    [
+      'shell(args.text).writes.all(file, path(file).within("/tmp"))',
+      { text: 'date > /tmp/../etc/x' },
+      'false',
+    ],
+    [
+      'shell(args.text).writes.all(file, path(file).within("/tmp"))',
+      { text: 'date > "$x"' },
+      'a path that starts at a home directory or a variable: `$x`',
+    ],
+    ['shell(args.text).paths == ["b", "~/.ssh/id"]', { text: 'cat "$HOME"/.ssh/id <b' }, 'true'],
+    ['shell(args.text).hosts == ["a.example"]', { text: 'curl https://A.example:1/x' }, 'true'],
+    [
+      'shell(args.text).hosts == []',
+      { text: 'curl "$url"' },
+      'what a command line does, because of a host that is computed: `curl "$url"`',
+    ],
     ['args.text.matches("^[a-z]+$")', { text: 'abc' }, 'true'],
     [
       'args.text.startsWith("a") && args.text.endsWith("c") && args.text.contains("b")',

@@ -59,9 +59,24 @@ describe('the class of a call', () => {
     expect(classifyCall(tool, { action: 'list' })).toBe('Read')
   })
 
-  test('is never read from a program', () => {
+  test('is Read for a command line that certainly only reads', () => {
     expect(findCategoryArguments(shell)).toEqual([{ argument: 'command', kind: 'program' }])
-    expect(classifyCall(known(shell), { command: 'ls' })).toBeUndefined()
+    const classify = (args: Parameters<typeof classifyCall>[1]) => classifyCall(known(shell), args)
+    expect(classify({ command: 'ls | head', cwd: '/', timeout_ms: 5 })).toBe('Read')
+    for (const command of ['rm x', 'ls; $x', 'python x.py', 'ls > x', ['ls']])
+      expect(classify({ command })).toBeUndefined()
+    // What else the server does with it is not in the text.
+    expect(classify({ command: 'sort', args: ['-o', 'x'] })).toBeUndefined()
+    const other = { ...shell, description: 'Runs a command in PowerShell' }
+    expect(classifyCall(known(other), { command: 'ls' })).toBeUndefined()
+  })
+
+  test('is never read from a program in another language', () => {
+    const python = {
+      ...shell,
+      inputSchema: { type: 'object', properties: { code: { type: 'string' } } },
+    }
+    expect(classifyCall(known(python), { code: 'ls' })).toBeUndefined()
   })
 
   test('is not settled for a tool whose arguments decide nothing', () => {

@@ -1,8 +1,9 @@
 // The class of one call where its arguments decide it: an action, an HTTP method, a statement of
-// SQL. Certain or nothing: a call is only ever read as milder than its tool where no reading of the
+// SQL, a command line of Bash. Certain or nothing: a call is only ever read as milder than its tool where no reading of the
 // argument says otherwise. Pure; called by classify (which arguments) and by the gate (which class).
 
 import { getOwn, isObject, type JsonObject } from '@sluice/policy/core/json'
+import { readShell } from '@sluice/policy/core/shell-command'
 import { readsOnly } from '@sluice/policy/core/sql-reads'
 import {
   CATEGORIES,
@@ -74,10 +75,13 @@ export function classifyCall(
   const depends = rememberedDepends(definition)
   let worst: Category | undefined
   for (const one of depends) {
-    const category = getArgumentCategory(
-      one,
-      Object.hasOwn(args, one.argument) ? args[one.argument] : undefined,
-    )
+    const category =
+      one.kind === 'program'
+        ? getCommandCategory(definition, args, one.argument)
+        : getArgumentCategory(
+            one,
+            Object.hasOwn(args, one.argument) ? args[one.argument] : undefined,
+          )
     if (category === undefined) return undefined
     if (worst === undefined || isWorse(category, worst)) worst = category
   }
@@ -112,8 +116,27 @@ function getArgumentCategory(
 ): Category | undefined {
   if (typeof value !== 'string') return undefined
   if (kind === 'sql') return readsOnly(value) ? 'Read' : undefined
-  if (kind === 'program' || values === undefined) return undefined
-  return getOwn(values, value)
+  return values === undefined ? undefined : getOwn(values, value)
+}
+
+const COMMAND = /^(?:command|cmd)$/i
+/** Arguments beside a command line that do not change what it does. */
+const BESIDE_COMMAND =
+  /^(?:cwd|work_?dir|working_?directory|timeout\w*|description|run_in_background)$/i
+const OTHER_SHELL = /powershell|pwsh|cmd\.exe|windows|zsh/i
+
+/** A command line that only reads, if nothing says that another shell runs it or that words are added. */
+function getCommandCategory(
+  { name, description }: ToolDefinition,
+  args: JsonObject,
+  argument: string,
+): Category | undefined {
+  const others = Object.keys(args).filter((key) => key !== argument)
+  const isBash = !OTHER_SHELL.test(`${name} ${String(description ?? '').slice(0, SQL_CHARS_MAX)}`)
+  const isAlone = others.every((key) => BESIDE_COMMAND.test(key))
+  if (!COMMAND.test(argument) || !isBash || !isAlone) return undefined
+  const text = Object.hasOwn(args, argument) ? args[argument] : undefined
+  return typeof text === 'string' && readShell(text).reads ? 'Read' : undefined
 }
 
 function valuesOf(choices: readonly string[]): Record<string, Category> {

@@ -175,7 +175,7 @@ function why(assessment: AssessmentWithAttacks): PageBlock[] {
     blocks.push(
       createTextBlock(
         kind === 'program'
-          ? `What a call does depends on \`${argument}\`, a program that no rule can read with certainty.`
+          ? `What a call does depends on \`${argument}\`, a program. \`shell(args.${argument})\` reads it if it is a command line; no rule can read another one with certainty.`
           : `The class of a call depends on \`${argument}\` (${kind}); rules can ask for \`call.category\`.`,
       ),
     )

@@ -1,0 +1,381 @@
+// `shell(x)`: what a text starts if Bash runs it, read with the parser unbash. Called by the CEL
+// environment, by `egress` and by the catalogue. What cannot be read with certainty is reported as such:
+// command names that are computed, `eval`, functions, arithmetic on foreign values (which Bash evaluates
+// as code), assignments that change what a name means. Reads the line only: what a started program does
+// is not in the text.
+
+import {
+  type CommandArgument,
+  forEachChild,
+  type ParameterExpansionPart,
+  parse,
+  type SyntaxNode,
+  type Word,
+} from 'unbash'
+import { memoize } from './memoize.ts'
+import {
+  isWrapper,
+  listFiles,
+  listHosts,
+  locateProgram,
+  readsCommand,
+  type StartedCommand,
+  unwrap,
+} from './shell-programs.ts'
+import { type ShellWord, toShellWord } from './shell-words.ts'
+import { toWordSet } from './word-set.ts'
+
+export interface ShellReading {
+  /** Why the text is not certain; undefined if it is. If it is not, the lists are not complete. */
+  readonly uncertain: string | undefined
+  /** The same for `hosts`. */
+  readonly uncertainHosts: string | undefined
+  readonly commands: readonly string[]
+  readonly lines: readonly string[]
+  readonly paths: readonly string[]
+  readonly writes: readonly string[]
+  readonly hosts: readonly string[]
+  readonly reads: boolean
+}
+
+const SHELL_LENGTH_MAX = 8_192
+/** Openings of nested parts times length: what the parser's worst time depends on. */
+const SHELL_NESTING_MAX = 65_536
+/** Words, and paths in all directories, so that conditions on the lists stay cheap. */
+const SHELL_ENTRIES_MAX = 1_000
+const SCRIPT_DEPTH_MAX = 3
+const DIRECTORIES_MAX = 8
+const REMEMBERED_TEXTS_MAX = 64
+
+/** Control characters, and spaces that only some locales treat as such. */
+const UNCLEAR = /[^\P{C}\t\n]|[^\P{Z} ]/u
+const OPENINGS = /[$<>]\(|[`({]/g
+/** What Bash reads differently from other shells that `sh` may be. */
+const NOT_POSIX =
+  /\[\[|(?:^|[^$])\(\(|\$['"[]|&>|<<<|\|&|[<>]\(|\b(?:function|select|coproc|time)\b/
+const UNCERTAIN_NAMES = toWordSet(
+  'eval trap alias unalias exec enable let shopt hash bind complete compgen compopt fc history coproc logout suspend zsh fish ksh csh tcsh pwsh',
+)
+const UNCERTAIN_FORMS = toWordSet(
+  'Function Coproc Select ExtendedGlob LocaleString FileDescriptorVariable ArithmeticCommandExpansion',
+)
+/** Builtins that assign to the names among their arguments. */
+const ASSIGNING = toWordSet(
+  'export declare typeset local readonly read mapfile readarray unset getopts wait',
+)
+const SHELLS = toWordSet('sh bash dash ash')
+const FINDERS = toWordSet('find fd fdfind')
+const LOOPS = toWordSet('For While ArithmeticFor')
+/** Assigning to these changes what other words mean, or runs code. */
+const MEANING =
+  /^(?:PATH|ENV|HOME|PWD|OLDPWD|CDPATH|PS4|PROMPT_COMMAND|GLOBIGNORE|EXECIGNORE|SHELLOPTS|BASH\w*|LD_\w+|DYLD_\w+)$/
+/** No program does anything else because of these. */
+const HARMLESS =
+  /^(?:LC_\w+|LANG|TZ|COLUMNS|NO_COLOR|FORCE_COLOR|CI|TERM|IFS|(?!\w*_proxy$)[a-z_][a-z\d_]*)$/
+const NUMBER = /^-?\d{1,18}$/
+const NUMBERS = /^\{\d+\.\.\d+\}$/
+const NAME = /^[A-Za-z_]\w*$/
+const COMPARES_NUMBERS = /^-(?:eq|ne|lt|le|gt|ge)$/
+/** Writing there changes nothing. */
+const NO_FILE = /^\/dev\/(?:null|stdout|stderr|tty|fd\/\d+)$/
+const NETWORK_FILE = /^\/dev\/(?:tcp|udp)\/([^/]*)/
+/** What `xargs` and `fd` add. */
+const ANY_WORD: ShellWord = { text: '$', isExact: false, isOpen: true, splits: true }
+
+/**
+ * Reads a command line as Bash does.
+ *
+ * @example
+ * ```ts
+ * readShell('rg TODO src | head').reads // true
+ * readShell('git status; rm -rf build').commands // ['git', 'rm']
+ * ```
+ */
+export function readShell(text: string): ShellReading {
+  return remembered(text)
+}
+
+const remembered = memoize((text) => new ShellReader().read(text), REMEMBERED_TEXTS_MAX)
+
+class ShellReader {
+  #uncertain: string | undefined
+  readonly #started: StartedCommand[] = []
+  readonly #files: string[] = []
+  readonly #written: string[] = []
+  readonly #hosts: (string | undefined)[] = []
+  /** Directories that the text may have entered when it names a relative path. */
+  readonly #directories = new Set([''])
+  /** Names that the text assigns to, and whether the value is always a number. */
+  readonly #assigned = new Map<string, boolean>()
+  readonly #computed = new Set<string>()
+  #loops = 0
+
+  read(text: string): ShellReading {
+    this.#readScript(text, 0)
+    for (const name of this.#computed)
+      if (this.#assigned.get(name) !== true) this.#doubt(`arithmetic on \`${name}\``)
+    const changing = this.#started.filter((command) => !readsCommand(command))
+    const named = this.#started.flatMap((command) => listFiles(command, false))
+    const paths = this.#resolve([...this.#files, ...this.#written, ...named])
+    const written = changing.flatMap((command) => listFiles(command, true))
+    const hosts = [...this.#hosts, ...this.#started.flatMap(listHosts)]
+    if (this.#started.length + paths.length > SHELL_ENTRIES_MAX) this.#doubt('too many words')
+    const isHarmless = [...this.#assigned.keys()].every((name) => HARMLESS.test(name))
+    const uncertain = this.#uncertain
+    return {
+      uncertain,
+      uncertainHosts: hosts.includes(undefined) ? 'a host that is computed' : uncertain,
+      commands: unique(this.#started.map(({ path: [name = ''] }) => name)),
+      lines: this.#started.map(({ path, rest }) => [...path, ...rest.map(toText)].join(' ')),
+      paths,
+      writes: this.#resolve([...this.#written, ...written]),
+      hosts: unique(hosts.filter((host) => host !== undefined)),
+      reads:
+        uncertain === undefined &&
+        isHarmless &&
+        this.#written.length + changing.length + this.#hosts.length === 0,
+    }
+  }
+
+  #doubt(why: string): void {
+    this.#uncertain ??= why
+  }
+
+  #readScript(text: string, depth: number): void {
+    const openings = text.match(OPENINGS)?.length ?? 0
+    if (text.length > SHELL_LENGTH_MAX || openings * text.length > SHELL_NESTING_MAX)
+      return this.#doubt('a text that is too long or too deeply nested')
+    if (depth > SCRIPT_DEPTH_MAX) return this.#doubt('a script in a script')
+    if (UNCLEAR.test(text)) return this.#doubt('a control character or an unusual space')
+    // Bash keeps what the parser drops there.
+    if (text.includes("$'") && text.includes('\\\n'))
+      this.#doubt("a line that continues near `$'…'`")
+    this.#visit(parse(text), depth)
+  }
+
+  #visit(node: SyntaxNode, depth: number): void {
+    if (UNCERTAIN_FORMS.has(node.type)) this.#doubt(`a form that is not followed (${node.type})`)
+    switch (node.type) {
+      case 'Script':
+        if ((node.errors ?? []).length > 0) this.#doubt('a syntax error')
+        break
+      case 'Command':
+        if (node.name !== undefined)
+          this.#start([toShellWord(node.name), ...node.args.map(toArgument)], depth)
+        break
+      case 'Assignment':
+        this.#assign(node.name, node.value.type === 'Word' && isNumber(node.value))
+        this.#compute(node.index)
+        break
+      case 'For':
+        this.#assign(node.name.text, node.wordlist?.every(isNumber) === true)
+        break
+      case 'Redirect':
+        this.#redirect(node.operator, node.target)
+        break
+      case 'ParameterExpansion':
+        this.#expand(node)
+        break
+      case 'TestBinary':
+        if (COMPARES_NUMBERS.test(node.operator)) this.#compute(node.left, node.right)
+        break
+      case 'TestUnary':
+        if (/^-[vR]$/.test(node.operator)) this.#requireName(node.operand.text)
+        break
+      case 'ArithmeticBinary':
+        if (node.operator === '=' && node.left.type === 'ArithmeticWord')
+          this.#assign(node.left.value, true)
+        break
+      case 'ArithmeticWord':
+        this.#computeText(node.value)
+        break
+    }
+    this.#loops += LOOPS.has(node.type) ? 1 : 0
+    forEachChild(node, (child) => this.#visit(child, depth))
+    this.#loops -= LOOPS.has(node.type) ? 1 : 0
+  }
+
+  #expand({ prefix, index, operation, parameter }: ParameterExpansionPart): void {
+    if (prefix === '!') this.#doubt('an indirect expansion')
+    if (index?.text !== '@' && index?.text !== '*') this.#compute(index)
+    if (operation?.type === 'Transform' || operation?.type === 'Unknown')
+      this.#doubt('an expansion that may run code')
+    if (operation?.type === 'Slice') this.#compute(operation.offset, operation.length)
+    if (operation?.type === 'Default' && operation.operator.endsWith('='))
+      this.#assign(parameter, false)
+  }
+
+  #assign(name: string, isNumeric: boolean): void {
+    if (MEANING.test(name)) this.#doubt(`an assignment to \`${name}\``)
+    this.#assigned.set(name, isNumeric && this.#assigned.get(name) !== false)
+  }
+
+  /** Bash evaluates such words as expressions, in which `a[$(…)]` runs a command. */
+  #compute(...words: (Word | undefined)[]): void {
+    for (const word of words) if (word !== undefined) this.#computeText(toShellWord(word).text)
+  }
+
+  #computeText(text: string): void {
+    const name = text.replace(/^\$(?:\{(\w+)\}|(\w+))$/, '$1$2').trim()
+    if (NAME.test(name)) this.#computed.add(name)
+    else if (!/^(?:-?\d{1,18}|\$[#?$!]|\$\{#\w+(?:\[@\])?\}|\$\(\(.*|)$/s.test(name))
+      this.#doubt('arithmetic on an expression')
+  }
+
+  #requireName(text = ''): void {
+    if (!NAME.test(text)) this.#doubt('`-v` of an expression')
+  }
+
+  #redirect(operator: string, target: Word | undefined): void {
+    const { text, isExact } = target === undefined ? ANY_WORD : toShellWord(target)
+    if (operator.endsWith('&') && /^(?:\d+-?|-)$/.test(text)) return
+    const [, host] = NETWORK_FILE.exec(text) ?? []
+    if (host !== undefined) this.#hosts.push(isExact ? host : undefined)
+    if (operator === '<') this.#files.push(text)
+    else if (!NO_FILE.test(text)) this.#written.push(text)
+  }
+
+  #start(words: readonly ShellWord[], depth: number): void {
+    const [name, ...args] = words
+    if (name?.isExact !== true) return this.#doubt('a command name that is computed')
+    const command = locateProgram(words)
+    const [program = ''] = command.path
+    if (UNCERTAIN_NAMES.has(program)) return this.#doubt(`\`${program}\``)
+    this.#checkBuiltin(program, args)
+    if (SHELLS.has(program)) return this.#startShell(command, depth)
+    if (FINDERS.has(program)) return this.#startFind(command, depth)
+    const isQuery = program === 'command' && /^-[vV]$/.test(args[0]?.text ?? '')
+    if (!isWrapper(program) || isQuery) {
+      this.#started.push(command)
+      return
+    }
+    const inner = unwrap(program, args)
+    if (inner === undefined) return this.#doubt(`\`${program}\` with an option that is not known`)
+    this.#started.push({ path: [program], rest: [] })
+    const start = inner.findIndex(({ text }) => !/^[A-Za-z_]\w*=/.test(text))
+    const assignments = inner.slice(0, start === -1 ? undefined : start)
+    for (const { text } of assignments) this.#assign(text.replace(/=.*/s, ''), false)
+    if (start === -1) return
+    const own = args.slice(0, args.length - inner.length)
+    this.#start(program.endsWith('xargs') ? addWords(own, inner) : inner.slice(start), depth)
+  }
+
+  #checkBuiltin(program: string, args: readonly ShellWord[]): void {
+    const texts = args.map(toText)
+    const [first = ''] = texts
+    if (program === 'set' && !texts.every((text) => /^(?:[-+][euxfC]*o?|pipefail)$/.test(text)))
+      this.#doubt('`set` with other options')
+    const isFile = args[0]?.isExact === true && !/^\/(?:dev|proc)\/|^-/.test(first)
+    if ((program === 'source' || program === '.') && !isFile) this.#doubt('`source` of no file')
+    if (program === 'cd' || program === 'pushd') this.#enter(texts)
+    if ((program === 'test' || program === '[') && texts.includes('-v'))
+      this.#requireName(texts[texts.indexOf('-v') + 1])
+    const mayAssign = program === 'printf' && (args[0]?.isOpen === true || first.startsWith('-v'))
+    if (!ASSIGNING.has(program) && !mayAssign) return
+    for (const { text, isExact } of args) {
+      const [, name] = /^(\w+)\+?(?:=|$)/.exec(text) ?? []
+      if (name !== undefined) this.#assign(name, false)
+      else if (!isExact || /[[`]|\$\(/.test(text)) this.#doubt(`\`${program}\` of an expression`)
+      // `declare -n` and `-i`, `mapfile -C`: the value is evaluated.
+      if (/^[-+]\w*[niC]/.test(text) && program !== 'read') this.#doubt(`\`${program} ${text}\``)
+    }
+  }
+
+  #enter(texts: readonly string[]): void {
+    const target = texts.find((text) => !/^-[LPe@]+$|^--$/.test(text)) ?? '~'
+    if (this.#loops > 0 && !/^[/~$]/.test(target)) this.#directories.add('$PWD')
+    for (const directory of [...this.#directories])
+      this.#directories.add(joinPath(directory, target === '-' ? '$OLDPWD' : target))
+    if (this.#directories.size > DIRECTORIES_MAX) this.#doubt('too many changes of directory')
+  }
+
+  /** `sh -c 'literal'` is looked into; a shell that reads its commands from elsewhere is not certain. */
+  #startShell(command: StartedCommand, depth: number): void {
+    const { path, rest } = command
+    const plain = /^-[leux]*$|^-[eu]*o$|^pipefail$|^--(?:login|norc|noprofile)$/
+    const [first, script] = rest.slice(rest.findIndex(({ text }) => !plain.test(text)))
+    const isFile =
+      first?.isExact === true && !/^-(?!n$|-version$)|^\/(?:dev|proc)\//.test(first.text)
+    const isPlain = path[0] === 'bash' || !NOT_POSIX.test(script?.text ?? '')
+    if (isFile && !plain.test(first.text)) this.#started.push(command)
+    else if (/^-[leux]*c$/.test(first?.text ?? '') && script?.isExact === true && isPlain)
+      this.#readScript(script.text, depth + 1)
+    else this.#doubt(`\`${path[0]}\` with a script that is not written out`)
+  }
+
+  /** `find … -exec command {} ;` and `fd … -x command`. */
+  #startFind({ path, rest }: StartedCommand, depth: number): void {
+    const isFind = path[0] === 'find'
+    const starts = isFind
+      ? /^-(?:exec|execdir|ok|okdir)$/
+      : /^(?:-[a-zA-Z]*[xX]|--exec|--exec-batch)$/
+    const at = rest.findIndex(({ text }) => starts.test(text))
+    const own = at === -1 ? rest : rest.slice(0, at)
+    this.#started.push({ path, rest: own })
+    if (own.some(({ splits }) => splits)) this.#doubt(`\`${path[0]}\` with words that are computed`)
+    if (at === -1) return
+    const behind = rest.slice(at + 1)
+    const end = behind.findIndex(({ text }) => text === ';' || (isFind && text === '+'))
+    const inner = end === -1 ? behind : behind.slice(0, end)
+    this.#start(isFind ? replaceWords(inner, '{}') : [...replaceWords(inner, '{'), ANY_WORD], depth)
+    if (end !== -1) this.#startFind({ path, rest: behind.slice(end + 1) }, depth)
+    else if (isFind) this.#doubt('`-exec` without an end')
+  }
+
+  /** Every path in every directory that the text may be in. */
+  #resolve(paths: readonly string[]): string[] {
+    const directories = [...this.#directories]
+    return unique(
+      paths.flatMap((path) => directories.map((directory) => joinPath(directory, path))),
+    )
+  }
+}
+
+function toText({ text }: ShellWord): string {
+  return text
+}
+
+function toArgument(argument: CommandArgument): ShellWord {
+  if (argument.type === 'Word') return toShellWord(argument)
+  const word = argument.value.type === 'Word' ? toShellWord(argument.value) : ANY_WORD
+  return { ...word, text: `${argument.name}=${word.text}`, isOpen: false }
+}
+
+/** What `xargs` starts: the words it reads replace a mark (`-I`), or follow. */
+function addWords(own: readonly ShellWord[], words: readonly ShellWord[]): readonly ShellWord[] {
+  const at = own.findIndex(({ text }) => text.startsWith('-I'))
+  const mark = own[at]?.text.slice(2) || own[at + 1]?.text
+  return at === -1 || mark === undefined ? [...words, ANY_WORD] : replaceWords(words, mark)
+}
+
+function replaceWords(words: readonly ShellWord[], mark: string): readonly ShellWord[] {
+  return words.map((word) => {
+    if (!word.text.includes(mark)) return word
+    const isOpen = word.text.startsWith(mark)
+    return { text: word.text.replaceAll(mark, '$'), isExact: false, isOpen, splits: false }
+  })
+}
+
+function isNumber({ parts, text }: Word): boolean {
+  const isComputed = parts?.length === 1 && parts[0]?.type === 'ArithmeticExpansion'
+  return isComputed || NUMBER.test(text) || NUMBERS.test(text)
+}
+
+/** Without `.` and `..`, unless an expansion may be anything. */
+function joinPath(directory: string, path: string): string {
+  const joined = directory === '' || /^[/~$]/.test(path) ? path : `${directory}/${path}`
+  if (/[$`]/.test(joined)) return joined
+  const isAbsolute = joined.startsWith('/')
+  const segments: string[] = []
+  for (const segment of joined.split('/').filter((each) => each !== '' && each !== '.')) {
+    const last = segments.at(-1) ?? '..'
+    const isTop = last === '..' || (segments.length === 1 && last.startsWith('~'))
+    if (segment !== '..' || (isTop && !isAbsolute)) segments.push(segment)
+    else if (!isTop || segments.length > 0) segments.pop()
+  }
+  return `${isAbsolute ? '/' : ''}${segments.join('/')}` || '.'
+}
+
+function unique<Value>(values: readonly Value[]): Value[] {
+  return [...new Set(values)]
+}
