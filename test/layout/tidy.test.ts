@@ -45,6 +45,12 @@ const REPLACED: readonly (readonly [modules: RegExp, word: RegExp, instead: stri
   [/^packages\/sluice\/src\/gateway\/call\//, /\bCallVerdict\b|\bverdict = await\b/, 'decision'],
 ]
 
+/** Modules whose doc comments are sentences, and how a fragment begins. */
+const SENTENCES =
+  /^packages\/(?:policy\/src\/decide|sluice\/src\/(?:ledger|gateway\/(?:call|start)))\//
+const FRAGMENT =
+  /^\s*\/\*\* (?:Of|By|Not|As|To|For|With|Without|Beside|Below|Behind|Undefined|Those|None|Also|Neither|In place of) /
+
 /** Left as it is: the bundle's text is the identity of an agent's core. */
 const DIALECT_FROZEN = 'packages/sluice/src/guest/'
 
@@ -121,6 +127,12 @@ describe('comments', () => {
 
   test('are in plain technical English', () => {
     expect(commented.flatMap(findDialect)).toEqual([])
+  })
+
+  test('are sentences that can be read without the code', () => {
+    const read = productFiles.filter(({ path }) => SENTENCES.test(path))
+    const wrong = read.flatMap((file) => findLines(file, FRAGMENT))
+    expect(wrong).toEqual([])
   })
 
   test('and names have one word for one concept', () => {

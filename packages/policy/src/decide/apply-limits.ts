@@ -44,7 +44,7 @@ export function applyLimits(
     : exhausted(worst.ready, worst.limit, worst.room)
 }
 
-/** For a rule without a reason: what it is about, and nothing of the document's own names. */
+/** Describes a denial by a rule that gives no reason, without the names that the document uses. */
 function describeDenial(pointer: string): string {
   const [section = '', key] = pointer.slice(pointer.indexOf('/') + 1).split('/')
   if (section === 'categories') return `the policy permits no ${key} calls`

@@ -15,7 +15,7 @@ import type { CompiledPolicy } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
 import { resolveRules } from './resolve.ts'
 
-/** In addition to the paths: whether the call has arguments that the tool does not declare. */
+/** This input, beside the paths, tells whether the call has arguments that the tool does not declare. */
 export const UNDECLARED = 'undeclared'
 /** A JSON text; absent for the local user, who has no groups. */
 export const GROUPS = 'principal.groups'
@@ -110,7 +110,7 @@ export function claimText(path: readonly string[]): string {
   return `principal.claims${pathText(path).slice('args'.length)}`
 }
 
-/** One object for all calls of a caller. */
+/** All calls of a caller share one object, so that it is made once. */
 const ofGroups = new WeakMap<readonly string[], DecisionInputs>()
 
 function recordGroups({ groups }: Principal): DecisionInputs {

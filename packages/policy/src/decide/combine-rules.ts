@@ -22,10 +22,10 @@ import type { TraceStep } from './trace.ts'
 /** A decision under construction. */
 export interface DecisionDraft {
   action: Action
-  /** The first of those with the strongest action. */
+  /** The first rule or guardrail that has the strongest action. */
   pointer: string
   reason: string
-  /** Whose limits apply. */
+  /** The rules and guardrails whose limits apply to the call. */
   limitRules: readonly PreparedRule<Rule | Guardrail>[]
   readonly asking: ApprovalRequirement[]
   readonly guardrails: GuardrailMatch[]
@@ -94,7 +94,7 @@ export function applyGuardrails(
   }
 }
 
-/** The built-in guardrail. */
+/** Denies a call that names one of the gate's own files; no policy can allow it. */
 export function applyProtectedFiles(
   draft: DecisionDraft,
   { call, facts, args }: EvaluationContext,
@@ -116,7 +116,7 @@ export function applyProtectedFiles(
   draft.reason = objection
 }
 
-/** The lists of hosts under `egress`. A list of tools is made without arguments, and without this. */
+/** Applies the lists of hosts under `egress`. A list of tools is made without arguments, and so without them. */
 export function applyEgress(
   draft: DecisionDraft,
   policy: CompiledPolicy | undefined,
@@ -207,7 +207,7 @@ function getReason(rule: Rule | Guardrail, truth: ConditionResult): string {
   return truth.is === 'false' ? 'its condition does not hold' : ''
 }
 
-/** What of the call a condition on its origin found, if the rule gives no reason itself. */
+/** Describes what a condition on origins found in the call, if the rule itself gives no reason. */
 function describeProtection(
   { when, reason }: Rule | Guardrail,
   { truth, situation }: EvaluatedCondition,

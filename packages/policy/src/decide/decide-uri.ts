@@ -64,7 +64,7 @@ export function decideUri(
   return { ...strictest, action: 'deny', code: 'DENIED', ...NOT_NORMAL, limits: [], approvals: [] }
 }
 
-/** Of a URI that is not in normal form. */
+/** The denial of a URI that is not in normal form. */
 export const NOT_NORMAL = {
   rule: 'built-in',
   reason:

@@ -60,7 +60,7 @@ export function decide(
   }
 }
 
-/** Anything can be thrown, and reading what was thrown can throw again. */
+/** Describes what was thrown. It can be anything, and reading it can throw again. */
 function faultText(error: unknown): string {
   try {
     return error instanceof Error ? error.message : String(error)

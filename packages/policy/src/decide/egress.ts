@@ -31,7 +31,7 @@ const WHOLE = /^([a-z][a-z0-9+.-]{0,30}):([\\/]*)([^\\/?#]*)/i
 /** Browsers read a host behind these whatever the number and direction of the slashes. */
 const SPECIAL = /^(?:https?|wss?|ftps?|file)$/i
 const NOT_IN_HOSTS = /[\s<>^|]/
-/** Behind an address in a sentence. */
+/** Marks that follow an address in a sentence and do not belong to it. */
 const TRAILING: ReadonlySet<string> = new Set('.,;:!?)]"\'`}')
 
 /** Calls that carry arguments to a server; what a server asks of the client goes the other way. */
@@ -172,7 +172,7 @@ function collectWhole(text: string, hosts: FoundHosts): boolean {
   return slashes === '//' && add(`${scheme}://${host}`, hosts)
 }
 
-/** By hand: an expression would look at a run of these marks once for each of them. */
+/** Cuts those marks off. An expression would look at a run of them once for each of them. */
 function withoutTrailing(address: string): string {
   let end = address.length
   while (TRAILING.has(address.charAt(end - 1))) end--

@@ -99,7 +99,7 @@ function argumentKey(
   return (kinds & NUMBER) === 0 && text.includes('.') ? undefined : text
 }
 
-/** The amount, or why there is none. */
+/** Reads the amount of a call, or says why it has none. */
 function computeAmount(amount: Amount, args: JsonObject): Decimal | string {
   let product = ONE
   for (const factor of amount.factors) {

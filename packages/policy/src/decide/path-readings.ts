@@ -27,7 +27,7 @@ export function listReadings(path: string, budget: StepBudget): readonly string[
   return [...readings]
 }
 
-/** None is longer than `path`, so the closure is finite. */
+/** Lists other readings of a path. No reading is longer than `path`, so the closure is finite. */
 function listRewrites(path: string): string[] {
   const readings: string[] = []
   if (hasEscapes(path)) {
@@ -105,7 +105,7 @@ function isShortCollapsed(text: string, isTurned: boolean, budget: StepBudget): 
 /** Two ligatures that expand to whole sentences: they would make a text 18 times as long. */
 const LIGATURES = /[\ufdfa\ufdfb]/g
 
-/** For comparison: file systems ignore case, and canonical or compatibility forms of letters. */
+/** Folds a path for comparison: file systems ignore case, and canonical or compatibility forms of letters. */
 export function foldPath(path: string): string {
   return foldText(path.replaceAll('\\', '/'))
 }

@@ -22,7 +22,7 @@ const OWN_NAMES: ReadonlySet<string> = new Set([
   'ledger-index.db',
 ])
 
-/** Those names with common parts factored out: each alternative costs a nanosecond a character. */
+/** The same names with common parts factored out: each alternative costs a nanosecond a character. */
 const OWN_NAME_HINT =
   'sluice\\.(?:yaml|env|lock|moved\\.json)|identity\\.(?:key|db)|gate\\.db|ledger(?:-index)?\\.db'
 const CLIMB = /(?:^|[^.\w])\.\.(?![.\w])/g
@@ -49,7 +49,7 @@ function isBetween(text: string, at: number): boolean {
 
 interface PathSearch {
   readonly written: readonly string[]
-  /** Those paths in every form that is searched for in a text. */
+  /** The paths in every form that is searched for in a text. */
   readonly spellings: readonly string[]
   readonly paths: readonly string[]
   readonly bases: readonly string[]
@@ -181,7 +181,7 @@ function findIndex(pattern: RegExp, text: string, from: number): number {
   return pattern.exec(text)?.index ?? -1
 }
 
-/** Not before `from`. */
+/** Returns the token around `at`, which does not begin before `from`. */
 function tokenAround(text: string, at: number, from: number): [start: number, end: number] {
   let start = at
   while (start > from && !isBetween(text, start - 1)) start--

@@ -94,10 +94,10 @@ interface RuleTarget {
   readonly server: string
   readonly name: string
   readonly method: string
-  /** After the document's `classify`, if it matches this tool. */
+  /** The category that the document's `classify` gives the tool, or else that of the catalogue. */
   readonly category: Category
   readonly classified: boolean
-  /** As accepted with the definition. */
+  /** The category that was accepted with the definition. */
   readonly accepted: Category
 }
 

@@ -7,7 +7,8 @@ import type { LimitCharge } from '../core/counters.ts'
 import { formatDecimal } from '../core/decimal.ts'
 import type { ApprovalRequirement, Decision, ShadowDecision } from '../core/decision.ts'
 
-/** `inShadow`: the whole document is, and its own decision is the last that each recorded. */
+/** Combines two decisions. With `inShadow` the whole document observes only, and the last shadow decision of
+ * each is its own. */
 export function pickStricter(guess: Decision, doubt: Decision, inShadow: boolean): Decision {
   const shadow = shadowOfBoth(guess.shadow, doubt.shadow, inShadow)
   if (isStronger(doubt.action, guess.action)) return { ...doubt, shadow }
@@ -51,7 +52,7 @@ function shadowOfBoth(
   return [...rulesOfBoth(own.slice(0, -1), other.slice(0, -1)), last]
 }
 
-/** Each rule once, with the stricter of its actions. */
+/** Merges two lists so that each rule occurs once, with the stricter of its actions. */
 function rulesOfBoth(
   own: readonly ShadowDecision[],
   other: readonly ShadowDecision[],

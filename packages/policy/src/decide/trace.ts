@@ -22,7 +22,7 @@ export type TraceStep =
       readonly by: 'document' | 'catalogue' | 'method'
     }
   | {
-      /** The category is a guess: the decision as this one. */
+      /** If the category is a guess, the call is decided as this category too. */
       readonly step: 'unknown'
       readonly category: Category
       readonly action: Action

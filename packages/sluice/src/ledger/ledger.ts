@@ -117,7 +117,7 @@ export class Ledger {
     return this.#options.shared?.fault ?? this.#fault
   }
 
-  /** For metrics: commits so far, the last record, calls without outcome, buffered outcomes. */
+  /** Figures for metrics: commits so far, the last record, calls without outcome, buffered outcomes. */
   get figures(): { commits: number; seq: number; open: number; kept: number } {
     const { seq } = this.#chain.head
     const { shared } = this.#options

@@ -11,7 +11,7 @@ export interface SharedLog {
   readonly fault: StoreError | undefined
   readonly figures: { readonly commits: number; readonly open: number; readonly kept: number }
   append(entry: LedgerEntry): Promise<number>
-  /** What replaces the records of this gate that were dropped there. */
+  /** The checkpoint that replaces the records of this gate which were dropped there. */
   readonly base: Checkpoint | undefined
   /** From now on the chain starts there after this checkpoint; `dropRest` frees the space. */
   beginAfter(checkpoint: Checkpoint): Promise<void>

@@ -9,7 +9,7 @@ import {
   awaitApproval,
   type PendingApproval,
 } from './await-approval.ts'
-import type { CallDecision, CallPipeline, CallRequest, TrackedCall } from './call-request.ts'
+import type { AdmissionResult, CallPipeline, CallRequest, TrackedCall } from './call-request.ts'
 import { chargeAndRecord, type PassingCall } from './charge-and-record.ts'
 import { decideCall, withoutLimits } from './decide-call.ts'
 import { toEntry } from './record-calls.ts'
@@ -21,7 +21,7 @@ export interface AdmitOptions {
   readonly lookUp: () => CallRequest | Promise<CallRequest>
 }
 
-export async function admitCall(options: AdmitOptions): Promise<CallDecision> {
+export async function admitCall(options: AdmitOptions): Promise<AdmissionResult> {
   const { lookUp, pipeline } = options
   let { request } = options
   const tracked = begin(pipeline, request)
@@ -79,7 +79,7 @@ function refuse(
   refused: PassingCall,
   { callId, watched }: TrackedCall,
   pending?: PendingApproval,
-): CallDecision {
+): AdmissionResult {
   const shadow = refused.decision.shadow.map(withoutLimits)
   const decision = { ...refused.decision, shadow }
   pipeline.record.refusal(toEntry({ pipeline, passing: { ...refused, decision }, callId }))

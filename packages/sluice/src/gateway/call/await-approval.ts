@@ -37,7 +37,7 @@ export interface ApprovalParts {
   readonly engine: CallApprovals
   /** Digest of a definition. */
   readonly pinOf: (tool: KnownTool) => string
-  /** Where a person decides over a request; undefined if no page is served. */
+  /** Returns the address of the page where a person decides a request; undefined if no page is served. */
   readonly urlOf: (id: string) => string | undefined
   /** The command that shows pending approvals, if there is no console. */
   readonly command: string
@@ -58,7 +58,7 @@ export interface ApprovalWaitOptions {
   readonly askClient?: ((pending: PendingApproval) => () => void) | undefined
 }
 
-/** What is kept of a wait while the call is decided again. */
+/** The part of a wait that is kept while the call is decided again. */
 export interface ApprovalWaitState {
   readonly untilMs?: number
   /** Takes back what was put to the client. */
@@ -75,12 +75,12 @@ export interface PendingApproval extends ApprovalReference {
 
 /** An approval that covers a call. */
 export interface ApprovalClaim {
-  /** What the store uses up; undefined for the further rounds of an approved call. */
+  /** The approval that the store uses up; undefined for further rounds of an approved call. */
   readonly use?: Pick<ApprovalUseRequest, 'id' | 'isStanding'>
   settled(outcome: CallOutcome): void
   /** Digest of the requirements that it meets. */
   readonly asked: string
-  /** In place of the arguments that came. */
+  /** The arguments that a person wrote, instead of those of the request. */
   readonly args: string | undefined
 }
 

@@ -25,17 +25,17 @@ import type {
 export interface CallRequest {
   readonly call: Call
   readonly facts: Facts
-  /** By which version of a shared session it is decided. */
+  /** The versions of the shared session by which the call is decided. */
   readonly checks?: readonly SessionCheck[] | undefined
   /** The text of the arguments; undefined if there are none. */
   readonly argsText: string | undefined
-  /** As sent; undefined for requests of a server. */
+  /** The parameters as sent; undefined for requests of a server. */
   readonly params?: ParsedMembers | undefined
-  /** Of the caller's trace, if it sent one. */
+  /** The trace context of the caller, if it sent one. */
   readonly trace?: TraceContext | undefined
   /** Why it is denied whatever the policy says; a hidden name stays hidden all the same. */
   readonly objection?: string | undefined
-  /** No server has it: answered as if it were hidden. */
+  /** No server has the target, so the call is answered as if it were hidden. */
   readonly missing?: boolean
   /** The definition of its tool waits for a person: the call is denied whatever the policy allows. */
   readonly held?: PendingDefinition | undefined
@@ -107,4 +107,4 @@ export interface AdmittedCall {
   readonly request: CallRequest
 }
 
-export type CallDecision = AdmittedCall | (RefusedCall & { readonly request: CallRequest })
+export type AdmissionResult = AdmittedCall | (RefusedCall & { readonly request: CallRequest })

@@ -28,9 +28,9 @@ export interface CallContext {
   readonly server: string
   /** Who calls, and in which session; looked up again for every call. */
   readonly facts: () => Omit<Facts, 'tool'>
-  /** By which version of a shared session its calls are decided. */
+  /** Returns the versions of the shared session by which calls are decided. */
   readonly sessionChecks?: () => readonly SessionCheck[] | undefined
-  /** What of this session is frozen. */
+  /** Returns the freeze that applies to this session. */
   readonly frozen: () => Freeze | undefined
   /** Whether denials show this caller the rule and what is left. */
   readonly explain: () => boolean
@@ -58,7 +58,7 @@ export interface CallSession extends CallContext {
   readonly names: KnownNames
   readonly tasks: SessionTasks
   readonly roots: ClientRoots
-  /** What the gate itself asks a client with a session. */
+  /** The questions that the gate itself asks a client that has a session. */
   readonly questions: ClientElicitations
   readonly prompts: ClientApprovalPrompts
   readonly client: ClientEnd
@@ -77,7 +77,7 @@ export interface CallSession extends CallContext {
 export interface IncomingRequest {
   readonly sender: 'client' | 'server'
   readonly message: JsonRpcRequest
-  /** What came beside the message. */
+  /** The context that arrived with the message. */
   readonly related: MessageContext
   readonly session: CallSession
 }
@@ -85,7 +85,7 @@ export interface IncomingRequest {
 /** One request on its way, with the session it belongs to. */
 export interface Exchange {
   readonly sender: 'client' | 'server'
-  /** Those of the same sender. */
+  /** The open requests of the same sender. */
   readonly requests: PendingRequests
   readonly pending: PendingRequest
   readonly session: CallSession

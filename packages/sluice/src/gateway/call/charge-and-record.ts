@@ -10,7 +10,7 @@ import type { Admission, CallPipeline, CallRequest, TrackedCall } from './call-r
 import { type CallDecision, toDenial, toUnavailable, withoutLimits } from './decide-call.ts'
 import { toEntry } from './record-calls.ts'
 
-/** A call that nothing stands against. */
+/** A call that may be made. */
 export interface PassingCall extends CallDecision {
   readonly request: CallRequest
   readonly approval?: ApprovalClaim | undefined
@@ -37,7 +37,7 @@ export type ChargeOutcome =
 
 /** The limits, or the approval, changed since the decision: decide again. */
 export interface Misfit {
-  /** What is left; undefined if the limits did not change. */
+  /** The limits with what is left of them; undefined if they did not change. */
   readonly usage?: LimitUsage | undefined
   /** The refusal of a call that was decided too often. */
   readonly refusal: Decision

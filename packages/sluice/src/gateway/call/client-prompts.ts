@@ -30,7 +30,7 @@ export interface HeldClientsContext {
 
 export type ApprovalRetryReply = ApprovalRetry & { readonly response: JsonValue | undefined }
 
-/** What stands elsewhere in a question, and what an approval is not bound to. */
+/** These members are shown elsewhere in a question, or an approval is not bound to them. */
 const NOT_BESIDE = new Set(['name', 'arguments', '_meta'])
 
 export class ClientApprovalPrompts {
@@ -53,7 +53,7 @@ export class ClientApprovalPrompts {
     return isFirst && this.#askOf(request, pending) !== undefined ? 0 : Number.POSITIVE_INFINITY
   }
 
-  /** Beside the open request of a session. Returns what takes it back. */
+  /** Asks the client while its request stays open. Returns a function that withdraws the question. */
   ask(request: JsonRpcRequest, facts: Facts, pending: PendingApproval): () => void {
     const { generation, questions } = this.#context
     questions.tellHeld(request.id)
@@ -72,7 +72,8 @@ export class ClientApprovalPrompts {
     if (shown === 'form') await this.#decide(approval, facts, response)
   }
 
-  /** In place of the answer that it is pending still; undefined if its client is not kept longer. */
+  /** Builds the answer that asks the client to return, instead of one that says `pending`; undefined if the
+   * client has waited long enough. */
   comeAgain(
     request: JsonRpcRequest,
     call: Call,

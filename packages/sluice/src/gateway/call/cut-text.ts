@@ -56,7 +56,7 @@ class LengthBudget {
     this.#quarters = 4 * tokens
   }
 
-  /** Up to where the text from `from` to `end` fits. */
+  /** Returns the position up to which the text between `from` and `end` fits. */
   take(text: string, from: number, end: number): number {
     for (let at = from; at < end; ) {
       const point = text.codePointAt(at) as number

@@ -62,7 +62,7 @@ export function toFreezeTarget({ call, facts }: CallRequest): FreezeTarget {
   return { server, principal: principal.id, agent: agent?.id ?? null, session: session.id }
 }
 
-/** In place of what a rule decided: what belongs to that rule must not appear in the denial. */
+/** Replaces the decision of a rule by a denial. Nothing that belongs to that rule may appear in it. */
 export function toDenial(decision: Decision, code: Decision['code'], reason: string): Decision {
   return { ...decision, action: 'deny', code, reason, limits: [], approvals: [] }
 }
@@ -80,7 +80,7 @@ export function withoutLimits(decision: ShadowDecision): ShadowDecision {
   return { ...decision, limits: [] }
 }
 
-/** What holds whatever a document says; a hidden name stays hidden all the same. */
+/** Applies the denials that no policy can lift. A hidden name stays hidden all the same. */
 function applyBuiltIn(request: CallRequest, decision: Decision): Decision {
   const { held, objection, missing } = request
   if (decision.action === 'hide') return decision

@@ -28,7 +28,7 @@ export type CrossedCall = Pick<SentRequest, 'method' | 'name' | 'params'>
 const NOTHING = (): readonly MessageSource[] => []
 const NO_LABELS: readonly string[] = []
 const ITS_SERVER: MessageSource = { method: '', name: '' }
-/** Any call of the server's. */
+/** The source of a message that any call of the server may have caused. */
 const ANY_CALL: MessageSource = { method: 'tasks/list', name: '' }
 
 export interface DeliveryOptions {
@@ -38,7 +38,7 @@ export interface DeliveryOptions {
   readonly answers: Pick<AnswerFilter, 'isActive' | 'filterAtOnce' | 'recordChanges'>
   /** Requests without an answer. */
   readonly open: () => readonly CrossedCall[]
-  /** Undefined if every gate knows the labels that the session has. */
+  /** Returns a promise until every gate knows the labels of the session; undefined if all know them. */
   readonly whenStored?: (() => Promise<void> | undefined) | undefined
 }
 
@@ -68,7 +68,7 @@ export class Deliveries {
     return true
   }
 
-  /** In order. What cannot be stored is not sent. */
+  /** Sends messages in order, after their labels are stored. A message whose labels cannot be stored is not sent. */
   #sendLater(
     text: string,
     related: MessageContext | undefined,
@@ -82,7 +82,7 @@ export class Deliveries {
     this.#last = last
   }
 
-  /** Undefined if it may not be delivered, and nobody waits for it. */
+  /** Returns the message as it may be delivered; undefined if it may not be, and no one waits for it. */
   #filter(text: string, related: MessageContext | undefined): string | undefined {
     const { answers } = this.#options
     if (related?.isFiltered === true || related?.from === 'gate' || !answers.isActive()) return text
@@ -98,7 +98,7 @@ export class Deliveries {
     return writeError(related.request ?? null, RPC.internal, toWithheldText(filtered.reason))
   }
 
-  /** As for labels; but descriptions are filtered too. */
+  /** Returns the sources whose rules filter the message: those of its labels, and those of descriptions. */
   #filteredBy(related: MessageContext = {}): readonly MessageSource[] {
     const { from } = related
     if (related.answers === true && typeof from === 'object') return [findSource(from)]

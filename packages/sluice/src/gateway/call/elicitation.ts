@@ -13,11 +13,11 @@ import type { PendingApproval } from './await-approval.ts'
 export interface ApprovalElicitation {
   /** A form decides, a page only carries the address. */
   readonly mode: 'form' | 'url'
-  /** Of `elicitation/create`. */
+  /** The parameters of `elicitation/create`. */
   readonly params: JsonObject
 }
 
-/** What the call would send, as it is shown everywhere. */
+/** A call in the form in which every channel shows it to people. */
 export interface ShownCall {
   /** Tool name, resource URI, prompt name or method. */
   readonly what: string
@@ -28,7 +28,7 @@ export interface ShownCall {
 
 const ASKED_LENGTH_MAX = 4_000
 
-/** Undefined if the client can be shown nothing. `capabilities` are the client's. */
+/** Builds the question; undefined if the client's `capabilities` allow none. */
 export function toElicitation(
   pending: PendingApproval,
   shown: ShownCall,
@@ -75,7 +75,7 @@ function messageOf(
   return { message: `${whole.slice(0, ASKED_LENGTH_MAX)}${missing}`, isWhole: false }
 }
 
-/** What the client said to a form; undefined if that is nothing. */
+/** Reads the verdict from the answer to a form; undefined if the answer has none. */
 export function clientVerdict(result: JsonValue | undefined): 'approve' | 'deny' | undefined {
   if (!isObject(result)) return undefined
   if (result.action === 'decline') return 'deny'

@@ -5,7 +5,7 @@ import { RPC } from '../../protocol/rpc-codes.ts'
 import { CLIENT_ANSWER_MS_MAX, CLIENT_ANSWER_QUICK_MS_MAX } from '../shared/limits.ts'
 import type { PendingRequests } from './pending-requests.ts'
 
-/** Neither a model nor a person has to think about them. */
+/** These are answered by the client alone: no model and no person has to think about them. */
 const QUICK: ReadonlySet<string> = new Set(['roots/list', 'ping'])
 
 export function expireQuestions(

@@ -51,7 +51,7 @@ export type FilteredAnswer = (
   | { readonly status: 'passes'; readonly text: string }
   | { readonly status: 'denied'; readonly reason: string }
 ) & {
-  /** For the ledger; undefined if nothing was changed. */
+  /** The changes for the ledger; undefined if nothing was changed. */
   readonly changes?: readonly AnswerChange[] | undefined
 }
 
@@ -59,7 +59,7 @@ export interface AnswerFilter {
   /** Whether a message has to be filtered at all. */
   readonly isActive: () => boolean
   readonly filter: (request: FilterRequest) => FilteredAnswer | Promise<FilteredAnswer>
-  /** At once, for messages that cannot wait; what takes too long for that is denied. */
+  /** Filters a message that cannot wait, in one piece. A message that would take too long is denied. */
   readonly filterAtOnce: (request: FilterRequest) => FilteredAnswer
   /** Changes of a message that no recorded call has in its outcome. */
   readonly recordChanges: (changes: FilteredAnswer['changes']) => void
@@ -128,7 +128,7 @@ function rulesFor(policy: CompiledPolicy, sources: readonly ValueSource[]): Answ
   )
 }
 
-/** Nothing in it can be data, and it is short: it is not even parsed. */
+/** Whether the text is short and cannot contain data, so that it need not be parsed. */
 function isHarmless(text: string, { deny, redact, mark, links, ...room }: AnswerPolicy): boolean {
   if (links.length > 0 && mayHaveLinks(text)) return false
   if (text.length > Math.min(room.maxBytes / 3, room.maxTokens)) return false

@@ -20,7 +20,7 @@ export interface FilterOptions {
   readonly session: CallSession
 }
 
-/** A promise only for a list of tasks and a long one. */
+/** Filters a result. The result is a promise only for a list of tasks and for a long list. */
 export function filterResult(options: FilterOptions): JsonRpcResponse | Promise<JsonRpcResponse> {
   const { response, sent, session } = options
   const { method, name } = sent

@@ -12,7 +12,7 @@ import { withArgs } from './wait-options.ts'
 export interface ForwardRequestOptions {
   readonly exchange: Exchange
   readonly parsed: ParsedCall | PassingRequest
-  /** Undefined for what passes undecided. */
+  /** The call as admitted; undefined for a request that passes undecided. */
   readonly admitted: AdmittedCall | undefined
 }
 

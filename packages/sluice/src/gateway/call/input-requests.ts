@@ -13,17 +13,17 @@ import { SERVER_REQUESTS_MAX } from '../shared/limits.ts'
 import { classifyServerMethod, parseCall } from '../shared/parse-call.ts'
 import { type DeclaredCapabilities, questionFault } from '../shared/server-questions.ts'
 import { admitCall } from './admit-call.ts'
-import type { Admission, CallDecision, RefusedCall } from './call-request.ts'
+import type { Admission, AdmissionResult, RefusedCall } from './call-request.ts'
 import type { CallContext } from './call-session.ts'
 import { createWaitOptions } from './wait-options.ts'
 
-/** Of these the protocol lets a server want more. */
+/** The protocol lets a server ask for input before it answers these. */
 export const MAY_WANT_INPUT: ReadonlySet<string> = new Set([
   'tools/call',
   'prompts/get',
   'resources/read',
 ])
-/** Cannot be missed by a result that asks something, however its names are spelt. */
+/** Matches every result that asks for input, however its names are spelt; others may match too. */
 const MAY_ASK = /input_required|inputRequests|\\u/
 
 export interface InputRequests {
@@ -35,7 +35,7 @@ export interface InputRequests {
   readonly fault?: string
 }
 
-/** What an answer asks; undefined for any that asks nothing. */
+/** Finds the input that an answer asks for; undefined if it asks for none. */
 export function findInputRequests(
   generation: ProtocolGeneration,
   method: string,
@@ -55,7 +55,7 @@ export function findInputRequests(
   return wants ? { questions, wanted: members } : { questions }
 }
 
-/** By value: the same word can be spelt with escapes. */
+/** Compares by value, because the same word can be spelt with escapes. */
 function isInputRequired(result: ReadonlyMap<string, string>): boolean {
   return JSON.parse(result.get('resultType') ?? 'null') === 'input_required'
 }
@@ -111,24 +111,24 @@ export async function findRefusedInput(
   return refused
 }
 
-/** It may wait for a person as long as any call. */
+/** Decides a question of a server. It may wait for a person as long as any call. */
 function admitQuestion(
   question: JsonRpcRequest,
   { facts, pipeline, server }: Pick<CallContext, 'pipeline' | 'server' | 'facts'>,
-): Promise<CallDecision> {
+): Promise<AdmissionResult> {
   const call = parseCall(server, question)
   const waitOptions = () => createWaitOptions(question, { isWanted: () => true })
   const lookUp = () => ({ call, facts: facts(), argsText: undefined, waitOptions })
   return admitCall({ pipeline, request: lookUp(), lookUp })
 }
 
-function refusalOf(decided: CallDecision, admitted: Admission[]): RefusedInput | undefined {
+function refusalOf(decided: AdmissionResult, admitted: Admission[]): RefusedInput | undefined {
   if (decided.admission === undefined) return decided
   admitted.push(decided.admission)
   return undefined
 }
 
-/** As the request it would be; the name of what is asked for if that is nothing a server may. */
+/** Converts a question to the request that it would be; or returns its name if a server may not ask it. */
 function questionOf(text: string): JsonRpcRequest | string {
   const members = splitMembers(text)
   const method: unknown = JSON.parse(members.get('method') ?? 'null')

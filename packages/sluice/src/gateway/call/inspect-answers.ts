@@ -48,22 +48,23 @@ export interface LabelledSession {
     SessionLease,
     'facts' | 'see' | 'vault' | 'remembered' | 'missed' | 'saveSealed'
   >
-  /** A call whose outcome will be recorded, with the labels that came in until then. */
+  /** Whether a call is open whose outcome will be recorded with the labels received until then. */
   readonly hasOpenCalls: () => boolean
-  /** Labels that came in beside calls: of a list, a notification, a resource. */
+  /** Called with labels that were received without a call: from a list, a notification, a resource. */
   readonly onUnrecorded: (labels: readonly string[]) => void
-  /** What `answers` changed in messages beside calls. */
+  /** Called with what `answers` changed in messages that belong to no call. */
   readonly onUnrecordedChanges: (changes: readonly AnswerChange[]) => void
-  /** After a message itself: what is hidden from those who have read it is so from now on. */
+  /** Called after a message was delivered: from now on tools are hidden that are hidden from sessions which
+   * have read it. */
   readonly onSeen: () => void
-  /** What it remembers of answers; undefined if no rule reads it. */
+  /** Returns what the session remembers of answers; undefined if no rule reads it. */
   readonly provenance?: () => SessionProvenance | undefined
   /** The server runs inside the gate. */
   readonly isGates?: boolean
   readonly log: Log
 }
 
-/** What one server brings into a session. */
+/** The labels and changes that the messages of one server bring into a session. */
 export interface SessionDeliveries {
   readonly labels: SessionLabels
   readonly answers: AnswerFilter
@@ -104,7 +105,7 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
   }
 }
 
-/** Labels of the session, and those that no record has yet. */
+/** Keeps the labels of the session, and those that are not recorded yet. */
 function createLabelRecorder({ lease, onSeen, onUnrecorded, hasOpenCalls }: LabelledSession) {
   const unrecorded = new Set<string>()
   let timer: NodeJS.Timeout | undefined
@@ -133,7 +134,7 @@ function createLabelRecorder({ lease, onSeen, onUnrecorded, hasOpenCalls }: Labe
   return { saw, see, settle, takeUnrecorded }
 }
 
-/** What is looked for in messages of the server, and remembered of them. */
+/** Creates the functions that look for injections in messages of the server and remember their values. */
 function createInspection(
   session: LabelledSession,
   saw: SessionLabels['saw'],
@@ -212,7 +213,7 @@ function createInspection(
   }
 }
 
-/** Labels as they go along to agents and come back: with the label that says whether something was read. */
+/** Returns the labels that are passed to agents and back, with the one that says whether something was read. */
 function toAgentLabels(
   { provenance, lease }: LabelledSession,
   saw: SessionLabels['saw'],
@@ -230,7 +231,8 @@ function toAgentLabels(
   }
 }
 
-/** Of a message that several requests may have caused only what is trusted as a whole. */
+/** Combines what is trusted of a message that several requests may have caused: only what all of them trust as
+ * a whole. */
 function joinTrust(
   policy: CompiledPolicy,
   server: string,
@@ -241,7 +243,7 @@ function joinTrust(
   return [first, ...others].every((trust) => trust === 'all') ? 'all' : []
 }
 
-/** Counts for a moment before it records: a server may say much. */
+/** Counts changes for a moment before it records them, because a server may send many messages. */
 function createChangeRecorder(record: LabelledSession['onUnrecordedChanges']) {
   const counts = new AnswerChangeCounts()
   let timer: NodeJS.Timeout | undefined
@@ -258,7 +260,7 @@ function createChangeRecorder(record: LabelledSession['onUnrecordedChanges']) {
   return { add, settle }
 }
 
-/** Parsing it would take longer than other calls should wait. */
+/** Whether parsing the text would take longer than other calls should wait. */
 function isTooDense(text: string): boolean {
   return isDense(text, PARSED_MARKS_MAX)
 }

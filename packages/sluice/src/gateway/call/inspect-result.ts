@@ -43,7 +43,7 @@ export interface InspectOptions {
 }
 
 export interface InspectedResult {
-  /** Undefined if its sender no longer waits, or was told already. */
+  /** The reply; undefined if the sender no longer waits, or was answered before. */
   readonly reply?: { readonly text: string } & ReplyOptions
   readonly outcome: CallOutcome
   /** The session could not begin: why it is closed. */
@@ -52,10 +52,10 @@ export interface InspectedResult {
   readonly isRound?: boolean
 }
 
-/** Nobody knows whether the call was carried out. */
+/** After these errors it is unknown whether the call was carried out. */
 const UNKNOWN_ENDS: ReadonlySet<string> = new Set(['UPSTREAM_OUTCOME_UNKNOWN', 'UPSTREAM_TIMEOUT'])
 
-/** A promise only if the answer is long, or asks something of the client. */
+/** Inspects a result. The result is a promise only if the answer is long, or asks the client for input. */
 export function inspectResult({
   exchange,
   result,
@@ -97,7 +97,7 @@ function inspectResponse(
   return inspectQuestions(sent, response, { asking, session })
 }
 
-/** Only this answer is at fault; other users of the server are not affected. */
+/** Handles an answer that cannot be passed on. Other users of the server are not affected. */
 function inspectFault(sent: SentRequest, { message }: Error): InspectedResult {
   const why = `the server's answer cannot be passed on: ${message}`
   const text = writeError(sent.id, RPC.internal, why)
@@ -131,7 +131,7 @@ function toFilter(sent: SentRequest, text: string): FilterRequest {
   return { text, sources: [findSource(sent)], schema: isTask ? 'unknown' : outputSchema }
 }
 
-/** In place of an answer that the policy does not let pass. The call was carried out. */
+/** Replaces an answer that the policy does not let pass. The call was carried out. */
 function withhold(
   sent: SentRequest,
   { reason, changes }: { readonly reason: string; readonly changes?: CallOutcome['changes'] },
@@ -147,7 +147,7 @@ interface FilteredAnswer {
   readonly response: JsonRpcResponse
   readonly session: CallSession
   readonly filtered: JsonRpcResponse | Promise<JsonRpcResponse>
-  /** By the policy's rules for answers, where that has begun. */
+  /** The answer as the policy's rules for answers filter it, if that has begun. */
   readonly passed?: ReturnType<AnswerFilter['filter']> | undefined
 }
 

@@ -29,7 +29,7 @@ export function inspectAhead(
   return inspectArguments(parseCall(server, message), message.params, pipeline.policy().policy)
 }
 
-/** A promise only if the server has to be asked. */
+/** Finds what the call is about. The result is a promise only if the server has to be asked. */
 export function lookUpCall(options: LookUpOptions): CallRequest | Promise<CallRequest> {
   const { parsed, session } = options
   const { message, sender } = parsed
@@ -43,7 +43,7 @@ export function lookUpCall(options: LookUpOptions): CallRequest | Promise<CallRe
     : toClientCall(options, message, found)
 }
 
-/** Of a prompt or a resource: whether its server has it, and lists it by this name. */
+/** Finds out whether the server has the prompt or resource, and lists it by this name. */
 function lookUpName(options: LookUpOptions): CallRequest | Promise<CallRequest> {
   const { message } = options.parsed
   const { names } = options.session

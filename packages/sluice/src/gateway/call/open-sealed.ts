@@ -59,7 +59,7 @@ export function openSealed(call: SealedCall): ParsedMembers | undefined {
   return withMembers(message.params, { arguments: opened })
 }
 
-/** With letters in the place of their escapes. The values are put in where the placeholder stands once JSON is
+/** Replaces escapes by the letters that they stand for. The values are put in where the placeholder stands once JSON is
  * parsed: `\\u005bsealed …]` is one too. */
 function spellOut(args: string): string {
   if (!args.includes('\\u00')) return args

@@ -86,7 +86,8 @@ function parseClientRequest({ message, related, session }: IncomingRequest): Par
   }
 }
 
-/** What passes undecided goes to the server all the same, with every member that the client wrote. */
+/** Refuses planted members of a request that passes undecided: it goes to the server with every member that the
+ * client wrote. */
 function refusePlanted(
   { id, params }: JsonRpcRequest,
   { facts, pipeline }: CallSession,
@@ -102,7 +103,7 @@ function refusePlanted(
 
 const TOO_LONG = 'the parameters are longer than those of such a request are'
 
-/** What a server asks of the client, or of the model and the user behind it. */
+/** Parses a request of a server to the client, or to the model and the user behind it. */
 function parseServerRequest({ message, related, session }: IncomingRequest): ParsedRequest {
   const { id, method } = message
   const passage = classifyServerMethod(method)
@@ -125,7 +126,7 @@ function parseServerRequest({ message, related, session }: IncomingRequest): Par
   return refuse(buildErrorReply(id, fault.code, fault.why))
 }
 
-/** In the stateless generation the seal on a task's id says whose it is. */
+/** Parses a request about a task. In the stateless generation the seal on the task's id says whose task it is. */
 function parseTaskRequest(
   message: JsonRpcRequest,
   { generation, tasks }: CallSession,
@@ -153,7 +154,8 @@ function refuse(reply: RpcReply): RefusedRequest {
   return { status: 'refused', reply }
 }
 
-/** In `_meta`, as MCP has it for every transport, or else in the headers of the request. */
+/** Reads the trace context from `_meta`, where MCP has it for every transport, or else from the headers of the
+ * request. */
 function traceOf(
   { params }: JsonRpcRequest,
   ofHeaders: MessageContext['trace'],

@@ -6,7 +6,7 @@ import type { RpcReply } from '../shared/error-reply.ts'
 import type { TraceContext } from '../shared/transport.ts'
 import type { ApprovalRetryReply } from './client-prompts.ts'
 
-/** Neither decided nor recorded. */
+/** A request that is neither decided nor recorded. */
 export interface PassingRequest {
   readonly status: 'passes'
   /** The request of the receiver that it belongs to. */

@@ -33,23 +33,23 @@ export interface PendingRequest {
   readonly method: string
   /** False once it is answered, cancelled or given up: then nothing is sent for it, either way. */
   isOpen: boolean
-  /** Undefined until it is forwarded. */
+  /** The forwarded request; undefined until it is forwarded. */
   sent: SentRequest | undefined
 }
 
 /** A request that was forwarded. */
 export interface SentRequest {
-  /** As its sender calls it. */
+  /** The id that the sender gave it. */
   readonly id: RequestId
   readonly method: string
   readonly name: string
-  /** Undefined for plumbing, which nobody records. */
+  /** The admission; undefined for requests of the protocol itself, which are not recorded. */
   readonly admission: Admission | undefined
   readonly startedMs: number
   readonly progressToken: JsonValue | undefined
-  /** As its sender wrote them, handles opened. */
+  /** The parameters as the sender wrote them, with handles opened. */
   readonly params: ParsedMembers | undefined
-  /** Of the tool that it calls. */
+  /** The output schema of the tool that is called. */
   readonly outputSchema: JsonValue | undefined
   /** How often the other side has wanted to know more before. */
   readonly rounds: number
@@ -66,7 +66,7 @@ export type ForwardResult =
   | { readonly status: 'answered'; readonly response: JsonRpcResponse }
   /** The server was not reached, or did not answer as a peer may. */
   | { readonly status: 'failed'; readonly failure: UpstreamFailure }
-  /** Its sender no longer waits, or was told already. */
+  /** The sender no longer waits, or was answered before. */
   | { readonly status: 'ended'; readonly outcome: 'cancelled' | 'unknown' }
   /** No byte of it left the gate. */
   | { readonly status: 'not-sent'; readonly outcome: 'cancelled' | 'error' }
@@ -105,9 +105,9 @@ export interface PendingRequestsOptions {
 
 export class PendingRequests {
   readonly #options: PendingRequestsOptions
-  /** Not forwarded yet. */
+  /** The requests that are not forwarded yet. */
   readonly #arrived = new SmallSet<PendingRequest>()
-  /** By the ids that the other side knows. */
+  /** The forwarded requests, by the ids that the other side knows. */
   readonly #sent = new SmallMap<RequestId, PendingRequest & { sent: SentRequest }>()
   #answering = 0
 
@@ -119,7 +119,7 @@ export class PendingRequests {
     return this.#arrived.size + this.#sent.size
   }
 
-  /** Those whose sender waits. */
+  /** The number of requests whose sender waits for an answer. */
   get waiting(): number {
     return this.size - this.listens.length
   }
@@ -193,7 +193,7 @@ export class PendingRequests {
     return this.#send(pending.id, text, options)
   }
 
-  /** What the other side answers; false if it was not asked, or has answered before. */
+  /** Takes an answer of the other side. Returns false if it was not asked, or has answered before. */
   answer(response: JsonRpcResponse): boolean {
     return this.#answer(this.find(response.id), { status: 'answered', response })
   }
@@ -211,12 +211,12 @@ export class PendingRequests {
     return this.open.find(({ id }) => id === theirs)?.ours
   }
 
-  /** The one it can only belong to. */
+  /** Returns the only open request that a message can belong to. */
   findOnly(): SentRequest | undefined {
     return this.#sent.size === 1 ? this.open[0] : undefined
   }
 
-  /** The newest of those that hold. */
+  /** Returns the newest open request for which the condition holds. */
   findLast(holds: (sent: SentRequest) => boolean): SentRequest | undefined {
     return this.open.findLast(holds)
   }
@@ -249,7 +249,7 @@ export class PendingRequests {
     }
   }
 
-  /** Those that are open for longer than they may be. */
+  /** Lists the requests that have been open for too long. */
   overdue(nowMs: number, idleMs: number, wholeMs: number): SentRequest[] {
     return this.open.filter(
       ({ isAnswered, lastMs, method, startedMs }) =>
@@ -285,7 +285,7 @@ export class PendingRequests {
     return interrupted
   }
 
-  /** Tells everybody who still waits. */
+  /** Answers every sender that still waits. */
   end(why: string): void {
     for (const pending of this.#all()) {
       const { id, sent } = pending
@@ -304,7 +304,7 @@ export class PendingRequests {
     return true
   }
 
-  /** Whether it was open. */
+  /** Closes a request. Returns whether it was open. */
   #close(pending: PendingRequest): boolean {
     if (!pending.isOpen) return false
     pending.isOpen = false
@@ -336,7 +336,7 @@ export class PendingRequests {
   }
 }
 
-/** They are open until something happens. */
+/** Requests that stay open until an event happens. */
 const WAITS_LONG: ReadonlySet<string> = new Set([LISTEN, 'tasks/result'])
 
 /** The gate's own span stands between: the server's spans are below it. */
@@ -350,7 +350,7 @@ function withTrace(
   return withMembers(params, { _meta: patchObject(params?.text.get('_meta'), members) })
 }
 
-/** What the user asked for is the gate's to know, not the server's. */
+/** Removes the user's prompt: it is meant for the gate, not for the server. */
 function withoutPrompt(params: ParsedMembers | undefined): ParsedMembers | undefined {
   if (getMeta(params)[PROMPT_META] === undefined) return params
   const meta = patchObject(params?.text.get('_meta'), { [PROMPT_META]: undefined })

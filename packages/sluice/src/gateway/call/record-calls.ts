@@ -43,7 +43,7 @@ export class LedgerCallRecorder implements RefusalRecorder {
     this.#ledger.outcome(intent, changes === undefined ? entry : { ...entry, changes })
   }
 
-  /** Labels that came into a session beside any call. */
+  /** Records labels that a session received without a call. */
   labels(session: string, server: string, labels: readonly string[]): void {
     const detail = { session, server, labels: [...labels] }
     this.#ledger.event({ atMs: Date.now(), name: 'labels', detail }).catch((error: Error) => {
@@ -51,7 +51,7 @@ export class LedgerCallRecorder implements RefusalRecorder {
     })
   }
 
-  /** What `answers` changed in messages that answer no call: notifications, questions, lists. */
+  /** Records what `answers` changed in messages that answer no call: notifications, questions, lists. */
   changes(session: string, server: string, changes: readonly AnswerChange[]): void {
     const detail = { session, server, changes: describeChanges(changes) }
     this.#ledger.event({ atMs: Date.now(), name: 'answers', detail }).catch((error: Error) => {

@@ -8,7 +8,7 @@ import type { Exchange } from './call-session.ts'
 
 export interface RecordOptions {
   readonly exchange: Exchange
-  /** Undefined for what passes undecided: nobody records it. */
+  /** The call as admitted; undefined for a request that passes undecided, which is not recorded. */
   readonly admitted: AdmittedCall | undefined
   readonly outcome: CallOutcome
 }

@@ -35,7 +35,7 @@ export interface AdviceContext {
   readonly alternatives: () => readonly string[]
 }
 
-/** For a denial by a rule without a reason; undefined if the reason says it all. */
+/** Advises the caller after a denial by a rule without a reason; undefined if the reason is enough. */
 export function adviseCaller(context: AdviceContext): string | undefined {
   const { decision, policy } = context
   const { code, rule } = decision

@@ -26,7 +26,7 @@ export type RefuseOptions =
   | { readonly exchange: Exchange; readonly reply: RpcReply }
   | DecidedRefusal
 
-/** Not if nobody waits any more. */
+/** Answers the caller with the refusal. Does nothing if the request has been cancelled or answered. */
 export function refuseCall(options: RefuseOptions): void {
   const { pending, requests } = options.exchange
   const { errorCode, text } = 'reply' in options ? options.reply : toReply(options)

@@ -20,7 +20,7 @@ export interface CallRefusal {
   readonly callId: string
   /** This caller may see the rule and what is left; others could map the policy by it. */
   readonly explain: boolean
-  /** What the model can do instead. */
+  /** Advice on what the model can do instead. */
   readonly advice?: string | undefined
 }
 
@@ -88,7 +88,7 @@ export function toWithheldText(why: string): string {
   return `the request was carried out, but the policy withholds the answer: ${why}`
 }
 
-/** Says itself how it came about. */
+/** The reasons of these codes need no introduction. */
 const OWN_WORDS: ReadonlySet<string> = new Set([
   'FROZEN',
   'GATE_UNAVAILABLE',
@@ -98,7 +98,7 @@ const OWN_WORDS: ReadonlySet<string> = new Set([
   'APPROVAL_USED',
 ])
 
-/** What a caller reads of a refusal. Many clients show a model the text and not `_meta`. */
+/** Builds the text of a refusal. Many clients show a model the text and not `_meta`. */
 export function refusalText(decision: Pick<Decision, 'code' | 'reason' | 'retryAfterMs'>): string {
   const { code, reason } = decision
   const text = OWN_WORDS.has(code) ? reason : `denied by policy: ${reason}`
@@ -117,7 +117,7 @@ function toApprovalDetails({ id, url, usedBy }: ApprovalReference) {
   }
 }
 
-/** To what is no call, or was one on its way when the freeze came. */
+/** Answers a request that is not a call, or a call that was under way when the freeze began. */
 export function buildFrozenReply(id: RequestId, frozen: Freeze, isSent: boolean): RpcReply {
   const doubt = isSent ? '; whether it was carried out is unknown' : ''
   const reason = `${frozenReason(frozen)}${doubt}`
@@ -125,7 +125,7 @@ export function buildFrozenReply(id: RequestId, frozen: Freeze, isSent: boolean)
   return buildErrorReply(id, RPC.frozen, reason, { 'sluice/decision': details })
 }
 
-/** To a client that asks about a task and has not said that it knows them. */
+/** Answers a client that asks about a task and has not declared that it knows tasks. */
 export function noTasksAnswer(id: RequestId, method: string): RpcReply {
   const text = `\`${method}\` is for clients that know \`${TASKS}\``
   const data = { requiredCapabilities: { extensions: { [TASKS]: {} } } }
@@ -138,7 +138,7 @@ interface UnknownName {
   readonly doubt?: string | undefined
 }
 
-/** To a name that is not found. `doubt`: why it may exist all the same. */
+/** Answers a call of a name that is not found. `doubt` says why it may exist all the same. */
 export function buildNotFoundReply(
   id: RequestId,
   method: string,
@@ -186,7 +186,7 @@ export function unknownError(
 }
 
 const OURS = /^sluice(\/|$)/iu
-/** Cannot be missed by a text that has one of our names, in any spelling. */
+/** Matches every text that has one of the reserved names, in any spelling; others may match too. */
 const MAYBE_OURS = /sluice|\\u/iu
 
 /** A server's answer without what only the gate may say; every other byte as it was. */

@@ -29,7 +29,7 @@ export interface RewriteContext {
   readonly rules: AnswerPolicy
   readonly vault: SessionVault
   readonly sources: readonly ValueSource[]
-  /** Of structured content; `unknown` if the call it belongs to is not known. */
+  /** The schema of structured content; `unknown` if it is not known which call is answered. */
   readonly schema: JsonValue | undefined | 'unknown'
   readonly effort: ScanEffort
 }
@@ -39,9 +39,9 @@ export type RewrittenMessage = (
   | { readonly status: 'denied'; readonly reason: string }
 ) & { readonly changes: readonly AnswerChange[] }
 
-/** Ends the rewriting; never leaves this file. */
+/** Thrown to end the rewriting; it is caught in this file. */
 class DeniedAnswer extends Error {
-  /** What it holds that may not be told. */
+  /** The kind of data in the answer that may not be passed on. */
   readonly kind: string
 
   constructor(reason: string, kind = 'message') {
@@ -83,11 +83,11 @@ export function* rewriteAnswerSteps(
 interface Scan {
   readonly kinds: ReadonlySet<DataKind>
   readonly budget: ScanBudget
-  /** Of what is compared with sealed values. */
+  /** The budget for comparisons with sealed values. */
   readonly echoBudget: CompareBudget
   readonly context: RewriteContext
   readonly marked: Set<DataKind>
-  /** By the name of the member and its text. */
+  /** The replacements found before, by the name of the member and its text. */
   readonly replacements: Map<string, readonly CountedReplacement[]>
 }
 
@@ -183,16 +183,16 @@ function toReplacement(
   return { start, end, kind, placeholder, change: sealed === undefined ? 'redacted' : 'sealed' }
 }
 
-/** Of one text, with room for a secret that begins at the bound. */
+/** Returns how much of one text can be shown, with room for a secret that begins at the bound. */
 function shownCharsMax({ maxBytes, maxTokens }: AnswerPolicy): number {
   return Math.min(maxBytes, 4 * maxTokens) + SECRET_CHARS_MAX
 }
 
 const SECRET_CHARS_MAX = 16_384
-/** No data of any kind is shorter. */
+/** The length of the shortest data that is looked for. */
 const SHORTEST_CHARS = 4
 
-/** Names and texts are the server's: a separator alone could be in either. */
+/** Builds the key of a member. The length of the name separates both parts, because the server chooses both texts. */
 function toMemberKey(name: string, text: string): string {
   return `${name.length} ${name}${text}`
 }
@@ -213,16 +213,16 @@ function* lookAtBinary(
   return all
 }
 
-/** Where protocol and server keep what only they read. */
+/** Members that only the protocol and the server read. */
 const UNTOUCHED: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'method'])
-/** Words of the protocol, which are not counted. */
+/** Members whose words belong to the protocol, and are not counted. */
 const OF_PROTOCOL: ReadonlySet<string> = new Set(['type', 'resultType', 'mimeType', 'role'])
 const WORD_CHARS_MAX = 64
-/** Of a result: what cannot be cut. */
+/** Members of a result that cannot be cut. */
 const BINARY: ReadonlySet<string> = new Set(['data', 'blob'])
 
 class Rewriter {
-  /** What was changed so far. */
+  /** The changes that were made so far. */
   readonly changes = new AnswerChangeCounts()
   readonly #context: RewriteContext
   readonly #scan: Scan
@@ -309,7 +309,7 @@ class Rewriter {
     return shown + this.#writeCut(text, restFrom, path)
   }
 
-  /** Those that begin before the cut: the rest is looked through when it is read. */
+  /** Counts the replacements that begin before the cut. The rest is inspected when it is read. */
   #count(replacements: readonly CountedReplacement[], end: number): void {
     for (const { start, change, kind } of replacements)
       if (start < end) this.changes.add(change, kind)
@@ -355,12 +355,12 @@ function nameOf(path: Path): string {
   return typeof name === 'string' ? name : ''
 }
 
-/** Below `structuredContent`; undefined elsewhere. */
+/** Returns the path below `structuredContent`; undefined elsewhere. */
 function structuredPath(path: Path): Path | undefined {
   return path[0] === 'result' && path[1] === 'structuredContent' ? path.slice(2) : undefined
 }
 
-/** Of two that overlap the one that begins first covers both. */
+/** Merges replacements: of two that overlap, the first covers both. */
 function mergeReplacements(replacements: CountedReplacement[]): CountedReplacement[] {
   const merged: CountedReplacement[] = []
   for (const each of replacements.sort((one, other) => one.start - other.start)) {
@@ -390,7 +390,8 @@ function placeholderFor({ group, kind }: Pick<DataMatch, 'group' | 'kind'>, valu
   return group === 'secret' ? `[secret: ${kind}]` : `[${group}]`
 }
 
-/** Only what nobody can guess: an agent that has a tool echo guesses would see which one is sealed. */
+/** Whether a value may be sealed. It must be impossible to guess: an agent that has a tool echo guesses would
+ * see which one is sealed. */
 function isSealable({ group, kind }: DataMatch, value: string): boolean {
   if (group !== 'secret' || value.length < SEALED_CHARS_MIN || kind.includes(', in ')) return false
   if (kind === 'password in an address') return false

@@ -8,7 +8,7 @@ import type { AdmittedCall } from './call-request.ts'
 
 export interface TraceOptions {
   readonly traces: Pick<TraceRecorder, 'isRecording' | 'take'> | undefined
-  /** Undefined for what passes undecided. */
+  /** The call as admitted; undefined for a request that passes undecided. */
   readonly admitted: AdmittedCall | undefined
   /** The message that the client was sent; undefined if it no longer waits. */
   readonly reply: string | undefined

@@ -28,7 +28,7 @@ export function createWaitOptions(
   }
 }
 
-/** With arguments that a person wrote; read as strictly as those of a client. */
+/** Puts arguments that a person wrote into a request. They are read as strictly as those of a client. */
 export function withArgs(request: JsonRpcRequest, args: string): JsonRpcRequest {
   const read = readJson(args)
   if (!read.ok) throw new Error(`changed arguments: ${read.message}`)
@@ -38,7 +38,7 @@ export function withArgs(request: JsonRpcRequest, args: string): JsonRpcRequest 
   return { ...request, params: members }
 }
 
-/** What is wrong with arguments that a person wrote. */
+/** Says what is wrong with arguments that a person wrote; undefined if nothing is. */
 export function wrongArgs(text: string): string | undefined {
   const read = readJson(text)
   if (!read.ok) return read.message

@@ -23,7 +23,7 @@ import type { Pins } from '../tools/pins.ts'
 import type { OpenedApprovals } from './open-approvals.ts'
 import type { SharedStore } from './open-shared-store.ts'
 
-/** Undefined without a shared store; then nothing of it is loaded. */
+/** Joins the cluster. Without a shared store it returns undefined and loads nothing of it. */
 export async function joinCluster(
   config: GateConfig,
   documents: CompiledDocuments,
@@ -44,7 +44,7 @@ export async function joinCluster(
   return SharedStore.open({ ...config, cluster }, log)
 }
 
-/** For the policies of a gate with a shared store. */
+/** Says what gates with a shared store cannot enforce in these policies; undefined if they can enforce all. */
 export function objectTo({ policies }: CompiledDocuments): string | undefined {
   return clusterObjection(policies.values())
 }
@@ -55,7 +55,7 @@ export interface AdmissionParts {
   readonly ledger: Ledger
 }
 
-/** For the call path: by the shared store, or by the counters of this process and its ledger. */
+/** Opens the admission of calls: by the shared store, or by the counters of this process and its ledger. */
 export function openAdmission(
   shared: SharedStore | undefined,
   { approvals: { engine }, counters, ledger }: AdmissionParts,
@@ -118,7 +118,7 @@ export async function connectCluster(
   )
 }
 
-/** By the row itself, if there is one: in its key a name ends at a NUL. */
+/** Reads the name of a tool from the row itself, if there is one, because in its key a name ends at a NUL. */
 function toToolName({ key, body }: MirroredRow): {
   readonly server: string
   readonly name: string

@@ -37,7 +37,7 @@ export interface OpenAlertsParts {
   readonly base: () => string | undefined
 }
 
-/** Undefined if the configuration has none. */
+/** Opens the alerts; undefined if the configuration has none. */
 export function openAlerts(
   parts: OpenAlertsParts,
   closing: AsyncDisposableStack,

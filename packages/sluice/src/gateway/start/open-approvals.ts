@@ -34,7 +34,7 @@ export function openApprovals({
   shared,
 }: {
   readonly data: string
-  /** Of the cluster. An approval that a call of another gate has used is not this gate's to recover. */
+  /** The shared store of the cluster. This gate does not recover an approval that a call of another gate has used. */
   readonly shared?: Pick<SharedStore, 'clockFault' | 'key'> | undefined
   readonly store: DatabaseSync
   readonly ledger: Ledger
@@ -81,7 +81,7 @@ export function approvalUrl(base: string | undefined, id: string): string | unde
   return base && `${base}/approvals/${id}`
 }
 
-/** What the session did, as far as the last records tell. */
+/** Lists what the session did before, as far as the last records show. */
 function beforeIn(record: DatabaseSync, session: string): PriorCall[] {
   const calls: PriorCall[] = []
   let read = 0

@@ -101,12 +101,13 @@ export function pipeAudiences(config: GateConfig, server: string): string[] {
   return audiencesOf(base, server === ALL_SERVERS ? '/mcp' : `/mcp/${server}`)
 }
 
-/** Behind a proxy everybody comes from this machine. */
+/** Whether only this machine can reach the gate. Behind a proxy every request comes from this machine. */
 function isLocalOnly({ host, publicUrl }: GateConfig): boolean {
   return publicUrl === undefined && (isLoopbackName(host) || host === '::1')
 }
 
-/** Loaded only if it is needed: it would cost every start a few hundredths of a second. */
+/** Opens the verifier of tokens. It is loaded only if there are issuers, because loading takes a few hundredths
+ * of a second. */
 async function tokensOf({ issuers }: GateConfig, nowMs: () => number) {
   if (issuers.length === 0) return undefined
   const { AccessTokenVerifier } = await import('../../identity/callers/access-token-verifier.ts')

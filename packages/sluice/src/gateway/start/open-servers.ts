@@ -38,7 +38,7 @@ export function listVariables(servers: Servers, name: string): readonly string[]
   )
 }
 
-/** Throws if it cannot be taken, with why. */
+/** Reads the servers of sluice.yaml. Throws an error that says why they cannot be used. */
 export function readServers(file: string, parse: ParseConfig): ServersConfig {
   const { size } = statSync(file)
   if (size > CONFIG_RELOAD_LENGTH_MAX)

@@ -58,11 +58,11 @@ export class SharedStore {
   readonly peers: PeerRows
   readonly alerts: PostgresAlertRows
   readonly #leases: Leases
-  /** Of the cluster: what one gate has sealed, another one opens. */
+  /** The key of the cluster: another gate opens what one has sealed. */
   readonly key: InstallationKey
-  /** Where other gates reach this one; empty until it listens. */
+  /** The address at which other gates reach this one; empty until it listens. */
   peer = ''
-  /** Set once approvals are there. */
+  /** The approvals, once they are open. */
   approvals: Pick<ApprovalEngine, 'usesMax'> | undefined
   readonly #connections: PostgresConnections
   readonly #config: GateConfig & { readonly cluster: ClusterConfig }
@@ -223,7 +223,7 @@ export class SharedStore {
     )
   }
 
-  /** Says that this gate is there, from now on, and looks for changes of others. */
+  /** Begins to announce this gate and to look for changes of others. */
   async begin(report: () => GateReport): Promise<void> {
     this.#report = report
     const beat = () => this.beat()
@@ -246,7 +246,7 @@ export class SharedStore {
     await this.admission.compareTimeline(beat.timeline, epoch)
   }
 
-  /** For connections to a gate of this cluster. */
+  /** Derives the key for connections to a gate of this cluster. */
   peerKey(gate: string): Buffer {
     return deriveKey(this.#config.cluster.key, `connections to ${gate}`)
   }
@@ -262,7 +262,7 @@ export class SharedStore {
     return hasFault ? 'calls cannot be recorded in the shared store' : this.clockFault
   }
 
-  /** What is wrong with the store itself, for people; not what only this gate has, as a wrong clock. */
+  /** Says what is wrong with the store itself. What concerns this gate alone, such as a wrong clock, is left out. */
   get fault(): string | undefined {
     if (this.admission.state === 'unknown') return 'the shared store does not answer'
     if (this.admission.state !== 'open' || this.state.why === undefined) return undefined
@@ -321,7 +321,7 @@ export class SharedStore {
   }
 }
 
-/** What the gate has that is not in the store: gates of one cluster should have the same. */
+/** Digests the configuration that is not in the store; gates of one cluster should have the same. */
 function digestConfig({ writtenServers }: GateConfig): string {
   return createHash('sha256')
     .update(JSON.stringify(writtenServers ?? {}))

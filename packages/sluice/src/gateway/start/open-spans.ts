@@ -2,7 +2,7 @@
 
 import type { StartSpan } from '../metrics/instrument-calls.ts'
 
-/** Loaded only if somebody wants spans: it would double the time of a start. */
+/** Opens the exporter of spans. It is loaded only if it is configured, because it would double the time of a start. */
 export async function openSpans(
   otlp: string | undefined,
   closing: AsyncDisposableStack,

@@ -1,7 +1,7 @@
 // Where people reach the gate with a browser: the public address, or this machine by its name, since
 // no browser makes passkeys for an address in numbers. Pure.
 
-/** Undefined if the gate serves no pages. */
+/** Returns the address at which people reach the gate; undefined if it serves no pages. */
 export function peopleBase(publicUrl: string | undefined, url: string): string | undefined {
   // The gate answers at this name and no other.
   if (publicUrl !== undefined) return publicUrl.replace(/\/$/, '')

@@ -35,7 +35,7 @@ export function readiness(
   return { ok: ledger.state === 'writing' && sharedWhy === undefined, why: why.join('; ') }
 }
 
-/** Undefined if all of it is enforced. */
+/** Names the policies that only observe; undefined if all are enforced. */
 export function describeObserved(policies: PolicySet): string | undefined {
   const names = policies.all.filter(({ shadow }) => shadow).map(({ name }) => `\`${name}\``)
   if (names.length === 0) return undefined

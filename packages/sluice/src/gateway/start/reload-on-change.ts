@@ -10,7 +10,7 @@ import type { GateData } from './open-data.ts'
 import { readServers } from './open-servers.ts'
 import type { RunOptions } from './running-gate.ts'
 
-/** Returns what reads them at once. */
+/** Watches the files of policies and servers. Returns a function that reads them at once. */
 export function reloadOnChange(
   { data, calls }: { readonly data: GateData; readonly calls: GateCalls },
   { parseConfig }: RunOptions,

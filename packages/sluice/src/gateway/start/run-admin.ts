@@ -55,12 +55,12 @@ export interface AdminParts {
   readonly tools: StoredTools
   readonly newTools: NewTools
   readonly limits: LimitsInUse
-  /** Undefined if the configuration has none. */
+  /** The alerts; undefined if the configuration has none. */
   readonly alerts: Alerts | undefined
   /** Alerts of all gates that share a store. */
   readonly alertRows: AlertRows
   readonly verification: LedgerVerification
-  /** Undefined while nothing can be held. */
+  /** The approvals; undefined while no call can be held. */
   readonly approvals: ApprovalService | undefined
   /** The words of the control channel that need no proof here, such as `status`. */
   readonly control: (
@@ -71,14 +71,14 @@ export interface AdminParts {
   readonly isOtherUser: (socket: Socket) => Promise<boolean>
   /** Looks at the policy files at once. */
   readonly reload: () => void
-  /** Where clients reach the gate; empty until it serves. */
+  /** Returns the address at which clients reach the gate; empty until it serves. */
   readonly url: () => string
-  /** Where people reach the page; a gate that clients started begins to serve it. */
+  /** Returns the address of the console; a gate that clients started begins to serve it. */
   readonly openPage: () => Promise<string | undefined>
   /** Clients started it: it is reached by them over its socket, and by people on loopback only. */
   readonly isPiped: boolean
   readonly log: Log
-  /** Undefined if this gate shares no store. */
+  /** The cluster; undefined if this gate shares no store. */
   readonly cluster?: ClusterOperations | undefined
 }
 
@@ -103,15 +103,15 @@ export interface CommandParts {
   readonly log: Log
   /** The gates that share a store; undefined if this one shares none. */
   readonly cluster?: ClusterOperations | undefined
-  /** Of the admin API, once it is there. */
+  /** Returns the commands of the admin API, once it is open. */
   readonly words: () => Readonly<Record<string, CommandHandler>>
   /** Looks at the policy files at once. */
   readonly reload: () => void | Promise<void>
-  /** What `/readyz` says. */
+  /** Returns what `/readyz` answers. */
   readonly ready: () => { readonly ok: boolean; readonly why: string }
-  /** Where clients reach it; empty until it serves. */
+  /** Returns the address at which clients reach the gate; empty until it serves. */
   readonly url: () => string
-  /** Where people reach the page; undefined while it is not served. */
+  /** Returns the address of the console; undefined while it is not served. */
   readonly page: () => string | undefined
   readonly isPiped: boolean
   /** Ends the gate as a signal does. */

@@ -26,7 +26,7 @@ export interface SharedAgentStore {
   readonly connections: Pick<PostgresConnections, 'query'>
   readonly requestKey: Uint8Array
   readonly bundleSeed: Uint8Array
-  /** What is wrong with the clock of this gate. */
+  /** Says what is wrong with the clock of this gate; undefined if nothing is. */
   readonly clockFault: () => string | undefined
 }
 
@@ -41,7 +41,7 @@ interface AgentServices {
   readonly shared?: SharedAgentStore | undefined
 }
 
-/** What the gate connects to; nothing is there before `start`. */
+/** The built-in server of agents, to which the gate connects. It serves nothing before `start`. */
 export class BuiltinAgents {
   readonly #start: StartAgents | undefined
   #running: RunningAgents | undefined
@@ -59,7 +59,7 @@ export class BuiltinAgents {
     await this.#running?.handOver(ms)
   }
 
-  /** Only if the configuration has them. Resolves with what ends them. */
+  /** Starts the agents if the configuration has them. Resolves with a function that ends them. */
   async start(
     servers: Servers,
     gate: Gate,

@@ -12,7 +12,7 @@ import type { CommandParts, StartAdmin } from './run-admin.ts'
 import type { StartAgents } from './run-agents.ts'
 
 export interface RunningGate {
-  /** Where clients reach it over HTTP; the socket if it serves pipes only. */
+  /** The address at which clients reach the gate over HTTP; the socket if it serves pipes only. */
   readonly url: string
   /** Resolves if it was started for pipes and the last has been gone for a while. */
   readonly idle: Promise<string>
@@ -22,12 +22,12 @@ export interface RunningGate {
   stop(): Promise<void>
 }
 
-/** What exists only after later steps of the start. */
+/** The parts that exist only after later steps of the start. */
 export interface LateParts {
   gate?: Gate
   site?: AdminSite | undefined
   tls?: TlsCertificate | undefined
-  /** Where clients reach the gate; empty until it serves. */
+  /** The address at which clients reach the gate; empty until it serves. */
   url: string
 }
 
@@ -36,7 +36,7 @@ export interface RunOptions {
   /** The operations of the control socket, handed in by the composition root. */
   readonly control: (parts: CommandParts) => CommandRegistry
   readonly log: Log
-  /** If there is a server with `builtin: agents`. */
+  /** Starts the agents, if there is a server with `builtin: agents`. */
   readonly startAgents?: StartAgents
   /** Serves the admin API and the console. */
   readonly startAdmin?: StartAdmin

@@ -7,7 +7,7 @@ import { SHARED_POLL_MS } from '../../store/limits.ts'
 import { processClock } from '../../store/process-clock.ts'
 import type { SharedStore } from './open-shared-store.ts'
 
-/** Returns what ends it. */
+/** Shares logins at servers with the other gates. Returns a function that ends it. */
 export function shareLogins(shared: SharedStore, logins: Logins): () => void {
   shared.watchLogins(logins.database)
   const version = logins.database.prepare('PRAGMA data_version')

@@ -6,7 +6,7 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 import { YOUNG_LOOK_EVERY_MS, YOUNG_SPACE_BYTES_MAX } from '../shared/limits.ts'
 
-/** In bytes of bytecode: of one function, and of all that go into one (460 and 920 unless said). */
+/** The bytecode that V8 may inline: of one function, and of all that go into one (460 and 920 by default). */
 const INLINED_BYTES_MAX = 1_000
 const INLINED_BYTES_ALL_MAX = 1_500
 

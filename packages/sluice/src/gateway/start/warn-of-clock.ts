@@ -7,7 +7,7 @@ import { CLOCK_SET_BACK_REPORTED_MS, processClock } from '../../store/process-cl
 import { CLOCK_RECORDS_MAX } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
 
-/** Returns what ends it. */
+/** Warns if the clock is set back. Returns a function that ends the watch. */
 export function warnOfClock(log: Log): () => void {
   return processClock.onSetBack((behindMs) =>
     log('warn', "the machine's clock was set back: expiry goes on from the later time", {

@@ -17,7 +17,7 @@ export function warnOfFirstPolicy(data: string, log: Log): void {
   else log('info', 'new data directory: the policy files are in force as they are', { data })
 }
 
-/** By the ledger: a gate records its start before anything else it does. */
+/** Whether a gate has run here, by its ledger: a gate records its start before anything else. */
 function hasGateRun(data: string): boolean {
   const database = openLedgerReadOnly(data)
   try {

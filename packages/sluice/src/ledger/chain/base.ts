@@ -12,7 +12,7 @@ export interface Base {
   readonly seq: number
   /** The hash after it, 32 bytes as latin1. */
   readonly hash: string
-  /** As stored: `verify` decides whether it is trusted. */
+  /** The checkpoint as stored; `verify` decides whether it is trusted. */
   readonly checkpoint: string | undefined
 }
 

@@ -180,7 +180,7 @@ export class Chain {
     this.database.close()
   }
 
-  /** After a failed commit only the file knows what it contains. */
+  /** Reads the head again: after a failed commit only the file knows what it contains. */
   #recover(): void {
     this.#rollback()
     this.#checkUnmoved()

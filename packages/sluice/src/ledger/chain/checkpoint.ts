@@ -18,7 +18,7 @@ export interface Checkpoint {
   readonly time: string
   /** The hash after record `seq`, hex. */
   readonly head: string
-  /** Of the tree over all hashes up to there, hex. */
+  /** The root of the tree over all hashes up to there, in hex. */
   readonly root: string
   /**
    * Of the same tree, hex: not signed, since the root is computed from them. A tree continues from

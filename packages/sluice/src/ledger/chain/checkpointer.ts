@@ -123,7 +123,7 @@ export class Checkpointer {
     }
   }
 
-  /** Without a last checkpoint: the ledger did not open. */
+  /** Stops without a last checkpoint, because the ledger did not open. */
   stop(): void {
     clearInterval(this.#timer)
     this.#closed = true
@@ -178,7 +178,7 @@ export class Checkpointer {
       throw new LedgerError('LEDGER_BROKEN', `record ${from + 1} is missing`, SEE_VERIFY)
   }
 
-  /** False if the next hashes are not in memory, and have to be read. */
+  /** Grows the tree. Returns false if the next hashes are not in memory, and have to be read. */
   #growFromMemory(seq: number): boolean {
     const from = this.#tree.size
     for (let batch = this.#committed[0]; batch !== undefined; batch = this.#committed[0]) {

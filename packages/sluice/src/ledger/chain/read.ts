@@ -14,7 +14,7 @@ import { readBase } from './base.ts'
 import { hashAfter, listRecordSpans, type RecordSpan, recordText } from './block.ts'
 
 export interface Head {
-  /** Of the last record; 0 in an empty ledger. */
+  /** The number of the last record; 0 in an empty ledger. */
   readonly seq: number
   /** 32 bytes as latin1. */
   readonly hash: string
@@ -35,7 +35,7 @@ export function openLedgerReadOnly(directory: string): DatabaseSync {
   return openReadOnly(ledgerFile(directory))
 }
 
-/** Undefined if there is none: the next query creates it. */
+/** Opens the index; undefined if there is none. The next query creates it. */
 export function openIndexReadOnly(directory: string): DatabaseSync | undefined {
   try {
     const file = indexFile(directory)

@@ -123,7 +123,7 @@ function createSender(place: RemoteStoreConfig) {
   }
 }
 
-/** One object per checkpoint, with names that sort and do not collide for one number. */
+/** Stores one object per checkpoint, with names that sort and do not collide for one number. */
 function putInto(place: Extract<RemoteStoreConfig, { kind: 's3' }>) {
   const client = new AwsClient({
     accessKeyId: place.accessKey,

@@ -21,14 +21,14 @@ export interface HashedRecord {
 
 export interface Form {
   readonly format: ExportFormat
-  /** Of this program. */
+  /** The version of this program. */
   readonly version: string
   /** Includes the text that was hashed (jsonl). */
   readonly encoded?: boolean
 }
 
 const CHUNK_LENGTH = 65_536
-/** Below the size limit of one message. */
+/** The length of a chunk, below the size limit of one message. */
 const OTLP_CHUNK_LENGTH = 150_000
 
 export function* readHashedRecords(ledger: DatabaseSync, from: number): Generator<HashedRecord> {
@@ -124,11 +124,11 @@ interface PageOptions {
   readonly form: Form
   readonly from: ExportCursor
   readonly recordsMax?: number | undefined
-  /** In a merged ledger, whose record it is. */
+  /** Returns the gate and number of a record in a merged ledger. */
   readonly originOf?: (seq: number) => RecordOrigin | undefined
 }
 
-/** What matches a query. Reads a bounded number of records. */
+/** Exports the records that match a query. Reads a bounded number of records. */
 export function exportPage(
   ledger: DatabaseSync,
   query: Query,

@@ -23,7 +23,7 @@ export function csvLine(record: LedgerRecord, hash: string): string {
   return `${cells.join(',')}\r\n`
 }
 
-/** What spreadsheets read as a formula, some of them also after white space, or in full width. */
+/** Matches what spreadsheets read as a formula, some of them also after white space, or in full width. */
 const FORMULA = /^[\s\0]*[=+\-@\uff0b\uff0d\uff1d\uff20]|^[\t\r\n]/
 
 /**

@@ -43,7 +43,7 @@ export const FIELDS = [
 export type ExportField = (typeof FIELDS)[number]
 export type RecordFields = Partial<Record<ExportField, string | number | boolean>>
 
-/** Only the fields that the record has; empty texts and nulls are left out. */
+/** Returns the fields that the record has. Empty texts and nulls are left out. */
 export function toFields(record: LedgerRecord, hash: string): RecordFields {
   const all: Partial<Record<ExportField, string | number | boolean | null>> = {
     seq: record.seq,

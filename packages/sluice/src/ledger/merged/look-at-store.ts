@@ -6,9 +6,9 @@ import { FollowedChains } from '../../store/postgres/follow-chains.ts'
 import type { MergedLedger } from './merged-ledger.ts'
 
 export interface StoreNews {
-  /** What is not in the copy yet. */
+  /** The chains with the records that are not in the copy yet. */
   readonly chains: FollowedChains
-  /** By gate, the last record that retention dropped: for `MergedLedger.drop`, after the rest is copied. */
+  /** The last record of each gate that retention dropped: for `MergedLedger.drop`, after the rest is copied. */
   readonly dropped: ReadonlyMap<string, number>
 }
 

@@ -142,7 +142,7 @@ export class MergedLedger {
   }
 }
 
-/** One that cannot be read, or that a newer version made, is made again. */
+/** Opens the merged ledger. One that cannot be read, or that a newer version made, is made again. */
 export function openMerged(directory: string): MergedLedger {
   try {
     return new MergedLedger(directory)
@@ -154,7 +154,7 @@ export function openMerged(directory: string): MergedLedger {
   }
 }
 
-/** With its index. */
+/** Removes the merged ledger and its index. */
 export function removeMerged(directory: string): void {
   rmSync(directory, { recursive: true, force: true })
 }
@@ -173,11 +173,11 @@ export function openMergedReadOnly(directory: string): DatabaseSync {
   return openReadOnly(mergedFile(directory))
 }
 
-/** What one transaction adds. */
+/** The blocks that one transaction adds. */
 class MergedBlocks {
   readonly #statements: Statements
   readonly #chains = new Map<string, ChainHead>()
-  /** By gate and number, calls of this transaction without an outcome so far. */
+  /** Calls of this transaction without an outcome so far, by gate and number. */
   readonly #open = new Map<string, OpenCall>()
   /** The last record that is older than one which a gate has dropped; 0 if there is none. */
   incomplete = 0
@@ -189,7 +189,7 @@ class MergedBlocks {
   #atMs = 0
   #run: { readonly gate: string; readonly next: number } | undefined
 
-  /** After the record `seq`, whose hash is `hash`. */
+  /** Continues after the record `seq`, whose hash is `hash`. */
   constructor(statements: Statements, { seq, hash }: ChainHead) {
     this.#statements = statements
     this.#seq = seq
@@ -225,7 +225,8 @@ class MergedBlocks {
       this.#statements.chain.run(gate, seq, Buffer.from(hash, 'latin1'))
   }
 
-  /** Its text with the numbers of the copy; undefined for an outcome whose call is not in it, or has one. */
+  /** Returns the text of a record with the numbers of the copy; undefined for an outcome whose call is not in
+   * it, or has one. */
   #renumber({ gate, seq, text }: FollowedRecord): string | undefined {
     if (!readHeader(Buffer.from(text.slice(0, 128)), 0) || header.seq !== seq)
       throw new LedgerError(

@@ -6,7 +6,7 @@ import type { LedgerRecord } from '../records/record.ts'
 
 export interface RecordOrigin {
   readonly gate: string
-  /** In the chain of that gate. */
+  /** The number of the record in the chain of that gate. */
   readonly seq: number
 }
 
@@ -21,7 +21,7 @@ export function originReader(merged: DatabaseSync): (seq: number) => RecordOrigi
   }
 }
 
-/** With the numbers that its gate gave it. */
+/** Returns the record with the numbers that its gate gave it. */
 export function toOriginal<R extends LedgerRecord>(
   record: R,
   originOf: (seq: number) => RecordOrigin | undefined,

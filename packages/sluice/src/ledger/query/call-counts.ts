@@ -32,7 +32,7 @@ function hoursOfCalls(where: string, sign: string): string[] {
   })
 }
 
-/** Before the calls up to a number are deleted. Looks only at their own minutes and hours. */
+/** Returns the SQL that subtracts calls before they are deleted. It reads only their own minutes and hours. */
 export function uncountUpTo(seq: number): string {
   const where = `seq <= ${seq}`
   const kinds = Object.values(COUNTED_KINDS).join()
@@ -58,7 +58,7 @@ interface CallCount {
   n: number
 }
 
-/** By word, without a key that is a new text for each call. */
+/** Counts by outcome, without a key that would be a new text for each call. */
 type CountTable = Map<number, CallCount>
 
 /** Calls with one action and code. */
@@ -67,9 +67,9 @@ interface DecisionCounts {
   readonly hours: Map<number, Readonly<Record<CountedColumn, CountTable>>>
 }
 
-/** What one step of the index adds, written at its end. */
+/** The counts that one step of the index adds. They are written at its end. */
 export class CountedCalls {
-  /** By action and code. */
+  /** Counts by action and code. */
   readonly #decisions = new Map<number, Map<number, DecisionCounts>>()
 
   add(row: readonly unknown[]): void {

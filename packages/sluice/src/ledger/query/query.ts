@@ -27,7 +27,7 @@ export interface Query {
   /** Refused for any reason. */
   readonly denied?: boolean
   readonly code?: string
-  /** What became of it, see core/outcome-label.ts. */
+  /** The outcome of the call, see core/outcome-label.ts. */
   readonly word?: OutcomeLabel
   readonly sinceMs?: number
   readonly untilMs?: number
@@ -58,7 +58,7 @@ export function queryLedger(
   ledger: DatabaseSync,
   query: Query,
   index: RecordIndex | undefined,
-  /** As it is: records that are not indexed yet are not found. */
+  /** In the mode `as it is`, records that are not indexed yet are not found. */
   indexed: 'up to date' | 'as it is' = 'up to date',
 ): QueryPage {
   if (indexed === 'up to date') index?.catchUp()
@@ -103,7 +103,7 @@ function byIndex(
 }
 
 export interface CallSelection {
-  /** Before `SELECT`: the words that a text is found in; may be empty. */
+  /** The part before `SELECT`, with the words that a text is found in; may be empty. */
   readonly found: string
   /** Empty, or beginning with `WHERE`. */
   readonly where: string
@@ -191,7 +191,7 @@ const APPROVAL = `calls.code IN (SELECT id FROM words
   WHERE text >= '${APPROVAL_CODES_START}' AND text < '${APPROVAL_CODES_START}~')`
 const WITH_ACTION = (...actions: string[]) =>
   `calls.action IN (SELECT id FROM words WHERE text IN ('${actions.join("', '")}'))`
-/** As `toOutcomeLabel` says it, in SQL. */
+/** The labels of `toOutcomeLabel` as SQL. */
 const WITH_LABEL: Readonly<Record<OutcomeLabel, string>> = {
   limited: LIMITED,
   ask: `NOT ${LIMITED} AND (${APPROVAL} OR ${WITH_ACTION('require_approval')})`,
@@ -200,7 +200,7 @@ const WITH_LABEL: Readonly<Record<OutcomeLabel, string>> = {
   hide: `NOT ${LIMITED} AND NOT ${APPROVAL} AND ${WITH_ACTION('hide')}`,
 }
 
-/** As SQLite's `lower`, so that reading finds what the index finds. */
+/** Lowers as SQLite's `lower` does, so that reading finds what the index finds. */
 function toAsciiLower(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 }
@@ -234,7 +234,7 @@ function byReading(ledger: DatabaseSync, query: Query, limit: number): CallWithO
   return calls
 }
 
-/** To the end, or until every call that was found has its outcome. */
+/** Reads to the end, or until every call that was found has its outcome. */
 function byReadingForwards(ledger: DatabaseSync, query: Query, limit: number): CallWithOutcome[] {
   const calls = new Map<number, CallWithOutcome>()
   let open = 0

@@ -16,7 +16,7 @@ export type RecentRecord =
   | { readonly kind: 'quiet'; readonly intent: number }
   | Pick<OutcomeRecord, 'kind' | 'intent' | 'status' | 'labels'>
 
-/** Only records after `after`, if those up to it are known from a snapshot. */
+/** Reads recent calls. With `after` it reads only the records after it, because a snapshot has the others. */
 export function* recentCalls(
   database: DatabaseSync,
   sinceMs: number,

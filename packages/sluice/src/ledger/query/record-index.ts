@@ -144,7 +144,7 @@ export class RecordIndex {
     this.#version = version
   }
 
-  /** Up to where the index matches this ledger. */
+  /** Returns the number up to which the index matches this ledger. */
   #fitting(): number {
     const base = readBase(this.#ledger)
     const row = this.database.prepare('SELECT seq, hash FROM through').get()

@@ -13,7 +13,7 @@ import { header, readHeader } from '../records/header.ts'
 
 export interface RestoredCharges {
   readonly charges: readonly LimitCharge[]
-  /** By wall time, at most that of the record before it; negative if the clock was set back. */
+  /** The age by wall time, at most that of the record before it; negative if the clock was set back. */
   readonly ageMs: number
 }
 

@@ -22,7 +22,7 @@ export class SessionNames {
     this.#index = index
   }
 
-  /** Undefined if the ledger does not say. */
+  /** Returns the name of a session; undefined if the ledger has none. */
   nameOf(session: string): string | undefined {
     return this.#names.get(session)
   }

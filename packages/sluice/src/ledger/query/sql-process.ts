@@ -51,7 +51,7 @@ function answer({ file, merged, sql, rowsMax, bytesMax }: SqlRequest): SqlAnswer
   return { columns, rows, more: false }
 }
 
-/** From here on only reads can be prepared: no ATTACH, no PRAGMA, no extension. */
+/** Restricts the connection: from then on only reads can be prepared, no ATTACH, no PRAGMA, no extension. */
 function restrict(database: DatabaseSync): void {
   Object.assign(database.limits, {
     length: SQL_VALUE_BYTES_MAX,
@@ -73,7 +73,7 @@ function restrict(database: DatabaseSync): void {
 
 const FORBIDDEN = new Set(['load_extension', 'readfile', 'writefile', 'edit', 'fts3_tokenizer'])
 
-/** What follows the first statement. */
+/** Returns what follows the first statement. */
 function findRest(sql: string, first: string): string {
   const at = sql.indexOf(first)
   return sql

@@ -18,10 +18,10 @@ const WORDS = [
   'shadow',
 ] as const
 
-/** Of the event of a session's first use; `client` is the client's own word. */
+/** Fields of the event of a session's first use; `client` is what the client calls itself. */
 const SESSION_FIELDS = ['session', 'principal', 'kind', 'client', 'servers'] as const
 
-/** Of the event of a step. */
+/** Fields of the event of a step of an approval. */
 const APPROVAL_FIELDS = [
   'request',
   'principal',
@@ -70,7 +70,7 @@ export const viewsOf = (isMerged: boolean): string => `
     ${originOf('e.seq', isMerged)}
   FROM main.words w JOIN main.events e ON e.name = w.id WHERE w.text GLOB 'approval-*';`
 
-/** For help and errors. */
+/** The columns of the views, as help and errors list them. */
 export const VIEW_COLUMNS = {
   calls: [
     'seq',

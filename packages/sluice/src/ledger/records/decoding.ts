@@ -65,7 +65,7 @@ export interface RestoredCall
   readonly seq: number
 }
 
-/** Of an intent or a refusal. */
+/** Decodes the call of an intent or a refusal. */
 export function decodeCall(text: string): RestoredCall {
   const fields = parseRecordJson(text)
   const [version, seq, kind, atMs] = fields
@@ -185,7 +185,8 @@ function decodeCharge([key, kind, windowMs, max, amount]: RecordArray): LimitCha
   return { key, kind, windowMs, max: decodeDecimal(max), amount: decodeDecimal(amount) }
 }
 
-/** Not core's parser: products of two amounts have more digits than one amount may have. */
+/** Decodes a decimal. The parser of core is not used, because a product of two amounts has more digits than an
+ * amount may have. */
 function decodeDecimal(text: string): Decimal {
   const point = text.indexOf('.')
   if (point < 0) return { units: BigInt(text), scale: 0 }

@@ -39,7 +39,7 @@ export function encode(entry: LedgerEntry, seq: number): string {
   return `[${ENCODING_VERSION},${seq}${encodeBody(entry)}`
 }
 
-/** What follows the number: a shared store numbers records itself. */
+/** Encodes what follows the number of a record. A shared store numbers records itself. */
 export function encodeBody(entry: LedgerEntry): string {
   const head = `,${KINDS[entry.kind]},${timeText(entry.atMs)}`
   switch (entry.kind) {
@@ -95,7 +95,7 @@ function changesText(changes: readonly AnswerChange[]): string {
 /** Who calls what, and the decision. */
 type DecisionFields = Omit<DecisionEntry, 'atMs' | 'callId' | 'judged' | 'argsDigest' | 'unknown'>
 
-/** By session: calls of one session mostly share this part. */
+/** Encoded parts by session: calls of one session mostly share them. */
 const remembered = new Map<string, { readonly of: DecisionFields; readonly text: string }>()
 
 function whoAndWhat(of: DecisionFields): string {
@@ -202,7 +202,7 @@ function encodeInputs(judged: DecisionInputs): unknown {
   })
 }
 
-/** Nothing in it has to be escaped. */
+/** Matches a text in which nothing has to be escaped. */
 const PLAIN = /^[\w/.:$~|#@ -]*$/
 
 /** Like JSON.stringify. */

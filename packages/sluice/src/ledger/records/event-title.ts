@@ -44,7 +44,7 @@ const TITLES: Readonly<Record<string, string>> = {
   'traces-export': 'Recorded sessions exported',
 }
 
-/** Of events whose `how` says what it was. */
+/** Titles of events whose `how` says what happened. */
 const TITLES_BY_HOW: Readonly<Record<string, string>> = {
   'alert over': 'Alert over',
   'pin new': 'New tools',
@@ -168,7 +168,7 @@ function toLabel(key: string): string {
   return key.replace(/Ms$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 }
 
-/** Empty for what is not so, and for nothing. */
+/** Describes a detail; empty for false, zero and missing values. */
 function toText(key: string, value: unknown): string {
   if (value === null || value === false || value === '' || value === 0) return ''
   if (Array.isArray(value))

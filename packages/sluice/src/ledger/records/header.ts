@@ -9,7 +9,7 @@ import { KINDS } from './encoding.ts'
  */
 export const header = { seq: 0, kind: 0, atMs: 0, end: 0, intent: 0 }
 
-/** False if the bytes do not start like a record. */
+/** Reads the header of a record. Returns false if the bytes do not start like a record. */
 export function readHeader(data: Buffer, start: number): boolean {
   if (data[start] !== 0x5b) return false
   if (!readNumber(data, start + 1)) return false

@@ -18,14 +18,14 @@ export const STATUSES = ['answered', 'error', 'cancelled', 'unknown', 'gone'] as
  */
 export type Status = (typeof STATUSES)[number]
 
-/** What the engine decided; a core Decision fits. */
+/** The decision as recorded; a `Decision` of the policy engine fits. */
 export interface RecordedDecision {
   readonly action: Action
   readonly code: string
   readonly rule: string
   readonly reason: string
   readonly guardrails: readonly GuardrailMatch[]
-  /** What was consumed: counters are rebuilt from these after a restart. */
+  /** The charges that were consumed. Counters are rebuilt from them after a restart. */
   readonly limits: readonly LimitCharge[]
   /** `limits` of each only if they were consumed. */
   readonly shadow: readonly (Omit<ShadowDecision, 'code'> & { readonly code: string })[]
@@ -56,17 +56,17 @@ export interface OutcomeEntry {
   readonly atMs: number
   readonly status: Status
   readonly durationMs: number
-  /** Of the response. */
+  /** The size of the response in bytes. */
   readonly bytes: number
   /** The code of a JSON-RPC error. */
   readonly errorCode: number | null
   readonly digest: string | null
-  /** What the response added to the session. */
+  /** The labels that the response added to the session. */
   readonly labels: readonly string[]
   readonly attempts: number
   /** No byte left the gate, so the charges were refunded. */
   readonly givenBack: boolean
-  /** What `answers` of the policy changed in the response. */
+  /** The changes that `answers` of the policy made in the response. */
   readonly changes: readonly AnswerChange[]
 }
 

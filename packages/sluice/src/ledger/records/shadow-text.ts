@@ -2,7 +2,7 @@
 
 import type { DecisionRecord } from './record.ts'
 
-/** Empty if no rule in shadow mode matched. */
+/** Describes what rules in shadow mode would have done; empty if none matched. */
 export function shadowText(shadow: DecisionRecord['decision']['shadow']): string {
   return shadow
     .map(({ rule, action, reason }) => `${action} by ${rule}${reason === '' ? '' : ` (${reason})`}`)

@@ -108,7 +108,7 @@ export function gatherApprovals(source: Source): Pick<LedgerReport, 'waited' | '
   return { waited, deciders: [...deciders.values()] }
 }
 
-/** What happened to the gate itself, or what is about the caller; steps of approvals are reported separately. */
+/** Lists events of the gate itself or about the caller. Steps of approvals are reported separately. */
 export function listEvents(source: Source): LedgerReport['events'] {
   const { sinceMs, untilMs, principal, agent } = source.scope
   const callers = Object.entries({ principal, agent }).flatMap(([field, name]) =>

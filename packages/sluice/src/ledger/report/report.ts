@@ -4,9 +4,9 @@
 export interface LedgerReport {
   readonly sinceMs: number
   readonly untilMs: number
-  /** Only the calls of this caller. */
+  /** If given, the report covers only the calls of this caller. */
   readonly principal?: string
-  /** Only those of this agent. */
+  /** If given, the report covers only the calls of this agent. */
   readonly agent?: string
   readonly totals: Totals
   /** Equal time spans, oldest first. */
@@ -33,7 +33,7 @@ export interface LedgerReport {
   }[]
   readonly limits: readonly LimitRow[]
   readonly sessions: readonly ReportSession[]
-  /** What rules in shadow mode would have done. */
+  /** The decisions that rules in shadow mode would have made. */
   readonly shadow: readonly ShadowRow[]
   readonly events: readonly {
     readonly atMs: number
@@ -111,7 +111,7 @@ export interface ShadowRow {
   readonly tool: string
   /** `deny by RULE (reason)`. */
   readonly shadow: string
-  /** What the policy in force did. */
+  /** The action of the policy in force. */
   readonly action: string
   readonly count: number
   readonly people: number

@@ -25,7 +25,7 @@ export function buildSections(report: LedgerReport): ReportSection[] {
   ]
 }
 
-/** What was called, and by whom. */
+/** Builds the sections on what was called, and by whom. */
 function buildUseSections(report: LedgerReport): ReportSection[] {
   const { totals } = report
   return [
@@ -86,7 +86,7 @@ function buildUseSections(report: LedgerReport): ReportSection[] {
   ]
 }
 
-/** What was refused, and what people decided. */
+/** Builds the sections on what was refused, and what people decided. */
 function buildDecisionSections(report: LedgerReport): ReportSection[] {
   return [
     {
@@ -146,7 +146,7 @@ function buildDecisionSections(report: LedgerReport): ReportSection[] {
   ]
 }
 
-/** What was new, full or changed. */
+/** Builds the sections on what was new, full or changed. */
 function buildChangeSections(report: LedgerReport): ReportSection[] {
   return [
     {

@@ -6,7 +6,7 @@ import type { JsonObject } from '@sluice/policy/core/json'
 
 type SqlRow = Readonly<Record<string, unknown>>
 
-/** What a report is about: all calls of a time range, or those of one caller or agent. */
+/** The calls that a report covers: all of a time range, or those of one caller or agent. */
 export interface ReportScope {
   readonly sinceMs: number
   readonly untilMs: number

@@ -17,7 +17,7 @@ import type { IntegrityProblem } from './verifier.ts'
 /** The event of a retention run: which records were dropped. */
 export const RETENTION_EVENT = 'retention'
 
-/** Those with a valid signature; the others are problems. */
+/** Selects the checkpoints with a valid signature; the others are problems. */
 export function selectTrustedCheckpoints(
   all: readonly LocatedCheckpoint[],
   keys: readonly string[] | undefined,
@@ -84,7 +84,7 @@ export class TreeCheck {
   }
 }
 
-/** What the ledger itself records of checkpoints and dropped records. */
+/** Claims of the ledger itself on checkpoints and dropped records. */
 export class RetentionClaims {
   #droppedThrough = 0
   #signedBy: string | undefined

@@ -31,7 +31,7 @@ export interface TrustedHead {
 
 export interface VerifyOptions {
   readonly noted?: readonly TrustedHead[]
-  /** From next to the ledger, and from other stores; undefined if not read. */
+  /** The checkpoints next to the ledger and in other stores; undefined if they were not read. */
   readonly checkpoints?: readonly LocatedCheckpoint[]
   /** Accepted signers; undefined: any key they name. */
   readonly keys?: readonly string[]
