@@ -292,6 +292,8 @@ function plain(text: string): string {
       .replace(/"(pid|upSeconds|atMs|bytes|records|commits|kept|created|news)": \d+/g, '"$1": 0')
       .replace(/"id": "[\w-]{16,}"/g, '"id": "<id>"')
       .replace(/"version": "[\d.]+"/g, '"version": "<version>"')
+      // Of the machine: whether it has bubblewrap.
+      .replace(/"(unconfined|sandbox)": "[^"]*"/g, '"$1": "<isolation>"')
       // The index is made in the background: it may not be there yet.
       .replace(/\{\s*"name": "ledger-index\.db",[^}]*\},\s*/g, '')
   )

@@ -24,7 +24,8 @@ describe.runIf(process.platform === 'linux')('a poisoned server', () => {
     expect(tries).toHaveLength(2)
     for (const { status, said } of tries) {
       expect(status).toBe(403)
-      expect(said).toMatch(/"ok":false.*itself started/)
+      // An isolated one does not even see the socket.
+      expect(said).toMatch(/"ok":false.*itself started|ENOENT/)
     }
     const api = await client.call('knock', { url: `${poisoned.url}/api/sign-in` })
     for (const { text } of api.answer.result.content) expect(JSON.parse(text).status).toBe(403)

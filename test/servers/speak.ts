@@ -1,6 +1,7 @@
 // The least an MCP server over stdio has to say, by hand: what the fixture servers of this folder are
 // made of. It trusts its input, as servers do.
 
+import { readlinkSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
 export type Call = { name: string; arguments: Record<string, unknown> }
@@ -20,10 +21,13 @@ export function textResult(text: string): object {
   return { content: [{ type: 'text', text }] }
 }
 
+/** Names this process: an isolated one has a pid namespace of its own, in which pids repeat. */
+const PROCESS = `${process.platform === 'linux' ? readlinkSync('/proc/self/ns/pid') : ''} ${process.pid}`
+
 /** What the tools of every fixture do. */
 export function callTool({ name, arguments: args }: Call, notify: (n: number) => void): object {
   if (name === 'env') return textResult(JSON.stringify(process.env))
-  if (name === 'pid') return textResult(String(process.pid))
+  if (name === 'pid') return textResult(PROCESS)
   if (name === 'big') return textResult('x'.repeat(Number(args.bytes)))
   if (name === 'notify') for (let n = 0; n < Number(args.count); n += 1) notify(n)
   return textResult(JSON.stringify(args))

@@ -2,13 +2,27 @@
 // (afterEach or afterAll) always leaves nothing running and no folder behind.
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ROOT } from './modules.ts'
 
 export type ServerSpec =
-  | { command: string[]; env?: Record<string, string>; cwd?: string; share?: 'principal' | 'all' }
+  | {
+      command: string[]
+      env?: Record<string, string>
+      cwd?: string
+      share?: 'principal' | 'all'
+      sandbox?: unknown
+    }
   | { url: string; headers?: Record<string, string>; auth?: unknown }
   | { builtin: 'agents' | 'claude-code' | 'codex' | 'copilot' | 'gemini' }
 
@@ -23,6 +37,8 @@ export interface GateSpec {
   arguments?: string[]
   /** The file of the command, if it is that of another version. */
   program?: string
+  /** The user who runs it, by number: only root can. */
+  uid?: number
 }
 
 export const ALLOW_ALL = 'version: 1\ndefault: allow\n'
@@ -78,6 +94,7 @@ export async function startGate(spec: GateSpec): Promise<RunningGate> {
   const command = ['up', '--config', join(folder, 'sluice.yaml'), '--port', '0']
   const child = spawn(NODE, [spec.program ?? SLUICE, ...command, ...(spec.arguments ?? [])], {
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...(spec.uid === undefined ? {} : asUser(spec.uid, folder)),
   })
   const gate = new RunningGate(folder, child)
   gates.push(gate)
@@ -93,6 +110,12 @@ export async function startGate(spec: GateSpec): Promise<RunningGate> {
   if (typeof url !== 'string') throw new Error(`the gate ended with ${url}: ${gate.log}`)
   gate.url = url
   return gate
+}
+
+function asUser(uid: number, folder: string) {
+  if (BUNDLED !== undefined) chmodSync(join(BUNDLED, '../..'), 0o755)
+  for (const each of ['', ...readdirSync(folder)]) chownSync(join(folder, each), uid, uid)
+  return { uid, gid: uid, env: { ...process.env, HOME: folder, XDG_STATE_HOME: folder } }
 }
 
 export async function endGates(): Promise<void> {

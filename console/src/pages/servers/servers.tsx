@@ -4,7 +4,7 @@
 import { type JSX, lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import type {
   PendingDefinitionsView,
-  PendingServerView,
+  ServersView,
   ServerView,
   ToolView,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
@@ -38,10 +38,7 @@ const REFRESH_MS = 3_000
 const TOOLS_REFRESH_MS = 60_000
 
 export function Servers(): JSX.Element {
-  const servers = useResource<{
-    servers: ServerView[]
-    pending: PendingServerView[]
-  }>('/servers', REFRESH_MS)
+  const servers = useResource<ServersView>('/servers', REFRESH_MS)
   const pins = useResource<PendingDefinitionsView>('/pins', REFRESH_MS)
   const tools = useResource<{ tools: ToolView[] }>('/tools', TOOLS_REFRESH_MS)
   const { rest, query } = useRoute()
@@ -92,6 +89,11 @@ export function Servers(): JSX.Element {
             <span className="mono">sluice server accept {name}</span> at a terminal.
           </Notice>
         ))}
+        {list.some(({ sandbox }) => sandbox === 'unconfined') && (
+          <Notice kind="warn">
+            <UntrustedText text={servers.value?.unconfined ?? ''} />
+          </Notice>
+        )}
         <ul className="server-grid">
           {list.map((server) => (
             <li key={server.name}>
@@ -149,6 +151,9 @@ function Server({
         </span>
       </div>
       <TextLine text={server.where} className="mono small muted" />
+      {server.sandbox !== '' && (
+        <TextLine text={`Sandbox: ${server.sandbox}`} className="small muted" />
+      )}
       {server.why !== '' && (
         <Notice kind={server.state === 'frozen' ? 'warn' : 'bad'}>
           <UntrustedText text={server.why} />

@@ -93,14 +93,16 @@ function describeGate(parts: CommandParts) {
     ready: ok,
     observed: policies.now.all.flatMap(({ name, shadow }) => (shadow ? [name] : [])),
     why,
+    unconfined: parts.isolation.why ?? '',
     policy: { ...policies.describe(), isFirstPolicy: policies.isFirst },
     frozen: listFreezes(parts),
     waiting: parts.approvals.pendingCount,
     held: parts.pins.held.filter(({ refused }) => refused === undefined).length,
     ...listPeople(parts),
-    servers: parts.servers.entries.map(([name, { kind }]) => ({
+    servers: parts.servers.entries.map(([name, config]) => ({
       name,
-      kind,
+      kind: config.kind,
+      sandbox: parts.isolation.describe(config),
       ...gate.figures(name),
       ...failureOf(gate.notes.failureOf(name)),
       ...leftOutOf(gate.notes.limitMetBy(name)),

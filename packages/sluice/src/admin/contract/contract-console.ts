@@ -3,6 +3,7 @@
 // Texts of servers, tools and agents in here are untrusted; the console shows them as text.
 
 import type { Action } from '@sluice/policy/core/actions'
+import type { PendingServerView } from './contract.ts'
 import type { LiveRow, OutcomeLabel } from './contract-live.ts'
 
 // ---- Recorded calls
@@ -108,6 +109,8 @@ export interface ServerView {
   readonly kind: string
   /** The command or address, without what is secret. */
   readonly where: string
+  /** What its process may do; empty if the gate starts none. */
+  readonly sandbox: string
   readonly state: 'up' | 'idle' | 'starting' | 'failing' | 'needs login' | 'frozen'
   readonly why: string
   readonly sessions: number
@@ -121,6 +124,13 @@ export interface ServerView {
   /** Of those held, the ones that still need a decision. */
   readonly undecided: number
   readonly calls: Partial<Record<OutcomeLabel, number>>
+}
+
+export interface ServersView {
+  readonly servers: ServerView[]
+  readonly pending: PendingServerView[]
+  /** Why processes of servers are not isolated; empty if they are. */
+  readonly unconfined: string
 }
 
 export interface ToolView {

@@ -21,7 +21,7 @@ import { withoutValues } from '../../gateway/state/servers.ts'
 import type { ServerFailure } from '../../gateway/tools/server-notes.ts'
 import { DEFINITION_LENGTH_SHOWN, NEIGHBOURS_MAX } from '../contract/console-limits.ts'
 import type { PendingServerView } from '../contract/contract.ts'
-import type { ServerView, ToolPage, ToolView } from '../contract/contract-console.ts'
+import type { ServersView, ServerView, ToolPage, ToolView } from '../contract/contract-console.ts'
 import type { OutcomeLabel } from '../contract/contract-live.ts'
 import { type Endpoint, endpoint, required } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
@@ -50,9 +50,10 @@ export function serversEndpoints({ parts, reader }: ServersEndpointParts): Endpo
       path: '/api/servers',
       role: 'viewer',
       summary: 'how each server is',
-      handle: async (): Promise<{ servers: ServerView[]; pending: PendingServerView[] }> => {
+      handle: async (): Promise<ServersView> => {
         await parts.tools.flushInTurns()
-        return { servers: serverViews(parts), pending: pendingViews(parts) }
+        const unconfined = parts.isolation.why ?? ''
+        return { servers: serverViews(parts), pending: pendingViews(parts), unconfined }
       },
     }),
     endpoint({
@@ -214,6 +215,7 @@ function serverViews(parts: AdminParts): ServerView[] {
       name,
       kind: server.kind,
       where: whereOf(server),
+      sandbox: parts.isolation.describe(server),
       ...stateOf(figures, isListed, failure, frozen?.why),
       ...figures,
       tools: tools.get(name) ?? 0,

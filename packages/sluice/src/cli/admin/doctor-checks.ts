@@ -1,9 +1,11 @@
 // The checks of `sluice doctor`, one function for each subject. A check never throws: what cannot be looked
 // at is a finding too.
 
-import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
-import { delimiter, join, resolve } from 'node:path'
+import { accessSync, constants, existsSync, realpathSync, statfsSync, statSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
 import { type GateConfig, readConfig, type ServerConfig } from '../../gateway/config/config.ts'
+import { Isolation } from '../../gateway/isolation/isolation.ts'
+import { findProgram } from '../../gateway/processes/find-program.ts'
 import { readPackageVersion } from '../../gateway/shared/package-version.ts'
 import { compileDocuments, readDocuments } from '../../gateway/state/documents.ts'
 import { inspectClients } from '../../init/inspect-clients.ts'
@@ -30,6 +32,7 @@ export interface DoctorFinding {
     | 'pin'
     | 'server'
     | 'client'
+    | 'sandbox'
   readonly status: 'ok' | 'warn' | 'fail'
   readonly message: string
   /** What to do. */
@@ -58,6 +61,7 @@ export async function runChecks(options: DoctorOptions): Promise<DoctorFinding[]
   if (config !== undefined) {
     await checkPort(config, status, findings)
     await checkServers(config, status, options.start === true, findings)
+    await checkIsolation(config, findings)
   }
   await checkClients(options.config, config, status, findings)
   return findings
@@ -286,20 +290,45 @@ function describeServer(server: ServerConfig): string {
 function missingProgram(server: ServerConfig): string | undefined {
   if (server.kind !== 'stdio' || process.platform === 'win32') return undefined
   const [program = ''] = server.command
-  const path = server.env.PATH ?? process.env.PATH ?? ''
-  const places = program.includes('/')
-    ? [resolve(server.cwd, program)]
-    : path.split(delimiter).map((folder) => join(folder, program))
-  return places.some(isExecutable) ? undefined : program
+  const place = { cwd: server.cwd, path: server.env.PATH ?? process.env.PATH }
+  return findProgram(program, place) === undefined ? program : undefined
 }
 
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK)
-    return true
-  } catch {
-    return false
+async function checkIsolation(config: GateConfig, findings: DoctorFinding[]): Promise<void> {
+  const add = adderFor('sandbox', findings)
+  const isolation = await Isolation.open({ config, own: [], keys: '' })
+  const servers = Object.entries(config.servers).filter(([, { kind }]) => kind === 'stdio')
+  if (servers.length === 0) return
+  if (isolation.why !== undefined)
+    return add(config.isolation === 'required' ? 'fail' : 'warn', isolation.why)
+  for (const [name, server] of servers) {
+    const line = `${name}: ${isolation.describe(server)}`
+    const why = findMisfit(server)
+    if (why === undefined) add('ok', line)
+    else add('warn', `${line}, but ${why}`, `write \`sandbox: off\` under \`${name}\``)
   }
+}
+
+/** Programs that make namespaces of their own, or gain rights, do not work on the floor. */
+function findMisfit(server: ServerConfig): string | undefined {
+  if (server.kind !== 'stdio' || server.sandbox === 'off') return undefined
+  const program = basename(server.command[0] ?? '')
+  return NEEDS_RIGHTS.has(program) || isPodman(program)
+    ? `\`${program}\` needs rights that no isolated process has`
+    : undefined
+}
+
+/** Programs are larger. */
+const SCRIPT_BYTES_MAX = 4_096
+const NEEDS_RIGHTS: ReadonlySet<string> = new Set(['podman', 'sudo', 'doas', 'su', 'bwrap'])
+
+/** `docker` may be podman under another name: then there is no daemon that has the rights. */
+function isPodman(program: string): boolean {
+  const found = findProgram(program, { cwd: '/', path: process.env.PATH })
+  if (program !== 'docker' || found === undefined) return false
+  const file = realpathSync(found)
+  const isScript = statSync(file).size < SCRIPT_BYTES_MAX
+  return basename(file) === 'podman' || (isScript && readText(file).includes('podman'))
 }
 
 async function checkClients(

@@ -95,6 +95,8 @@ function printRunning(status: GateStatus, output: Output): void {
     output.line(
       `the policy files are in force as found at the start: the gate knew no earlier policy to compare with`,
     )
+  if (servers.some(({ sandbox }) => sandbox === 'unconfined'))
+    output.line(output.paint('yellow', printable(status.unconfined)))
   for (const server of servers) output.line(serverLine(server, output))
   for (const { name, how } of pendingServers)
     output.line(
@@ -106,9 +108,9 @@ function printRunning(status: GateStatus, output: Output): void {
 }
 
 function serverLine(server: GateStatus['servers'][number], output: Output): string {
-  const { name, kind, sessions, openRequests, fails, leftOut } = server
+  const { name, kind, sessions, openRequests, fails, leftOut, sandbox } = server
   const cut = leftOut === undefined ? '' : `, list cut: ${printable(leftOut)}`
-  const line = `server ${printable(name)} (${kind}): ${plural(sessions, 'session')}, ${plural(openRequests, 'call')} in progress${cut}`
+  const line = `server ${printable(name)} (${kind}): ${plural(sessions, 'session')}, ${plural(openRequests, 'call')} in progress${cut}${sandbox === '' ? '' : `, sandbox: ${printable(sandbox)}`}`
   if (fails === undefined) return line
   return `${line}, ${output.paint('yellow', 'failing')}: ${printable(fails)}`
 }

@@ -50,6 +50,8 @@ export type ServerConfig =
       readonly share?: 'principal' | 'all'
       /** How long its process stays without use, if that is not as for all. */
       readonly idleMs?: number
+      /** Undefined: it runs on the floor, if there is one. */
+      readonly sandbox?: 'off'
     }
   | {
       readonly kind: 'builtin'
@@ -106,6 +108,8 @@ export interface GateConfig extends ListenConfig, AgentsConfig {
   readonly alerts?: AlertsConfig
   readonly pins: PinsConfig
   readonly processes: ProcessesConfig
+  /** Without it, servers run unconfined where they cannot be isolated. */
+  readonly isolation?: 'required'
   readonly sessions: SessionsConfig
   readonly log: 'text' | 'json'
   /** Whether servers may be changed over `/api`. */
@@ -199,6 +203,7 @@ class ConfigReader {
       pins: readPins(findEntry(map, 'pins')),
       sessions: readSessions(map),
       processes: readProcesses(findEntry(map, 'processes')),
+      ...(scalar(map, 'isolation') === 'required' ? { isolation: 'required' } : {}),
       canApiChangeServers: scalar(asMap(findEntry(map, 'api')), 'change_servers') === true,
     }
   }
@@ -222,7 +227,9 @@ class ConfigReader {
     if (ways === 0 && builtin === 'agents') return { kind: 'builtin', builtin }
     const agents = builtin === 'agents' ? { builtin: 'agents' as const } : {}
     const odd = map.entries.find(({ key }) =>
-      (url ? ['env', 'cwd', 'share', 'idle'] : ['headers', 'auth']).includes(String(key.value)),
+      (url ? ['env', 'cwd', 'share', 'idle', 'sandbox'] : ['headers', 'auth']).includes(
+        String(key.value),
+      ),
     )
     if (odd !== undefined) {
       const what = `\`${odd.key.value}\` does nothing for a server with a \`${url ? 'url' : 'command'}\``
@@ -255,7 +262,16 @@ class ConfigReader {
       ...variables,
       ...readShare(map),
       ...idle,
+      ...this.#sandbox(map, whole),
     }
+  }
+
+  #sandbox(map: LocatedMap, whole: LocatedMap): { readonly sandbox?: 'off' } {
+    const node = findEntry(map, 'sandbox')
+    if (node === undefined) return {}
+    if (scalar(whole, 'isolation') === 'required')
+      this.#wrong(node, '`sandbox: off` under `isolation: required`', 'take one of them away')
+    return { sandbox: 'off' }
   }
 
   #command(map: LocatedMap, name: string, data: string) {

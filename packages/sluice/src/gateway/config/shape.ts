@@ -81,6 +81,11 @@ const SERVER: Shape = {
       unset: 'as `processes` says',
       example: '30m',
     },
+    sandbox: {
+      shape: { kind: 'word', words: ['off'] },
+      doc: '`off`: the command is not isolated, for programs that need more, such as `podman`',
+      unset: 'it does not see other processes and the gate’s own files (Linux with bubblewrap)',
+    },
     headers: {
       shape: texts,
       doc: 'sent with every request to the url',
@@ -212,6 +217,11 @@ export const CONFIG: ObjectShape = {
     processes: {
       shape: PROCESSES,
       doc: 'how many processes of servers there may be, and how long each stays without use',
+    },
+    isolation: {
+      shape: { kind: 'word', words: ['required'] },
+      doc: '`required`: a server whose command cannot be isolated is not started',
+      unset: 'it is started as it is, and `sluice status` says so',
     },
     api: {
       shape: {

@@ -15,8 +15,12 @@ function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
   // To the system, group 1 is everybody and group 0 is us.
   if (!Number.isSafeInteger(leader) || leader <= 1) return false
   if (process.platform === 'win32') return signalTree(leader, signal)
+  return signalProcess(-leader, signal)
+}
+
+function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
-    process.kill(-leader, signal)
+    process.kill(pid, signal)
     return true
   } catch {
     return false
@@ -29,6 +33,13 @@ export async function endGroup(leader: number, termGraceMs = TERM_GRACE_MS): Pro
   if (await isGone(leader, termGraceMs)) return true
   signalGroup(leader, 'SIGKILL')
   return isGone(leader, KILL_WAIT_MS)
+}
+
+/** SIGTERM to the members of a group but its leader, and time to end. */
+export async function endMembers(leader: number, termGraceMs: number): Promise<void> {
+  const members = membersOf(leader).filter((pid) => pid !== leader)
+  for (const pid of members) signalProcess(pid, 'SIGTERM')
+  if (members.length > 0) await isGone(leader, termGraceMs)
 }
 
 async function isGone(leader: number, waitMs: number): Promise<boolean> {

@@ -7,10 +7,12 @@ import { HandleSealer } from '../../identity/keys/handle-sealer.ts'
 import { userKeyFiles } from '../../store/files/user-key.ts'
 import { processClock } from '../../store/process-clock.ts'
 import { LimitsInUse } from '../alerts/limits-in-use.ts'
-import { filesBeside } from '../config/keys.ts'
+import type { GateConfig } from '../config/config.ts'
+import { filesBeside, keysPath } from '../config/keys.ts'
 import { ownFilesOf } from '../config/own-facts.ts'
 import { PageFront } from '../front/http/page-front.ts'
 import { Gate } from '../gate.ts'
+import { Isolation } from '../isolation/isolation.ts'
 import { CallInstrumentation } from '../metrics/instrument-calls.ts'
 import { Meter } from '../metrics/meter.ts'
 import { watchStalls } from '../metrics/watch-stalls.ts'
@@ -48,7 +50,7 @@ export async function openCalls(
   { piped, startAgents }: RunOptions,
   closing: AsyncDisposableStack,
 ) {
-  const { config, files, freezes, key, late, ledger, log, policies, restored, shared, store } = data
+  const { config, freezes, key, late, ledger, log, policies, restored, shared, store } = data
   const processes = await openProcesses(data, closing)
   const { servers, peers } = processes
   const meter = new Meter()
@@ -69,7 +71,6 @@ export async function openCalls(
   const hooks = new HookParts({ servers, ledger, log })
   const traces = openTraces(config.data, { key, ledger, log }, closing)
   const limits = new LimitsInUse(shared?.usage)
-  const beside = [...userKeyFiles(), ...filesBeside(config), ...files]
   const { logins } = identity
   const { nowMs } = processClock
   const gate = new Gate({
@@ -92,7 +93,7 @@ export async function openCalls(
     approvalUrl: (id) => approvalUrl(base(), id),
     sharedSessions: shared?.sessions,
     admission: limits.watch(openAdmission(shared, { ...restored, approvals, ledger })),
-    ownFiles: ownFilesOf(config.data, [config.file, config.data, ...beside]),
+    ownFiles: ownFilesOf(config.data, processes.own),
     log,
   })
   late.gate = gate
@@ -114,7 +115,10 @@ export async function openCalls(
 }
 
 /** Servers, and the processes and connections behind them. */
-async function openProcesses({ config, ledger, log }: GateData, closing: AsyncDisposableStack) {
+async function openProcesses(
+  { config, files, ledger, log }: GateData,
+  closing: AsyncDisposableStack,
+) {
   const leftovers = join(config.data, 'servers.json')
   await cleanUpOrphans(leftovers)
   const watcher = new Watcher({ file: leftovers, log })
@@ -123,7 +127,14 @@ async function openProcesses({ config, ledger, log }: GateData, closing: AsyncDi
   closing.defer(() => pools.close())
   const peers = new ChildPeers(watcher)
   const servers = openServers(config, { ledger, log })
-  return { watcher, pools, peers, servers }
+  const own = [config.data, config.file, ...userKeyFiles(), ...filesBeside(config), ...files]
+  const isolation = await Isolation.open({ config, own, keys: keysPath(config.file) })
+  if (isolation.why !== undefined && hasProcesses(config)) log('warn', isolation.why)
+  return { watcher, pools, peers, servers, own, isolation }
+}
+
+function hasProcesses({ servers }: GateConfig): boolean {
+  return Object.values(servers).some(({ kind }) => kind === 'stdio')
 }
 
 async function openApproving(

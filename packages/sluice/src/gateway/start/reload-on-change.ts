@@ -17,9 +17,11 @@ export function reloadOnChange(
   closing: AsyncDisposableStack,
 ): () => void | Promise<void> {
   const { config, files, late, policies } = data
-  const { lock, servers } = calls
+  const { gate, isolation, lock, servers } = calls
   const reload = () => {
     lock.look()
+    if (isolation.hasNewKeys())
+      for (const [name, { kind }] of servers.entries) if (kind === 'stdio') gate.restart(name)
     late.tls?.look()
     if (parseConfig !== undefined) servers.reload(() => readServers(config.file, parseConfig))
     return policies.reload(() => readDocumentsAside(config))

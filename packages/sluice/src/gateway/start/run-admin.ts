@@ -16,6 +16,7 @@ import type { LedgerVerification } from '../data/ledger-verification.ts'
 import type { AdminSite } from '../front/http/site.ts'
 import type { CommandHandler } from '../front/socket/command-registry.ts'
 import type { Gate } from '../gate.ts'
+import type { Isolation } from '../isolation/isolation.ts'
 import type { CallInstrumentation } from '../metrics/instrument-calls.ts'
 import type { Meter } from '../metrics/meter.ts'
 import type { MetricsWriter } from '../metrics/write-metrics.ts'
@@ -40,6 +41,7 @@ export type ClusterOperations = Pick<
 export interface AdminParts {
   readonly config: GateConfig
   readonly gate: Gate
+  readonly isolation: Isolation
   readonly servers: Servers
   readonly parseConfig: ParseConfig | undefined
   readonly people: People
@@ -87,6 +89,7 @@ export type StartAdmin = (parts: AdminParts) => AdminSite
 export interface CommandParts {
   readonly config: GateConfig
   readonly gate: Gate
+  readonly isolation: Isolation
   readonly servers: Servers
   readonly parseConfig: ParseConfig | undefined
   readonly ledger: Ledger

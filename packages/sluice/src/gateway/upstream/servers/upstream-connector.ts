@@ -4,6 +4,7 @@
 import type { SessionLabels } from '../../../core/agent-calls.ts'
 import type { ProtocolGeneration } from '../../../protocol/protocol-generation.ts'
 import type { ServerConfig } from '../../config/config.ts'
+import type { Isolation } from '../../isolation/isolation.ts'
 import { environmentKey } from '../../processes/environment.ts'
 import { ProcessQuota, type ProcessQuotaOptions } from '../../processes/process-quota.ts'
 import type { Watcher } from '../../processes/watcher.ts'
@@ -27,6 +28,7 @@ export interface ServerLinksParts {
   readonly pools: HttpPools
   readonly tokens: LoginTokens
   readonly watcher: Watcher
+  readonly isolation: Isolation
   /** Servers that run in this process. */
   readonly builtins: Readonly<Record<string, StartInProcess>>
   /** As it is to be started from now on; undefined if it is gone. */
@@ -201,16 +203,16 @@ export class UpstreamConnector {
     events: UpstreamEvents,
   ): Upstream {
     const { generation, handle, principal, agent, labels, log, environment } = to
-    const { builtins, pools, tokens, watcher } = this.#parts
+    const { builtins, isolation, pools, tokens, watcher } = this.#parts
     if (config.kind === 'builtin') {
       const start = builtins[config.builtin]
       if (start === undefined) throw new Error(`\`builtin: ${config.builtin}\` does not run here`)
       return new InProcessUpstream(start, { owner: principal, agent, labels }, events)
     }
     if (config.kind === 'stdio') {
-      const { command, env, clientVariables: listed, cwd } = config
-      const client = environment
-      const options = { name, command, env, listed, client, cwd, log, watcher }
+      const { command, env, clientVariables: listed, cwd, sandbox } = config
+      const own = { command, env, listed, cwd, sandbox, client: environment }
+      const options = { ...own, name, log, watcher, isolation }
       return startStdioServer(options, events)
     }
     const { url, headers, login } = config

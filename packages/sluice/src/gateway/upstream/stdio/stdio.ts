@@ -6,9 +6,10 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import type { DecodedLine } from '../../../protocol/lines.ts'
 import type { RequestId } from '../../../protocol/message.ts'
 import { oneLine } from '../../../protocol/write-message.ts'
+import type { Isolation, StartedServer } from '../../isolation/isolation.ts'
 import { CHILD_VARIABLE, environmentFor } from '../../processes/environment.ts'
 import { KILL_WAIT_MS, TERM_GRACE_MS } from '../../processes/limits.ts'
-import { endGroup } from '../../processes/process-group.ts'
+import { endGroup, endMembers } from '../../processes/process-group.ts'
 import type { Watcher } from '../../processes/watcher.ts'
 import { type Log, shorten } from '../../shared/log.ts'
 import { TokenBucket } from '../../shared/token-bucket.ts'
@@ -40,6 +41,9 @@ export interface StdioServerOptions {
   readonly log: Log
   /** Ends the process should the gate be killed. */
   readonly watcher?: Watcher | undefined
+  /** Without it the process is not isolated. */
+  readonly isolation?: Isolation | undefined
+  readonly sandbox?: StartedServer['sandbox']
   /** How long the end of stdin, then SIGTERM, may take to work. */
   readonly stdinEndGraceMs?: number
   readonly termGraceMs?: number
@@ -75,6 +79,7 @@ export class StdioUpstream implements Upstream {
   #exit: string | undefined
   #lastDeed: string | undefined
   #outputEnded = false
+  #isIsolated = false
 
   constructor(options: StdioServerOptions, events: UpstreamEvents) {
     this.#events = events
@@ -137,12 +142,14 @@ export class StdioUpstream implements Upstream {
   }
 
   #spawn(): void {
-    const { command, cwd, env: named = {}, listed, client, log, watcher } = this.#options
+    const { cwd, env: named = {}, listed, client, log, watcher } = this.#options
     const { env: own, platform } = process
     const mark = watcher === undefined ? {} : { [CHILD_VARIABLE]: watcher.mark }
-    const child = spawn(command[0] ?? '', command.slice(1), {
+    const variables = environmentFor({ own, named, listed, client, platform })
+    const [program = '', ...args] = this.#isolate(variables.PATH)
+    const child = spawn(program, args, {
       cwd,
-      env: { ...environmentFor({ own, named, listed, client, platform }), ...mark },
+      env: { ...variables, ...mark },
       stdio: 'pipe',
       // A group of its own. On Windows it would be a window of its own.
       detached: process.platform !== 'win32',
@@ -176,6 +183,14 @@ export class StdioUpstream implements Upstream {
       this.#writer?.hold()
       this.#deaf(this.#exit)
     })
+  }
+
+  /** The words that start the process. */
+  #isolate(path: string | undefined): readonly string[] {
+    const { isolation, name, command, cwd = process.cwd(), sandbox } = this.#options
+    const wrapped = isolation?.wrap({ name, command, cwd, sandbox, path })
+    this.#isIsolated = wrapped !== undefined
+    return wrapped ?? command
   }
 
   #take(line: DecodedLine): void {
@@ -290,6 +305,8 @@ export class StdioUpstream implements Upstream {
     if (pid !== undefined) {
       const { stdinEndGraceMs = STDIN_END_GRACE_MS, termGraceMs = TERM_GRACE_MS } = this.#options
       if (this.#exit === undefined) await this.#exitWithin(stdinEndGraceMs)
+      // To the end of bubblewrap the kernel kills all others at once: they get their time before it.
+      if (this.#isIsolated) await endMembers(pid, termGraceMs)
       // Also if the process went by itself: what it started may be there still.
       if (await endGroup(pid, termGraceMs)) this.#options.watcher?.remove(pid)
       else this.#options.log('error', 'a process of the server could not be ended', { pid })

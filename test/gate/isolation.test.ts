@@ -1,0 +1,220 @@
+// Servers on the floor: a shell behind the gate tries to read and change the gate's files and to reach other
+// processes by every way that is not its argument's text. As the user of the tests and, as root, as another.
+
+import { execFileSync } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { findBubblewrap, nameBubblewrapSuite } from '../support/bubblewrap.ts'
+import { PlainClient } from '../support/plain-client.ts'
+import { sluice } from '../support/run-sluice.ts'
+import {
+  endGates,
+  installed,
+  NODE,
+  published,
+  type RunningGate,
+  startGate,
+  until,
+} from '../support/start-gate.ts'
+
+const BWRAP = findBubblewrap()
+const SECRET = 'only-for-the-gate'
+const SHELL = installed('mcp-server-commands/build/index.js')
+const NOBODY = 65_534
+const USERS = process.getuid?.() === 0 ? [undefined, NOBODY] : [undefined]
+
+/** A folder with the gate's files, other files, and links to the gate's. */
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-floor-'))
+  const outer = join(folder, 'project')
+  mkdirSync(join(outer, 'sub'), { recursive: true })
+  writeFileSync(join(outer, 'hello.txt'), 'read through the gate')
+  writeFileSync(join(outer, 'sluice.env'), `KEY=${SECRET}\n`, { mode: 0o600 })
+  symlinkSync('sluice.env', join(outer, 'harmless.txt'))
+  symlinkSync('.', join(outer, 'link'))
+  return outer
+}
+
+/** What a line of shell says, run by a server that knows the gate's folder as `$G`. Encoded, so that only
+ * isolation can stop it. */
+async function runLine(client: PlainClient, line: string): Promise<string> {
+  const encoded = Buffer.from(line).toString('base64')
+  const command = `echo ${encoded} | base64 -d | sh; echo ran`
+  const { answer } = await client.call('run_command', { command })
+  const said = JSON.stringify(answer)
+  expect(said).toContain('ran')
+  return said
+}
+
+describe.runIf(BWRAP !== undefined).each(USERS)(
+  nameBubblewrapSuite('on the floor, as user %s', BWRAP),
+  (uid) => {
+    let gate: RunningGate
+    let shell: PlainClient
+    let files: PlainClient
+
+    beforeAll(async () => {
+      const folder = makeFolder()
+      if (uid !== undefined) execFileSync('chown', ['-R', `${uid}:${uid}`, join(folder, '..')])
+      const servers = {
+        shell: { ...SHELL, env: { G: folder } },
+        files: published('filesystem', folder),
+        open: { ...SHELL, env: { G: folder }, sandbox: 'off' },
+      }
+      gate = await startGate({ folder, servers, ...(uid === undefined ? {} : { uid }) })
+      shell = await PlainClient.open(gate, 'shell')
+      files = await PlainClient.open(gate, 'files')
+    })
+    afterAll(endGates)
+
+    test.each([
+      'cat $G/sluice.env',
+      'cd $G && cat sluice.env',
+      'cat $G/s*.env $G/*.yaml',
+      'cat $G/harmless.txt $G/link/link/sluice.env',
+      'grep -r only-for $G; grep -ra "" $G/data; find $G/data -type f | xargs cat',
+      'cat /proc/1/root$G/sluice.env; cat /proc/self/root$G/sluice.env',
+      'ls -l /proc/self/fd; for p in /proc/[0-9]*; do cat $p/environ $p/root$G/sluice.env; done',
+      'umount $G/sluice.env; cat $G/sluice.env',
+      'unshare -rm sh -c "umount $G/sluice.env; cat $G/sluice.env"',
+      'ln $G/sluice.env $G/other; cat $G/other; cp $G/sluice.env $G/copy; cat $G/copy',
+      'mv $G/sluice.env $G/moved; mv $G/data $G/gone; cat $G/moved',
+      'mv $G $G-away && mkdir $G && echo x > $G/sluice.yaml; cat $G-away/sluice.env',
+    ])('F4: the gate’s files are not there for `%s`', async (line) => {
+      const before = readFileSync(join(gate.folder, 'sluice.env'), 'utf8')
+      expect(await runLine(shell, line)).not.toContain(SECRET)
+      expect(readFileSync(join(gate.folder, 'sluice.env'), 'utf8')).toBe(before)
+      expect(existsSync(join(gate.data, 'identity.key'))).toBe(true)
+    })
+
+    test('without isolation they are', async () => {
+      const open = await PlainClient.open(gate, 'open')
+      expect(await runLine(open, 'cat $G/harmless.txt')).toContain(SECRET)
+    })
+
+    test('a file server that is rooted at them does not read, write or list what they hold', async () => {
+      for (const path of ['sluice.env', 'harmless.txt', 'link/sluice.env', 'data/identity.key']) {
+        const { answer } = await files.call('read_text_file', { path: join('sub/..', path) })
+        expect(answer.result.isError).toBe(true)
+      }
+      const tree = await files.call('directory_tree', { path: '.' })
+      expect(JSON.stringify(tree.answer)).not.toMatch(/identity|gate\.db/)
+      const { text } = await files.call('read_text_file', { path: join(gate.folder, 'hello.txt') })
+      expect(text).toContain('read through the gate')
+    })
+
+    test('everything else is as it was: other files, temporary files, devices, the network', async () => {
+      const line = [
+        'cat $G/hello.txt; echo written > $G/new.txt; mv $G/new.txt $G/sub/new.txt; cat $G/sub/new.txt',
+        'echo 6 > notes.txt; cat notes.txt; head -c 3 /dev/zero | wc -c; mktemp',
+        'wc -l < /proc/net/tcp; id -u',
+      ].join('; ')
+      const said = await runLine(shell, line)
+      for (const part of ['read through the gate', 'written', '6', '3', '/tmp/'])
+        expect(said).toContain(part)
+      expect(existsSync(join(gate.folder, 'sub', 'new.txt'))).toBe(true)
+    })
+
+    test('it sees no process but its own', async () => {
+      const said = await runLine(shell, `ls -d /proc/[0-9]* | wc -l; kill ${gate.process.pid}`)
+      expect(said).toMatch(/"text":"\d\\n/)
+      expect(gate.process.exitCode).toBe(null)
+    })
+
+    test('a file of the gate that is replaced is hidden again', async () => {
+      const fresh = join(gate.folder, 'fresh')
+      writeFileSync(fresh, `KEY=${SECRET}-2\n`, { mode: 0o600 })
+      renameSync(fresh, join(gate.folder, 'sluice.env'))
+      await until(async () => !(await runLine(shell, 'cat $G/sluice.env')).includes(SECRET))
+    })
+
+    test.skipIf(uid !== undefined)('`sluice status` and `doctor` say so', async () => {
+      const at = ['--config', join(gate.folder, 'sluice.yaml')]
+      const { stdout } = await sluice(['status', ...at])
+      expect(stdout).toMatch(/server shell \(stdio\).*sandbox: floor/)
+      expect(stdout).not.toContain('unconfined')
+      expect((await sluice(['doctor', ...at])).stdout).toMatch(/ok +sandbox +shell: floor/)
+    })
+  },
+)
+
+describe.runIf(BWRAP !== undefined)(nameBubblewrapSuite('processes on the floor', BWRAP), () => {
+  afterEach(endGates)
+
+  const countProcesses = (word: string): number =>
+    execFileSync('ps', ['ax', '-o', 'args'], { encoding: 'utf8' })
+      .split('\n')
+      .filter((line) => line.startsWith(`sleep ${word}`)).length
+
+  test('of 20 servers that fork twice none is left when the gate is killed', async () => {
+    const seconds = String(100_000 + process.pid)
+    const command = [
+      'sh',
+      '-c',
+      `(setsid sh -c 'sleep ${seconds} & sleep ${seconds}' &); sleep ${seconds}`,
+    ]
+    const names = Array.from({ length: 20 }, (_, at) => `s${at}`)
+    const servers = Object.fromEntries(names.map((name) => [name, { command }]))
+    const gate = await startGate({ servers, config: { processes: { max: 30 } } })
+    for (const name of names) void PlainClient.open(gate, name).catch(() => {})
+    await until(() => countProcesses(seconds) === 60)
+    await gate.kill()
+    await until(() => countProcesses(seconds) === 0)
+  })
+
+  test('a server that ends at SIGTERM has the time to save', async () => {
+    const script = 'trap "echo saved > saved; exit 0" TERM; while :; do sleep 0.05; done'
+    const gate = await startGate({ servers: { slow: { command: ['sh', '-c', script] } } })
+    void PlainClient.open(gate, 'slow').catch(() => {})
+    await until(() => execFileSync('ps', ['ax'], { encoding: 'utf8' }).includes('echo saved'))
+    await gate.stop()
+    expect(readFileSync(join(gate.data, 'servers', 'slow', 'saved'), 'utf8')).toBe('saved\n')
+  })
+})
+
+describe('without bubblewrap', () => {
+  afterEach(async () => {
+    vi.unstubAllEnvs()
+    await endGates()
+  })
+
+  test('servers start unconfined, and the start, `status` and `doctor` name the package', async () => {
+    vi.stubEnv('PATH', '/nowhere')
+    const gate = await startGate({ servers: { memory: published('memory') } })
+    const client = await PlainClient.open(gate, 'memory')
+    expect((await client.call('read_graph', {})).answer.result.isError).toBeUndefined()
+    const line = /servers run unconfined: (install the package `bubblewrap`|isolation needs Linux)/
+    expect(gate.log).toMatch(line)
+    const at = ['--config', join(gate.folder, 'sluice.yaml')]
+    expect((await sluice(['status', ...at])).stdout).toMatch(line)
+    expect((await sluice(['doctor', ...at])).stdout).toMatch(line)
+  })
+
+  test('`isolation: required` refuses, and `sandbox: off` is a mistake under it', async () => {
+    vi.stubEnv('PATH', '/nowhere')
+    const servers = { memory: published('memory') }
+    const gate = await startGate({ servers, config: { isolation: 'required' } })
+    await expect(PlainClient.open(gate, 'memory')).rejects.toThrow(/isolation: required/)
+    const off = { memory: { ...published('memory'), sandbox: 'off' } }
+    await expect(startGate({ servers: off, config: { isolation: 'required' } })).rejects.toThrow(
+      /`sandbox: off` under `isolation: required`/,
+    )
+  })
+
+  test('`sandbox: off` is a decision that status shows', async () => {
+    const command = [NODE, '-e', 'process.stdin.resume()']
+    const gate = await startGate({ servers: { open: { command, sandbox: 'off' } } })
+    const { stdout } = await sluice(['status', '--config', join(gate.folder, 'sluice.yaml')])
+    expect(stdout).toMatch(/server open \(stdio\).*sandbox: off/)
+  })
+})
