@@ -286,7 +286,14 @@ describe('pins', () => {
     })
     const paused = { success: true, agentId: id, state: 'paused', runId: null }
     expect(await server.call('wasm_agent_pause', one)).toEqual(paused)
+    const countFiles = async () => (await server.call('wasm_agent_files', one)).fileCount
+    const before = await countFiles()
+    expect(before).toBeGreaterThan(0)
+    // As in Claude Flow, a reset keeps the files.
     expect(await server.call('wasm_agent_reset', one)).toEqual({ success: true, agentId: id })
+    expect(await countFiles()).toBe(before)
+    await server.call('wasm_agent_reset', { ...one, keepFiles: false })
+    expect(await countFiles()).toBe(0)
     expect(await server.call('wasm_agent_terminate', one)).toEqual({ success: true })
     const created = await server.call('wasm_agent_create', {
       model: 'script:demo',

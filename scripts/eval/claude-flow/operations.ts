@@ -38,7 +38,6 @@ const MORE_TOOLS = at(/^tools$/, 'agents here have more tools')
 const SCANNED = at(/^warning$/, 'it warns that nothing was scanned; here every template is')
 const ONE_MATCH = at(/^(success|output)$/, 'an edit that fits several places is refused here')
 const RELATIVE = at(/^output$/, 'paths are relative to the files of the agent here')
-const RESET_FILES = 'a reset clears the files here, so that the next task cannot read them'
 const OWN_CONTAINER = at(
   /^(rvfBase64|manifest\.rvfSizeBytes)$/,
   'a container has one part for each kind here, and no descriptions that nobody gave',
@@ -124,8 +123,8 @@ export const OPERATIONS: readonly Operation[] = [
   one('wasm_agent_todos'),
   one('wasm_agent_state'),
   one('wasm_agent_turn_count'),
-  one('wasm_agent_files', {}, MORE_TOOLS, at(/^fileCount$/, RESET_FILES)),
-  tool('list_files', undefined, at(/^output$/, RESET_FILES)),
+  one('wasm_agent_files', {}, MORE_TOOLS),
+  tool('list_files'),
   ofTemplates('wasm_agent_create', { template: 'coder' }),
   op('wasm_agent_create', { template: 'nope' }),
   op('wasm_agent_create', { template: '../x' }),

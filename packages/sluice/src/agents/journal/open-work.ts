@@ -9,6 +9,10 @@ import type { EffectRow, RunRow } from './rows.ts'
 
 const RUN = 'WHERE agent = ? AND run = ?'
 const EFFECT = 'WHERE agent = ? AND effect = ?'
+/** Runs have no body. */
+const OPEN_WORK = `SELECT run, request, started_at, CAST(NULL AS TEXT) AS body
+  FROM runs WHERE agent = ? AND result IS NULL
+  UNION ALL SELECT NULL, NULL, started_at, body FROM effects WHERE agent = ?`
 
 export interface OpenAgentWork {
   readonly runs: readonly InsertedRun[]
@@ -66,16 +70,18 @@ export class OpenWork implements OpenWorkTables {
 
   /** What an agent has under way: runs without a result, and effects without one. */
   openWork(key: number): OpenAgentWork {
-    const runs = this.#database
-      .all('SELECT run, request, started_at FROM runs WHERE agent = ? AND result IS NULL', key)
-      .map(({ run, request, started_at }) => ({
+    const rows = this.#database.all(OPEN_WORK, key, key)
+    const effects = rows.filter(({ body }) => body !== null)
+    const runs = rows.filter(({ body }) => body === null)
+    return {
+      runs: runs.map(({ run, request, started_at }) => ({
         runId: String(run),
         request: request === null ? null : String(request),
         startedAt: Number(started_at),
-      }))
-    const rows = this.#database.all('SELECT body, started_at FROM effects WHERE agent = ?', key)
-    const effects = rows.map(({ body }) => JSON.parse(String(body)) as Effect)
-    return { runs, effects, isSent: rows.some(({ started_at }) => started_at !== null) }
+      })),
+      effects: effects.map(({ body }) => JSON.parse(String(body)) as Effect),
+      isSent: effects.some(({ started_at }) => started_at !== null),
+    }
   }
 
   findRunByRequest(key: number, request: string): RunRow | undefined {

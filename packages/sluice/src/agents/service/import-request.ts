@@ -67,13 +67,9 @@ export async function exportAgent(
   // Where secrets are replaced the memory stays here: it has them in clear, also those of files that were deleted,
   // and in pieces that no search finds.
   const withMemory = isBundle && options.secrets === 'keep'
-  const { json, bundle } = await transfers.seal(owner, async () => {
+  const { exported, bundle } = await transfers.seal(owner, async () => {
     const { memory, ...pieces } = await steps.takeExport(owner, id, options.nowMs, withMemory)
     return { kind: 'export', pieces, options, isBundle, memory }
   })
-  const text = asBuffer(json).toString('utf8')
-  return {
-    exported: JSON.parse(text) as AgentExport,
-    bundle: bundle && Buffer.from(bundle).toString('base64'),
-  }
+  return { exported, bundle: bundle && asBuffer(bundle).toString('base64') }
 }

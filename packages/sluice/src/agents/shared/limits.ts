@@ -270,6 +270,8 @@ export const TRANSFER_HEAP_MEGABYTES = 768
 export const TRANSFER_TIMEOUT_MS = 60_000
 /** Exports and imports at once. Behind them, owners take turns. */
 export const TRANSFERS_AT_ONCE = 1
+/** Bytes of messages and files up to which an export is finished outside of the transfer thread. */
+export const SEALED_HERE_BYTES_MAX = 16_384
 /** Templates of one owner. A further one is refused. */
 export const TEMPLATES_MAX = 1_000
 /** Length of all templates of one owner as JSON. A further one is refused. */

@@ -16,7 +16,7 @@ import type { SlicedWork } from '../shared/sliced.ts'
 import { type ReplayReport, replayJournal } from '../steps/replay-journal.ts'
 import type { AppliedStep, ApplyOptions, Stepper } from '../steps/stepper.ts'
 import type { MovedAgent } from '../transfer/begin-agent.ts'
-import { exportAgent, takeWork } from '../transfer/export-agent.ts'
+import { exportAgent } from '../transfer/export-agent.ts'
 import {
   type AgentImportOptions,
   type AgentImportResult,
@@ -225,11 +225,8 @@ export class Operations extends OwnerOperations {
   }
 
   /** The pieces of an export; what is long to do with them is done elsewhere. */
-  *takeExport(owner: string, id: string, nowMs: number, withMemory: boolean) {
-    const agent = this.#stepper.find(owner, id)
-    const pieces = yield* exportAgent(this.#stepper, agent, nowMs)
-    if (!withMemory) return { ...pieces, memory: undefined }
-    return { ...pieces, taken: { ...pieces.taken, work: takeWork(this.#stepper, agent) } }
+  takeExport(owner: string, id: string, nowMs: number, withMemory: boolean) {
+    return exportAgent(this.#stepper, this.#stepper.find(owner, id), nowMs, withMemory)
   }
 
   /** What an import would be: a row or two are read. */

@@ -187,18 +187,23 @@ export class Residents {
   }
 
   /** Several questions to one state, in slices: asked of a copy, since the agent may go on between two
-   * of them. `work` gets the memory as it was before the first question. */
+   * of them. An agent that has no more memory than a new one is asked in one piece, which is quicker than to copy it.
+   * `saved`: its memory, if the caller has it. */
   *askingInSlices<Result>(
     place: WakeSource,
     nowMs: number,
-    work: (ask: (text: string) => GuestAnswer, memory: Buffer) => SlicedWork<Result>,
+    work: (ask: (text: string) => GuestAnswer) => SlicedWork<Result>,
+    saved?: Buffer,
   ): SlicedWork<Result> {
-    const memory = this.memory(place)
+    const known = saved === undefined ? this.#find(place) : undefined
+    if (known !== undefined && known.instance.memoryBytes <= known.instance.image.base.length)
+      return this.asking(place, nowMs, (ask) => runWhole(work(ask)))
+    const memory = saved ?? this.memory(place)
     yield
     const instance = this.revive(place.image, memory)
     try {
       yield
-      return yield* work((text) => instance.call({ operation: 'ask', text, nowMs }, LIMITS), memory)
+      return yield* work((text) => instance.call({ operation: 'ask', text, nowMs }, LIMITS))
     } finally {
       this.release(instance)
     }

@@ -241,16 +241,16 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
     'wasm_agent_reset',
     [
       'Reset an agent',
-      'Clears conversation, todos, turns and files of a WASM agent; `keepFiles` keeps the files. Use it to begin again with the same instructions and limits. What is cleared is lost.',
+      'Clears conversation, todos and turns of a WASM agent; files stay unless `keepFiles` is false. Use it to begin again with the same instructions and limits. What is cleared is lost.',
     ],
     {
       category: 'Destructive',
       input: z.strictObject({
         agentId,
-        keepFiles: z.boolean().optional().describe('its files stay'),
+        keepFiles: z.boolean().optional().describe('false: clear files'),
       }),
       output: z.strictObject({ success, agentId: text }),
-      run: async ({ agentId: id, keepFiles = false }, { service, owner, parent }) => {
+      run: async ({ agentId: id, keepFiles = true }, { service, owner, parent }) => {
         await service.reset(owner, id, keepFiles, { parent })
         return { success: true, agentId: id }
       },

@@ -36,6 +36,9 @@ export interface ExportSnapshot {
   readonly work?: Omit<OpenAgentWork, 'isSent'> | undefined
 }
 
+/** A question to a guest. */
+type GuestAsk = (question: string) => GuestAnswer
+
 export interface ExportPieces {
   readonly taken: ExportSnapshot
   /** JSON of the messages, a list for each page, one to a line. */
@@ -43,22 +46,26 @@ export interface ExportPieces {
   readonly bytes: Uint8Array
 }
 
-export function exportAgent(
-  { residents, journal }: Stepper,
+/** With its memory also what it has under way. */
+export function* exportAgent(
+  stepper: Stepper,
   agent: AgentRow,
   nowMs: number,
-): SlicedWork<ExportPieces & { readonly memory: Buffer }> {
-  // With the agent, as it was when this began.
+  withMemory: boolean,
+): SlicedWork<ExportPieces & { readonly memory: Buffer | undefined }> {
+  const { residents, journal } = stepper
+  // All of it as it was when this began.
   const { labels } = journal.family(agent.family)
-  return residents.askingInSlices(agent, nowMs, function* (call, memory) {
-    const pieces = yield* takePieces(call, { agent, labels })
-    return { ...pieces, memory }
-  })
+  const work = withMemory ? takeWork(stepper, agent) : undefined
+  const memory = withMemory ? residents.memory(agent) : undefined
+  const take = (call: GuestAsk) => takePieces(call, { agent, labels, work })
+  const pieces = yield* residents.askingInSlices(agent, nowMs, take, memory)
+  return { ...pieces, memory }
 }
 
 /** Undefined if nothing is under way. What was sent and has no result belongs to this agent: a copy would wait for it
  * for ever, or do it twice. */
-export function takeWork({ journal }: Stepper, agent: AgentRow): ExportSnapshot['work'] {
+function takeWork({ journal }: Stepper, agent: AgentRow): ExportSnapshot['work'] {
   const { runs, effects, isSent } = journal.work.openWork(agent.key)
   if (runs.length === 0) return undefined
   if (isSent || agent.pausedAt === null)
@@ -71,8 +78,8 @@ export function takeWork({ journal }: Stepper, agent: AgentRow): ExportSnapshot[
 
 /** By questions to a guest, wherever it runs. */
 export function* takePieces(
-  call: (question: string) => GuestAnswer,
-  { agent, labels }: Pick<ExportSnapshot, 'agent' | 'labels'>,
+  call: GuestAsk,
+  about: Pick<ExportSnapshot, 'agent' | 'labels' | 'work'>,
 ): SlicedWork<ExportPieces> {
   const ask = <Value>(question: AgentQuery): Value =>
     unwrap<Value>(call(JSON.stringify(question)).text)
@@ -91,7 +98,7 @@ export function* takePieces(
   }
   const pages = yield* pagesOf(ask)
   return {
-    taken: { agent, portable, tools, files, labels },
+    taken: { ...about, portable, tools, files },
     messages: Buffer.from(pages.join('\n')),
     bytes: Buffer.concat(parts),
   }

@@ -5,12 +5,29 @@ import { extname, join } from 'node:path'
 import type { Config } from '../../guest/protocol.ts'
 import { FairQueue } from '../../sandbox/fair-queue.ts'
 import { Thread } from '../../sandbox/thread.ts'
+import { asBuffer } from '../../store/as-buffer.ts'
 import { toAgentError } from '../shared/errors.ts'
-import { TRANSFER_HEAP_MEGABYTES, TRANSFERS_AT_ONCE } from '../shared/limits.ts'
+import {
+  SEALED_HERE_BYTES_MAX,
+  TRANSFER_HEAP_MEGABYTES,
+  TRANSFERS_AT_ONCE,
+} from '../shared/limits.ts'
 import type { BegunAgent } from '../steps/stepper.ts'
 import type { MovedAgent } from './begin-agent.ts'
+import type { AgentExport } from './portable.ts'
 import type { ReadImport } from './read-import.ts'
-import type { SealedExport, TransferRequest, TransferThreadData } from './transfer-thread.ts'
+import { sealExport } from './seal-export.ts'
+import type {
+  ExportRequest,
+  SealedBytes,
+  TransferRequest,
+  TransferThreadData,
+} from './transfer-thread.ts'
+
+export interface SealedExport {
+  readonly exported: AgentExport
+  readonly bundle: Uint8Array | undefined
+}
 
 type FirstEventFields = { readonly id: string; readonly at: number; readonly config: Config }
 
@@ -39,8 +56,16 @@ export class Transfers {
     return this.#run(owner, make)
   }
 
-  seal(owner: string, make: () => Promise<TransferRequest>): Promise<SealedExport> {
-    return this.#run(owner, make)
+  /** A small export is sealed here: that takes less than the way to the thread and back. */
+  seal(owner: string, make: () => Promise<ExportRequest>): Promise<SealedExport> {
+    return this.#turns.run(owner, async () => {
+      const request = await make()
+      const { pieces, options, isBundle } = request
+      if (!isBundle && pieces.messages.length + pieces.bytes.length <= SEALED_HERE_BYTES_MAX)
+        return { exported: sealExport(pieces, options), bundle: undefined }
+      const { json, bundle } = await this.#ask<SealedBytes>(request)
+      return { exported: JSON.parse(asBuffer(json).toString('utf8')) as AgentExport, bundle }
+    })
   }
 
   async close(): Promise<void> {
@@ -48,11 +73,12 @@ export class Transfers {
   }
 
   #run<Answer>(owner: string, make: () => Promise<TransferRequest>): Promise<Answer> {
-    return this.#turns.run(owner, async () => {
-      const request = await make()
-      this.#thread ??= this.#start()
-      return this.#thread.ask<Answer>(request)
-    })
+    return this.#turns.run(owner, async () => this.#ask<Answer>(await make()))
+  }
+
+  #ask<Answer>(request: TransferRequest): Promise<Answer> {
+    this.#thread ??= this.#start()
+    return this.#thread.ask<Answer>(request)
   }
 
   #start(): Thread {

@@ -35,16 +35,18 @@ export type TransferRequest =
       readonly memory: Uint8Array
       readonly atMs: number
     }
-  | {
-      readonly kind: 'export'
-      readonly pieces: ExportPieces
-      readonly options: ExportOptions
-      readonly isBundle: boolean
-      /** Of a bundle that keeps secrets. */
-      readonly memory: Uint8Array | undefined
-    }
+  | ExportRequest
 
-export interface SealedExport {
+export interface ExportRequest {
+  readonly kind: 'export'
+  readonly pieces: ExportPieces
+  readonly options: ExportOptions
+  readonly isBundle: boolean
+  /** Of a bundle that keeps secrets. */
+  readonly memory: Uint8Array | undefined
+}
+
+export interface SealedBytes {
   /** The export as JSON in UTF-8. */
   readonly json: Uint8Array
   readonly bundle: Uint8Array | undefined
@@ -66,7 +68,7 @@ serveThread(
     const { pieces, options, isBundle, memory = new Uint8Array() } = request
     const json = Buffer.from(JSON.stringify(sealExport(pieces, options)))
     const bundle = isBundle ? writeBundle(json, memory, loadBundleKey(keySource).key) : undefined
-    return { value: { json, bundle } satisfies SealedExport }
+    return { value: { json, bundle } satisfies SealedBytes }
   },
   { timeoutMs: TRANSFER_TIMEOUT_MS },
 )
