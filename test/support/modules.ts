@@ -168,7 +168,16 @@ const MODULES: Readonly<Record<string, Module>> = {
   },
   init: {
     kind: 'node',
-    imports: ['policy/core', 'catalogue', 'gateway', 'guard', 'identity', 'store', 'terminal'],
+    imports: [
+      'policy/core',
+      'catalogue',
+      'gateway',
+      'guard',
+      'hooks',
+      'identity',
+      'store',
+      'terminal',
+    ],
   },
   'import-policylayer': {
     kind: 'node',

@@ -2,6 +2,7 @@
 // (only those that were agreed to, by their command), writes sluice.yaml with a policy that fits, and
 // on request puts the gate in front of them. Starts nothing unasked; `--undo` takes it back.
 
+import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { homeOf } from '../gateway/config/user-folders.ts'
@@ -10,6 +11,7 @@ import type { SetExitCode } from '../terminal/exit-code.ts'
 import { Output } from '../terminal/output.ts'
 import { CLIENTS } from './files/client.ts'
 import { ClientError } from './files/errors.ts'
+import { initHooks, undoHooks } from './hooks.ts'
 import { findServers } from './move/find-servers.ts'
 import { type ConfigPlace, findRecord, placeConfig, thisMachine } from './place.ts'
 import { Init, type InitOptions } from './run-init.ts'
@@ -22,6 +24,7 @@ Examples:
   sluice init --yes --move           all servers of your own files, without questions
   sluice init --observe              everything passes; \`sluice enforce\` turns the policy on later
   sluice init --yes notes            only this one; needed for a server that came with a project
+  sluice init --hooks                the clients' own tools (shell, files, web) ask the gate, too
   sluice init --undo                 restores the clients' entries; later changes stay
 
 Clients: ${Object.values(CLIENTS).join(', ')}.
@@ -41,6 +44,8 @@ export function addInit(parent: Command, answer: SetExitCode): void {
         .default('stdio'),
     )
     .option('--observe', 'enforce nothing yet: record what the policy would say about each call')
+    .option('--hooks [clients...]', 'let clients ask the gate before they use a tool of their own')
+    .option('--enforce', 'with --hooks: the clients stop if no gate answers')
     .option('--dry-run', 'show every line that would change, and change nothing')
     .option('--undo', 'restore the entries of the clients')
     .option('--reveal', 'with --dry-run: show keys too')
@@ -54,7 +59,15 @@ export function addInit(parent: Command, answer: SetExitCode): void {
         if (options.undo === true) {
           const beside = join(dirname(resolve(options.config)), 'sluice.moved.json')
           const record = isNamed ? beside : findRecord(options.config, user)
-          return answer(await undoInit(record, options.dryRun === true, output))
+          const isDry = options.dryRun === true
+          const config = join(dirname(record), 'sluice.yaml')
+          const hooked = await undoHooks(config, isDry, output)
+          if (hooked > 0 && !existsSync(record)) return answer(0)
+          return answer(await undoInit(record, isDry, output))
+        }
+        if (options.hooks !== undefined) {
+          const { config } = isNamed ? options : placeConfig(options.config, [], user)
+          return answer(await initHooks({ ...options, config, hooks: options.hooks }, output))
         }
         const discovery = await findServers(thisMachine(options.project))
         const { config, because }: ConfigPlace = isNamed

@@ -67,9 +67,11 @@ export function cloneRoot(): string | undefined {
 export function findRecord(named: string, user: User): string {
   const folders = [dirname(resolve(named)), ...userFolders(user.home, user.environment)]
   const records = folders.map((folder) => join(folder, 'sluice.moved.json'))
+  const hooked = folders.find((folder) => existsSync(join(folder, 'sluice.hooked.json')))
   const config = existsSync(named) ? resolve(named) : findUserConfig(user.environment)
   const fallback = join(dirname(config ?? resolve(named)), 'sluice.moved.json')
-  return records.find((file) => existsSync(file)) ?? fallback
+  const beside = hooked && join(hooked, 'sluice.moved.json')
+  return records.find((file) => existsSync(file)) ?? beside ?? fallback
 }
 
 /** The directories among a server's arguments. */

@@ -7,7 +7,6 @@ import { fileURLToPath } from 'node:url'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { classify } from '../catalogue/classify/classify.ts'
 import { countTools, summaryOf } from '../catalogue/pages/server-page.ts'
-import { suggestPolicy } from '../catalogue/pages/suggest-policy.ts'
 import { readConfig } from '../gateway/config/config.ts'
 import { keysPath, writeKeys } from '../gateway/config/keys.ts'
 import { addObserveMode } from '../gateway/state/observe-mode.ts'
@@ -37,6 +36,7 @@ import { type EntryMove, moveAll, moveEntries } from './move/move-entries.ts'
 import type { MovedEntry } from './move/move-log.ts'
 import type { NamedServer } from './move/name-servers.ts'
 import { isFoundByCommands } from './place.ts'
+import { PLAIN_POLICY } from './plain-policy.ts'
 import { type Change, maskChanges, showChanges, showFound, startOf } from './show.ts'
 
 export interface InitOptions {
@@ -48,6 +48,8 @@ export interface InitOptions {
   readonly observe?: boolean
   readonly dryRun?: boolean
   readonly undo?: boolean
+  readonly hooks?: true | readonly string[]
+  readonly enforce?: boolean
   readonly reveal?: boolean
   readonly json?: boolean
 }
@@ -248,7 +250,7 @@ export class Init {
   }
 
   #policyFor(tools: readonly ToolDefinition[]): string {
-    const suggested = tools.length > 0 ? suggestKnownPolicy(tools).yaml : PLAIN
+    const suggested = tools.length > 0 ? suggestKnownPolicy(tools).yaml : PLAIN_POLICY
     return this.#options.observe === true ? addObserveMode(suggested) : suggested
   }
 
@@ -332,12 +334,6 @@ export class Init {
     )
   }
 }
-
-/** Before the tools are known: by what a tool can do. */
-const PLAIN = suggestPolicy([]).yaml.replace(
-  'categories:\n',
-  'categories:\n  Read: allow\n  Write: { action: allow, rate_limit: { max: 30, window: 60 } }\n  Execute: require_approval\n  Destructive: require_approval\n  Financial: require_approval\n',
-)
 
 /** The tool, with the reason, if its definition would wait for a person. */
 function describeHeld(tool: ToolDefinition): string[] {

@@ -8,6 +8,7 @@ import { Isolation } from '../../gateway/isolation/isolation.ts'
 import { findProgram } from '../../gateway/processes/find-program.ts'
 import { readPackageVersion } from '../../gateway/shared/package-version.ts'
 import { compileDocuments, readDocuments } from '../../gateway/state/documents.ts'
+import { inspectHooks } from '../../init/hooks.ts'
 import { inspectClients } from '../../init/inspect-clients.ts'
 import { type GateStatus, SHOW_STATUS } from '../../operations/status.ts'
 import { checkDataFolder } from '../../store/files/private-folder.ts'
@@ -368,6 +369,15 @@ async function checkClients(
           : each.isProject
             ? `\`sluice init --yes ${serverName ?? name} --move\``
             : '`sluice init --move`',
+      )
+  }
+  for (const { client, file: settings, asks, foreign } of inspectHooks()) {
+    if (asks !== undefined) add('ok', `${client} asks this gate by hooks`)
+    if (asks !== undefined && foreign > 0)
+      add(
+        'warn',
+        `${client} has ${plural(foreign, 'hook')} of others, which can change a call after the gate has judged it`,
+        `look at them: ${settings}`,
       )
   }
   for (const each of broken) add('warn', each.message, `the client may not read it: ${each.file}`)

@@ -38,6 +38,7 @@ export function addStatus(parent: Command, answer: SetExitCode): void {
       const output = new Output(options)
       output.value(response)
       printStatus(response, output)
+      await printHooks(output)
       answer(response.running && response.ready ? 0 : 1)
     })
 }
@@ -53,6 +54,15 @@ async function metrics(data: string): Promise<0 | 1> {
 /** Loaded here: a running gate says all of it. */
 async function readOffline(data: string): Promise<OfflineStatus> {
   return (await import('./offline-status.ts')).readOfflineStatus(data)
+}
+
+async function printHooks(output: Output): Promise<void> {
+  const { inspectHooks } = await import('../../init/hooks.ts')
+  for (const { client, asks } of inspectHooks())
+    if (asks !== undefined)
+      output.line(
+        `hooks: ${client} asks, ${asks.blocks ? 'blocks' : 'goes on'} if the gate is down`,
+      )
 }
 
 function printStatus(status: GateStatus | OfflineStatus, output: Output): void {

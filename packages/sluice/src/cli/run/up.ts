@@ -2,6 +2,7 @@
 // serves; everything else is the log, on stderr.
 
 import { existsSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Command, Option } from 'commander'
 import type { Service } from '../../agents/service/service.ts'
 import type { GateConfig } from '../../gateway/config/config.ts'
@@ -17,6 +18,7 @@ import { LOG_FORMATS, type LogFormat, makeLog } from '../../terminal/log-lines.t
 import { Output, printable } from '../../terminal/output.ts'
 import { hasTerminal, terminal } from '../../terminal/terminal.ts'
 import { askIfRunning } from '../connect/ask-operation.ts'
+import { connectGate } from '../connect/gate-socket.ts'
 import {
   type ConfigOptions,
   loadConfig,
@@ -24,6 +26,7 @@ import {
   parseConfigFor,
 } from '../connect/load-config.ts'
 import { probePort } from '../connect/probe-port.ts'
+import { startGate } from '../connect/start-gate.ts'
 import { stopGate } from '../connect/stop-gate.ts'
 import { openSessions } from './stop.ts'
 
@@ -32,6 +35,7 @@ interface Options extends ConfigOptions {
   readonly pin: boolean
   readonly trustData?: boolean
   readonly takeOver?: boolean
+  readonly ensure?: boolean
   readonly log?: LogFormat
 }
 
@@ -60,12 +64,13 @@ export function addUp(parent: Command, answer: SetExitCode): void {
     .option('--store <address>', 'share the store at postgres://… with other gates')
     .addOption(new Option('--log <form>', 'the log on stderr').choices(LOG_FORMATS))
     .option('--take-over', 'stop a gate that clients started and take its place')
+    .option('--ensure', 'start it in the background if none runs, and wait until it serves')
     .option('--no-pin', 'do not ask for the first PIN, even on a terminal')
     .option('--trust-data', 'confirm in a terminal that an existing data directory is yours')
     .addOption(new Option('--piped', 'only for pipes; ends with its last client').hideHelp())
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {
-      await up(options)
+      await (options.ensure === true ? ensureGate(options) : up(options))
       answer(0)
     })
 }
@@ -110,6 +115,26 @@ async function up(options: Options): Promise<void> {
   log('info', `stopping (${why})`)
   await gate.stop()
 }
+
+/** For hooks of clients, which need a gate before they ask. */
+async function ensureGate(options: Options): Promise<void> {
+  const { data, file, host, port } = loadConfig(options, new Output({}))
+  const socket = (existsSync(data) && (await connectGate(data))) || (await startGate(data, file))
+  socket.destroy()
+  // Hooks come over HTTP, which a gate serves a moment after its socket.
+  for (let tries = 0; tries < ENSURE_TRIES_MAX; tries++) {
+    if ((await probePort(host, port, false)) === 'EADDRINUSE') return
+    await sleep(ENSURE_PAUSE_MS)
+  }
+  throw new CliError(
+    'CLI_START',
+    `the gate does not serve ${host}:${port}`,
+    'is it one that pipes have started before there were hooks? run `sluice stop`',
+  )
+}
+
+const ENSURE_TRIES_MAX = 100
+const ENSURE_PAUSE_MS = 50
 
 /** What to do about a gate that could not start; the error may say it itself. */
 function adviseStart(

@@ -1,4 +1,4 @@
-// Adds, replaces and removes servers in the text of sluice.yaml by splices at the parser's source
+// Adds, replaces and removes servers, and adds grants, in the text of sluice.yaml by splices at the parser's source
 // ranges: comments, order and spacing of everything else stay. The result is read again and compared,
 // so that an edit that would change anything else is not made. Pure.
 
@@ -22,29 +22,47 @@ export interface WrittenServer {
   readonly entry: JsonObject
 }
 
+type Section = 'servers' | 'grants'
+
 /** The servers as the text has them, variables not filled in. Empty if it cannot be read. */
 export function readWrittenServers(text: string): Record<string, JsonObject> {
-  const { servers } = valuesIn(text) ?? {}
-  return isObject(servers) ? (servers as Record<string, JsonObject>) : {}
+  return readWritten(text, 'servers')
+}
+
+export function readWritten(text: string, section: Section): Record<string, JsonObject> {
+  const { [section]: entries } = valuesIn(text) ?? {}
+  return isObject(entries) ? (entries as Record<string, JsonObject>) : {}
 }
 
 /** With these servers, in the place of those of the same names. Undefined if the text is written in
  * a way that nothing can be put into. */
 export function putServers(text: string, servers: readonly WrittenServer[]): string | undefined {
-  let changed = text
-  for (const server of servers) {
-    const isThere = Object.hasOwn(readWrittenServers(changed), server.name)
-    const next = isThere ? replace(changed, server) : insert(changed, server)
+  return putEntries(text, 'servers', servers)
+}
+
+/** The same for the entries of a section. If there is no `grants:` yet, it is added at the end. */
+export function putEntries(
+  text: string,
+  section: Section,
+  entries: readonly WrittenServer[],
+): string | undefined {
+  const isMissing = section === 'grants' && valuesIn(text)?.grants === undefined
+  let changed = isMissing ? `${text.trimEnd()}${lineBreakOf(text)}${section}: {}\n` : text
+  for (const entry of entries) {
+    const there = readWritten(changed, section)[entry.name]
+    if (isDeepStrictEqual(there, entry.entry)) continue
+    const next =
+      there === undefined ? insert(changed, section, entry) : replace(changed, section, entry)
     if (next === undefined) return undefined
     changed = next
   }
-  const wanted = Object.fromEntries(servers.map(({ name, entry }) => [name, entry]))
-  return changesOnly(text, changed, wanted) ? changed : undefined
+  const wanted = Object.fromEntries(entries.map(({ name, entry }) => [name, entry]))
+  return changesOnly(text, changed, section, wanted) ? changed : undefined
 }
 
 /** Undefined if it is not there, or cannot be taken out alone. */
 export function removeServer(text: string, name: string): string | undefined {
-  const map = mapOf(text)
+  const map = mapOf(text, 'servers')
   const pair = map && findPair(map, name)
   if (map === undefined || pair === undefined) return undefined
   const isOnly = map.items.length === 1
@@ -53,15 +71,15 @@ export function removeServer(text: string, name: string): string | undefined {
     : removeEntry(text, map, pair)
   if (edit === undefined) return undefined
   const changed = applyEdit(text, edit)
-  return changesOnly(text, changed, { [name]: undefined }) ? changed : undefined
+  return changesOnly(text, changed, 'servers', { [name]: undefined }) ? changed : undefined
 }
 
-function insert(text: string, server: WrittenServer): string | undefined {
-  const map = mapOf(text)
+function insert(text: string, section: Section, server: WrittenServer): string | undefined {
+  const map = mapOf(text, section)
   if (map === undefined) return undefined
   const isEmpty = map.items.length === 0
   const [start, end] = getRange(map)
-  const isOwnLine = /^servers:[ \t]*$/.test(text.slice(lineStart(text, start), start))
+  const isOwnLine = /^\w+:[ \t]*$/.test(text.slice(lineStart(text, start), start))
   if (isEmpty && map.flow === true && isOwnLine) {
     const lines = ['', ...linesOf(server, '  ')].join(lineBreakOf(text))
     return applyEdit(text, { start: startOf(text, map), end, text: lines })
@@ -73,8 +91,8 @@ function insert(text: string, server: WrittenServer): string | undefined {
 }
 
 /** Its lines, or its braces, where they are; comments inside go with what they were about. */
-function replace(text: string, server: WrittenServer): string | undefined {
-  const map = mapOf(text)
+function replace(text: string, section: Section, server: WrittenServer): string | undefined {
+  const map = mapOf(text, section)
   const pair = map && findPair(map, server.name)
   if (map === undefined || pair === undefined) return undefined
   const [start] = getRange(pair.key)
@@ -107,10 +125,10 @@ function quote(value: JsonValue): string {
   return JSON.stringify(value).replaceAll('\x7f', '\\x7f')
 }
 
-function mapOf(text: string): YAMLMap | undefined {
+function mapOf(text: string, section: Section): YAMLMap | undefined {
   const contents = parseYaml(text, new Problems('', text))?.contents
-  const servers = isMap(contents) ? findPair(contents, 'servers')?.value : undefined
-  return isMap(servers) ? servers : undefined
+  const entries = isMap(contents) ? findPair(contents, section)?.value : undefined
+  return isMap(entries) ? entries : undefined
 }
 
 /** Behind the colon of `servers:`. */
@@ -123,19 +141,20 @@ function endOfMap(text: string, map: YAMLMap): number {
   return map.flow === true || last === undefined ? getRange(map)[1] : endOfEntry(text, last)
 }
 
-/** Whether both say the same but for these servers (undefined: not there). */
+/** Whether both say the same but for these entries (undefined: not there). */
 function changesOnly(
   before: string,
   after: string,
-  servers: Readonly<Record<string, JsonObject | undefined>>,
+  section: Section,
+  entries: Readonly<Record<string, JsonObject | undefined>>,
 ): boolean {
   const [old, now] = [valuesIn(before), valuesIn(after)]
   if (old === undefined || now === undefined) return false
-  const wanted = Object.entries({ ...readWrittenServers(before), ...servers })
+  const wanted = Object.entries({ ...readWritten(before, section), ...entries })
   const there = wanted.filter(([, entry]) => entry !== undefined)
   return isDeepStrictEqual(
-    { ...old, servers: Object.fromEntries(there) },
-    { ...now, servers: now.servers ?? {} },
+    { ...old, [section]: Object.fromEntries(there) },
+    { ...now, [section]: now[section] ?? {} },
   )
 }
 

@@ -60,7 +60,9 @@ export async function openCalls(
   closing.defer(() => tools.flush())
   const { pins, lock, newTools } = openPins(config, { store, ledger, log }, servers)
   closing.defer(() => newTools.flush())
-  const idle = new IdleShutdown(piped)
+  const hooks = new HookParts({ servers, ledger, log })
+  // Clients with hooks need a gate for as long as they run, which it cannot see: it stays.
+  const idle = new IdleShutdown(piped && !hooks.isUsed)
   const page = piped
     ? new PageFront({ site: () => late.site, peers, onConnections: (count) => idle.pages(count) })
     : undefined
@@ -68,7 +70,6 @@ export async function openCalls(
     page === undefined ? peopleBase(config.publicUrl, late.url) : peopleBase(undefined, page.url)
   const { approvals, channels } = await openApproving({ data, identity }, base, closing)
   const agents = new BuiltinAgents(startAgents)
-  const hooks = new HookParts({ servers, ledger, log })
   const traces = openTraces(config.data, { key, ledger, log }, closing)
   const limits = new LimitsInUse(shared?.usage)
   const { logins } = identity

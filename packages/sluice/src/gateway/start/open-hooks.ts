@@ -31,14 +31,19 @@ export class HookParts {
     this.#services = services
   }
 
+  /** Whether the configuration has a client with hooks. */
+  get isUsed(): boolean {
+    const { servers } = this.#services
+    return servers.callable.length < servers.names.length
+  }
+
   get builtins(): Readonly<Record<string, StartInProcess>> {
     return Object.fromEntries(HOOK_CLIENTS.map((client) => [client, this.#server.connect(client)]))
   }
 
   /** Whether a call that names itself as hooks do was announced by one; if the client has no hooks nobody knows. */
   readonly onToolUse: TraceParts['onToolUse'] = (id, { server, name }) => {
-    const { servers } = this.#services
-    if (servers.callable.length < servers.names.length) this.#gate?.arrived(id, server, name)
+    if (this.isUsed) this.#gate?.arrived(id, server, name)
   }
 
   open(gate: Gate): HookGate {

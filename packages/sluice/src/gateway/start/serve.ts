@@ -31,8 +31,10 @@ export async function serve(
   closing: AsyncDisposableStack,
 ): Promise<RunningGate> {
   const { config, late, log, shared } = steps.data
-  const { approvals, idle } = steps.calls
-  if (piped) {
+  const { calls } = steps
+  const { approvals, idle } = calls
+  // A gate for pipes alone, unless clients ask it by hooks: these come over HTTP.
+  if (piped && !calls.hooks.isUsed) {
     for (const step of listClosingSteps(steps).reverse()) closing.defer(step)
   } else {
     late.tls = config.tls && new TlsCertificate(config.tls, log)

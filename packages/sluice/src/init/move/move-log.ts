@@ -5,6 +5,7 @@
 
 import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import type { HookClient } from '../../hooks/hook-event.ts'
 import { StoreError } from '../../store/errors.ts'
 import { isSigned, signText } from '../../store/files/user-key.ts'
 import type { ClientFile, McpClientId } from '../files/client.ts'
@@ -25,7 +26,24 @@ export interface MovedEntry {
   readonly now: JsonObject
 }
 
+/** A client's file that has hooks of ours. */
+export interface HookedFile {
+  readonly client: McpClientId & HookClient
+  readonly file: string
+  /** The whole file; null if it was not there. */
+  readonly before: string | null
+  readonly after: string
+}
+
 export function readMoved(file: string): MovedEntry[] {
+  return readRecord(file, isMoved)
+}
+
+export function readHooked(file: string): HookedFile[] {
+  return readRecord(file, isHooked)
+}
+
+function readRecord<T>(file: string, isValid: (value: unknown) => value is T): T[] {
   const stats = lstatSync(file, { throwIfNoEntry: false })
   if (stats === undefined) return []
   // It says what to write into files of its reader's: one that came with a folder is not believed.
@@ -42,7 +60,7 @@ export function readMoved(file: string): MovedEntry[] {
     throw damaged(file)
   }
   const { version, moved: list, mac } = isObject(value) ? value : {}
-  if (version !== 1 || !Array.isArray(list) || !list.every(isMoved)) throw damaged(file)
+  if (version !== 1 || !Array.isArray(list) || !list.every(isValid)) throw damaged(file)
   if (!withUserKey(() => isSigned('init record', JSON.stringify(list), mac)))
     throw new ClientError(
       'CLIENT_RECORD',
@@ -53,6 +71,14 @@ export function readMoved(file: string): MovedEntry[] {
 }
 
 export function writeMoved(file: string, moved: readonly MovedEntry[]): void {
+  writeRecord(file, moved)
+}
+
+export function writeHooked(file: string, hooked: readonly HookedFile[]): void {
+  writeRecord(file, hooked)
+}
+
+function writeRecord(file: string, moved: readonly (MovedEntry | HookedFile)[]): void {
   if (moved.length === 0) return rmSync(file, { force: true })
   const fresh = `${file}.new`
   rmSync(fresh, { force: true })
@@ -95,6 +121,13 @@ function isMoved(value: unknown): value is MovedEntry {
     isObject(was) &&
     isObject(now)
   )
+}
+
+function isHooked(value: unknown): value is HookedFile {
+  if (!isObject(value)) return false
+  const { client, file, before, after } = value
+  const isText = (one: unknown) => typeof one === 'string'
+  return isText(client) && isText(file) && isText(after) && (before === null || isText(before))
 }
 
 function damaged(file: string): ClientError {

@@ -1,0 +1,113 @@
+// `sluice init --hooks`: writes the hooks of each client beside what is there, and `--undo` leaves every file
+// as it was, byte for byte.
+
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, expect, test, vi } from 'vitest'
+import { readConfig } from '../../packages/sluice/src/gateway/config/config.ts'
+import { sluice } from '../support/run-sluice.ts'
+import { scratchDirectory } from '../support/scratch.ts'
+
+let root: string
+let home: string
+let config: string
+
+/** As a person writes it: comments, a hook of their own, tabs, a last comma. */
+const SETTINGS = `{
+\t// mine
+\t"model": "opus",
+\t"hooks": {
+\t\t"PreToolUse": [
+\t\t\t{ "matcher": "Bash", "hooks": [{ "type": "command", "command": "./lint.sh" }] }, // keep
+\t\t],
+\t},
+}`
+
+beforeEach(() => {
+  root = scratchDirectory()
+  home = join(root, 'home')
+  config = join(root, 'gate', 'sluice.yaml')
+  for (const folder of ['.claude', '.codex', '.copilot', '.gemini', '../dotfiles'])
+    mkdirSync(join(home, folder), { recursive: true })
+  vi.stubEnv('HOME', home)
+  for (const name of ['CLAUDE_CONFIG_DIR', 'CODEX_HOME', 'COPILOT_HOME']) vi.stubEnv(name, '')
+  writeFileSync(join(root, 'dotfiles', 'claude.json'), SETTINGS)
+  chmodSync(join(root, 'dotfiles', 'claude.json'), 0o640)
+  symlinkSync(join(root, 'dotfiles', 'claude.json'), join(home, '.claude', 'settings.json'))
+  writeFileSync(join(home, '.gemini', 'settings.json'), '{"theme":"dark"}')
+  return () => vi.unstubAllEnvs()
+})
+
+const init = (...args: string[]) => sluice(['init', '--config', config, ...args])
+const claude = () => readFileSync(join(home, '.claude', 'settings.json'), 'utf8')
+const files = () => ({
+  claude: claude(),
+  gemini: readFileSync(join(home, '.gemini', 'settings.json'), 'utf8'),
+  codex: existsSync(join(home, '.codex', 'hooks.json')),
+  copilot: existsSync(join(home, '.copilot', 'hooks', 'sluice.json')),
+})
+
+test('writes the hooks of every client, once, and takes them back byte for byte', async () => {
+  const before = files()
+  const dry = await init('--hooks', '--dry-run')
+  expect(dry.stdout).toContain('/hooks/claude-code')
+  expect(dry.stdout).not.toMatch(/sluice_[0-9a-f]{64}/)
+  expect(files()).toEqual(before)
+  const ran = await init('--hooks', '--yes')
+  expect(ran.code, ran.stderr).toBe(0)
+  const written = files()
+  expect(written).toMatchObject({ codex: true, copilot: true })
+  expect(written.claude).toContain('./lint.sh')
+  expect(written.claude).toContain('// mine')
+  expect(written.claude).not.toContain('onFailure')
+  expect(lstatSync(join(home, '.claude', 'settings.json')).isSymbolicLink()).toBe(true)
+  expect(statSync(join(home, '.claude', 'settings.json')).mode & 0o777).toBe(0o640)
+  const text = readFileSync(config, 'utf8')
+  const { config: read, problems } = readConfig({ file: config, text }, {})
+  expect(problems).toEqual([])
+  expect(Object.keys(read?.servers ?? {})).toEqual(['claude-code', 'codex', 'copilot', 'gemini'])
+  expect(read?.grants.map(({ hooks, canSayPrompt }) => [hooks, canSayPrompt])).toEqual([
+    ['claude-code', true],
+    ['codex', false],
+    ['copilot', false],
+    ['gemini', false],
+  ])
+  expect((await init('--hooks', '--yes')).stdout).toContain('there already')
+  const status = await sluice(['status', '--config', config])
+  expect(status.stdout).toContain('hooks: claude-code asks, goes on if the gate is down')
+  const doctor = await sluice(['doctor', '--config', config])
+  expect(doctor.stdout).toContain('claude-code has 1 hook of others')
+  expect(files()).toEqual(written)
+  expect(readFileSync(config, 'utf8')).toBe(text)
+  expect((await init('--undo')).code).toBe(0)
+  expect(files()).toEqual(before)
+  expect(statSync(join(home, '.claude', 'settings.json')).mode & 0o777).toBe(0o640)
+})
+
+test('takes only its own hooks back from a file that was changed since', async () => {
+  await init('--hooks', 'claude-code', '--yes')
+  const file = join(home, '.claude', 'settings.json')
+  writeFileSync(file, claude().replace('"opus"', '"sonnet"'))
+  await init('--undo')
+  expect(claude()).toContain('"sonnet"')
+  expect(claude()).toContain('./lint.sh')
+  expect(claude()).not.toContain('/hooks/claude-code')
+})
+
+test('names what is wrong', async () => {
+  expect((await init('--hooks', 'emacs', '--yes')).stderr).toContain('`emacs`')
+  writeFileSync(join(home, '.claude', 'settings.json'), '{ "hooks": ')
+  const ran = await init('--hooks', 'claude-code', '--yes')
+  expect(ran.code).toBe(2)
+  expect(ran.stderr).toContain('is not JSON')
+  expect(existsSync(config)).toBe(false)
+})
