@@ -1,7 +1,6 @@
 // Every function that reads text that a client, a server, a file or an agent wrote, with the longest
 // text that can reach it. A new one belongs here: the search of slow inputs runs over all of them.
 
-import type { ServerPlace } from '@sluice/policy/core/call'
 import { DATA_KINDS } from '@sluice/policy/core/data-kinds'
 import { parseDecimal } from '@sluice/policy/core/decimal'
 import type { JsonObject } from '@sluice/policy/core/json'
@@ -9,7 +8,7 @@ import { readsOnly } from '@sluice/policy/core/sql-reads'
 import { runSteps } from '@sluice/policy/core/steps'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { findEgressDenial } from '@sluice/policy/decide/egress'
-import { mentionsProtectedFile } from '@sluice/policy/decide/protected-files'
+import { objectToFiles } from '@sluice/policy/decide/protected-files'
 import { DOCUMENT_LENGTH_MAX } from '@sluice/policy/document/limits'
 import { nearest } from '@sluice/policy/document/nearest'
 import { parseCel } from '@sluice/policy/expression/cel'
@@ -120,10 +119,6 @@ const PART = 64 * KB
 const MESSAGE = 16 * MB
 
 const OWN_PATHS = ['/srv/gate/sluice.yaml', '/srv/gate/.sluice', '/srv/gate/rules.yaml']
-const PLACE: ServerPlace = {
-  bases: ['/srv/gate/.sluice/servers/s'],
-  workDirectory: '/srv/gate/.sluice/servers/s',
-}
 
 /** What a pipe or a socket gives at once. */
 const CHUNK = 64 * KB
@@ -256,10 +251,10 @@ export const TEXT_READERS: readonly TextReader[] = [
   ),
   reader('catalogue: skeletonOf', NAME_LENGTH_MAX, skeletonOf),
   reader('catalogue: readLock', MB, readLock),
-  reader('policy: namesOwnFiles', MESSAGE, (text) => mentionsProtectedFile(text, OWN_PATHS, PLACE)),
+  reader('policy: namesOwnFiles', MESSAGE, (text) => objectToFiles(text, OWN_PATHS)),
   prepared('policy: namesOwnFiles, many texts', MESSAGE, (text) => {
     const texts = strings(text)
-    return () => mentionsProtectedFile(texts, OWN_PATHS, PLACE)
+    return () => objectToFiles(texts, OWN_PATHS)
   }),
   reader('policy: egress, an argument', MESSAGE, (text) =>
     findEgressDenial(EGRESS, callOf({ text })),

@@ -50,27 +50,6 @@ export interface SessionFacts {
 }
 
 /**
- * Returns where a path leads through symbolic links, or the file of the gate that it is a hard link
- * to. Once the budget of the call is used up, returns a file of the gate (fails closed).
- */
-export type LinkLookup = (path: string) => string | undefined
-
-/**
- * Directories against which a server may resolve a relative path. Absolute, with links resolved if
- * the gate could do so.
- */
-export interface ServerPlace {
-  readonly bases: readonly string[]
-  /** The directory the gate created for the server inside its own data; the server may use it. */
-  readonly workDirectory?: string
-  /**
-   * Starts the link lookups of one call. Present only for servers with directories among their
-   * arguments or roots.
-   */
-  readonly startLookups?: () => LinkLookup
-}
-
-/**
  * What is known about the caller and the tool. None of it is the client's word.
  *
  * @example
@@ -97,5 +76,4 @@ export interface Facts {
   readonly session: SessionFacts
   /** Absolute paths of the gate's configuration, policy and data. */
   readonly ownPaths?: readonly string[]
-  readonly place?: ServerPlace
 }

@@ -17,35 +17,6 @@ export function decodePercent(text: string): string {
   return text.slice(0, first) + toText(codes, length)
 }
 
-/** `text` with every `%XX` decoded once, as a single decoder does: `%2541` becomes `%41`. */
-export function decodePercentOnce(text: string): string {
-  const first = text.indexOf('%')
-  if (first === -1 || first > text.length - 3) return text
-  const codes = new Uint32Array(text.length - first)
-  const length = assembleUtf8(codes, readEscapes(text, first, codes))
-  return text.slice(0, first) + toText(codes, length)
-}
-
-export function hasEscapes(text: string): boolean {
-  return text.includes('%') && /%[0-9a-f]{2}/i.test(text)
-}
-
-function readEscapes(text: string, from: number, codes: Uint32Array): number {
-  let length = 0
-  for (let at = from; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    const high = code === PERCENT ? hexValue(text.charCodeAt(at + 1)) : -1
-    const low = high < 0 ? -1 : hexValue(text.charCodeAt(at + 2))
-    if (low < 0) codes[length++] = code
-    else {
-      const byte = high * 16 + low
-      codes[length++] = byte < 0x80 ? byte : byte + BYTE_MARK
-      at += 2
-    }
-  }
-  return length
-}
-
 /** UTF-8 whose bytes were read as Latin-1; what is not UTF-8 stays byte by byte. */
 export function readUtf8(bytes: string): string {
   const codes = new Uint32Array(bytes.length)

@@ -9,7 +9,6 @@ import {
   evaluate,
 } from '../expression/evaluate/evaluate.ts'
 import { findProtection, PROTECTIONS } from '../expression/evaluate/protection.ts'
-import { TOOL_CALL } from '../language/methods.ts'
 import type { ApplicableRules, PreparedRule } from '../model/applicable-rules.ts'
 import { DEFAULT_SAYS, toCanonicalRuleText } from '../model/canonical-rule.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
@@ -100,12 +99,9 @@ export function applyProtectedFiles(
   { call, facts, args }: EvaluationContext,
   trace: TraceStep[] | undefined,
 ): void {
-  const { ownPaths, place } = facts
+  const { ownPaths } = facts
   if (ownPaths === undefined) return
-  // The name of a tool is chosen by the server and is not a path.
-  const ofName = call.method === TOOL_CALL ? undefined : place
-  const objection =
-    objectToFiles(call.name, ownPaths, ofName) ?? objectToFiles(args, ownPaths, place)
+  const objection = objectToFiles(call.name, ownPaths) ?? objectToFiles(args, ownPaths)
   if (objection === undefined) return
   const rule = 'built-in'
   draft.guardrails.push({ name: OWN_FILES, rule, action: 'deny', undecided: false })

@@ -1,13 +1,11 @@
-// The built-in guardrail: whatever the document allows, arguments that name the gate's files are
-// denied, in every spelling that a server might decode.
+// The built-in guardrail: whatever the document allows, arguments with the exact path of one of the gate's files
+// are denied.
 
 import { describe, expect, test } from 'vitest'
 import { sampleFacts } from '../cases/sample-facts.ts'
 import { compile } from '../compile/compile.ts'
 import type { JsonValue } from '../core/json.ts'
-import { COMBINING_RUN_MAX, DECODED_CHARS_MAX, NORMALIZED_CHARS_MAX } from '../language/limits.ts'
 import { decide, isVisible } from './decide.ts'
-import { mentionsProtectedFile } from './protected-files.ts'
 import type { TraceStep } from './trace.ts'
 
 const OWN = ['/etc/sluice', '/srv/josé/.sluice']
@@ -17,39 +15,11 @@ const NAMED: readonly [how: string, text: string][] = [
   ['the folder itself', '/etc/sluice'],
   ['within a command', 'cat /etc/sluice/policy.yaml | sh'],
   ['in a URL', 'file:///etc/sluice/policy.yaml'],
-  ['percent-encoded', '/etc%2fsluice/policy.yaml'],
-  ['encoded twice', '/etc%252Fsluice'],
-  ['encoded three times', '/%25252565tc/sluice'],
-  ['encoded letters', '/%65%74%63/sluice'],
-  ['encoded beyond ASCII', 'file:///srv/jos%C3%A9/.sluice/data.db'],
-  ['encoded beside bytes that are no UTF-8', '/%ff/..%2fetc%2f%2e/sluice'],
-  ['with backslashes', '\\etc\\sluice\\policy.yaml'],
-  ['with doubled slashes', '/etc//sluice'],
-  ['with a dot', '/etc/./sluice'],
-  ['with a climb', '/etc/x/../sluice'],
-  ['with a climb above the root', '/../etc/./sluice/policy.yaml'],
-  ['with climbs above the root', '/x/../../../etc//sluice'],
-  ['with a climb above the root in a command', 'cat /../etc//sluice'],
-  ['with a relative climb', '../../../../../etc/./sluice'],
-  ['with a relative dot', './../etc/./sluice'],
+  ['beyond ASCII', 'file:///srv/josé/.sluice/data.db'],
+  ['in a long text', `${'x'.repeat(5_000_000)} /etc/sluice`],
 ]
 
-const OTHERS: readonly string[] = [
-  '',
-  'x',
-  '/',
-  '/etc',
-  '/etc/slui',
-  '/etc/../sluice',
-  '/etc/nginx/./nginx.conf',
-  '100% of // what %zz is',
-  'sluice/etc',
-  'etc/sluice',
-  '../sluice',
-  '/etc/x/sluice',
-  '/x/etc/../../a/../sluice',
-  '/petc/./sluice',
-]
+const OTHERS: readonly string[] = ['', 'x', '/', '/etc', '/etc/slui', 'sluice/etc', 'etc/sluice']
 
 const { policy } = compile({ file: 'p', text: '{ version: 1, default: allow }' })
 const tool = {
@@ -115,72 +85,9 @@ describe("the gate's own files", () => {
     expect(ask({ p: '/etc/sluice' }).shown).toBe(true)
   })
 
-  test('F2: a lone percent escape costs no exception, and text too long to decode is denied', () => {
-    const atLimit = '%ff '.repeat(DECODED_CHARS_MAX / 4)
-    expect(ask({ atLimit }).decision.action).toBe('allow')
-    expect(ask({ atLimit, more: '%ff' }).decision.rule).toBe('built-in')
-    expect(ask({ atLimit, more: '%ff' }, undefined, []).decision.action).toBe('allow')
-    // Text without escapes is not decoded, so its length does not matter.
-    expect(ask({ plain: 'a//b 100% '.repeat(300_000) }).decision.action).toBe('allow')
-  })
-
-  test('F9: more text than is searched is denied, unless it is a file in base64', () => {
-    const file = 'QUJD'.repeat(2_600_000)
-    expect(ask({ file }).decision.action).toBe('allow')
-    expect(ask({ file: `${file}/etc/sluice` }).decision.rule).toBe('built-in')
-    expect(ask({ text: `${file} ` }).decision.rule).toBe('built-in')
-    expect(ask({ text: `${file} ` }, undefined, []).decision.action).toBe('allow')
-  })
-
-  test("an exhausted budget for positions of the last name counts as the gate's", () => {
-    expect(ask({ text: '/sluice'.repeat(60_000) }).decision.action).toBe('allow')
-    expect(ask({ text: '/sluice'.repeat(140_000) }).decision.rule).toBe('built-in')
-    const climbs = `${'/a'.repeat(3_000)}${'/..'.repeat(3_000)}`
-    expect(ask({ text: `${climbs}/sluice`.repeat(20) }).decision.action).toBe('allow')
-    expect(ask({ text: `${climbs}${'/../sluice'.repeat(3_000)}` }).decision.rule).toBe('built-in')
-  })
-
   test('nesting beyond any walk is a fault, and a fault is a denial', () => {
     let deep: JsonValue = '/etc/sluice'
     for (let n = 0; n < 100_000; n++) deep = [deep]
     expect(ask({ deep }).decision).toMatchObject({ action: 'deny', code: 'POLICY_FAULT' })
   })
-})
-
-test('F4: names of parameters are not looked up on disk, everything else is', () => {
-  const seen: string[] = []
-  const realPath = (path: string) => {
-    seen.push(path)
-    return path.endsWith('/link') ? '/etc/sluice/policy.yaml' : undefined
-  }
-  const place = { bases: ['/desk'], startLookups: () => realPath }
-  const isNamed = (args: JsonValue) => mentionsProtectedFile(args, OWN, place)
-  expect(isNamed({ link: 'x' })).toBe(false)
-  expect(seen).toEqual(['/desk/x'])
-  for (const args of [
-    { x: 'link' },
-    { x: { link: '' } },
-    ['link'],
-    'file:///desk/link',
-    'FILE:link',
-  ])
-    expect(isNamed(args)).toBe(true)
-})
-
-test.each([
-  ['too long', `Straße ${'x'.repeat(NORMALIZED_CHARS_MAX)}`],
-  ['combining marks', `a${'\u0301'.repeat(COMBINING_RUN_MAX + 1)}`],
-])('finding: a text that cannot be checked is not said to name a file: %s', (why, text) => {
-  expect(ask({ text }).decision).toMatchObject({
-    action: 'deny',
-    reason: expect.stringContaining(why),
-  })
-  expect(ask({ text: OWN[0] as string }).decision.reason).toContain('names the gate')
-})
-
-test('a path that is encoded more often than a server decodes is found as well', () => {
-  let text = '/srv/gate/sluice.yaml'
-  for (let round = 0; round < 12; round += 1) text = encodeURIComponent(text)
-  expect(mentionsProtectedFile({ path: text }, ['/srv/gate/sluice.yaml'])).toBe(true)
-  expect(mentionsProtectedFile({ path: text }, ['/srv/other/sluice.yaml'])).toBe(false)
 })

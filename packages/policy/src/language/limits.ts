@@ -110,27 +110,6 @@ export const FUNCTION_PARTS: Readonly<Record<string, number>> = {
   matches: 8,
 }
 /**
- * Percent-encoded characters of one call's arguments that are decoded to look for the gate's own
- * files, at about 20 ns each. A call with more is denied: text that is not checked could name them.
- */
-export const DECODED_CHARS_MAX = 1_048_576
-/**
- * Characters of one call's arguments that are searched for the gate's own files, at about 7 ns
- * each. A call with more is denied, except for base64, which is searched at any length.
- */
-export const SEARCHED_CHARS_MAX = 5 * 1_048_576
-/**
- * Characters of one call's arguments that are read backwards from the name of one of the gate's own
- * files, or resolved as a path (which counts four times), at most 10 ns each. A call with more
- * counts as naming them.
- */
-export const PATH_STEPS_MAX = 1_048_576
-/**
- * Characters of a text that is searched for `..` segments leading to the gate's own files, at about
- * 5 ns each, if the server's directory is within them. A longer text counts as leading there.
- */
-export const CLIMB_CHARS_MAX = 4 * 1_048_576
-/**
  * Length of an argument that is part of a counter's key (`per: args.x`). A call with a longer one
  * is denied.
  */
@@ -193,35 +172,6 @@ export const PROVE_SEQUENCE_TRIES_MAX = 200_000
 /** Callers that the rules tell apart and for which `prove` looks for a sequence of calls. */
 export const PROVE_CALLERS_MAX = 100
 
-/**
- * Relative paths of one call that are resolved. A call with more counts as naming the gate's own
- * files.
- */
-export const RESOLVED_PATHS_MAX = 5_000
-/**
- * Readings of one path (decoded, with backslashes as separators, `..` resolved before or after)
- * that are checked. A path with more counts as naming the gate's own files.
- */
-export const PATH_READINGS_MAX = 64
-/**
- * Times that a text is percent-decoded one layer at a time, before all remaining layers are decoded
- * at once.
- */
-export const DECODE_ROUNDS_MAX = 3
-/**
- * Characters of one call's arguments that are normalised, such as combining accents or full-width
- * letters, to look for the gate's own files, at up to 200 ns each. A call with more is denied.
- */
-export const NORMALIZED_CHARS_MAX = 327_680
-/**
- * Consecutive combining marks, because sorting a longer run takes quadratic time. A text with more
- * counts as naming the gate's own files.
- */
-export const COMBINING_RUN_MAX = 16
-/** Texts of one call that are remembered as harmless, so that equal ones are searched once. */
-export const SEARCHED_TEXTS_MAX = 10_000
-/** Length of a path without its `.` and `..` segments, as on Linux; a longer one names no file. */
-export const PATH_LENGTH_MAX = 4_096
 /**
  * Length of a resource URI that is normalised before it is compared with rules. A longer one is
  * denied.

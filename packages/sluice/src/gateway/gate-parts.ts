@@ -8,8 +8,7 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { DecisionEntry } from '../ledger/records/record.ts'
 import type { AdmissionStore } from '../store/admission.ts'
 import type { TraceParts } from './call/call-request.ts'
-import type { GateConfig, ServerConfig } from './config/config.ts'
-import type { OwnFiles } from './config/own-facts.ts'
+import type { GateConfig } from './config/config.ts'
 import type { CallInstrumentation } from './metrics/instrument-calls.ts'
 import type { Log } from './shared/log.ts'
 import type { ClientSend, ClientTransport, ConnectionOrigin } from './shared/transport.ts'
@@ -39,7 +38,7 @@ export interface GateParts extends Omit<ServerLinksParts, 'serverOf'>, TracePart
   /** Where a person decides over a request; undefined while no page is served. */
   readonly approvalUrl: (id: string) => string | undefined
   /** The gate's own files, which no argument may name, and where a server would look for them. */
-  readonly ownFiles: (name: string, server: ServerConfig | undefined) => OwnFiles
+  readonly ownPaths: readonly string[]
   readonly servers: Servers
   readonly log: Log
 }

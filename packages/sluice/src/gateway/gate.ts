@@ -19,7 +19,8 @@ import { LedgerCallRecorder } from './call/record-calls.ts'
 import { settleCalls } from './call/settle-calls.ts'
 import { hookClientOf, isBuiltinTool } from './config/builtin-tools.ts'
 import type { ServerConfig } from './config/config.ts'
-import { SessionOwnFiles } from './config/own-facts.ts'
+import { objectToRoots } from './config/own-roots.ts'
+import { workDirectory } from './config/work-directory.ts'
 import type { GateParts, InjectedSession, RelayedClient } from './gate-parts.ts'
 import { defaultProcessesMax } from './processes/process-quota.ts'
 import { EXPECTED_ENDS, OpenRelays } from './relay/open-relays.ts'
@@ -209,7 +210,7 @@ export class Gate {
   ): ClientEvents {
     const { client, who, lease, agent } = session
     lease.introduce(undefined, name)
-    const { config, freezes, ownFiles, servers } = this.#parts
+    const { config, freezes, ownPaths, servers } = this.#parts
     const { principal } = who()
     const serverConfig = servers.find(name)
     // It was taken away while the session began.
@@ -218,7 +219,6 @@ export class Gate {
       onEnd()
       return NO_CLIENT_EVENTS
     }
-    const own = new SessionOwnFiles(() => ownFiles(name, servers.find(name)))
     const log: Log = (level, message, fields) =>
       this.#parts.log(level, message, { server: name, session: lease.id, ...fields })
     const bound = () => this.#parts.policies().of(who().policy)
@@ -265,11 +265,11 @@ export class Gate {
         const { session, provenance } = recall.facts(steadyMs(), policy().labelScope)
         const { principal } = who()
         const transport = serverConfig.kind
-        return { ...own.facts, transport, principal, agent: agent(), session, provenance }
+        return { ownPaths, transport, principal, agent: agent(), session, provenance }
       },
       sessionChecks: () => lease.checks(),
       whenStored: () => lease.whenStored(),
-      nameRoots: (roots) => own.nameRoots(roots),
+      nameRoots: (roots) => this.#objectToRoots(name, roots),
       explain: () => who().explain,
       frozen,
       handle,
@@ -301,7 +301,7 @@ export class Gate {
       },
       log: limitLog(log),
     })
-    this.#watch(relay, session, { serverConfig, own })
+    this.#watch(relay, session, serverConfig)
     return relay.events
   }
 
@@ -329,16 +329,18 @@ export class Gate {
     })
   }
 
+  /** Why roots of a client may not be sent to a server. */
+  #objectToRoots(name: string, roots: readonly string[]): string | undefined {
+    const { config, ownPaths, servers } = this.#parts
+    const server = servers.find(name)
+    const own = workDirectory(config.data, name)
+    const cwd = server?.kind === 'stdio' ? server.cwd : own
+    return objectToRoots(roots, { own: ownPaths, cwd, workDirectory: own })
+  }
+
   /** Until the server has ended, and while its entry in sluice.yaml changes. */
-  #watch(
-    relay: Relay,
-    session: OpenSession,
-    { serverConfig, own }: { readonly serverConfig: ServerConfig; readonly own: SessionOwnFiles },
-  ): void {
-    this.#relays.add(relay, session, () => {
-      const why = own.renew()
-      if (why !== undefined) relay.close(why)
-    })
+  #watch(relay: Relay, session: OpenSession, serverConfig: ServerConfig): void {
+    this.#relays.add(relay, session)
     const { upstream } = relay
     void upstream.ended.then(() => {
       this.notes.ended(relay.server, upstream.failure)

@@ -1,22 +1,4 @@
-// Limits of reading the configuration and of servers that change, and what following links to the gate's
-// own files may cost, by name and unit. A call that needs more lookups counts as leading to them.
-
-/** Symbolic links in a row that are followed, as on Linux. A path with more counts as a loop. */
-export const LINK_DEPTH_MAX = 40
-/**
- * File system lookups of one call to follow links. Beyond it, a path counts as leading to the
- * gate's own files.
- */
-export const LINK_LOOKUPS_MAX = 4_000
-/** Length of a file name, as on Linux. A longer one is not looked up. */
-export const FILE_NAME_LENGTH_MAX = 255
-/**
- * The gate's own files that are checked for hard links. Beyond it, any hard link counts as leading
- * to one.
- */
-export const OWN_FILES_WALKED_MAX = 20_000
-/** How long the result of that check is cached. */
-export const OWN_LINKS_FRESH_MS = 1_000
+// Limits of reading the configuration and of servers that change, by name and unit.
 
 /**
  * How long open calls may take to finish when a server is changed or restarted. Then they are

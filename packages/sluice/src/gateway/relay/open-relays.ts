@@ -26,14 +26,9 @@ export interface AggregateClient {
   remove(name: string): void
 }
 
-interface RelayEntry {
-  readonly session: OpenSession
-  readonly renew: () => void
-}
-
 export class OpenRelays {
   readonly aggregates = new Set<AggregateClient>()
-  readonly #relays = new Map<Relay, RelayEntry>()
+  readonly #relays = new Map<Relay, OpenSession>()
   /** Relays that end as soon as nothing is open, and at the latest then. */
   readonly #retiring = new Map<Relay, number>()
   readonly #restartProcesses: (name: string, why: string) => void
@@ -42,9 +37,8 @@ export class OpenRelays {
     this.#restartProcesses = restartProcesses
   }
 
-  /** `renew`: its server is configured differently. */
-  add(relay: Relay, session: OpenSession, renew: () => void): void {
-    this.#relays.set(relay, { session, renew })
+  add(relay: Relay, session: OpenSession): void {
+    this.#relays.set(relay, session)
   }
 
   /** Nothing of the server is left. */
@@ -55,7 +49,7 @@ export class OpenRelays {
 
   /** With the sessions they belong to. */
   entries(): [Relay, OpenSession][] {
-    return [...this.#relays].map(([relay, { session }]) => [relay, session])
+    return [...this.#relays]
   }
 
   [Symbol.iterator](): Iterator<Relay> {
@@ -97,7 +91,6 @@ export class OpenRelays {
       for (const client of this.aggregates) client.add(name)
       return
     }
-    for (const relay of relays) this.#relays.get(relay)?.renew()
     const why = 'the server was changed'
     if (canReplaceProcess(before, after)) this.#restartProcesses(name, why)
     else this.#retire(name, why)

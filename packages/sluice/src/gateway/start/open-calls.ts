@@ -9,7 +9,7 @@ import { processClock } from '../../store/process-clock.ts'
 import { LimitsInUse } from '../alerts/limits-in-use.ts'
 import type { GateConfig } from '../config/config.ts'
 import { filesBeside, keysPath } from '../config/keys.ts'
-import { ownFilesOf } from '../config/own-facts.ts'
+import { withReal } from '../config/work-directory.ts'
 import { PageFront } from '../front/http/page-front.ts'
 import { Gate } from '../gate.ts'
 import { Isolation } from '../isolation/isolation.ts'
@@ -94,7 +94,7 @@ export async function openCalls(
     approvalUrl: (id) => approvalUrl(base(), id),
     sharedSessions: shared?.sessions,
     admission: limits.watch(openAdmission(shared, { ...restored, approvals, ledger })),
-    ownFiles: ownFilesOf(config.data, processes.own),
+    ownPaths: [...new Set(processes.own.flatMap(withReal))],
     log,
   })
   late.gate = gate
