@@ -3,8 +3,7 @@
 
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import { DEFAULT_MODEL, toConfig } from './create-config.ts'
-import { FORMAT, VERSION } from './format.ts'
-import type { AgentExport } from './portable.ts'
+import type { AgentExport, ExportParts } from './portable.ts'
 
 /** It names no format and has no digest. */
 export function isClaudeFlowExport(value: object): value is JsonObject {
@@ -13,7 +12,7 @@ export function isClaudeFlowExport(value: object): value is JsonObject {
 }
 
 /** What does not fit is found by the check of the shape that follows. */
-export function fromClaudeFlow(value: JsonObject): Omit<AgentExport, 'digest'> {
+export function fromClaudeFlow(value: JsonObject): ExportParts {
   const state = value.agentState as JsonObject
   const info = value.info as JsonObject
   const config = isObject(info.config) ? info.config : {}
@@ -32,8 +31,6 @@ export function fromClaudeFlow(value: JsonObject): Omit<AgentExport, 'digest'> {
   }
   const todos = Array.isArray(value.todos) ? (value.todos as JsonObject[]) : []
   return {
-    format: FORMAT,
-    version: VERSION,
     info: {
       id: String(info.id).slice(0, 64),
       template: null,

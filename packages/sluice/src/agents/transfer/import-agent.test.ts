@@ -7,7 +7,7 @@ import { AgentBeginner } from './begin-agent.ts'
 import { privateKey, publicHex, writeBundle } from './bundle.ts'
 import { type AgentImportOptions, bringImport, writeFirstEvent } from './import-agent.ts'
 import { packFiles } from './pack-files.ts'
-import { withDigest } from './portable.ts'
+import { writeExport } from './portable.ts'
 import { readImport } from './read-import.ts'
 
 const KEY = privateKey(randomBytes(32))
@@ -82,7 +82,7 @@ test('an import that has used more than a count can hold is refused', async () =
     { usage: { ...usage, totalTokens: most } },
     { usage: { ...usage, costMicros: 1e300 } },
   ]) {
-    const edited = withDigest({ ...exported, agentState: { ...agentState, ...edit } })
+    const edited = writeExport({ ...exported, agentState: { ...agentState, ...edit } })
     expect(() => readImport(Buffer.from(JSON.stringify(edited)))).toThrow(/Too big/)
   }
 })
@@ -97,7 +97,7 @@ test("F5: an import that names another owner's family does not show its labels",
   await b.create('mine', configOf(), 'other')
   const { digest: _, ...edited } = structuredClone(b.export('mine', 'redact', 'other').exported)
   edited.info.family = `here:${family}`
-  const text = JSON.stringify(withDigest(edited))
+  const text = JSON.stringify(writeExport(edited))
   const labels = (given: string | Buffer, id: string) => {
     const { agent } = b.import(given, options(b, id, 'other'))
     expect(agent.family).not.toBe(family)

@@ -7,7 +7,7 @@ import { runWhole } from '../shared/sliced.ts'
 import { privateKey, publicHex, writeBundle } from './bundle.ts'
 import type { AgentImportOptions } from './import-agent.ts'
 import { packFiles } from './pack-files.ts'
-import { type AgentExport, withDigest } from './portable.ts'
+import { type AgentExport, writeExport } from './portable.ts'
 import { readImport } from './read-import.ts'
 import { Redactor } from './secrets.ts'
 
@@ -157,7 +157,7 @@ describe('export and import', () => {
     edited.info.family = 'elsewhere:1'
     delete edited.info.labels
     edited.agentState.config.limits.maxTurns = 1_000
-    const text = JSON.stringify(withDigest(edited))
+    const text = JSON.stringify(writeExport(edited))
     const { agent } = b.import(text, options(b, 'copy', { parent: 'spy' }))
     const spy = b.operations.standing('me', 'spy', 0)
     expect(agent).toMatchObject({ family: spy.agent.family, depth: 1 })
@@ -173,7 +173,7 @@ describe('export and import', () => {
     await b.create('a')
     const { digest: _, ...rest } = b.export('a').exported
     const read = (more: object) => () =>
-      readImport(Buffer.from(JSON.stringify(withDigest({ ...rest, ...more }))))
+      readImport(Buffer.from(JSON.stringify(writeExport({ ...rest, ...more }))))
     const message = { role: 'user' as const, content: 'x'.repeat(1_000_000) }
     const messages = Array.from({ length: 5 }, () => message)
     const state = { ...rest.agentState, messages }
@@ -220,7 +220,7 @@ describe('export and import', () => {
     rest.agentState.config.model = 'dear:one'
     rest.info.model = 'dear:one'
     rest.agentState.config.limits.maxCostMicros = null
-    const text = JSON.stringify(withDigest(rest))
+    const text = JSON.stringify(writeExport(rest))
     expect(() => b.import(text, options(b, 'no'))).toThrow(/needs a price for `dear:one`/)
     b.import(text, options(b, 'child', { parent: 'a', prices: { 'dear:one': dear } }))
     await b.model('child', await b.prompt('child'), 'one')

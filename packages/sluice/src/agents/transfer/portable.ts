@@ -1,6 +1,6 @@
-// The portable form of an agent: JSON that any version can read, with a digest that finds accidents.
-// `shape` holds what comes in to the last field before anything is made of it; nothing of an import
-// grants anything. Pure; called in the transfer thread.
+// The portable form of an agent: JSON that any version can read, with a digest that finds accidents. `PARTS` is what
+// it consists of: every export is written from these parts, and what comes in is checked against them to the last
+// field before anything is made of it. Nothing of an import grants anything. Pure; called in the transfer thread.
 
 import { hash } from 'node:crypto'
 import type { JsonValue } from '@sluice/policy/core/json'
@@ -11,6 +11,8 @@ import { AgentError } from '../shared/errors.ts'
 import {
   FILES_BYTES_MAX,
   FILES_MAX,
+  IMPORT_DEPTH_MAX,
+  IMPORT_ELEMENTS_MAX,
   IMPORT_LABELS_MAX,
   IMPORT_USED_MAX,
   IMPORT_WORK_MAX,
@@ -19,17 +21,26 @@ import {
   TOOLS_GRANTED_MAX,
 } from '../shared/limits.ts'
 import { fromClaudeFlow, isClaudeFlowExport } from './claude-flow-export.ts'
-import { FORMAT, VERSION } from './format.ts'
-import { checkJsonSize, type JsonBounds } from './measure-json.ts'
+import { checkJsonSize } from './measure-json.ts'
 
-/** A list whose length is looked at first: a checker keeps an issue for each wrong element. */
-function few<Each extends z.ZodType>(each: Each, most: number) {
-  const isShort = (value: unknown): value is unknown[] =>
+const BOUNDS = { elements: IMPORT_ELEMENTS_MAX, depth: IMPORT_DEPTH_MAX }
+
+/** A list that may be long: its length is looked at first, then each element until one is wrong, since a checker
+ * keeps an issue for every wrong one. */
+function listOf<Each extends z.ZodType>(each: Each, most = Number.POSITIVE_INFINITY) {
+  const isList = (value: unknown): value is unknown[] =>
     Array.isArray(value) && value.length <= most
-  return z.custom<unknown[]>(isShort, `a list of at most ${most}`).pipe(z.array(each))
+  return z.custom<unknown[]>(isList, `a list of at most ${most}`).transform((list, context) => {
+    for (const [at, value] of list.entries()) {
+      const [issue] = each.safeParse(value).error?.issues ?? []
+      if (issue === undefined) continue
+      context.addIssue({ code: 'custom', message: issue.message, path: [at, ...issue.path] })
+      break
+    }
+    return list as z.infer<Each>[]
+  })
 }
 
-const many = z.array(z.unknown())
 const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER)
 const used = z.int().min(0).max(IMPORT_USED_MAX)
 const usedCost = z.number().min(0).max(IMPORT_USED_MAX)
@@ -73,7 +84,7 @@ const message = z.discriminatedUnion('role', [
   z.strictObject({
     role: z.literal('assistant'),
     content: text,
-    toolCalls: few(
+    toolCalls: listOf(
       z.strictObject({ id: text.max(128), name: text.max(128), input: z.unknown() }),
       64,
     ),
@@ -118,7 +129,7 @@ const file = z.union([
 
 /** What a paused agent has under way. Only its memory knows what to do with the results. */
 const work = z.strictObject({
-  runs: few(
+  runs: listOf(
     z.strictObject({
       runId: text.max(64),
       request: text.max(128).nullable(),
@@ -126,15 +137,14 @@ const work = z.strictObject({
     }),
     IMPORT_WORK_MAX,
   ),
-  effects: few(
+  effects: listOf(
     z.looseObject({ id: text.max(64), kind: z.enum(['model', 'compact', 'tool', 'code']) }),
     IMPORT_WORK_MAX,
   ),
 })
 
-const shape = z.strictObject({
-  format: z.literal(FORMAT),
-  version: z.literal(VERSION),
+/** What an export consists of. */
+const PARTS = {
   info: z.strictObject({
     id: text.max(64),
     template: text.max(128).nullable(),
@@ -151,7 +161,7 @@ const shape = z.strictObject({
     fileCount: count.optional(),
     isStopped: z.boolean().optional(),
     /** What its family had seen, by the labels of the policy. */
-    labels: few(text.max(128), IMPORT_LABELS_MAX).optional(),
+    labels: listOf(text.max(128), IMPORT_LABELS_MAX).optional(),
   }),
   agentState: z.strictObject({
     config: z.strictObject({
@@ -159,10 +169,10 @@ const shape = z.strictObject({
       model: text.max(256),
       instructions: text.max(INSTRUCTIONS_LENGTH_MAX),
       limits,
-      tools: few(grantedTool, TOOLS_GRANTED_MAX),
+      tools: listOf(grantedTool, TOOLS_GRANTED_MAX),
       price: z.strictObject({ inputMicros: z.number(), outputMicros: z.number() }).nullable(),
     }),
-    messages: many,
+    messages: listOf(message),
     turn_count: used,
     tool_call_count: used,
     usage,
@@ -170,40 +180,33 @@ const shape = z.strictObject({
     stopped: z.union([z.boolean(), stop.nullable()]),
     stop: stop.nullable().optional(),
   }),
-  todos: many,
-  tools: many,
-  files: few(z.unknown(), FILES_MAX),
-  secrets: many,
+  todos: listOf(todo),
+  tools: listOf(text),
+  files: listOf(file, FILES_MAX),
+  secrets: listOf(z.strictObject({ kind: text, where: text, count })),
   work: work.optional(),
+}
+const HEAD = { format: 'sluice-agent', version: 1 } as const
+const shape = z.strictObject({
+  format: z.literal(HEAD.format),
+  version: z.literal(HEAD.version),
+  ...PARTS,
   digest: text,
 })
 
-/** Lists that may be long, checked one by one until the first that is wrong. */
-const secret = z.strictObject({ kind: text, where: text, count })
-
-type ParsedExport = z.infer<typeof shape>
+export type AgentExport = z.infer<typeof shape>
+export type ExportParts = Omit<AgentExport, 'format' | 'version' | 'digest'>
 export type ExportedFile = z.infer<typeof file>
-export type AgentExport = Omit<
-  ParsedExport,
-  'agentState' | 'todos' | 'tools' | 'files' | 'secrets'
-> & {
-  readonly agentState: Omit<ParsedExport['agentState'], 'messages'> & {
-    readonly messages: z.infer<typeof message>[]
-  }
-  readonly todos: z.infer<typeof todo>[]
-  readonly tools: string[]
-  readonly files: ExportedFile[]
-  readonly secrets: z.infer<typeof secret>[]
-}
 
-/** The export with its digest over everything else. */
-export function withDigest(exported: Omit<AgentExport, 'digest'>): AgentExport {
+/** An export of these parts, with its digest over everything else. */
+export function writeExport(parts: ExportParts): AgentExport {
+  const exported = { ...HEAD, ...parts }
   return { ...exported, digest: digestJson(exported) }
 }
 
 /** An object that may be an export. Its size is looked at before it is parsed. */
-export function parseExport(bytes: Uint8Array, bounds: JsonBounds): Record<string, unknown> {
-  checkJsonSize(bytes, bounds, 'AGENT_IMPORT')
+export function parseExport(bytes: Uint8Array): Record<string, unknown> {
+  checkJsonSize(bytes, BOUNDS, 'AGENT_IMPORT')
   const parsed = parseExportJson(bytes)
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
     throw new AgentError('AGENT_IMPORT', 'it is not an export: an object is one')
@@ -213,7 +216,7 @@ export function parseExport(bytes: Uint8Array, bounds: JsonBounds): Record<strin
 /** An export, whole and undamaged. Its digest is looked at before its shape: what was not made by an export is not
  * worth checking. */
 export function checkExport(parsed: Record<string, unknown>): AgentExport {
-  const value = isClaudeFlowExport(parsed) ? withDigest(fromClaudeFlow(parsed)) : parsed
+  const value = isClaudeFlowExport(parsed) ? writeExport(fromClaudeFlow(parsed)) : parsed
   const { digest, ...rest } = value as Record<string, unknown>
   const actual = digestJson(rest)
   if (digest !== actual)
@@ -221,36 +224,19 @@ export function checkExport(parsed: Record<string, unknown>): AgentExport {
       'AGENT_IMPORT',
       `the digest is \`${String(digest).slice(0, 100)}\`, but the content is \`${actual}\``,
     )
-  const whole = check(shape, value, '')
-  const { messages } = whole.agentState
-  messages.forEach((each, at) => {
-    const { role } = check(message, each, `agentState.messages.${at}`)
-    if (role === 'system' && at > 0)
-      throw new AgentError(
-        'AGENT_IMPORT',
-        `agentState.messages.${at}: only the first is the system's`,
-      )
-  })
-  whole.todos.forEach((each, at) => void check(todo, each, `todos.${at}`))
-  whole.tools.forEach((each, at) => void check(text, each, `tools.${at}`))
-  whole.files.forEach((each, at) => void check(file, each, `files.${at}`))
-  whole.secrets.forEach((each, at) => void check(secret, each, `secrets.${at}`))
-  return whole as AgentExport
-}
-
-function check<Shape extends z.ZodType>(
-  shape: Shape,
-  value: unknown,
-  where: string,
-): z.infer<Shape> {
   const read = shape.safeParse(value)
-  if (read.success) return read.data
-  const [issue] = read.error.issues
-  const path = [where, ...(issue?.path ?? [])].filter((part) => part !== '').join('.')
-  throw new AgentError(
-    'AGENT_IMPORT',
-    `it is not an export: ${path || 'the whole'}: ${issue?.message}`,
-  )
+  if (!read.success) {
+    const [issue] = read.error.issues
+    const path = issue?.path.join('.') || 'the whole'
+    throw new AgentError('AGENT_IMPORT', `it is not an export: ${path}: ${issue?.message}`)
+  }
+  const system = read.data.agentState.messages.findLastIndex(({ role }) => role === 'system')
+  if (system > 0)
+    throw new AgentError(
+      'AGENT_IMPORT',
+      `agentState.messages.${system}: only the first is the system's`,
+    )
+  return read.data
 }
 
 /** What a guest is made from; `tools` are those the new owner has. */

@@ -9,8 +9,6 @@ import {
   FILES_BYTES_MAX,
   IMPORT_BYTES_MAX,
   IMPORT_CONVERSATION_LENGTH_MAX,
-  IMPORT_DEPTH_MAX,
-  IMPORT_ELEMENTS_MAX,
   IMPORT_STATE_BYTES_MAX,
 } from '../shared/limits.ts'
 import { isBundle, readBundle } from './bundle.ts'
@@ -40,34 +38,34 @@ export interface ReadImport {
   readonly memory: Uint8Array | undefined
 }
 
-const BOUNDS = { elements: IMPORT_ELEMENTS_MAX, depth: IMPORT_DEPTH_MAX }
-
 export function readImport(input: Uint8Array): ReadImport {
   if (input.length > IMPORT_BYTES_MAX)
     throw new AgentError(
       'AGENT_IMPORT',
       `an import has at most ${IMPORT_BYTES_MAX} bytes, this one has ${input.length}`,
     )
-  const bytes = fromBase64(input) ?? asBuffer(input)
-  if (isBundle(bytes)) return readSigned(bytes)
-  const exported = parseExport(bytes, BOUNDS)
+  const bundle = findBundle(asBuffer(input))
+  if (bundle !== undefined) return readSigned(bundle)
+  const exported = parseExport(input)
   // The answer of `wasm_agent_export` as it was given: the bundle in it has the memory too.
   const inside =
-    typeof exported.bundle === 'string' ? fromBase64(Buffer.from(exported.bundle)) : undefined
-  if (inside !== undefined && isBundle(inside)) return readSigned(inside)
-  return takeApart(checkExport(exported), undefined, undefined)
+    typeof exported.bundle === 'string' ? findBundle(Buffer.from(exported.bundle)) : undefined
+  return inside === undefined ? takeApart(checkExport(exported)) : readSigned(inside)
 }
 
 function readSigned(bundle: Buffer): ReadImport {
   const { json, memory, signer } = readBundle(bundle)
-  return takeApart(checkExport(parseExport(json, BOUNDS)), memory, signer)
+  return takeApart(checkExport(parseExport(json)), memory, signer)
 }
 
-function takeApart(
-  whole: AgentExport,
-  memory: Uint8Array | undefined,
-  signer: string | undefined,
-): ReadImport {
+/** The bundle that these bytes are, or are in base64. A text that is cut off fails its signature. */
+function findBundle(bytes: Buffer): Buffer | undefined {
+  if (isBundle(bytes)) return bytes
+  const isText = isBundle(Buffer.from(bytes.toString('latin1', 0, 12), 'base64'))
+  return isText ? Buffer.from(bytes.toString('latin1'), 'base64') : undefined
+}
+
+function takeApart(whole: AgentExport, memory?: Uint8Array, signer?: string): ReadImport {
   const { config, todos, messages, turnCount, toolCallCount, usage, stop } = toPortable(whole)
   const { files, bytes } = packFiles(unpackExported(whole.files))
   const counts = { turnCount, toolCallCount, usage }
@@ -90,18 +88,4 @@ function takeApart(
 function checkSize(what: string, size: number, most: number): void {
   if (size > most)
     throw new AgentError('AGENT_IMPORT', `${what} ${size} bytes or characters, at most ${most}`)
-}
-
-/** A bundle as text; undefined if it is none. JSON begins with what is no base64. */
-function fromBase64(input: Uint8Array): Buffer | undefined {
-  const whole = asBuffer(input)
-  // A file ends with a line break.
-  let end = whole.length
-  while (end > 0 && (whole[end - 1] as number) <= 0x20) end -= 1
-  const text = whole.subarray(0, end)
-  if (isBundle(input) || !/^[A-Za-z0-9+/]{4}/.test(text.toString('latin1', 0, 4))) return undefined
-  const decoded = Buffer.from(text.toString('latin1'), 'base64')
-  // What is not base64 is passed over by the decoder: then the lengths do not fit.
-  const padding = text.at(-2) === 0x3d ? 2 : text.at(-1) === 0x3d ? 1 : 0
-  return decoded.length === (text.length / 4) * 3 - padding ? decoded : undefined
 }

@@ -5,8 +5,7 @@
 import type { ChatMessage } from '../../guest/protocol.ts'
 import { asBuffer } from '../../store/as-buffer.ts'
 import type { ExportPieces } from './export-agent.ts'
-import { FORMAT, VERSION } from './format.ts'
-import { type AgentExport, type ExportedFile, withDigest } from './portable.ts'
+import { type AgentExport, type ExportedFile, writeExport } from './portable.ts'
 import { Redactor } from './secrets.ts'
 
 export interface ExportOptions {
@@ -25,9 +24,7 @@ export function sealExport(pieces: ExportPieces, options: ExportOptions): AgentE
   const redacted = readPages(messages).map((each, at) => redactor.value(each, `message ${at}`))
   const instructions = redactor.text(config.instructions, 'instructions')
   const detail = stop && redactor.text(stop.detail, 'stop')
-  return withDigest({
-    format: FORMAT,
-    version: VERSION,
+  return writeExport({
     info: {
       id: agent.id,
       template: agent.template,
