@@ -6,8 +6,10 @@
 import type { ProtectionLevel } from '@sluice/policy/core/provenance'
 import {
   type AdaptiveAttack,
+  generateAddresses,
   generateAttacks,
   generateHosts,
+  isGivenUp,
 } from '../../test/cases/adaptive/generate.ts'
 import {
   passes,
@@ -26,8 +28,12 @@ export function run(options: RunOptions): number {
   const attacks = generateAttacks(seed, count)
   let failed = 0
   for (const level of LEVELS) {
-    const through = attacks.filter((attack) => passes(attack, level))
+    const played = attacks.filter((attack) => passes(attack, level))
+    const through = played.filter((attack) => !isGivenUp(attack))
     console.log(`\n${level}, seed ${seed}: ${through.length} of ${attacks.length} attacks pass`)
+    console.log(
+      `  beside ${played.length - through.length} of ${attacks.filter(isGivenUp).length} on what the agent has just made, which the docs give up`,
+    )
     for (const [name, list] of byClass(attacks)) {
       const own = list.filter((attack) => through.includes(attack))
       console.log(`  ${name.padEnd(12)} ${own.length} of ${list.length}`)
@@ -42,7 +48,7 @@ export function run(options: RunOptions): number {
     if (level === 'strict') failed += through.length + plain.length
     failed += level === 'strict' ? unasked.length : 0
     const held = attacks
-      .filter((attack) => !through.includes(attack))
+      .filter((attack) => !played.includes(attack) && attack.class !== 'own')
       .slice(0, Number(options.search ?? 40))
     const found = held
       .map((attack, at) => search(attack, level, seed + at))
@@ -52,9 +58,9 @@ export function run(options: RunOptions): number {
     )
     for (const one of new Set(found.map(describe))) console.log(`    ${one}`)
   }
-  const hosts = generateHosts(seed, count)
+  const hosts = [...generateHosts(seed, count), ...generateAddresses(seed, count)]
   const open = hosts.filter(passesEgress)
-  console.log(`\negress: ${open.length} of ${hosts.length} hosts pass`)
+  console.log(`\negress: ${open.length} of ${hosts.length} hosts pass, half of them IPv6 addresses`)
   for (const one of open) console.log(`  ${JSON.stringify(one)}`)
   return failed + open.length === 0 ? 0 : 1
 }

@@ -19,11 +19,12 @@ import { foldText } from './fold-text.ts'
 import { isMessage } from './is-message.ts'
 import { isReachable } from './is-reachable.ts'
 import { CHECKED_VALUES_MAX } from './limits.ts'
-import { isEverybody, type ValueRole } from './names.ts'
+import { isEverybody, isPathName, type ValueRole } from './names.ts'
 import {
   isDestinationKind,
   isSeparated,
   listAddresses,
+  listHosts,
   looksLikeUrl,
   readSimple,
   readValue,
@@ -61,10 +62,10 @@ export interface ProtectionFinding {
 
 /**
  * `address`: an e-mail, URL or account. `recipient`: a person, group or credential by the name of its
- * argument. `identifier`: any other id or name. `mention`: an address within free text. `code`: the text
- * of a call that executes something.
+ * argument. `identifier`: any other id or name. `host`: one that looks like a host, of an argument that is not known
+ * to take one. `mention`: an address within free text. `code`: the text of a call that executes something.
  */
-type ValueUse = 'address' | 'recipient' | 'identifier' | 'mention' | 'code'
+type ValueUse = 'address' | 'recipient' | 'identifier' | 'host' | 'mention' | 'code'
 
 interface CheckedValue {
   readonly parent: ArgumentPlace
@@ -182,8 +183,10 @@ function isHeld(
   call: CheckedCall,
   memory: ProvenanceLookup,
 ): boolean {
-  const { use } = value
+  const use = value.use === 'host' ? 'identifier' : value.use
   if (use === 'code') return false
+  // That it stands in a field says nothing of whom the user wants to reach.
+  if (origin !== 'user' && isEverybody(value.reading.whole)) return memory.hasProse
   switch (origin) {
     case 'user':
     case 'trusted':
@@ -195,7 +198,7 @@ function isHeld(
     case 'own':
       return use !== 'identifier'
     case 'nowhere':
-      return isHeldUnknown(value, call, memory)
+      return isHeldUnknown({ ...value, use }, call, memory)
     default:
       return true
   }
@@ -237,6 +240,7 @@ const USES: Readonly<Record<ValueUse, string>> = {
   address: 'the address',
   recipient: 'the recipient',
   identifier: 'the value',
+  host: 'the host',
   mention: 'an address in',
   code: 'the text',
 }
@@ -365,7 +369,7 @@ function listValues(
 ): CollectedValues {
   const values: CheckedValue[] = []
   const isReach = isRead && getToolWords(name).reachesHosts
-  const visit = ({ text, parent, key, role, isEnum, policyRole }: ArgumentLeaf) => {
+  const visit = ({ text, parent, key, name, role, isEnum, policyRole }: ArgumentLeaf) => {
     if (text === '' || policyRole === 'none') return
     if (!isRead && isEverybody(text))
       values.push({ parent, key, reading: readValue(text), use: 'recipient' })
@@ -373,7 +377,7 @@ function listValues(
     // Most values are one word, or a few: neither several nor a sentence.
     if (!isRead && policyRole === undefined && role !== 'free text') {
       const reading = readOne(text, role)
-      if (reading !== undefined) {
+      if (reading !== undefined && !isHostLike(text, name)) {
         const use = isDestinationKind(reading.kind) ? 'address' : USE_OF[role]
         if (use !== undefined && (use === 'address' || !isDateText(text)))
           values.push({ parent, key, reading, use, isSecret: role === 'credential' })
@@ -415,12 +419,20 @@ function listValues(
       if (isDestinationKind(reading.kind) || policyRole === 'address') add(reading, 'address')
       if ((isText || isSeparated(part)) && addWithin(part, 'address')) continue
       if (isDestinationKind(reading.kind) || policyRole === 'address') continue
-      if (!isWhole && (role === 'date' || role === 'place' || isDateText(part))) continue
+      const isHost = !isSent && isHostLike(part, name)
+      if (isHost) add(readValue(part, true), 'host')
+      if (isHost || (!isWhole && (role === 'date' || role === 'place' || isDateText(part))))
+        continue
       add(reading, isSent ? 'recipient' : 'identifier')
     }
   }
   const isTooLarge = visitLeaves(args, inputSchema, visit, roles)
   return { values, isTooLarge: isTooLarge || values.length >= CHECKED_VALUES_MAX }
+}
+
+/** `evil.example/x`: a host without a scheme, if the argument is one for such. */
+function isHostLike(text: string, name: string): boolean {
+  return text.indexOf('.') !== -1 && !isPathName(name) && listHosts(text).length > 0
 }
 
 /** A value that cannot be several, and holds no address within; undefined if it has to be looked into. */

@@ -67,6 +67,14 @@ function findRole(words: readonly string[]): ValueRole {
   return 'name'
 }
 
+const PATH = toWordSet('path paths file files filename filenames dir directory folder folders cwd')
+
+/** What is named so has a dot for another reason than a host. */
+export const isPathName = memoize(
+  (name): boolean => splitName(name).some((word) => PATH.has(word)),
+  NAMES_MAX,
+)
+
 const EVERYBODY: ReadonlySet<string> = toWordSet(
   'public anyone everyone everybody world internet allusers all_users anonymous',
 )

@@ -335,7 +335,7 @@ function readV6(text: string): string | undefined {
   return groups && `[${spellV6(groups)}]`
 }
 
-const V6 = /^\[?([\da-f:.]{2,45})(?:%[\w.-]*)?(?:\](?::\d*)?)?$/
+const V6 = /^\[?([\da-f:.]{2,45})(?:%[\w.-]*)?(?:\](?::\S*)?)?$/
 
 /** A shell opens a connection by such a path. */
 const DEVICE = /^\/dev\/(?:tcp|udp)\//
@@ -346,7 +346,7 @@ function decodeSlashes(text: string): string {
 }
 
 function isCommandLine(folded: string): boolean {
-  return folded.indexOf('.') !== -1 && COMMAND.test(folded)
+  return /[.:]/.test(folded) && COMMAND.test(folded)
 }
 
 const MENTION_CHARS_MIN = 6

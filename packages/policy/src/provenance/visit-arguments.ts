@@ -24,6 +24,8 @@ export interface ArgumentLeaf {
   readonly text: string
   readonly parent: ArgumentPlace
   readonly key: string | number
+  /** Of the argument or member that holds it. */
+  readonly name: string
   readonly role: ValueRole
   /** The tool declares which words it takes. */
   readonly isEnum: boolean
@@ -139,7 +141,7 @@ class ArgumentWalk {
     if (this.#chars > CHECKED_CHARS_MAX) return
     const { parent = at, key } = at
     const role = policyRole === undefined ? getRole(name) : ROLE_OF[policyRole]
-    this.#visit({ text, parent, key, role, isEnum, policyRole })
+    this.#visit({ text, parent, key, name, role, isEnum, policyRole })
   }
 }
 
