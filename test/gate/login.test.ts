@@ -213,8 +213,10 @@ describe('a server that wants a login', () => {
     expect((await client.call('get_note')).answer.result.content[0].text).toBe('a note')
     const of = { server: 'shop', principal: '' }
     const logins = Logins.open(gate.data)
-    const { clientId = '', clientSecret = '', refreshToken = '' } = logins.get(of) ?? {}
-    const pair = [clientId, clientSecret].map(encodeURIComponent).join(':')
+    const { refreshToken = '', clientSecret } = logins.get(of) ?? {}
+    // The secret of a configured client is in the configuration, and nowhere else.
+    expect(clientSecret).toBeUndefined()
+    const pair = [SHOP.id, 'the second secret of the shop'].map(encodeURIComponent).join(':')
     const revoked = await fetch(`${authorisation.issuer}/token/revocation`, {
       method: 'POST',
       headers: { authorization: `Basic ${btoa(pair)}` },

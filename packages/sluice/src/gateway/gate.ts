@@ -252,13 +252,14 @@ export class Gate {
       onSeen: () => this.#tellListsChanged(session, policy().labelScope),
     })
     const spare = () => (relay.openRequests === 0 ? client.spare : undefined)
-    const whose = { principal: principal.id, agent: agent()?.id, labels, handle, environment }
+    const whose = { principal: principal.id, who, agent: agent()?.id, labels, handle, environment }
     const to = { clientGeneration: link.generation, ...whose, spare, log }
     const connect = (events: UpstreamEvents) =>
       this.#servers.connect(name, serverConfig, to, this.notes.watch(name, events))
     const relay: Relay = new Relay(link, connect, {
       pipeline: { ...this.#pipeline, policy: bound, record },
       send,
+      who,
       server: name,
       // For every call, so without a spread that is not the first member: that is slow.
       facts: () => {
@@ -270,7 +271,6 @@ export class Gate {
       sessionChecks: () => lease.checks(),
       whenStored: () => lease.whenStored(),
       nameRoots: (roots) => this.#objectToRoots(name, roots),
-      explain: () => who().explain,
       frozen,
       handle,
       lists: (ask) => this.#listsOf(name, link.generation, { policy, ask, log }),
@@ -400,6 +400,7 @@ export class Gate {
     this.#relays.look(now)
     this.#resting.look(now)
     this.#servers.look()
+    this.#servers.checkEnvironments()
     this.sessions.sweep(now)
   }
 

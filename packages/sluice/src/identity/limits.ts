@@ -66,6 +66,22 @@ export const SIGN_IN_STATES_USED_MAX = 1_000
 
 /** Length of a token that the gate sends to a server. A longer one is refused. */
 export const TOKEN_LENGTH_MAX = 16_384
+/** Life of a client assertion (`private_key_jwt`), in seconds. */
+export const CLIENT_ASSERTION_S = 60
+/** Size of a file that `${file:…}` names. A larger one is refused. */
+export const SECRET_BYTES_MAX = 64 * 1_024
+/** How long the text of `${file:…}` is used before its file is read again. */
+export const SECRET_FRESH_MS = 500
+/** Tokens of servers whose renewal is watched; the least recently used is dropped. Stored ones, too. */
+export const CREDENTIALS_MAX = 10_000
+/** How often tokens that have ended are removed. */
+export const CREDENTIAL_SWEEP_EVERY_MS = 60_000
+/** Pause before the gate asks for another token after a server refused a fresh one; doubled each time. */
+export const CREDENTIAL_REST_MS = 30_000
+/** Longest such pause. */
+export const CREDENTIAL_REST_MS_MAX = 10 * 60_000
+/** How long before its expiry a token is renewed that needs no person; those of grants live shortly. */
+export const GRANT_RENEW_AHEAD_MS = 10_000
 /** How long before its expiry the token of a login is refreshed. */
 export const RENEW_AHEAD_MS = 60_000
 

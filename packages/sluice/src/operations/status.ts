@@ -103,6 +103,7 @@ function describeGate(parts: CommandParts) {
       name,
       kind: config.kind,
       sandbox: parts.isolation.describe(config),
+      credential: parts.credentials.describe(name, config),
       ...gate.figures(name),
       ...failureOf(gate.notes.failureOf(name)),
       ...leftOutOf(gate.notes.limitMetBy(name)),

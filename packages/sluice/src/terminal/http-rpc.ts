@@ -4,12 +4,13 @@
 
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import { decodeUtf8 } from '../gateway/shared/decode-utf8.ts'
+import { readSecrets, type Secret } from '../identity/oauth/secret-text.ts'
 import { readEvents } from '../protocol/sse.ts'
 import { SCAN_BYTES_MAX } from './limits.ts'
 
 export interface HttpAddress {
   readonly url: string
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, Secret>>
 }
 
 /** Resolves to the response, a result or an error; to an empty object for a notification. */
@@ -29,7 +30,7 @@ export function openHttpRpc(
         'content-type': 'application/json',
         accept: 'application/json, text/event-stream',
         ...(session === null ? {} : { 'mcp-session-id': session }),
-        ...headers,
+        ...readSecrets(headers),
       },
       body: JSON.stringify({ jsonrpc: '2.0', ...own, method, params }),
       redirect: 'error',

@@ -7,6 +7,7 @@ import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/j
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { environmentFor } from '../gateway/processes/environment.ts'
 import type { ClientEnvironment } from '../gateway/shared/transport.ts'
+import { readSecrets, type Secret } from '../identity/oauth/secret-text.ts'
 import { CliError } from './errors.ts'
 import { type HttpAddress, openHttpRpc } from './http-rpc.ts'
 import {
@@ -20,7 +21,7 @@ import {
 export type ServerAddress =
   | {
       readonly command: readonly string[]
-      readonly env?: Readonly<Record<string, string>>
+      readonly env?: Readonly<Record<string, Secret>>
       readonly cwd?: string
       /** Starts it with this environment, as a client does; a short allow-list without. */
       readonly client?: ClientEnvironment
@@ -125,7 +126,12 @@ function startProcess(
   const [program = '', ...args] = command
   const child = spawn(program, args, {
     stdio: ['pipe', 'pipe', 'pipe'],
-    env: environmentFor({ own: process.env, named: env, client, platform: process.platform }),
+    env: environmentFor({
+      own: process.env,
+      named: readSecrets(env),
+      client,
+      platform: process.platform,
+    }),
     ...(cwd === undefined ? {} : { cwd }),
   })
   const waiting = new Map<

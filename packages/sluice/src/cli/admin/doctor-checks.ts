@@ -8,6 +8,7 @@ import { Isolation } from '../../gateway/isolation/isolation.ts'
 import { findProgram } from '../../gateway/processes/find-program.ts'
 import { readPackageVersion } from '../../gateway/shared/package-version.ts'
 import { compileDocuments, readDocuments } from '../../gateway/state/documents.ts'
+import type { CredentialView } from '../../gateway/upstream/servers/credentials.ts'
 import { inspectHooks } from '../../init/hooks.ts'
 import { inspectClients } from '../../init/inspect-clients.ts'
 import { type GateStatus, SHOW_STATUS } from '../../operations/status.ts'
@@ -21,6 +22,7 @@ import { loadEnvironment } from '../connect/load-environment.ts'
 import { probePort } from '../connect/probe-port.ts'
 import { explainNotInForce } from '../policy/policy-in-force.ts'
 import { peopleIn } from './offline-status.ts'
+import { describeCredential } from './status.ts'
 
 export interface DoctorFinding {
   readonly check:
@@ -244,8 +246,8 @@ async function checkServers(
   const known = status?.servers ?? []
   const checked = Object.entries(config.servers).map(async ([name, server]) => {
     const own: DoctorFinding[] = []
-    const failing = known.find((each) => each.name === name)?.fails
-    await checkServer({ name, server, failing, starts }, adderFor('server', own))
+    const { fails: failing, credential } = known.find((each) => each.name === name) ?? {}
+    await checkServer({ name, server, failing, starts, credential }, adderFor('server', own))
     return own
   })
   findings.push(...(await Promise.all(checked)).flat())
@@ -256,14 +258,16 @@ interface CheckedServer {
   readonly server: ServerConfig
   /** What the running gate says of it. */
   readonly failing: string | undefined
+  readonly credential: CredentialView | undefined
   readonly starts: boolean
 }
 
 async function checkServer(
-  { name, server, failing, starts }: CheckedServer,
+  { name, server, failing, starts, credential }: CheckedServer,
   add: AddFinding,
 ): Promise<void> {
-  const about = `${name}: ${describeServer(server)}`
+  const token = credential === undefined ? '' : `, ${describeCredential(credential)}`
+  const about = `${name}: ${describeServer(server)}${token}`
   if (failing !== undefined) {
     const help = `\`sluice server restart ${name}\` after the cause is gone`
     return add('fail', `${about}: ${failing}`, help)
@@ -291,8 +295,9 @@ function describeServer(server: ServerConfig): string {
 function missingProgram(server: ServerConfig): string | undefined {
   if (server.kind !== 'stdio' || process.platform === 'win32') return undefined
   const [program = ''] = server.command
-  const place = { cwd: server.cwd, path: server.env.PATH ?? process.env.PATH }
-  return findProgram(program, place) === undefined ? program : undefined
+  const { PATH: own } = server.env
+  const path = (typeof own === 'string' ? own : undefined) ?? process.env.PATH
+  return findProgram(program, { cwd: server.cwd, path }) === undefined ? program : undefined
 }
 
 async function checkIsolation(config: GateConfig, findings: DoctorFinding[]): Promise<void> {

@@ -1,13 +1,20 @@
-// `sluice login SERVER`: a person logs in at the authorisation server of an MCP server, in a browser;
-// the gate keeps the tokens, encrypted, and renews them. A running gate uses them from the next call on.
+// `sluice login SERVER`: a person logs in at the authorisation server of an MCP server, in a browser; for a
+// machine grant a token is got at once, and `issuer:NAME` stores who a person is at an identity provider. The
+// gate keeps the tokens, encrypted, and renews them. A running gate uses them from the next call on.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Command } from 'commander'
 import { escapeUnseenJson } from '../../core/visible-text.ts'
 import type { GateConfig } from '../../gateway/config/config.ts'
+import type { LoginConfig } from '../../gateway/config/login.ts'
+import { NOBODY } from '../../identity/callers/caller.ts'
+import type { Issuer } from '../../identity/callers/issuer.ts'
 import { IdentityError } from '../../identity/errors.ts'
-import type { LoginOf } from '../../identity/oauth/login.ts'
+import type { ClientConfig } from '../../identity/oauth/client-authentication.ts'
+import { DOCUMENT_PORT } from '../../identity/oauth/client-document.ts'
+import type { LoginEndpoints } from '../../identity/oauth/discover-login.ts'
+import type { Login, LoginOf } from '../../identity/oauth/login.ts'
 import { Logins } from '../../identity/oauth/logins.ts'
 import { PROVE_PERSON } from '../../operations/people.ts'
 import { StoreError } from '../../store/errors.ts'
@@ -22,8 +29,9 @@ import { type ConfigOptions, loadConfig } from '../connect/load-config.ts'
 const PATH = '/callback'
 
 interface Options extends ConfigOptions {
+  readonly scope?: string
   readonly principal?: string
-  readonly redirectPort: string
+  readonly redirectPort?: string
   readonly forget?: boolean
 }
 
@@ -31,7 +39,10 @@ const EXAMPLES = `
 Examples:
   sluice login linear                      prints an address; open it in a browser and log in
   sluice login linear --principal ann      where each principal has a login of its own
+  sluice login linear --scope issues:write asks for one more scope
   sluice login linear --forget             takes the login away
+  sluice login billing                     a machine grant: gets a token now
+  sluice login issuer:corp                 who you are at an issuer, for servers with \`login: id-jag\`
 
 In sluice.yaml:
   servers:
@@ -44,9 +55,10 @@ Exit code 0 if the login succeeded, 1 if it was refused or there is none to forg
 export function addLogin(parent: Command, answer: SetExitCode): void {
   parent
     .command('login')
-    .argument('<server>', 'a server of the configuration with `auth: login`')
+    .argument('<server>', 'a server of the configuration with `auth`, or `issuer:NAME`')
     .option('--principal <name>', 'whose login, if each principal has one')
-    .option('--redirect-port <n>', 'the port a registered client is redirected to', '0')
+    .option('--scope <scope>', 'one more scope, beside those of the login before')
+    .option('--redirect-port <n>', 'the port a registered client is redirected to')
     .option('--forget', 'remove the login instead')
     .option('--as <name>', 'your name, if several people have a PIN')
     .option('--config <file>', 'the configuration', 'sluice.yaml')
@@ -69,12 +81,16 @@ export function addLogin(parent: Command, answer: SetExitCode): void {
           output.line(forgotten ? 'the login is forgotten' : 'there is no login to forget')
           return answer(forgotten ? 0 : 1)
         }
-        const why = await logIn(target, logins, options, (address) => {
+        const show = (address: string): void => {
           say({ server, open: address })
           output.line(`open this address in a browser, and log in there:\n\n  ${address}\n`)
-        })
-        say({ server, loggedIn: why === undefined, ...(why === undefined ? {} : { why }) })
-        if (why === undefined) output.line(`logged in at ${server}`)
+        }
+        const result = await storeLogin(config, { target, logins, options, show })
+        const why = typeof result === 'string' ? result : undefined
+        const got = typeof result === 'string' ? {} : result
+        say({ server, loggedIn: why === undefined, ...(why === undefined ? got : { why }) })
+        const words = Object.entries(got).map(([name, value]) => `, ${name} ${value}`)
+        if (why === undefined) output.line(`logged in at ${server}${printable(words.join(''))}`)
         else output.remark(`sluice: not logged in: ${printable(why)}`)
         answer(why === undefined ? 0 : 1)
       } finally {
@@ -93,64 +109,166 @@ async function proveLogin(data: string, server: string, options: Options): Promi
 interface LoginTarget {
   readonly of: LoginOf
   readonly url: string
-  readonly login: NonNullable<Extract<GateConfig['servers'][string], { kind: 'http' }>['login']>
+  readonly login: LoginConfig
+  /** The login is who a person is there. */
+  readonly issuer?: Issuer
+}
+
+function wrong(message: string, help: string): CliError {
+  return new CliError('CLI_ARGUMENT', message, help)
 }
 
 function targetOf(config: GateConfig, name: string, { principal }: Options): LoginTarget {
+  if (name.startsWith('issuer:')) return identityTarget(config, name, principal)
   const server = Object.hasOwn(config.servers, name) ? config.servers[name] : undefined
   if (server === undefined)
-    throw new CliError(
-      'CLI_ARGUMENT',
+    throw wrong(
       `no server is called \`${name}\``,
       `one of ${Object.keys(config.servers).join(', ')}`,
     )
   if (server.kind !== 'http' || server.login === undefined)
-    throw new CliError(
-      'CLI_ARGUMENT',
+    throw wrong(
       `\`${name}\` has no login`,
       `say \`auth: login\` under \`servers.${name}\` if it wants one`,
     )
   const { login, url } = server
-  if ((login.per === 'principal') !== (principal !== undefined))
-    throw new CliError(
-      'CLI_ARGUMENT',
-      login.per === 'principal' ? 'whose login?' : `\`${name}\` has one login for all`,
-      login.per === 'principal' ? 'say --principal NAME' : 'leave --principal out',
+  const { kind, via } = login
+  if (kind === 'exchange' || kind === 'id-jag')
+    throw wrong(
+      `\`${name}\` is called with a token of each caller`,
+      kind === 'exchange' ? 'there is nothing to do' : `run \`sluice login issuer:${via}\``,
+    )
+  if ((kind === 'principal') !== (principal !== undefined))
+    throw wrong(
+      kind === 'principal' ? 'whose login?' : `\`${name}\` has one login for all`,
+      kind === 'principal' ? 'say --principal NAME' : 'leave --principal out',
     )
   return { of: { server: name, principal: principal ?? '' }, url, login }
 }
 
-/** Why not, or undefined. */
-async function logIn(
-  { of, url, login }: LoginTarget,
-  logins: Logins,
-  { redirectPort }: Options,
-  show: (address: string) => void,
-): Promise<string | undefined> {
-  const port = Number(redirectPort)
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new CliError('CLI_ARGUMENT', `--redirect-port is \`${redirectPort}\``, '0 to 65535')
-  // Loaded here: no other command needs them.
-  const { discoverLogin } = await import('../../identity/oauth/discover-login.ts')
-  const { LoginFlow } = await import('../../identity/oauth/login-flow.ts')
-  const redirect = await listenForRedirect(port).catch((error: Error) => {
-    throw new CliError('CLI_ARGUMENT', error.message, 'say another --redirect-port')
-  })
+/** A principal of an issuer is what its ID token says: nobody stores an identity under another's name. */
+function identityTarget(config: GateConfig, server: string, principal = ''): LoginTarget {
+  const name = server.slice('issuer:'.length)
+  const issuer = config.issuers.find((one) => one.name === name)
+  if (issuer?.client === undefined)
+    throw wrong(
+      `no issuer with a \`client\` is called \`${name}\``,
+      `say \`auth.issuers.${name}.client\``,
+    )
+  if (principal.includes(':'))
+    throw wrong(`\`${principal}\` is named by its identity`, 'leave --principal out')
+  const login = { kind: 'gate', form: 'rfc8693', scopes: ['openid'] } as const
+  const { client, issuer: url } = issuer
+  return { of: { server, principal }, url, login: { ...login, client, issuer: url }, issuer }
+}
+
+interface LoginAttempt {
+  readonly target: LoginTarget
+  readonly logins: Logins
+  readonly options: Options
+  readonly show: (address: string) => void
+}
+
+/** Why not, or what is known of the token. */
+async function storeLogin(
+  config: GateConfig,
+  attempt: LoginAttempt,
+): Promise<string | Record<string, string>> {
+  const { target, logins } = attempt
   try {
-    const place = await discoverLogin(url, login.issuer)
-    const { clientId, clientSecret, scopes } = login
-    const request = { url, redirect: redirect.address, clientId, clientSecret, scopes }
-    const flow = await LoginFlow.begin(place, request)
-    const answered = redirect.wait((parameters) => flow.isOurs(parameters))
-    show(flow.address)
-    logins.put(of, await flow.finish(await answered, Date.now()), Date.now())
-    return undefined
+    if (target.login.kind === 'client' || target.login.kind === 'assertion')
+      return await getToken(config, attempt)
+    const { login, nonce } = await logIn(config, attempt)
+    const principal = await principalOf(target, login, nonce)
+    logins.put({ ...target.of, principal }, login, Date.now())
+    return target.issuer === undefined ? {} : { principal }
   } catch (error) {
     if (error instanceof StoreError) throw stored(error)
+    if (error instanceof CliError) throw error
     return (error as Error).message
+  }
+}
+
+/** By the ID token, if it is an identity. */
+async function principalOf(
+  { of, issuer }: LoginTarget,
+  { idToken, clientId }: Login,
+  nonce: string,
+): Promise<string> {
+  if (issuer === undefined) return of.principal
+  const { AccessTokenVerifier, subjectOf } = await import(
+    '../../identity/callers/access-token-verifier.ts'
+  )
+  if (idToken === undefined) throw new Error(`\`${issuer.issuer}\` gave no ID token`)
+  const tokens = new AccessTokenVerifier([issuer], Date.now)
+  const payload = await tokens.checkIdToken(idToken, issuer, { clientId, nonce })
+  return of.principal || `${issuer.name}:${subjectOf(payload, issuer)}`
+}
+
+/** The token that the gate would ask for with the next call. */
+async function getToken(
+  { issuers }: GateConfig,
+  { target, logins }: LoginAttempt,
+): Promise<string | Record<string, string>> {
+  const { Credentials } = await import('../../gateway/upstream/servers/credentials.ts')
+  const parts = { logins, issuers, nowMs: Date.now, log() {} }
+  const credential = new Credentials(parts).of(target.of.server, target, NOBODY)
+  await credential.ready()
+  const { failure, refusal, row } = credential
+  if (row === undefined || failure !== undefined) return refusal ?? failure?.message ?? 'no token'
+  const { issuer, resource, scope = '', expiresMs } = row
+  const until = expiresMs === undefined ? 'it is refused' : new Date(expiresMs).toISOString()
+  return { issuer, resource, scope, until }
+}
+
+async function logIn(
+  { clientDocument }: GateConfig,
+  { target, logins, options, show }: LoginAttempt,
+): Promise<{ readonly login: Login; readonly nonce: string }> {
+  const { of, url, login, issuer } = target
+  // Loaded here: no other command needs them.
+  const { discoverIdentity, discoverLogin } = await import('../../identity/oauth/discover-login.ts')
+  const { LoginFlow } = await import('../../identity/oauth/login-flow.ts')
+  const place = await (issuer === undefined
+    ? discoverLogin(url, login.issuer)
+    : discoverIdentity(issuer.issuer))
+  const { client, port } = chooseClient(place, login.client, clientDocument)
+  const redirect = await listenForRedirect(portOf(options, port)).catch((error: Error) => {
+    const help = port === 0 ? 'say another --redirect-port' : 'end the program that uses the port'
+    throw wrong(error.message, help)
+  })
+  try {
+    const scopes = scopesOf(login, logins.get(of), options)
+    const flow = await LoginFlow.begin(place, { url, redirect: redirect.address, client, scopes })
+    const answered = redirect.wait((parameters) => flow.isOurs(parameters))
+    show(flow.address)
+    return { login: await flow.finish(await answered, Date.now()), nonce: flow.nonce }
   } finally {
     redirect.close()
   }
+}
+
+/** As MCP says: a client of the configuration, then the client ID metadata document, then registration. */
+function chooseClient(
+  { takesDocument }: LoginEndpoints,
+  client: ClientConfig | undefined,
+  document: string | undefined,
+): { readonly client: ClientConfig | undefined; readonly port: number } {
+  if (client !== undefined || document === undefined || !takesDocument) return { client, port: 0 }
+  return { client: { clientId: document }, port: DOCUMENT_PORT }
+}
+
+/** Scopes that were granted before are asked for again with one more. */
+function scopesOf(login: LoginConfig, before: Login | undefined, { scope }: Options): string[] {
+  if (scope === undefined) return [...login.scopes]
+  return [...new Set([...login.scopes, ...(before?.scope?.split(' ') ?? []), scope])]
+}
+
+function portOf({ redirectPort }: Options, unset: number): number {
+  const port = redirectPort === undefined ? unset : Number(redirectPort)
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw wrong(`--redirect-port is \`${redirectPort}\``, '0 to 65535')
+  return port
 }
 
 function openLogins(directory: string): Logins {

@@ -5,6 +5,7 @@
 import { performance } from 'node:perf_hooks'
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import type { KnownTool } from '@sluice/policy/core/tools'
+import type { Caller } from '../../identity/callers/caller.ts'
 import { patchObject, withMembers } from '../../protocol/members.ts'
 import type {
   JsonRpcNotification,
@@ -33,6 +34,8 @@ export interface PendingRequest {
   readonly method: string
   /** False once it is answered, cancelled or given up: then nothing is sent for it, either way. */
   isOpen: boolean
+  /** Who sent it, if that is a client: one session may be used with tokens of different rights. */
+  readonly caller: Caller | undefined
   /** The forwarded request; undefined until it is forwarded. */
   sent: SentRequest | undefined
 }
@@ -97,6 +100,8 @@ export interface PendingRequestsOptions {
   readonly from: { send(text: string, related?: MessageContext): boolean }
   readonly to: { send(text: string, options?: UpstreamSendOptions): boolean }
   readonly newId: () => RequestId
+  /** The caller of a request as it arrives; requests of a server have none. */
+  readonly who?: (() => Caller) | undefined
   /** Requests of several clients at once: their progress tokens may be the same. */
   readonly renamesTokens: boolean
   /** The sender no longer waits; `sent` is undefined if the request was not forwarded. */
@@ -140,7 +145,8 @@ export class PendingRequests {
   }
 
   begin({ id, method }: JsonRpcRequest): PendingRequest {
-    const pending = { id, method, isOpen: true, sent: undefined }
+    const caller = this.#options.who?.()
+    const pending = { id, method, isOpen: true, caller, sent: undefined }
     this.#arrived.add(pending)
     return pending
   }
@@ -161,7 +167,7 @@ export class PendingRequests {
     const trace = admission?.watched.trace ?? options.trace
     const written = writeRequest(ours, method, outgoing?.text)
     const text = outgoing?.isOneLine === true ? written : oneLine(written)
-    const passing = { id: ours, method, params: outgoing, tool }
+    const passing = { id: ours, method, params: outgoing, tool, caller: pending.caller }
     return new Promise((end) => {
       const startedMs = performance.now()
       const sent: SentRequest = {

@@ -7,8 +7,10 @@ import type { FilledValues, Shape } from '@sluice/policy/document/shape'
 import { SLOTS } from '../../core/grant-fields.ts'
 import { ROLES } from '../../core/person.ts'
 import { ALGORITHMS, givesRoles, type Issuer } from '../../identity/callers/issuer.ts'
+import type { ClientConfig } from '../../identity/oauth/client-authentication.ts'
 import { isLoopbackName, isSafeUrl } from '../../identity/oauth/safe-url.ts'
 import { nameOne } from './grants.ts'
+import { CLIENT_FIELDS, readClient } from './login.ts'
 import { readSessionLimit, readSessions, SESSION_LIMIT } from './sessions.ts'
 import { type ConfigValues, readFields, safeUrlShape } from './values.ts'
 
@@ -91,6 +93,19 @@ const ISSUER = {
       doc: 'the claim that becomes `principal.groups`',
       default: 'groups',
     },
+    subject: {
+      shape: text(256),
+      doc: 'the claim that names the person: `oid` for Microsoft Entra, whose `sub` differs for each application',
+      default: 'sub',
+    },
+    client: {
+      shape: {
+        kind: 'object',
+        noun: 'a client',
+        fields: { ...CLIENT_FIELDS, client_id: { ...CLIENT_FIELDS.client_id, required: true } },
+      },
+      doc: 'the gate as a client there: for servers with `login: exchange` or `login: id-jag`',
+    },
     algorithms: {
       shape: { kind: 'list', of: { kind: 'word', words: ALGORITHMS }, max: 16, min: 1 },
       doc: 'signature algorithms that are accepted',
@@ -128,16 +143,12 @@ const ISSUER = {
         kind: 'object',
         noun: 'a client of the console',
         fields: {
+          ...CLIENT_FIELDS,
           client_id: {
             shape: text(2_048),
             doc: 'as the authorisation server knows the console',
             required: true,
             example: 'sluice-console',
-          },
-          client_secret: {
-            shape: text(2_048),
-            doc: 'its secret, if it has one',
-            example: `$\{CLIENT_SECRET}`,
           },
           scopes: {
             shape: names,
@@ -150,6 +161,25 @@ const ISSUER = {
     },
   },
 } as const satisfies Shape
+
+export const OAUTH: Shape = {
+  kind: 'object',
+  noun: 'settings of the gate as a client',
+  fields: {
+    client_id: {
+      shape: {
+        kind: 'form',
+        noun: 'https address with a path',
+        form: /^https:\/\/[^/?#]+\/[^?#]{1,2048}$/,
+        help: 'write `https://gate.example.com/oauth/client.json`',
+        code: 'CONFIG_ISSUER',
+      },
+      doc: 'address of its client ID metadata document, used by `sluice login` where the server takes one; below `public_url` the gate serves it',
+      unset: 'the gate registers itself',
+      example: 'https://gate.example.com/oauth/client.json',
+    },
+  },
+}
 
 export const AUTH: Shape = {
   kind: 'object',
@@ -223,15 +253,17 @@ function readPublicUrl(node: LocatedNode | undefined, values: ConfigValues): str
 export function readIssuers(
   map: LocatedMap,
   policies: readonly string[],
-  { problems }: ConfigValues,
+  values: ConfigValues,
 ): Issuer[] {
+  const { problems } = values
   const urls = new Set<string>()
   const common = readSessions(map)
   return asMap(findEntry(asMap(findEntry(map, 'auth')), 'issuers')).entries.map(
     ({ key, value }) => {
       const node = asMap(value)
       const read = readFields(ISSUER.fields, value)
-      const { issuer, policy, jwks, audience, groups, explain, scopes = [] } = read
+      const { issuer, policy, jwks, audience, groups, subject, explain, scopes = [] } = read
+      const client = readClient(asMap(findEntry(node, 'client')), values)
       const wrong = (field: string, message: string, help: string): void =>
         problems.error('CONFIG_ISSUER', findEntry(node, field)?.at ?? key.at, message, help)
       // A certificate may be for several names, or a whole domain. A token for another server of that
@@ -254,10 +286,12 @@ export function readIssuers(
         ...(audience === undefined ? {} : { audience }),
         scopes,
         groups,
+        subject,
+        ...(client === undefined ? {} : { client }),
         algorithms: read.algorithms ?? ALGORITHMS,
         sessions: readSessionLimit(read, common),
         explain,
-        ...consoleOf(read, wrong),
+        ...consoleOf(read, readClient(asMap(findEntry(node, 'console')), values), wrong),
       }
     },
   )
@@ -265,21 +299,21 @@ export function readIssuers(
 
 function consoleOf(
   { roles: groups = {}, admins = [], console, audience }: FilledValues<typeof ISSUER.fields>,
+  client: ClientConfig | undefined,
   wrong: (field: string, message: string, help: string) => void,
 ): Pick<Issuer, 'roles' | 'admins' | 'console'> {
   const named = Object.entries(groups).filter(([, members]) => members?.length)
   const roles: Issuer['roles'] = Object.fromEntries(named)
-  if (console === undefined) return { roles, admins }
-  const { client_id: clientId, client_secret: clientSecret, scopes = [] } = console
+  if (console === undefined || client === undefined) return { roles, admins }
+  const { scopes = [] } = console
   if (!givesRoles({ roles, admins }))
     wrong('console', 'nobody could sign in: there are no `roles`', 'name groups for a role')
   // A token from signing in to the console would be valid for calls, and vice versa.
-  if (audience === clientId)
+  if (audience === client.clientId)
     wrong(
       'audience',
       '`audience` is the client of the console, too',
       'have tokens for agents made for another name',
     )
-  const secret = clientSecret === undefined ? {} : { clientSecret }
-  return { roles, admins, console: { clientId, ...secret, scopes } }
+  return { roles, admins, console: { ...client, scopes } }
 }

@@ -17,6 +17,7 @@ import { parseDuration } from '@sluice/policy/document/shape'
 import { HOOK_CLIENTS, type HookClient } from '../../hooks/hook-event.ts'
 import type { FixedGrant } from '../../identity/callers/grant.ts'
 import type { Issuer } from '../../identity/callers/issuer.ts'
+import type { Secret } from '../../identity/oauth/secret-text.ts'
 import { type AgentsConfig, readAgents } from './agents.ts'
 import { type AlertsConfig, readAlerts } from './alerts.ts'
 import { type ListenConfig, readIssuers, readListenConfig } from './auth.ts'
@@ -41,7 +42,7 @@ export type ServerConfig =
       /** Its agents are the built-in ones. */
       readonly builtin?: 'agents'
       readonly command: readonly string[]
-      readonly env: Readonly<Record<string, string>>
+      readonly env: Readonly<Record<string, Secret>>
       /** Variables that are the client's, also if its environment is not passed on as a whole. */
       readonly clientVariables?: readonly string[]
       readonly cwd: string
@@ -63,7 +64,7 @@ export type ServerConfig =
       /** Its agents are the built-in ones. */
       readonly builtin?: 'agents'
       readonly url: string
-      readonly headers: Readonly<Record<string, string>>
+      readonly headers: Readonly<Record<string, Secret>>
       /** Where it wants a login: see `sluice login`. */
       readonly login?: LoginConfig
       readonly timeoutMs?: number
@@ -101,6 +102,8 @@ export interface GateConfig extends ListenConfig, AgentsConfig {
   readonly house?: string
   readonly grants: readonly FixedGrant[]
   readonly issuers: readonly Issuer[]
+  /** The URL of the gate's client ID metadata document. */
+  readonly clientDocument?: string
   readonly ledger: LedgerConfig
   /** How approvers are notified of pending approvals outside this machine. */
   readonly channels: ChannelsConfig
@@ -149,6 +152,7 @@ const FILLED = [
   'ledger',
   'metrics',
   'models',
+  'oauth',
   'pins',
   'processes',
   'sessions',
@@ -191,6 +195,7 @@ class ConfigReader {
       grants: readGrants(map, names, this.#values),
       ...readAgents(map),
       issuers: readIssuers(map, names, this.#values),
+      ...optional('clientDocument', textOf(map, 'oauth', 'client_id')),
       ledger: readLedger(map, findDataFolder(map, this.#values), this.#values),
       channels,
       ...readAlerts(map, channels, this.#values),
@@ -244,12 +249,12 @@ class ConfigReader {
         ...timeout,
         url: this.#address(url),
         headers: this.#headers(findEntry(map, 'headers')),
-        ...readLogin(map, this.#values),
+        ...readLogin(map, this.#values, asMap(findEntry(whole, 'auth'))),
       }
     const started = this.#command(map, name, findDataFolder(whole, this.#values))
     this.#checkReach(map, name, started, [resolve(file), findDataFolder(whole, this.#values)])
     const named = findEntry(map, 'env')
-    const env = this.#values.texts(named)
+    const env = this.#values.secrets(named)
     const blank = this.#values.blankNames(named)
     const variables = blank.length === 0 ? {} : { clientVariables: blank }
     const idle = optionalMs('idleMs', scalar(map, 'idle'))
@@ -316,12 +321,13 @@ class ConfigReader {
     return address
   }
 
-  #headers(node: LocatedNode | undefined): Record<string, string> {
-    const headers = this.#values.texts(node)
+  #headers(node: LocatedNode | undefined): Record<string, Secret> {
+    const headers = this.#values.secrets(node)
     for (const { key } of asMap(node).entries) {
       const name = String(key.value)
       try {
-        checkHeader(name, headers[name] ?? '')
+        const value = headers[name] ?? ''
+        checkHeader(name, typeof value === 'string' ? value : '')
       } catch {
         this.#wrong(key, `no header can be \`${name}\` with this value`, 'take out what is odd')
       }

@@ -1,65 +1,137 @@
-// `auth:` of a server: that it wants a login, whose, and with which client. Called by config.ts.
-// Tokens go over TLS or stay on this machine, and never beside another Authorization header.
+// `auth:` of a server: which credential it is called with, whose, and who gives it out. Called by config.ts.
+// Tokens go over TLS or stay on this machine, and never beside another Authorization header. The issuer that gets
+// a secret or a token of the gate is named here, never by the server.
 
 import { asMap } from '@sluice/policy/document/check-shape'
 import { scalar } from '@sluice/policy/document/fields'
 import { findEntry, type LocatedMap, type LocatedNode } from '@sluice/policy/document/read-document'
 import type { Shape } from '@sluice/policy/document/shape'
+import type { ClientConfig } from '../../identity/oauth/client-authentication.ts'
 import { isSafeUrl } from '../../identity/oauth/safe-url.ts'
-import type { ConfigValues } from './values.ts'
+import type { Secret } from '../../identity/oauth/secret-text.ts'
+import { type ConfigValues, safeUrlShape } from './values.ts'
+
+/**
+ * `gate` and `principal`: a person logs in, for all callers or for each. `client`: a machine. `assertion`: a
+ * workload with a JWT. `exchange`: the caller's token for one of the server. `id-jag`: the identity of the
+ * caller at the company's identity provider.
+ */
+const KINDS = ['gate', 'principal', 'client', 'assertion', 'exchange', 'id-jag'] as const
+export type LoginKind = (typeof KINDS)[number]
 
 export interface LoginConfig {
-  /** One login for the gate, or one for each principal. */
-  readonly per: 'gate' | 'principal'
-  readonly clientId?: string
-  readonly clientSecret?: string
+  readonly kind: LoginKind
+  readonly client?: ClientConfig
   readonly scopes: readonly string[]
   readonly issuer?: string
+  /** The name of an issuer that has a `client`. */
+  readonly via?: string
+  readonly audience?: string
+  /** False: none is sent. */
+  readonly resource?: string | false
+  readonly form: 'rfc8693' | 'on-behalf-of'
+  readonly assertion?: Secret
 }
 
-const text = (max: number): Shape => ({ kind: 'text', max })
+const text = (max: number) => ({ kind: 'text', max }) as const
+
+/** A client of an authorisation server. */
+export const CLIENT_FIELDS = {
+  client_id: {
+    shape: text(2_048),
+    doc: 'a client that is registered there',
+    example: 'sluice',
+  },
+  client_secret: {
+    shape: text(8_192),
+    doc: 'its secret, if it has one; needs `issuer`',
+    example: `$\{CLIENT_SECRET}`,
+  },
+  private_key: {
+    shape: text(8_192),
+    doc: 'its private key (PEM or JWK), instead of a secret (`private_key_jwt`); needs `issuer`',
+    example: `$\{file:./gate-key.pem}`,
+  },
+  key_id: { shape: text(256), doc: '`kid` of the private key', example: '2026-11' },
+} as const
+
+const FIELDS = {
+  login: {
+    shape: { kind: 'word', words: KINDS },
+    doc: 'one login for all callers (`gate`) or one for each (`principal`); a machine (`client`), a workload with a JWT (`assertion`); the token of the caller for one of the server (`exchange`); the identity of the caller (`id-jag`)',
+    required: true,
+  },
+  ...CLIENT_FIELDS,
+  scopes: {
+    shape: { kind: 'list', of: text(256), max: 64 },
+    doc: 'scopes to request',
+    unset: 'as the server says',
+    example: ['read'],
+  },
+  issuer: {
+    shape: safeUrlShape('CONFIG_SERVER'),
+    doc: 'the authorisation server that gets the secret of the client; for `gate` and `principal` also which one, if the server names several',
+    example: 'https://login.example.com',
+  },
+  via: {
+    shape: text(64),
+    doc: 'for `exchange` and `id-jag`: the name of `auth.issuers` where the gate is a `client`',
+    example: 'corp',
+  },
+  audience: {
+    shape: text(2_048),
+    doc: 'for `exchange` and `id-jag`: sent as `audience`',
+    unset: 'not sent (`exchange`), the `issuer` (`id-jag`)',
+    example: 'crm',
+  },
+  resource: {
+    shape: { kind: 'either', of: [safeUrlShape('CONFIG_SERVER'), { kind: 'boolean' }] },
+    doc: "what tokens are asked for, instead of the server's own address; `false`: no `resource` is sent",
+    unset: 'as the server says, if that covers the `url`',
+    example: 'https://mcp.example.com',
+  },
+  form: {
+    shape: { kind: 'word', words: ['rfc8693', 'on-behalf-of'] },
+    doc: 'of an `exchange`: `on-behalf-of` for Microsoft Entra',
+    default: 'rfc8693',
+  },
+  assertion: {
+    shape: text(16_384),
+    doc: 'for `assertion`: the JWT of the workload',
+    example: `$\{file:/var/run/secrets/tokens/sluice}`,
+  },
+} as const
 
 export const LOGIN: Shape = {
   kind: 'either',
   of: [
     { kind: 'word', words: ['login'] },
-    {
-      kind: 'object',
-      noun: 'a login',
-      fields: {
-        login: {
-          shape: { kind: 'word', words: ['gate', 'principal'] },
-          doc: 'one login for all callers (`gate`), or one for each (`principal`)',
-          required: true,
-        },
-        client_id: {
-          shape: text(2_048),
-          doc: 'a client that is registered already',
-          unset: 'the gate registers one',
-          example: 'sluice',
-        },
-        client_secret: {
-          shape: text(2_048),
-          doc: 'its secret, if it has one; needs `issuer`',
-          example: `$\{CLIENT_SECRET}`,
-        },
-        scopes: {
-          shape: { kind: 'list', of: text(256), max: 64 },
-          doc: 'scopes to request',
-          unset: 'as the server says',
-          example: ['read'],
-        },
-        issuer: {
-          shape: text(2_048),
-          doc: 'which authorisation server, if the server names several or there is a `client_secret`',
-          example: 'https://login.example.com',
-        },
-      },
-    },
+    { kind: 'object', noun: 'a login', fields: FIELDS },
   ],
 }
 
-export function readLogin(server: LocatedMap, values: ConfigValues): { login?: LoginConfig } {
+/** What each kind needs, and why. */
+const NEEDS = {
+  issuer: ['the `issuer` that gets its secret', 'say `issuer: https://…`'],
+  client_id: ['a `client_id`', 'name the client that is registered at the issuer'],
+  via: ['a `via`', 'name an issuer of `auth.issuers`'],
+  assertion: ['an `assertion`', `say \`assertion: "$\{file:…}"\``],
+} as const
+const NEEDED: Readonly<Record<LoginKind, readonly (keyof typeof NEEDS)[]>> = {
+  gate: [],
+  principal: [],
+  client: ['issuer', 'client_id'],
+  assertion: ['issuer', 'client_id', 'assertion'],
+  exchange: ['via'],
+  'id-jag': ['via', 'issuer', 'client_id'],
+}
+
+/** `auth` is the section of the whole configuration. */
+export function readLogin(
+  server: LocatedMap,
+  values: ConfigValues,
+  auth: LocatedMap,
+): { login?: LoginConfig } {
   const node = findEntry(server, 'auth')
   if (node === undefined) return {}
   const wrong = ({ at }: Pick<LocatedNode, 'at'>, message: string, help: string): void =>
@@ -72,29 +144,77 @@ export function readLogin(server: LocatedMap, values: ConfigValues): { login?: L
   )
   if (header !== undefined)
     wrong(header.key, 'a login has an Authorization header of its own', 'take this one away')
-  if (node.kind === 'scalar') return { login: { per: 'gate', scopes: [] } }
+  if (node.kind === 'scalar') return { login: { kind: 'gate', scopes: [], form: 'rfc8693' } }
   const map = asMap(node)
-  const readString = (name: string) => {
-    const node = findEntry(map, name)
-    return node === undefined ? undefined : values.text(node)
-  }
-  const [clientId, clientSecret, issuer] = ['client_id', 'client_secret', 'issuer'].map(readString)
-  if (clientSecret !== undefined && clientId === undefined)
-    wrong(node, 'a `client_secret` is of no use without its `client_id`', 'name both')
+  const kind = scalar(map, 'login') as LoginKind
+  for (const key of NEEDED[kind])
+    if (findEntry(map, key) === undefined)
+      wrong(map, `a \`login: ${kind}\` needs ${NEEDS[key][0]}`, NEEDS[key][1])
+  const issuer = readText(map, 'issuer', values)
+  const via = readText(map, 'via', values)
+  const issuers = asMap(findEntry(auth, 'issuers'))
+  if (via !== undefined && findEntry(asMap(findEntry(issuers, via)), 'client') === undefined)
+    wrong(
+      findEntry(map, 'via') as LocatedNode,
+      `\`via: ${via}\` has no \`client\`, so the gate cannot exchange tokens there`,
+      `say \`auth.issuers.${via}.client\``,
+    )
+  const client = readClient(map, values)
   // Otherwise the server says which authorisation server there is, and so who gets the secret (mix-up).
-  if (clientSecret !== undefined && issuer === undefined)
+  const key = ['client_secret', 'private_key'].find((one) => findEntry(map, one) !== undefined)
+  if (key !== undefined && issuer === undefined)
     wrong(
       node,
-      'a `client_secret` needs the `issuer` it is for',
-      'say `issuer: https://…`, the authorisation server that gave it out',
+      `a \`${key}\` needs the \`issuer\` it is for`,
+      'say `issuer: https://…`, the authorisation server that knows the client',
     )
+  const audience = readText(map, 'audience', values)
+  const resource = findEntry(map, 'resource')
+  const assertion = findEntry(map, 'assertion')
   return {
     login: {
-      per: scalar(map, 'login') === 'principal' ? 'principal' : 'gate',
-      ...(clientId === undefined ? {} : { clientId }),
-      ...(clientSecret === undefined ? {} : { clientSecret }),
-      ...(issuer === undefined ? {} : { issuer }),
+      kind,
+      form: scalar(map, 'form') === 'on-behalf-of' ? 'on-behalf-of' : 'rfc8693',
       scopes: values.list(findEntry(map, 'scopes')),
+      ...(client === undefined ? {} : { client }),
+      ...(issuer === undefined ? {} : { issuer }),
+      ...(via === undefined ? {} : { via }),
+      ...(audience === undefined ? {} : { audience }),
+      ...(resource === undefined ? {} : { resource: resourceOf(resource, values) }),
+      ...(assertion === undefined ? {} : { assertion: values.secret(assertion) }),
     },
   }
+}
+
+/** `true` says what is so anyway. */
+function resourceOf(node: LocatedNode, values: ConfigValues): string | false {
+  return node.kind === 'scalar' && node.value === false ? false : values.text(node)
+}
+
+/** Undefined if there is no client. */
+export function readClient(map: LocatedMap, values: ConfigValues): ClientConfig | undefined {
+  const clientId = readText(map, 'client_id', values)
+  const [secret, key] = [findEntry(map, 'client_secret'), findEntry(map, 'private_key')]
+  const keyId = readText(map, 'key_id', values)
+  const wrong = (message: string, help: string): void =>
+    values.problems.error('CONFIG_SERVER', map.at, message, help)
+  if ((secret ?? key) !== undefined && clientId === undefined)
+    wrong(
+      `a \`${key === undefined ? 'client_secret' : 'private_key'}\` is of no use without its \`client_id\``,
+      'name both',
+    )
+  if (secret !== undefined && key !== undefined)
+    wrong('a client has a `client_secret` or a `private_key`', 'keep one of them')
+  if (clientId === undefined) return undefined
+  return {
+    clientId,
+    ...(secret === undefined ? {} : { clientSecret: values.secret(secret) }),
+    ...(key === undefined ? {} : { privateKey: values.secret(key) }),
+    ...(keyId === undefined ? {} : { keyId }),
+  }
+}
+
+function readText(map: LocatedMap, name: string, values: ConfigValues): string | undefined {
+  const node = findEntry(map, name)
+  return node === undefined ? undefined : values.text(node)
 }

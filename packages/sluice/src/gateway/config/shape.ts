@@ -8,7 +8,7 @@ import { HOOK_CLIENTS } from '../../hooks/hook-event.ts'
 import { CALL_MS_MAX } from '../shared/limits.ts'
 import { AGENTS, MODELS } from './agents.ts'
 import { ALERTS } from './alerts.ts'
-import { AUTH, TLS } from './auth.ts'
+import { AUTH, OAUTH, TLS } from './auth.ts'
 import { CHANNELS } from './channels.ts'
 import { CLUSTER, STORE } from './cluster.ts'
 import { GRANTS, POLICIES } from './grants.ts'
@@ -98,7 +98,7 @@ const SERVER: Shape = {
     },
     auth: {
       shape: LOGIN,
-      doc: '`login`: the url wants OAuth; `sluice login NAME` gives it',
+      doc: 'the url wants a token: `login` for one that `sluice login NAME` gets, or how the gate gets it',
       example: 'login',
     },
   },
@@ -208,6 +208,7 @@ export const CONFIG: ObjectShape = {
       example: { house: './base.yaml', readonly: './readonly.yaml' },
     },
     pins: { shape: PINS, doc: 'which definitions of tools are accepted' },
+    oauth: { shape: OAUTH, doc: 'the gate as a client of authorisation servers' },
     auth: { shape: AUTH, doc: 'authorisation servers whose access tokens are accepted' },
     grants: { shape: GRANTS, doc: 'grants that are fixed here; the others are in the store' },
     sessions: {

@@ -15,6 +15,7 @@ import {
   type ShapeValue,
 } from '@sluice/policy/document/shape'
 import { isSafeUrl } from '../../identity/oauth/safe-url.ts'
+import { readSecret, type Secret, SecretText } from '../../identity/oauth/secret-text.ts'
 
 /** What a section says, with its defaults. It has been checked, and its variables are filled in. */
 export function readFields<const Fields extends ShapeFields>(
@@ -64,6 +65,9 @@ export const URL_SHAPE = {
   code: 'CONFIG_SERVER',
 } as const
 
+/** Keys whose texts may have references to files, in every section. */
+const SECRETS: ReadonlySet<string> = new Set(['client_secret', 'private_key', 'assertion'])
+
 export type Environment = Readonly<Record<string, string | undefined>>
 
 export class ConfigValues {
@@ -86,12 +90,34 @@ export class ConfigValues {
     return node === undefined ? undefined : resolve(this.folder, this.text(node))
   }
 
-  texts(node: LocatedNode | undefined): Record<string, string> {
+  /** Texts that may have references to files. */
+  secrets(node: LocatedNode | undefined): Record<string, Secret> {
     return Object.fromEntries(
       asMap(node)
         .entries.filter(({ value }) => !isNull(value))
-        .map(({ key, value }) => [String(key.value), this.text(value)]),
+        .map(({ key, value }) => [String(key.value), this.secret(value)]),
     )
+  }
+
+  /** With `${NAME}` filled in; `${file:PATH}` is read when the text is used. */
+  secret(node: LocatedNode): Secret {
+    const { value, at } = node as LocatedScalar
+    const parts = String(value)
+      .split(/(\$\{file:[^}]*\})/)
+      .map((part) => {
+        const path = /^\$\{file:(.*)\}$/s.exec(part)?.[1]
+        return path === undefined ? this.#fill(part, at) : { file: resolve(this.folder, path) }
+      })
+    const [only = ''] = parts
+    if (parts.length === 1 && typeof only === 'string') return only
+    const secret = new SecretText(parts)
+    try {
+      readSecret(secret)
+    } catch (error) {
+      const { message } = error as Error
+      this.problems.warn('CONFIG_SECRET', at, message, 'the calls fail until it can be read')
+    }
+    return secret
   }
 
   /** The names of a mapping that have no value. */
@@ -121,7 +147,10 @@ export class ConfigValues {
     if (node.kind === 'map')
       return {
         ...node,
-        entries: node.entries.map(({ key, value }) => ({ key, value: this.#filled(value) })),
+        entries: node.entries.map(({ key, value }) => ({
+          key,
+          value: SECRETS.has(String(key.value)) ? value : this.#filled(value),
+        })),
       }
     return typeof node.value === 'string' ? { ...node, value: this.text(node) } : node
   }
@@ -129,8 +158,17 @@ export class ConfigValues {
   /** With `${NAME}` filled in. */
   text(node: LocatedNode): string {
     const { value, at } = node as LocatedScalar
-    return String(value).replace(/\$\{([^}]*)(\}?)/g, (whole, name: string, end: string) => {
+    return this.#fill(String(value), at)
+  }
+
+  #fill(text: string, at: LocatedNode['at']): string {
+    return text.replace(/\$\{([^}]*)(\}?)/g, (whole, name: string, end: string) => {
       if (end === '') return whole
+      if (name.startsWith('file:')) {
+        const help = `it may in \`headers\`, \`env\`, ${[...SECRETS].map((one) => `\`${one}\``).join(', ')}`
+        this.problems.error('CONFIG_SECRET', at, `\`${whole}\` cannot stand here`, help)
+        return whole
+      }
       const filled = this.#environment[name]
       if (filled !== undefined) return filled
       this.problems.error(

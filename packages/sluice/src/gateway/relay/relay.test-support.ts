@@ -8,6 +8,7 @@ import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { readsProvenance } from '@sluice/policy/model/reads-provenance'
 import { EngineBench } from '../../approvals/engine.test-support.ts'
 import type { AnswerChange } from '../../core/answer-changes.ts'
+import { NOBODY } from '../../identity/callers/caller.ts'
 import { HandleSealer } from '../../identity/keys/handle-sealer.ts'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
 import { AgentSessions } from '../../identity/sessions/agent-sessions.ts'
@@ -175,7 +176,7 @@ export class Play {
         session: { id: `${principal}#0@1`, startedAtMs: 1, calls: 0, saw: this.saw },
         provenance: readsProvenance(bound.policy) ? this.lease.provenance() : undefined,
       }),
-      explain: () => false,
+      who: () => NOBODY,
       frozen: () => this.frozen,
       lists: (ask) =>
         new VisibleLists({

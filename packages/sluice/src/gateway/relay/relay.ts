@@ -2,6 +2,7 @@
 // of a call (call/handle-call.ts); the relay routes everything else: answers, notifications, time limits
 // and the end. A fault in here ends with an answer to the open requests, never with the gate.
 
+import type { Caller } from '../../identity/callers/caller.ts'
 import type {
   JsonRpcMessage,
   JsonRpcNotification,
@@ -88,6 +89,7 @@ export class Relay {
       from: { send },
       to: server,
       newId,
+      who: context.who,
       renamesTokens: generation === 'stateless',
       onCancel: (theirs, sent) => this.#cancelled(theirs, sent),
     })
@@ -105,6 +107,7 @@ export class Relay {
     const questions = new ClientElicitations(client, send, readDeclaredCapabilities(context.handle))
     this.#session = {
       ...context,
+      explain: () => context.who().explain,
       generation,
       client,
       send,
@@ -316,7 +319,7 @@ export class Relay {
   }
 }
 
-interface RelayContext extends CallContext {
+interface RelayContext extends Omit<CallContext, 'explain'> {
   /** Sends to the client; nothing else of the relay does. */
   readonly send: ClientSend
   readonly lists: (ask: UpstreamQueries['ask']) => VisibleLists
@@ -326,6 +329,7 @@ interface RelayContext extends CallContext {
   readonly whenStored?: () => Promise<void> | undefined
   readonly nameRoots: NameRoots
   readonly onEnd: (why: string) => void
+  readonly who: () => Caller
   /** Of a session from before the gate was started again. */
   readonly handle?: string | undefined
 }

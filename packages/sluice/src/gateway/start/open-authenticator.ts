@@ -83,13 +83,14 @@ export function authenticateFor(
   config: GateConfig,
   authenticator: Authenticator,
 ): HttpAuthenticator {
-  const { issuers, publicUrl, tls } = config
+  const { clientDocument, issuers, publicUrl, tls } = config
   const scheme = tls === undefined ? 'http' : 'https'
   return new HttpAuthenticator({
     authenticator,
     baseOf: ({ headers }) => publicUrl ?? `${scheme}://${headers.host}`,
     issuers: issuers.map(({ issuer }) => issuer),
     scopes: [...new Set(issuers.flatMap(({ scopes }) => scopes))],
+    clientDocument,
   })
 }
 

@@ -4,6 +4,7 @@
 import { join } from 'node:path'
 import { ApprovalLinks } from '../../identity/keys/approval-links.ts'
 import { HandleSealer } from '../../identity/keys/handle-sealer.ts'
+import { CREDENTIAL_SWEEP_EVERY_MS } from '../../identity/limits.ts'
 import { userKeyFiles } from '../../store/files/user-key.ts'
 import { processClock } from '../../store/process-clock.ts'
 import { LimitsInUse } from '../alerts/limits-in-use.ts'
@@ -23,7 +24,7 @@ import { openPins } from '../tools/open-pins.ts'
 import { ServerNotes } from '../tools/server-notes.ts'
 import { StoredTools } from '../tools/stored-tools.ts'
 import { HttpPools } from '../upstream/http/http-pools.ts'
-import { LoginTokens } from '../upstream/servers/login-tokens.ts'
+import { Credentials } from '../upstream/servers/credentials.ts'
 import { IdleShutdown } from './idle-shutdown.ts'
 import { openAdmission } from './join-cluster.ts'
 import { approvalUrl, openApprovals } from './open-approvals.ts'
@@ -74,6 +75,10 @@ export async function openCalls(
   const limits = new LimitsInUse(shared?.usage)
   const { logins } = identity
   const { nowMs } = processClock
+  const { issuers } = config
+  const credentials = new Credentials({ logins, log, nowMs, issuers, alone: shared?.alone })
+  const sweeper = setInterval(() => credentials.sweep(), CREDENTIAL_SWEEP_EVERY_MS).unref()
+  closing.defer(() => clearInterval(sweeper))
   const gate = new Gate({
     config,
     policies: () => policies.now,
@@ -82,7 +87,7 @@ export async function openCalls(
     builtins: { agents: agents.connect, ...hooks.builtins },
     onToolUse: hooks.onToolUse,
     seals: new HandleSealer(key),
-    tokens: new LoginTokens({ logins, log, nowMs, servers, alone: shared?.alone }),
+    credentials,
     ledger,
     freezes,
     notes: new ServerNotes(store, log),
@@ -112,7 +117,8 @@ export async function openCalls(
   const services = { authenticator, approvals: approvals.engine, shared: shared?.agents }
   closing.defer(await agents.start(servers, gate, services))
   const observed = { meter, watch, tools, pins, lock, newTools, limits, traces }
-  return { ...processes, ...observed, approvals, channels, agents, hooks, gate, idle, page, base }
+  const served = { credentials, approvals, channels, agents, hooks, gate }
+  return { ...processes, ...observed, ...served, idle, page, base }
 }
 
 /** Servers, and the processes and connections behind them. */

@@ -46,7 +46,7 @@ import {
 } from '../data/shared-tables.ts'
 import type { Log } from '../shared/log.ts'
 import { readPackageVersion } from '../shared/package-version.ts'
-import type { RunAlone } from '../upstream/servers/login-tokens.ts'
+import type { RunAlone } from '../upstream/servers/credentials.ts'
 import type { SharedAgentStore } from './run-agents.ts'
 import { encodeChecked, SharedChain } from './shared-chain.ts'
 

@@ -29,6 +29,7 @@ import type { NewTools } from '../tools/new-tools.ts'
 import type { Pins } from '../tools/pins.ts'
 import type { StoredTools } from '../tools/stored-tools.ts'
 import type { TraceRecorder } from '../traces/trace-recorder.ts'
+import type { Credentials } from '../upstream/servers/credentials.ts'
 import type { ParseConfig } from './open-servers.ts'
 import type { SharedStore } from './open-shared-store.ts'
 
@@ -43,6 +44,7 @@ export interface AdminParts {
   readonly gate: Gate
   readonly isolation: Isolation
   readonly servers: Servers
+  readonly credentials: Credentials
   readonly parseConfig: ParseConfig | undefined
   readonly people: People
   readonly grants: Grants
@@ -91,6 +93,7 @@ export interface CommandParts {
   readonly gate: Gate
   readonly isolation: Isolation
   readonly servers: Servers
+  readonly credentials: Credentials
   readonly parseConfig: ParseConfig | undefined
   readonly ledger: Ledger
   readonly freezes: FreezeStore

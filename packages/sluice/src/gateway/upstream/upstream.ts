@@ -2,6 +2,7 @@
 // a request still open at onClose has an unknown outcome.
 
 import type { KnownTool } from '@sluice/policy/core/tools'
+import type { Caller } from '../../identity/callers/caller.ts'
 import type { JsonRpcMessage, ParsedMembers, RequestId } from '../../protocol/message.ts'
 import type { GatewayErrorCode } from '../shared/errors.ts'
 import type { MessageContext, TraceContext } from '../shared/transport.ts'
@@ -12,12 +13,16 @@ export interface OutboundRequest {
   readonly method: string
   readonly params: ParsedMembers | undefined
   readonly tool?: KnownTool | undefined
+  /** Who sent it: some servers are shown a token of the caller's own. */
+  readonly caller?: Caller | undefined
 }
 
 export interface UpstreamSendOptions extends MessageContext {
   readonly trace?: TraceContext | undefined
   /** Undefined for notifications and answers. */
   readonly passing?: OutboundRequest
+  /** The value of `Authorization` for this message. */
+  readonly authorization?: string | undefined
 }
 
 export interface UpstreamFailure {

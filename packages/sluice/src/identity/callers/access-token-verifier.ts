@@ -81,11 +81,11 @@ export class AccessTokenVerifier implements TokenVerifier {
     const issuer = this.#issuers.get(readIssuer(token))
     if (issuer === undefined) throw invalid('the issuer of the token is not one of this gate')
     const payload = await this.#payload(token, issuer)
-    const { sub, exp } = payload
+    const { exp } = payload
     const expiresMs = (exp + CLOCK_SKEW_S) * 1_000
     const caller: Caller = {
       principal: {
-        id: `${issuer.name}:${sub}`,
+        id: `${issuer.name}:${subjectOf(payload, issuer)}`,
         kind: 'oauth',
         groups: readGroups(payload, issuer),
         claims: readClaims(payload),
@@ -94,6 +94,7 @@ export class AccessTokenVerifier implements TokenVerifier {
       sessions: issuer.sessions,
       explain: issuer.explain,
       holds: () => this.#nowMs() < expiresMs,
+      subject: () => ({ token, issuer: issuer.name }),
     }
     const untilMs = Math.min(expiresMs, this.#nowMs() + CHECKED_KEPT_MS)
     return { payload, issuer, caller, untilMs }
@@ -149,6 +150,13 @@ function checkTypes(payload: JWTPayload): CheckedPayload {
   if (typeof exp !== 'number' || !Number.isFinite(exp))
     throw invalid('the expiry (`exp`) of the token is not a number')
   return { ...payload, sub, exp, aud: audiences }
+}
+
+/** The name of the person, by the claim that the configuration says. */
+export function subjectOf(payload: JWTPayload, { subject = 'sub' }: Issuer): string {
+  const name = payload[subject]
+  if (typeof name === 'string' && SUBJECT.test(name)) return name
+  throw invalid(`the claim \`${subject}\` of the token is not a valid name`)
 }
 
 function checkAudience(

@@ -19,6 +19,20 @@ export interface Caller {
    * False once its grant is revoked, its token has expired, or a grant has replaced the local user.
    */
   readonly holds: () => boolean
+  /**
+   * The access token that it came with and the name of its issuer, to be exchanged for one of a server. A
+   * function, so that no log or record of a caller has it.
+   */
+  readonly subject?: () => { readonly token: string; readonly issuer: string }
+}
+
+/** For tokens that are not a caller's. */
+export const NOBODY: Caller = {
+  principal: { id: '', kind: 'local', groups: [], claims: {} },
+  policy: '',
+  sessions: { max: 0, windowMs: 0 },
+  explain: false,
+  holds: () => true,
 }
 
 /** Claims that differ in every token of the same person. */

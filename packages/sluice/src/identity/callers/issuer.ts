@@ -2,6 +2,7 @@
 // access-token-verifier.ts, which commands that only read the configuration need not load.
 
 import type { Role } from '../../core/person.ts'
+import type { ClientConfig } from '../oauth/client-authentication.ts'
 import type { SessionLimit } from '../sessions/agent-sessions.ts'
 
 export const ALGORITHMS = [
@@ -32,6 +33,10 @@ export interface Issuer {
   readonly scopes: readonly string[]
   /** The claim with the groups. */
   readonly groups: string
+  /** The claim that names the person; `sub` unless set. */
+  readonly subject?: string
+  /** The gate as a client there: to exchange tokens of callers, and for identities. */
+  readonly client?: ClientConfig
   readonly algorithms: readonly string[]
   readonly sessions: SessionLimit
   readonly explain: boolean
@@ -49,9 +54,7 @@ export function givesRoles({ roles, admins = [] }: Pick<Issuer, 'roles' | 'admin
 }
 
 /** The gate's OAuth client for sign-in to the console. */
-export interface ConsoleClient {
-  readonly clientId: string
-  readonly clientSecret?: string
+export interface ConsoleClient extends ClientConfig {
   /** Requested in addition to `openid`. */
   readonly scopes: readonly string[]
 }

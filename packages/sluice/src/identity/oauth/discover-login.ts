@@ -3,23 +3,21 @@
 // names. The resource must be the server that was asked, and the metadata that of the named issuer.
 
 import type { JsonObject } from '@sluice/policy/core/json'
+import { type CodeEndpoints, readCodeEndpoints } from './authorization-code.ts'
 import { discoverIssuer, endpointIn, textsIn } from './discover-issuer.ts'
 import { type FetchedDocument, OutgoingHttp } from './outgoing.ts'
 
-export interface LoginEndpoints {
+export interface LoginEndpoints extends CodeEndpoints {
   /** Sends the requests of this login: the names it has resolved stay pinned. */
   readonly outgoing: OutgoingHttp
+  /** Empty if the tokens are for no MCP server. */
   readonly resource: string
-  readonly issuer: string
-  readonly authorizationEndpoint: string
-  readonly tokenEndpoint: string
   readonly registrationEndpoint: string | undefined
+  /** It takes the URL of a client ID metadata document as a client. */
+  readonly takesDocument: boolean
   /** The scopes the server requests, as far as stated. */
   readonly scopes: readonly string[]
   readonly canRefresh: boolean
-  /** The response to an authorisation request names its issuer (RFC 9207). */
-  readonly namesIssuer: boolean
-  readonly authMethods: readonly string[]
 }
 
 const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
@@ -28,19 +26,7 @@ const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
 export async function discoverLogin(url: string, wanted?: string): Promise<LoginEndpoints> {
   const trusted = wanted === undefined || !URL.canParse(wanted) ? [url] : [url, wanted]
   const outgoing = new OutgoingHttp({ trusted })
-  const { status, challenge = '' } = await outgoing
-    .fetchJson(url, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-      },
-      body: PING,
-    })
-    .catch(
-      (): Pick<FetchedDocument, 'status' | 'challenge'> => ({ status: 0, challenge: undefined }),
-    )
-  const metadata = await resourceMetadata(url, parameter(challenge, 'resource_metadata'), outgoing)
+  const { metadata, challenge, status } = await askServer(url, outgoing)
   if (metadata === undefined && status !== 401)
     throw new Error(`the server requires no login: it answered ${status || 'nothing'}`)
   const { origin } = new URL(url)
@@ -54,9 +40,44 @@ export async function discoverLogin(url: string, wanted?: string): Promise<Login
     throw new Error(`the server names other authorisation servers: ${named.join(', ')}`)
   const scopes =
     parameter(challenge, 'scope')?.split(' ') ?? textsIn(metadata ?? {}, 'scopes_supported')
-  const resource = typeof metadata?.resource === 'string' ? metadata.resource : url
   const described = await discoverIssuer(issuer, outgoing)
+  const resource = resourceIn(metadata, url)
   return { resource, outgoing, ...readLoginEndpoints(issuer, described, scopes) }
+}
+
+/** An issuer of the configuration, for a person who is to be known there. */
+export async function discoverIdentity(issuer: string): Promise<LoginEndpoints> {
+  const outgoing = new OutgoingHttp({ trusted: [issuer] })
+  const described = await discoverIssuer(issuer, outgoing)
+  return { resource: '', outgoing, ...readLoginEndpoints(issuer, described, ['openid']) }
+}
+
+/** The resource that a token for this server is asked for. It covers the server, so that no other one can be
+ * named; whatever else the server says is not used. */
+export async function discoverResource(url: string): Promise<string> {
+  const { metadata } = await askServer(url, new OutgoingHttp({ trusted: [url] }))
+  return resourceIn(metadata, url)
+}
+
+function resourceIn(metadata: JsonObject | undefined, url: string): string {
+  return typeof metadata?.resource === 'string' ? metadata.resource : url
+}
+
+async function askServer(url: string, outgoing: OutgoingHttp) {
+  const { status, challenge = '' } = await outgoing
+    .fetchJson(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: PING,
+    })
+    .catch(
+      (): Pick<FetchedDocument, 'status' | 'challenge'> => ({ status: 0, challenge: undefined }),
+    )
+  const metadata = await resourceMetadata(url, parameter(challenge, 'resource_metadata'), outgoing)
+  return { metadata, challenge, status }
 }
 
 async function resourceMetadata(
@@ -91,24 +112,18 @@ function readLoginEndpoints(
   metadata: JsonObject,
   scopes: readonly string[],
 ): Omit<LoginEndpoints, 'resource' | 'outgoing'> {
-  const authorizationEndpoint = endpointIn(metadata, 'authorization_endpoint')
-  const tokenEndpoint = endpointIn(metadata, 'token_endpoint')
-  if (authorizationEndpoint === undefined || tokenEndpoint === undefined)
-    throw new Error(`the authorisation server \`${issuer}\` names no endpoints to log in at`)
+  const endpoints = readCodeEndpoints(issuer, metadata)
   // Without PKCE anyone who sees the code could use it.
-  if (!textsIn(metadata, 'code_challenge_methods_supported').includes('S256'))
+  if (!endpoints.hasPkce)
     throw new Error(
       `the authorisation server \`${issuer}\` does not declare support for PKCE (S256)`,
     )
   return {
-    issuer,
-    authorizationEndpoint,
-    tokenEndpoint,
+    ...endpoints,
     registrationEndpoint: endpointIn(metadata, 'registration_endpoint'),
+    takesDocument: metadata.client_id_metadata_document_supported === true,
     scopes,
     canRefresh: textsIn(metadata, 'scopes_supported').includes('offline_access'),
-    namesIssuer: metadata.authorization_response_iss_parameter_supported === true,
-    authMethods: textsIn(metadata, 'token_endpoint_auth_methods_supported'),
   }
 }
 

@@ -3,23 +3,25 @@
 // code is exchanged. Called by `sluice login`.
 
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { authorizationUrl, exchangeCode, mixUp } from './authorization-code.ts'
+import { type ClientConfig, type OAuthClient, pickAuthMethod } from './client-authentication.ts'
 import type { LoginEndpoints } from './discover-login.ts'
-import type { Login } from './login.ts'
-import { type OAuthClient, pickAuthMethod, requestTokens } from './token-request.ts'
+import { asIdentity, type Login } from './login.ts'
 
 export interface LoginRequest {
-  /** The address of the MCP server. */
+  /** The address of the MCP server, or of the issuer. */
   readonly url: string
   readonly redirect: string
   /** From the configuration; otherwise one is registered. */
-  readonly clientId?: string | undefined
-  readonly clientSecret?: string | undefined
+  readonly client?: ClientConfig | undefined
   readonly scopes: readonly string[]
 }
 
 export class LoginFlow {
   /** The URL that the user opens. */
   readonly address: string
+  /** In the ID token of this login, if there is one. */
+  readonly nonce = randomBytes(32).toString('base64url')
   readonly #place: LoginEndpoints
   readonly #request: LoginRequest
   readonly #client: OAuthClient
@@ -32,34 +34,26 @@ export class LoginFlow {
     this.#client = client
     const wanted = request.scopes.length > 0 ? request.scopes : place.scopes
     const scopes = place.canRefresh ? [...new Set([...wanted, 'offline_access'])] : wanted
-    const address = new URL(place.authorizationEndpoint)
-    const parameters = {
-      response_type: 'code',
+    this.address = authorizationUrl(place, {
       client_id: client.clientId,
       redirect_uri: request.redirect,
       state: this.#state,
       code_challenge: hash('sha256', this.#verifier, 'base64url'),
-      code_challenge_method: 'S256',
-      resource: place.resource,
-      ...(scopes.length > 0 ? { scope: scopes.join(' ') } : {}),
+      scope: scopes.length > 0 ? scopes.join(' ') : undefined,
+      resource: place.resource || undefined,
+      nonce: scopes.includes('openid') ? this.nonce : undefined,
       // Offline access requires the user's consent.
-      ...(place.canRefresh ? { prompt: 'consent' } : {}),
-    }
-    for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value)
-    this.address = address.href
+      prompt: place.canRefresh ? 'consent' : undefined,
+    })
   }
 
   static async begin(place: LoginEndpoints, request: LoginRequest): Promise<LoginFlow> {
-    const { clientId, clientSecret } = request
-    const client =
-      clientId === undefined
-        ? await register(place, request.redirect)
-        : {
-            clientId,
-            ...pickAuthMethod(clientSecret, place.authMethods),
-            tokenEndpoint: place.tokenEndpoint,
-          }
-    return new LoginFlow(place, request, client)
+    const { client } = request
+    if (client === undefined)
+      return new LoginFlow(place, request, await register(place, request.redirect))
+    const { issuer, tokenEndpoint, authMethods } = place
+    const clientAuth = pickAuthMethod(client, authMethods)
+    return new LoginFlow(place, request, { ...client, clientAuth, issuer, tokenEndpoint })
   }
 
   /** Whether this redirect belongs to this login: anything else on the port is noise. */
@@ -72,31 +66,36 @@ export class LoginFlow {
   /** Throws if the server refused, or another server answered (mix-up). */
   async finish(parameters: URLSearchParams, nowMs: number): Promise<Login> {
     if (!this.isOurs(parameters)) throw new Error('the answer belongs to another login')
-    const { issuer, namesIssuer, resource, tokenEndpoint, outgoing } = this.#place
-    const from = parameters.get('iss')
-    if (from === null ? namesIssuer : from !== issuer)
-      throw new Error(`the answer is not from \`${issuer}\` but from \`${from ?? 'no issuer'}\``)
+    const { issuer, resource, tokenEndpoint, outgoing } = this.#place
+    const wrong = mixUp(this.#place, parameters.get('iss') ?? undefined)
+    if (wrong !== undefined) throw new Error(wrong)
     const error = parameters.get('error')
     if (error !== null)
       throw new Error(`${error}: ${parameters.get('error_description') ?? 'no reason given'}`)
     const code = parameters.get('code')
     if (code === null) throw new Error('the answer has no code')
-    const { redirect, url } = this.#request
-    // A login stores what it calls with, and nothing about the person.
-    const { idToken: _, ...tokens } = await requestTokens(
-      this.#client,
-      {
-        grant_type: 'authorization_code',
-        code,
-        redirect_uri: redirect,
-        code_verifier: this.#verifier,
-        resource,
-      },
-      { nowMs, outgoing },
-    )
+    const { redirect, url, client } = this.#request
+    const answer = { code, redirect_uri: redirect, code_verifier: this.#verifier }
+    const how = { nowMs, outgoing, resource }
+    const { idToken, ...tokens } = await exchangeCode(this.#client, answer, how)
+    const identity = resource === '' && idToken !== undefined ? asIdentity({ idToken }) : {}
     const reach = await outgoing.zone
-    const target = { url, resource, issuer, reach, tokenEndpoint }
-    return { ...this.#client, ...target, ...tokens }
+    const { clientId, clientAuth, clientSecret } = this.#client
+    // The secret of a configured client stays in the configuration. A login at a server stores nothing
+    // about the person.
+    const isOwn = client === undefined && typeof clientSecret === 'string'
+    return {
+      clientId,
+      clientAuth,
+      ...(isOwn ? { clientSecret } : {}),
+      url,
+      resource,
+      issuer,
+      reach,
+      tokenEndpoint,
+      ...tokens,
+      ...identity,
+    }
   }
 }
 
@@ -123,7 +122,7 @@ async function register(place: LoginEndpoints, redirect: string): Promise<OAuthC
     throw new Error(`\`${issuer}\` registered no client (${status}): ${text.slice(0, 300)}`)
   // The server's choice is authoritative.
   const isSecret = typeof secret === 'string' && method !== 'none'
-  if (!isSecret) return { clientId, clientAuth: 'none', tokenEndpoint }
+  if (!isSecret) return { clientId, clientAuth: 'none', issuer, tokenEndpoint }
   const clientAuth = method === 'client_secret_post' ? method : 'client_secret_basic'
-  return { clientId, clientSecret: secret, clientAuth, tokenEndpoint }
+  return { clientId, clientSecret: secret, clientAuth, issuer, tokenEndpoint }
 }

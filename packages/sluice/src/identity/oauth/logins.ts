@@ -9,7 +9,8 @@ import { guardFile } from '../../store/files/faults.ts'
 import { openDatabase } from '../../store/sqlite/open.ts'
 import { identityFile } from '../identity-file.ts'
 import { InstallationKey } from '../keys/installation-key.ts'
-import type { Login, LoginOf } from './login.ts'
+import { CREDENTIALS_MAX } from '../limits.ts'
+import { isDue, type Login, type LoginOf } from './login.ts'
 
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
@@ -109,6 +110,20 @@ export class Logins {
     )
     this.#cached.delete(toBinding({ server, principal }))
     return Number(changes) > 0
+  }
+
+  /** Removes tokens that have ended and cannot be renewed, and of such tokens the oldest beyond the limit. */
+  sweep(nowMs: number): void {
+    const select = 'SELECT server, principal FROM logins ORDER BY updated_ms DESC'
+    const rows = guardFile(this.#file, () => this.#database.prepare(select).all())
+    let kept = 0
+    for (const row of rows) {
+      const of = { server: String(row.server), principal: String(row.principal) }
+      const login = this.get(of)
+      if (login === undefined || login.refreshToken !== undefined || !of.principal.includes(' '))
+        continue
+      if (isDue(login, nowMs, 0) || ++kept > CREDENTIALS_MAX) this.remove(of)
+    }
   }
 
   /** For the gate that shares it. */

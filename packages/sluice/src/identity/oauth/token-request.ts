@@ -1,80 +1,101 @@
-// Requests to the token endpoint of an authorisation server, for a code or for a refresh token, and
-// the response as a login. Used by the login flow and by token refresh.
+// Requests to the token endpoint of an authorisation server, for any grant, and the response as a login.
+// Used by the login flow, by token refresh and by the grants without a browser.
 
 import type { JsonObject } from '@sluice/policy/core/json'
 import { TOKEN_LENGTH_MAX } from '../limits.ts'
-import type { Login } from './login.ts'
+import { authenticateClient, type OAuthClient } from './client-authentication.ts'
+import { asIdentity, type Login } from './login.ts'
 import { OutgoingHttp } from './outgoing.ts'
 
+/** The authorisation server refused. `error` is its code. */
+export class TokenRefusedError extends Error {
+  readonly error: string
+
+  constructor(message: string, error: string) {
+    super(message)
+    this.error = error
+  }
+}
+
 /** `invalid_grant`: only a new login helps. Any other refusal may pass, or is of the client. */
-export class InvalidGrantError extends Error {}
+export class InvalidGrantError extends TokenRefusedError {}
 
-export type OAuthClient = Pick<Login, 'clientId' | 'clientSecret' | 'clientAuth' | 'tokenEndpoint'>
-
-type TokenResponse = Pick<Login, 'accessToken' | 'refreshToken' | 'expiresMs' | 'scope'> & {
-  /** Present if a person signs in (OpenID Connect). */
-  readonly idToken?: string
+export type TokenResponse = Pick<
+  Login,
+  'accessToken' | 'refreshToken' | 'expiresMs' | 'scope' | 'idToken'
+> & {
+  /** RFC 8693: what kind of token it is. */
+  readonly issuedType?: string
 }
 
-/** How a client sends its secret, by what the server supports. */
-export function pickAuthMethod(
-  clientSecret: string | undefined,
-  methods: readonly string[],
-): Pick<OAuthClient, 'clientAuth' | 'clientSecret'> {
-  if (clientSecret === undefined) return { clientAuth: 'none' }
-  const isPost = !methods.includes('client_secret_basic') && methods.length > 0
-  return { clientSecret, clientAuth: isPost ? 'client_secret_post' : 'client_secret_basic' }
+interface TokenRequestOptions {
+  readonly nowMs: number
+  readonly outgoing: OutgoingHttp
+  /** Of the token that is expected; an assertion is no bearer token. */
+  readonly type?: 'bearer' | 'n_a'
 }
 
+/** Parameters that are undefined are left out. */
 export async function requestTokens(
   client: OAuthClient,
-  parameters: Readonly<Record<string, string>>,
-  { nowMs, outgoing }: { readonly nowMs: number; readonly outgoing: OutgoingHttp },
+  parameters: Readonly<Record<string, string | undefined>>,
+  { nowMs, outgoing, type = 'bearer' }: TokenRequestOptions,
 ): Promise<TokenResponse> {
-  const { clientId, clientSecret = '', clientAuth, tokenEndpoint } = client
-  const body = new URLSearchParams(parameters)
-  const headers: Record<string, string> = { 'content-type': 'application/x-www-form-urlencoded' }
-  if (clientAuth === 'client_secret_basic') {
-    const pair = [clientId, clientSecret].map(encodeURIComponent).join(':')
-    headers.authorization = `Basic ${Buffer.from(pair).toString('base64')}`
-  } else body.set('client_id', clientId)
-  if (clientAuth === 'client_secret_post') body.set('client_secret', clientSecret)
-  const { status, value } = await outgoing.fetchJson(tokenEndpoint, {
+  const body = new URLSearchParams()
+  for (const [name, value] of Object.entries(parameters))
+    if (value !== undefined) body.set(name, value)
+  const proof = await authenticateClient(client, body, nowMs)
+  const { status, value } = await outgoing.fetchJson(client.tokenEndpoint, {
     method: 'POST',
-    headers,
+    headers: { 'content-type': 'application/x-www-form-urlencoded', ...proof },
     body: body.toString(),
   })
-  if (status === 200) return readTokens(value, nowMs)
+  if (status === 200) return readTokens(value, nowMs, type)
   const why = [value.error, value.error_description].filter((one) => typeof one === 'string')
   const message = `the authorisation server answered ${status}: ${why.join(', ').slice(0, 300)}`
-  const isFinal = status < 500 && value.error === 'invalid_grant'
-  throw isFinal ? new InvalidGrantError(message) : new Error(message)
+  const error = typeof value.error === 'string' ? value.error.slice(0, 60) : `HTTP ${status}`
+  if (status < 500 && error === 'invalid_grant') throw new InvalidGrantError(message, error)
+  throw new TokenRefusedError(message, error)
 }
 
 /**
- * The login with newer tokens; if the server returns no new refresh token, the old one stays valid.
+ * The login with newer tokens; if the server returns no new refresh token, the old one stays valid. The keys
+ * of the client are not stored with it.
  */
-export async function refreshLogin(login: Login, nowMs: number): Promise<Login> {
+export async function refreshLogin(
+  login: Login,
+  client: OAuthClient,
+  nowMs: number,
+): Promise<Login> {
   const { refreshToken, resource } = login
-  if (refreshToken === undefined) throw new InvalidGrantError('the login cannot be renewed')
-  const parameters = { grant_type: 'refresh_token', refresh_token: refreshToken, resource }
-  const { expiresMs: _, ...rest } = login
+  if (refreshToken === undefined)
+    throw new InvalidGrantError('the login cannot be renewed', 'no refresh token')
+  const parameters = {
+    grant_type: 'refresh_token',
+    refresh_token: refreshToken,
+    resource: resource || undefined,
+  }
   const outgoing = new OutgoingHttp({ trusted: [login.url], zone: login.reach })
-  const { idToken: __, ...tokens } = await requestTokens(login, parameters, { nowMs, outgoing })
+  const { idToken, ...tokens } = await requestTokens(client, parameters, { nowMs, outgoing })
+  if (login.idToken !== undefined)
+    return { ...login, ...tokens, ...asIdentity({ idToken: idToken ?? login.idToken }) }
+  // A login at a server stores nothing about the person.
+  const { expiresMs: _, ...rest } = login
   return { ...rest, ...tokens }
 }
 
-function readTokens(value: JsonObject, nowMs: number): TokenResponse {
+function readTokens(value: JsonObject, nowMs: number, wanted: string): TokenResponse {
   const {
     access_token: token,
     token_type: type,
     refresh_token: refresh,
     scope,
     id_token: id,
+    issued_token_type: issued,
   } = value
   if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token) || token.length > TOKEN_LENGTH_MAX)
     throw new Error('the authorisation server answered without a token that a header can carry')
-  if (typeof type !== 'string' || type.toLowerCase() !== 'bearer')
+  if (typeof type !== 'string' || type.toLowerCase() !== wanted)
     throw new Error(`the authorisation server gave a token of the type \`${String(type)}\``)
   const life = Number(value.expires_in)
   return {
@@ -83,5 +104,6 @@ function readTokens(value: JsonObject, nowMs: number): TokenResponse {
     ...(Number.isFinite(life) && life > 0 ? { expiresMs: nowMs + life * 1_000 } : {}),
     ...(typeof scope === 'string' ? { scope } : {}),
     ...(typeof id === 'string' && id.length <= TOKEN_LENGTH_MAX ? { idToken: id } : {}),
+    ...(typeof issued === 'string' ? { issuedType: issued } : {}),
   }
 }

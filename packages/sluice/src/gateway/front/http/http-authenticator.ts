@@ -6,6 +6,7 @@
 import type { ServerResponse } from 'node:http'
 import { type Authenticator, GRANT_HELP } from '../../../identity/callers/authenticator.ts'
 import { AuthenticationError, type Caller } from '../../../identity/callers/caller.ts'
+import { clientDocument } from '../../../identity/oauth/client-document.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
 import { writeError } from '../../../protocol/write-message.ts'
 import { TOKEN_LENGTH_MAX } from '../../shared/limits.ts'
@@ -18,6 +19,8 @@ export interface AuthenticateOptions {
   /** Who gives tokens for this gate. */
   readonly issuers: readonly string[]
   readonly scopes: readonly string[]
+  /** The URL of the gate's client ID metadata document. */
+  readonly clientDocument?: string | undefined
 }
 
 const METADATA = '/.well-known/oauth-protected-resource'
@@ -57,7 +60,12 @@ export class HttpAuthenticator {
 
   /** Answers where the path is that of the metadata (RFC 9728) of `/mcp` or `/mcp/<server>`. */
   metadata(path: string, request: FrontRequest, response: ServerResponse): boolean {
-    const { issuers, scopes } = this.#options
+    const { issuers, scopes, clientDocument: id } = this.#options
+    if (id !== undefined && id === `${this.#options.baseOf(request)}${path}`) {
+      const headers = { 'content-type': 'application/json', 'cache-control': 'max-age=3600' }
+      response.writeHead(200, headers).end(JSON.stringify(clientDocument(id)))
+      return true
+    }
     // Clients that try OAuth without metadata end here (RFC 7591), and show the person this answer.
     if (issuers.length === 0 && path === '/register') {
       const why = `this gate has no authorisation server; ${GRANT_HELP}`

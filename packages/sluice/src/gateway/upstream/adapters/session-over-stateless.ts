@@ -112,11 +112,11 @@ export class SessionOverStateless extends UpstreamAdapter {
   }
 
   /** Sends a request with what every request of the newer generation carries. */
-  #ask({ id, method, params, tool }: OutboundRequest): void {
+  #ask({ id, method, params, tool, caller }: OutboundRequest): void {
     const level = this.#logLevel === undefined ? {} : { [META.logLevel]: this.#logLevel }
     const meta = patchObject(params?.text.get('_meta'), { ...this.#client, ...level })
     const dressed = withMembers(params, { _meta: meta })
-    const passing = { id, method, params: dressed, tool }
+    const passing = { id, method, params: dressed, tool, caller }
     this.inner.send(writeRequest(id, method, dressed.text), { passing })
   }
 

@@ -25,6 +25,14 @@ export function failureOfStatus(refused: RejectedResponse): UpstreamFailure {
   if (status === 401 || status === 403) {
     const what = status === 401 ? 'wants a login' : 'refuses the login it was given'
     const challenge = headers['www-authenticate']?.slice(0, HTTP_HANDLE_LENGTH_MAX)
+    const scope = scopeWanted(challenge)
+    if (status === 403 && scope !== undefined)
+      return {
+        ...about,
+        code: 'UPSTREAM_NEEDS_SCOPE',
+        message: `${who} wants the scope \`${scope}\``,
+        help: `run \`sluice login ${server} --scope ${scope}\``,
+      }
     return {
       ...about,
       code: 'UPSTREAM_NEEDS_LOGIN',
@@ -59,6 +67,12 @@ export function failureOfStatus(refused: RejectedResponse): UpstreamFailure {
         }
       : {}
   return { ...about, code: 'UPSTREAM_STATUS', message, ...help }
+}
+
+/** Of a step-up challenge (RFC 6750), the scopes; only the first if they are not plain words. */
+function scopeWanted(challenge = ''): string | undefined {
+  if (!/error="insufficient_scope"/i.test(challenge)) return undefined
+  return /(?:^|[\s,])scope="([\w:./-]{1,256})/i.exec(challenge)?.[1]
 }
 
 export function failureOfError(

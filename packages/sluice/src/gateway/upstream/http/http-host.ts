@@ -21,7 +21,10 @@ export interface HttpHost {
   readonly paused: boolean
   /** What the configuration says, with `own` on top: the same object for the same `own`, as long as
    * nothing has changed. */
-  headers(own: Readonly<Record<string, string>>): Readonly<Record<string, string>>
+  headers(
+    own: Readonly<Record<string, string>>,
+    authorization?: string | undefined,
+  ): Readonly<Record<string, string>>
   deliver(messages: UpstreamMessages, request: RequestId | undefined): void
   fail(failure: UpstreamFailure): void
   /** Sends a message once more that cannot have had an effect; false if it was that already. */
@@ -41,6 +44,8 @@ export interface OutgoingMessage {
   readonly sent: MessageHead
   readonly trace: TraceContext | undefined
   readonly passing: OutboundRequest | undefined
+  /** The token of its own caller; undefined: that of the link. */
+  readonly authorization?: string | undefined
   /** It was refused once, and could not have had an effect. */
   readonly again?: boolean
 }

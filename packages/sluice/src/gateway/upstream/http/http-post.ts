@@ -69,7 +69,7 @@ export class Post implements HttpExchangeEvents, BodyEvents {
     this.#host = host
     this.#options = options
     this.#events = events
-    const headers = host.headers(withTrace(options.headers, message))
+    const headers = host.headers(withTrace(options.headers, message), message.authorization)
     const request = { method: 'POST', path: options.path, headers, body: message.text } as const
     const { calls, streams } = host.pools
     this.exchange = new HttpExchange(options.staysOpen === true ? streams : calls, request, this)

@@ -3,6 +3,7 @@
 // Owned by the relay.
 
 import { performance } from 'node:perf_hooks'
+import { readSecrets, type Secret, type SecretError } from '../../../identity/oauth/secret-text.ts'
 import type { RequestId } from '../../../protocol/message.ts'
 import type { ProtocolGeneration } from '../../../protocol/protocol-generation.ts'
 import type { Log } from '../../shared/log.ts'
@@ -30,7 +31,7 @@ export interface HttpServerOptions {
   /** The generation that is spoken with this server. */
   readonly generation: ProtocolGeneration
   /** From the configuration. */
-  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly headers?: Readonly<Record<string, Secret>> | undefined
   /** The value of `Authorization`, asked for every exchange: a login's token changes. */
   readonly authorization?: (() => string | undefined) | undefined
   readonly pools: HttpPools
@@ -61,6 +62,8 @@ export class HttpUpstream implements Upstream, HttpHost {
   readonly #budget = new TokenBucket(STDOUT_UNITS_PER_SECOND, performance.now(), STDOUT_CREDIT_MAX)
   readonly #strayBudget = new TokenBucket(STRAY_LINES_LOGGED_PER_SECOND, performance.now())
   readonly #settleEnded: () => void
+  /** As the configuration says, with its secrets. */
+  #configured: Readonly<Record<string, string>> = {}
   #transport: HttpTransport
   #lastHeaders:
     | {
@@ -103,8 +106,17 @@ export class HttpUpstream implements Upstream, HttpHost {
       this.fail({ code: 'UPSTREAM_BUSY', message, request, repeatable: true })
       return true
     }
+    const fault = this.#readSecrets()
+    if (fault !== undefined) {
+      const message = `${fault} (of the server \`${this.name}\`)`
+      const request = sent.method === undefined ? undefined : sent.id
+      const help = 'the calls fail until it can be read'
+      this.fail({ code: 'UPSTREAM_SECRET', message, help, request, repeatable: true })
+      return true
+    }
     this.#budget.addCredit()
-    this.#transport.send({ text, sent, trace: carried?.trace, passing: carried?.passing })
+    const { trace, passing, authorization } = carried ?? {}
+    this.#transport.send({ text, sent, trace, passing, authorization })
     return true
   }
 
@@ -155,13 +167,31 @@ export class HttpUpstream implements Upstream, HttpHost {
     void over.then(this.#settleEnded)
   }
 
-  headers(own: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-    const authorization = this.#options.authorization?.()
+  /** Files are read when they are needed, so that a rotated secret is used. Why they cannot be. */
+  #readSecrets(): string | undefined {
+    try {
+      const read = readSecrets(this.#options.headers ?? {})
+      const names = Object.keys(read)
+      if (names.every((name) => read[name] === this.#configured[name])) return undefined
+      for (const name of names)
+        if (/[^\t\x20-\x7e\x80-\xff]/.test(read[name] ?? ''))
+          return `the header \`${name}\` has a character that no header can carry`
+      this.#configured = read
+      this.#lastHeaders = undefined
+      return undefined
+    } catch (error) {
+      return (error as SecretError).message
+    }
+  }
+
+  headers(
+    own: Readonly<Record<string, string>>,
+    authorization = this.#options.authorization?.(),
+  ): Readonly<Record<string, string>> {
     const last = this.#lastHeaders
     if (last?.own === own && last.authorization === authorization) return last.all
     const all: Record<string, string> = {}
-    for (const [name, value] of Object.entries(this.#options.headers ?? {}))
-      all[name.toLowerCase()] = value
+    for (const [name, value] of Object.entries(this.#configured)) all[name.toLowerCase()] = value
     if (authorization !== undefined) all.authorization = authorization
     Object.assign(all, own)
     this.#lastHeaders = { own, authorization, all }

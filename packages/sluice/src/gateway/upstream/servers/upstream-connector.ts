@@ -1,7 +1,10 @@
 // Connects to the servers of the configuration, in the protocol generation of the client: over HTTP with the
 // login that the server needs, or as a process. One per gate; knows the generation of each server.
 
+import { hash } from 'node:crypto'
 import type { SessionLabels } from '../../../core/agent-calls.ts'
+import type { Caller } from '../../../identity/callers/caller.ts'
+import { readSecrets, SecretText } from '../../../identity/oauth/secret-text.ts'
 import type { ProtocolGeneration } from '../../../protocol/protocol-generation.ts'
 import type { ServerConfig } from '../../config/config.ts'
 import type { Isolation } from '../../isolation/isolation.ts'
@@ -18,15 +21,15 @@ import { startHttpServer } from '../http/http.ts'
 import type { HttpPools } from '../http/http-pools.ts'
 import { InProcessUpstream, type StartInProcess } from '../in-process.ts'
 import { startStdioServer } from '../stdio/stdio.ts'
-import type { Upstream, UpstreamEvents } from '../upstream.ts'
-import type { LoginTokens } from './login-tokens.ts'
-import { OAuthUpstream } from './oauth-upstream.ts'
+import type { Upstream, UpstreamEvents, UpstreamSendOptions } from '../upstream.ts'
+import { CredentialUpstream } from './credential-upstream.ts'
+import type { Credentials } from './credentials.ts'
 import { ResumableLink } from './resumable-link.ts'
 import { type FindSpare, SharedServers } from './shared-servers.ts'
 
 export interface ServerLinksParts {
   readonly pools: HttpPools
-  readonly tokens: LoginTokens
+  readonly credentials: Credentials
   readonly watcher: Watcher
   readonly isolation: Isolation
   /** Servers that run in this process. */
@@ -42,8 +45,10 @@ export interface ProcessOptions extends ProcessQuotaOptions {
 
 export interface ConnectOptions {
   readonly clientGeneration: ProtocolGeneration
-  /** Id of the principal: some servers want a login of each. */
+  /** Id of the principal. */
   readonly principal: string
+  /** The present caller of the session: some servers want a token of each. */
+  readonly who: () => Caller
   /** The agent that calls, where one does. */
   readonly agent?: string | undefined
   /** Of the session; a server in this process passes them on between sessions. */
@@ -65,6 +70,8 @@ export class UpstreamConnector {
   readonly #room: ProcessQuota
   /** Links whose processes can be replaced by another, by server. */
   readonly #processes = new Map<string, Set<ResumableLink>>()
+  /** What the processes of a server were started with, if files have a part of it. */
+  readonly #environments = new Map<string, string | undefined>()
   #leaving = false
 
   constructor(parts: ServerLinksParts, options: ProcessOptions) {
@@ -140,11 +147,14 @@ export class UpstreamConnector {
       },
       events,
     )
+    if (!this.#environments.has(name)) this.#environments.set(name, environmentOf(config))
     const links = this.#processes.get(name) ?? new Set()
     this.#processes.set(name, links.add(link))
     void link.ended.then(() => {
       links.delete(link)
-      if (links.size === 0 && this.#processes.get(name) === links) this.#processes.delete(name)
+      if (links.size > 0 || this.#processes.get(name) !== links) return
+      this.#processes.delete(name)
+      this.#environments.delete(name)
     })
     return link
   }
@@ -152,6 +162,16 @@ export class UpstreamConnector {
   /** Puts new processes, as the configuration has them now, in the place of those of a server. */
   restart(name: string, why: string): void {
     for (const link of this.#processes.get(name) ?? []) link.restart(why)
+  }
+
+  /** Replaces processes whose environment has a secret that was changed. */
+  checkEnvironments(): void {
+    for (const [name, before] of this.#environments) {
+      const now = environmentOf(this.#parts.serverOf(name))
+      if (now === before || now === undefined) continue
+      this.#environments.set(name, now)
+      this.restart(name, 'a secret of its environment was changed')
+    }
   }
 
   /** It may be another server by now. */
@@ -202,8 +222,8 @@ export class UpstreamConnector {
     to: Omit<ConnectOptions, 'clientGeneration'> & { readonly generation: ProtocolGeneration },
     events: UpstreamEvents,
   ): Upstream {
-    const { generation, handle, principal, agent, labels, log, environment } = to
-    const { builtins, isolation, pools, tokens, watcher } = this.#parts
+    const { generation, handle, principal, who, agent, labels, log, environment } = to
+    const { builtins, credentials, isolation, pools, watcher } = this.#parts
     if (config.kind === 'builtin') {
       const start = builtins[config.builtin]
       if (start === undefined) throw new Error(`\`builtin: ${config.builtin}\` does not run here`)
@@ -219,9 +239,24 @@ export class UpstreamConnector {
     const isLeaving = () => this.#leaving
     const options = { name, url, generation, headers, handle, isLeaving, log, pools }
     if (login === undefined) return startHttpServer(options, events)
-    const own = login.per === 'principal' ? principal : ''
-    const token = tokens.of({ server: name, principal: own }, url)
-    const withToken = { ...options, authorization: () => token.header }
-    return new OAuthUpstream((inside) => startHttpServer(withToken, inside), token, events)
+    const find = (carried?: UpstreamSendOptions) => {
+      // A secret may have been rotated since the link was made.
+      const now = this.#parts.serverOf(name)
+      const target = { url, login: (now?.kind === 'http' && now.login) || login }
+      return credentials.of(name, target, carried?.passing?.caller ?? who())
+    }
+    const withToken = { ...options, authorization: () => find().header }
+    return new CredentialUpstream((inside) => startHttpServer(withToken, inside), find, events)
+  }
+}
+
+/** Undefined if no file has a part of it, or one cannot be read. */
+function environmentOf(config: ServerConfig | undefined): string | undefined {
+  if (config?.kind !== 'stdio') return undefined
+  if (!Object.values(config.env).some((one) => one instanceof SecretText)) return undefined
+  try {
+    return hash('sha256', JSON.stringify(readSecrets(config.env)))
+  } catch {
+    return undefined
   }
 }

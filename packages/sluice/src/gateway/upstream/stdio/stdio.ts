@@ -3,6 +3,7 @@
 // this link notices. Owned by the relay; restart.ts says when to start it again.
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { readSecrets, type Secret, SecretError } from '../../../identity/oauth/secret-text.ts'
 import type { DecodedLine } from '../../../protocol/lines.ts'
 import type { RequestId } from '../../../protocol/message.ts'
 import { oneLine } from '../../../protocol/write-message.ts'
@@ -33,7 +34,7 @@ export interface StdioServerOptions {
   readonly name: string
   readonly command: readonly string[]
   /** What the configuration names; the allow-list is added to it. */
-  readonly env?: Readonly<Record<string, string>> | undefined
+  readonly env?: Readonly<Record<string, Secret>> | undefined
   /** Names that are the client's to fill in, and what the client has handed over. */
   readonly listed?: readonly string[] | undefined
   readonly client?: ClientEnvironment | undefined
@@ -142,7 +143,8 @@ export class StdioUpstream implements Upstream {
   }
 
   #spawn(): void {
-    const { cwd, env: named = {}, listed, client, log, watcher } = this.#options
+    const { cwd, env = {}, listed, client, log, watcher } = this.#options
+    const named = readSecrets(env)
     const { env: own, platform } = process
     const mark = watcher === undefined ? {} : { [CHILD_VARIABLE]: watcher.mark }
     const variables = environmentFor({ own, named, listed, client, platform })
@@ -241,6 +243,7 @@ export class StdioUpstream implements Upstream {
   #notStarted(error: Error): void {
     this.#writer?.hold()
     const [program = ''] = this.#options.command
+    if (error instanceof SecretError) return this.#closeBy('UPSTREAM_SECRET', error.message)
     const { code } = error as NodeJS.ErrnoException
     const why = code === 'ENOENT' ? 'there is no such program, or no such `cwd`' : error.message
     this.#closeBy('UPSTREAM_NOT_STARTED', `could not be started: \`${program}\`: ${why}`)

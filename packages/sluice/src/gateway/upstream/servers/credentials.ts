@@ -1,0 +1,350 @@
+// The tokens that the gate shows to servers: of logins that people made, and of grants that the gate asks for
+// by itself. A token is found in the store, renewed ahead of its end and when a server refuses it, once at a
+// time for all sessions and, under a lease, for all gates. It is only ever shown to the address it was made for.
+
+import { hash } from 'node:crypto'
+import { LruMap } from '../../../core/lru-map.ts'
+import { type Caller, getCallerKey, NOBODY } from '../../../identity/callers/caller.ts'
+import type { Issuer } from '../../../identity/callers/issuer.ts'
+import {
+  CREDENTIAL_REST_MS,
+  CREDENTIAL_REST_MS_MAX,
+  CREDENTIALS_MAX,
+  FAILED_FETCH_REST_MS,
+  GRANT_RENEW_AHEAD_MS,
+  RENEW_AHEAD_MS,
+} from '../../../identity/limits.ts'
+import { IssuerMetadata } from '../../../identity/oauth/issuer-metadata.ts'
+import { isDue, type Login, type LoginOf } from '../../../identity/oauth/login.ts'
+import type { Logins } from '../../../identity/oauth/logins.ts'
+import { SecretError } from '../../../identity/oauth/secret-text.ts'
+import {
+  InvalidGrantError,
+  refreshLogin,
+  TokenRefusedError,
+} from '../../../identity/oauth/token-request.ts'
+import type { ServerConfig } from '../../config/config.ts'
+import type { LoginConfig } from '../../config/login.ts'
+import type { Log } from '../../shared/log.ts'
+import type { UpstreamFailure } from '../upstream.ts'
+
+export interface CredentialsOptions {
+  readonly logins: Logins
+  readonly log: Log
+  readonly nowMs: () => number
+  readonly issuers: readonly Issuer[]
+  /** If gates share their logins: one renewal at a time, with what the last one has stored. */
+  readonly alone?: RunAlone | undefined
+}
+
+/** Runs `work` while no other gate does the same. */
+export type RunAlone = <Result>(
+  name: string,
+  work: (lease: { isHeld(): boolean }) => Promise<Result>,
+) => Promise<Result>
+
+/** Why nothing is sent. */
+export type CredentialFailure = Pick<UpstreamFailure, 'code' | 'message' | 'help'>
+
+/** A server, and how it is logged in at. */
+interface CredentialTarget {
+  readonly of: LoginOf
+  readonly url: string
+  readonly login: LoginConfig
+}
+
+/** Whether a person in a browser gave it. */
+const isPersonal = ({ kind }: LoginConfig): boolean => kind === 'gate' || kind === 'principal'
+
+export class Credentials {
+  readonly #options: CredentialsOptions & { readonly metadata: IssuerMetadata }
+  readonly #known = new LruMap<string, Credential>(CREDENTIALS_MAX)
+
+  constructor(options: CredentialsOptions) {
+    this.#options = { ...options, metadata: new IssuerMetadata(options.nowMs) }
+  }
+
+  /** One for each server and whose it is, so that nobody renews what another is renewing. */
+  of(server: string, { url, login }: Omit<CredentialTarget, 'of'>, caller: Caller): Credential {
+    return this.#find({ of: { server, principal: keyOf(login, caller) }, url, login }, caller)
+  }
+
+  #find(target: CredentialTarget, caller: Caller): Credential {
+    const name = JSON.stringify([target.of.server, target.of.principal, target.url])
+    const identity = (issuer: Issuer) => this.#identity(issuer, caller)
+    const known =
+      this.#known.get(name) ?? new Credential(target, caller, { ...this.#options, identity })
+    this.#known.set(name, known)
+    known.caller = caller
+    known.login = target.login
+    return known
+  }
+
+  /** Who the caller is at an issuer, by `sluice login issuer:NAME`. */
+  #identity({ name, issuer, client }: Issuer, caller: Caller): Credential {
+    const of = { server: `issuer:${name}`, principal: caller.principal.id }
+    const login = { kind: 'principal', scopes: [], form: 'rfc8693', issuer } as const
+    const target = { of, url: issuer, login: client === undefined ? login : { ...login, client } }
+    return this.#find(target, caller)
+  }
+
+  /** Removes tokens of grants that have ended. */
+  sweep(): void {
+    const { logins, nowMs } = this.#options
+    logins.sweep(nowMs())
+  }
+
+  /** For people: which credential a server is called with, until when, and why the last one was refused. */
+  describe(server: string, config: ServerConfig): CredentialView | undefined {
+    if (config.kind !== 'http' || config.login === undefined) return undefined
+    const { url, login } = config
+    // It may be stored, and not used since the start.
+    if (!isCallers(login)) this.of(server, { url, login }, NOBODY)
+    const all = [...this.#known].map(([, one]) => one)
+    const own = all.filter(({ target }) => target.of.server === server)
+    const ends = own.flatMap(({ row }) => row?.expiresMs ?? [])
+    const refused = own.findLast(({ refusal }) => refusal !== undefined)?.refusal
+    return {
+      kind: login.kind,
+      ...(ends.length === 0 ? {} : { until: new Date(Math.max(...ends)).toISOString() }),
+      ...(refused === undefined ? {} : { refused }),
+    }
+  }
+}
+
+export interface CredentialView {
+  readonly kind: LoginConfig['kind']
+  readonly until?: string
+  readonly refused?: string
+}
+
+const isCallers = ({ kind }: LoginConfig): boolean =>
+  kind === 'principal' || kind === 'exchange' || kind === 'id-jag'
+
+/** Whose token it is. That of a grant is for the same rights and the same request only: another caller key, or
+ * another entry of the configuration, gets another one. */
+function keyOf(login: LoginConfig, caller: Caller): string {
+  const id = isCallers(login) ? caller.principal.id : ''
+  if (isPersonal(login)) return id
+  const rights = login.kind === 'exchange' ? getCallerKey(caller) : ''
+  const key = hash('sha256', JSON.stringify([rights, login]), 'base64url')
+  return `${id} ${key}`
+}
+
+interface CredentialParts extends CredentialsOptions {
+  readonly metadata: IssuerMetadata
+  readonly identity: (issuer: Issuer) => Credential
+}
+
+export class Credential {
+  readonly target: CredentialTarget
+  /** The newest of those who have the same rights. */
+  caller: Caller
+  /** As the configuration has it now: a secret may have been rotated. */
+  login: LoginConfig
+  /** In the words of the authorisation server, for people. */
+  refusal: string | undefined
+  readonly #parts: CredentialParts
+  #renewing: Promise<boolean> | undefined
+  #failure: CredentialFailure | undefined
+  /** The header that was got because a server refused the one before, until it is accepted. */
+  #unproven: string | undefined
+  #restMs = 0
+  #restUntilMs = 0
+
+  constructor(target: CredentialTarget, caller: Caller, parts: CredentialParts) {
+    this.target = target
+    this.login = target.login
+    this.caller = caller
+    this.#parts = parts
+  }
+
+  /** What to do if the server refuses the token. The words of the authorisation server are in the log only,
+   * because a model may read this. */
+  get help(): string {
+    if (!isPersonal(this.login)) return 'the log of the gate says which token it was'
+    if (this.refusal === undefined || this.row === undefined) return `run \`${this.#command}\``
+    return 'the login is stored and could not be renewed: the log of the gate says why, and the next call tries again'
+  }
+
+  get #command(): string {
+    const { server, principal } = this.target.of
+    if (server.startsWith('issuer:')) return `sluice login ${server}`
+    return `sluice login ${server}${principal === '' ? '' : ` --principal ${principal}`}`
+  }
+
+  /** The value of `Authorization`. */
+  get header(): string | undefined {
+    const row = this.row
+    return row === undefined ? undefined : `Bearer ${row.accessToken}`
+  }
+
+  /** Why nothing may be sent. Without a login of a person the server itself says what it wants. */
+  get failure(): CredentialFailure | undefined {
+    if (isPersonal(this.login)) return undefined
+    const row = this.row
+    const isUsable = row !== undefined && !isDue(row, this.#parts.nowMs(), 0)
+    return this.#objection ?? (isUsable ? undefined : this.#failure)
+  }
+
+  /** Undefined if the token can be used as it is, or none can be had now. */
+  ready(): Promise<unknown> | undefined {
+    const row = this.row
+    const nowMs = this.#parts.nowMs()
+    if (isPersonal(this.login)) {
+      if (row?.refreshToken === undefined || !isDue(row, nowMs, RENEW_AHEAD_MS)) return undefined
+    } else {
+      if (row !== undefined && !isDue(row, nowMs, GRANT_RENEW_AHEAD_MS)) return undefined
+      if (nowMs < this.#restUntilMs || this.#objection !== undefined) return undefined
+    }
+    const renewed = this.#renew(row)
+    // While the old one is still valid, no request has to wait for the new one.
+    return row === undefined || isDue(row, nowMs, 0) ? renewed : undefined
+  }
+
+  /** The server refused this header: true if there is another one to try. */
+  async refused(header: string | undefined): Promise<boolean> {
+    const row = this.row
+    if (row === undefined) return false
+    if (header !== undefined && header !== this.header) return true
+    const nowMs = this.#parts.nowMs()
+    if (isPersonal(this.login) && row.refreshToken === undefined) return false
+    if (nowMs < this.#restUntilMs) return false
+    // A server that refuses fresh tokens would make the gate ask for ever.
+    if (header !== undefined && header === this.#unproven) {
+      this.#restMs = Math.min(CREDENTIAL_REST_MS_MAX, this.#restMs * 2 || CREDENTIAL_REST_MS)
+      this.#restUntilMs = nowMs + this.#restMs
+      return false
+    }
+    const isNew = await this.#renew(row)
+    if (isNew) this.#unproven = this.header
+    return isNew
+  }
+
+  /** The server has answered a request with this header. */
+  accepted(header: string | undefined): void {
+    if (this.#unproven === undefined || header !== this.#unproven) return
+    this.#unproven = undefined
+    this.#restMs = 0
+  }
+
+  /** Of a person at an issuer. Undefined if there is none, or it has ended and cannot be renewed. */
+  async idToken(): Promise<string | undefined> {
+    await this.ready()
+    const row = this.row
+    return row === undefined || isDue(row, this.#parts.nowMs(), 0) ? undefined : row.idToken
+  }
+
+  /** As it is stored. */
+  get row(): Login | undefined {
+    const row = this.#parts.logins.get(this.target.of)
+    return row?.url === this.target.url ? row : undefined
+  }
+
+  /** What the caller lacks. */
+  get #objection(): CredentialFailure | undefined {
+    const { kind, via = '' } = this.login
+    const { caller } = this
+    const { id } = caller.principal
+    const code = 'UPSTREAM_NEEDS_LOGIN'
+    const wants = `the server \`${this.target.of.server}\` wants`
+    // An agent may run on after the token of its caller has ended.
+    if (kind === 'exchange' && (caller.subject?.().issuer !== via || !caller.holds())) {
+      const how =
+        caller.subject === undefined ? 'with a grant of this gate' : 'without one that holds'
+      const message = `${wants} a token of \`${via}\`, and \`${id}\` came ${how}`
+      return { code, message, help: `call with a token of \`${via}\`, or say \`login: client\`` }
+    }
+    const issuer = this.#parts.issuers.find(({ name }) => name === via)
+    if (kind === 'id-jag' && issuer && this.#parts.identity(issuer).row === undefined) {
+      const message = `${wants} an identity of \`${via}\`, and \`${id}\` has none here`
+      return { code, message, help: `run \`sluice login issuer:${via}\`` }
+    }
+    return undefined
+  }
+
+  /** Never rejects: it is begun ahead of its time, too, and nobody waits for it then. */
+  #renew(row: Login | undefined): Promise<boolean> {
+    this.#renewing ??= this.#ask(row)
+      .catch((error: Error) => {
+        this.#failed(error)
+        return false
+      })
+      .finally(() => {
+        this.#renewing = undefined
+      })
+    return this.#renewing
+  }
+
+  #failed(error: Error): void {
+    const { issuers, log, nowMs } = this.#parts
+    const { server } = this.target.of
+    const isOver = error instanceof InvalidGrantError && isPersonal(this.login)
+    this.refusal = isOver ? undefined : error.message
+    const help = isOver ? { run: this.#command } : {}
+    log('warn', 'no newer token for a server', { server, why: error.message, ...help })
+    if (isPersonal(this.login)) return
+    this.#restUntilMs = nowMs() + FAILED_FETCH_REST_MS
+    const { client, issuer } = issuers.find(({ name }) => name === this.login.via) ?? this.login
+    // The words of others stay in the log: a model may read this.
+    const why = error instanceof TokenRefusedError ? error.error : 'the log of the gate says why'
+    this.#failure =
+      error instanceof SecretError
+        ? {
+            code: 'UPSTREAM_SECRET',
+            message: error.message,
+            help: 'it is read again with each call',
+          }
+        : {
+            code: 'UPSTREAM_TOKEN_REFUSED',
+            message: `\`${issuer}\` gave no token for \`${server}\`: ${why}`,
+            help: `let \`${client?.clientId}\` have one for it there`,
+          }
+  }
+
+  #ask(row: Login | undefined): Promise<boolean> {
+    this.refusal = undefined
+    const { alone, logins } = this.#parts
+    if (alone === undefined) return this.#askHere(row)
+    const { server, principal } = this.target.of
+    return alone(`login ${JSON.stringify([server, principal])}`, async (lease) => {
+      // A refresh token may be good for one use: another gate has used it, and stored the next.
+      const now = logins.get(this.target.of)
+      if (now !== undefined && now.accessToken !== row?.accessToken) return true
+      if (!lease.isHeld()) throw new Error('the gate was stopped for too long')
+      return this.#askHere(row)
+    })
+  }
+
+  async #askHere(row: Login | undefined): Promise<boolean> {
+    const { logins, nowMs } = this.#parts
+    const { of } = this.target
+    try {
+      const newer = isPersonal(this.login)
+        ? await this.#refresh(row as Login)
+        : await this.#obtain()
+      // A new login may have happened meanwhile: that one is used.
+      if (logins.get(of)?.accessToken === row?.accessToken) logins.put(of, newer, nowMs())
+      return true
+    } catch (error) {
+      if (logins.get(of)?.accessToken !== row?.accessToken) return true
+      if (error instanceof InvalidGrantError && isPersonal(this.login)) logins.remove(of)
+      throw error
+    }
+  }
+
+  /** The secret or key of the configuration counts: for the same client of the same issuer, so that nobody else
+   * gets it. */
+  #refresh(row: Login): Promise<Login> {
+    const { client, issuer } = this.login
+    const isOwn = client?.clientId === row.clientId && issuer === row.issuer
+    return refreshLogin(row, isOwn ? { ...row, ...client } : row, this.#parts.nowMs())
+  }
+
+  async #obtain(): Promise<Login> {
+    const { url } = this.target
+    // Loaded with the first grant: most gates have none.
+    const { obtainToken } = await import('./obtain-token.ts')
+    return obtainToken({ ...this.#parts, login: this.login, url, caller: this.caller })
+  }
+}
