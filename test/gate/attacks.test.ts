@@ -107,6 +107,15 @@ describe('a tool', () => {
     expect(page('agent_export')).toContain('A38')
     expect(page('agent_todos')).toContain('A40')
     expect(page('agent_is_stopped')).toContain('A42')
+    // In the words of Claude Flow itself. What its class could do does not fit a copy, a yes or a number.
+    const theirs = (name: string, description: string) =>
+      links({ server: 'claude-flow', name, description, ...properties('agentId') })
+    const gallery = 'Load a WASM Gallery template RVF container. Use when native Task is wrong.'
+    expect(theirs('wasm_gallery_load_rvf', gallery)).toEqual(['A34', 'A52', 'A53'])
+    const state = "Export a WASM agent's full state (config, filesystem, conversation) as JSON."
+    expect(theirs('wasm_agent_export', state)).toEqual(['A38', 'A39'])
+    const stopped = 'Check whether a WASM agent has reached its stop condition.'
+    expect(theirs('wasm_agent_is_stopped', stopped)).toEqual(['A42', 'A43'])
   })
 
   test('is told why it is in none of the other four classes', () => {

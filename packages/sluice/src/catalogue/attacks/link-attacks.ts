@@ -69,6 +69,11 @@ const BY_NAME: Partial<Record<AttackIndicator, RegExp>> = {
     /(?:gallery|templates?)_(?:list|search|categories|active|config|load|get)(?:_|$)/i,
   'shows an agent': /agent_(?:list|tools|files|state|history|todos|turn_count|info)$|list_agents/i,
 }
+/** Tools to which the attack of their class does not fit: a copy plants nothing, and a yes or a number is no content. */
+const BESIDE_CLASS: Partial<Record<Category, RegExp>> = {
+  Write: EXPORTS_STATE,
+  Read: /(?:^|_)is_|(?:^|_)turn_count$/i,
+}
 const SHELL_ARGUMENT = /^(?:commands?|cmd|shell|args|cli_?args)$/i
 const MANY = /^(?:all|ids|items|inputs|orders|requests|\w+_?ids|\w+Ids|recursive|force|filter)$/i
 
@@ -177,7 +182,7 @@ function lookerAt(
     if (subject !== undefined) return says(subject.test(definition.name))
     switch (signal) {
       case 'its class':
-        return ''
+        return says(!BESIDE_CLASS[account.category]?.test(definition.name))
       case 'takes sql':
         return account.depends.find(({ kind }) => kind === 'sql')?.argument
       case 'takes many':

@@ -55,7 +55,7 @@ test('a page of a tool of unknown class says so, and tells no risk', () => {
   expect(text).toContain('**Unknown**, perhaps Execute')
   expect(text).not.toMatch(/critical|high risk|Risk /)
   expect(text).toContain('It takes no arguments.')
-  expect(text).toContain('A call gets the verdict for Execute.')
+  expect(text).toContain('A call gets the decision for Execute.')
   expect(text).toContain('the rest of this page assumes so')
   expect(text).toContain('classify:\n  "a/frobnicator": Execute')
 })
