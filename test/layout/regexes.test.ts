@@ -78,7 +78,6 @@ const POLYNOMIAL: readonly (readonly [file: string, pattern: RegExp, reason: str
 
 /** `new RegExp` of a function that no module calls when it is loaded, and what it makes there. */
 const MADE_LATER: readonly (readonly [file: string, made: readonly RegExp[], of: string])[] = [
-  ['policy/src/decide/relative-paths.ts', [/agents\.lock|own\u{2d}name/giu], 'names, escaped'],
   ['policy/src/expression/inspect-expression.ts', [/^[\s)]*\.\s*name\s*\(/], 'a name of CEL'],
   [
     'sluice/src/identity/oauth/discover-login.ts',

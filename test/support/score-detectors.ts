@@ -3,7 +3,9 @@
 
 import { readFileSync } from 'node:fs'
 import { BLOCKING_KINDS, type DataKind } from '@sluice/policy/core/data-kinds'
-import { locateData } from '../../packages/sluice/src/guard/locate-data.ts'
+import { runSteps } from '@sluice/policy/core/steps'
+import { locateDataSteps } from '../../packages/sluice/src/guard/locate-data.ts'
+import { newScanBudget } from '../../packages/sluice/src/guard/patterns.ts'
 
 interface LabelledText {
   readonly kind: string
@@ -36,6 +38,11 @@ const FOLDER = new URL('../cases/detectors/', import.meta.url)
 export const DETECTOR_FILES = {
   sensitive: 'sensitive.jsonl',
   harmless: ['harmless.jsonl', 'harmless-held-out.jsonl'],
+}
+
+/** What the guard finds in a text, at once. */
+export function locateData(text: string, kinds: ReadonlySet<DataKind>, budget = newScanBudget()) {
+  return runSteps(locateDataSteps(text, kinds, budget))
 }
 
 export function scoreDetectors(files: typeof DETECTOR_FILES): DetectorScore {

@@ -2,14 +2,8 @@
 // approvals, and denials. Arguments are sealed with the installation's key and deleted with the
 // verdict; the ledger has digests of the requirements. Created by gate-store.ts.
 
-/**
- * `key` identifies the call, `asked` is the digest of the requirements, `pin` the definition.
- * `used_by` is set before the call is forwarded, in the step that makes the approval single-use;
- * `used_from` is where recovery after a crash starts to look for its intent in the ledger.
- */
-export const APPROVAL_TABLES = `
-  CREATE TABLE approvals (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+/** The columns before and behind the arguments. */
+const HEAD_COLUMNS = `    seq INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
     key TEXT NOT NULL,
     asked TEXT NOT NULL,
@@ -30,13 +24,23 @@ export const APPROVAL_TABLES = `
     votes TEXT NOT NULL,
     before TEXT NOT NULL,
     call_id TEXT NOT NULL,
-    args BLOB,
-    edited INTEGER NOT NULL,
+`
+const TAIL_COLUMNS = `    edited INTEGER NOT NULL,
     told INTEGER NOT NULL,
     used_by TEXT,
     used_at INTEGER,
     used_from INTEGER,
-    why TEXT NOT NULL
+    why TEXT NOT NULL`
+
+/**
+ * `key` identifies the call, `asked` is the digest of the requirements, `pin` the definition.
+ * `used_by` is set before the call is forwarded, in the step that makes the approval single-use;
+ * `used_from` is where recovery after a crash starts to look for its intent in the ledger.
+ */
+export const APPROVAL_TABLES = `
+  CREATE TABLE approvals (
+${HEAD_COLUMNS}    args BLOB,
+${TAIL_COLUMNS}
   ) STRICT;
   CREATE INDEX approvals_key ON approvals (key, seq);
   CREATE INDEX approvals_state ON approvals (state, seq);
@@ -86,33 +90,7 @@ const COLUMNS = `id, key, asked, pin, state, at, expires_at, principal, principa
  */
 export const APPROVAL_INDEXES = `
   CREATE TABLE approvals_moved (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
-    id TEXT NOT NULL UNIQUE,
-    key TEXT NOT NULL,
-    asked TEXT NOT NULL,
-    pin TEXT NOT NULL,
-    state TEXT NOT NULL,
-    at INTEGER NOT NULL,
-    expires_at INTEGER NOT NULL,
-    principal TEXT NOT NULL,
-    principal_kind TEXT NOT NULL,
-    agent TEXT,
-    session TEXT NOT NULL,
-    server TEXT NOT NULL,
-    method TEXT NOT NULL,
-    name TEXT NOT NULL,
-    category TEXT,
-    risk TEXT,
-    asks TEXT NOT NULL,
-    votes TEXT NOT NULL,
-    before TEXT NOT NULL,
-    call_id TEXT NOT NULL,
-    edited INTEGER NOT NULL,
-    told INTEGER NOT NULL,
-    used_by TEXT,
-    used_at INTEGER,
-    used_from INTEGER,
-    why TEXT NOT NULL,
+${HEAD_COLUMNS}${TAIL_COLUMNS},
     session_name TEXT NOT NULL DEFAULT '',
     unknown INTEGER NOT NULL DEFAULT 0,
     args BLOB

@@ -5,7 +5,7 @@
 import type { Steps } from '@sluice/policy/core/steps'
 import type { TextSpan } from './chain.ts'
 import { findHtmlAddresses } from './html-addresses.ts'
-import { findExternalHost, HEAD_CHARS, UNREADABLE } from './link-host.ts'
+import { findExternalHost, HEAD_CHARS, NextMarks, UNREADABLE } from './link-host.ts'
 
 export interface ExternalLink extends TextSpan {
   /** What is shown instead. */
@@ -19,6 +19,10 @@ const TITLE_BLANKS_MAX = 8
 const STEP_LINKS = 500
 /** What stands before an address: `[label](` and `[label]:`. */
 const BEGINNING = /\]([(:])\s*(<?)/g
+/** What ends an address behind `<`, in brackets, and elsewhere. */
+const BRACKET_END = /[>\n]/g
+const INLINE_END = /[)>< \t\r\n]/g
+const PLAIN_END = /[>< \t\r\n]/g
 const AUTOLINK = /<([a-z][a-z0-9+.-]{1,31}:[^\s<>]*)>/gi
 
 /** Whether a text can have any: most have none. */
@@ -76,10 +80,8 @@ function* findMarkdownLinks(
   for (const { 0: beginning, 1: kind, 2: bracket, index: at } of text.matchAll(BEGINNING)) {
     if (++places % STEP_LINKS === 0) yield
     const start = at + beginning.length
-    const end =
-      bracket === '<'
-        ? marks.find('>\n', start)
-        : marks.find(kind === '(' ? ')>< \t\r\n' : '>< \t\r\n', start)
+    const ending = kind === '(' ? INLINE_END : PLAIN_END
+    const end = marks.find(bracket === '<' ? BRACKET_END : ending, start)
     const head = text.slice(start, Math.min(end, start + HEAD_CHARS + 1))
     charsLeft -= head.length
     const host = charsLeft < 0 ? UNREADABLE : findExternalHost(head, isListed)
@@ -121,26 +123,6 @@ function toInlineLink(text: string, { at, behind, from, host, marks }: InlinePla
   return isImage
     ? { start: start - 1, end, replacement: `[image removed: ${host}]` }
     : { start: at + 1, end, replacement: ` ${removed(host)}` }
-}
-
-/** Finds the next of some characters, each place once however often it is asked for. */
-class NextMarks {
-  readonly #text: string
-  readonly #next = new Map<string, number>()
-
-  constructor(text: string) {
-    this.#text = text
-  }
-
-  /** From `from` on, which never goes back; the length of the text if there is none. */
-  find(marks: string, from: number): number {
-    let at = this.#next.get(marks) ?? -1
-    if (at >= from) return at
-    at = from
-    while (at < this.#text.length && !marks.includes(this.#text.charAt(at))) at++
-    this.#next.set(marks, at)
-    return at
-  }
 }
 
 /** Nothing, or blanks and a title up to the bracket at `close`. */

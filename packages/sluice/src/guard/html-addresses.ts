@@ -4,8 +4,9 @@
 // external-links.ts.
 
 import type { Steps } from '@sluice/policy/core/steps'
+import { toWordSet } from '@sluice/policy/core/word-set'
 import type { TextSpan } from './chain.ts'
-import { findExternalHost, HEAD_CHARS, UNREADABLE } from './link-host.ts'
+import { findExternalHost, HEAD_CHARS, NextMarks, UNREADABLE } from './link-host.ts'
 import { undoEntities } from './views.ts'
 
 export interface ExternalAddress extends TextSpan {
@@ -13,33 +14,11 @@ export interface ExternalAddress extends TextSpan {
 }
 
 /** Attributes that are an address. */
-const ADDRESS_NAMES: ReadonlySet<string> = new Set([
-  'src',
-  'href',
-  'data',
-  'action',
-  'formaction',
-  'poster',
-  'background',
-  'longdesc',
-  'manifest',
-  'codebase',
-  'dynsrc',
-  'lowsrc',
-])
+const ADDRESS_NAMES = toWordSet(
+  'src href data action formaction poster background longdesc manifest codebase dynsrc lowsrc',
+)
 /** Attributes that hold addresses among other things. */
-const LIST_NAMES: ReadonlySet<string> = new Set([
-  'srcset',
-  'imagesrcset',
-  'ping',
-  'style',
-  'content',
-  'srcdoc',
-  'archive',
-  'values',
-  'from',
-  'to',
-])
+const LIST_NAMES = toWordSet('srcset imagesrcset ping style content srcdoc archive values from to')
 /** What begins or ends a tag, a value or a quotation. */
 const EVENT = /<(?=[a-z])|>|=\s*["'`]?|["']/gi
 const NAME_CHARS_MAX = 20
@@ -111,12 +90,12 @@ class ValueReader {
   #charsLeft: number
   /** `fill="url(…)"` and others of SVG: then every attribute is read. */
   readonly #hasUrls: boolean
-  /** The next of each mark, found once for all places before it. */
-  readonly #next = new Map<string, number>()
+  readonly #marks: NextMarks
 
   constructor(text: string, isListed: (host: string) => boolean) {
     this.#text = text
     this.#isListed = isListed
+    this.#marks = new NextMarks(text)
     this.#charsLeft = BUDGET_FACTOR * text.length
     this.#hasUrls = URL_FUNCTION.test(text)
   }
@@ -127,17 +106,17 @@ class ValueReader {
     if (!this.#hasUrls && !ADDRESS_NAMES.has(name) && !LIST_NAMES.has(name)) return undefined
     const mark = this.#text.charAt(from - 1)
     const isQuoted = mark === '"' || mark === "'" || mark === '`'
-    const end = isQuoted ? this.#find(mark, from) : this.#findBlank(from)
+    const end = this.#marks.find(isQuoted ? mark : BLANK, from)
     const shown = ADDRESS_NAMES.has(name) ? Math.min(end, from + HEAD_CHARS + 1) : end
     this.#charsLeft -= shown - from
     const value = this.#charsLeft < 0 ? undefined : this.#text.slice(from, shown)
     const host = this.#hostIn(name, value)
     if (host === undefined) return undefined
-    return { host, end: Math.min(this.#find('>', end) + 1, this.#text.length) }
+    return { host, end: Math.min(this.#marks.find('>', end) + 1, this.#text.length) }
   }
 
   readStyle(from: number): Omit<ExternalAddress, 'start'> | undefined {
-    const end = this.#find(STYLE_END, from)
+    const end = this.#marks.find(STYLE_END, from)
     this.#charsLeft -= end - from
     const host = this.#charsLeft < 0 ? UNREADABLE : this.#hostInList(this.#text.slice(from, end))
     return host === undefined ? undefined : { host, end }
@@ -168,26 +147,6 @@ class ValueReader {
     while (end > 0 && /\s/.test(this.#text.charAt(end - 1))) end--
     const before = this.#text.slice(Math.max(0, end - NAME_CHARS_MAX), end)
     return (NAME.exec(before)?.[0] ?? '').toLowerCase()
-  }
-
-  #find(mark: string, from: number): number {
-    let at = this.#next.get(mark) ?? -1
-    if (at < from) {
-      at = this.#text.indexOf(mark, from)
-      if (at < 0) at = this.#text.length
-      this.#next.set(mark, at)
-    }
-    return at
-  }
-
-  #findBlank(from: number): number {
-    let at = this.#next.get(' ') ?? -1
-    if (at < from) {
-      BLANK.lastIndex = from
-      at = BLANK.exec(this.#text)?.index ?? this.#text.length
-      this.#next.set(' ', at)
-    }
-    return at
   }
 }
 

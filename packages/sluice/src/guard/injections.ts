@@ -171,18 +171,12 @@ function tooLarge(text: string): Finding {
   return { kind: 'too large to look at', severity: 'hold', start: 0, end: text.length, text: words }
 }
 
-function hold(
-  kind: FindingKind,
-  needs: PatternNeeds,
-  parts: readonly (string | number)[],
-): Pattern {
+type Parts = readonly (string | number)[]
+
+function hold(kind: FindingKind, needs: PatternNeeds, parts: Parts): Pattern {
   return { kind, severity: 'hold', needs, ...chainOf(parts) }
 }
 
-function flag(
-  kind: FindingKind,
-  needs: PatternNeeds,
-  parts: readonly (string | number)[],
-): Pattern {
-  return { kind, severity: 'flag', needs, ...chainOf(parts) }
+function flag(kind: FindingKind, needs: PatternNeeds, parts: Parts): Pattern {
+  return { ...hold(kind, needs, parts), severity: 'flag' }
 }

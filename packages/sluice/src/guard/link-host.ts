@@ -50,3 +50,27 @@ function readHost(text: string): LinkHost {
   const host = HOST.exec(/^[^\\/?#]*/.exec(text)?.[0] ?? '')?.[1]
   return host === undefined ? 'unreadable' : { host: host.toLowerCase() }
 }
+
+/** Finds the next of some marks, each place once however often it is asked for. */
+export class NextMarks {
+  readonly #text: string
+  readonly #next = new Map<string | RegExp, number>()
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  /** From `from` on, which never goes back; the length of the text if there is none. An expression is global. */
+  find(mark: string | RegExp, from: number): number {
+    const known = this.#next.get(mark) ?? -1
+    if (known >= from) return known
+    if (typeof mark !== 'string') mark.lastIndex = from
+    const found =
+      typeof mark === 'string'
+        ? this.#text.indexOf(mark, from)
+        : (mark.exec(this.#text)?.index ?? -1)
+    const at = found < 0 ? this.#text.length : found
+    this.#next.set(mark, at)
+    return at
+  }
+}

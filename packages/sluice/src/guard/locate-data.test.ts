@@ -3,11 +3,12 @@ import { ExactNumber } from '@sluice/policy/core/json'
 import { expect, test } from 'vitest'
 import {
   DETECTOR_FILES,
+  locateData,
   readTexts,
   scoreDetectors,
 } from '../../../../test/support/score-detectors.ts'
 import { holdsSecret } from './inspect-answer.ts'
-import { canHoldData, holdsData, locateData } from './locate-data.ts'
+import { canHoldData, holdsData } from './locate-data.ts'
 import { cardDigits } from './number-checks.ts'
 import { findMaskedSpans } from './secrets.ts'
 

@@ -14,16 +14,7 @@ import { isNamedSecret, isPasswordName } from './secret-names.ts'
 import { type DataMatch, findDataSteps, plainDataIn } from './secrets.ts'
 import { countEscapes, readingsOf } from './views.ts'
 
-/** In the order of the text, without overlaps; undefined if the budget does not allow to look. */
-export function locateData(
-  text: string,
-  kinds: ReadonlySet<DataKind>,
-  budget: ScanBudget = newScanBudget(),
-): readonly DataMatch[] | undefined {
-  return runSteps(locateDataSteps(text, kinds, budget))
-}
-
-/** The same in steps, each short. */
+/** In the order of the text, without overlaps, in steps, each short; undefined if the budget does not allow to look. */
 export function* locateDataSteps(
   text: string,
   kinds: ReadonlySet<DataKind>,

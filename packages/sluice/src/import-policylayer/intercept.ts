@@ -71,7 +71,7 @@ function checkTogether(rule: Fields, effect: OriginalRule['effect'], conditions:
 function readTimeout(rule: Fields): string | undefined {
   const text = rule.text('approval_timeout') || undefined
   if (text === undefined) return undefined
-  const parts = /^(\d+[hms])+$/.test(text) ? (text.match(/\d+[hms]/g) ?? []) : []
+  const parts = /^(\d+[hms])+$/.test(text) ? (text.match(/(?<!\d)\d+[hms]/g) ?? []) : []
   const seconds = parts.reduce((sum, part) => sum + (parseDuration(part) ?? 0), 0)
   const message = `\`${text}\` is not a length of time up to a week`
   if (seconds === 0 || seconds > APPROVAL_TIMEOUT_SECONDS_MAX)

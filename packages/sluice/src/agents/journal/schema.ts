@@ -3,6 +3,30 @@
 
 import type { Migration } from '../../store/sqlite/migrate.ts'
 
+/** Of tables that were made again without a change of their columns. */
+const EVENTS_COLUMNS = `    agent INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    turn INTEGER NOT NULL,
+    event TEXT NOT NULL,
+    bytes BLOB,
+    answer BLOB,
+    nonce TEXT,
+    PRIMARY KEY (agent, seq)`
+const EFFECTS_COLUMNS = `    agent INTEGER NOT NULL,
+    effect TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    body TEXT NOT NULL,
+    started_at INTEGER,
+    ticket TEXT,
+    PRIMARY KEY (agent, effect)`
+const PROGRAM_EVENTS_COLUMNS = `    agent INTEGER NOT NULL,
+    effect TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    event TEXT NOT NULL,
+    PRIMARY KEY (agent, effect, seq)`
+
 export const MIGRATIONS: readonly Migration[] = [
   `
   CREATE TABLE images (
@@ -45,16 +69,7 @@ export const MIGRATIONS: readonly Migration[] = [
   CREATE INDEX agents_by_wake ON agents (wake_at) WHERE wake_at IS NOT NULL;
 
   CREATE TABLE events (
-    agent INTEGER NOT NULL,
-    seq INTEGER NOT NULL,
-    at INTEGER NOT NULL,
-    kind TEXT NOT NULL,
-    turn INTEGER NOT NULL,
-    event TEXT NOT NULL,
-    bytes BLOB,
-    answer BLOB,
-    nonce TEXT,
-    PRIMARY KEY (agent, seq)
+${EVENTS_COLUMNS}
   ) WITHOUT ROWID;
   CREATE INDEX events_by_nonce ON events (agent, nonce) WHERE nonce IS NOT NULL;
   CREATE INDEX events_by_turn ON events (agent, turn, seq);
@@ -85,22 +100,12 @@ export const MIGRATIONS: readonly Migration[] = [
 
   -- Effects without a result. A row with started_at was begun; what became of it only a result says.
   CREATE TABLE effects (
-    agent INTEGER NOT NULL,
-    effect TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    body TEXT NOT NULL,
-    started_at INTEGER,
-    ticket TEXT,
-    PRIMARY KEY (agent, effect)
+${EFFECTS_COLUMNS}
   ) WITHOUT ROWID;
 
   -- What programs asked for and were told; a program's own journal.
   CREATE TABLE program_events (
-    agent INTEGER NOT NULL,
-    effect TEXT NOT NULL,
-    seq INTEGER NOT NULL,
-    event TEXT NOT NULL,
-    PRIMARY KEY (agent, effect, seq)
+${PROGRAM_EVENTS_COLUMNS}
   ) WITHOUT ROWID;
 
   CREATE TABLE templates (
@@ -145,40 +150,21 @@ export const MIGRATIONS: readonly Migration[] = [
   -- Without a rowid, finding a place reads whole rows on its way, and one of 8 MB takes 5 ms of every
   -- insert beside it: what may be large has rows of its own and a slim index.
   CREATE TABLE events_new (
-    agent INTEGER NOT NULL,
-    seq INTEGER NOT NULL,
-    at INTEGER NOT NULL,
-    kind TEXT NOT NULL,
-    turn INTEGER NOT NULL,
-    event TEXT NOT NULL,
-    bytes BLOB,
-    answer BLOB,
-    nonce TEXT,
-    PRIMARY KEY (agent, seq)
+${EVENTS_COLUMNS}
   );
   INSERT INTO events_new SELECT * FROM events ORDER BY agent, seq;
   DROP TABLE events;
   ALTER TABLE events_new RENAME TO events;
 
   CREATE TABLE effects_new (
-    agent INTEGER NOT NULL,
-    effect TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    body TEXT NOT NULL,
-    started_at INTEGER,
-    ticket TEXT,
-    PRIMARY KEY (agent, effect)
+${EFFECTS_COLUMNS}
   );
   INSERT INTO effects_new SELECT * FROM effects ORDER BY agent, effect;
   DROP TABLE effects;
   ALTER TABLE effects_new RENAME TO effects;
 
   CREATE TABLE program_events_new (
-    agent INTEGER NOT NULL,
-    effect TEXT NOT NULL,
-    seq INTEGER NOT NULL,
-    event TEXT NOT NULL,
-    PRIMARY KEY (agent, effect, seq)
+${PROGRAM_EVENTS_COLUMNS}
   );
   INSERT INTO program_events_new SELECT * FROM program_events ORDER BY agent, effect, seq;
   DROP TABLE program_events;
