@@ -10,7 +10,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hashGrantToken, makeToken } from '../../packages/sluice/src/identity/callers/grant.ts'
 import { ADA, endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
-import { sluiceJson } from '../support/run-sluice.ts'
+import { sluice, sluiceJson } from '../support/run-sluice.ts'
 import {
   endGates,
   fixture,
@@ -108,7 +108,8 @@ async function recorded(tool: string) {
 }
 
 beforeAll(async () => {
-  gate = await ownGate({ servers: SERVERS, policy: POLICY, config: CONFIG })
+  const config = { ...CONFIG, ledger: { record: 'judged' } }
+  gate = await ownGate({ servers: SERVERS, policy: POLICY, config })
 }, 60_000)
 afterAll(async () => {
   await endOwnGates()
@@ -139,8 +140,11 @@ describe('a call of the client', () => {
     const asked = post(pre('Bash', { command: 'rm -rf build' }))
     await until(() => gate.approvals.pendingCount === 1)
     const [request] = await gate.approvals.list()
+    expect(request?.command).toMatchObject({ line: 'rm -rf build', directory: '/srv/app' })
     await gate.approvals.decide(request!.id, { verdict: 'approve' }, ADA, 'console')
     expect(await asked).toEqual({ status: 200, body: {} })
+    const { stdout } = await sluice(['ledger', 'query', '--data', gate.data])
+    expect(stdout).toContain('claude-code $ rm -rf build')
   })
 
   test('has paths that are absolute, whatever the client wrote', async () => {

@@ -1,6 +1,5 @@
 // A model on loopback that asks for one shell command and is content with whatever comes back: enough for a
-// coding agent to run its loop once. Speaks the streaming APIs of Anthropic, OpenAI (responses and chat
-// completions) and Google.
+// coding agent to run its loop once. Speaks the streaming APIs of Anthropic, OpenAI (responses) and Google.
 
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -32,45 +31,121 @@ export async function startFakeModel(): Promise<FakeModel> {
   }
 
   function answer(url: string, body: string, response: ServerResponse): void {
-    if (!/\/v1\/messages(?:\?|$)/.test(url)) {
-      response.writeHead(url.includes('count_tokens') ? 200 : 404, JSON_TYPE)
+    if (url.includes('/v1/messages/count_tokens')) {
+      response.writeHead(200, { 'content-type': 'application/json' })
       return void response.end('{"input_tokens":1}')
     }
-    const { messages, tools = [] } = JSON.parse(body)
-    const last = JSON.stringify(messages.at(-1))
-    const isDone = last.includes('tool_result') || tools.length === 0
-    if (last.includes('tool_result')) model.results.push(last)
-    const block = isDone
-      ? { type: 'text', text: '' }
-      : { type: 'tool_use', id: `toolu_${Date.now()}`, name: 'Bash', input: {} }
-    const delta = isDone
-      ? { type: 'text_delta', text: 'done' }
-      : {
-          type: 'input_json_delta',
-          partial_json: JSON.stringify({ command: model.command, description: 'x' }),
-        }
-    const usage = { input_tokens: 1, output_tokens: 1 }
-    const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'fake', content: [] }
-    events(response, [
-      ['message_start', { message: { ...message, stop_reason: null, stop_sequence: null, usage } }],
-      ['content_block_start', { index: 0, content_block: block }],
-      ['content_block_delta', { index: 0, delta }],
-      ['content_block_stop', { index: 0 }],
-      [
-        'message_delta',
-        { delta: { stop_reason: isDone ? 'end_turn' : 'tool_use', stop_sequence: null }, usage },
-      ],
-      ['message_stop', {}],
-    ])
+    const api = APIS.find(({ path }) => path.test(url))
+    if (api === undefined || body === '') return void response.writeHead(404).end()
+    const request = JSON.parse(body)
+    const result = api.resultOf(request)
+    const shell = api.toolsOf(request).find((name) => SHELL.test(name))
+    if (result !== undefined) model.results.push(result)
+    const isDone = result !== undefined || shell === undefined
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    for (const event of api.answer(isDone ? undefined : shell, model.command)) {
+      if ('type' in event) response.write(`event: ${event.type}\n`)
+      response.write(`data: ${JSON.stringify(event)}\n\n`)
+    }
+    response.end()
   }
   return model
 }
 
-const JSON_TYPE = { 'content-type': 'application/json' }
+/** What clients call their shell. */
+const SHELL = /^(?:bash|shell|shell_command|exec_command|run_shell_command)$/i
 
-function events(response: ServerResponse, list: readonly (readonly [string, object])[]): void {
-  response.writeHead(200, { 'content-type': 'text/event-stream' })
-  for (const [type, data] of list)
-    response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`)
-  response.end()
+// biome-ignore lint/suspicious/noExplicitAny: requests of three APIs
+type Request = any
+
+interface Api {
+  readonly path: RegExp
+  readonly toolsOf: (request: Request) => string[]
+  /** What the client sent back as the result of the command. */
+  readonly resultOf: (request: Request) => string | undefined
+  /** A call of the shell, or a text. */
+  readonly answer: (shell: string | undefined, command: string) => object[]
 }
+
+const USAGE = { input_tokens: 1, output_tokens: 1 }
+const lastOf = (list: readonly unknown[], mark: string): string | undefined => {
+  const text = JSON.stringify(list.at(-1) ?? '')
+  return text.includes(mark) ? text : undefined
+}
+
+const ANTHROPIC: Api = {
+  path: /\/messages(?:\?|$)/,
+  toolsOf: ({ tools = [] }) => tools.map(({ name }: { name: string }) => name),
+  resultOf: ({ messages }) => lastOf(messages, 'tool_result'),
+  answer: (shell, command) => {
+    const input = JSON.stringify({ command, description: 'x' })
+    const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'fake', content: [] }
+    const stop = { stop_reason: shell === undefined ? 'end_turn' : 'tool_use', stop_sequence: null }
+    return [
+      { type: 'message_start', message: { ...message, stop_reason: null, usage: USAGE } },
+      {
+        type: 'content_block_start',
+        index: 0,
+        content_block:
+          shell === undefined
+            ? { type: 'text', text: '' }
+            : { type: 'tool_use', id: `toolu_${Date.now()}`, name: shell, input: {} },
+      },
+      {
+        type: 'content_block_delta',
+        index: 0,
+        delta:
+          shell === undefined
+            ? { type: 'text_delta', text: 'done' }
+            : { type: 'input_json_delta', partial_json: input },
+      },
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: stop, usage: USAGE },
+      { type: 'message_stop' },
+    ]
+  },
+}
+
+const OPENAI: Api = {
+  path: /\/responses(?:\?|$)/,
+  toolsOf: ({ tools = [] }) => tools.map(({ name }: { name: string }) => name),
+  resultOf: ({ input }) => lastOf(input, 'function_call_output'),
+  answer: (shell, command) => {
+    const args =
+      shell === 'shell' ? { command: ['bash', '-lc', command] } : { command, cmd: command }
+    const item =
+      shell === undefined
+        ? { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'done' }] }
+        : {
+            type: 'function_call',
+            call_id: `call_${Date.now()}`,
+            name: shell,
+            arguments: JSON.stringify(args),
+          }
+    const usage = { ...USAGE, total_tokens: 2 }
+    return [
+      { type: 'response.created', response: { id: 'r1' } },
+      { type: 'response.output_item.done', output_index: 0, item },
+      { type: 'response.completed', response: { id: 'r1', usage } },
+    ]
+  },
+}
+
+const GOOGLE: Api = {
+  path: /:streamGenerateContent/,
+  toolsOf: ({ tools = [] }) =>
+    tools.flatMap(({ functionDeclarations = [] }) =>
+      functionDeclarations.map(({ name }: { name: string }) => name),
+    ),
+  resultOf: ({ contents }) => lastOf(contents, 'functionResponse'),
+  answer: (shell, command) => {
+    const part =
+      shell === undefined
+        ? { text: 'done' }
+        : { functionCall: { name: shell, args: { command, description: 'x' } } }
+    const content = { role: 'model', parts: [part] }
+    return [{ candidates: [{ content, finishReason: 'STOP', index: 0 }] }]
+  },
+}
+
+const APIS: readonly Api[] = [ANTHROPIC, OPENAI, GOOGLE]

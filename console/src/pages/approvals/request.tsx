@@ -59,12 +59,7 @@ export function Request({
             <UntrustedText text={purpose} />
           </p>
         )}
-        {request.looksLike !== undefined && (
-          <Notice kind="warn">
-            The name looks like <UntrustedText text={request.looksLike} className="mono strong" />,
-            and is not.
-          </Notice>
-        )}
+        <Called request={request} />
         <p className="muted">
           asked by <UntrustedText text={request.principal.id} className="strong" /> (
           {request.principal.kind})
@@ -229,3 +224,28 @@ function MaskedNotice({ masked }: { masked: ApprovalRequest['masked'] }): JSX.El
 }
 
 const MASKED_NAMED_MAX = 5
+
+/** What a command would do, and what its name may be mistaken for. */
+function Called({ request: { command, looksLike } }: { request: ApprovalRequest }): JSX.Element {
+  return (
+    <>
+      {command !== undefined && (
+        <div>
+          <pre className="mono">
+            $ <UntrustedText text={command.line} />
+          </pre>
+          <p className="muted">
+            in <UntrustedText text={command.directory} className="mono" />, touches:{' '}
+            <UntrustedText text={command.touches} />
+          </p>
+        </div>
+      )}
+      {looksLike !== undefined && (
+        <Notice kind="warn">
+          The name looks like <UntrustedText text={looksLike} className="mono strong" />, and is
+          not.
+        </Notice>
+      )}
+    </>
+  )
+}

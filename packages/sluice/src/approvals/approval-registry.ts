@@ -5,6 +5,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { JsonObject } from '@sluice/policy/core/json'
 import type { ApprovalFilter, ApprovalRequest, PriorCall } from '../core/approval.ts'
+import { describeCommand } from '../core/command-line.ts'
 import { displayName } from '../core/display-name.ts'
 import { findLookAlike } from '../core/look-alikes.ts'
 import { OperationError } from '../core/operation-error.ts'
@@ -313,6 +314,8 @@ export class ApprovalRegistry {
   toView(row: ApprovalRow): ApprovalRequest {
     const { rest = '', args = '' } = this.openCall(row) ?? {}
     const looksLike = findLookAlike(row.name)
+    const masked = maskCall(args, withoutName(rest))
+    const command = describeCommand(row.name, masked.args)
     return {
       id: row.id,
       state: row.state,
@@ -331,7 +334,8 @@ export class ApprovalRegistry {
       ...(row.unknown === true ? { unknown: true } : {}),
       ...(looksLike === undefined ? {} : { looksLike }),
       votes: row.votes.map(({ asks: _asks, edit: _edit, ...vote }) => vote),
-      ...maskCall(args, withoutName(rest)),
+      ...masked,
+      ...(command === undefined ? {} : { command }),
       edited: row.edited > 0,
       edits: row.edited,
       before: row.before,

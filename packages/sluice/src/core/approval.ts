@@ -3,6 +3,7 @@
 // `approvals`; only that module lets a call with a pending approval pass.
 
 import type { ApprovalRequirement, Channel } from '@sluice/policy/core/decision'
+import type { CommandView } from './command-line.ts'
 import type { Person, ProofMethod } from './person.ts'
 
 export const APPROVAL_STATES = [
@@ -94,6 +95,8 @@ export interface ApprovalRequest extends ApprovalSubject {
   readonly rest: string
   /** What of both an approver does not see. */
   readonly masked: MaskedArguments
+  /** If the call is a shell command. */
+  readonly command?: CommandView
   /** An approver edited the arguments: the call is sent with these. */
   readonly edited: boolean
   /** The number of edits: an approval states which version was seen. */

@@ -1,7 +1,7 @@
 // What a call is called: nothing is titled with a server and no name.
 
 import { expect, test } from 'vitest'
-import { describeServerRequest, SERVER_REQUESTS, titleOfCall } from './call-title.ts'
+import { commandLineOf, describeServerRequest, SERVER_REQUESTS, titleOfCall } from './call-title.ts'
 
 test.each([...SERVER_REQUESTS])('%s has its method as title, with who asks', (method, purpose) => {
   const call = { server: 'fs', method, name: '' }
@@ -16,4 +16,11 @@ test('a call of a client has the name of what it calls', () => {
   expect(titleOfCall({ server: 'fs', method: 'completion/complete', name: '' })).toBe(
     'fs/completion/complete',
   )
+})
+
+test('a shell command whose line is stored is shown as one', () => {
+  const call = { server: 'claude-code', method: 'tools/call', name: 'Bash' }
+  expect(titleOfCall({ ...call, commandLine: 'ls' })).toBe('claude-code $ ls')
+  expect(commandLineOf('Bash', { 'args.command': 'ls' })).toBe('ls')
+  expect(commandLineOf('Bash', { 'args.command': { is: 'text' } })).toBeUndefined()
 })

@@ -12,10 +12,13 @@ export interface TitledCall {
   readonly server: string
   readonly method: string
   readonly name: string
+  /** The line of a shell command, if it is stored. */
+  readonly commandLine?: string | undefined
 }
 
-export function titleOfCall({ server, method, name }: TitledCall): string {
+export function titleOfCall({ server, method, name, commandLine }: TitledCall): string {
   if (SERVER_REQUESTS.has(method)) return method
+  if (commandLine !== undefined) return `${server} $ ${commandLine}`
   return `${server}/${name === '' ? method : name}`
 }
 
@@ -23,4 +26,13 @@ export function titleOfCall({ server, method, name }: TitledCall): string {
 export function describeServerRequest({ server, method }: TitledCall): string | undefined {
   const purpose = SERVER_REQUESTS.get(method)
   return purpose === undefined ? undefined : `the server ${server} asks for ${purpose}`
+}
+
+/** The line of a shell command among what rules read of a call; undefined if it is none, or not stored. */
+export function commandLineOf(
+  name: string,
+  judged: Readonly<Record<string, unknown>>,
+): string | undefined {
+  const line = name === 'Bash' ? judged['args.command'] : undefined
+  return typeof line === 'string' ? line : undefined
 }

@@ -4,6 +4,7 @@
 import { formatDecimal } from '@sluice/policy/core/decimal'
 import { type DecisionInput, isOmittedInput } from '@sluice/policy/core/decision-inputs'
 import { ExactNumber } from '@sluice/policy/core/json'
+import { commandLineOf } from '../../core/call-title.ts'
 import { toOutcomeLabel } from '../../core/outcome-label.ts'
 import { describeLimitKey } from '../../gateway/alerts/describe-limit.ts'
 import type { CallWithOutcome } from '../../ledger/query/query.ts'
@@ -18,8 +19,10 @@ export function callRecord(
   context: CallContext = {},
 ): CallRecord {
   const { decision } = record
+  const commandLine = commandLineOf(record.name, record.judged)
   return {
     ...context,
+    ...(commandLine === undefined ? {} : { commandLine }),
     shadowText: shadowText(decision.shadow),
     seq: record.seq,
     kind: record.kind,

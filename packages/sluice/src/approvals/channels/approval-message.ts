@@ -44,7 +44,7 @@ export function composeMessage(
 ): ApprovalMessage {
   const { server, name, principal, agent, sessionName, category, risk, unknown, looksLike } =
     request
-  const { asks, before } = request
+  const { asks, before, command } = request
   const called = {
     server: toVisibleLine(server, MESSAGE_NAME_LENGTH_MAX),
     method: request.method,
@@ -66,6 +66,13 @@ export function composeMessage(
   const masked = describeMasked(request)
   const facts = [
     { name: 'Call', value: what },
+    ...(command === undefined || !showsArgs
+      ? []
+      : [
+          { name: 'Command', value: `$ ${toVisibleLine(command.line)}` },
+          { name: 'In', value: toVisibleLine(command.directory) },
+          { name: 'Touches', value: toVisibleLine(command.touches) },
+        ]),
     ...(purpose === undefined ? [] : [{ name: 'Who asks', value: purpose }]),
     ...(looksLike === undefined
       ? []

@@ -28,23 +28,31 @@ const STATES: Readonly<Record<ApprovalRequest['state'], Style>> = {
 }
 
 export function formatRequest(request: ApprovalRequest, output: Output, nowMs: number): string {
-  const { id, state, principal, agent, args, expiresAtMs } = request
+  const { id, state, principal, agent, args, command, expiresAtMs } = request
   const what = titleOfCall(request)
   const who = agent === null ? principal.id : `${principal.id} (agent ${agent})`
   const left = state === 'pending' ? ` ${leftOf(expiresAtMs - nowMs)}` : ''
-  const whole = printable(args)
+  const whole = command === undefined ? printable(args) : `$ ${printable(command.line)}`
   const shown = whole.length <= 60 ? whole : `${whole.slice(0, 60)}… [${whole.length} characters]`
   return `${output.paint('bold', id)} ${output.paint(STATES[state], state)}${left}  ${printable(what)} ${shown} ${output.paint('dim', `by ${printable(who)}`)}`
 }
 
 /** Everything that a person decides by. */
 export function pageOf(request: ApprovalRequest, output: Output, nowMs: number): string[] {
-  const { asks, votes, before, category, risk, unknown, session, args, rest, edited, why } = request
+  const { command, ...plain } = request
+  const { asks, votes, before, category, risk, unknown, session, args, rest, edited, why } = plain
   const { sessionName = session } = request
   const dim = (text: string) => output.paint('dim', text)
   const purpose = describeServerRequest(request)
   return [
-    formatRequest({ ...request, args: '' }, output, nowMs),
+    formatRequest({ ...plain, args: '' }, output, nowMs),
+    ...(command === undefined
+      ? []
+      : [
+          `  ${dim('command')}    $ ${printable(command.line)}`,
+          `  ${dim('in')}         ${printable(command.directory)}`,
+          `  ${dim('touches')}    ${printable(command.touches)}`,
+        ]),
     `  ${dim('class')}      ${unknown === true ? `unknown, perhaps ${category}` : `${category ?? 'none'}, risk ${risk ?? 'unknown'}`}`,
     ...(purpose === undefined ? [] : [`  ${dim('who asks')}   ${printable(purpose)}`]),
     `  ${dim('session')}    ${printable(sessionName)}`,

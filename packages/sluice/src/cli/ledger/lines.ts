@@ -3,6 +3,7 @@
 
 import type { Action } from '@sluice/policy/core/actions'
 import { describeChanges } from '../../core/answer-changes.ts'
+import { commandLineOf, titleOfCall } from '../../core/call-title.ts'
 import { timeText } from '../../ledger/export/record-json.ts'
 import { describeEvent } from '../../ledger/records/event-title.ts'
 import type { DecisionRecord, LedgerRecord, OutcomeRecord } from '../../ledger/records/record.ts'
@@ -42,7 +43,10 @@ export interface CallLine {
 /** A call, its decision, what became of it and in whose session. */
 export function callLine({ record, outcome, sessionName }: CallLine, output: Output): string {
   const { decision, principal, agent, server, method, name, category, unknown } = record
-  const what = method === 'tools/call' ? `${server}/${name}` : `${server} ${method} ${name}`
+  const what =
+    method === 'tools/call'
+      ? titleOfCall({ ...record, commandLine: commandLineOf(name, record.judged) })
+      : `${server} ${method} ${name}`
   const who = agent === null ? principal.id : `${principal.id} (${agent})`
   const end =
     record.kind === 'intent'

@@ -84,7 +84,6 @@ interface HookSession {
 export class HookGate {
   readonly #context: HookGateContext
   readonly #links = new KeptLinks({
-    client: 'sluice-hooks',
     max: HOOK_LINKS_MAX,
     idleMs: HOOK_LINK_IDLE_MS,
   })
@@ -217,11 +216,11 @@ export class HookGate {
   #sessionOf(session: string, origin: HookOrigin): HookSession {
     const { server, caller, sessionKey } = origin
     const key = keyOf(session, origin)
-    const kept = this.#links.use(
-      key,
-      (made) => this.#context.open(server, made, () => caller, { sessionKey }),
-      () => this.#calls.delete(key),
-    )
+    const kept = this.#links.use(key, {
+      client: origin.client,
+      open: (made) => this.#context.open(server, made, () => caller, { sessionKey }),
+      onEnd: () => this.#calls.delete(key),
+    })
     const calls = this.#calls.get(key) ?? new Map<string, OpenCall>()
     this.#calls.set(key, calls)
     return { link: kept.link, begun: kept.begun, calls }

@@ -51,7 +51,6 @@ export class AgentGate {
   /** One agent's link to one server. Each agent of a family has its own: a call is decided by the facts of
    * its caller, also if two of them call at once. */
   readonly #links = new KeptLinks({
-    client: 'sluice-agents',
     max: AGENT_LINKS_MAX,
     idleMs: AGENT_LINK_IDLE_MS,
   })
@@ -208,11 +207,11 @@ export class AgentGate {
     this.#agents.set(key, agent)
     const last = callerOf(owner) as Caller
     const session = { family, agent: () => this.#agents.get(key) ?? agent }
-    return this.#links.use(
-      key,
-      (made) => open(server, made, () => callerOf(owner) ?? last, session),
-      () => this.#agents.delete(key),
-    )
+    return this.#links.use(key, {
+      client: 'sluice-agents',
+      open: (made) => open(server, made, () => callerOf(owner) ?? last, session),
+      onEnd: () => this.#agents.delete(key),
+    })
   }
 }
 

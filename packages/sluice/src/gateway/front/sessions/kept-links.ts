@@ -15,9 +15,15 @@ export interface KeptLink {
   readonly begun: Promise<void>
 }
 
-export interface KeptLinksOptions {
-  /** What the links call themselves towards servers. */
+export interface NewLink {
+  /** What the link calls itself: the name of its session begins with it. */
   readonly client: string
+  /** Puts the gate behind it. */
+  readonly open: (link: MemberTransport) => ClientEvents
+  readonly onEnd: () => void
+}
+
+export interface KeptLinksOptions {
   /** Beyond it the oldest is closed. */
   readonly max: number
   readonly idleMs: number
@@ -31,13 +37,9 @@ export class KeptLinks {
     this.#options = options
   }
 
-  /** The link of this name; `open` puts the gate behind a new one, `onEnd` is called when it has ended. */
-  use(
-    key: string,
-    open: (link: MemberTransport) => ClientEvents,
-    onEnd: () => void = () => {},
-  ): KeptLink {
-    const kept = this.#links.get(key) ?? this.#open(key, open, onEnd)
+  /** The link of this name, or a new one. */
+  use(key: string, made: NewLink): KeptLink {
+    const kept = this.#links.get(key) ?? this.#open(key, made)
     clearTimeout(kept.idleTimer)
     kept.idleTimer = setTimeout(() => kept.link.close('idle'), this.#options.idleMs).unref()
     return kept
@@ -51,12 +53,8 @@ export class KeptLinks {
     for (const { link } of this.#links.values()) link.close(why)
   }
 
-  #open(
-    key: string,
-    open: (link: MemberTransport) => ClientEvents,
-    onEnd: () => void,
-  ): KeptLink & { idleTimer?: NodeJS.Timeout } {
-    const { client, max } = this.#options
+  #open(key: string, { client, open, onEnd }: NewLink): KeptLink & { idleTimer?: NodeJS.Timeout } {
+    const { max } = this.#options
     const [oldest] = this.#links.values()
     if (this.#links.size >= max) oldest?.link.close('made room for another')
     const link = new MemberTransport(
