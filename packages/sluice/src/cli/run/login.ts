@@ -11,9 +11,7 @@ import type { LoginConfig } from '../../gateway/config/login.ts'
 import { NOBODY } from '../../identity/callers/caller.ts'
 import type { Issuer } from '../../identity/callers/issuer.ts'
 import { IdentityError } from '../../identity/errors.ts'
-import type { ClientConfig } from '../../identity/oauth/client-authentication.ts'
 import { DOCUMENT_PORT } from '../../identity/oauth/client-document.ts'
-import type { LoginEndpoints } from '../../identity/oauth/discover-login.ts'
 import type { Login, LoginOf } from '../../identity/oauth/login.ts'
 import { Logins } from '../../identity/oauth/logins.ts'
 import { PROVE_PERSON } from '../../operations/people.ts'
@@ -232,7 +230,11 @@ async function logIn(
   const place = await (issuer === undefined
     ? discoverLogin(url, login.issuer)
     : discoverIdentity(issuer.issuer))
-  const { client, port } = chooseClient(place, login.client, clientDocument)
+  // As MCP says: a client of the configuration, then the document, then registration.
+  const usesDocument = login.client === undefined && place.takesDocument
+  const document = usesDocument ? clientDocument : undefined
+  const client = document === undefined ? login.client : { clientId: document }
+  const port = document === undefined ? 0 : DOCUMENT_PORT
   const redirect = await listenForRedirect(portOf(options, port)).catch((error: Error) => {
     const help = port === 0 ? 'say another --redirect-port' : 'end the program that uses the port'
     throw wrong(error.message, help)
@@ -246,16 +248,6 @@ async function logIn(
   } finally {
     redirect.close()
   }
-}
-
-/** As MCP says: a client of the configuration, then the client ID metadata document, then registration. */
-function chooseClient(
-  { takesDocument }: LoginEndpoints,
-  client: ClientConfig | undefined,
-  document: string | undefined,
-): { readonly client: ClientConfig | undefined; readonly port: number } {
-  if (client !== undefined || document === undefined || !takesDocument) return { client, port: 0 }
-  return { client: { clientId: document }, port: DOCUMENT_PORT }
 }
 
 /** Scopes that were granted before are asked for again with one more. */

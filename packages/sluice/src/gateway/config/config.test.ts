@@ -225,6 +225,28 @@ describe('a wrong configuration', () => {
       server('url: "https://x", auth: { login: gate, client_id: c, client_secret: s }'),
       '2:41 a `client_secret` needs the `issuer` it is for',
     ],
+    [
+      server('url: "https://x", auth: { login: client, client_id: c }'),
+      '2:41 a `login: client` needs the `issuer` that gets its secret',
+    ],
+    [
+      server('url: "https://x", auth: { login: exchange }'),
+      '2:41 a `login: exchange` needs a `via`',
+    ],
+    [
+      server('url: "https://x", auth: { login: exchange, via: corp }'),
+      '2:65 `via: corp` has no `client`, so the gate cannot exchange tokens there',
+    ],
+    [
+      server(
+        'url: "https://x", auth: { login: gate, issuer: "https://i", client_id: c, client_secret: s, private_key: k }',
+      ),
+      '2:41 a client has a `client_secret` or a `private_key`',
+    ],
+    [
+      server(`url: "https://x/${variable('file:./a')}"`),
+      `2:22 \`${variable('file:./a')}\` cannot stand here`,
+    ],
     [server('command: [x], env: { A: 1 }'), '2:41 `A` is `1`'],
     [server(`command: [x, "${variable('NOBODY')}"]`), '2:30 the environment has no `NOBODY`'],
     [
@@ -359,4 +381,20 @@ describe('the ledger', () => {
     expect(problems).toMatchObject([{ code: 'CONFIG_LEDGER', help: expect.stringContaining(help) }])
     expect(problems[0]?.line).toBe(SERVERS.split('\n').length + 3)
   })
+})
+
+test('a reference to a file is read at use; one that came in with a variable is a text', () => {
+  const text = `version: 1
+servers: { a: { url: "https://x", headers: { X: "k ${variable('file:./no')}", Y: "${variable('V')}" } } }`
+  const { config, problems } = readConfig(
+    { file: '/a/sluice.yaml', text },
+    { V: variable('file:/etc/passwd') },
+  )
+  const server = config?.servers.a
+  const headers = server?.kind === 'http' ? server.headers : {}
+  expect(headers.Y).toBe(variable('file:/etc/passwd'))
+  expect(headers.X).toMatchObject({ parts: ['k ', { file: '/a/no' }, ''] })
+  expect(problems.map(({ severity, code }) => [severity, code])).toEqual([
+    ['warning', 'CONFIG_SECRET'],
+  ])
 })

@@ -77,7 +77,7 @@ export async function openCalls(
   const { nowMs } = processClock
   const { issuers } = config
   const credentials = new Credentials({ logins, log, nowMs, issuers, alone: shared?.alone })
-  const sweeper = setInterval(() => credentials.sweep(), CREDENTIAL_SWEEP_EVERY_MS).unref()
+  const sweeper = setInterval(() => logins.sweep(nowMs()), CREDENTIAL_SWEEP_EVERY_MS).unref()
   closing.defer(() => clearInterval(sweeper))
   const gate = new Gate({
     config,

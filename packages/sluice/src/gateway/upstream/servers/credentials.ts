@@ -66,7 +66,7 @@ export class Credentials {
 
   /** One for each server and whose it is, so that nobody renews what another is renewing. */
   of(server: string, { url, login }: Omit<CredentialTarget, 'of'>, caller: Caller): Credential {
-    return this.#find({ of: { server, principal: keyOf(login, caller) }, url, login }, caller)
+    return this.#find({ of: { server, principal: keyOf(login, url, caller) }, url, login }, caller)
   }
 
   #find(target: CredentialTarget, caller: Caller): Credential {
@@ -88,14 +88,8 @@ export class Credentials {
     return this.#find(target, caller)
   }
 
-  /** Removes tokens of grants that have ended. */
-  sweep(): void {
-    const { logins, nowMs } = this.#options
-    logins.sweep(nowMs())
-  }
-
   /** For people: which credential a server is called with, until when, and why the last one was refused. */
-  describe(server: string, config: ServerConfig): CredentialView | undefined {
+  describe(server: string, config: ServerConfig) {
     if (config.kind !== 'http' || config.login === undefined) return undefined
     const { url, login } = config
     // It may be stored, and not used since the start.
@@ -103,31 +97,24 @@ export class Credentials {
     const all = [...this.#known].map(([, one]) => one)
     const own = all.filter(({ target }) => target.of.server === server)
     const ends = own.flatMap(({ row }) => row?.expiresMs ?? [])
+    const until = ends.length === 0 ? undefined : new Date(Math.max(...ends)).toISOString()
     const refused = own.findLast(({ refusal }) => refusal !== undefined)?.refusal
-    return {
-      kind: login.kind,
-      ...(ends.length === 0 ? {} : { until: new Date(Math.max(...ends)).toISOString() }),
-      ...(refused === undefined ? {} : { refused }),
-    }
+    return { kind: login.kind, until, refused }
   }
 }
 
-export interface CredentialView {
-  readonly kind: LoginConfig['kind']
-  readonly until?: string
-  readonly refused?: string
-}
+export type CredentialView = NonNullable<ReturnType<Credentials['describe']>>
 
 const isCallers = ({ kind }: LoginConfig): boolean =>
   kind === 'principal' || kind === 'exchange' || kind === 'id-jag'
 
 /** Whose token it is. That of a grant is for the same rights and the same request only: another caller key, or
  * another entry of the configuration, gets another one. */
-function keyOf(login: LoginConfig, caller: Caller): string {
+function keyOf(login: LoginConfig, url: string, caller: Caller): string {
   const id = isCallers(login) ? caller.principal.id : ''
   if (isPersonal(login)) return id
   const rights = login.kind === 'exchange' ? getCallerKey(caller) : ''
-  const key = hash('sha256', JSON.stringify([rights, login]), 'base64url')
+  const key = hash('sha256', JSON.stringify([rights, login, url]), 'base64url')
   return `${id} ${key}`
 }
 
