@@ -48,8 +48,27 @@ export async function pages(place: Place): Promise<boolean> {
   await command(place, 'tools', 'export', ...IN, '--out', file)
   const { code } = await command(place, 'catalogue', 'build', site, '--tools', file)
   const page = join(site, 'agents', 'wasm_agent_export.md')
-  return code === 0 && existsSync(page) && readFileSync(page, 'utf8').includes('rate_limit')
+  const text = code === 0 && existsSync(page) ? readFileSync(page, 'utf8') : ''
+  return PAGE_POINTS.every((point) => text.includes(point))
 }
+
+/** What a page of PolicyLayer tells of a tool, and evidence and confidence, which it lacks. */
+const PAGE_POINTS = [
+  '**Write**, medium risk. It makes a copy',
+  '## How agents use it',
+  '[A38 state carried out]',
+  '[A39 secrets in a copy]',
+  '{ action: allow, rate_limit: { max: 10, window: 60 } }',
+  '{ action: require_approval }',
+  '{ action: deny, reason: not for agents }',
+  'passes the gate before it reaches the server',
+  'run `sluice init` or add a line under `servers:`',
+  'Confidence ',
+  '| words of the definition | where |',
+  ...['Read', 'Execute', 'Destructive', 'Financial'].map((category) => `- Not ${category}: `),
+  '## Related tools of the server',
+  'tools: ',
+]
 
 export async function policyTests(place: Place): Promise<boolean> {
   const folder = join(place.gate.folder, 'policy-tests')
