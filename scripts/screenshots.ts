@@ -11,7 +11,7 @@ import { endGates } from '../test/support/start-gate.ts'
 import { ROOT } from './run-step.ts'
 
 const OUT = join(ROOT, 'docs', 'images')
-const PAGES = ['overview', 'approvals', 'live', 'servers', 'policy', 'agents', 'ledger', 'settings']
+const PAGES = ['overview', 'approvals', 'ledger', 'servers', 'policy', 'agents', 'settings']
 const SIZES = {
   desktop: { width: 1440, height: 900 },
   laptop: { width: 1280, height: 800 },
@@ -45,7 +45,7 @@ try {
   await Promise.all(
     Object.entries(SIZES).map(async ([size, viewport]) => {
       const { page } = await signedIn(browser, stage, {
-        path: '/live',
+        path: '/overview',
         options: { viewport, deviceScaleFactor: size === 'phone' ? 2 : 1 },
       })
       for (const name of PAGES) {

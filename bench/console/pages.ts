@@ -13,7 +13,9 @@ import { writeRecords } from '../ledger/grow.ts'
 import { describeFrames, heapOf, look, type Seen, scroll } from './frames.ts'
 import { consoleAddress, firstPerson } from './sign-in.ts'
 
-const LOAD_BYTES_MAX = 150_000
+/** With the font, and with what the first page asks the gate for. */
+const LOAD_BYTES_MAX = 240_000
+const LOAD_REQUESTS_MAX = 15
 const USABLE_MS_MAX = 1_000
 const FRAME_SCRIPT_MS_MAX = 20
 const ANSWERED_MS_MAX = 3_000
@@ -90,26 +92,30 @@ function isWanted(only: string, what: string): boolean {
 async function firstLoad({ browser, data }: Stage): Promise<[string, boolean][]> {
   const times: number[] = []
   let bytes = 0
+  let requests = 0
   for (let at = 0; at < 5; at++) {
     const page = await (await browser.newContext()).newPage()
     const sizes: Promise<number>[] = []
     page.on('requestfinished', (request) => {
-      if (new URL(request.url()).pathname.startsWith('/api')) return
+      if (request.url().endsWith('/watch')) return
       sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize))
     })
     await page.goto(local(await consoleAddress(data)))
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     // Until the page responds to the user, by the page's own clock.
     times.push(Number(await page.evaluate('performance.now()')))
+    await page.waitForTimeout(1_000)
+    requests = sizes.length + 1
     bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
     await page.context().close()
   }
   const usable = times.toSorted((a, b) => a - b)[2] ?? Number.NaN
   console.log(
-    `first load: ${bytes.toLocaleString('en')} bytes, usable after ${times.map((ms) => ms.toFixed(0)).join(', ')} ms`,
+    `first load: ${bytes.toLocaleString('en')} bytes in ${requests} requests, usable after ${times.map((ms) => ms.toFixed(0)).join(', ')} ms`,
   )
   return [
     [`first load under ${LOAD_BYTES_MAX.toLocaleString('en')} bytes`, bytes < LOAD_BYTES_MAX],
+    [`first load with at most ${LOAD_REQUESTS_MAX} requests`, requests <= LOAD_REQUESTS_MAX],
     [`usable within ${USABLE_MS_MAX} ms`, usable < USABLE_MS_MAX],
   ]
 }
@@ -117,7 +123,7 @@ async function firstLoad({ browser, data }: Stage): Promise<[string, boolean][]>
 async function live(stage: Stage, load: Load): Promise<[string, boolean][]> {
   const { gate, options } = stage
   const side: Side = { name: 'live', url: gate.url, headers: CALLER, sessionsMax: 16 }
-  const page = await opened(stage, '/live', '.plot')
+  const page = await opened(stage, '/ledger?follow=1', '.plot')
   const passing = load.turn(side, 16, {
     forMs: options.liveMs * 1.6 + 10_000,
     perSecond: CALLS_PER_SECOND,
@@ -165,12 +171,15 @@ async function manyRecords(stage: Stage): Promise<[string, boolean][]> {
   // The first query of all, before anything was indexed.
   const filtered = await opened(stage, '/ledger?principal=person-13', '.page-head')
   const began = performance.now()
-  await filtered.locator('.ledger-behind, .ledger-row').first().waitFor({ timeout: 120_000 })
+  await filtered
+    .locator('.ledger-behind .notice, tbody .grid-row')
+    .first()
+    .waitFor({ timeout: 120_000 })
   const answered = performance.now() - began
   await picture(filtered, stage, 'ledger-indexing')
-  await filtered.locator('.ledger-row').first().waitFor({ timeout: 120_000 })
+  await filtered.locator('tbody .grid-row').first().waitFor({ timeout: 120_000 })
   const rows = performance.now() - began
-  await filtered.locator('.ledger-behind').waitFor({ state: 'detached', timeout: 120_000 })
+  await filtered.locator('.ledger-behind .notice').waitFor({ state: 'detached', timeout: 120_000 })
   const whole = performance.now() - began
   const ms = (value: number) => `${value.toFixed(0)} ms`
   console.log(
@@ -178,11 +187,11 @@ async function manyRecords(stage: Stage): Promise<[string, boolean][]> {
   )
   await picture(filtered, stage, 'ledger-filtered')
   await filtered.context().close()
-  const page = await opened(stage, '/ledger', '.ledger-row')
-  const goals = [await scrolled(page, 'Ledger', '.ledger-scroll', stage)]
+  const page = await opened(stage, '/ledger', 'tbody .grid-row')
+  const goals = [await scrolled(page, 'Ledger', '.calls', stage)]
   const typed = await look(page, async () => {
-    await page.getByLabel('Who').pressSequentially('person-13', { delay: 60 })
-    await page.locator('.ledger-rows[aria-busy="false"]').waitFor()
+    await page.getByLabel('Search calls').pressSequentially('who:person-13\n', { delay: 60 })
+    await page.locator('tbody .grid-row').first().waitFor()
   })
   console.log(describeFrames('Ledger, filter typed', typed))
   goals.push(smooth('Ledger, filter', typed))

@@ -6,10 +6,12 @@
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import type { Steps } from '@sluice/policy/core/steps'
 import { SEARCH_STEP_RECORDS } from '../../packages/sluice/src/admin/contract/console-limits.ts'
 import { readHistogram } from '../../packages/sluice/src/admin/queries/histogram.ts'
 import { readOverview } from '../../packages/sluice/src/admin/queries/overview.ts'
 import { findSearchPart } from '../../packages/sluice/src/admin/queries/search-parts.ts'
+import { readByValue, readSum } from '../../packages/sluice/src/admin/queries/value-queries.ts'
 import { openLedgerReadOnly } from '../../packages/sluice/src/ledger/chain/read.ts'
 import { type Query, queryLedger } from '../../packages/sluice/src/ledger/query/query.ts'
 import { RecordIndex } from '../../packages/sluice/src/ledger/query/record-index.ts'
@@ -54,6 +56,18 @@ export async function measureQueries(folder: string, calls: number): Promise<voi
   bars('the most active principal', { principal: 'support' })
   bars('that principal, the last day', { principal: 'support', sinceMs: last - DAY_MS })
   bars('a rare text', { text: RARE })
+  const above = (what: string, query: Query) =>
+    measure(`values: ${what}`, () => searchAll({ ledger, index }, { ...query, limit: 200 }))
+  const oldest = { name: RARE }
+  above('an amount that only the oldest call has', { where: 'args.amount < 0.001', ...oldest })
+  above('an amount that no call has', { where: 'args.amount > 99999' })
+  measure('values: largest first, of a tool with one call', () =>
+    inParts(readByValue(ledger, index, { sort: 'args.amount', order: 'largest', ...oldest })),
+  )
+  measure('values: sum of all', () => inParts(readSum(index, { sort: 'args.amount' })))
+  measure('values: sum of one caller', () =>
+    inParts(readSum(index, { sort: 'args.amount', principal: 'support' })),
+  )
   measure('overview of 30 days', () => {
     readOverview(database, { sinceMs: last - 30 * DAY_MS, untilMs: last })
     return ''
@@ -85,9 +99,12 @@ function searchAll(
   }
 }
 
-/** Part by part, as the reading thread counts them. */
 function countAll(index: DatabaseSync, query: Query): string {
-  const work = readHistogram(index, query)
+  return inParts(readHistogram(index, query))
+}
+
+/** Part by part, as the reading thread takes them. */
+function inParts(work: Steps<unknown>): string {
   let worstMs = 0
   for (let parts = 1; ; parts++) {
     const before = process.cpuUsage()
@@ -103,13 +120,15 @@ function copyCalls(database: DatabaseSync, copies: number): void {
   const base = Number(database.prepare('SELECT max(seq) AS seq FROM calls').get()?.seq)
   const indexes = database
     .prepare(
-      `SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'calls' AND sql <> ''`,
+      `SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name IN ('calls', 'judged') AND sql <> ''`,
     )
     .all()
   for (const { name } of indexes) database.exec(`DROP INDEX ${name}`)
   const calls =
     database.prepare(`INSERT INTO calls SELECT seq + ?, at + ?, principal, agent, session, server,
     method, name, tool, category, action, code, rule, reason, shadow, unknown FROM calls WHERE seq BETWEEN 2 AND ${base}`)
+  const values = database.prepare(`INSERT INTO judged SELECT path, seq + ?, value FROM judged
+    WHERE seq BETWEEN 2 AND ${base}`)
   const minutes =
     database.prepare(`INSERT INTO minutes SELECT minute + ?, action, code, n FROM minutes
     WHERE minute < ${END_MS / 60_000}`)
@@ -119,6 +138,7 @@ function copyCalls(database: DatabaseSync, copies: number): void {
   database.exec('BEGIN')
   for (let copy = 1; copy < copies; copy++) {
     calls.run(FREE_RECORDS + copy * base, copy * DAYS * DAY_MS)
+    values.run(FREE_RECORDS + copy * base)
     minutes.run(copy * DAYS * 1_440)
     hours.run(copy * DAYS * 24)
   }

@@ -1,4 +1,4 @@
-// HTTP client of the admin API: requests with the token that only this tab's memory has. A refusal
+// HTTP client of the admin API: requests with the token, which only memory has. A refusal
 // of the gate becomes an ApiError with its code, what was wrong and what to do.
 
 export class ApiError extends Error {
@@ -29,6 +29,8 @@ let onSignedOut: () => void = () => {}
 export function holdToken(value: string | undefined): void {
   token = value
 }
+
+export const heldToken = (): string | undefined => token
 
 export function whenSignedOut(listener: () => void): void {
   onSignedOut = listener

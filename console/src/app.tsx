@@ -1,6 +1,7 @@
 // The console: sign-in first, then the navigation and one page at a time. Pages beyond the first
 // are loaded when they are opened.
 
+import { QueryClientProvider } from '@tanstack/react-query'
 import { type ComponentType, type JSX, lazy, Suspense, useEffect } from 'react'
 import type { ServerView, SettingsView } from '../../packages/sluice/src/admin/contract/contract.ts'
 import { FreezeBanner, FreezeButton, watchFreezes } from './freeze.tsx'
@@ -8,8 +9,8 @@ import { keepFocus } from './keep-focus.ts'
 import { usePageTitle } from './page-title.ts'
 import { Approvals } from './pages/approvals/approvals.tsx'
 import { listPending, openInbox, useInbox } from './pages/approvals/inbox.ts'
-import { useResource } from './resource.ts'
-import { useRoute } from './route.ts'
+import { queries, useResource } from './resource.ts'
+import { go, useRoute } from './route.ts'
 import { signOut, useSession } from './session.ts'
 import { openShortcut, ShortcutDialogs } from './shortcuts.tsx'
 import { SignIn } from './sign-in.tsx'
@@ -37,11 +38,10 @@ const PAGES: readonly PageEntry[] = [
     async () => (await import('./pages/overview/overview.tsx')).Overview,
   ),
   { path: 'approvals', says: 'Approvals', icon: 'approvals', page: Approvals },
-  later('live', 'Live', async () => (await import('./pages/live/live.tsx')).Live),
+  later('ledger', 'Ledger', async () => (await import('./pages/ledger/ledger.tsx')).Ledger),
   later('servers', 'Servers', async () => (await import('./pages/servers/servers.tsx')).Servers),
   later('policy', 'Policy', async () => (await import('./pages/policy/policy.tsx')).Policy),
   later('agents', 'Agents', async () => (await import('./pages/agents/agents.tsx')).Agents),
-  later('ledger', 'Ledger', async () => (await import('./pages/ledger/ledger.tsx')).Ledger),
   later(
     'settings',
     'Settings',
@@ -49,11 +49,16 @@ const PAGES: readonly PageEntry[] = [
   ),
 ]
 
+/** Reached from the overview and from messages. */
+const ALERT: PageEntry = {
+  path: 'alerts',
+  says: 'Alert',
+  icon: 'warn',
+  page: lazy(async () => ({ default: (await import('./pages/overview/alert.tsx')).AlertPage })),
+}
+
 function later(
-  path: Extract<
-    IconName,
-    'overview' | 'live' | 'servers' | 'policy' | 'agents' | 'ledger' | 'settings'
-  >,
+  path: Extract<IconName, 'overview' | 'servers' | 'policy' | 'agents' | 'ledger' | 'settings'>,
   says: string,
   load: () => Promise<ComponentType>,
 ): PageEntry {
@@ -65,7 +70,13 @@ export function App(): JSX.Element {
   const zone = useZone()
   return (
     <>
-      {state === 'in' ? <Console key={zone} /> : <SignIn />}
+      {state === 'in' ? (
+        <QueryClientProvider client={queries}>
+          <Console key={zone} />
+        </QueryClientProvider>
+      ) : (
+        <SignIn />
+      )}
       <Toasts />
     </>
   )
@@ -76,7 +87,10 @@ function Console(): JSX.Element {
   useEffect(() => openInbox(), [])
   useEffect(() => watchFreezes(), [])
   const pending = listPending(useInbox()).length
-  const current = PAGES.find(({ path }) => path === (page === '' ? 'overview' : page))
+  useEffect(() => {
+    if (page === 'live') go('/ledger?follow=1', true)
+  }, [page])
+  const current = [...PAGES, ALERT].find(({ path }) => path === (page === '' ? 'overview' : page))
   usePageTitle(current?.says ?? 'Not found', pending)
   useEffect(() => keepFocus(), [])
   return (

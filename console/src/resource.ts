@@ -1,8 +1,18 @@
-// Data of a page: fetched when the page opens or its address changes, kept while it is fetched
-// again, and replaced by an error if that fails.
+// Data of a page: one request for all components that show it, kept while it is fetched again, with an error
+// beside it if that fails.
 
-import { useCallback, useEffect, useRef, useState } from 'react'
-import { ApiError, get } from './api.ts'
+import { QueryClient, useQuery } from '@tanstack/react-query'
+import { useCallback } from 'react'
+import { type ApiError, get } from './api.ts'
+
+/** What was fetched a moment ago is shown as it is: several parts of a page ask for the same. */
+const FRESH_MS = 1_000
+
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: { retry: false, staleTime: FRESH_MS, networkMode: 'always', gcTime: 60_000 },
+  },
+})
 
 export interface Resource<Value> {
   readonly value: Value | undefined
@@ -11,48 +21,20 @@ export interface Resource<Value> {
 }
 
 /** Nothing is fetched while `path` is undefined. `everyMs`: polling interval. */
-export function useResource<Value>(path: string | undefined, everyMs?: number): Resource<Value> {
-  const [state, setState] = useState<{ path?: string; value?: Value; error?: ApiError }>({})
-  const asking = useRef<AbortController>(undefined)
-  const isPending = useRef(false)
-  const refused = useRef<string>(undefined)
-  const reload = useCallback(() => {
-    asking.current?.abort()
-    if (path === undefined) return
-    const mine = new AbortController()
-    asking.current = mine
-    isPending.current = true
-    get<Value>(path, mine.signal).then(
-      (value) => {
-        isPending.current = false
-        setState({ path, value })
-      },
-      (error: Error) => {
-        if (mine.signal.aborted) return
-        isPending.current = false
-        const fault = error instanceof ApiError ? error : new ApiError(0, '', error.message, '')
-        if (fault.status === 403) refused.current = path
-        setState((before) =>
-          before.path === path ? { ...before, error: fault } : { path, error: fault },
-        )
-      },
-    )
-  }, [path])
-  useEffect(() => {
-    reload()
-    // Who may not see it is not answered otherwise the next time. An answer that takes longer than the
-    // interval is waited for: asked again, it would never come.
-    const again = () => refused.current !== path && !isPending.current && reload()
-    const timer = everyMs === undefined ? undefined : setInterval(again, everyMs)
-    return () => {
-      asking.current?.abort()
-      clearInterval(timer)
-    }
-  }, [reload, everyMs, path])
-  const isMine = state.path === path
-  return {
-    value: isMine ? state.value : undefined,
-    error: isMine ? state.error : undefined,
-    reload,
-  }
+export function useResource<Value>(
+  path: string | undefined,
+  everyMs?: number,
+  /** What an earlier page has fetched is not shown first: it may be edited here. */
+  isNew = false,
+): Resource<Value> {
+  const { data, error } = useQuery<Value, ApiError>({
+    queryKey: [path],
+    queryFn: ({ signal }) => get<Value>(path as string, signal),
+    enabled: path !== undefined,
+    ...(isNew && { gcTime: 0 }),
+    // Who may not see it is not answered otherwise the next time.
+    refetchInterval: ({ state }) => (state.error?.status === 403 ? false : (everyMs ?? false)),
+  })
+  const reload = useCallback(() => void queries.invalidateQueries({ queryKey: [path] }), [path])
+  return { value: data, error: error ?? undefined, reload }
 }

@@ -1,5 +1,5 @@
 // Who is signed in, and how: a one-time code of `sluice console` in the address, a passkey, or an
-// authorisation server. The token stays in this tab's memory and nowhere else. A request that
+// authorisation server. The token stays in memory, see handover.ts. A request that
 // decides something has a fresh passkey assertion that is bound to exactly that request.
 
 import { startAuthentication, startRegistration } from '@simplewebauthn/browser'
@@ -15,6 +15,7 @@ import {
   ApiError,
   call,
   get,
+  heldToken,
   holdToken,
   post,
   refusal,
@@ -23,6 +24,8 @@ import {
   withAuthorization,
 } from './api.ts'
 import { leaveFor, takeAnswer } from './external-sign-in.ts'
+import { startHandover, takeToken } from './handover.ts'
+import { queries } from './resource.ts'
 import { SharedValue, useShared } from './shared-value.ts'
 
 export interface ConsoleSession {
@@ -38,6 +41,12 @@ const session = new SharedValue<ConsoleSession>({
   ways: undefined,
   error: undefined,
 })
+
+/** What was fetched for one person is not shown to the next. */
+function forget(): void {
+  holdToken(undefined)
+  queries.clear()
+}
 
 function change(next: Partial<ConsoleSession>): void {
   session.set({ ...session.get(), ...next })
@@ -65,7 +74,7 @@ let link: string | null = null
 export async function startSession(): Promise<void> {
   whenSignedOut(() => {
     if (session.get().state !== 'in') return
-    holdToken(undefined)
+    forget()
     const help = 'sign in again to go on where you were'
     change({
       state: 'out',
@@ -79,15 +88,27 @@ export async function startSession(): Promise<void> {
   link = fragment.get('link')
   // Removed from the address immediately: it works only once, and should not be copied.
   if (location.hash !== '') history.replaceState(null, '', location.pathname + location.search)
+  startHandover(heldToken)
   try {
     if (code !== null) return await enter({ code })
     const answer = takeAnswer()
     if (answer !== undefined) return await enter({ answer })
+    if (link === null && (await goOn())) return
   } catch (error) {
     change({ error: toApiError(error) })
   }
   await findWays()
   change({ state: 'out' })
+}
+
+/** As before a reload, or as in another tab. */
+async function goOn(): Promise<boolean> {
+  holdToken(await takeToken())
+  if (heldToken() === undefined) return false
+  const me = await get<CurrentPerson>('/me').catch(() => undefined)
+  if (me === undefined) holdToken(undefined)
+  else change({ state: 'in', me })
+  return me !== undefined
 }
 
 async function findWays(): Promise<void> {
@@ -140,7 +161,7 @@ export async function refreshMe(): Promise<void> {
 
 export function signOut(): void {
   void call('DELETE', '/sign-in').catch(() => {})
-  holdToken(undefined)
+  forget()
   change({ state: 'out', me: undefined, error: undefined })
   void findWays()
 }

@@ -129,40 +129,60 @@ describe.skipIf(chromium === undefined)(named('alerts', chromium), () => {
     }
   })
 
-  test('the overview lists them, those that are ongoing first, and each leads to where one acts', async () => {
+  test('M11: the overview has one list of what needs a person, each once, and leads to where one acts', async () => {
     await open('Overview')
-    const list = page.getByLabel('Recent alerts').getByRole('listitem')
-    await until(async () => (await list.count()) === KINDS.length)
-    expect(await list.getByText('ongoing').count()).toBe(KINDS.length - 1)
-    expect(await list.last().textContent()).toContain('An answer tries to instruct the model')
+    const needs = page.getByRole('region', { name: 'Needs you' }).getByRole('listitem')
+    await until(async () => (await needs.count()) === KINDS.length - 1)
+    const texts = await needs.allTextContents()
+    for (const says of [
+      '1 definition to review',
+      'till is failing',
+      '1 new tool',
+      'of 10 used',
+      'Many calls are denied',
+      'The chain of the ledger does not verify',
+    ])
+      expect(texts.filter((text) => text.includes(says)).length, says).toBe(1)
+    const recent = page.getByRole('region', { name: 'Recent alerts' }).getByRole('listitem')
+    expect(await recent.allTextContents()).toEqual([
+      expect.stringContaining('An answer tries to instruct the model'),
+    ])
+    // First, because its window is short.
+    await follow(/of 10 used/)
+    const limits = page.getByLabel('Limits in use')
+    await until(() => limits.evaluate((section) => section.matches(':focus')))
+    await limits.locator('.limit-row', { hasText: 'office/write_note' }).waitFor()
+    await open('Overview')
     expect(await violationsIn(page, 'light')).toEqual([])
 
-    await follow('Many calls are denied')
+    await follow(/Many calls are denied/)
+    await page.getByRole('link', { name: 'Go to where it can be solved' }).click()
     expect(new URL(page.url()).searchParams.get('range')).toBe('1h')
     const calls = page.locator('section[aria-label="Calls by decision"]')
     await until(() => calls.evaluate((section) => section.matches(':focus')))
 
-    await follow('A limit is nearly full')
-    const limits = page.getByLabel('Limits in use')
-    await until(() => limits.evaluate((section) => section.matches(':focus')))
-    await limits.locator('.limit-row', { hasText: 'office/write_note' }).waitFor()
-
-    await follow('An answer tries to instruct the model')
-    await page.getByRole('heading', { level: 1, name: 'Ledger' }).waitFor()
-    const rows = page.locator('.ledger-row')
-    await rows.first().waitFor()
-    expect(await rows.allTextContents()).toEqual([expect.stringContaining('office/read_file')])
-    await page.getByRole('button', { name: /^Explain record/ }).press('Enter')
+    // M4: the page of the alert has the words, the call, and what came after it.
+    await follow(/An answer tries to instruct the model/)
+    await page.getByRole('heading', { level: 1, name: /instruct the model/ }).waitFor()
+    await page.getByText('Ignore all previous instructions').waitFor()
+    await page
+      .getByRole('button', { name: /^Freeze…/ })
+      .first()
+      .waitFor()
+    expect(await violationsIn(page, 'light')).toEqual([])
+    const after = page.getByRole('region', { name: 'What the session did from there on' })
+    await after.getByRole('button', { name: /office\/read_file\s*injection/ }).click()
     await page.getByRole('dialog').getByText('Its answer instructs the model').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
 
-    await follow('A server is failing')
+    await follow(/till is failing/)
     const failing = page.locator('.server[data-current=true]')
     await failing.locator('.dot.failing').waitFor()
     expect(await failing.textContent()).toMatch(/^till.*SIGKILL/)
 
-    await follow('The chain of the ledger does not verify')
+    await follow(/The chain of the ledger does not verify/)
+    await page.getByRole('link', { name: 'Go to where it can be solved' }).click()
     await page.getByRole('button', { name: 'Verify' }).click()
     await page
       .getByRole('alert')
@@ -172,6 +192,7 @@ describe.skipIf(chromium === undefined)(named('alerts', chromium), () => {
 
   test('the link of a message asks to sign in, and leads to the same place; a person acts there', async () => {
     const { url = '' } = alerts.find(({ kind }) => kind === 'definition') ?? {}
+    await page.getByRole('button', { name: /^Sign out/ }).click()
     await page.goto(url)
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
     const toReview = page.getByLabel('Definitions to review')
@@ -182,17 +203,17 @@ describe.skipIf(chromium === undefined)(named('alerts', chromium), () => {
     await page.keyboard.press('Enter')
     await held.getByText('Refused by ada').waitFor()
 
-    await follow('A server has a new tool')
-    const tools = page.getByLabel('Tools', { exact: true })
-    await tools.getByRole('button', { name: /^export_words\s*new/ }).waitFor()
-    expect(await tools.locator('li').count()).toBe(1)
+    await follow(/1 new tool/)
+    const tools = page.getByRole('region', { name: /^Tools/ })
+    await tools.getByRole('row', { name: /^export_words\s*new/ }).waitFor()
+    expect(await tools.locator('tbody tr').count()).toBe(1)
     await page.getByRole('button', { name: 'Mark as seen (desk)' }).click()
     await tools.getByText('No tool matches the search.').waitFor()
   })
 
   test('an alert is over when its cause is, on the overview and by a message of the same id', async () => {
     damage.undo()
-    await follow('A server is failing')
+    await follow(/till is failing/)
     await page.getByRole('button', { name: 'Try again (till)' }).click()
     await page.locator('.server[data-current=true] .dot.failing').waitFor({ state: 'detached' })
     for (let at = 0; at < 60; at++) await office.call('read_file', { path: String(at) })
@@ -229,9 +250,12 @@ describe.skipIf(chromium === undefined)(named('alerts', chromium), () => {
     await page.getByRole('heading', { level: 1, name: link }).waitFor()
   }
 
-  async function follow(title: string): Promise<void> {
+  async function follow(name: RegExp): Promise<void> {
     await open('Overview')
-    await page.getByLabel('Recent alerts').getByRole('link', { name: title }).click()
+    await page
+      .getByRole('region', { name: /^(Needs you|Recent alerts)$/ })
+      .getByRole('link', { name })
+      .click()
   }
 })
 

@@ -7,7 +7,7 @@ import { until } from '../support/start-gate.ts'
 
 /** New calls are counted, then followed; a bar, a value and a session are filters of the address. */
 export async function exploreLedger(page: Page, office: PlainClient): Promise<void> {
-  const rows = page.locator('.ledger-row', { hasText: 'office/delete_all' })
+  const rows = page.locator('tbody .grid-row', { hasText: 'office/delete_all' })
   const total = page.getByLabel('Calls over time').locator('b').first()
   const query = () => new URL(page.url()).searchParams
   await until(async () => Number(await total.textContent()) === (await rows.count()))
@@ -18,16 +18,19 @@ export async function exploreLedger(page: Page, office: PlainClient): Promise<vo
   await office.call('delete_all', { new: true })
   await until(async () => (await rows.count()) > before)
   await page.getByRole('button', { name: 'Following' }).click()
-  await rows.first().getByRole('button', { name: 'Deny' }).click()
+  await rows.first().locator('[data-column="decision"]').hover()
+  await rows.first().getByRole('button', { name: 'Show only this decision' }).click()
   await page.getByLabel('Search calls').fill('NOTHING is deleted')
+  await page.keyboard.press('Enter')
   await until(async () => query().get('word') === 'deny' && query().get('text') !== null)
+  await rows.first().locator('[data-column="who"]').hover()
   await rows.first().getByTitle('Show only this session').click()
   await page.getByRole('radio', { name: 'Timeline' }).click()
-  const first = page.locator('.timeline-row.ledger-row').first()
+  const first = page.locator('.timeline tbody .grid-row').first()
   await first.getByText('+0.00 ms').waitFor()
   await page.getByText(/^Session of local, client/).waitFor()
   await page.getByRole('link', { name: 'The whole session' }).waitFor()
-  await first.getByRole('button', { name: /^Explain record/ }).press('Enter')
+  await first.press('Enter')
   await page.getByRole('dialog').getByText('nothing is deleted from here').first().waitFor()
   const address = page.url()
   expect(address).toContain('callSeq=')
@@ -36,13 +39,16 @@ export async function exploreLedger(page: Page, office: PlainClient): Promise<vo
   await page.goForward()
   await page.getByRole('dialog').waitFor()
   await page.keyboard.press('Escape')
-  await page.getByLabel('Calls over time').locator('.u-over').click()
+  await page.getByLabel('Calls over time').locator('.u-over').first().click()
   await until(async () => query().has('sinceMs') && query().has('untilMs'))
   await page.getByRole('button', { name: 'Clear' }).click()
   await page.getByRole('radio', { name: 'Newest first' }).click()
-  await page.getByLabel('Tool', { exact: true }).focus()
-  await page.locator('datalist option[value="office/delete_all"]').waitFor({ state: 'attached' })
-  await page.getByLabel('Tool', { exact: true }).fill('office/delete_all')
+  const search = page.getByLabel('Search calls')
+  await search.fill('tool:dele')
+  await page
+    .locator('datalist option[value="tool:office/delete_all"]')
+    .waitFor({ state: 'attached' })
+  await search.fill('tool:office/delete_all')
   await until(
     async () => query().get('server') === 'office' && query().get('name') === 'delete_all',
   )

@@ -10,12 +10,12 @@ const LOOK = `(() => {
   if (scrollHeight > innerHeight) faults.push('the document is ' + scrollHeight + ' px high in a window of ' + innerHeight)
   if (scrollWidth > innerWidth) faults.push('the document is ' + scrollWidth + ' px wide in a window of ' + innerWidth)
   const columnsOf = (row) => [...(row?.children ?? [])]
-    .filter((cell) => !cell.matches('.row-open') && cell.checkVisibility())
+    .filter((cell) => cell.checkVisibility())
     .map((cell) => Math.round(cell.getBoundingClientRect().left))
     .join()
   for (const list of document.querySelectorAll('.long-list')) {
-    const heads = columnsOf(list.querySelector('.list-head > *'))
-    const cells = columnsOf(list.querySelector('ul > li > *'))
+    const heads = columnsOf(list.querySelector('thead > tr'))
+    const cells = columnsOf(list.querySelector('tbody > tr'))
     if (heads !== '' && cells !== '' && heads !== cells) faults.push('heads at ' + heads + ', columns at ' + cells)
   }
   return faults

@@ -1,6 +1,7 @@
 // Days of calls on record before a gate starts, written by the ledger's own chain with a clock that the
 // caller drives: several callers with working hours, an agent at night, denials, limits and failures.
 
+import { ExactNumber } from '@sluice/policy/core/json'
 import { Chain } from '../../packages/sluice/src/ledger/chain/chain.ts'
 import {
   digestText,
@@ -136,7 +137,11 @@ function createDecision(
       shadow: [],
       limits: [],
     },
-    judged: {},
+    // Every second one has an amount that a rule read.
+    judged:
+      number % 2 === 0
+        ? { 'args.amount': new ExactNumber(String(((number * 7_919) % 500_000) / 100)) }
+        : {},
     argsDigest: DIGEST,
   } as LedgerEntry
 }

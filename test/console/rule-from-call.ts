@@ -1,6 +1,6 @@
 // The story of a rule that is made from a recorded call of `office/delete_all`, and taken back.
 
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
@@ -11,11 +11,7 @@ import { until } from '../support/start-gate.ts'
 export async function raiseBound(page: Page, folder: string): Promise<void> {
   const file = join(folder, 'policy.yaml')
   const before = readFileSync(file, 'utf8')
-  await page.locator('.ledger-row', { hasText: 'office/create_payment' }).first().waitFor()
-  await page
-    .getByRole('button', { name: /^Explain record/ })
-    .first()
-    .press('Enter')
+  await page.locator('tbody .grid-row', { hasText: 'office/create_payment' }).first().click()
   await page.getByRole('button', { name: 'Ask…' }).click()
   // As the last call had it.
   const value = page.getByLabel('Ask from', { exact: true })
@@ -40,21 +36,24 @@ export async function makeRuleFromCall(
 ): Promise<void> {
   const read = (file: string) => readFileSync(join(folder, file), 'utf8')
   const before = read('policy.yaml')
-  await page.locator('.ledger-row', { hasText: 'office/delete_all' }).first().waitFor()
-  await page
-    .getByRole('button', { name: /^Explain record/ })
-    .first()
-    // Not a click: over the middle of the row lies a value that filters.
-    .press('Enter')
+  await page.locator('tbody .grid-row', { hasText: 'office/delete_all' }).first().click()
   // Whoever finds a caller that misbehaves can stop it from here.
   await page.getByRole('button', { name: 'Freeze… The principal local' }).waitFor()
   const rules = page.getByRole('group', { name: 'Make a rule for this tool' })
   await rules.getByRole('button', { name: 'Never' }).click()
   await page.getByText('The policy says so already.').waitFor()
   await page.keyboard.press('Escape')
+  // M2: what was saved is taken back with its case, by one button and the passkey.
+  await rules.getByRole('button', { name: 'Always allow' }).click()
+  await page.getByLabel('Test case').waitFor()
+  await page.getByRole('button', { name: 'Save and put in force' }).click()
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('policy.yaml is as it was').waitFor()
+  expect(read('policy.yaml')).toBe(before)
+  expect(existsSync(join(folder, 'cases.yaml'))).toBe(false)
   await rules.getByRole('button', { name: 'Always allow' }).click()
   await page.getByText('1 tool loosens').waitFor()
-  await page.getByText(/office\/delete_all: \d+ × deny → allow/).waitFor()
+  await page.getByRole('row', { name: /^office\/delete_all deny allow \d+$/ }).waitFor()
   await page.getByLabel('Test case').getByText('expect: allow').waitFor()
   await page.getByLabel('Why').fill('the desk may, today')
   await page.getByRole('button', { name: 'Save and put in force' }).click()

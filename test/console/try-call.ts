@@ -23,7 +23,7 @@ export async function tryCall(page: Page): Promise<string[]> {
   await answer.getByText(/^Answered after/).waitFor()
   await answer.getByText('from the console').waitFor()
   await answer.getByRole('link', { name: 'See its record' }).click()
-  await page.locator('.ledger-row', { hasText: 'sluice-console (ada)' }).waitFor()
+  await page.locator('tbody .grid-row', { hasText: 'sluice-console (ada)' }).waitFor()
   await page.getByRole('radio', { name: 'Events' }).click()
   await page.getByText('Call tried from the console').first().waitFor()
   await page.getByText('office/write_note, by ada').first().waitFor()

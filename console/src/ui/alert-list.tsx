@@ -2,6 +2,7 @@
 
 import type { JSX } from 'react'
 import type { SentAlertView } from '../../../packages/sluice/src/admin/contract/contract.ts'
+import { pathTo } from '../route.ts'
 import { Link } from './button.tsx'
 import { Notice } from './page.tsx'
 import { UntrustedText } from './text.tsx'
@@ -18,11 +19,11 @@ export function AlertList({
 }): JSX.Element {
   return (
     <ul className="alert-list">
-      {alerts.map(({ id, title, facts, page, undelivered, ...alert }) => (
+      {alerts.map(({ id, title, facts, undelivered, ...alert }) => (
         <li key={id} className="alert-row">
           <span className="muted num small">{when(alert.atMs)}</span>
           <span className="alert-text">
-            <Link to={page}>{title}</Link>{' '}
+            <Link to={pathTo('alerts', id)}>{title}</Link>{' '}
             {facts.length > 0 && (
               <UntrustedText
                 text={facts.map(({ name, value }) => `${name}: ${value}`).join('; ')}
@@ -34,7 +35,7 @@ export function AlertList({
             {undelivered.length > 0 && (
               <span className="mark deny">not delivered by {undelivered.join(', ')}</span>
             )}
-            <State {...alert} />
+            <AlertState {...alert} />
           </span>
         </li>
       ))}
@@ -42,7 +43,7 @@ export function AlertList({
   )
 }
 
-function State({
+export function AlertState({
   state,
   atMs,
   overAtMs,

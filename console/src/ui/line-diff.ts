@@ -1,10 +1,17 @@
 // The difference of two texts, and the part of it that is shown.
 
-import { type DiffLine, diffLines } from '../../../packages/sluice/src/init/move/line-diff.ts'
+import { diffArrays } from 'diff'
+
+export interface DiffLine {
+  readonly kind: 'same' | 'gone' | 'came'
+  readonly text: string
+}
 
 export function lineDiff(before: string, after: string): DiffLine[] {
   const linesOf = (text: string) => (text === '' ? [] : text.split('\n'))
-  return diffLines(linesOf(before), linesOf(after))
+  return diffArrays(linesOf(before), linesOf(after)).flatMap(({ added, removed, value }) =>
+    value.map((text) => ({ kind: added ? 'came' : removed ? 'gone' : 'same', text })),
+  )
 }
 
 const AROUND = 3

@@ -1,11 +1,10 @@
-// A plot over time with a fixed size and fixed colours: lines, stacked areas or stacked bars, drawn by
-// uPlot on a canvas, with the values under the pointer; a click or a brush selects a stretch of time.
+// A plot over time with a fixed size and fixed colours: stacked bars, drawn by uPlot on a canvas, with the values under the pointer; a click or a brush selects a stretch of time.
 // What is not known is a gap. The newest values are in its label for screen readers.
 
 import { type JSX, memo, useEffect, useMemo, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
-import { clock, date, interval, tick } from './words.ts'
+import { interval, tick } from './words.ts'
 import './plot.css'
 
 export interface PlotLine {
@@ -13,7 +12,6 @@ export interface PlotLine {
   /** A custom property of the page. */
   readonly colour: string
   readonly values: readonly (number | null)[]
-  readonly isDashed?: boolean
 }
 
 /** `lines` and `unit` keep their identity until they change. */
@@ -21,9 +19,6 @@ export const Plot = memo(function Plot({
   label,
   times,
   lines,
-  stacked = false,
-  bars = false,
-  isLog = false,
   height = 150,
   unit,
   onSelect,
@@ -31,11 +26,6 @@ export const Plot = memo(function Plot({
   label: string
   times: readonly number[]
   lines: readonly PlotLine[]
-  stacked?: boolean
-  /** Each from its time to the next, stacked. */
-  bars?: boolean
-  /** One slow call leaves the others readable. */
-  isLog?: boolean
   height?: number
   unit: (value: number) => string
   /** A stretch that was brushed, or the bar that was clicked; inclusive. */
@@ -43,15 +33,7 @@ export const Plot = memo(function Plot({
 }): JSX.Element {
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot>(undefined)
-  const data = useMemo(
-    () => [
-      times,
-      ...(stacked || bars
-        ? stack(lines)
-        : lines.map(({ values }) => (isLog ? values.map(toLogValue) : values))),
-    ],
-    [times, lines, stacked, bars, isLog],
-  )
+  const data = useMemo(() => [times, ...stack(lines)], [times, lines])
   const select = useRef(onSelect)
   select.current = onSelect
   const latest = useRef(data)
@@ -70,9 +52,6 @@ export const Plot = memo(function Plot({
           width: element.clientWidth,
           height,
           lines,
-          stacked,
-          bars,
-          isLog,
           unit,
           onHover: setHover,
           onSelect: onSelect === undefined ? undefined : (...span) => select.current?.(...span),
@@ -116,7 +95,7 @@ export const Plot = memo(function Plot({
           style={{ left: hover.leftPx }}
           aria-hidden="true"
         >
-          <b className="num">{nameTime(times, hover.at, bars)}</b>
+          <b className="num">{nameTime(times, hover.at)}</b>
           {lines.map(({ says, colour, values }) => (
             <span key={says} className="row small">
               <span className="swatch" style={{ background: `var(${colour})` }} />
@@ -132,12 +111,6 @@ export const Plot = memo(function Plot({
 function formatValue(value: number | null | undefined, unit: (value: number) => string): string {
   return value === null || value === undefined ? '–' : unit(value)
 }
-
-/** A logarithm has no zero. */
-const LOG_MIN = 0.1
-
-const toLogValue = (value: number | null): number | null =>
-  value === null ? null : Math.max(LOG_MIN, value)
 
 function stack(lines: readonly PlotLine[]): (number | null)[][] {
   const sums: number[] = []
@@ -155,9 +128,6 @@ function createOptions({
   width,
   height,
   lines,
-  stacked,
-  bars,
-  isLog,
   unit,
   onHover,
   onSelect,
@@ -165,9 +135,6 @@ function createOptions({
   readonly width: number
   readonly height: number
   readonly lines: readonly PlotLine[]
-  readonly stacked: boolean
-  readonly bars: boolean
-  readonly isLog: boolean
   readonly unit: (value: number) => string
   readonly onHover: (hover: { at: number; leftPx: number } | undefined) => void
   readonly onSelect: ((fromMs: number, toMs: number) => void) | undefined
@@ -194,7 +161,7 @@ function createOptions({
       setCursor: [
         (plot) => {
           const { left = -1 } = plot.cursor
-          const at = left < 0 ? undefined : findPointed(plot, bars)
+          const at = left < 0 ? undefined : findPointed(plot)
           onHover(
             at === undefined ? undefined : { at, leftPx: left + plot.bbox.left / devicePixelRatio },
           )
@@ -214,7 +181,7 @@ function createOptions({
             ready: [
               (plot: uPlot) =>
                 plot.over.addEventListener('click', () => {
-                  const at = findPointed(plot, bars)
+                  const at = findPointed(plot)
                   const fromS = at === undefined ? undefined : plot.data[0][at]
                   if (fromS === undefined || plot.select.width >= BRUSH_PX) return
                   onSelect(
@@ -230,27 +197,20 @@ function createOptions({
       x: {
         range: (plot) => {
           const last = plot.data[0].at(-1) ?? 1
-          return [plot.data[0][0] ?? 0, bars ? last + stepOf(plot) : last]
+          return [plot.data[0][0] ?? 0, last + stepOf(plot)]
         },
       },
-      y: isLog
-        ? {
-            distr: 3,
-            range: (_, __, max) => [LOG_MIN, 10 ** Math.ceil(Math.log10(Math.max(10, max)))],
-          }
-        : { range: (_, __, max) => [0, Math.max(1, max * 1.1)] },
+      y: { range: (_, __, max) => [0, toRoundMax(max)] },
     },
     axes: [
       { ...axis, size: 24, incrs: STEPS_S, space: spaceOf, values: toTicks },
       {
         ...axis,
         size: 52,
-        // There is no half of a call.
-        ...(bars ? { incrs: WHOLE_STEPS } : {}),
-        ...(isLog ? { splits: toDecades, filter: (_: uPlot, splits: number[]) => splits } : {}),
-        // uPlot leaves out splits of a logarithm that are too close.
-        values: (_: uPlot, splits: (number | null)[]) =>
-          splits.map((value) => (value === null ? '' : unit(value).replace(/\.0+(?= |$)/, ''))),
+        // Also a low plot says how high it is.
+        splits: toEnds,
+        filter: (_: uPlot, splits: number[]) => splits,
+        values: (_: uPlot, splits: number[]) => splits.map(unit),
       },
     ],
     series: [
@@ -258,28 +218,24 @@ function createOptions({
       ...lines.map((line) => ({
         label: line.says,
         stroke: colour(line.colour),
-        width: 1.5,
+        width: 0,
         points: { show: false },
-        spanGaps: false,
-        ...(line.isDashed === true ? { dash: [3, 3] } : {}),
-        ...(bars ? { paths: BARS, width: 0, fill: colour(line.colour) } : {}),
-        ...(stacked ? { fill: `${colour(line.colour)}44` } : {}),
+        paths: BARS,
+        fill: colour(line.colour),
       })),
     ],
   }
 }
 
-function nameTime(times: readonly number[], at: number, bars: boolean): string {
+function nameTime(times: readonly number[], at: number): string {
   const fromMs = (times[at] ?? 0) * 1_000
-  if (bars) return interval(fromMs, fromMs + stepBetween(times) * 1_000)
-  const spanS = (times.at(-1) ?? 0) - (times[0] ?? 0)
-  return (spanS > 86_400 ? date : clock)(fromMs)
+  return interval(fromMs, fromMs + stepBetween(times) * 1_000)
 }
 
 /** uPlot finds the nearest time, which in the second half of a bar is that of the next. */
-function findPointed(plot: uPlot, bars: boolean): number | undefined {
-  const { idx, left } = plot.cursor
-  if (!bars || left === undefined) return idx ?? undefined
+function findPointed(plot: uPlot): number | undefined {
+  const { left } = plot.cursor
+  if (left === undefined) return undefined
   const at = Math.floor((plot.posToVal(left, 'x') - (plot.data[0][0] ?? 0)) / stepOf(plot))
   return at >= 0 && at < plot.data[0].length ? at : undefined
 }
@@ -298,13 +254,6 @@ function stepBetween([first = 0, second = first + 60]: ArrayLike<number> &
   return second - first
 }
 
-/** Powers of ten, every second one: the plot is low. */
-function toDecades(_: uPlot, __: number, from: number, to: number): number[] {
-  const decades: number[] = []
-  for (let at = 1; at <= to; at *= 100) if (at >= from) decades.push(at)
-  return decades
-}
-
 /** Steps of the time axis. uPlot knows none between one and five minutes, nor between one and seven days. */
 const STEPS_S = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500].map((ms) => ms / 1_000),
@@ -318,9 +267,15 @@ const STEPS_S = [
   ...[1, 2, 4, 7, 14, 28].map((days) => days * 86_400),
 ]
 
-const WHOLE_STEPS = Array.from({ length: 13 }, (_, zeros) =>
-  [1, 2, 5].map((one) => one * 10 ** zeros),
-).flat()
+/** The next number that begins with 1, 2 or 5 and ends with zeros. */
+function toRoundMax(max: number): number {
+  const unit = 10 ** Math.floor(Math.log10(Math.max(1, max)))
+  return ([1, 2, 5, 10].find((one) => one * unit >= max) ?? 10) * unit
+}
+
+function toEnds(_: uPlot, __: number, from: number, to: number): number[] {
+  return [from, to]
+}
 
 /** Room for half of the last label: labels with milliseconds are the widest. */
 function endOf({ scales: { x } }: uPlot): number {

@@ -1,40 +1,62 @@
-// Short messages at the page's edge, announced by screen readers, removed after a timeout.
+// Short messages at the page's edge, announced by screen readers, removed after a timeout. One may lead
+// somewhere, or offer to take back what was done.
 
 import type { JSX } from 'react'
 import { toApiError } from '../api.ts'
 import { SharedValue, useShared } from '../shared-value.ts'
+import { Button, Link } from './button.tsx'
 import { Notice } from './page.tsx'
 import { GateText } from './text.tsx'
 
 const SHOWN_MS = 8_000
 
-interface Toast {
+interface ToastOptions {
+  readonly kind?: 'good' | 'bad'
+  /** Where what it is about can be seen. */
+  readonly to?: string
+  readonly undo?: () => void
+}
+
+interface Toast extends ToastOptions {
   readonly id: number
-  readonly kind: 'good' | 'bad'
   readonly text: string
 }
 
 const toasts = new SharedValue<readonly Toast[]>([])
 let made = 0
 
-export function showToast(text: string, kind: Toast['kind'] = 'good'): void {
-  const toast = { id: ++made, kind, text }
+export function showToast(text: string, options: ToastOptions = {}): void {
+  const toast = { id: ++made, text: text.replace(/^[a-z]/, (one) => one.toUpperCase()), ...options }
   toasts.set([...toasts.get().slice(-3), toast])
-  setTimeout(() => toasts.set(toasts.get().filter(({ id }) => id !== toast.id)), SHOWN_MS)
+  setTimeout(() => remove(toast.id), SHOWN_MS)
+}
+
+function remove(id: number): void {
+  toasts.set(toasts.get().filter((one) => one.id !== id))
 }
 
 export function complain(error: unknown): void {
   const { message, help } = toApiError(error)
-  showToast(help === '' ? message : `${message}: ${help}`, 'bad')
+  showToast(help === '' ? message : `${message}: ${help}`, { kind: 'bad' })
 }
 
 export function Toasts(): JSX.Element {
   const shown = useShared(toasts)
   return (
     <div className="toasts" role="status" aria-live="polite">
-      {shown.map(({ id, kind, text }) => (
+      {shown.map(({ id, kind = 'good', text, to, undo }) => (
         <Notice key={id} kind={kind}>
-          <GateText text={text} />
+          <GateText text={text} /> {to !== undefined && <Link to={to}>Show</Link>}
+          {undo !== undefined && (
+            <Button
+              onPress={() => {
+                remove(id)
+                undo()
+              }}
+            >
+              Undo
+            </Button>
+          )}
         </Notice>
       ))}
     </div>

@@ -45,6 +45,9 @@ function format(options: Intl.DateTimeFormatOptions, ms: number): string {
 }
 
 export const count = (value: number): string => number.format(value)
+const exact = new Intl.NumberFormat('en', { maximumFractionDigits: 6 })
+/** A value as it is on record. */
+export const amount = (value: number): string => exact.format(value)
 export const short = (value: number): string => compact.format(value)
 
 /** In the currency of the prices: turns cost parts of a cent. */

@@ -1,7 +1,7 @@
 // A conversation in order: prompts, what the model said and what that took, each call with its arguments
 // and result. The mark of a call is that of its record in the ledger; all text is untrusted.
 
-import type { JSX } from 'react'
+import { type JSX, useEffect } from 'react'
 import type {
   AgentMessage,
   AgentTurn,
@@ -15,7 +15,7 @@ import { OutcomeBadge } from '../../ui/marks.tsx'
 import { Empty } from '../../ui/page.tsx'
 import { LongText, UntrustedText } from '../../ui/text.tsx'
 import { clock, millis, money, nameRecord, short } from '../../ui/words.ts'
-import { useInbox } from '../approvals/inbox.ts'
+import { loadDecided, useInbox } from '../approvals/inbox.ts'
 
 type OpenCall = (call: CallAddress) => void
 
@@ -28,6 +28,8 @@ export function Conversation({
   turns: readonly AgentTurn[]
   onCall: OpenCall
 }): JSX.Element {
+  // Turns lead to the approvals that they asked for.
+  useEffect(() => loadDecided(), [])
   if (messages.length === 0)
     return (
       <div className="card">

@@ -4,18 +4,21 @@
 import { type JSX, useEffect, useState } from 'react'
 import type { ApprovalRequest } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { titleOfCall } from '../../../../packages/sluice/src/core/call-title.ts'
-import { go, pathTo, useRoute } from '../../route.ts'
+import { formatQuery } from '../../api.ts'
+import { FreezeButton } from '../../freeze.tsx'
+import { go, pathTo, setQuery, useRoute } from '../../route.ts'
 import { mayAct, useMe } from '../../session.ts'
 import { Button, Link } from '../../ui/button.tsx'
-import { Chips } from '../../ui/fields.tsx'
+import { Chips, SelectField, TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Risk } from '../../ui/marks.tsx'
 import { useNow } from '../../ui/now.ts'
 import { Empty, PageHead } from '../../ui/page.tsx'
 import { TextLine } from '../../ui/text.tsx'
 import { ago, formatTimeLeft } from '../../ui/words.ts'
-import { parseMembers } from './arguments.tsx'
-import { listPending, useInbox } from './inbox.ts'
+import { DenyAll } from './deny-all.tsx'
+import { groupBySession, ORDERS, type SessionGroup, summarize } from './groups.ts'
+import { listPending, loadDecided, useInbox } from './inbox.ts'
 import { Request, StateMark } from './request.tsx'
 import { StandingApprovals } from './standing.tsx'
 import './approvals.css'
@@ -28,10 +31,16 @@ export function Approvals(): JSX.Element {
   const pending = listPending(inbox)
   const shown =
     shows === 'pending' ? pending : inbox.requests.filter((one) => !pending.includes(one))
+  const order = query.get('order') ?? 'time'
+  const search = query.get('q') ?? ''
+  const groups = groupBySession(shown, { order, search })
+  const inOrder = groups.flatMap(({ requests }) => requests)
   const open =
     inbox.requests.find(({ id }) => id === rest[0]) ??
-    (rest[0] === undefined ? shown[0] : undefined)
-  useListKeys(shows === 'standing' ? [] : shown, open)
+    (rest[0] === undefined ? inOrder[0] : undefined)
+  const isMissing = inbox.state === 'open' && rest[0] !== undefined && open === undefined
+  useDecided(shows === 'decided' || isMissing)
+  useListKeys(shows === 'standing' ? [] : inOrder, open)
   return (
     <div className="page">
       <PageHead title="Approvals" lead="Calls that wait for a person to approve or deny them.">
@@ -73,15 +82,7 @@ export function Approvals(): JSX.Element {
         </Empty>
       ) : (
         <div className="split" data-open={rest[0] !== undefined}>
-          <nav className="split-list card" aria-label="Held calls">
-            <ul className="inbox">
-              {shown.map((request) => (
-                <li key={request.id}>
-                  <Entry request={request} current={request.id === open?.id} />
-                </li>
-              ))}
-            </ul>
-          </nav>
+          <HeldCalls groups={groups} order={order} search={search} openId={open?.id} />
           <div className="split-detail">
             {rest[0] !== undefined && (
               <div className="phone-back">
@@ -95,12 +96,48 @@ export function Approvals(): JSX.Element {
                 It may be older than what is kept.
               </Empty>
             ) : (
-              <Request request={open} key={open.id} onDecided={() => goOn(open, shown)} />
+              <Request request={open} key={open.id} onDecided={() => goOn(open, inOrder)} />
             )}
           </div>
         </div>
       )}
     </div>
+  )
+}
+
+function HeldCalls({
+  groups,
+  order,
+  search,
+  openId,
+}: {
+  groups: readonly SessionGroup[]
+  order: string
+  search: string
+  openId: string | undefined
+}): JSX.Element {
+  return (
+    <nav className="split-list card" aria-label="Held calls">
+      <div className="row inbox-tools">
+        <TextField
+          label="Search held calls"
+          quiet
+          placeholder="Tool, caller, value"
+          value={search}
+          onChange={(q) => setQuery({ q })}
+        />
+        <SelectField
+          label="Order"
+          value={order}
+          onChange={(next) => setQuery({ order: next === 'time' ? '' : next })}
+          choices={ORDERS}
+        />
+      </div>
+      {groups.map((group) => (
+        <Group key={group.session} group={group} openId={openId} />
+      ))}
+      {groups.length === 0 && <p className="muted card-body">No held call matches.</p>}
+    </nav>
   )
 }
 
@@ -119,21 +156,50 @@ function toEntry(id: string): string {
 /** The last minutes are marked. */
 const SOON_MS = 2 * 60_000
 
-/** Enough to tell two requests apart. */
-function summarize(args: string): string {
-  const members = parseMembers(args)
-  if (members === undefined) return args.slice(0, 200)
-  const text = members.map(([name, value]) => `${name} ${asText(value)}`)
-  return text.join(' · ').slice(0, 200)
-}
-
-function asText(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
+/** Whose calls they are, and what can be done about all of them. */
+function Group({
+  group: { session, requests },
+  openId,
+}: {
+  group: SessionGroup
+  openId: string | undefined
+}): JSX.Element {
+  const me = useMe()
+  const [{ principal, sessionName, agent, state }] = requests as [ApprovalRequest]
+  const canAct = state === 'pending' && mayAct(me, 'approver') && me?.mayProve !== false
+  const to = `/ledger${formatQuery({ session, view: 'timeline' })}`
+  return (
+    <section className="inbox" aria-label={`Held calls of ${principal.id}`}>
+      <header className="row spread inbox-head">
+        <Link to={to} className="cut">
+          <TextLine text={principal.id} className="strong" />{' '}
+          <TextLine
+            text={agent === null ? (sessionName ?? '') : 'by an agent'}
+            className="small muted"
+          />
+        </Link>
+        {state === 'pending' && requests.length > 1 && (
+          <span className="row">
+            {canAct && <DenyAll requests={requests} />}
+            <FreezeButton target={{ scope: 'principal', id: principal.id }} />
+          </span>
+        )}
+      </header>
+      <ul>
+        {requests.map((request) => (
+          <li key={request.id}>
+            <Entry request={request} current={request.id === openId} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
 }
 
 function Entry({ request, current }: { request: ApprovalRequest; current: boolean }): JSX.Element {
   const now = useNow(5_000)
-  const isSoon = request.state === 'pending' && request.expiresAtMs - now < SOON_MS
+  const isPending = request.state === 'pending'
+  const isSoon = isPending && request.expiresAtMs - now < SOON_MS
   return (
     <button
       type="button"
@@ -142,26 +208,28 @@ function Entry({ request, current }: { request: ApprovalRequest; current: boolea
       onClick={() => go(toEntry(request.id))}
     >
       <span className="row spread">
-        <StateMark request={request} />
-        <span className={`small num ${isSoon ? 'soon' : 'muted'}`}>
-          {request.state === 'pending'
-            ? formatTimeLeft(request.expiresAtMs, now)
-            : `asked ${ago(request.atMs, now)}`}
-        </span>
+        <TextLine text={titleOfCall(request)} className="inbox-name" />
+        {isPending ? (
+          <Risk level={request.risk} unknown={request.unknown} />
+        ) : (
+          <StateMark request={request} />
+        )}
       </span>
-      <TextLine text={titleOfCall(request)} className="inbox-name" />
-      {request.args !== '' && request.args !== '{}' && (
-        <TextLine text={summarize(request.args)} className="mono small inbox-args" />
-      )}
       <span className="row spread">
-        <TextLine
-          text={request.agent === null ? request.principal.id : `${request.principal.id} via agent`}
-          className="muted small"
-        />
-        <Risk level={request.risk} unknown={request.unknown} />
+        <TextLine text={summarize(request.args)} className="mono small muted" />
+        <span className={`small num ${isSoon ? 'soon' : 'muted'}`}>
+          {isPending ? formatTimeLeft(request.expiresAtMs, now) : ago(request.atMs, now)}
+        </span>
       </span>
     </button>
   )
+}
+
+/** Those that are decided are fetched when they are asked for. */
+function useDecided(isNeeded: boolean): void {
+  useEffect(() => {
+    if (isNeeded) loadDecided()
+  }, [isNeeded])
 }
 
 function useListKeys(shown: readonly ApprovalRequest[], open: ApprovalRequest | undefined): void {

@@ -5,6 +5,7 @@ import type { ApprovalRequest } from '../../../../packages/sluice/src/admin/cont
 import { get } from '../../api.ts'
 import { SharedValue, useShared } from '../../shared-value.ts'
 import { listen } from '../../stream.ts'
+import { complain } from '../../ui/toasts.tsx'
 
 const KEPT_MAX = 500
 
@@ -37,7 +38,7 @@ export function openInbox(): () => void {
   let known: ApprovalRequest[] = []
   const load = () => {
     known = []
-    return get<{ requests: ApprovalRequest[] }>('/approvals').then(
+    return get<{ requests: ApprovalRequest[] }>('/approvals?states=pending').then(
       ({ requests }) => {
         change({ requests, state: 'open' })
         for (const request of known) upsertRequest(request)
@@ -57,6 +58,15 @@ export function openInbox(): () => void {
   })
   ending = end
   return ending
+}
+
+/** With those that are decided. */
+export function loadDecided(): void {
+  get<{ requests: ApprovalRequest[] }>('/approvals').then(({ requests }) => {
+    const known = new Set(inbox.get().requests.map(({ id }) => id))
+    const others = requests.filter(({ id }) => !known.has(id))
+    change({ requests: [...inbox.get().requests, ...others].sort((a, b) => b.atMs - a.atMs) })
+  }, complain)
 }
 
 export function upsertRequest(request: ApprovalRequest): void {

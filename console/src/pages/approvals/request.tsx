@@ -4,22 +4,28 @@
 import { type JSX, useState } from 'react'
 import type {
   ApprovalRequest,
+  CallAddress,
+  LedgerPage,
   RevealedArguments,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import {
   describeServerRequest,
   titleOfCall,
 } from '../../../../packages/sluice/src/core/call-title.ts'
+import { formatQuery } from '../../api.ts'
+import { FreezeButton } from '../../freeze.tsx'
+import { useResource } from '../../resource.ts'
 import { pathTo } from '../../route.ts'
 import { revealArguments } from '../../session.ts'
 import { Button, Link } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { Category, OutcomeBadge, Risk, toOutcomeLabel } from '../../ui/marks.tsx'
+import { Category, OutcomeBadge, Risk } from '../../ui/marks.tsx'
 import { useNow } from '../../ui/now.ts'
 import { Notice } from '../../ui/page.tsx'
 import { TextLine, UntrustedText } from '../../ui/text.tsx'
 import { complain } from '../../ui/toasts.tsx'
 import { ago, clock, date, formatPointer, formatTimeLeft } from '../../ui/words.ts'
+import { CallExplanationDrawer, useOpenCall } from '../ledger/explained.tsx'
 import { Arguments, hasLongValues } from './arguments.tsx'
 import { Verdict } from './verdict.tsx'
 
@@ -32,6 +38,8 @@ export function Request({
 }): JSX.Element {
   const now = useNow()
   const purpose = describeServerRequest(request)
+  const tool = `${request.server}/${request.name}`
+  const { call, open: openCall } = useOpenCall()
   const [revealed, setRevealed] = useState<RevealedArguments>()
   const [whole, setWhole] = useState(false)
   const { args, rest } = revealed ?? request
@@ -61,8 +69,11 @@ export function Request({
         )}
         <Called request={request} />
         <p className="muted">
-          asked by <UntrustedText text={request.principal.id} className="strong" /> (
-          {request.principal.kind})
+          asked by{' '}
+          <Link to={`/ledger${formatQuery({ principal: request.principal.id })}`}>
+            <UntrustedText text={request.principal.id} className="strong" />
+          </Link>{' '}
+          ({request.principal.kind})
           {request.agent !== null && (
             <>
               {' '}
@@ -74,11 +85,7 @@ export function Request({
           )}{' '}
           at {clock(request.atMs)}
         </p>
-        {request.sessionName !== undefined && (
-          <p className="muted small">
-            session: <UntrustedText text={request.sessionName} />
-          </p>
-        )}
+        <RequestLinks request={request} onOpen={openCall} />
       </div>
 
       <div className="request-body">
@@ -93,7 +100,10 @@ export function Request({
                     text={ask.reason === '' ? 'the policy requires approval' : ask.reason}
                   />
                   <div className="muted small">
-                    rule <span className="mono">{formatPointer(ask.rule)}</span>
+                    rule{' '}
+                    <Link to={`/policy${formatQuery({ tool })}`}>
+                      <span className="mono">{formatPointer(ask.rule)}</span>
+                    </Link>
                     {' · '}
                     {ask.approvedBy.length} of {ask.quorum} approved
                     {ask.approvers.length > 0 && ` · by ${ask.approvers.join(', ')}`}
@@ -135,20 +145,7 @@ export function Request({
           </section>
         )}
 
-        {request.before.length > 0 && (
-          <section aria-label="What this session did before">
-            <h3>What this session did before</h3>
-            <ol className="before">
-              {request.before.map((step) => (
-                <li key={`${step.atMs}${step.server}${step.name}`} className="row">
-                  <span className="muted num small">{clock(step.atMs)}</span>
-                  <OutcomeBadge word={toOutcomeLabel(step.action)} bare />
-                  <TextLine text={`${step.server}/${step.name}`} className="mono" />
-                </li>
-              ))}
-            </ol>
-          </section>
-        )}
+        <SessionBefore request={request} onOpen={openCall} />
 
         {request.votes.length > 0 && (
           <section aria-label="Votes">
@@ -186,9 +183,83 @@ export function Request({
           onDecided={onDecided}
         />
       )}
+      {call !== undefined && (
+        <CallExplanationDrawer at={call} onClose={() => openCall(undefined)} />
+      )}
     </article>
   )
 }
+
+/** To everything that it names, and what can be done about its caller. */
+function RequestLinks({
+  request,
+  onOpen,
+}: {
+  request: ApprovalRequest
+  onOpen: (call: CallAddress) => void
+}): JSX.Element {
+  const tool = `${request.server}/${request.name}`
+  return (
+    <div className="row small">
+      <span className="muted">session</span>
+      <Link to={`/ledger${formatQuery({ session: request.session, view: 'timeline' })}`}>
+        <UntrustedText text={request.sessionName ?? request.session} />
+      </Link>
+      <FreezeButton target={{ scope: 'principal', id: request.principal.id }} />
+      {request.agent !== null && <FreezeButton target={{ scope: 'agent', id: request.agent }} />}
+      <Link to={`/policy${formatQuery({ tool })}`}>Change its rule</Link>
+      <Link to={`/ledger${formatQuery({ server: request.server, name: request.name })}`}>
+        Its calls
+      </Link>
+      {request.state !== 'pending' && (
+        <Button kind="quiet" onPress={() => onOpen(request)}>
+          Record
+        </Button>
+      )}
+    </div>
+  )
+}
+
+/** Earlier calls of the session, each of which opens; those that brought a label first. */
+function SessionBefore({
+  request: { session, atMs },
+  onOpen,
+}: {
+  request: ApprovalRequest
+  onOpen: (call: CallAddress) => void
+}): JSX.Element | null {
+  const path = `/ledger${formatQuery({ session, untilMs: atMs, limit: BEFORE_SHOWN })}`
+  const calls = useResource<LedgerPage>(path).value?.calls ?? []
+  const labelled = calls.filter(({ labels }) => labels.length > 0)
+  if (calls.length === 0) return null
+  return (
+    <section aria-label="What this session did before">
+      <h3>What this session did before</h3>
+      {labelled.map((one) => (
+        <Notice key={one.seq} kind="warn">
+          The answer of <UntrustedText text={titleOfCall(one)} className="strong" /> at{' '}
+          {clock(one.atMs)} brought {one.labels.join(', ')} into the session.{' '}
+          <Button kind="quiet" onPress={() => onOpen(one)}>
+            Open that call
+          </Button>
+        </Notice>
+      ))}
+      <ol className="before">
+        {calls.map((one) => (
+          <li key={one.seq}>
+            <button type="button" className="before-call" onClick={() => onOpen(one)}>
+              <span className="muted num small">{clock(one.atMs)}</span>
+              <OutcomeBadge word={one.word} bare />
+              <TextLine text={titleOfCall(one)} className="mono" />
+            </button>
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
+}
+
+const BEFORE_SHOWN = 8
 
 const STATES = {
   pending: ['ask', 'Pending'],

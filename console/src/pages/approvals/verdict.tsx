@@ -7,6 +7,7 @@ import type {
   CurrentPerson,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { titleOfCall } from '../../../../packages/sluice/src/core/call-title.ts'
+import { pathTo } from '../../route.ts'
 import { decideRequest, useMe } from '../../session.ts'
 import { Button, Link } from '../../ui/button.tsx'
 import { SelectField, TextArea } from '../../ui/fields.tsx'
@@ -14,6 +15,7 @@ import { Icon } from '../../ui/icons.tsx'
 import { Notice } from '../../ui/page.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
+import { summarize } from './groups.ts'
 import { upsertRequest } from './inbox.ts'
 import { DURATIONS, findFormFault, ONCE, StandingForm, toStandingTerms } from './standing-form.tsx'
 
@@ -44,7 +46,7 @@ export function Verdict({
   const decide = async (verdict: 'approve' | 'deny') => {
     if (busy || (cannotApprove && verdict === 'approve')) return
     const fault = verdict === 'approve' ? findFormFault(standing) : undefined
-    if (fault !== undefined) return showToast(fault, 'bad')
+    if (fault !== undefined) return showToast(fault, { kind: 'bad' })
     setBusy(true)
     try {
       const isYes = verdict === 'approve'
@@ -56,11 +58,9 @@ export function Verdict({
         ...(isYes && changed !== undefined ? { args: changed } : {}),
       }
       upsertRequest(await decideRequest(request, body))
-      showToast(
-        verdict === 'approve'
-          ? `approved ${titleOfCall(request)}`
-          : `denied ${titleOfCall(request)}`,
-      )
+      const says = `${isYes ? 'approved' : 'denied'} ${titleOfCall(request)}`
+      const what = summarize(request.args)
+      showToast(what === '' ? says : `${says}: ${what}`, { to: pathTo('approvals', request.id) })
       onDecided()
     } catch (error) {
       complain(error)

@@ -12,9 +12,9 @@ const PAGE = 200
 /** Debounce of typing. */
 const TYPING_MS = 200
 const AGAIN_MS = 700
-const FOLLOW_MS = 2_000
+const FOLLOW_MS = 1_000
 
-export type CallOrder = 'newest' | 'oldest'
+export type CallOrder = 'newest' | 'oldest' | 'largest' | 'smallest'
 
 interface Calls {
   readonly key: string
@@ -24,6 +24,8 @@ interface Calls {
   readonly notFollowed?: string | undefined
   /** The search goes on from here by itself. */
   readonly searchedToMs?: number | undefined
+  /** Values that were looked at, in the order of a value. */
+  readonly looked?: number | undefined
 }
 
 interface CallsState {
@@ -52,7 +54,7 @@ export function useCalls(filter: string, order: CallOrder, isFollowing: boolean)
   const ask = useCallback(async (of: string, from?: number) => {
     const mine = new AbortController()
     asking.current = mine
-    const at = of.endsWith('oldest') ? 'after' : 'before'
+    const at = of.endsWith('newest') ? 'before' : 'after'
     try {
       const page = await getPage(of, from === undefined ? '' : `&${at}=${from}`, mine.signal)
       setFault(undefined)
@@ -79,7 +81,8 @@ export function useCalls(filter: string, order: CallOrder, isFollowing: boolean)
     return () => clearTimeout(timer)
   }, [isBehind, state, key, ask])
   // A part of the ledger was searched, and it has less than a page: the next part is asked for.
-  const isPartial = shown?.searchedToMs !== undefined && shown.calls.length < PAGE
+  const isPartial =
+    (shown?.searchedToMs !== undefined || shown?.looked !== undefined) && shown.calls.length < PAGE
   // biome-ignore lint/correctness/useExhaustiveDependencies: after every answer, until there is a page
   useEffect(() => {
     if (!isPartial || document.hidden || shown?.next === null) return
@@ -131,10 +134,14 @@ function merged(
   page: LedgerPage,
   from: number | undefined,
 ): Calls {
-  const { calls, next, behind, notFollowed, searchedToMs } = page
+  const { calls, next, behind, notFollowed, searchedToMs, looked } = page
   if (had === undefined) return { key, ...page }
-  if (from !== undefined)
-    return had.next === from ? { ...had, calls: [...had.calls, ...calls], next, searchedToMs } : had
+  if (from !== undefined) {
+    if (had.next !== from) return had
+    const all = looked === undefined ? undefined : looked + (had.looked ?? 0)
+    return { ...had, calls: [...had.calls, ...calls], next, searchedToMs, looked: all }
+  }
+  if (/est$/.test(key) && !/(new|old)est$/.test(key)) return { key, ...page }
   const isOldest = key.endsWith('oldest')
   const last = calls.at(-1)?.seq ?? 0
   const first = had.calls[0]?.seq ?? 0

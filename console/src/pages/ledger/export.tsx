@@ -10,41 +10,35 @@ import { complain, showToast } from '../../ui/toasts.tsx'
 import { bytes } from '../../ui/words.ts'
 
 const FORMATS = [
+  { value: '', says: 'Export…' },
+  { value: 'calls', says: 'CSV, a line for each call' },
+  { value: 'csv', says: 'CSV of every record' },
   { value: 'jsonl', says: 'JSON lines' },
-  { value: 'csv', says: 'CSV' },
   { value: 'cef', says: 'CEF' },
   { value: 'otlp', says: 'OpenTelemetry' },
 ]
 
 /** `filters` as in the address: empty, or starting with `?`. */
 export function Export({ filters }: { filters: string }): JSX.Element {
-  const [format, setFormat] = useState('jsonl')
   const [came, setCame] = useState<number>()
   const calling = useRef<AbortController>(undefined)
-  const begin = () => {
+  const begin = (format: string) => {
     const mine = new AbortController()
     calling.current = mine
     setCame(0)
     const query = `${filters === '' ? '?' : `${filters}&`}format=${format}`
     download(`/ledger/export${query}`, { signal: mine.signal, onProgress: setCame })
       .then(
-        (name) => showToast(`saved ${name}`),
+        (name) => showToast(`Saved ${name}`),
         (error) => mine.signal.aborted || complain(error),
       )
       .finally(() => setCame(undefined))
   }
+  if (came === undefined)
+    return <SelectField label="Export as" value="" onChange={begin} choices={FORMATS} />
   return (
-    <>
-      <SelectField label="Export as" value={format} onChange={setFormat} choices={FORMATS} />
-      {came === undefined ? (
-        <Button onPress={begin}>
-          <Icon name="download" /> {filters === '' ? 'Export all' : 'Export these'}
-        </Button>
-      ) : (
-        <Button onPress={() => calling.current?.abort()}>
-          <Icon name="close" /> Stop at <span className="num">{bytes(came)}</span>
-        </Button>
-      )}
-    </>
+    <Button onPress={() => calling.current?.abort()}>
+      <Icon name="close" /> Stop at <span className="num">{bytes(came)}</span>
+    </Button>
   )
 }

@@ -1,7 +1,7 @@
-// The filters of the ledger, all of them in the address: names with suggestions from the ledger itself,
-// free text, decision, and a range of time.
+// The filters of the ledger, all of them in the address: one field that takes `tool:office/send_mail`,
+// `who:support`, `args.amount > 5000` or free text, a chip for each that is set, and a range of time.
 
-import { type JSX, type ReactNode, useEffect, useState } from 'react'
+import { type JSX, useState } from 'react'
 import type { LedgerNames } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { formatQuery } from '../../api.ts'
 import { useResource } from '../../resource.ts'
@@ -11,152 +11,143 @@ import { splitTool } from '../../ui/call-counts.ts'
 import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { OUTCOME_CHOICES } from '../../ui/marks.tsx'
-import { useNarrow } from '../../ui/narrow.ts'
 import { PERIODS } from '../../ui/periods.ts'
+import { UntrustedText } from '../../ui/text.tsx'
 import { chosenZone } from '../../zone.ts'
 
-const FILTERS = [
-  'text',
-  'principal',
-  'agent',
-  'session',
-  'server',
-  'name',
-  'word',
-  'action',
-  'code',
-  'sinceMs',
-  'untilMs',
+/** What is typed before the colon, the filter of the address, and the column that names come from. */
+const TERMS = [
+  { term: 'tool', name: 'name', of: 'tool' },
+  { term: 'server', name: 'server', of: 'server' },
+  { term: 'who', name: 'principal', of: 'principal' },
+  { term: 'decision', name: 'word', of: undefined },
+  { term: 'session', name: 'session', of: 'session' },
+  { term: 'agent', name: 'agent', of: 'agent' },
+  { term: 'code', name: 'code', of: 'code' },
+  { term: 'text', name: 'text', of: undefined },
 ] as const
-/** With a text field; `of` is the column that names are suggested from. */
-const WRITTEN = [
-  { name: 'principal', label: 'Who', placeholder: 'Principal', of: 'principal' },
-  { name: 'server', label: 'Server', placeholder: 'Server', of: 'server' },
-  { name: 'name', label: 'Tool', placeholder: 'Tool', of: 'tool' },
-  { name: 'session', label: 'Session', placeholder: 'Session', of: 'session' },
-  { name: 'agent', label: 'Agent', placeholder: 'Agent', of: 'agent' },
-  { name: 'code', label: 'Code', placeholder: 'Code', of: 'code' },
-] as const
+const OTHERS = ['action', 'where', 'sinceMs', 'untilMs'] as const
 
-type FilterName = (typeof FILTERS)[number]
+type FilterName = (typeof TERMS)[number]['name'] | (typeof OTHERS)[number]
 export type CallFilter = Readonly<Record<FilterName, string>>
+
+const NAMES: readonly FilterName[] = [...TERMS.map(({ name }) => name), ...OTHERS]
+const CONDITION = /^args\.\S+?\s*(<=|>=|=|<|>)\s*\S/
 
 /** The filters of the address, and the same as the query of a request. */
 export function useFilter(): { readonly filter: CallFilter; readonly key: string } {
   const { query } = useRoute()
   const filter = Object.fromEntries(
-    FILTERS.map((name) => [name, query.get(name) ?? '']),
+    NAMES.map((name) => [name, query.get(name) ?? '']),
   ) as unknown as CallFilter
   return { filter, key: formatQuery(filter) }
 }
 
-/** On a phone all but the search are folded. */
-export function Filters({
-  filter,
-  isSet,
-  children,
-}: {
-  filter: CallFilter
-  isSet: boolean
-  children: ReactNode
-}): JSX.Element {
-  const isNarrow = useNarrow()
-  const others = (
-    <>
-      <OtherFilters filter={filter} isSet={isSet} />
-      {children}
-    </>
-  )
+export function Filters({ filter }: { filter: CallFilter }): JSX.Element {
+  const [text, setText] = useState('')
+  const options = useSuggestions(text)
+  const apply = (given: string) => {
+    const set = readTerm(given.trim(), filter)
+    if (set === undefined) return
+    setText('')
+    setQuery(set, 'push')
+  }
   return (
     <>
       <TextField
         quiet
         label="Search calls"
         className="search"
-        placeholder="Search names, codes, reasons"
-        value={filter.text}
-        onChange={(text) => setQuery({ text })}
-      />
-      {isNarrow ? (
-        <details className="ledger-more">
-          <summary>{isSet ? `Filters: ${listSet(filter)}` : 'Filters and export'}</summary>
-          <div className="row">{others}</div>
-        </details>
-      ) : (
-        others
-      )}
-    </>
-  )
-}
-
-/** What is filtered by, in words. */
-function listSet({ text, session, agent, sinceMs, untilMs, ...named }: CallFilter): string {
-  return [
-    text,
-    ...Object.values(named),
-    session && 'one session',
-    agent && 'one agent',
-    (sinceMs || untilMs) && 'time range',
-  ]
-    .filter(Boolean)
-    .join(', ')
-}
-
-function OtherFilters({ filter, isSet }: { filter: CallFilter; isSet: boolean }): JSX.Element {
-  return (
-    <>
-      {WRITTEN.map((field) => (
-        <NameField key={field.name} {...field} value={filter[field.name]} />
-      ))}
-      <SelectField
-        label="Decision"
-        value={filter.word}
-        onChange={(word) => setQuery({ word, action: '' })}
-        choices={[
-          { value: '', says: filter.action === '' ? 'All decisions' : filter.action },
-          ...OUTCOME_CHOICES,
-        ]}
+        placeholder="tool:  who:  decision:  args.amount > 5000  or text"
+        value={text}
+        suggestions={options}
+        onChange={(next) => {
+          // One that was chosen from the list is whole.
+          if (options.includes(next) && /[^:>\s]$/.test(next)) apply(next)
+          else setText(next)
+        }}
+        onEnter={() => apply(text)}
       />
       <TimeRange since={filter.sinceMs} until={filter.untilMs} />
-      {isSet && (
-        <Button
-          kind="quiet"
-          onPress={() => setQuery(Object.fromEntries(FILTERS.map((name) => [name, ''])))}
-        >
-          <Icon name="close" /> Clear
-        </Button>
-      )}
+      <Chips filter={filter} />
     </>
   )
 }
 
-/** Names match exactly: what the ledger has is suggested once the field has the focus. */
-function NameField({
-  name,
-  label,
-  placeholder,
-  of,
-  value,
-}: (typeof WRITTEN)[number] & { value: string }): JSX.Element {
-  const [isUsed, setUsed] = useState(false)
-  const path = `/ledger/names${formatQuery({ of, text: value })}`
-  const { value: names } = useResource<LedgerNames>(isUsed ? path : undefined)
-  // A name that was typed is known only when its suggestions have come.
-  const isTool = of === 'tool' && names?.names.includes(value) === true
-  useEffect(() => {
-    if (isTool) setQuery(splitTool(value))
-  }, [isTool, value])
+/** What a text that was entered sets; undefined if there is nothing in it. */
+function readTerm(text: string, { where }: CallFilter): Record<string, string> | undefined {
+  if (CONDITION.test(text)) return { where: [where, text].filter(Boolean).join('; ') }
+  const colon = text.indexOf(':')
+  const term = TERMS.find(({ term: one }) => one === text.slice(0, colon))
+  const value = text.slice(colon + 1).trim()
+  if (text === '' || value === '') return undefined
+  if (term === undefined) return { text }
+  if (term.term === 'tool' && value.includes('/')) return splitTool(value)
+  return term.name === 'word' ? { word: value, action: '' } : { [term.name]: value }
+}
+
+/** Terms, and the names that the ledger has for the one that is typed. */
+function useSuggestions(text: string): string[] {
+  const [, term = '', part = ''] = /^(\w+):(.*)$/.exec(text) ?? []
+  const of = TERMS.find((one) => one.term === term)?.of
+  const isValue = text.startsWith('args')
+  const names = useResource<LedgerNames>(
+    of === undefined && !isValue
+      ? undefined
+      : `/ledger/names${formatQuery({ of: of ?? 'value', text: isValue ? '' : part })}`,
+  ).value?.names
+  if (isValue) return (names ?? []).map((name) => `${name} > `)
+  if (term === 'decision') return OUTCOME_CHOICES.map(({ value }) => `decision:${value}`)
+  if (of !== undefined) return (names ?? []).map((name) => `${term}:${name}`)
+  return [...TERMS.map((one) => `${one.term}:`), 'args.']
+}
+
+interface ChipEntry {
+  readonly says: string
+  readonly without: Readonly<Record<string, string>>
+}
+
+function Chips({ filter }: { filter: CallFilter }): JSX.Element | null {
+  const chips = listChips(filter)
+  if (chips.length === 0 && filter.sinceMs === '' && filter.untilMs === '') return null
   return (
-    <TextField
-      quiet
-      label={label}
-      placeholder={placeholder}
-      value={value}
-      onChange={(text) => setQuery({ [name]: text })}
-      onFocus={() => setUsed(true)}
-      suggestions={names?.names ?? []}
-    />
+    <ul className="row filter-chips" aria-label="Filters">
+      {chips.map(({ says, without }) => (
+        <li key={says}>
+          <Button onPress={() => setQuery(without, 'push')}>
+            <UntrustedText text={says} className="cut" />
+            <Icon name="close" size={12} />
+            <span className="visually-hidden">remove this filter</span>
+          </Button>
+        </li>
+      ))}
+      <li>
+        <Button
+          kind="quiet"
+          onPress={() => setQuery(Object.fromEntries(NAMES.map((name) => [name, ''])), 'push')}
+        >
+          Clear
+        </Button>
+      </li>
+    </ul>
   )
+}
+
+function listChips(filter: CallFilter): ChipEntry[] {
+  const { server, name, action, where } = filter
+  const conditions = where.split(';').map((one) => one.trim())
+  const isTool = server !== '' && name !== ''
+  return [
+    ...(isTool ? [{ says: `tool:${server}/${name}`, without: { server: '', name: '' } }] : []),
+    ...TERMS.filter((one) => filter[one.name] !== '')
+      .filter((one) => !isTool || (one.term !== 'tool' && one.term !== 'server'))
+      .map((one) => ({ says: `${one.term}:${filter[one.name]}`, without: { [one.name]: '' } })),
+    ...(action === '' ? [] : [{ says: `action:${action}`, without: { action: '' } }]),
+    ...conditions.filter(Boolean).map((says) => ({
+      says,
+      without: { where: conditions.filter((one) => one !== says).join('; '), sort: '' },
+    })),
+  ]
 }
 
 /** A period up to now is turned into its start, which is in the address; or from one time to another. */

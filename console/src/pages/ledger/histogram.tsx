@@ -4,12 +4,15 @@
 import { type JSX, useMemo } from 'react'
 import type { CallHistogram } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { setQuery } from '../../route.ts'
-import { toLines } from '../../ui/call-counts.ts'
+import { pickRefusals, toLines } from '../../ui/call-counts.ts'
 import { Plot } from '../../ui/plot.tsx'
 import { count, short } from '../../ui/words.ts'
 
 export function Histogram({ data }: { data: CallHistogram }): JSX.Element {
   const { times, lines } = useMemo(() => toLines(data), [data])
+  const refused = useMemo(() => pickRefusals(lines), [lines])
+  const select = (fromMs: number, toMs: number) =>
+    setQuery({ sinceMs: String(fromMs), untilMs: String(toMs) }, 'push')
   const all = lines
     .flatMap(({ values }) => values)
     .reduce<number>((sum, value) => sum + (value ?? 0), 0)
@@ -22,15 +25,22 @@ export function Histogram({ data }: { data: CallHistogram }): JSX.Element {
       </p>
       <Plot
         label="Matching calls over time"
-        bars
-        height={88}
+        height={80}
         times={times}
         lines={lines}
         unit={short}
-        onSelect={(fromMs, toMs) =>
-          setQuery({ sinceMs: String(fromMs), untilMs: String(toMs) }, 'push')
-        }
+        onSelect={select}
       />
+      {refused.length > 0 && (
+        <Plot
+          label="Of them held or refused"
+          height={56}
+          times={times}
+          lines={refused}
+          unit={short}
+          onSelect={select}
+        />
+      )}
     </section>
   )
 }

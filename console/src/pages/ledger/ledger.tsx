@@ -1,10 +1,12 @@
 // Ledger: every recorded call, newest first or as a timeline from start to end; its histogram, its
 // filters, new calls as they come, verify, export. Filters, view and the open call are in the address.
 
-import { type JSX, useState } from 'react'
+import { type JSX, useMemo, useState } from 'react'
 import type {
   CallHistogram,
   CallRecord,
+  LedgerNames,
+  RecordedSum,
   VerificationView,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { formatQuery, post } from '../../api.ts'
@@ -12,21 +14,21 @@ import { FreezeButton } from '../../freeze.tsx'
 import { useResource } from '../../resource.ts'
 import { setQuery, useRoute } from '../../route.ts'
 import { Button, Link } from '../../ui/button.tsx'
-import { Chips } from '../../ui/fields.tsx'
+import { Chips, SelectField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { VirtualList } from '../../ui/long-list.tsx'
-import { useNarrow } from '../../ui/narrow.ts'
+import { useMedia } from '../../ui/media.ts'
 import { Empty, ErrorNotice, Loading, NotFollowed, Notice, PageHead } from '../../ui/page.tsx'
+import { Table } from '../../ui/table.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
 import { complain } from '../../ui/toasts.tsx'
-import { clock, count, date, duration, millis, moment } from '../../ui/words.ts'
-import { CallExplanationDrawer, useOpenCall } from '../live/explained.tsx'
+import { amount, clock, count, date, duration, millis, moment, plural } from '../../ui/words.ts'
 import { useCalls } from './calls.ts'
+import { listColumns, timelineColumns } from './columns.tsx'
 import { Events } from './events.tsx'
+import { CallExplanationDrawer, useOpenCall } from './explained.tsx'
 import { Export } from './export.tsx'
 import { type CallFilter, Filters, useFilter } from './filters.tsx'
 import { Histogram } from './histogram.tsx'
-import { CallRow, TimelineRow, TimelineSpan } from './rows.tsx'
 import './ledger.css'
 
 export function Ledger(): JSX.Element {
@@ -36,7 +38,7 @@ export function Ledger(): JSX.Element {
     <div className="page">
       <PageHead
         title="Ledger"
-        lead="Every call and every decision, hash-chained. Arguments are not kept."
+        lead="Every call and every decision, hash-chained. Arguments are not kept, except the values that your rules read."
       >
         <Chips
           label="What is shown"
@@ -58,17 +60,30 @@ function Calls(): JSX.Element {
   const { query } = useRoute()
   const { filter, key } = useFilter()
   const isTimeline = query.get('view') === 'timeline'
-  const isFollowing = query.get('follow') === '1' && !isTimeline
-  const { state, fault, news, again, more } = useCalls(
-    key,
-    isTimeline ? 'oldest' : 'newest',
-    isFollowing,
-  )
+  const sort = isTimeline ? '' : (query.get('sort') ?? '')
+  const isSmallest = query.get('order') === 'smallest'
+  const isFollowing = query.get('follow') === '1' && !isTimeline && sort === ''
+  const order =
+    sort !== '' ? (isSmallest ? 'smallest' : 'largest') : isTimeline ? 'oldest' : 'newest'
+  const sorted = sort === '' ? key : `${key === '' ? '?' : `${key}&`}${toParameter('sort', sort)}`
+  const found = useCalls(sorted, order, isFollowing)
+  const { state, news, again, more } = found
   const { call, open } = useOpenCall()
+  const isPhone = useMedia('phone')
+  const histogram = useResource<CallHistogram>(
+    `/ledger/histogram${key}`,
+    isFollowing ? FOLLOW_MS : undefined,
+  )
+  const values = useValues(filter, sort)
   const ofGates = state?.calls[0]?.origin !== undefined
-  const isNarrow = useNarrow()
-  const every = isFollowing ? FOLLOWED_MS : undefined
-  const histogram = useResource<CallHistogram>(`/ledger/histogram${key}`, every)
+  const span = histogram.value
+  const columns = useMemo(
+    () =>
+      isTimeline
+        ? timelineColumns(span ?? NO_SPAN)
+        : listColumns(values, { sort, isSmallest, ofGates }),
+    [isTimeline, span, values, sort, isSmallest, ofGates],
+  )
   const refresh = () => {
     again()
     histogram.reload()
@@ -76,34 +91,12 @@ function Calls(): JSX.Element {
   return (
     <div className="page-body ledger-body">
       <div className="row ledger-filters">
-        <Filters filter={filter} isSet={key !== ''}>
-          <span className="spacer" />
-          <div className="row ledger-export">
-            <Export filters={key} />
-          </div>
-        </Filters>
+        <Filters filter={filter} />
       </div>
-      {histogram.value !== undefined && histogram.value.intervals.length > 0 && (
-        <Histogram data={histogram.value} />
-      )}
+      {span !== undefined && span.intervals.length > 0 && <Histogram data={span} />}
       <div className="row">
-        <Chips
-          label="Order"
-          value={isTimeline ? 'timeline' : 'list'}
-          onChange={(view) => setQuery({ view: view === 'list' ? '' : view })}
-          choices={[
-            { value: 'list', says: 'Newest first' },
-            { value: 'timeline', says: 'Timeline' },
-          ]}
-        />
-        {!isTimeline && (
-          <Button
-            onPress={() => setQuery({ follow: isFollowing ? '' : '1' })}
-            aria-pressed={isFollowing}
-          >
-            <Icon name={isFollowing ? 'pause' : 'play'} /> {isFollowing ? 'Following' : 'Follow'}
-          </Button>
-        )}
+        <Views isTimeline={isTimeline} isFollowing={isFollowing} />
+        <Sums filter={key} values={values} />
         <span role="status">
           {news > 0 && (
             <Button kind="primary" onPress={refresh}>
@@ -111,71 +104,168 @@ function Calls(): JSX.Element {
             </Button>
           )}
         </span>
+        <span className="spacer" />
+        <ValueChoice shown={values} />
+        <Export filters={key} />
       </div>
-      {isTimeline && histogram.value !== undefined && (
-        <TimelineHead span={histogram.value} first={state?.calls[0]} filter={filter} />
+      {isTimeline && span !== undefined && (
+        <TimelineHead span={span} first={state?.calls[0]} filter={filter} />
       )}
-      <section
-        className={`card ledger-rows${isTimeline ? ' timeline' : ''}${ofGates ? ' of-gates' : ''}`}
-        aria-label="Calls on record"
-        aria-busy={state === undefined}
-      >
-        {fault !== undefined && <ErrorNotice error={fault} again={again} />}
-        {state === undefined && fault === undefined && <Loading />}
-        {state !== undefined && state.behind > 0 && (
-          <div className="ledger-behind" role="status">
-            <Notice>
-              The newest {count(state.behind)} records are being indexed and not searched yet; the
-              page looks again by itself.
-            </Notice>
-          </div>
-        )}
-        {state?.notFollowed !== undefined && (
-          <div className="ledger-behind">
-            <NotFollowed why={state.notFollowed} />
-          </div>
-        )}
-        {state?.searchedToMs !== undefined && (
-          <div className="ledger-behind" role="status">
-            <Notice>
-              Searched {isTimeline ? 'up to' : 'back to'} {date(state.searchedToMs)} so far.
-            </Notice>
-          </div>
-        )}
-        {state?.calls.length === 0 && state.behind === 0 && state.searchedToMs === undefined && (
-          <Empty icon="ledger" title={key === '' ? 'No calls yet' : 'No matching calls'}>
-            {key === ''
-              ? 'Every call is recorded here before it is made.'
-              : 'Names match exactly. Remove a filter to see more.'}
-          </Empty>
-        )}
-        <TimelineSpan value={histogram.value ?? NO_SPAN}>
-          <VirtualList
-            key={isTimeline ? 'timeline' : 'list'}
-            items={state?.calls ?? NONE}
-            px={isNarrow ? 54 : 34}
-            keyOf={getSeq}
-            Row={isTimeline ? TimelineRow : CallRow}
-            onOpen={open}
-            className="ledger-scroll"
-            head={<Heads isTimeline={isTimeline} />}
-            onNearEnd={more}
-          />
-        </TimelineSpan>
+      <section className="card ledger-rows" aria-label="Calls on record">
+        <Progress found={found} isFiltered={key !== ''} isTimeline={isTimeline} />
+        <Table
+          key={isTimeline ? 'timeline' : 'list'}
+          label="Calls"
+          columns={columns}
+          items={state?.calls ?? NONE}
+          px={isPhone ? 54 : 34}
+          keyOf={getKey}
+          onOpen={open}
+          openKey={call?.seq === undefined ? undefined : String(call.seq)}
+          className={isTimeline ? 'calls timeline' : 'calls'}
+          onNearEnd={more}
+        />
       </section>
       {call !== undefined && <CallExplanationDrawer at={call} onClose={() => open(undefined)} />}
     </div>
   )
 }
 
-function Heads({ isTimeline }: { isTimeline: boolean }): JSX.Element {
+/** Paths of recorded values that have a column: those that are asked about, and those that were chosen. */
+function useValues({ where }: CallFilter, sort: string): readonly string[] {
+  const chosen = useRoute().query.get('columns') ?? ''
+  return useMemo(() => {
+    const asked = where.split(';').map((one) => /^\s*(args\.[^\s<>=]+)/.exec(one)?.[1] ?? '')
+    return [...new Set([...asked, sort, ...chosen.split(' ')].filter(Boolean))]
+  }, [where, sort, chosen])
+}
+
+/** Adds a column for a value that is on record, or removes it. */
+function ValueChoice({ shown }: { shown: readonly string[] }): JSX.Element | null {
+  const { value } = useResource<LedgerNames>('/ledger/names?of=value')
+  if (value === undefined || value.names.length === 0) return null
+  const choose = (path: string) => {
+    const others = shown.filter((one) => one !== path)
+    setQuery({ columns: (others.length < shown.length ? others : [...shown, path]).join(' ') })
+  }
   return (
-    <div className={`ledger-head${isTimeline ? ' timeline-row' : ''}`} aria-hidden="true">
-      {(isTimeline ? TIMELINE_HEADS : HEADS).map((head) => (
-        <span key={head}>{head}</span>
-      ))}
-    </div>
+    <SelectField
+      label="Columns of values that rules read"
+      value=""
+      onChange={choose}
+      choices={[
+        { value: '', says: 'Columns…' },
+        ...value.names.map((name) => ({
+          value: name,
+          says: `${shown.includes(name) ? '✓ ' : ''}${name}`,
+        })),
+      ]}
+    />
   )
+}
+
+/** Of the first value that has a column. */
+function Sums({
+  filter,
+  values: [path],
+}: {
+  filter: string
+  values: readonly string[]
+}): JSX.Element | null {
+  const { value } = useResource<RecordedSum>(
+    path === undefined
+      ? undefined
+      : `/ledger/sum${filter === '' ? '?' : `${filter}&`}${toParameter('sort', path)}`,
+  )
+  if (value === undefined || value.calls === 0) return null
+  const { calls, sum, min, max } = value
+  return (
+    <p className="small num" role="status">
+      {plural(calls, 'call')}, sum of {path?.replace(/^args\./, '')} <b>{amount(sum)}</b>, from{' '}
+      {amount(min)} to {amount(max)}
+    </p>
+  )
+}
+
+function Views({
+  isTimeline,
+  isFollowing,
+}: {
+  isTimeline: boolean
+  isFollowing: boolean
+}): JSX.Element {
+  return (
+    <>
+      <Chips
+        label="Order"
+        value={isTimeline ? 'timeline' : 'list'}
+        onChange={(view) => setQuery({ view: view === 'list' ? '' : view })}
+        choices={[
+          { value: 'list', says: 'Newest first' },
+          { value: 'timeline', says: 'Timeline' },
+        ]}
+      />
+      {!isTimeline && (
+        <Button
+          onPress={() => setQuery({ follow: isFollowing ? '' : '1', sort: '', order: '' })}
+          aria-pressed={isFollowing}
+        >
+          <Icon name={isFollowing ? 'pause' : 'play'} /> {isFollowing ? 'Following' : 'Follow'}
+        </Button>
+      )}
+    </>
+  )
+}
+
+/** Why fewer calls are shown than there may be. */
+function Progress({
+  found: { state, fault, again },
+  isFiltered,
+  isTimeline,
+}: {
+  found: ReturnType<typeof useCalls>
+  isFiltered: boolean
+  isTimeline: boolean
+}): JSX.Element {
+  const { behind = 0, notFollowed, searchedToMs, looked, calls } = state ?? {}
+  const isSearching = searchedToMs !== undefined || looked !== undefined
+  return (
+    <>
+      {fault !== undefined && <ErrorNotice error={fault} again={again} />}
+      {state === undefined && fault === undefined && <Loading />}
+      <div className="ledger-behind" role="status">
+        {behind > 0 && (
+          <Notice>
+            The newest {count(behind)} records are being indexed and not searched yet; the page
+            looks again by itself.
+          </Notice>
+        )}
+        {searchedToMs !== undefined && (
+          <Notice>
+            Searched {isTimeline ? 'up to' : 'back to'} {date(searchedToMs)} so far.
+          </Notice>
+        )}
+        {looked !== undefined && <Notice>Looked through {count(looked)} values so far.</Notice>}
+        {notFollowed !== undefined && <NotFollowed why={notFollowed} />}
+      </div>
+      {calls?.length === 0 && behind === 0 && !isSearching && (
+        <Empty icon="ledger" title={isFiltered ? 'No matching calls' : 'No calls yet'}>
+          {isFiltered ? (
+            'Names match exactly. Remove a filter to see more.'
+          ) : (
+            <>
+              Every call is recorded here before it is made. Point an MCP client at{' '}
+              <code>{location.origin}/mcp</code>, or run <code>npx sluice init</code>.
+            </>
+          )}
+        </Empty>
+      )}
+    </>
+  )
+}
+
+function toParameter(name: string, value: string): string {
+  return formatQuery({ [name]: value }).slice(1)
 }
 
 /** Whose calls the timeline shows, and from when to when. */
@@ -228,12 +318,10 @@ function TimelineHead({
   )
 }
 
-const FOLLOWED_MS = 5_000
-const HEADS = ['Record', 'When', 'Decision', 'Tool', 'Who', 'Reason', 'Outcome']
-const TIMELINE_HEADS = ['After', 'Decision', 'Tool', 'From start to end', 'Reason', 'Outcome']
+const FOLLOW_MS = 5_000
 const NO_SPAN = { sinceMs: 0, untilMs: 1 }
 const NONE: readonly CallRecord[] = []
-const getSeq = ({ seq }: CallRecord): number => seq
+const getKey = ({ seq }: CallRecord): string => String(seq)
 
 type Verified = VerificationView & { readonly atMs: number }
 

@@ -4,13 +4,13 @@
 // the text; guardrails that apply are a shield. A column may have
 // ten thousand pieces: only the visible ones are rendered.
 
+import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual'
 import { Fragment, type JSX, memo, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type {
   BoardTool,
   PolicyDraft,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { Icon } from '../../ui/icons.tsx'
-import { useShown } from '../../ui/long-list.tsx'
 import { OutcomeBadge, toOutcomeLabel } from '../../ui/marks.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
 import { showToast } from '../../ui/toasts.tsx'
@@ -66,7 +66,7 @@ export function Board({
     const item = items.find((one) => one.id === id)
     if (item === undefined || item.column === to) return
     if (item.lock !== '') {
-      showToast(`${item.name}: ${item.lock}. Change it in the text.`, 'bad')
+      showToast(`${item.name}: ${item.lock}. Change it in the text.`, { kind: 'bad' })
       return onLocked(item.name)
     }
     onMove(item.move(to))
@@ -97,15 +97,16 @@ const Column = memo(function Column({
   moving: string | undefined
 }): JSX.Element {
   const [place, setPlace] = useState<HTMLUListElement | null>(null)
-  const { first, end } = useShown(place, items.length, PIECE_PX)
   const current = useCurrent(place, items.length)
+  const pieces = useVirtualizer({
+    count: items.length,
+    getScrollElement: () => place,
+    estimateSize: () => PIECE_PX,
+    overscan: 6,
+    // The current piece is always rendered: it may have the focus.
+    rangeExtractor: (range) => [...new Set([...defaultRangeExtractor(range), current])],
+  })
   const tools = useMemo(() => items.filter(({ id }) => !id.startsWith('category:')).length, [items])
-  // The current piece is always rendered: it may have the focus.
-  const seen = [
-    ...(current < first ? [current] : []),
-    ...Array.from({ length: end - first }, (_, at) => first + at),
-    ...(current >= end && items.length > 0 ? [current] : []),
-  ]
   return (
     <section
       className={`column ${toOutcomeLabel(action)}-column`}
@@ -131,9 +132,9 @@ const Column = memo(function Column({
         inert={moving !== undefined}
       >
         <li className="column-length" aria-hidden style={{ height: getHeight(items.length) }} />
-        {seen.map((at) => {
-          const item = items[at] as Item
-          return (
+        {pieces.getVirtualItems().map(({ index: at }) => {
+          const item = items[at]
+          return item === undefined ? null : (
             <Piece key={item.id} item={item} at={at} of={items.length} isCurrent={at === current} />
           )
         })}

@@ -17,6 +17,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Diff } from '../../ui/diff.tsx'
 import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { OutcomeBadge } from '../../ui/marks.tsx'
 import { Empty, ErrorNotice, Loading, Notice, PageHead } from '../../ui/page.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
@@ -30,7 +31,7 @@ import './policy.css'
 const Editor = lazy(async () => ({ default: (await import('./editor.tsx')).Editor }))
 
 export function Policy(): JSX.Element {
-  const { value, error, reload } = useResource<PolicyView>('/policy')
+  const { value, error, reload } = useResource<PolicyView>('/policy', undefined, true)
   const { query } = useRoute()
   const documents = value?.documents ?? []
   const document =
@@ -112,7 +113,7 @@ function Working({
     <div className="page">
       <PageHead
         title="Policy"
-        lead={`What ${document.file.split('/').at(-1)}${document.versioned ? ', which is under version control,' : ''} decides for each tool, conditions on arguments aside.`}
+        lead={`What ${document.file.split('/').at(-1)}${document.versioned ? ', which is under version control,' : ''} decides for each tool.`}
       >
         {names.length > 1 && (
           <SelectField
@@ -146,16 +147,7 @@ function Working({
           {document.versioned ? 'Make a patch…' : 'Save…'}
         </Button>
       </PageHead>
-      {document.fixed !== '' && (
-        <div className="banner">
-          <Icon name="lock" /> {document.fixed}: try things here, and change it there.
-        </div>
-      )}
-      {why !== '' && (
-        <div className="banner">
-          <Icon name="warn" /> <UntrustedText text={why} />
-        </div>
-      )}
+      <Banners fixed={document.fixed} why={why} />
       <div className="policy-body">
         {board === undefined ? (
           <Loading />
@@ -199,10 +191,32 @@ function Working({
           name={document.name}
           current={document.text}
           onClose={() => setPast(false)}
-          onTake={draft.edit}
+          digest={document.digest}
+          onTake={(text) => {
+            draft.edit(text)
+            setSaving(true)
+          }}
         />
       )}
     </div>
+  )
+}
+
+/** Why it cannot be saved here, or is not in force. */
+function Banners({ fixed, why }: { fixed: string; why: string }): JSX.Element {
+  return (
+    <>
+      {fixed !== '' && (
+        <div className="banner">
+          <Icon name="lock" /> {fixed}: try things here, and change it there.
+        </div>
+      )}
+      {why !== '' && (
+        <div className="banner">
+          <Icon name="warn" /> <UntrustedText text={why} />
+        </div>
+      )}
+    </>
   )
 }
 
@@ -258,10 +272,13 @@ function VersionDiff({ id, current }: { id: number; current: string }): JSX.Elem
 function History({
   name,
   current,
+  digest,
   onClose,
   onTake,
 }: {
   name: string
+  /** Of what is in force. */
+  digest: string
   /** The text of the file. */
   current: string
   onClose: () => void
@@ -272,7 +289,6 @@ function History({
   const take = (id: number) =>
     get<{ text: string }>(`/policy/versions/${id}`).then(({ text }) => {
       onTake(text)
-      showToast('restored in the editor; save it to put it in force')
       onClose()
     }, complain)
   return (
@@ -294,7 +310,11 @@ function History({
                 <span className="mono">{version.digest.slice(0, 10)}</span>
               </div>
             </div>
-            <Button onPress={() => take(version.id)}>Restore in editor</Button>
+            {version.digest === digest ? (
+              <OutcomeBadge word="allow" says="In force" />
+            ) : (
+              <Button onPress={() => take(version.id)}>Roll back…</Button>
+            )}
             <VersionDiff id={version.id} current={current} />
           </li>
         ))}

@@ -40,7 +40,7 @@ export function RuleFromCall({
   action: NewRuleAction
   onClose: () => void
 }): JSX.Element {
-  const { value, error } = useResource<PolicyView>('/policy')
+  const { value, error } = useResource<PolicyView>('/policy', undefined, true)
   const [from, setFrom] = useState<AskedFrom>()
   const [isEvery, setEvery] = useState(false)
   // A record has the name of the document that decided, and its digest.

@@ -9,12 +9,13 @@ import type {
   PolicyTestsDraft,
   SavedPolicy,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
-import { type ApiError, post, save, toApiError } from '../../api.ts'
+import { type ApiError, formatQuery, post, save, toApiError } from '../../api.ts'
 import { sendWithProof } from '../../session.ts'
-import { Button } from '../../ui/button.tsx'
+import { Button, Link } from '../../ui/button.tsx'
+import { splitTool } from '../../ui/call-counts.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Diff } from '../../ui/diff.tsx'
-import { TextField } from '../../ui/fields.tsx'
+import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { ErrorNotice, Notice } from '../../ui/page.tsx'
 import { GateText, UntrustedText } from '../../ui/text.tsx'
@@ -44,12 +45,12 @@ export function SaveDialog({
   const [patch, setPatch] = useState<string>()
   const [busy, setBusy] = useState(false)
   const { name, digest, versioned } = document
+  const [days, setDays] = useState('1')
   useEffect(() => {
-    post<PolicyDraft>('/policy/draft', { name, text, replay: true, test }).then(
-      setMeaning,
-      complain,
-    )
-  }, [name, text, test])
+    setMeaning(undefined)
+    const draft = { name, text, replay: true, days: Number(days), test }
+    post<PolicyDraft>('/policy/draft', draft).then(setMeaning, complain)
+  }, [name, text, test, days])
   const tests = meaning?.tests
   const added = tests !== undefined && tests.refused === '' && tests.differences.length === 0
   const put = async () => {
@@ -66,7 +67,8 @@ export function SaveDialog({
         ...(added && { tests: { base: tests.base, text: tests.after } }),
       })
       if (saved.patch !== undefined) return setPatch(saved.patch)
-      showToast('saved, and in force')
+      const cases = added ? tests.before : undefined
+      showToast('saved, and in force', { undo: () => takeBack(document, saved, cases, onSaved) })
       onSaved()
     } catch (fault) {
       setError(toApiError(fault))
@@ -75,31 +77,18 @@ export function SaveDialog({
     }
   }
   if (patch !== undefined)
-    return (
-      <Dialog title="A patch to take along" onClose={onClose} wide>
-        <p>
-          {document.file} is under version control, so nothing was written. Apply this where the
-          file is kept; the gate sees the change by itself.
-        </p>
-        <pre className="code">
-          <UntrustedText text={patch} />
-        </pre>
-        <div className="row">
-          <Button kind="primary" onPress={() => save(new Blob([patch]), 'policy.patch')}>
-            <Icon name="download" /> Download
-          </Button>
-        </div>
-      </Dialog>
-    )
+    return <PatchDialog file={document.file} patch={patch} onClose={onClose} />
   return (
     <Dialog title={versioned ? 'Make a patch' : 'Save the policy'} onClose={onClose} wide>
       {meaning === undefined ? (
         <p className="muted" role="status">
-          Trying it on known tools and the last day…
+          Trying it on known tools and the calls of {days === '1' ? 'the last day' : `${days} days`}
+          …
         </p>
       ) : (
         <Meaning meaning={meaning} />
       )}
+      <SelectField label="Try it on" value={days} onChange={setDays} choices={DAYS} />
       <Diff before={document.text} after={text} />
       {tests !== undefined && <Tests tests={tests} />}
       {error !== undefined && <ErrorNotice error={error} />}
@@ -118,10 +107,68 @@ export function SaveDialog({
       />
       <div className="row">
         <Button kind="primary" onPress={put}>
-          <Icon name="key" /> {versioned ? 'Make the patch' : 'Save and put in force'}
+          <Icon name="key" />{' '}
+          {versioned
+            ? 'Make the patch'
+            : meaning === undefined
+              ? 'Save without knowing the effect'
+              : 'Save and put in force'}
         </Button>
         <Button kind="quiet" onPress={onClose}>
           Cancel
+        </Button>
+      </div>
+    </Dialog>
+  )
+}
+
+const DAYS = [
+  { value: '1', says: 'Calls of the last day' },
+  { value: '7', says: 'Calls of 7 days' },
+  { value: '30', says: 'Calls of 30 days' },
+]
+
+/** The text as it was before a save, and the cases, if one was added. */
+function takeBack(
+  { name, text, file }: PolicyDocumentView,
+  { digest, tests }: SavedPolicy,
+  cases: string | undefined,
+  onDone: () => void,
+): void {
+  const body = {
+    name,
+    text,
+    base: digest,
+    why: 'taken back',
+    ...(cases !== undefined && tests !== undefined && { tests: { base: tests, text: cases } }),
+  }
+  sendWithProof('PUT', '/policy', body).then(() => {
+    showToast(`Taken back: ${file.split('/').at(-1)} is as it was`)
+    onDone()
+  }, complain)
+}
+
+function PatchDialog({
+  file,
+  patch,
+  onClose,
+}: {
+  file: string
+  patch: string
+  onClose: () => void
+}): JSX.Element {
+  return (
+    <Dialog title="A patch to take along" onClose={onClose} wide>
+      <p>
+        {file} is under version control, so nothing was written. Apply this where the file is kept;
+        the gate sees the change by itself.
+      </p>
+      <pre className="code">
+        <UntrustedText text={patch} />
+      </pre>
+      <div className="row">
+        <Button kind="primary" onPress={() => save(new Blob([patch]), 'policy.patch')}>
+          <Icon name="download" /> Download
         </Button>
       </div>
     </Dialog>
@@ -163,7 +210,7 @@ function Tests({ tests }: { tests: PolicyTestsDraft }): JSX.Element {
 }
 
 function Meaning({ meaning }: { meaning: PolicyDraft }): JSX.Element {
-  const { changes, loosens, replay } = meaning
+  const { changes, loosens, replay, cases } = meaning
   const of = (kind: string) => changes.filter(({ change }) => change === kind)
   return (
     <div className="stack">
@@ -207,21 +254,58 @@ function Meaning({ meaning }: { meaning: PolicyDraft }): JSX.Element {
           ))}
         </ul>
       )}
-      {replay !== undefined && (
-        <p className="muted">
-          Of {plural(replay.calls, 'call')} that this policy decided in the last day,{' '}
-          {count(replay.same)} would be decided the same way
-          {replay.unknown > 0 &&
-            `, and ${count(replay.unknown)} are unknown: the ledger does not keep what the rule reads`}
-          .
-          {replay.flips.slice(0, 5).map(({ tool, from, to, count: n }) => (
-            <span key={`${tool}${from}${to}`}>
-              {' '}
-              <UntrustedText text={tool} className="mono" />: {n} × {from} → {to}.
-            </span>
+      {replay !== undefined && <Effect replay={replay} />}
+      {cases !== undefined && cases.passed + cases.failed.length > 0 && (
+        <Notice kind={cases.failed.length === 0 ? 'good' : 'bad'}>
+          {plural(cases.passed, 'test case')} {cases.passed === 1 ? 'passes' : 'pass'}
+          {cases.failed.length > 0 && `, ${cases.failed.length} would fail:`}
+          {cases.failed.slice(0, 5).map(({ name, differences }) => (
+            <div key={name}>
+              <UntrustedText text={name} className="strong" />:{' '}
+              <GateText text={differences.join('; ')} />
+            </div>
           ))}
-        </p>
+        </Notice>
       )}
     </div>
+  )
+}
+
+/** What would have become of recorded calls, a row for each tool whose decision changes. */
+function Effect({ replay }: { replay: NonNullable<PolicyDraft['replay']> }): JSX.Element {
+  const { calls, same, unknown, flips } = replay
+  return (
+    <section className="stack" aria-label="Effect on recorded calls">
+      <p className="muted">
+        Of {plural(calls, 'recorded call')}, {count(same)} would be decided the same way
+        {unknown > 0 && `; of ${count(unknown)} the ledger has not all values that rules read`}.
+      </p>
+      {flips.length > 0 && (
+        <table className="table">
+          <thead>
+            <tr>
+              <th>Tool</th>
+              <th>From</th>
+              <th>To</th>
+              <th className="right">Calls</th>
+            </tr>
+          </thead>
+          <tbody>
+            {flips.slice(0, 20).map(({ tool, from, to, count: n }) => (
+              <tr key={`${tool} ${from} ${to}`}>
+                <td>
+                  <Link to={`/ledger${formatQuery(splitTool(tool))}`}>
+                    <UntrustedText text={tool} />
+                  </Link>
+                </td>
+                <td>{from}</td>
+                <td className="strong">{to}</td>
+                <td className="right num">{count(n)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
   )
 }

@@ -8,7 +8,7 @@ import type {
   ServerView,
   ToolView,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
-import { post } from '../../api.ts'
+import { formatQuery, post } from '../../api.ts'
 import { FreezeButton } from '../../freeze.tsx'
 import { useResource } from '../../resource.ts'
 import { pathTo, setQuery, useRoute } from '../../route.ts'
@@ -45,7 +45,8 @@ export function Servers(): JSX.Element {
   const me = useMe()
   const chosen = rest[0]
   const list = servers.value?.servers ?? []
-  const pending = pins.value?.held ?? []
+  const isShown = (server: string) => chosen === undefined || server === chosen
+  const pending = (pins.value?.held ?? []).filter(({ server }) => isShown(server))
   const open = query.get('tool')
   const known = list
     .map(({ name, tools, held, new: fresh }) => `${name} ${tools} ${held} ${fresh}`)
@@ -62,11 +63,8 @@ export function Servers(): JSX.Element {
   )
   return (
     <div className="page">
-      <PageHead
-        title="Servers"
-        lead="Where calls go, what each server offers, and definitions to review."
-      >
-        {mayAct(me, 'admin') && (
+      <PageHead title={chosen ?? 'Servers'} lead={<Lead chosen={chosen} />}>
+        {chosen === undefined && mayAct(me, 'admin') && (
           <>
             <Button onPress={() => setQuery({ add: 'client' }, 'push')}>
               <Icon name="plus" /> Connect a client
@@ -82,28 +80,19 @@ export function Servers(): JSX.Element {
           <ErrorNotice error={servers.error} again={servers.reload} />
         )}
         {servers.value === undefined && servers.error === undefined && <Loading />}
-        {(servers.value?.pending ?? []).map(({ name, how, entry }) => (
-          <Notice key={name} kind="warn">
-            sluice.yaml has a server that was {how}, <span className="strong">{name}</span>:{' '}
-            <UntrustedText text={entry} className="mono" />. It waits for{' '}
-            <span className="mono">sluice server accept {name}</span> at a terminal.
-          </Notice>
-        ))}
-        {list.some(({ sandbox }) => sandbox === 'unconfined') && (
-          <Notice kind="warn">
-            <UntrustedText text={servers.value?.unconfined ?? ''} />
-          </Notice>
-        )}
-        <ul className="server-grid">
-          {list.map((server) => (
-            <li key={server.name}>
-              <Server server={server} current={server.name === chosen} reload={servers.reload} />
-            </li>
-          ))}
-        </ul>
+        {servers.value !== undefined && <Warnings view={servers.value} />}
         {pending.length > 0 && (
           <PendingDefinitions held={pending} more={pins.value?.more ?? 0} reload={pins.reload} />
         )}
+        <ul className="server-grid">
+          {list
+            .filter(({ name }) => isShown(name))
+            .map((server) => (
+              <li key={server.name}>
+                <Server server={server} current={server.name === chosen} reload={servers.reload} />
+              </li>
+            ))}
+        </ul>
         <Tools tools={shown} loading={tools.value === undefined} server={chosen} />
       </div>
       <Suspense>
@@ -114,6 +103,38 @@ export function Servers(): JSX.Element {
       </Suspense>
       {open !== null && <ToolDrawer name={open} onClose={() => setQuery({ tool: '' })} />}
     </div>
+  )
+}
+
+function Lead({ chosen }: { chosen: string | undefined }): JSX.Element {
+  if (chosen === undefined)
+    return <>Where calls go, what each server offers, and definitions to review.</>
+  return (
+    <span className="row">
+      <Link to="/servers">All servers</Link>
+      <Link to={`/ledger${formatQuery({ server: chosen })}`}>Its calls</Link>
+      <Link to={`/policy${formatQuery({ tool: `${chosen}/` })}`}>Its rules</Link>
+    </span>
+  )
+}
+
+/** Servers that wait to be accepted at a terminal, and processes that are not isolated. */
+function Warnings({ view }: { view: ServersView }): JSX.Element {
+  return (
+    <>
+      {view.pending.map(({ name, how, entry }) => (
+        <Notice key={name} kind="warn">
+          sluice.yaml has a server that was {how}, <span className="strong">{name}</span>:{' '}
+          <UntrustedText text={entry} className="mono" />. It waits for{' '}
+          <span className="mono">sluice server accept {name}</span> at a terminal.
+        </Notice>
+      ))}
+      {view.servers.some(({ sandbox }) => sandbox === 'unconfined') && (
+        <Notice kind="warn">
+          <UntrustedText text={view.unconfined} />
+        </Notice>
+      )}
+    </>
   )
 }
 
@@ -138,11 +159,7 @@ function Server({
   return (
     <div className="card server" data-current={current}>
       <div className="row spread server-head">
-        <Link
-          to={current ? '/servers' : pathTo('servers', server.name)}
-          className="server-name"
-          current={current}
-        >
+        <Link to={pathTo('servers', server.name)} className="server-name" current={current}>
           {server.name}
         </Link>
         <span className="row small">

@@ -1,13 +1,13 @@
 // The tools of all servers or of one: searched, filtered and sorted, with the decision on each. What is
 // shown is in the address.
 
-import { type JSX, memo, useMemo } from 'react'
+import { type JSX, useMemo } from 'react'
 import type { ToolView } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { go, setQuery, useRoute } from '../../route.ts'
 import { SelectField, TextField } from '../../ui/fields.tsx'
-import { type RowOf, VirtualList } from '../../ui/long-list.tsx'
 import { Category, OutcomeBadge, Risk, toOutcomeLabel } from '../../ui/marks.tsx'
 import { Empty } from '../../ui/page.tsx'
+import { type Column, Table } from '../../ui/table.tsx'
 import { TextLine } from '../../ui/text.tsx'
 import { count, date } from '../../ui/words.ts'
 
@@ -18,13 +18,14 @@ const STATES = [
   { value: 'new', says: 'New' },
   { value: 'held', says: 'Held' },
 ]
-const COLUMNS = [
-  { key: 'name', says: 'Tool', of: (tool: ToolView) => tool.name },
-  { key: 'server', says: 'Server', of: (tool: ToolView) => tool.server },
-  { key: 'category', says: 'Category', of: (tool: ToolView) => CATEGORIES.indexOf(tool.category) },
-  { key: 'risk', says: 'Risk', of: (tool: ToolView) => -RISKS.indexOf(tool.risk) },
-  { key: 'verdict', says: 'Decision', of: (tool: ToolView) => tool.verdict },
-] as const
+const NAMES = ['q', 'category', 'show', 'sort']
+const SORTS: Readonly<Record<string, (tool: ToolView) => string | number>> = {
+  name: (tool) => tool.name,
+  server: (tool) => tool.server,
+  category: (tool) => CATEGORIES.indexOf(tool.category),
+  risk: (tool) => -RISKS.indexOf(tool.risk),
+  verdict: (tool) => tool.verdict,
+}
 
 export function Tools({
   tools,
@@ -36,8 +37,7 @@ export function Tools({
   server: string | undefined
 }): JSX.Element {
   const { query } = useRoute()
-  const [q, category] = [query.get('q') ?? '', query.get('category') ?? '']
-  const [show, sort] = [query.get('show') ?? '', query.get('sort') ?? '']
+  const [q = '', category = '', show = '', sort = ''] = NAMES.map((name) => query.get(name) ?? '')
   const shown = useMemo(() => {
     const wanted = q.toLowerCase()
     const matches = tools.filter(
@@ -47,9 +47,10 @@ export function Tools({
         (show !== 'held' || tool.held) &&
         `${tool.server}/${tool.name}`.toLowerCase().includes(wanted),
     )
-    const of = COLUMNS.find(({ key }) => key === sort)?.of
+    const of = SORTS[sort]
     return of === undefined ? matches : matches.sort((one, other) => compare(of(one), of(other)))
   }, [tools, q, category, show, sort])
+  const columns = useMemo(() => listColumns(sort), [sort])
   const isFiltered = q !== '' || category !== '' || show !== ''
   return (
     <section className="card tools" aria-label="Tools">
@@ -92,37 +93,55 @@ export function Tools({
               : 'Tools are known once a client has listed them, or by “Read its tools now”.'}
         </Empty>
       ) : (
-        <VirtualList
+        <Table
+          label="Tools"
+          columns={columns}
           items={shown}
           px={34}
           keyOf={toToolId}
-          Row={ToolRow}
           onOpen={openTool}
+          openKey={query.get('tool') ?? undefined}
           className="tools-scroll"
-          head={<Heads sort={sort} />}
         />
       )}
     </section>
   )
 }
 
-function Heads({ sort }: { sort: string }): JSX.Element {
-  return (
-    <div className="tool-row tool-columns">
-      {COLUMNS.map(({ key, says }) => (
-        <button
-          key={key}
-          type="button"
-          aria-pressed={key === sort}
-          title={`Sort by ${says.toLowerCase()}`}
-          onClick={() => setQuery({ sort: key === sort ? '' : key })}
-        >
-          {says}
-          {key === sort && ' ↓'}
-        </button>
-      ))}
-    </div>
-  )
+function listColumns(sort: string): Column<ToolView>[] {
+  const column = (key: string, head: string, width: string, cell: Column<ToolView>['cell']) => ({
+    key,
+    head,
+    width,
+    cell,
+    isSorted: key === sort ? ('ascending' as const) : undefined,
+    onSort: () => setQuery({ sort: key === sort ? '' : key }),
+  })
+  return [
+    column('name', 'Tool', 'minmax(160px, 1fr)', (tool) => (
+      <>
+        <TextLine text={tool.name} className="strong" />
+        {tool.newMs !== null && (
+          <span className="mark new" title={`New since ${date(tool.newMs)}`}>
+            new
+          </span>
+        )}
+      </>
+    )),
+    column('server', 'Server', '160px', (tool) => <span className="muted cut">{tool.server}</span>),
+    column('category', 'Category', '110px', (tool) => (
+      <Category name={tool.category} unknown={tool.unknown} />
+    )),
+    column('risk', 'Risk', '120px', (tool) => <Risk level={tool.risk} unknown={tool.unknown} />),
+    column('verdict', 'Decision', '150px', (tool) => <Decision tool={tool} />),
+  ]
+}
+
+function Decision({ tool }: { tool: ToolView }): JSX.Element {
+  if (tool.refusedBy !== null) return <OutcomeBadge word="deny" says="Definition refused" />
+  if (tool.held) return <OutcomeBadge word="ask" says="Definition held" />
+  if (tool.verdict === 'depends') return <OutcomeBadge word="limited" says="Depends" />
+  return <OutcomeBadge word={toOutcomeLabel(tool.verdict)} />
 }
 
 function compare(one: string | number, other: string | number): number {
@@ -136,36 +155,3 @@ function openTool(tool: ToolView): void {
   query.set('tool', toToolId(tool))
   go(`${location.pathname}?${query}`)
 }
-
-const ToolRow = memo(function ToolRow({ item: tool, onOpen }: RowOf<ToolView>): JSX.Element {
-  return (
-    <button type="button" className="tool-row" onClick={() => onOpen(tool)}>
-      <span className="row tool-name">
-        <TextLine text={tool.name} className="strong" />
-        {tool.newMs !== null && (
-          <span className="mark new" title={`New since ${date(tool.newMs)}`}>
-            new
-          </span>
-        )}
-      </span>
-      <span className="muted cut">{tool.server}</span>
-      <span>
-        <Category name={tool.category} unknown={tool.unknown} />
-      </span>
-      <span>
-        <Risk level={tool.risk} unknown={tool.unknown} />
-      </span>
-      <span>
-        {tool.refusedBy !== null ? (
-          <OutcomeBadge word="deny" says="Definition refused" />
-        ) : tool.held ? (
-          <OutcomeBadge word="ask" says="Definition held" />
-        ) : tool.verdict === 'depends' ? (
-          <OutcomeBadge word="limited" says="Depends" />
-        ) : (
-          <OutcomeBadge word={toOutcomeLabel(tool.verdict)} />
-        )}
-      </span>
-    </button>
-  )
-})

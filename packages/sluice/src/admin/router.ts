@@ -3,6 +3,7 @@
 // so that none can be forgotten.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { gzip } from 'node:zlib'
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import { fromText } from '@sluice/policy/document/locate-value'
 import type { ShapeFields } from '@sluice/policy/document/shape'
@@ -22,6 +23,7 @@ import {
   ASSERTION_LENGTH_MAX,
   STREAMS_MAX,
   STREAMS_PER_PERSON_MAX,
+  ZIPPED_LENGTH_MIN,
 } from './http/limits.ts'
 import type { Challenges } from './sign-in/challenges.ts'
 import type { SignIns } from './sign-in/sign-ins.ts'
@@ -70,7 +72,7 @@ export class Router {
       const answer = await this.#answer(request)
       if (answer instanceof EventStreamResponse || answer instanceof Download)
         return this.#stream(answer, request, response)
-      send(response, 200, answer)
+      send(response, 200, answer, acceptsGzip(request))
     } catch (error) {
       writeApiError(response, error as Error)
     }
@@ -230,9 +232,21 @@ function patternOf(path: string): RegExp {
   return new RegExp(`^${parts.join('/')}$`)
 }
 
-function send(response: ServerResponse, status: number, value: unknown): void {
+function send(response: ServerResponse, status: number, value: unknown, isZipped = false): void {
   if (response.headersSent || response.destroyed) return
-  response.writeHead(status, HEADERS).end(JSON.stringify(value))
+  const text = JSON.stringify(value)
+  const write = (body: string | Buffer, headers: object) =>
+    response.writeHead(status, { ...HEADERS, vary: 'accept-encoding', ...headers }).end(body)
+  if (!isZipped || text.length < ZIPPED_LENGTH_MIN) return void write(text, {})
+  // In a thread of the pool: no call waits for it.
+  gzip(text, (error, body) => {
+    if (error === null) write(body, { 'content-encoding': 'gzip' })
+    else write(text, {})
+  })
+}
+
+function acceptsGzip({ headers }: IncomingMessage): boolean {
+  return String(headers['accept-encoding'] ?? '').includes('gzip')
 }
 
 function codeOf(error: OperationError): ApiCode {

@@ -10,7 +10,6 @@ import { alertsEndpoints } from './endpoints/alerts-endpoints.ts'
 import { ConsoleStore } from './endpoints/console-store.ts'
 import { exportEndpoints } from './endpoints/export-endpoints.ts'
 import { liveEndpoints } from './endpoints/live-endpoints.ts'
-import { LiveHub } from './endpoints/live-hub.ts'
 import { policyEndpoints } from './endpoints/policy-endpoints.ts'
 import { serversEndpoints } from './endpoints/servers-endpoints.ts'
 import { settingsEndpoints } from './endpoints/settings-endpoints.ts'
@@ -33,11 +32,9 @@ export function startConsole(
   agents: () => Service | undefined,
   nowMs: () => number,
 ): StartedConsole {
-  const { config, meter, watch, policies, reload, tools } = parts
+  const { config, policies, reload, tools } = parts
   const page = new ConsolePage()
   const { cluster, data: directory } = config
-  const gate = cluster?.name
-  const hub = new LiveHub({ meter, watch, nowMs, gate })
   const isMerged = cluster !== undefined
   const reader = new LedgerReader({ directory, isMerged, store: cluster?.store })
   const store = new ConsoleStore(config.data)
@@ -49,7 +46,7 @@ export function startConsole(
     parts.ledger.event({ atMs: Date.now(), name, detail })
   return {
     endpoints: [
-      ...liveEndpoints({ hub, reader, ruleText, nameSession, nowMs }),
+      ...liveEndpoints({ reader, ruleText, nameSession, nowMs }),
       verifyEndpoint(parts),
       ...exportEndpoints({ reader, record: recordAs('export'), nowMs }),
       ...policyEndpoints({ policies, store, reader, reload, flushTools, nowMs }),
@@ -64,7 +61,6 @@ export function startConsole(
       return !path.startsWith('/api/') && page.serve(path, request, response)
     },
     close: () => {
-      hub.close()
       store.close()
       void reader.close()
     },

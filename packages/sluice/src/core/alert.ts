@@ -17,6 +17,8 @@ export interface Alert {
   readonly kind: AlertKind
   readonly title: string
   readonly facts: readonly { readonly name: string; readonly value: string }[]
+  /** Words that were found in an answer: shown in the console only, and never sent. */
+  readonly found?: string
   /** Path of the page of the console where one acts on it. */
   readonly page: string
   /** What is so until it ends, such as the servers that fail; undefined if it has happened and is past. */

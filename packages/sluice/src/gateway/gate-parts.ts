@@ -58,4 +58,6 @@ export interface InjectedSession {
   readonly session: string
   /** That was called, if it is known. */
   readonly tool: string | undefined
+  /** That order the model to do something. */
+  readonly words: string
 }

@@ -242,7 +242,7 @@ export class Gate {
       lease,
       log,
       onInjection: config.alerts?.on.includes('injection')
-        ? (tool) => this.#injected.emit({ ...ids, tool })
+        ? (tool, words) => this.#injected.emit({ ...ids, tool, words })
         : undefined,
       provenance: recall.provenance,
       isGates: serverConfig.builtin === 'agents' && serverConfig.kind === 'builtin',

@@ -14,7 +14,7 @@ import {
   type StandingApproval,
 } from '../core/approval.ts'
 import { NotFoundError, OperationError } from '../core/operation-error.ts'
-import { APPROVALS_LISTED_MAX, APPROVALS_PAGE_MAX } from './limits.ts'
+import { APPROVALS_LISTED_MAX, APPROVALS_PAGE_MAX, DENIED_AT_ONCE_MAX } from './limits.ts'
 import { type Operation, type OperationParts, operation, type Requester } from './operation.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
@@ -179,6 +179,37 @@ export const DECIDE_APPROVAL = operation({
   },
 })
 
+/** Each with the same verdict: what was decided meanwhile, or may not be decided by this person, stays. */
+const DENY_APPROVALS = operation({
+  name: 'approvals.deny',
+  summary: 'deny several held calls at once',
+  role: REQUIRED_ROLES.verdict,
+  proof: 'fresh',
+  needsGate: true,
+  http: { method: 'POST', path: '/api/approvals/deny' },
+  input: {
+    ids: {
+      shape: { kind: 'list', of: ID.shape, min: 1, max: DENIED_AT_ONCE_MAX },
+      doc: 'of the requests',
+      required: true,
+    },
+    comment: { shape: WORDS, doc: 'in the audit log; told to the callers' },
+  },
+  output: fieldsOf({ requests: listOf(REQUEST) }),
+  run: async (parts, { ids, comment = '' }, { by, channel }) => {
+    const verdict = { verdict: 'deny', comment } as const
+    const requests: ApprovalRequest[] = []
+    const faults: Error[] = []
+    for (const id of ids)
+      await parts.approvals.decide(id, verdict, by, channel).then(
+        (request) => requests.push(request),
+        (error: Error) => faults.push(error),
+      )
+    if (requests.length === 0) throw faults[0]
+    return { requests }
+  },
+})
+
 const STANDING = operation({
   name: 'approvals.standing',
   summary: 'approvals that hold for a while, and tools that a session may not ask for',
@@ -234,6 +265,7 @@ export const APPROVAL_OPERATIONS: readonly Operation[] = [
   SHOW_APPROVAL,
   REVEAL_APPROVAL,
   DECIDE_APPROVAL,
+  DENY_APPROVALS,
   STANDING,
   END_STANDING,
   LIFT,

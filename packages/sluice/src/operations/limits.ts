@@ -19,6 +19,8 @@ export const REPLAY_ROWS_MAX = 1_000
 export const REPLAY_EXAMPLES_MAX = 3
 /** Approval requests that a command lists, unless `limit` says otherwise. */
 export const APPROVALS_LISTED_MAX = 500
+/** Held calls that one verdict denies. */
+export const DENIED_AT_ONCE_MAX = 500
 /** Largest `limit` of a list of approval requests. */
 export const APPROVALS_PAGE_MAX = 1_000
 /** How long a request for news of approvals waits for a change. */

@@ -1,32 +1,8 @@
 // Bounds of what the console sends and receives, by name and unit. Those of the API as a whole are
 // in limits.ts.
 
-/** How often the Live page is sent its exact counters. */
-export const LIVE_TICK_MS = 250
-/** Rows of calls that the Live page is sent per tick; further calls are only counted. */
-export const LIVE_ROWS_A_TICK = 12
-/** Outcomes of calls whose rows were sent before, per tick: as many as a page keeps rows. */
-export const LIVE_ENDS_A_TICK = 1_000
-/**
- * Ticks kept for pages that reconnect: one minute. Without a page for that long, counting pauses.
- */
-export const LIVE_TICKS_KEPT = 240
-/**
- * Newest ledger records that are read when Live opens. The list of events reads up to ten times as
- * many.
- */
-export const LIVE_PAST_RECORDS_MAX = 2_000
-/** Age of the oldest call that is shown when Live opens. */
-export const LIVE_PAST_MS = 10 * 60_000
-/** How far back Live has counts for every second. */
-export const LIVE_HISTORY_S = 300
-/**
- * Combinations of server, tool and result that are counted separately in one second of Live; rarer
- * ones are merged per server.
- */
-export const LIVE_HISTORY_COUNTS_MAX = 200
-/** Calls that are shown when Live opens. */
-export const LIVE_PAST_ROWS = 100
+/** Newest ledger records that the list of events looks through. */
+export const EVENT_RECORDS_MAX = 20_000
 
 /** Points of the overview's chart. */
 export const OVERVIEW_INTERVALS = 60
@@ -45,6 +21,12 @@ export const HISTOGRAM_STEP_RECORDS = 500_000
  * their turn.
  */
 export const HISTOGRAM_STEP_MINUTES = 100_000
+/** Recorded values that are looked at in one go, before other queries have their turn. */
+export const VALUES_STEP = 50_000
+/** How long calls are sought in the order of a value before what was found is answered, with the progress. */
+export const VALUES_SEARCHED_MS = 1_000
+/** Columns of recorded values in an export of calls. */
+export const VALUE_COLUMNS_MAX = 50
 /** Names that are suggested for a filter. */
 export const SUGGESTED_NAMES_MAX = 20
 /** Names of a column that are searched for suggestions. */

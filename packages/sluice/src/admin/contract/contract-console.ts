@@ -21,6 +21,10 @@ export interface CallRecord extends LiveRow {
   readonly kind: string
   readonly policy: string
   readonly argsDigest: string | null
+  /** That its answer brought into the session. */
+  readonly labels: readonly string[]
+  /** Arguments that rules read, by path: numbers and short texts. */
+  readonly values: Readonly<Record<string, number | string>>
 }
 
 export interface CallExplanation extends CallRecord {
@@ -76,6 +80,8 @@ export interface LedgerPage {
   readonly notFollowed?: string
   /** Only calls up to this time were searched for the text: `next` goes on from there. */
   readonly searchedToMs?: number
+  /** So many values were looked at for a part of a page in the order of a value: `next` goes on. */
+  readonly looked?: number
 }
 
 export interface LedgerEvents {
@@ -307,7 +313,9 @@ export interface PolicyDraft {
     readonly change: 'loosens' | 'tightens' | 'depends'
   }[]
   readonly loosens: readonly { readonly where: string; readonly what: string }[]
-  /** The last day's calls under the new text; absent until asked for. */
+  /** The cases beside the document under the new text; absent until asked for, with `replay`. */
+  readonly cases?: PolicyCasesResult
+  /** Recorded calls under the new text; absent until asked for. */
   readonly replay?: {
     readonly calls: number
     readonly same: number
@@ -321,9 +329,16 @@ export interface PolicyDraft {
   }
 }
 
+export interface PolicyCasesResult {
+  readonly passed: number
+  readonly failed: readonly { readonly name: string; readonly differences: readonly string[] }[]
+}
+
 export interface SavedPolicy {
   readonly digest: string
   readonly inForce: boolean
+  /** Digest of the file of cases, if it was written. */
+  readonly tests?: string
   /** Where the file is under version control: nothing was written, this is the change. */
   readonly patch?: string
 }

@@ -22,6 +22,14 @@ export interface CallHistogram {
   readonly notFollowed?: string
 }
 
+/** `GET /api/ledger/sum`: of the numbers that matching calls have at one path; sums are double precision. */
+export interface RecordedSum {
+  readonly calls: number
+  readonly sum: number
+  readonly min: number
+  readonly max: number
+}
+
 /** `GET /api/ledger/names`: names that calls have in one column. */
 export interface LedgerNames {
   readonly names: readonly string[]
@@ -106,6 +114,8 @@ export interface SentAlertView {
   readonly kind: string
   readonly title: string
   readonly facts: readonly { readonly name: string; readonly value: string }[]
+  /** Words in an answer that it is about; empty if it is not about an answer. */
+  readonly found: string
   /** Of the console, where one acts on it. */
   readonly page: string
   /** `past`: it has happened, and does not end. `unknown`: it had not ended when its gate was lost. */

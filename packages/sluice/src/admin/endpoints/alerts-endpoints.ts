@@ -72,9 +72,10 @@ export function alertsEndpoints({
 }
 
 function toView(alert: ListedAlert): SentAlertView {
-  const { id, gate, atMs, kind, title, facts, page, overAtMs = null, undelivered } = alert
+  const { id, gate, atMs, kind, title, facts, found = '', page, overAtMs = null } = alert
+  const { undelivered } = alert
   const state = stateOf(alert)
-  return { id, gate, atMs, kind, title, facts, page, state, overAtMs, undelivered }
+  return { id, gate, atMs, kind, title, facts, found, page, state, overAtMs, undelivered }
 }
 
 function stateOf(alert: ListedAlert): SentAlertView['state'] {

@@ -10,7 +10,7 @@ import type { Query } from '../../ledger/query/query.ts'
 import { Download } from '../http/download.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import type { LedgerReader } from '../queries/ledger-reader.ts'
-import { FILTER } from './live-endpoints.ts'
+import { FILTER, toQuery } from './live-endpoints.ts'
 
 export interface ExportParts {
   readonly reader: LedgerReader
@@ -18,10 +18,14 @@ export interface ExportParts {
   readonly nowMs: () => number
 }
 
-const FILES: Readonly<Record<ExportFormat, { readonly type: string; readonly ending: string }>> = {
+const FORMATS = [...EXPORT_FORMATS, 'calls'] as const
+type ConsoleFormat = ExportFormat | 'calls'
+
+const FILES: Readonly<Record<ConsoleFormat, { readonly type: string; readonly ending: string }>> = {
   jsonl: { type: 'application/jsonl; charset=utf-8', ending: 'jsonl' },
   csv: { type: 'text/csv; charset=utf-8', ending: 'csv' },
   cef: { type: 'text/plain; charset=utf-8', ending: 'cef' },
+  calls: { type: 'text/csv; charset=utf-8', ending: 'calls.csv' },
   otlp: { type: 'application/jsonl; charset=utf-8', ending: 'otlp.jsonl' },
 }
 
@@ -33,12 +37,12 @@ export function exportEndpoints({ reader, record, nowMs }: ExportParts): Endpoin
       role: 'viewer',
       input: {
         ...FILTER,
-        format: { shape: { kind: 'word', words: EXPORT_FORMATS }, doc: 'jsonl unless said' },
+        format: { shape: { kind: 'word', words: FORMATS }, doc: 'jsonl unless said' },
       },
       summary:
-        'the record as a file, oldest first: JSON lines, CSV, CEF or OpenTelemetry logs; with the filters of /api/ledger',
+        'the record as a file, oldest first: JSON lines, CSV, CEF or OpenTelemetry logs, or `calls`: CSV with one line for each call and its outcome; with the filters of /api/ledger',
       handle: async ({ input: { format = 'jsonl', ...filter }, person }) => {
-        const query = filter as Query
+        const query = toQuery(filter)
         // A ledger that cannot be read is reported before the download starts.
         const first = await reader.ask('stretch', { query, format, from: { seq: 1, open: [] } })
         await record({ format, filter: filter as JsonObject, by: toActor(person) })
@@ -57,7 +61,7 @@ export function exportEndpoints({ reader, record, nowMs }: ExportParts): Endpoin
 async function* piecesOf(
   reader: LedgerReader,
   query: Query,
-  format: ExportFormat,
+  format: ConsoleFormat,
   first: ExportPage,
 ): AsyncGenerator<string> {
   let stretch = first

@@ -1,21 +1,19 @@
-// Calls as they pass and recorded calls: the stream of Live, pages of the ledger, one call explained,
-// events. Everything here only looks; reading is done in a thread of its own.
+// Recorded calls: pages of the ledger, one call explained, events. Everything here only looks; reading is done in a thread of its own.
 
 import { COUNT } from '../../core/answer-shapes.ts'
 import { OUTCOME_LABELS } from '../../core/outcome-label.ts'
+import type { Query } from '../../ledger/query/query.ts'
+import { parseConditions } from '../../ledger/records/recorded-values.ts'
 import type { CallExplanation } from '../contract/contract-console.ts'
 import type { CallAddress } from '../contract/contract-live.ts'
 import { type Endpoint, endpoint, required } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
-import { EventStreamResponse } from '../http/events.ts'
 import { explainCall } from '../queries/call-views.ts'
 import type { NamesRequest } from '../queries/histogram.ts'
 import type { LedgerReader } from '../queries/ledger-reader.ts'
-import type { LiveHub } from './live-hub.ts'
 import { STRETCH, toStretch } from './stretch.ts'
 
 export interface LiveEndpointParts {
-  readonly hub: LiveHub
   readonly reader: LedgerReader
   /** The rule of a pointer, as written in the document in force. */
   readonly ruleText: (policy: string, pointer: string) => CallExplanation['ruleText']
@@ -38,15 +36,20 @@ export const FILTER = {
   untilMs: STRETCH.untilMs,
   text: { shape: text, doc: 'words that the record has' },
   word: { shape: { kind: 'word', words: OUTCOME_LABELS }, doc: 'how it ended' },
+  where: { shape: text, doc: 'recorded values: `args.amount > 5000`, several with `;`' },
 } as const
 const QUERY = {
   ...FILTER,
-  order: { shape: { kind: 'word', words: ['newest', 'oldest'] }, doc: 'which come first' },
+  order: {
+    shape: { kind: 'word', words: ['newest', 'oldest', 'largest', 'smallest'] },
+    doc: 'which come first; the last two by the value at `sort`',
+  },
+  sort: { shape: text, doc: 'the path of a recorded value: only calls that have one' },
   before: { shape: COUNT, doc: 'only records before this one' },
   after: { shape: COUNT, doc: 'only records after this one' },
   limit: { shape: { kind: 'integer', min: 1, max: 500 }, doc: 'at most so many' },
 } as const
-const NAMED_COLUMNS = ['principal', 'agent', 'session', 'server', 'tool', 'code'] as const
+const NAMED_COLUMNS = ['principal', 'agent', 'session', 'server', 'tool', 'code', 'value'] as const
 const NAMES = {
   of: required(
     { kind: 'word', words: NAMED_COLUMNS satisfies readonly NamesRequest['of'][] },
@@ -61,36 +64,16 @@ const ADDRESS = {
 } as const
 
 export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
-  const { hub, reader, nowMs } = parts
+  const { reader, nowMs } = parts
   return [
-    endpoint({
-      method: 'GET',
-      path: '/api/live',
-      role: 'viewer',
-      summary:
-        'calls as they pass: events `hello` (LiveSnapshot), `rows` (LiveRows), then `tick` (LiveTick)',
-      handle: ({ lastEventId }) =>
-        new EventStreamResponse((feed) => {
-          let isHere = true
-          const { resumed, leave } = hub.join(feed, lastEventId)
-          if (!resumed)
-            void reader.ask('past', nowMs()).then(
-              (rows) => isHere && feed.send('rows', rows, hub.lastId),
-              () => {},
-            )
-          return () => {
-            isHere = false
-            leave()
-          }
-        }),
-    }),
     endpoint({
       method: 'GET',
       path: '/api/ledger',
       role: 'viewer',
       input: QUERY,
       summary: 'calls on record, newest or oldest first, a page at a time',
-      handle: ({ input }) => reader.ask('page', input as never),
+      handle: ({ input: { sort }, input, request }) =>
+        reader.ask(sort === undefined ? 'page' : 'sorted', toQuery(input), request),
     }),
     endpoint({
       method: 'GET',
@@ -98,8 +81,9 @@ export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
       role: 'viewer',
       input: FILTER,
       summary: 'the same calls counted in intervals of time by outcome (CallHistogram)',
-      handle: ({ input, request }) => reader.ask('histogram', input as never, request),
+      handle: ({ input, request }) => reader.ask('histogram', toQuery(input), request),
     }),
+    sumEndpoint(reader),
     endpoint({
       method: 'GET',
       path: '/api/ledger/names',
@@ -133,6 +117,24 @@ export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
       handle: ({ input }) => findCall(parts, input),
     }),
   ]
+}
+
+function sumEndpoint(reader: LedgerReader): Endpoint {
+  return endpoint({
+    method: 'GET',
+    path: '/api/ledger/sum',
+    role: 'viewer',
+    input: { ...FILTER, sort: required(text, 'the path of the value') },
+    summary: 'sum, smallest and largest of a recorded value of the same calls (RecordedSum)',
+    handle: ({ input, request }) => reader.ask('sum', toQuery(input), request),
+  })
+}
+
+/** Conditions that cannot be read are refused before the reading thread is asked. */
+export function toQuery(input: object): Query {
+  const query = input as Query
+  parseConditions(query.where)
+  return query
 }
 
 async function findCall(

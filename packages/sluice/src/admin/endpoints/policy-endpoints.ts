@@ -79,7 +79,8 @@ const DRAFT = {
   name: NAME,
   text: TEXT,
   move: { shape: MOVE, doc: 'on the board' },
-  replay: { shape: { kind: 'boolean' }, doc: 'try it on the calls of the last day' },
+  replay: { shape: { kind: 'boolean' }, doc: 'try it on recorded calls' },
+  days: { shape: { kind: 'integer', min: 1, max: 30 }, doc: 'on those of so many; 1 unless said' },
   test: { shape: TEST, doc: 'a case to add' },
 } as const
 const SAVE = {
@@ -126,7 +127,7 @@ export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
       role: 'viewer',
       input: DRAFT,
       summary: 'what a text would mean, or the text after a move; nothing is saved',
-      handle: async ({ input: { name, text, move, replay, test } }) => {
+      handle: async ({ input: { name, text, move, replay, days = 1, test } }) => {
         if (!policies.documents.has(name))
           throw new ApiError('API_NOT_FOUND', `there is no policy \`${name}\``, 'see /api/policy')
         await flushTools()
@@ -134,7 +135,7 @@ export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
           documents: [...policies.documents],
           name,
           text: move === undefined ? text : moved(text, move),
-          replaySinceMs: replay === true ? nowMs() - REPLAY_MS : undefined,
+          replaySinceMs: replay === true ? nowMs() - days * REPLAY_MS : undefined,
           test,
         })
       },

@@ -2,7 +2,7 @@
 // compiles, written whole or not at all; then put in force by the person who proved who they are. A
 // file under version control is not written: its owners get the change as a patch.
 
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { readCases } from '@sluice/policy/cases/cases'
 import { OperationError } from '../../core/operation-error.ts'
@@ -90,9 +90,11 @@ export async function savePolicy(
   // What only tightens is in force already.
   if (digest !== undefined) await policies.apply(digest, by)
   store.addVersion({ atMs: nowMs(), name, digest: saved.digest, text, by: by.name, why })
-  if (cases?.isNew) writeFileSync(cases.file, cases.text, { flag: 'wx', flush: true })
+  if (cases?.text === '') rmSync(cases.file, { force: true })
+  else if (cases?.isNew) writeFileSync(cases.file, cases.text, { flag: 'wx', flush: true })
   else if (cases !== undefined) writeWhole(cases.file, cases.text)
-  return { digest: saved.digest, inForce: true }
+  const written = cases && makeDocument('', cases.file, cases.text).digest
+  return { digest: saved.digest, inForce: true, ...(written && { tests: written }) }
 }
 
 /** Cases decide nothing: they are only to be what the person was shown, and readable. */
@@ -112,7 +114,8 @@ function checkTests(
       `${basename(file)} was changed in the meantime`,
       'open the dialog again: your case was added to an older version',
     )
-  const [wrong] = readCases({ file: basename(file), text }).problems
+  // Without a text there is to be no file: the one case that it was made for is taken back.
+  const [wrong] = text === '' ? [] : readCases({ file: basename(file), text }).problems
   if (wrong !== undefined)
     throw new OperationError(`${basename(file)}, line ${wrong.line}: ${wrong.message}`, wrong.help)
   return { file, before: current?.text ?? '', text, isNew: current === undefined }

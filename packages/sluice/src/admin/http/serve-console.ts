@@ -11,7 +11,9 @@ import { gzipSync } from 'node:zlib'
 const PAGES: ReadonlySet<string> = new Set([
   '',
   'overview',
+  'alerts',
   'approvals',
+  // An address of earlier versions: the page leads on.
   'live',
   'servers',
   'policy',
@@ -26,6 +28,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
 }
 
 const SECURITY = {
@@ -34,6 +37,7 @@ const SECURITY = {
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self'",
+    "font-src 'self'",
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",

@@ -8,6 +8,7 @@ import { commandLineOf } from '../../core/call-title.ts'
 import { toOutcomeLabel } from '../../core/outcome-label.ts'
 import { describeLimitKey } from '../../gateway/alerts/describe-limit.ts'
 import type { CallWithOutcome } from '../../ledger/query/query.ts'
+import { listIndexedValues } from '../../ledger/records/recorded-values.ts'
 import { shadowText } from '../../ledger/records/shadow-text.ts'
 import type { CallExplanation, CallRecord } from '../contract/contract-console.ts'
 
@@ -44,6 +45,8 @@ export function callRecord(
     durationMs: outcome?.durationMs ?? null,
     policy: record.policy,
     argsDigest: record.argsDigest,
+    labels: outcome?.labels ?? [],
+    values: Object.fromEntries(listIndexedValues(record.judged)),
   }
 }
 

@@ -4,13 +4,14 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
 import { addCase, type NewCase } from '@sluice/policy/cases/add-case'
-import { runCase } from '@sluice/policy/cases/run-cases'
+import { readCases } from '@sluice/policy/cases/cases'
+import { type CaseTools, runCase } from '@sluice/policy/cases/run-cases'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { classify } from '../../catalogue/classify/classify.ts'
 import { makeDocument, type PolicyDocument } from '../../gateway/state/documents.ts'
-import type { PolicyTestsDraft } from '../contract/contract-console.ts'
+import type { PolicyCasesResult, PolicyTestsDraft } from '../contract/contract-console.ts'
 
 /** `cases.yaml` beside `policy.yaml`; another document has a file with its own name in front. */
 export function casesFileOf(policyFile: string): string {
@@ -46,12 +47,31 @@ export function draftTests(
   }
   if ('refused' in made)
     return { ...input, after: input.before, differences: [], refused: made.refused }
-  const toolFor = (server: string, name: string): KnownTool =>
-    tools.find(({ definition }) => definition.server === server && definition.name === name) ??
-    unlisted(server, name)
-  const { differences } = runCase(policy, made.added, {
-    toolFor,
-    counters: () => new MemoryCounters(),
-  })
+  const { differences } = runCase(policy, made.added, toCaseTools(tools))
   return { ...input, after: made.text, differences, refused: '' }
+}
+
+/** The cases that are stored beside the document, under the text that is edited. */
+export function runStoredCases(
+  policyFile: string,
+  policy: CompiledPolicy,
+  tools: readonly KnownTool[],
+): PolicyCasesResult {
+  const stored = readCasesFile(policyFile)
+  const { cases = [] } = (stored && readCases(stored).cases) ?? {}
+  const results = cases.map((one) => runCase(policy, one, toCaseTools(tools)))
+  const failed = results.filter(({ passed }) => !passed)
+  return {
+    passed: results.length - failed.length,
+    failed: failed.map(({ case: { name }, differences }) => ({ name, differences })),
+  }
+}
+
+function toCaseTools(tools: readonly KnownTool[]): CaseTools {
+  return {
+    toolFor: (server, name) =>
+      tools.find(({ definition }) => definition.server === server && definition.name === name) ??
+      unlisted(server, name),
+    counters: () => new MemoryCounters(),
+  }
 }

@@ -13,6 +13,7 @@ import {
   selectCalls,
   selectRecords,
 } from '../../ledger/query/query.ts'
+import { PATHS } from '../../ledger/query/record-index.ts'
 import {
   HISTOGRAM_INTERVALS,
   HISTOGRAM_STEP_MINUTES,
@@ -20,6 +21,7 @@ import {
   SEARCHED_RECORDS_MAX,
   SUGGESTED_NAMES_MAX,
   SUGGESTION_WORDS_MAX,
+  VALUE_COLUMNS_MAX,
 } from '../contract/console-limits.ts'
 import type { CallHistogram } from '../contract/contract-overview.ts'
 import type { TimeRange } from './time-range.ts'
@@ -112,7 +114,7 @@ function* splitByMinutes({ sinceMs, untilMs }: TimeRange, minutes: number): Gene
   }
 }
 
-function* splitRange({ first, last }: RecordRange, records: number): Generator<RecordRange> {
+export function* splitRange({ first, last }: RecordRange, records: number): Generator<RecordRange> {
   for (let start = first; start <= last; start += records)
     yield { first: start, last: Math.min(last, start + records - 1) }
 }
@@ -176,9 +178,11 @@ function* findCall(
   { parts, order }: { readonly parts: readonly RecordRange[]; readonly order: 'ASC' | 'DESC' },
 ): Steps<FoundCall | undefined> {
   for (const part of parts) {
-    const { found, where, values } = selectRecords(selected, part)
+    const { found, from, seq, where, values } = selectRecords(selected, part)
     const call = index
-      .prepare(`${found} SELECT seq, at FROM calls ${where} ORDER BY seq ${order} LIMIT 1`)
+      .prepare(
+        `${found} SELECT ${seq} AS seq, at FROM ${from} ${where} ORDER BY ${seq} ${order} LIMIT 1`,
+      )
       .get(...values)
     if (call !== undefined) return call as unknown as FoundCall
     yield
@@ -233,14 +237,14 @@ export function countStretch(
 
 function countCalls(
   index: DatabaseSync,
-  { found, where, values }: CallSelection,
+  { found, from, where, values }: CallSelection,
   { startMs, intervalMs }: IntervalLengths,
 ): CountedRow[] {
   const rows = index
     .prepare(
       `${found} SELECT part, a.text AS action, c.text AS code, n FROM
         (SELECT (calls.at - ${startMs % intervalMs}) / ${intervalMs} AS part,
-          action, code, count(*) AS n FROM calls ${where} GROUP BY 1, 2, 3)
+          action, code, count(*) AS n FROM ${from} ${where} GROUP BY 1, 2, 3)
         JOIN words a ON a.id = action JOIN words c ON c.id = code`,
     )
     .all(...values)
@@ -265,7 +269,7 @@ export function toIntervals(
 }
 
 export interface NamesRequest {
-  readonly of: 'principal' | 'agent' | 'session' | 'server' | 'tool' | 'code'
+  readonly of: 'principal' | 'agent' | 'session' | 'server' | 'tool' | 'code' | 'value'
   /** Contained in each. */
   readonly text: string
 }
@@ -278,6 +282,14 @@ const UNUSUAL: Readonly<Partial<Record<NamesRequest['of'], string>>> = {
 
 /** Steps from one distinct value to the next by the index of the column: its rows are not read. */
 export function readNames(index: DatabaseSync, { of, text }: NamesRequest): string[] {
+  if (of === 'value')
+    return index
+      .prepare(
+        `${PATHS} SELECT text FROM paths JOIN words ON id = path WHERE instr(text, ?) > 0
+          ORDER BY text LIMIT ${VALUE_COLUMNS_MAX}`,
+      )
+      .all(text)
+      .map((row) => String(row.text))
   const next = (above: string) =>
     `(SELECT min(${of}) FROM calls WHERE ${of} > ${above} ${UNUSUAL[of] ?? ''})`
   return index

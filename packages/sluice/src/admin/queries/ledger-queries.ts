@@ -1,4 +1,4 @@
-// What is read of the ledger for the console: pages of calls, one call, events, the last minutes, a policy
+// What is read of the ledger for the console: pages of calls, one call, events, a policy
 // tried on the last day. Runs in ledger-reader-thread.ts, beside the gate: none of it may hold up a call.
 
 import { join } from 'node:path'
@@ -11,6 +11,7 @@ import {
   recordsBackwards,
   recordsFrom,
 } from '../../ledger/chain/read.ts'
+import { exportCalls } from '../../ledger/export/calls.ts'
 import { type ExportPage, exportPage } from '../../ledger/export/chunks.ts'
 import { openMergedReadOnly } from '../../ledger/merged/merged-ledger.ts'
 import { originReader, type RecordOrigin, toOriginal } from '../../ledger/merged/origins.ts'
@@ -22,12 +23,10 @@ import type { DecisionRecord, LedgerRecord, OutcomeRecord } from '../../ledger/r
 import {
   CALL_FOUND_WITHIN_MS,
   CALL_READ_RECORDS_MAX,
+  EVENT_RECORDS_MAX,
   EVENTS_MAX,
   INDEX_STEP_RECORDS,
   INDEX_WAIT_MS,
-  LIVE_PAST_MS,
-  LIVE_PAST_RECORDS_MAX,
-  LIVE_PAST_ROWS,
   SEARCH_STEP_RECORDS,
 } from '../contract/console-limits.ts'
 import type {
@@ -37,8 +36,13 @@ import type {
   LedgerPage,
   PolicyDraft,
 } from '../contract/contract-console.ts'
-import type { CallAddress, LiveRows } from '../contract/contract-live.ts'
-import type { CallHistogram, LedgerNames, Overview } from '../contract/contract-overview.ts'
+import type { CallAddress } from '../contract/contract-live.ts'
+import type {
+  CallHistogram,
+  LedgerNames,
+  Overview,
+  RecordedSum,
+} from '../contract/contract-overview.ts'
 import { type CallContext, callRecord } from './call-views.ts'
 import { type NamesRequest, readHistogram, readNames } from './histogram.ts'
 import { readOverview } from './overview.ts'
@@ -46,6 +50,7 @@ import { PolicyDrafts } from './policy-drafts.ts'
 import type { CallLookup, DraftRequest, ExportPageRequest } from './read-requests.ts'
 import { findSearchPart } from './search-parts.ts'
 import type { TimeRange } from './time-range.ts'
+import { readByValue, readSum } from './value-queries.ts'
 
 interface IndexingOptions {
   readonly waitMs: number
@@ -57,7 +62,6 @@ interface IndexingOptions {
 }
 
 export class LedgerQueries {
-  readonly #directory: string
   readonly #indexing: IndexingOptions
   readonly #searching: number
   readonly #ledger: DatabaseSync
@@ -65,8 +69,6 @@ export class LedgerQueries {
   readonly #index: RecordIndex | undefined
   readonly #names: SessionNames
   readonly #drafts: PolicyDrafts
-  /** This gate's ledger, once it is needed. */
-  #ownLedger: DatabaseSync | undefined
   #isBehind = false
 
   constructor(
@@ -74,7 +76,6 @@ export class LedgerQueries {
     indexing: IndexingOptions = { waitMs: INDEX_WAIT_MS, stepRecords: INDEX_STEP_RECORDS },
     searching = SEARCH_STEP_RECORDS,
   ) {
-    this.#directory = directory
     this.#indexing = indexing
     this.#searching = searching
     const { isMerged = false } = indexing
@@ -102,6 +103,13 @@ export class LedgerQueries {
       behind: (index === undefined ? 0 : behind) + this.#notCopied,
       ...this.#notFollowed,
     }
+  }
+
+  /** In the order of a recorded value. */
+  *sorted(query: Query): Steps<LedgerPage> {
+    const { index, behind } = this.#searched()
+    const { calls, ...rest } = yield* readByValue(this.#ledger, index, query)
+    return { calls: this.#toCallRecords(calls), ...rest, behind, ...this.#notFollowed }
   }
 
   #toCallRecords(calls: readonly CallWithOutcome[]): CallRecord[] {
@@ -137,7 +145,6 @@ export class LedgerQueries {
   close(): void {
     this.#index?.close()
     this.#ledger.close()
-    this.#ownLedger?.close()
     this.#drafts.close()
   }
 
@@ -241,7 +248,7 @@ export class LedgerQueries {
           name: record.name,
           detail: JSON.stringify(record.detail),
         })
-      if (events.length >= EVENTS_MAX || ++seen > LIVE_PAST_RECORDS_MAX * 10) break
+      if (events.length >= EVENTS_MAX || ++seen > EVENT_RECORDS_MAX) break
     }
     return { events, ...this.#notFollowed }
   }
@@ -263,6 +270,10 @@ export class LedgerQueries {
     }
   }
 
+  *sum(query: Query): Steps<RecordedSum> {
+    return yield* readSum(this.#searched().index, query)
+  }
+
   names(request: NamesRequest): LedgerNames {
     return { names: readNames(this.#searched().index.database, request) }
   }
@@ -273,30 +284,12 @@ export class LedgerQueries {
     return { index: this.#index, behind: behind + this.#notCopied }
   }
 
-  /** Of this gate, as what follows it is. */
-  past(nowMs: number): LiveRows {
-    const ledger = this.#own
-    const outcomes = new Map<number, OutcomeRecord>()
-    const rows: CallRecord[] = []
-    let seen = 0
-    for (const record of recordsBackwards(ledger)) {
-      if (record.atMs < nowMs - LIVE_PAST_MS || ++seen > LIVE_PAST_RECORDS_MAX) break
-      if (record.kind === 'outcome') outcomes.set(record.intent, record)
-      if (record.kind !== 'intent' && record.kind !== 'refusal') continue
-      rows.push(callRecord({ record, outcome: outcomes.get(record.seq) ?? null }))
-      if (rows.length === LIVE_PAST_ROWS) break
-    }
-    return { rows: rows.reverse() }
-  }
-
-  get #own(): DatabaseSync {
-    if (this.#indexing.isMerged !== true) return this.#ledger
-    this.#ownLedger ??= openLedgerReadOnly(this.#directory)
-    return this.#ownLedger
-  }
-
   /** A stretch of an export. */
   stretch({ query, format, from }: ExportPageRequest): ExportPage {
+    if (format === 'calls') {
+      const columns = from.columns ?? this.names({ of: 'value', text: '' }).names
+      return exportCalls(this.#ledger, this.#index, { query, from: { ...from, columns } })
+    }
     return exportPage(this.#ledger, query, {
       form: { format, version: readPackageVersion() },
       from,

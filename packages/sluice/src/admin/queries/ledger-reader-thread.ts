@@ -42,7 +42,8 @@ export interface ReadRequest {
     | 'overview'
     | 'histogram'
     | 'names'
-    | 'past'
+    | 'sorted'
+    | 'sum'
     | 'tools'
     | 'draft'
   readonly with: unknown
@@ -61,8 +62,8 @@ parentPort?.on('message', (request: ReadRequest | GiveUpRequest) => {
   void following.follow(FOLLOW_WAIT_MS).then(() => begin(request))
 })
 
-/** What is not about recorded calls, or only about this gate's. */
-const NEEDS_NO_NEWS: ReadonlySet<ReadRequest['ask']> = new Set(['past', 'tools'])
+/** What is not about recorded calls. */
+const NEEDS_NO_NEWS: ReadonlySet<ReadRequest['ask']> = new Set(['tools'])
 
 function begin({ id, ask, with: args }: ReadRequest): void {
   answer(id, () => {

@@ -18,7 +18,7 @@ import { readKeptTools } from '../../gateway/tools/stored-tools.ts'
 import { replay } from '../../operations/replay.ts'
 import type { BoardTool, PolicyDraft } from '../contract/contract-console.ts'
 import { boardOf } from './board.ts'
-import { draftTests } from './draft-tests.ts'
+import { draftTests, runStoredCases } from './draft-tests.ts'
 import type { DraftRequest } from './read-requests.ts'
 
 export class PolicyDrafts {
@@ -77,7 +77,10 @@ export class PolicyDrafts {
       loosens: loosenings(old, policy),
       ...(replaySinceMs === undefined
         ? {}
-        : { replay: this.#replay(policy, judging, replaySinceMs, tools) }),
+        : {
+            replay: this.#replay(policy, judging, replaySinceMs, tools),
+            cases: runStoredCases(file, policy, tools),
+          }),
       ...(test === undefined ? {} : { tests: draftTests(file, test, policy, tools) }),
     }
   }

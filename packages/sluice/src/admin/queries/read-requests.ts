@@ -27,6 +27,6 @@ export interface DraftRequest {
 
 export interface ExportPageRequest {
   readonly query: Query
-  readonly format: ExportFormat
+  readonly format: ExportFormat | 'calls'
   readonly from: ExportCursor
 }

@@ -22,7 +22,7 @@ export function findSearchPart(
   query: Query,
   stepRecords: number,
 ): SearchPart | undefined {
-  if (query.text === undefined) return undefined
+  if (query.text === undefined && query.where === undefined) return undefined
   const isOldest = query.order === 'oldest'
   const ends = database.prepare(ENDS).get()
   if (ends?.first == null) return undefined

@@ -35,3 +35,5 @@ export const LIMITS_REMEMBERED_MAX = 10_000
 export const LIMITS_SHOWN_MAX = 50
 /** Counters of rate and spend limits that are looked at for an alert at a time. */
 export const LIMITS_LOOKED_MAX = 1_000
+/** Length of the words of an answer that an alert about it shows in the console. */
+export const ALERT_WORDS_LENGTH = 200

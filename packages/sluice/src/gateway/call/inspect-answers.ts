@@ -43,7 +43,7 @@ export interface LabelledSession {
   readonly policy: () => CompiledPolicy
   /** If given, injections are looked for whether a rule reads them or not. Called once a session, with the
    * tool that was called if that is known. */
-  readonly onInjection?: ((tool: string | undefined) => void) | undefined
+  readonly onInjection?: ((tool: string | undefined, words: string) => void) | undefined
   readonly lease: Pick<
     SessionLease,
     'facts' | 'see' | 'vault' | 'remembered' | 'missed' | 'saveSealed'
@@ -156,8 +156,8 @@ function createInspection(
   ): void => {
     // What was not looked at counts as found for a rule, not for an alert: it would be a false one.
     const findings = found.filter(({ kind, isUnread }) => !isUnread || labelsRead(bound).has(kind))
-    if (findings.some(({ kind, isUnread }) => kind === 'injection' && !isUnread))
-      onInjection?.(tool)
+    const order = findings.find(({ kind, isUnread }) => kind === 'injection' && !isUnread)
+    if (order !== undefined) onInjection?.(tool, order.words)
     for (const { kind, words } of findings)
       log(
         'warn',

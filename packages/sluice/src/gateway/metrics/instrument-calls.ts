@@ -22,16 +22,6 @@ export interface CallSpan {
   settled(outcome: CallOutcome): void
 }
 
-/** Observer of calls. Called on the path of every call, so it does next to nothing. */
-export interface CallTap {
-  /** Its result is called with how the call ended. */
-  decided(watched: CallWithFacts, decision: Decision, callId: string): TappedCall | undefined
-}
-
-export interface TappedCall {
-  settled(status: CallOutcome['status'], durationMs: number): void
-}
-
 export type StartSpan = (
   watched: CallWithFacts,
   parent: TraceContext | undefined,
@@ -40,8 +30,6 @@ export type StartSpan = (
 export class CallInstrumentation {
   readonly #meter: Meter
   readonly #startSpan: StartSpan | undefined
-  /** Undefined while nobody observes. */
-  tap: CallTap | undefined
 
   constructor(meter: Meter, startSpan: StartSpan | undefined) {
     this.#meter = meter
@@ -50,14 +38,13 @@ export class CallInstrumentation {
 
   begin(watched: CallWithFacts, parent: TraceContext | undefined): InstrumentedCall {
     const span = this.#startSpan?.(watched, parent)
-    return new InstrumentedCall(this.#meter, watched, { span, parent, tap: this.tap })
+    return new InstrumentedCall(this.#meter, watched, { span, parent })
   }
 }
 
 interface CallTracing {
   readonly span: CallSpan | undefined
   readonly parent: TraceContext | undefined
-  readonly tap: CallTap | undefined
 }
 
 export class InstrumentedCall {
@@ -65,19 +52,16 @@ export class InstrumentedCall {
   readonly #watched: CallWithFacts
   readonly #span: CallSpan | undefined
   readonly #parent: TraceContext | undefined
-  readonly #tap: CallTap | undefined
-  #tapped: TappedCall | undefined
   readonly #beganMs = performance.now()
   #lastMs = this.#beganMs
   /** For a person. */
   #waitedMs = 0
 
-  constructor(meter: Meter, watched: CallWithFacts, { span, parent, tap }: CallTracing) {
+  constructor(meter: Meter, watched: CallWithFacts, { span, parent }: CallTracing) {
     this.#meter = meter
     this.#watched = watched
     this.#span = span
     this.#parent = parent
-    this.#tap = tap
   }
 
   /** For the server; as it came where no span of the gate's own stands between. */
@@ -109,7 +93,6 @@ export class InstrumentedCall {
     const tool = isTool ? (facts.tool === undefined ? 'unknown' : call.name) : call.method
     this.#meter.decision(call.server, tool, decision.action, decision.code)
     this.#span?.decided(decision, callId)
-    if (this.#tap !== undefined) this.#tapped = this.#tap.decided(this.#watched, decision, callId)
     if (decision.action !== 'allow') this.#end(performance.now())
   }
 
@@ -117,7 +100,6 @@ export class InstrumentedCall {
     this.step('upstream')
     this.#meter.outcome(this.#watched.call.server, outcome.status)
     this.#span?.settled(outcome)
-    this.#tapped?.settled(outcome.status, this.#lastMs - this.#beganMs - this.#waitedMs)
     this.#end(this.#lastMs)
   }
 

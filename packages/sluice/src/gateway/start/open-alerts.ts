@@ -6,7 +6,7 @@ import type { Ledger } from '../../ledger/ledger.ts'
 import type { AlertRows } from '../../store/alert-rows.ts'
 import { processClock } from '../../store/process-clock.ts'
 import { Alerts } from '../alerts/alerts.ts'
-import { ALERT_LOOK_MS, ALERT_LOOK_MS_MIN } from '../alerts/limits.ts'
+import { ALERT_LOOK_MS, ALERT_LOOK_MS_MIN, ALERT_WORDS_LENGTH } from '../alerts/limits.ts'
 import type { LimitsInUse } from '../alerts/limits-in-use.ts'
 import { listNames } from '../alerts/list-names.ts'
 import { GateWatch } from '../alerts/watch-gate.ts'
@@ -87,7 +87,7 @@ export function openAlerts(
   const timer = setInterval(() => void look(), lookMs).unref()
   closing.defer(() => clearInterval(timer))
   if (config.alerts.on.includes('ledger')) parts.verification.startRegularly(config.alerts.verifyMs)
-  gate.onInjection(({ server, tool, principal, session }) => {
+  gate.onInjection(({ server, tool, principal, session, words }) => {
     const from = tool === undefined ? { server } : { server, name: tool }
     alerts.raise({
       kind: 'injection',
@@ -98,6 +98,7 @@ export function openAlerts(
           : { name: 'Tool', value: listNames([`${server}/${tool}`]) },
         { name: 'Caller', value: listNames([principal]) },
       ],
+      found: words.slice(0, ALERT_WORDS_LENGTH),
       // The newest of these calls is the one that was answered.
       page: `/ledger?${new URLSearchParams({ session, ...from, untilMs: String(nowMs()) })}`,
     })

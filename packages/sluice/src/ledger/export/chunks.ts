@@ -112,6 +112,8 @@ export class RecordSelection {
 export interface ExportCursor {
   readonly seq: number
   readonly open: readonly number[]
+  /** Paths of the recorded values that an export of calls has columns for. */
+  readonly columns?: readonly string[]
 }
 
 export interface ExportPage {

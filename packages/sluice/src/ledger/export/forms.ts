@@ -30,7 +30,7 @@ const FORMULA = /^[\s\0]*[=+\-@\uff0b\uff0d\uff1d\uff20]|^[\t\r\n]/
  * Spreadsheets evaluate what starts like a formula: an agent could name a tool that way (CSV
  * injection).
  */
-function cell(text: string): string {
+export function cell(text: string): string {
   const shown = visibleLines(text)
   const safe = FORMULA.test(text) ? `'${shown}` : shown
   return /[",\r\n']/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe

@@ -2,6 +2,7 @@
 // interned as words, for record-index.ts. Pure.
 
 import type { LedgerRecord } from '../records/record.ts'
+import { listIndexedValues } from '../records/recorded-values.ts'
 import { shadowText } from '../records/shadow-text.ts'
 
 /** The values of a row are `before`, the numbers of `words`, and `after`, in the order of the table. */
@@ -10,6 +11,8 @@ export interface IndexRow {
   readonly before: readonly number[]
   readonly words: readonly string[]
   readonly after: readonly (string | number | null)[]
+  /** The values of arguments that rules read, each with its path. */
+  readonly values?: readonly [path: string, value: number | string][]
 }
 
 export function toIndexRow(record: LedgerRecord): IndexRow {
@@ -44,5 +47,6 @@ export function toIndexRow(record: LedgerRecord): IndexRow {
       shadowText(decision.shadow),
     ],
     after: [record.unknown === true ? 1 : 0],
+    values: listIndexedValues(record.judged),
   }
 }

@@ -3,6 +3,7 @@
 import { chmodSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import { ExactNumber } from '@sluice/policy/core/json'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { OUTCOME_LABELS } from '../../core/outcome-label.ts'
@@ -40,6 +41,10 @@ async function append(ledger: Ledger, n: number): Promise<void> {
     session: `session-${n % 4}`,
     server: ['stripe', 'github'][n % 2] as string,
     name: `tool_${n % 6}`,
+    judged:
+      n % 4 === 0
+        ? {}
+        : { 'args.amount': new ExactNumber(`${(n * 7) % 50}.5`), 'args.to': `t${n % 3}` },
     decision: n % 5 === 0 ? refusal(n) : allowed,
   })
   if (n % 5 === 0) await ledger.refuse(call)
@@ -104,6 +109,9 @@ describe('queries', () => {
       untilMs: maybe(fc.integer({ min: -10, max: CALLS }).map((n) => START + n * 1_000)),
       text: maybe(fc.constantFrom('BEN', 'tool_3', 'Session-1', 'hub/', 'nothing', 'denied')),
       word: maybe(fc.constantFrom(...OUTCOME_LABELS)),
+      where: maybe(
+        fc.constantFrom('args.amount > 20', 'args.amount <= 9.5; args.to = t1', 'args.to = t2'),
+      ),
       order: maybe(fc.constantFrom('newest', 'oldest')),
       limit: fc.constantFrom(1, 7, 100),
     })

@@ -13,6 +13,7 @@ import { recordReader, recordsBackwards, recordsFrom } from '../chain/read.ts'
 import { USUAL_WORDS } from '../records/files.ts'
 import { QUERY_RECORDS_MAX } from '../records/limits.ts'
 import type { DecisionRecord, OutcomeRecord } from '../records/record.ts'
+import { holdsFor, parseConditions, toValueSql } from '../records/recorded-values.ts'
 import type { RecordIndex } from './record-index.ts'
 
 /** All given criteria must match. */
@@ -33,8 +34,12 @@ export interface Query {
   readonly untilMs?: number
   /** Found in a name, the code or the reason of a refusal; ASCII letters in either case. */
   readonly text?: string
-  /** Newest first unless said. */
-  readonly order?: 'newest' | 'oldest'
+  /** Conditions on recorded values, see recorded-values.ts. */
+  readonly where?: string
+  /** Newest first unless said; `largest` and `smallest` by the value at `sort`, with the index only. */
+  readonly order?: 'newest' | 'oldest' | 'largest' | 'smallest'
+  /** The path of a recorded value: only calls that have one. */
+  readonly sort?: string
   /** Only records with a larger number: the `next` of the page before, oldest first. */
   readonly after?: number
   /** Only records with a smaller number: the `next` of the page before. */
@@ -89,22 +94,39 @@ function byIndex(
   if (matching === undefined) return []
   const selected = selectRecords(matching, matching.range)
   const order = query.order === 'oldest' ? 'ASC' : 'DESC'
-  const sql = `${selected.found} SELECT calls.seq AS seq, outcomes.seq AS outcome FROM calls
-    LEFT JOIN outcomes ON outcomes.intent = calls.seq
-    ${selected.where} ORDER BY calls.seq ${order} LIMIT ${limit + 1}`
-  const read = recordReader(ledger)
+  const sql = `${selected.found} SELECT ${selected.seq} AS seq FROM ${selected.from}
+    ${selected.where} ORDER BY ${selected.seq} ${order} LIMIT ${limit + 1}`
   const rows = index.database.prepare(sql).all(...selected.values)
-  // Sequentially: the reader caches the last block.
-  const records = rows.map(({ seq }) => read(Number(seq)) as DecisionRecord)
-  const outcomes = rows.map(({ outcome }) =>
-    outcome == null ? null : (read(Number(outcome)) as OutcomeRecord),
+  return readCalls(
+    ledger,
+    index,
+    rows.map(({ seq }) => Number(seq)),
   )
+}
+
+/** The calls with these numbers, each with its outcome. */
+export function readCalls(
+  ledger: DatabaseSync,
+  index: RecordIndex,
+  numbers: readonly number[],
+): CallWithOutcome[] {
+  const read = recordReader(ledger)
+  // Sequentially: the reader caches the last block.
+  const records = numbers.map((seq) => read(seq) as DecisionRecord)
+  const outcomes = numbers.map((intent) => {
+    const seq = index.findOutcome(intent)
+    return seq === undefined ? null : (read(seq) as OutcomeRecord)
+  })
   return records.map((record, at) => ({ record, outcome: outcomes[at] ?? null }))
 }
 
 export interface CallSelection {
   /** The part before `SELECT`, with the words that a text is found in; may be empty. */
   readonly found: string
+  /** `calls`, read by way of their recorded values if the query is about one. */
+  readonly from: string
+  /** The column with the number of a call. */
+  readonly seq: string
   /** Empty, or beginning with `WHERE`. */
   readonly where: string
   readonly values: readonly (number | string)[]
@@ -131,6 +153,9 @@ export function selectCalls(index: DatabaseSync, query: Query): CallSelection | 
     const usual = USUAL[column]
     if (usual !== undefined && word !== usual) where.push(`calls.${column} <> ${usual}`)
   }
+  const by = selectValues(index, query)
+  if (by === undefined) return undefined
+  where.push(...by.where)
   if (query.denied) where.push(`calls.action <> ${USUAL_WORDS.action}`)
   if (query.word !== undefined) where.push(WITH_LABEL[query.word])
   const { sinceMs, untilMs, before, after, text } = query
@@ -160,9 +185,40 @@ export function selectCalls(index: DatabaseSync, query: Query): CallSelection | 
       : 'WITH found AS MATERIALIZED (SELECT id FROM words WHERE instr(lower(text), ?) > 0)'
   return {
     found: matching,
+    from: by.from,
+    seq: by.seq,
     where: where.length > 0 ? `WHERE ${where.join(' AND ')}` : '',
     values,
     range: { first, last },
+  }
+}
+
+/** Reads the values of one path in the order of calls: of ten million calls few have one. */
+function selectValues(
+  index: DatabaseSync,
+  { where: conditions, sort }: Query,
+): (Pick<CallSelection, 'from' | 'seq'> & { readonly where: readonly string[] }) | undefined {
+  const all = parseConditions(conditions)
+  const first = sort ?? all[0]?.path
+  if (first === undefined) return { from: 'calls', seq: 'calls.seq', where: [] }
+  const ids = new Map<string, number>()
+  for (const path of [first, ...all.map((one) => one.path)]) {
+    const word = index.prepare('SELECT id FROM words WHERE text = ?').get(path)?.id
+    if (word === undefined) return undefined
+    ids.set(path, Number(word))
+  }
+  return {
+    from: 'judged CROSS JOIN calls ON calls.seq = judged.seq',
+    seq: 'judged.seq',
+    where: [
+      `judged.path = ${ids.get(first)}`,
+      ...all.map((one) =>
+        one.path === first
+          ? toValueSql(one, 'judged.value')
+          : `EXISTS (SELECT 1 FROM judged AS other WHERE other.path = ${ids.get(one.path)}
+              AND other.seq = judged.seq AND ${toValueSql(one, 'other.value')})`,
+      ),
+    ],
   }
 }
 
@@ -175,7 +231,7 @@ export function selectRecords(selected: CallSelection, range: RecordRange): Call
   return {
     ...selected,
     range,
-    where: `${where === '' ? 'WHERE' : `${where} AND`} calls.seq BETWEEN ? AND ?`,
+    where: `${where === '' ? 'WHERE' : `${where} AND`} ${selected.seq} BETWEEN ? AND ?`,
     values: [...values, first, last],
   }
 }
@@ -271,7 +327,9 @@ export function matches(record: DecisionRecord, query: Query): boolean {
     record.seq < (query.before ?? Number.MAX_SAFE_INTEGER) &&
     record.seq > (query.after ?? 0) &&
     (query.word === undefined || query.word === toOutcomeLabel(columns.action, columns.code)) &&
-    (query.text === undefined || hasText(record, toAsciiLower(query.text)))
+    (query.text === undefined || hasText(record, toAsciiLower(query.text))) &&
+    (query.where === undefined ||
+      parseConditions(query.where).every((one) => holdsFor(record.judged, one)))
   )
 }
 

@@ -29,6 +29,7 @@ import { toIndexRow } from './index-rows.ts'
 
 const STATEMENTS = {
   calls: 'INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  judged: 'INSERT INTO judged VALUES (?, ?, ?)',
   outcomes: 'INSERT OR IGNORE INTO outcomes VALUES (?, ?, ?, ?, ?, ?)',
   events: 'INSERT INTO events VALUES (?, ?, ?, ?)',
   subtree: 'INSERT OR REPLACE INTO subtrees VALUES (?, ?)',
@@ -40,6 +41,10 @@ const STATEMENTS = {
 
 const FIRST = `SELECT min(first) AS first FROM (SELECT min(seq) AS first FROM calls
   UNION ALL SELECT min(intent) FROM outcomes UNION ALL SELECT min(seq) FROM events)`
+
+/** Steps from one path of recorded values to the next: their rows are not read. */
+export const PATHS = `WITH RECURSIVE paths (path) AS (SELECT min(path) FROM judged UNION ALL
+  SELECT (SELECT min(path) FROM judged WHERE path > paths.path) FROM paths WHERE path IS NOT NULL)`
 
 export class RecordIndex {
   readonly database: DatabaseSync
@@ -154,7 +159,7 @@ export class RecordIndex {
     this.#words.clear()
     this.#leaves = undefined
     this.database.exec(
-      `DELETE FROM calls; DELETE FROM outcomes; DELETE FROM events; DELETE FROM subtrees;
+      `DELETE FROM calls; DELETE FROM judged; DELETE FROM outcomes; DELETE FROM events; DELETE FROM subtrees;
       DELETE FROM minutes; DELETE FROM hours; DELETE FROM through; DELETE FROM words WHERE id > ${USUAL_WORDS.agent}`,
     )
     return base.seq
@@ -178,6 +183,7 @@ export class RecordIndex {
     this.database.exec(uncountUpTo(through))
     this.database.exec(
       `DELETE FROM calls WHERE seq <= ${through}; DELETE FROM outcomes WHERE intent <= ${through};
+      ${PATHS} DELETE FROM judged WHERE path IN (SELECT path FROM paths) AND seq <= ${through};
       DELETE FROM events WHERE seq <= ${through}; DELETE FROM subtrees WHERE first < ${through}`,
     )
     return Math.ceil((through - first + 1) / DROPPED_PER_INDEXED)
@@ -194,9 +200,11 @@ export class RecordIndex {
   }
 
   #add(record: LedgerRecord): void {
-    const { table, before, words, after } = toIndexRow(record)
+    const { table, before, words, after, values: judged = [] } = toIndexRow(record)
     const values = [...before, ...words.map((text) => this.#intern(text)), ...after]
     this.#statements[table].run(...values)
+    for (const [path, value] of judged)
+      this.#statements.judged.run(this.#intern(path), record.seq, value)
     if (table === 'calls') this.#counts.add(values)
   }
 

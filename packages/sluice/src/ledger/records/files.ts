@@ -49,7 +49,7 @@ const MERGED = `
  * are allowed and have no agent and no shadow decision, so an index on those values would cost much and find nothing.
  * `minutes` and `hours` count calls, see query/call-counts.ts.
  * `tool` is server and name together; `subtrees` are roots over many leaves of the tree, for
- * proofs.
+ * proofs. `judged` has the values of arguments that rules read, see records/recorded-values.ts.
  */
 export const USUAL_WORDS = { action: 1, code: 2, agent: 3, shadow: 3 } as const
 export const INDEX_SCHEMA = `
@@ -82,6 +82,13 @@ export const INDEX_SCHEMA = `
   CREATE INDEX calls_action ON calls (action) WHERE action <> 1;
   CREATE INDEX calls_code ON calls (code) WHERE code <> 2;
   CREATE INDEX calls_shadow ON calls (shadow) WHERE shadow <> 3;
+  CREATE TABLE judged (
+    path INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    value ANY NOT NULL,
+    PRIMARY KEY (path, seq)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX judged_value ON judged (path, value, seq);
   CREATE TABLE outcomes (
     intent INTEGER PRIMARY KEY,
     seq INTEGER NOT NULL,
@@ -119,18 +126,18 @@ export const INDEX_SCHEMA = `
 const INDEX_ANEW = [
   'words',
   'calls',
+  'judged',
   'outcomes',
   'events',
   'minutes',
   'hours',
   'subtrees',
   'through',
+  // Older indexes have checksums of their rows.
+  'tally',
 ]
   .map((table) => `DROP TABLE IF EXISTS ${table};`)
   .join(' ')
-
-/** Older indexes have checksums of their rows. */
-const WITHOUT_TALLY = 'DROP TABLE IF EXISTS tally;'
 
 export function ledgerFile(directory: string): OpenOptions {
   return { directory, name: 'ledger.db', migrations: [LEDGER, BASE] }
@@ -141,7 +148,7 @@ export function mergedFile(directory: string): OpenOptions {
 }
 
 export function indexFile(directory: string): OpenOptions {
-  const migrations = ['', '', '', '', '', '', INDEX_ANEW + INDEX_SCHEMA, WITHOUT_TALLY]
+  const migrations = ['', '', '', '', '', '', '', '', INDEX_ANEW + INDEX_SCHEMA]
   return { directory, name: 'ledger-index.db', migrations, isDerived: true }
 }
 

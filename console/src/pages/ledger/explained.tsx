@@ -24,7 +24,7 @@ import { LongText, UntrustedText } from '../../ui/text.tsx'
 import { bytes, formatPointer, millis, moment, nameRecord, span } from '../../ui/words.ts'
 import type { NewRuleAction } from '../policy/rule-from-call.tsx'
 import { ruleChoices } from './rule-choices.ts'
-import './live.css'
+import './explained.css'
 
 /** The call whose drawer is open, in the address: it can be linked to, and Back closes it. */
 export function useOpenCall(): {
