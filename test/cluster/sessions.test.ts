@@ -9,7 +9,7 @@ import { discoverLogin } from '../../packages/sluice/src/identity/oauth/discover
 import { LoginFlow } from '../../packages/sluice/src/identity/oauth/login-flow.ts'
 import { Logins } from '../../packages/sluice/src/identity/oauth/logins.ts'
 import { openDatabase } from '../../packages/sluice/src/store/sqlite/open.ts'
-import { serveAuthorisation } from '../servers/authorisation.ts'
+import { GATE, serveAuthorisation } from '../servers/authorisation.ts'
 import { serveGuarded } from '../servers/guarded.ts'
 import { browse } from '../support/browse.ts'
 import { serveFixture } from '../support/fixture-server.ts'
@@ -25,7 +25,7 @@ import {
 } from '../support/postgres.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
 import { scratchDirectory } from '../support/scratch.ts'
-import { fixture, type RunningGate, until } from '../support/start-gate.ts'
+import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
 import { postStateless } from '../support/stateless-client.ts'
 import { TcpRelay } from '../support/tcp-relay.ts'
 
@@ -62,7 +62,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared sessions', pos
   async function startCluster(
     names: readonly string[],
     policy = LABELLED,
-    more: { servers?: object; sessions?: object } = {},
+    more: { servers?: object; sessions?: object; auth?: object } = {},
   ) {
     const database = `sessions_${++databases}`
     await server.createDatabase(database)
@@ -244,5 +244,49 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared sessions', pos
     database.close()
     await guarded.close()
     await authorisation.close()
+  })
+
+  test('a token of a caller is exchanged once for all gates, and again after a gate died with it', async () => {
+    const corp = await serveAuthorisation()
+    const guarded = await serveGuarded(corp.issuer)
+    const audience = 'https://gate.example/mcp'
+    const client = { client_id: GATE.id, client_secret: GATE.secret }
+    const auth = { issuers: { corp: { issuer: corp.issuer, policy: 'policy', audience, client } } }
+    const servers = { crm: { url: guarded.url, auth: { login: 'exchange', via: 'corp' } } }
+    const { gates } = await startCluster(['a', 'b', 'c', 'd'], OPEN, { servers, auth })
+    const exchanges = () => corp.asked.filter(({ status }) => status === 200).length
+    const tokenOf = (sub: string) => corp.sign({ sub, aud: audience })
+    const call = async (at: number, sub: string) => {
+      const gate = gates[at % 4] as RunningGate
+      const session = await PlainClient.open(gate, 'crm', '2025-11-25', await tokenOf(sub))
+      const { answer } = await session.call('get_note')
+      expect(answer.result?.content[0].text).toBe('a note')
+    }
+    await Promise.all(Array.from({ length: 20 }, (_, at) => call(at, 'ann')))
+    expect(exchanges()).toBe(1)
+    // One after the other: each is a change of the shared state, by which decisions are made again.
+    for (let at = 0; at < 8; at++) await call(at, `p${at}`)
+    expect(exchanges()).toBe(9)
+    const { store } = gates[0] as unknown as { store: string }
+    const doomed = await startGate({
+      servers,
+      config: { store, cluster: { name: 'e', key: CLUSTER_KEY }, auth },
+    })
+    let isAsked = false
+    corp.outage = () => {
+      isAsked = true
+    }
+    const session = new PlainClient(doomed, 'crm')
+    session.token = await tokenOf('zoe')
+    void session.initialize().catch(() => {})
+    await until(() => isAsked)
+    corp.outage = undefined
+    const other = call(0, 'zoe')
+    await doomed.kill()
+    await other
+    expect(exchanges()).toBe(10)
+    await endGates()
+    await guarded.close()
+    await corp.close()
   })
 })

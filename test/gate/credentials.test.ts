@@ -361,12 +361,12 @@ test('a secret in a file is sent as it is now, and replaces the process that has
 
 test('people see which credential each server has, until when, and why it was refused', async () => {
   const status = JSON.stringify(await askGate(gate.data, { do: 'status' }))
-  expect(status).toMatch(/"name":"billing"[^}]*"credential":\{"kind":"client","until":"20/)
+  expect(status).toMatch(/"name":"billing"[^}]*"credential":"login: client until 20/)
   expect(status).toMatch(
-    /"name":"wrong-secret"[^}]*"credential":\{"kind":"client","refused":"[^"]*invalid_client/,
+    /"name":"wrong-secret"[^}]*"credential":"login: client, last refused: [^"]*invalid_client/,
   )
   const { stdout } = await sluice(['status', '--config', join(folder, 'sluice.yaml')])
-  expect(stdout).toMatch(/server billing .*login client until 20/)
+  expect(stdout).toMatch(/server billing .*login: client until 20/)
 })
 
 test('no token, key or secret is in the data directory, the log or the ledger', async () => {

@@ -171,6 +171,7 @@ function Server({
       {server.sandbox !== '' && (
         <TextLine text={`Sandbox: ${server.sandbox}`} className="small muted" />
       )}
+      {server.credential !== '' && <TextLine text={server.credential} className="small muted" />}
       {server.why !== '' && (
         <Notice kind={server.state === 'frozen' ? 'warn' : 'bad'}>
           <UntrustedText text={server.why} />

@@ -119,6 +119,8 @@ export interface ServerView {
   readonly where: string
   /** What its process may do; empty if the gate starts none. */
   readonly sandbox: string
+  /** Which token it is called with, until when, and the last refusal; empty if it needs none. */
+  readonly credential: string
   readonly state: 'up' | 'idle' | 'starting' | 'failing' | 'needs login' | 'frozen'
   readonly why: string
   readonly sessions: number

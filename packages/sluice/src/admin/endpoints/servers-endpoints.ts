@@ -216,6 +216,7 @@ function serverViews(parts: AdminParts): ServerView[] {
       kind: server.kind,
       where: whereOf(server),
       sandbox: parts.isolation.describe(server),
+      credential: parts.credentials.describe(name, server),
       ...stateOf(figures, isListed, failure, frozen?.why),
       ...figures,
       tools: tools.get(name) ?? 0,

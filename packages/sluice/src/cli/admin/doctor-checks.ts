@@ -8,7 +8,6 @@ import { Isolation } from '../../gateway/isolation/isolation.ts'
 import { findProgram } from '../../gateway/processes/find-program.ts'
 import { readPackageVersion } from '../../gateway/shared/package-version.ts'
 import { compileDocuments, readDocuments } from '../../gateway/state/documents.ts'
-import type { CredentialView } from '../../gateway/upstream/servers/credentials.ts'
 import { inspectHooks } from '../../init/hooks.ts'
 import { inspectClients } from '../../init/inspect-clients.ts'
 import { type GateStatus, SHOW_STATUS } from '../../operations/status.ts'
@@ -22,7 +21,6 @@ import { loadEnvironment } from '../connect/load-environment.ts'
 import { probePort } from '../connect/probe-port.ts'
 import { explainNotInForce } from '../policy/policy-in-force.ts'
 import { peopleIn } from './offline-status.ts'
-import { describeCredential } from './status.ts'
 
 export interface DoctorFinding {
   readonly check:
@@ -246,7 +244,7 @@ async function checkServers(
   const known = status?.servers ?? []
   const checked = Object.entries(config.servers).map(async ([name, server]) => {
     const own: DoctorFinding[] = []
-    const { fails: failing, credential } = known.find((each) => each.name === name) ?? {}
+    const { fails: failing, credential = '' } = known.find((each) => each.name === name) ?? {}
     await checkServer({ name, server, failing, starts, credential }, adderFor('server', own))
     return own
   })
@@ -258,7 +256,7 @@ interface CheckedServer {
   readonly server: ServerConfig
   /** What the running gate says of it. */
   readonly failing: string | undefined
-  readonly credential: CredentialView | undefined
+  readonly credential: string
   readonly starts: boolean
 }
 
@@ -266,7 +264,7 @@ async function checkServer(
   { name, server, failing, starts, credential }: CheckedServer,
   add: AddFinding,
 ): Promise<void> {
-  const token = credential === undefined ? '' : `, ${describeCredential(credential)}`
+  const token = credential === '' ? '' : `, ${credential}`
   const about = `${name}: ${describeServer(server)}${token}`
   if (failing !== undefined) {
     const help = `\`sluice server restart ${name}\` after the cause is gone`

@@ -3,7 +3,6 @@
 
 import type { Command } from 'commander'
 import { describeFreezeTarget } from '../../gateway/state/freezes.ts'
-import type { CredentialView } from '../../gateway/upstream/servers/credentials.ts'
 import { type GateStatus, SHOW_STATUS, WRITE_METRICS } from '../../operations/status.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { GATE_STATUS_MS_MAX } from '../../terminal/limits.ts'
@@ -118,17 +117,10 @@ function printRunning(status: GateStatus, output: Output): void {
   output.line(`ledger: ${ledger.state}, ${plural(ledger.records, 'record')}`)
 }
 
-/** Which token a server is called with, until when, and why the last one was refused. */
-export function describeCredential({ kind, until, refused }: CredentialView): string {
-  const ends = until === undefined ? '' : ` until ${until}`
-  const why = refused === undefined ? '' : `, last refused: ${printable(refused)}`
-  return `login ${kind}${ends}${why}`
-}
-
 function serverLine(server: GateStatus['servers'][number], output: Output): string {
   const { name, kind, sessions, openRequests, fails, leftOut, sandbox, credential } = server
   const cut = leftOut === undefined ? '' : `, list cut: ${printable(leftOut)}`
-  const token = credential === undefined ? '' : `, ${describeCredential(credential)}`
+  const token = credential === '' ? '' : `, ${printable(credential)}`
   const line = `server ${printable(name)} (${kind}): ${plural(sessions, 'session')}, ${plural(openRequests, 'call')} in progress${cut}${token}${sandbox === '' ? '' : `, sandbox: ${printable(sandbox)}`}`
   if (fails === undefined) return line
   return `${line}, ${output.paint('yellow', 'failing')}: ${printable(fails)}`

@@ -169,7 +169,6 @@ export function readLogin(
       'say `issuer: https://…`, the authorisation server that knows the client',
     )
   const audience = readText(map, 'audience', values)
-  const resource = findEntry(map, 'resource')
   const assertion = findEntry(map, 'assertion')
   return {
     login: {
@@ -180,15 +179,16 @@ export function readLogin(
       ...(issuer === undefined ? {} : { issuer }),
       ...(via === undefined ? {} : { via }),
       ...(audience === undefined ? {} : { audience }),
-      ...(resource === undefined ? {} : { resource: resourceOf(resource, values) }),
+      ...resourceOf(findEntry(map, 'resource'), values),
       ...(assertion === undefined ? {} : { assertion: values.secret(assertion) }),
     },
   }
 }
 
 /** `true` says what is so anyway. */
-function resourceOf(node: LocatedNode, values: ConfigValues): string | false {
-  return node.kind === 'scalar' && node.value === false ? false : values.text(node)
+function resourceOf(node: LocatedNode | undefined, values: ConfigValues) {
+  if (node?.kind !== 'scalar' || node.value === true) return {}
+  return { resource: node.value === false ? (false as const) : values.text(node) }
 }
 
 /** Undefined if there is no client. */

@@ -64,6 +64,7 @@ export class HttpUpstream implements Upstream, HttpHost {
   readonly #settleEnded: () => void
   /** As the configuration says, with its secrets. */
   #configured: Readonly<Record<string, string>> = {}
+  #hasSecrets: boolean | undefined
   #transport: HttpTransport
   #lastHeaders:
     | {
@@ -169,8 +170,11 @@ export class HttpUpstream implements Upstream, HttpHost {
 
   /** Files are read when they are needed, so that a rotated secret is used. Why they cannot be. */
   #readSecrets(): string | undefined {
+    const { headers = {} } = this.#options
+    if (this.#hasSecrets === false) return undefined
     try {
-      const read = readSecrets(this.#options.headers ?? {})
+      const read = readSecrets(headers)
+      this.#hasSecrets = Object.values(headers).some((value) => typeof value !== 'string')
       const names = Object.keys(read)
       if (names.every((name) => read[name] === this.#configured[name])) return undefined
       for (const name of names)

@@ -88,22 +88,21 @@ export class Credentials {
     return this.#find(target, caller)
   }
 
-  /** For people: which credential a server is called with, until when, and why the last one was refused. */
-  describe(server: string, config: ServerConfig) {
-    if (config.kind !== 'http' || config.login === undefined) return undefined
+  /** For people: which credential a server is called with, until when, and why the last one was refused; empty
+   * if it needs none. */
+  describe(server: string, config: ServerConfig): string {
+    if (config.kind !== 'http' || config.login === undefined) return ''
     const { url, login } = config
     // It may be stored, and not used since the start.
     if (!isCallers(login)) this.of(server, { url, login }, NOBODY)
     const all = [...this.#known].map(([, one]) => one)
     const own = all.filter(({ target }) => target.of.server === server)
     const ends = own.flatMap(({ row }) => row?.expiresMs ?? [])
-    const until = ends.length === 0 ? undefined : new Date(Math.max(...ends)).toISOString()
-    const refused = own.findLast(({ refusal }) => refusal !== undefined)?.refusal
-    return { kind: login.kind, until, refused }
+    const until = ends.length === 0 ? '' : ` until ${new Date(Math.max(...ends)).toISOString()}`
+    const why = own.findLast(({ refusal }) => refusal !== undefined)?.refusal
+    return `login: ${login.kind}${until}${why === undefined ? '' : `, last refused: ${why}`}`
   }
 }
-
-export type CredentialView = NonNullable<ReturnType<Credentials['describe']>>
 
 const isCallers = ({ kind }: LoginConfig): boolean =>
   kind === 'principal' || kind === 'exchange' || kind === 'id-jag'
