@@ -30,6 +30,10 @@ const ARCHITECTURES: Readonly<Record<Platform, string>> = {
   'linux-x64': 'amd64',
   'linux-arm64': 'arm64',
 }
+const WRITABLE = [
+  { name: 'tmp', owner: 0, mode: '1777' },
+  { name: 'var/lib/sluice', owner: USER, mode: '0700' },
+]
 /** Files of Debian packages that nothing in the image reads. Licences stay. */
 const UNUSED = [
   'usr/share/lintian',
@@ -79,15 +83,13 @@ export function buildImage({ root, node, platform, file }: ImageOptions): void {
       writeTar(draft, { folder: join(work, name), names: readdirSync(join(work, name)).sort() })
       return put(draft)
     })
-    // The only folder that the gate may write; what is above it stays root's.
-    mkdirSync(join(work, 'data/var/lib/sluice'), { recursive: true })
-    const data = {
-      folder: join(work, 'data'),
-      names: ['var/lib/sluice'],
-      options: ['--no-recursion'],
+    // The only folders that the gate may write; what is above them stays root's.
+    for (const { name, ...owned } of WRITABLE) {
+      mkdirSync(join(work, 'data', name), { recursive: true })
+      const options = ['--no-recursion']
+      writeTar(draft, { folder: join(work, 'data'), names: [name], options, ...owned })
+      layers.push(put(draft))
     }
-    writeTar(draft, { ...data, owner: USER, mode: '0700' })
-    layers.push(put(draft))
     const config = putText(describeImage(layers, platform, root))
     writeLayout(join(work, 'image'), { layers, config, tag: nameImage(root), put: putText })
     writeTar(file, { folder: join(work, 'image'), names: readdirSync(join(work, 'image')).sort() })
@@ -111,7 +113,7 @@ function makeSystem(folder: string, platform: Platform): void {
   for (const unused of UNUSED) rmSync(join(folder, unused), { recursive: true, force: true })
   // As other images without a package manager have it: scanners find the versions of libraries there.
   const status = join(folder, 'var/lib/dpkg/status.d')
-  for (const name of ['etc', 'tmp', 'var/lib/dpkg/status.d', 'usr/local/bin'])
+  for (const name of ['etc', 'var/lib/dpkg/status.d', 'usr/local/bin'])
     mkdirSync(join(folder, name), { recursive: true })
   for (const each of image)
     writeFileSync(join(status, each.name), execFileSync('dpkg-deb', ['-f', fetchDebian(each)]))

@@ -30,6 +30,8 @@ export interface Caller {
   readonly url?: string
   /** Of a grant: behind a load balancer nobody is a user of this machine. */
   readonly token: string
+  /** How requests are sent; the global one if left out. */
+  readonly fetch?: typeof fetch
 }
 
 export interface Gate {
@@ -86,7 +88,7 @@ export async function withGate(
       return exited
     }
     const open: Gate['connect'] = (server, by) =>
-      connect(`${by?.url ?? url}/mcp/${server}`, clients, by?.token)
+      connect(`${by?.url ?? url}/mcp/${server}`, clients, by)
     await use({ url, data, connect: open, kill })
   } finally {
     // Also if its gate was killed.
@@ -106,12 +108,13 @@ export function runSluice(folder: string, ...args: string[]): { status: number; 
   return { status: status ?? -1, output: stdout + stderr }
 }
 
-async function connect(url: string, clients: Client[], token?: string): Promise<Connection> {
+/** Opens a session. Its client is added to `clients`, to be closed at the end. */
+export async function connect(url: string, clients: Client[], by?: Caller): Promise<Connection> {
   const client = new Client({ name: 'example', version: '1' })
   clients.push(client)
-  const headers = token === undefined ? undefined : { authorization: `Bearer ${token}` }
-  const requestInit = headers === undefined ? {} : { requestInit: { headers } }
-  await client.connect(new StreamableHTTPClientTransport(new URL(url), requestInit))
+  const own = by?.fetch === undefined ? {} : { fetch: by.fetch }
+  const requestInit = by === undefined ? {} : { headers: { authorization: `Bearer ${by.token}` } }
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit, ...own }))
   return {
     list: async () => (await client.listTools()).tools.map(({ name }) => name),
     call: async (name, args = {}) => {

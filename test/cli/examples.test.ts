@@ -14,6 +14,9 @@ const names = readdirSync(EXAMPLES).filter(
   (name) => !NOT_EXAMPLES.includes(name) && !name.includes('.'),
 )
 
+/** Examples to watch; PostgreSQL may be missing. */
+const PRINTED: Readonly<Record<string, string>> = { cluster: 'PostgreSQL' }
+
 test.each(names)(
   '%s',
   (name) => {
@@ -22,11 +25,12 @@ test.each(names)(
     expect(readFileSync(join(folder, 'README.md'), 'utf8')).toContain(
       `node examples/${name}/run.ts`,
     )
-    const { status, stderr } = spawnSync(process.execPath, [join(folder, 'run.ts')], {
+    const { status, stderr, stdout } = spawnSync(process.execPath, [join(folder, 'run.ts')], {
       encoding: 'utf8',
       env: { ...process.env, SLUICE_TEST_COMMAND: SLUICE },
     })
     expect(status, stderr).toBe(0)
+    if (name in PRINTED) expect(stdout).toContain(PRINTED[name])
   },
   120_000,
 )

@@ -7,7 +7,7 @@ import { endGates } from '../support/start-gate.ts'
 import { runBeside } from '../upgrade/beside.ts'
 
 export async function run(options: RunOptions): Promise<number> {
-  const { seconds = '60', version = 'b188b93' } = options
+  const { seconds = '60', version = '0.1.0-b188b93' } = options
   const postgres = findPostgres()
   if (postgres === undefined) throw new Error('PostgreSQL is not installed')
   const server = await startPostgres(postgres)

@@ -50,9 +50,18 @@ export function runAtTerminal(
   onText: (all: string) => void = () => {},
   program = SLUICE,
 ): Promise<{ code: number | null; text: string }> {
-  const words = [NODE, program, ...args]
+  return runWordsAtTerminal([NODE, program, ...args], typed, onText)
+}
+
+/** The same for any program. */
+export function runWordsAtTerminal(
+  words: readonly string[],
+  typed: readonly string[],
+  onText: (all: string) => void = () => {},
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<{ code: number | null; text: string }> {
   const quoted = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
-  const child = spawn('script', ['-qefc', quoted, '/dev/null'], { stdio: ['pipe', 'pipe', 'pipe'] })
+  const child = spawn('script', ['-qefc', quoted, '/dev/null'], { env, stdio: 'pipe' })
   let text = ''
   let count = 0
   child.stdout.on('data', (chunk: Buffer) => {

@@ -1,6 +1,6 @@
 // Containers of podman, with a storage of their own: nothing of the machine's images is seen or changed.
 
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,13 +16,20 @@ const PODMAN: Program = {
 }
 const RUNC = ['/usr/sbin/runc', '/usr/bin/runc']
 
+const FILES_MAX = 16_384
+
 /** A machine may forbid to raise limits, as podman does by default. */
 const CONTAINERS = `[containers]
-default_ulimits = ["nofile=4096:4096", "nproc=4096:4096"]
+default_ulimits = ["nofile=${limitFiles()}:${limitFiles()}", "nproc=4096:4096"]
 [engine]
 cgroup_manager = "cgroupfs"
 events_logger = "file"
 `
+
+function limitFiles(): number {
+  const hard = Number(execFileSync('sh', ['-c', 'ulimit -Hn'], { encoding: 'utf8' }))
+  return Number.isNaN(hard) ? FILES_MAX : Math.min(hard, FILES_MAX)
+}
 
 export function findPodman(): string | undefined {
   return findProgram(PODMAN)
@@ -33,13 +40,13 @@ export function namePodmanSuite(suite: string, file: string | undefined): string
 }
 
 export class Podman {
-  readonly #file: string
+  readonly file: string
   readonly #folder: string
   /** For programs that call podman themselves. */
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly env: NodeJS.ProcessEnv
 
   constructor(file: string) {
-    this.#file = file
+    this.file = file
     this.#folder = mkdtempSync(join(tmpdir(), 'sluice-podman-'))
     const write = (name: string, text: string): string => {
       writeFileSync(join(this.#folder, name), text)
@@ -59,9 +66,12 @@ export class Podman {
   /** Runs a command of podman to its end. */
   try(...args: string[]): { readonly status: number; readonly output: string } {
     const options = { env: this.env, encoding: 'utf8', maxBuffer: 2 ** 26 } as const
-    const { status, stdout, stderr, error } = spawnSync(this.#file, args, options)
+    const { status, stdout, stderr, error } = spawnSync(this.file, args, options)
     if (error !== undefined) throw error
-    return { status: status ?? -1, output: `${stdout}${status === 0 ? '' : stderr}`.trim() }
+    return {
+      status: status ?? -1,
+      output: `${stdout}${status === 0 && args[0] !== 'logs' ? '' : stderr}`.trim(),
+    }
   }
 
   /** The same, and throws if it fails. */
@@ -74,6 +84,8 @@ export class Podman {
   end(): void {
     this.try('rm', '--all', '--force', '--time', '0')
     this.try('volume', 'rm', '--all', '--force')
+    // It is left mounted, empty.
+    spawnSync('umount', [join(this.#folder, 'graph/overlay')])
     rmSync(this.#folder, { recursive: true, force: true })
   }
 }

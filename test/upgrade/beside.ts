@@ -1,5 +1,6 @@
 // A gate of another version beside one of this version on one PostgreSQL, as during a rolling upgrade: limits are
-// exact over both, an approval of one is used once at the other, a freeze holds at both, and both chains verify.
+// exact over both, an approval of one is used once at the other, the older gate is replaced under load and no call is lost, a
+// freeze holds at both, and both chains verify.
 
 import { hash } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
@@ -10,7 +11,14 @@ import { PIN, runAtTerminal } from '../support/person.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { CLUSTER_KEY, type RunningPostgres } from '../support/postgres.ts'
 import { sluiceJson } from '../support/run-sluice.ts'
-import { fixture, type RunningGate, SLUICE, startGate } from '../support/start-gate.ts'
+import {
+  fixture,
+  type GateSpec,
+  type RunningGate,
+  SLUICE,
+  startGate,
+  until,
+} from '../support/start-gate.ts'
 import { unpackFolder } from './archive.ts'
 import { FIXTURES } from './story.ts'
 
@@ -59,16 +67,16 @@ export async function runBeside(
   await server.createDatabase(database)
   const folder = mkdtempSync(join(tmpdir(), 'sluice-beside-'))
   const log = join(folder, 'calls')
-  const start = (name: string, program: { readonly program?: string }): Promise<RunningGate> =>
+  const start = (name: string, more: Pick<GateSpec, 'folder' | 'program'>): Promise<RunningGate> =>
     startGate({
+      ...more,
       servers: { count: fixture('counter', log) },
       policy: POLICY,
       config: { store: server.url(database), cluster: { name, key: CLUSTER_KEY } },
-      ...program,
     })
   const program = unpackCommand(version)
   const before = await start('before', { program })
-  const gates = [before, await start('after', {})] as const
+  const gates: [RunningGate, RunningGate] = [before, await start('after', {})]
   const wrong: string[] = []
   const expectEqual = (what: string, is: unknown, should: unknown): void => {
     if (is !== should) wrong.push(`${what}: ${is} and not ${should}`)
@@ -77,9 +85,13 @@ export async function runBeside(
     const { answered, number } = await callBoth(gates, calls, performance.now() + forMs)
     onCalls?.(number)
     const passed = await holdAndApprove(gates, [program, SLUICE])
+    const replaced = await callWhile(gates, async () => {
+      expectEqual('exit code of the older gate', await before.stop(), 0)
+      gates[0] = await start('before', { folder: before.folder })
+    })
     const { write = 0, read = 0, slow = 0 } = countCalls(log)
     expectEqual('calls of `write` that arrived', write, MAX)
-    expectEqual('calls of `read` that arrived', read, answered)
+    expectEqual('calls of `read` that arrived', read, answered + replaced)
     expectEqual('approved calls that passed', passed, 2)
     expectEqual('approved calls that arrived', slow, 2)
     await sluiceJson(['freeze', '--data', gates[1].data])
@@ -113,6 +125,41 @@ async function callBoth(gates: readonly RunningGate[], calls: number, untilMs: n
   const workers = gates.flatMap((gate) => Array.from({ length: WORKERS }, () => work(gate)))
   await Promise.all(workers)
   return { answered, number }
+}
+
+/** Calls both gates until `change` has replaced one of them and it serves; returns how many calls were answered. A client
+ * whose gate is gone, or whose session was that of the gate before, begins again. */
+async function callWhile(
+  gates: readonly RunningGate[],
+  change: () => Promise<void>,
+): Promise<number> {
+  let answered = 0
+  let isOver = false
+  const callOn = async (at: number): Promise<void> => {
+    let client: PlainClient | undefined
+    while (!isOver) {
+      await new Promise((resolve) => setTimeout(resolve, 10))
+      try {
+        client ??= await PlainClient.open(gates[at] as RunningGate, 'count')
+        const { answer, status, text } = await client.call('read')
+        if (answer?.result !== undefined && answer.result.isError !== true) answered++
+        // Not sent: the session is over, or the gate is stopping.
+        else if (status === 404 || text.includes('the gate is stopping')) client = undefined
+        else throw new Error(`${status} ${text}`)
+      } catch (error) {
+        if (!(error instanceof TypeError)) throw error
+        client = undefined
+      }
+    }
+  }
+  const calling = gates.flatMap((_, at) => Array.from({ length: WORKERS }, () => callOn(at)))
+  const all = Promise.all(calling)
+  await Promise.race([change(), all])
+  const before = answered
+  await until(() => answered > before + gates.length * WORKERS)
+  isOver = true
+  await all
+  return answered
 }
 
 /** Requested at one gate, approved at the other with its own command, called at both at once; in both directions. */

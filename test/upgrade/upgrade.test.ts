@@ -1,10 +1,16 @@
 // Data of other versions (fixtures/, made by make-fixtures.ts) opens with this one, verifies and goes on where it was:
 // limits count on, approvals are what they were, labels hold, the agent ends its run, the ledger is one chain.
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { hash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { parsePostgresUrl } from '../../packages/sluice/src/store/postgres/address.ts'
+import { PostgresConnections } from '../../packages/sluice/src/store/postgres/connections.ts'
+import { readVersion } from '../../scripts/standalone.ts'
 import { askAgents } from '../support/cluster-in-full.ts'
+import { ROOT } from '../support/modules.ts'
 import { PIN, type } from '../support/person.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import {
@@ -16,7 +22,7 @@ import {
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
 import { scratchDirectory } from '../support/scratch.ts'
 import { SetClock } from '../support/set-clock.ts'
-import { endGates, type GateSpec, type RunningGate } from '../support/start-gate.ts'
+import { endGates, type GateSpec, type RunningGate, startGate } from '../support/start-gate.ts'
 import { unpackFolder } from './archive.ts'
 import { countCalls, runBeside } from './beside.ts'
 import { restoreDump } from './restore-dump.ts'
@@ -42,10 +48,41 @@ const VERSIONS = readdirSync(FIXTURES)
   .map((name) => /^(.+)(?<!-command)\.br$/.exec(name)?.[1])
   .filter((version) => version !== undefined)
 /** The first version had no shared store. */
-const SHARED = VERSIONS.filter((version) => version !== '0ce18f4')
+const SHARED = VERSIONS.filter((version) => version !== '0.1.0-0ce18f4')
 const BESIDE = VERSIONS.filter((version) => existsSync(join(FIXTURES, `${version}-command.br`)))
 
 afterEach(endGates)
+
+test('every version of the changelog before this one has fixtures', () => {
+  const changelog = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8')
+  const versions = [...changelog.matchAll(/^## (\d+\.\d+\.\d+)/gm)].map(([, version]) => version)
+  expect(versions[0]).toBe(readVersion(ROOT))
+  const has = (version: string): boolean =>
+    VERSIONS.some((name) => name === version || name.startsWith(`${version}-`))
+  expect(versions.slice(1).filter((version) => !has(version ?? ''))).toEqual([])
+  expect(versions.length).toBeGreaterThan(1)
+})
+
+test('data of a newer version is refused with a sentence, and left as it is', async () => {
+  const { folder, aheadMs } = unpack('0.1.0-b188b93', 'sqlite')
+  const files = { version: join(folder, 'data/version'), ledger: join(folder, 'data/ledger.db') }
+  const expectRefused = async (sentence: RegExp): Promise<void> => {
+    const before = hash('sha256', readFileSync(files.ledger))
+    await expect(start(storySpec(folder), aheadMs)).rejects.toThrow(sentence)
+    expect(hash('sha256', readFileSync(files.ledger))).toBe(before)
+  }
+  writeFileSync(files.version, '99\n')
+  await expectRefused(
+    /has version 99, made by a newer sluice; .*: start the newer one, or restore a backup/,
+  )
+  writeFileSync(files.version, '1\n')
+  const database = new DatabaseSync(files.ledger)
+  database.exec('PRAGMA user_version = 99; PRAGMA journal_mode = DELETE')
+  database.close()
+  await expectRefused(
+    /ledger\.db` has version 99, this program knows up to \d+[\s\S]*restore a backup/,
+  )
+})
 
 function unpack(version: string, store: 'sqlite' | 'postgres') {
   const folder = scratchDirectory()
@@ -140,6 +177,20 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a shared store', post
     expect(countCalls(join(folder, 'calls.log'))).toEqual(ARRIVALS)
     const verified = await sluiceJson(['ledger', 'verify', '--store', server.url(database)])
     expect(verified).toMatchObject({ ok: true })
+  })
+
+  test('of a newer version is refused with a sentence', async () => {
+    const database = 'newer'
+    await server.createDatabase(database)
+    const first = await startGate(storySpec(scratchDirectory(), server.url(database)))
+    await first.stop()
+    const connections = new PostgresConnections(parsePostgresUrl(server.url(database)))
+    const row = 'INSERT INTO sluice.migrations (version, oldest) VALUES (99, 99)'
+    await connections.query(row, [], LATER_MS)
+    await connections.close()
+    await expect(startGate(storySpec(first.folder, server.url(database)))).rejects.toThrow(
+      /the shared store needs gates that know version 99 of its tables; this one knows \d+[\s\S]*install the version/,
+    )
   })
 
   test.each(BESIDE)('serves a gate of %s beside one of this version', async (version) => {
