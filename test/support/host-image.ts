@@ -19,6 +19,8 @@ import type { Podman } from './podman.ts'
 export interface HostImage {
   readonly tag: string
   readonly programs: readonly string[]
+  /** Programs whose libraries are needed, and which are brought in another way. */
+  readonly libraries?: readonly string[]
   /** Folders and files that the programs read. */
   readonly data?: readonly string[]
   readonly user: number
@@ -31,11 +33,9 @@ export interface HostImage {
 export function makeHostImage(podman: Podman, image: HostImage): void {
   const root = mkdtempSync(join(tmpdir(), 'sluice-host-image-'))
   try {
-    for (const file of ['/bin/sh', ...image.programs].flatMap((program) => [
-      program,
-      ...listLibraries(program),
-    ]))
-      copy(file, root)
+    const programs = ['/bin/sh', ...image.programs]
+    const libraries = [...programs, ...(image.libraries ?? [])].flatMap(listLibraries)
+    for (const path of [...programs, ...libraries]) copy(path, root)
     for (const path of image.data ?? []) {
       copy(path, root)
       if (!path.endsWith('/lib')) continue
