@@ -14,6 +14,7 @@ import {
 import { join } from 'node:path'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { readConfig } from '../../packages/sluice/src/gateway/config/config.ts'
+import { parseToml } from '../../packages/sluice/src/init/files/toml-entries.ts'
 import { sluice } from '../support/run-sluice.ts'
 import { scratchDirectory } from '../support/scratch.ts'
 
@@ -110,4 +111,37 @@ test('names what is wrong', async () => {
   expect(ran.code).toBe(2)
   expect(ran.stderr).toContain('is not JSON')
   expect(existsSync(config)).toBe(false)
+})
+
+test('writes the machine-wide files of every client, and takes them back', async () => {
+  const machine = join(root, 'machine')
+  const etc = (name: string) => join(machine, 'etc', name)
+  mkdirSync(etc('gemini-cli'), { recursive: true })
+  writeFileSync(etc('gemini-cli/settings.json'), '{"theme":"dark"}')
+  mkdirSync(join(root, 'gate'))
+  const notes = 'version: 1\nservers:\n  notes: { url: https://notes.example/mcp }\n'
+  writeFileSync(config, notes)
+  const ran = await init('--managed', machine, '--yes')
+  expect(ran.code, ran.stderr).toBe(0)
+  const claudeCode = JSON.parse(readFileSync(etc('claude-code/managed-settings.json'), 'utf8'))
+  expect(claudeCode).toMatchObject({ allowManagedHooksOnly: true })
+  expect(claudeCode.hooks.PreToolUse[0].hooks[0]).toMatchObject({ onFailure: 'block' })
+  const servers = JSON.parse(readFileSync(etc('claude-code/managed-mcp.json'), 'utf8'))
+  expect(servers.mcpServers).toEqual({
+    notes: { type: 'http', url: 'http://127.0.0.1:7433/mcp/notes' },
+  })
+  const codex = readFileSync(etc('codex/requirements.toml'), 'utf8')
+  expect(parseToml(codex, 'x').value).toMatchObject({
+    allow_managed_hooks_only: true,
+    hooks: {
+      PreToolUse: [{ hooks: [{ command: expect.stringMatching(/sluice-hook.* block$/) }] }],
+    },
+  })
+  const copilot = JSON.parse(readFileSync(etc('github-copilot/policy.d/sluice.json'), 'utf8'))
+  expect(copilot.hooks.PreToolUse[0].bash).toMatch(/ block$/)
+  expect(readFileSync(etc('gemini-cli/settings.json'), 'utf8')).toContain('BeforeTool')
+  expect((await init('--undo')).code).toBe(0)
+  expect(readFileSync(etc('gemini-cli/settings.json'), 'utf8')).toBe('{"theme":"dark"}')
+  for (const name of ['codex/requirements.toml', 'claude-code/managed-mcp.json'])
+    expect(existsSync(etc(name)), name).toBe(false)
 })

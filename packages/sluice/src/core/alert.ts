@@ -10,6 +10,7 @@ export const ALERT_KINDS = [
   'tools',
   'ledger',
   'gate',
+  'hooks',
 ] as const
 export type AlertKind = (typeof ALERT_KINDS)[number] | 'test'
 

@@ -7,6 +7,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { JsonObject } from '@sluice/policy/core/json'
 import { readConfig } from '../gateway/config/config.ts'
 import { putEntries, readWritten } from '../gateway/config/edit-servers.ts'
 import { addObserveMode } from '../gateway/state/observe-mode.ts'
@@ -21,7 +22,7 @@ import { environmentWith } from './config.ts'
 import { changeFile } from './files/change-file.ts'
 import { CLIENTS } from './files/client.ts'
 import type { Machine } from './files/client-files.ts'
-import { listHooks, putHooks, removeHooks } from './files/json-hooks.ts'
+import { edit, listHooks, putHooks, removeHooks } from './files/json-hooks.ts'
 import { type HookedFile, readHooked, writeHooked } from './move/move-log.ts'
 import { thisMachine } from './place.ts'
 import { PLAIN_POLICY } from './plain-policy.ts'
@@ -31,6 +32,8 @@ export interface HookOptions {
   readonly config: string
   readonly hooks: true | readonly string[]
   readonly enforce?: boolean
+  /** The folder that stands for `/`: hooks go into the machine-wide files of the clients. */
+  readonly managed?: string
   readonly yes?: true | readonly string[]
   readonly dryRun?: boolean
 }
@@ -46,25 +49,79 @@ export function hookFile(client: HookClient, { home, environment }: Machine): st
   return join(home, '.gemini', 'settings.json')
 }
 
+/** Machine-wide files, which only an administrator can write and users cannot override. */
+const MANAGED: Readonly<Record<HookClient, string>> = {
+  'claude-code': 'etc/claude-code/managed-settings.json',
+  codex: 'etc/codex/requirements.toml',
+  copilot: 'etc/github-copilot/policy.d/sluice.json',
+  gemini: 'etc/gemini-cli/settings.json',
+}
+
+/** A managed file with the hooks, and what keeps users from adding others. */
+function manage(client: HookClient, text: string, entries: HookEntries): string {
+  if (client === 'codex') return writeCodexRequirements(entries)
+  const hooked = putHooks(text, MANAGED[client], entries)
+  return client === 'claude-code' ? edit(hooked, ['allowManagedHooksOnly'], true) : hooked
+}
+
+type HookEntries = ReturnType<typeof listHookEntries>
+
+function writeCodexRequirements(entries: HookEntries): string {
+  const tables = entries.map(([event, { hooks }]) => {
+    const [{ command, timeout }] = hooks as unknown as [{ command: string; timeout: number }]
+    return `\n[[hooks.${event}]]\nmatcher = "*"\n[[hooks.${event}.hooks]]\ntype = "command"\ncommand = ${JSON.stringify(command)}\ntimeout = ${timeout}\n`
+  })
+  return `# Written by \`sluice init --managed\`.\nallow_managed_hooks_only = true\n${tables.join('')}`
+}
+
+/** The servers of the gate, for clients that take a machine-wide list of them. */
+function managedServers(root: string, url: string, config: string): WrittenHooks {
+  const servers = Object.entries(readWritten(config, 'servers')).filter(
+    ([, { builtin }]) => !HOOK_CLIENTS.some((client) => client === builtin),
+  )
+  const list = (form: (url: string) => JsonObject) =>
+    Object.fromEntries(servers.map(([name]) => [name, form(`${url}/mcp/${name}`)]))
+  const file = join(root, 'etc/claude-code/managed-mcp.json')
+  const before = existsSync(file) ? readText(file) : undefined
+  const after = edit(
+    before ?? '{}\n',
+    ['mcpServers'],
+    list((at) => ({ type: 'http', url: at })),
+  )
+  return { client: 'claude-code', file, before, after }
+}
+
+type WrittenHooks = Omit<HookedFile, 'before'> & { readonly before: string | undefined }
+
 export async function initHooks(options: HookOptions, output: Output): Promise<0 | 1> {
   const config = resolve(options.config)
   const machine = thisMachine([])
-  const clients = chooseClients(options.hooks, machine)
+  const { managed } = options
+  const clients =
+    managed !== undefined && options.hooks === true
+      ? [...HOOK_CLIENTS]
+      : chooseClients(options.hooks, machine)
   const tokens = new Map(clients.map((client) => [client, tokenFor(client, config, machine)]))
-  const own = gateChanges(config, tokens)
-  const { url } = gateAddress(config, own[0]?.after ?? '')
-  const hooked = clients.map((client) => {
-    const file = hookFile(client, machine)
+  const mode = managed === undefined ? 0o600 : 0o644
+  const own = gateChanges(config, tokens, mode)
+  const text = own[0]?.after ?? ''
+  const { url } = gateAddress(config, text)
+  const hooked: WrittenHooks[] = clients.map((client) => {
+    const file = managed === undefined ? hookFile(client, machine) : join(managed, MANAGED[client])
     const before = existsSync(file) ? readText(file) : undefined
     const setup = {
       url: `${url}/hooks/${client}`,
       token: tokens.get(client) ?? '',
       ...commandLines(config, client, url),
-      blocks: options.enforce === true,
+      blocks: options.enforce === true || managed !== undefined,
     }
     const base = before ?? (client === 'copilot' ? '{ "version": 1 }\n' : '')
-    return { client, file, before, after: putHooks(base, file, listHookEntries(client, setup)) }
+    const entries = listHookEntries(client, setup)
+    const after =
+      managed === undefined ? putHooks(base, file, entries) : manage(client, base, entries)
+    return { client, file, before, after }
   })
+  if (managed !== undefined) hooked.push(managedServers(managed, url, text))
   const changes: Change[] = [
     ...own,
     ...hooked.map(({ before, ...one }) => ({
@@ -80,7 +137,7 @@ export async function initHooks(options: HookOptions, output: Output): Promise<0
   for (const { file, after, mode } of own) writeWhole(file, after, mode)
   if (options.enforce === true) ensureGate(config)
   const record = recordOf(config)
-  for (const one of hooked) await writeHooks(record, one)
+  for (const one of hooked) await writeHooks(record, one, mode)
   tellNext(options, clients, output)
   return 0
 }
@@ -124,7 +181,11 @@ function hashOf(token: string): string {
 }
 
 /** sluice.yaml with a server and a grant for each client, a policy if there is none, and the tokens of scripts. */
-function gateChanges(config: string, tokens: ReadonlyMap<HookClient, string>): Change[] {
+function gateChanges(
+  config: string,
+  tokens: ReadonlyMap<HookClient, string>,
+  mode: number,
+): Change[] {
   const before = existsSync(config) ? readText(config) : undefined
   const servers = [...tokens.keys()].map((client) => ({ name: client, entry: { builtin: client } }))
   // Of a script nobody knows who started it, so its prompts are not the user's.
@@ -156,7 +217,7 @@ function gateChanges(config: string, tokens: ReadonlyMap<HookClient, string>): C
     ...scripts.map(([client, token]) => {
       const file = headerFile(config, client)
       const known = existsSync(file) ? { before: readText(file) } : {}
-      return { file, ...known, after: `Authorization: Bearer ${token}\n`, mode: 0o600 }
+      return { file, ...known, after: `Authorization: Bearer ${token}\n`, mode }
     }),
   ]
 }
@@ -214,12 +275,8 @@ function writeWhole(file: string, text: string, mode = 0o644): void {
 
 async function writeHooks(
   record: string,
-  {
-    client,
-    file,
-    before,
-    after,
-  }: Omit<HookedFile, 'before'> & { readonly before: string | undefined },
+  { client, file, before, after }: WrittenHooks,
+  mode: number,
 ): Promise<void> {
   if (before === after) return
   const known = readHooked(record)
@@ -231,7 +288,7 @@ async function writeHooks(
     after,
   }
   writeHooked(record, [...known.filter((one) => one.file !== file), entry])
-  if (before === undefined) return writeWhole(file, after, 0o600)
+  if (before === undefined) return writeWhole(file, after, mode)
   await changeFile(file, (text) => (text === before ? after : undefined))
 }
 

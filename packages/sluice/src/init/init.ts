@@ -46,6 +46,7 @@ export function addInit(parent: Command, answer: SetExitCode): void {
     .option('--observe', 'enforce nothing yet: record what the policy would say about each call')
     .option('--hooks [clients...]', 'let clients ask the gate before they use a tool of their own')
     .option('--enforce', 'with --hooks: the clients stop if no gate answers')
+    .option('--managed [root]', 'as --hooks --enforce, in the machine-wide files of the clients')
     .option('--dry-run', 'show every line that would change, and change nothing')
     .option('--undo', 'restore the entries of the clients')
     .option('--reveal', 'with --dry-run: show keys too')
@@ -65,9 +66,11 @@ export function addInit(parent: Command, answer: SetExitCode): void {
           if (hooked > 0 && !existsSync(record)) return answer(0)
           return answer(await undoInit(record, isDry, output))
         }
-        if (options.hooks !== undefined) {
+        if (options.hooks !== undefined || options.managed !== undefined) {
+          const { hooks = true, managed: root, ...others } = options
           const { config } = isNamed ? options : placeConfig(options.config, [], user)
-          return answer(await initHooks({ ...options, config, hooks: options.hooks }, output))
+          const managed = root === undefined ? {} : { managed: root === true ? '/' : root }
+          return answer(await initHooks({ ...others, ...managed, config, hooks }, output))
         }
         const discovery = await findServers(thisMachine(options.project))
         const { config, because }: ConfigPlace = isNamed

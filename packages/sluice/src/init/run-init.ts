@@ -50,6 +50,7 @@ export interface InitOptions {
   readonly undo?: boolean
   readonly hooks?: true | readonly string[]
   readonly enforce?: boolean
+  readonly managed?: true | string
   readonly reveal?: boolean
   readonly json?: boolean
 }

@@ -37,7 +37,7 @@ export const ALERTS = {
         of: { kind: 'word', words: ALERT_KINDS },
         max: ALERT_KINDS.length,
       },
-      doc: '`denials` a high rate of denied calls, `injection` orders to the model in an answer (the gate then looks through all of them), `limit` a limit nearly full, `server` a server fails, `definition` a new or changed definition waits for review, `tools` a known server has new tools, `ledger` calls cannot be recorded or the chain does not verify, `gate` another gate of the store is gone',
+      doc: '`denials` a high rate of denied calls, `injection` orders to the model in an answer (the gate then looks through all of them), `limit` a limit nearly full, `server` a server fails, `definition` a new or changed definition waits for review, `tools` a known server has new tools, `ledger` calls cannot be recorded or the chain does not verify, `gate` another gate of the store is gone, `hooks` a client with hooks made a call that its hooks did not announce, or another than was decided',
       unset: 'all of them',
       example: ['injection', 'definition', 'ledger'],
     },

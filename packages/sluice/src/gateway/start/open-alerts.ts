@@ -12,12 +12,14 @@ import { listNames } from '../alerts/list-names.ts'
 import { GateWatch } from '../alerts/watch-gate.ts'
 import type { GateConfig } from '../config/config.ts'
 import type { LedgerVerification } from '../data/ledger-verification.ts'
+import type { HookIncident } from '../front/hooks/hook-gate.ts'
 import type { Gate } from '../gate.ts'
 import type { Meter } from '../metrics/meter.ts'
 import type { Log } from '../shared/log.ts'
 import type { Servers } from '../state/servers.ts'
 import type { NewTools } from '../tools/new-tools.ts'
 import type { Pins } from '../tools/pins.ts'
+import type { HookParts } from './open-hooks.ts'
 import type { ClusterOperations } from './run-admin.ts'
 
 export interface OpenAlertsParts {
@@ -28,6 +30,7 @@ export interface OpenAlertsParts {
   readonly servers: Servers
   readonly pins: Pins
   readonly newTools: NewTools
+  readonly hooks: HookParts
   readonly limits: LimitsInUse
   readonly ledger: Ledger
   readonly rows: AlertRows
@@ -87,6 +90,14 @@ export function openAlerts(
   const timer = setInterval(() => void look(), lookMs).unref()
   closing.defer(() => clearInterval(timer))
   if (config.alerts.on.includes('ledger')) parts.verification.startRegularly(config.alerts.verifyMs)
+  parts.hooks.onIncident(({ server, tool, what }) =>
+    alerts.raise({
+      kind: 'hooks',
+      title: HOOK_TITLES[what],
+      facts: [{ name: 'Tool', value: listNames([`${server}/${tool}`]) }],
+      page: '/ledger',
+    }),
+  )
   gate.onInjection(({ server, tool, principal, session, words }) => {
     const from = tool === undefined ? { server } : { server, name: tool }
     alerts.raise({
@@ -104,6 +115,13 @@ export function openAlerts(
     })
   })
   return alerts
+}
+
+const HOOK_TITLES: Readonly<Record<HookIncident['what'], string>> = {
+  rewritten: 'Another hook changed a call after it was decided',
+  unasked: 'A client used a tool that the gate did not decide on',
+  bypassed: 'A call went to a server that only has the name of one behind the gate',
+  unannounced: 'A client goes on without its hooks',
 }
 
 export function clockNow(): { readonly wallMs: number; readonly monotonicMs: number } {

@@ -49,7 +49,8 @@ export function removeHooks(text: string, file: string): string {
   return ours.length > 0 && isEmpty ? edit(changed, ['hooks'], undefined) : changed
 }
 
-function edit(text: string, path: JSONPath, value: unknown): string {
+/** The text with one value set; the rest of the file stays. */
+export function edit(text: string, path: JSONPath, value: unknown): string {
   const first = /\n([ \t]+)"/.exec(text)?.[1]
   const formattingOptions = {
     eol: lineBreakOf(text),

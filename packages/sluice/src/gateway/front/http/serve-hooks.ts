@@ -80,7 +80,7 @@ export class HooksFront {
   /** The session that the hook belongs to, and whether a prompt in it is the user's. */
   async #identify(
     client: HookClient,
-    { session }: HookEvent,
+    { session, kind }: HookEvent,
     { headers, socket }: IncomingMessage,
   ) {
     const isNested = (headers['sluice-nested'] ?? '') !== ''
@@ -89,12 +89,15 @@ export class HooksFront {
     if (found === undefined)
       return { sessionKey: `hook ${session}`, isUsers: !isNested && !isLinux }
     this.#clients.set(found.name, true)
-    // An agent that starts another client is not the user who asks.
-    const above = listAncestors(found.pid)
-      .slice(1)
-      .map(({ pid }) => toClientProcess(pid)?.name ?? '')
-    const isBelow = above.some((name) => this.#clients.get(name) === true)
+    const isBelow = kind === 'prompt' && this.#isBelowClient(found)
     return { sessionKey: `pipe ${found.name}`, isUsers: !isNested && !isBelow }
+  }
+
+  /** An agent that starts another client is not the user who asks. */
+  #isBelowClient({ pid }: ClientProcess): boolean {
+    const above = listAncestors(pid).slice(1)
+    const names = above.map((each) => toClientProcess(each.pid)?.name ?? '')
+    return names.some((name) => this.#clients.get(name) === true)
   }
 
   /** Claude Code asks by itself; of other clients a script that they start does. */
