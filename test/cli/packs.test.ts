@@ -33,9 +33,9 @@ function fileOf(name: string, content: string | object): string {
   return file
 }
 
-test('there are twelve', () => {
+test('there are thirteen', () => {
   expect(NAMES.sort().join(' ')).toBe(
-    'fetch filesystem git github linear memory notion playwright postgres slack sqlite stripe',
+    'coding-agent fetch filesystem git github linear memory notion playwright postgres slack sqlite stripe',
   )
 })
 

@@ -42,7 +42,7 @@ const SHELL_LENGTH_MAX = 8_192
 /** Openings of nested parts times length: what the parser's worst time depends on. */
 const SHELL_NESTING_MAX = 65_536
 /** Words, and paths in all directories, so that conditions on the lists stay cheap. */
-const SHELL_ENTRIES_MAX = 1_000
+const SHELL_ENTRIES_MAX = 256
 const SCRIPT_DEPTH_MAX = 3
 const DIRECTORIES_MAX = 8
 const REMEMBERED_TEXTS_MAX = 64
@@ -71,7 +71,7 @@ const MEANING =
   /^(?:PATH|ENV|HOME|PWD|OLDPWD|CDPATH|PS4|PROMPT_COMMAND|GLOBIGNORE|EXECIGNORE|SHELLOPTS|BASH\w*|LD_\w+|DYLD_\w+)$/
 /** No program does anything else because of these. */
 const HARMLESS =
-  /^(?:LC_\w+|LANG|TZ|COLUMNS|NO_COLOR|FORCE_COLOR|CI|TERM|IFS|(?!\w*_proxy$)[a-z_][a-z\d_]*)$/
+  /^(?:LC_\w+|LANG|TZ|COLUMNS|NO_COLOR|FORCE_COLOR|CI|TERM|IFS|NODE_ENV|PG(?:PASSWORD|HOST|PORT|USER|DATABASE)|MYSQL_PWD|AWS_(?:PROFILE|REGION)|(?!\w*_proxy$)[a-z_][a-z\d_]*)$/
 const NUMBER = /^-?\d{1,18}$/
 const NUMBERS = /^\{\d+\.\.\d+\}$/
 const NAME = /^[A-Za-z_]\w*$/
@@ -240,18 +240,23 @@ class ShellReader {
     if (name?.isExact !== true) return this.#doubt('a command name that is computed')
     const command = locateProgram(words)
     const [program = ''] = command.path
-    if (UNCERTAIN_NAMES.has(program)) return this.#doubt(`\`${program}\``)
+    // Without a command `exec` only redirects.
+    const isRedirection = program === 'exec' && args.length === 0
+    if (UNCERTAIN_NAMES.has(program) && !isRedirection) return this.#doubt(`\`${program}\``)
     this.#checkBuiltin(program, args)
     if (SHELLS.has(program)) return this.#startShell(command, depth)
     if (FINDERS.has(program)) return this.#startFind(command, depth)
     const isQuery = program === 'command' && /^-[vV]$/.test(args[0]?.text ?? '')
-    if (!isWrapper(program) || isQuery) {
+    const wrapper = command.path.join(' ')
+    if (!isWrapper(wrapper) || isQuery) {
       this.#started.push(command)
       return
     }
-    const inner = unwrap(program, args)
+    const inner = unwrap(wrapper, command.rest)
     if (inner === undefined) return this.#doubt(`\`${program}\` with an option that is not known`)
-    this.#started.push({ path: [program], rest: [] })
+    // Without a command `env` prints the environment.
+    const isPrinted = program === 'env' && inner.length === 0
+    this.#started.push({ path: isPrinted ? ['printenv'] : command.path, rest: [] })
     const start = inner.findIndex(({ text }) => !/^[A-Za-z_]\w*=/.test(text))
     const assignments = inner.slice(0, start === -1 ? undefined : start)
     for (const { text } of assignments) this.#assign(text.replace(/=.*/s, ''), false)

@@ -22,6 +22,8 @@ interface Program {
   /** `?-l`: it reads with one of these alone; with `ornone` also without an operand. */
   readonly needs: readonly string[]
   /** `=-C`: this option takes the next word. */
+  readonly allowed: readonly string[]
+  /** These, and `:-d`, which takes the next word and does not only read. */
   readonly values: readonly string[]
   /** Everything else: `no` (never reads), `max1` (operands), `host`, … */
   readonly marks: ReadonlySet<string>
@@ -29,10 +31,17 @@ interface Program {
 
 function parseProgram(text: string): Program {
   const words = text.split(' ')
-  const [never = [], only = [], needs = [], values = []] = ['!', '+', '?', '='].map((mark) =>
-    words.filter((word) => word.startsWith(mark)).map((word) => word.slice(1)),
-  )
-  return { never, only, needs, values, marks: new Set(words) }
+  const marked = (mark: string) =>
+    words.filter((word) => word.startsWith(mark)).map((word) => word.slice(1))
+  const allowed = marked('=')
+  return {
+    never: marked('!'),
+    only: marked('+'),
+    needs: marked('?'),
+    allowed,
+    values: [...allowed, ...marked(':')],
+    marks: new Set(words),
+  }
 }
 
 const UNKNOWN = parseProgram('no')
@@ -49,6 +58,8 @@ const PROGRAMS = parseTable(programs.programs)
 const WRAPPERS = parseTable(programs.wrappers)
 /** Names that are followed by a subcommand. */
 const GROUPS = new Set([...PROGRAMS.keys()].flatMap(listPrefixes))
+/** `aws ec2 describe-instances`: the verb says what it does. */
+const AWS_VERB = /^aws [a-z\d-]+ (describe|list)-[a-z-]+$/
 const STANDARD_PLACE = /^\/(?:usr\/)?(?:local\/)?s?bin\/(?=[^/]+$)/
 
 function listPrefixes(key: string): string[] {
@@ -60,8 +71,10 @@ function listPrefixes(key: string): string[] {
 export function locateProgram([name, ...words]: readonly ShellWord[]): StartedCommand {
   const path = [name?.text.replace(STANDARD_PLACE, '') ?? '']
   let rest = words
-  for (let key = path.join(' '); GROUPS.has(key); key = path.join(' ')) {
-    const group = PROGRAMS.get(key) ?? UNKNOWN
+  if (/^python[\d.]*$/.test(path.join()) && words[0]?.text === '-m')
+    return { path: ['python', '-m'], rest: words.slice(1) }
+  for (let key = path.join(' '); GROUPS.has(key) || /^aws [^ ]+$/.test(key); key = path.join(' ')) {
+    const group = findProgram(path)
     const at = findOperand(rest, group)
     const word = rest[at]
     const next = `${key} ${word?.text}`
@@ -108,9 +121,12 @@ function isValue(words: readonly ShellWord[], at: number, { values }: Program): 
 /** Whether a started command is certain to change nothing. */
 export function readsCommand({ path, rest }: StartedCommand): boolean {
   const keys = path.map((_, index) => path.slice(0, index + 1).join(' '))
-  const levels = keys.map((key) => PROGRAMS.get(key) ?? UNKNOWN)
-  const program = WRAPPERS.get(path.join(' ')) ?? levels.at(-1) ?? UNKNOWN
-  const asked = levels[0]?.marks.has('v') ? /^(?:--help|--version|-[hvV]|-version)$/ : /^--help$/
+  const levels = keys.map((key) => PROGRAMS.get(key.replace(AWS_VERB, 'aws $1')) ?? UNKNOWN)
+  const last = levels.at(-1) ?? UNKNOWN
+  const program = last === UNKNOWN ? (WRAPPERS.get(path.join(' ')) ?? UNKNOWN) : last
+  const asked = levels[0]?.marks.has('v')
+    ? /^(?:--help|--version|-[hvV]|-version)$/
+    : /^--(?:help|version)$/
   if (levels[0] !== UNKNOWN && rest.length === 1 && asked.test(rest[0]?.text ?? '')) return true
   if (program.marks.has('no')) return false
   const never = levels.flatMap((level) => level.never)
@@ -118,7 +134,7 @@ export function readsCommand({ path, rest }: StartedCommand): boolean {
   const isRestricted = never.length + program.only.length > 0
   if (isRestricted && mayHoldOptions(rest, program)) return false
   if (options.some((text) => matchesAny(text, never))) return false
-  const parent = { ...program, values: levels.flatMap((level) => level.values) }
+  const parent = { ...program, allowed: levels.flatMap((level) => level.allowed) }
   if (program.only.length > 0 && !options.every((text) => isListed(text, parent))) return false
   const isBare = operands.length === 0 && program.marks.has('ornone')
   const { needs } = program
@@ -128,7 +144,7 @@ export function readsCommand({ path, rest }: StartedCommand): boolean {
 
 function partition(words: readonly ShellWord[], program: Program): [ShellWord[], string[]] {
   const own = words.filter((_, at) => !isValue(words, at, program))
-  const isOption = ({ text }: ShellWord) => /^-./.test(text) && text !== '--'
+  const isOption = ({ text }: ShellWord) => /^[-+]./.test(text) && text !== '--'
   return [own.filter((word) => !isOption(word)), words.filter(isOption).map(({ text }) => text)]
 }
 
@@ -144,6 +160,7 @@ function mayHoldOptions(words: readonly ShellWord[], { marks }: Program): boolea
 function matchesAny(text: string, options: readonly string[]): boolean {
   const name = text.replace(/=.*/s, '')
   return options.some((option) => {
+    if (option.includes('=')) return text === option
     if (option.startsWith('--')) return name.length > 2 && option.startsWith(name)
     if (option.length > 2) return name === option
     return /^-[^-]/.test(text) && text.includes(option.charAt(1), 1)
@@ -151,10 +168,10 @@ function matchesAny(text: string, options: readonly string[]): boolean {
 }
 
 /** Options exactly, with a value attached (`-n1`, `--max=1`), or each letter of a cluster. */
-function isListed(text: string, { only, values }: Program): boolean {
-  const listed = [...only, ...values]
+function isListed(text: string, { only, allowed }: Program): boolean {
+  const listed = [...only, ...allowed]
   const name = text.startsWith('--') ? text.replace(/=.*/s, '') : text
-  if (listed.includes(name) || values.includes(name.slice(0, 2)) || name === '--') return true
+  if (listed.includes(name) || allowed.includes(name.slice(0, 2)) || name === '--') return true
   const [, letters] = /^-([A-Za-z]+)\d*$/.exec(name) ?? []
   return letters !== undefined && [...letters].every((letter) => listed.includes(`-${letter}`))
 }
@@ -164,6 +181,7 @@ const SED_PART =
   /^(?:[\s;{}]|(?:\d+|\$|\/(?:\\.|[^/\\\n])*\/I?)(?:,(?:[+~]?\d+|\$|\/(?:\\.|[^/\\\n])*\/I?))?[ !]*|[pdq=lnNDgGhHx](?=[\s;}]|$)|s([/|#,:@])(?:\\.|(?!\1)[^\\\n])*\1(?:\\.|(?!\1)[^\\\n])*\1[gpiI\d]*(?=[\s;}]|$))/
 /** `awk`: what may write, start a program or load code; `print … >` too. */
 const AWK_ACTS = /system|getline|close|fflush|[@|]/
+const STDERR = '> "/dev/stderr"'
 const SQL_SHOWS =
   /^(?:\\(?:d[a-zA-Z+]{0,4}|l\+?|conninfo)(?: [\w.*"]+)?|pragma (?:table_info|table_list|index_list|foreign_key_list)\s?\(['"\w]+\);?|\.(?:tables|schema|indexes)(?: \w+)?|show (?:tables|databases|columns from \w+|create table \w+);?|describe \w+;?)$/i
 const WEB_ADDRESS = /^(?:https?:\/\/)?(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?(?:[/?#]|$)/i
@@ -176,12 +194,13 @@ function readsMark(
   const [first] = operands
   if (mark.startsWith('max'))
     return operands.length <= Number(mark.slice(3)) && !operands.some(({ splits }) => splits)
-  if (mark === 'plus') return operands.every(({ text }) => text.startsWith('+'))
+  // `tar cf x -O`: without a dash the first operand is options.
+  if (mark === 'dashed') return !/^[A-Za-z]+$/.test(first?.text ?? '')
   if (mark === 'web') return readsWeb(operands, rest)
   if (mark === 'awk') {
     const text = first?.text.replaceAll('||', '') ?? ''
     const prints = text.indexOf('print')
-    const redirects = prints !== -1 && text.includes('>', prints)
+    const redirects = prints !== -1 && text.replaceAll(STDERR, '').includes('>', prints)
     return first?.isExact === true && !AWK_ACTS.test(text) && !redirects
   }
   if (mark === 'sed') {
@@ -240,7 +259,8 @@ export function listFiles({ path, rest }: StartedCommand, isWritten: boolean): s
   const [operands] = partition(rest, program)
   const isFirstRead = (marks.has('text1') && !hasScript) || (isWritten && marks.has('from2'))
   const end = isWritten && marks.has('last') ? -1 : isFirstRead ? 1 : 0
-  const skipped = operands.slice(0, end)
+  const scripts = marks.has('text1') ? valuesOf(rest, 'e', 'expression', 'regexp') : []
+  const skipped = [...operands.slice(0, end), ...scripts]
   return rest.filter((word) => !skipped.includes(word)).flatMap(({ text }) => filesInWord(text))
 }
 

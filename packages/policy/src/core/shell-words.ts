@@ -41,13 +41,14 @@ function addPart(part: WordPart, isQuoted: boolean, word: ShellWord): void {
     return
   }
   const isFirst = word.text === ''
-  const isName = part.type === 'Glob' || part.type === 'BraceExpansion'
+  const isFile = part.type === 'ProcessSubstitution'
+  const isName = isFile || part.type === 'Glob' || part.type === 'BraceExpansion'
   word.isExact = false
   if (isFirst && HOME.test(part.text)) word.text = '~'
   else if (isFirst && WORKING_DIRECTORY.test(part.text)) word.text = '.'
   else {
     word.splits ||= !isName && (!isQuoted || ALL_WORDS.test(part.text))
-    word.isOpen ||= word.splits || isFirst
+    word.isOpen ||= word.splits || (isFirst && !isFile)
     // Such a choice counts as an expansion.
     if (part.type === 'BraceExpansion' && CLIMBS.test(part.text)) word.text += '$'
     word.text += part.text

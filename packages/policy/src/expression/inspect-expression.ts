@@ -21,8 +21,8 @@ import { patternSteps } from './pattern-steps.ts'
 
 const COUNTED = /\{(\d+)(?:,(\d*))?\}/g
 
-/** Any character, a class, or a choice in brackets. */
-const WIDE = /\\[wWdDsSpP]|[.[]|\([^()|]*\|[^()]*\)/g
+/** Any character, a class, or a choice in brackets; `\.` is one character. */
+const WIDE = /\\[wWdDsSpP]|(?<!\\)[.[]|\([^()|]*\|[^()]*\)/g
 
 interface MacroScope {
   /** Weight of a character for the enclosing functions, multiplied. */

@@ -26,7 +26,7 @@ interface MacroParts {
 /** Throws ExpressionError if the literals alone exceed the bound. */
 export function macroCost(at: number, name: string, { range, bodies, kind }: MacroParts): Macro {
   const { lists, whole } = kind
-  const written = whole ? 0 : range.op === 'list' ? range.args.length : countParts(range)
+  const written = whole ? 0 : countWritten(range)
   const parts = bodies.reduce((sum, body) => sum + countParts(body), 0)
   if (written * parts > MACRO_PARTS_MAX)
     throw new ExpressionError(
@@ -36,6 +36,12 @@ export function macroCost(at: number, name: string, { range, bodies, kind }: Mac
       `the limit is ${MACRO_PARTS_MAX} in all`,
     )
   return { lists, whole, written, parts }
+}
+
+/** Entries of lists and objects that are written out in a range. Those of `shell(x)` are few for its length. */
+function countWritten(node: CelNode): number {
+  const own = node.op === 'list' || node.op === 'map' ? node.args.length : 0
+  return listChildren(node).reduce((sum, child) => sum + countWritten(child), own)
 }
 
 /** The cost of evaluating a node, in nodes: functions that parse count as many. */

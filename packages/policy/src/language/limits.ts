@@ -104,7 +104,7 @@ export const FUNCTION_PARTS: Readonly<Record<string, number>> = {
   url: 48,
   email: 16,
   sql: 16,
-  shell: 16,
+  shell: 8,
   timestamp: 8,
   duration: 16,
   matches: 8,
