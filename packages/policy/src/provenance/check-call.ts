@@ -337,20 +337,17 @@ interface CollectedValues {
 
 interface LastCall {
   readonly call: CheckedCall
+  readonly isRead: boolean
   readonly found: CollectedValues
 }
 
 /** Several conditions look at the values of one call, one after the other. */
-let lastChange: LastCall | undefined
-let lastRead: LastCall | undefined
+let last: LastCall | undefined
 
 function collectValues(call: CheckedCall, isRead: boolean): CollectedValues {
-  const last = isRead ? lastRead : lastChange
-  if (last !== undefined && isSameCall(last.call, call)) return last.found
-  const made = { call, found: listValues(call, isRead) }
-  if (isRead) lastRead = made
-  else lastChange = made
-  return made.found
+  if (last === undefined || last.isRead !== isRead || !isSameCall(last.call, call))
+    last = { call, isRead, found: listValues(call, isRead) }
+  return last.found
 }
 
 function isSameCall(one: CheckedCall, other: CheckedCall): boolean {

@@ -2,10 +2,10 @@
 // percent encoding, folded or behind escapes, as numbers, and split over adjacent arguments. One that turns up is proof that
 // somebody read where it was planted. Linear, in steps; nothing is left out, however long it is. Pure.
 
-import { ExactNumber, isObject, type JsonValue } from '@sluice/policy/core/json'
+import type { JsonValue } from '@sluice/policy/core/json'
 import { runSteps, type Steps } from '@sluice/policy/core/steps'
 import { FormFinder } from '../core/value-forms.ts'
-import { DEPTH_MAX } from './limits.ts'
+import { leavesOf } from './locate-data.ts'
 import { readingsOf } from './views.ts'
 
 /** The name of the first that is found. */
@@ -22,8 +22,7 @@ export function* findCanarySteps(
   canaries: ReadonlyMap<string, string>,
 ): Steps<string | undefined> {
   const finder = finderOf(canaries)
-  const texts: string[] = []
-  collectTexts(value, texts, 0)
+  const texts = listTexts(value)
   let unpaused = 0
   for (const text of texts)
     for (const part of partsOf(text)) {
@@ -96,16 +95,9 @@ function finderOf(canaries: ReadonlyMap<string, string>): FormFinder<string> {
 }
 
 /** Values before names: pieces of a value stand one behind the other. */
-function collectTexts(value: JsonValue, texts: string[], depth: number): void {
-  if (typeof value === 'string') texts.push(value)
-  else if (typeof value === 'number') texts.push(String(value))
-  else if (value instanceof ExactNumber) texts.push(value.text)
-  else if (depth > DEPTH_MAX) return
-  else if (Array.isArray(value))
-    for (const item of value as readonly JsonValue[]) collectTexts(item, texts, depth + 1)
-  else if (isObject(value)) {
-    const names = Object.keys(value)
-    for (const name of names) collectTexts(value[name] as JsonValue, texts, depth + 1)
-    for (const name of names) texts.push(name)
-  }
+function listTexts(value: JsonValue): string[] {
+  const leaves = [...leavesOf(value, 0, '')]
+  const values = leaves.filter(({ name }) => name !== undefined)
+  const names = leaves.filter(({ name }) => name === undefined)
+  return [...values, ...names].flatMap(({ text }) => text ?? [])
 }

@@ -180,7 +180,8 @@ interface Leaf {
   readonly name: string | undefined
 }
 
-function* leavesOf(value: JsonValue, depth: number, name: string): Generator<Leaf> {
+/** Texts, numbers and names of members, in their order. */
+export function* leavesOf(value: JsonValue, depth: number, name: string): Generator<Leaf> {
   if (typeof value === 'string') yield { text: value, name }
   else if (typeof value === 'number') yield { text: String(value), name }
   else if (value instanceof ExactNumber) yield { text: value.text, name }

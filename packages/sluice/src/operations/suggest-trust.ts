@@ -5,6 +5,7 @@ import type { SessionTrace, Simulation } from '@sluice/policy/cases/simulate'
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import type { TrustWord } from '@sluice/policy/core/provenance'
 import { type CompiledPolicy, NameMap } from '@sluice/policy/model/policy'
+import { parseDocument } from '@sluice/policy/provenance/parse-document'
 import { isDestinationKind, readValue } from '@sluice/policy/provenance/read-value'
 
 export interface TrustProposal {
@@ -64,14 +65,9 @@ function listEntries(traces: readonly SessionTrace[], { traces: played }: Simula
   return [...found.values()]
 }
 
+/** A text that is no JSON has no fields. */
 function parseAnswer(answer: JsonValue): JsonValue {
-  if (typeof answer !== 'string') return answer
-  try {
-    return JSON.parse(answer) as JsonValue
-  } catch {
-    // A text that is no JSON has no fields.
-    return null
-  }
+  return typeof answer === 'string' ? (parseDocument(answer) ?? null) : answer
 }
 
 /** Names that a path can have. */

@@ -2,12 +2,13 @@
 // Everything else runs here, on the rows that all gates share. Progress is not reported across gates.
 
 import { randomUUID } from 'node:crypto'
+import type { SharedAgents } from '../../store/postgres/shared-agents.ts'
 import { recoverEffects, type TurnContext } from '../runs/run-turn.ts'
 import type { OwnerOperations } from '../step-thread/owner-operations.ts'
 import type { Steps } from '../step-thread/step-client.ts'
 import { AgentCluster } from './agent-cluster.ts'
 import type { Service } from './service.ts'
-import type { PromptArguments, ServiceOptions, SharedAgents } from './service-types.ts'
+import type { PromptArguments, ServiceOptions } from './service-types.ts'
 
 /** Where the id of the agent is among the arguments. */
 type ArgumentPositions<Methods> = { readonly [Name in keyof Methods]?: number }

@@ -2,8 +2,7 @@
 // answer. Types only.
 
 import type { RunEnd } from '../../guest/protocol.ts'
-import type { PostgresAddress } from '../../store/postgres/address.ts'
-import type { PostgresConnections } from '../../store/postgres/connections.ts'
+import type { SharedAgents } from '../../store/postgres/shared-agents.ts'
 import type { HistorySettings } from '../journal/retention.ts'
 import type { AgentRow } from '../journal/rows.ts'
 import type { ModelSettings } from '../models/models.ts'
@@ -21,18 +20,6 @@ export interface ServiceOptions {
   readonly warn?: (message: string) => void
   /** Agents of several gates, in the store that these share. */
   readonly shared?: SharedAgents | undefined
-}
-
-export interface SharedAgents {
-  readonly address: PostgresAddress
-  /** The name of this gate. */
-  readonly gate: string
-  readonly connections: Pick<PostgresConnections, 'query'>
-  /** Of the cluster: for requests of gates to each other, and the seed of the key of bundles. */
-  readonly requestKey: Uint8Array
-  readonly bundleSeed: Uint8Array
-  /** What is wrong with the clock of this gate: others run its agents until it is right. */
-  readonly clockFault: () => string | undefined
 }
 
 /** Who asks, where that matters. */

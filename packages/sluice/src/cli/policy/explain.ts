@@ -32,6 +32,7 @@ import { loadBasePolicy, loadPolicy } from '../../terminal/load-policy.ts'
 import { Output, plural } from '../../terminal/output.ts'
 import { readObject } from '../../terminal/read-input.ts'
 import { createToolFinder, readTools, suggestTool } from '../../terminal/read-tools.ts'
+import { readCount, readTime } from '../connect/read-option.ts'
 
 const FACTS: Shape = {
   kind: 'object',
@@ -115,9 +116,9 @@ async function explain(target: string, options: Options, output: Output): Promis
   }
   const { facts, remember } = withPast(sampleFacts(tool, given))
   const call: Call = { ...parts, method: options.method, args }
-  const now = { wallMs: wallTime(options.at), monotonicMs: 0 }
+  const now = { wallMs: readTime(options.at, '--at') ?? Date.now(), monotonicMs: 0 }
   const counters = new MemoryCounters()
-  const rounds = repeats(options.repeat)
+  const rounds = readCount(options.repeat, '--repeat', 1_000_000)
   let trace: TraceStep[] = []
   let decision = decide(policy, call, facts, counters, now, trace)
   for (let round = 1; round < rounds; round++) {
@@ -197,29 +198,6 @@ async function findTool(
       'note: no --tools, so the category comes from the name and arguments are taken as they are',
     )
   return tool
-}
-
-function wallTime(at: string | undefined): number {
-  if (at === undefined) return Date.now()
-  const ms = Date.parse(at)
-  if (Number.isNaN(ms) || !at.includes('T') || !/(?:Z|[+-]\d\d:\d\d)$/.test(at))
-    throw new CliError(
-      'CLI_ARGUMENT',
-      `\`${at}\` is not a time`,
-      'write `--at 2026-01-01T12:00:00Z`',
-    )
-  return ms
-}
-
-function repeats(text: string): number {
-  const count = /^\d{1,7}$/.test(text) ? Number(text) : 0
-  if (count < 1 || count > 1_000_000)
-    throw new CliError(
-      'CLI_ARGUMENT',
-      `--repeat is \`${text}\``,
-      'a whole number from 1 to 1000000',
-    )
-  return count
 }
 
 /**

@@ -28,6 +28,7 @@ import { checkStoreVersion, migrate } from '../../store/postgres/migrate.ts'
 import { PeerRows } from '../../store/postgres/peers.ts'
 import { digestCounter, readUsage } from '../../store/postgres/read-usage.ts'
 import { SessionRows } from '../../store/postgres/session-rows.ts'
+import type { SharedAgents } from '../../store/postgres/shared-agents.ts'
 import { SharedRows } from '../../store/postgres/shared-rows.ts'
 import { SharedState } from '../../store/postgres/shared-state.ts'
 import { processClock } from '../../store/process-clock.ts'
@@ -47,7 +48,6 @@ import {
 import type { Log } from '../shared/log.ts'
 import { readPackageVersion } from '../shared/package-version.ts'
 import type { RunAlone } from '../upstream/servers/credentials.ts'
-import type { SharedAgentStore } from './run-agents.ts'
 import { encodeChecked, SharedChain } from './shared-chain.ts'
 
 export class SharedStore {
@@ -162,7 +162,7 @@ export class SharedStore {
     return this.#chain.follow(ledger)
   }
 
-  get agents(): SharedAgentStore {
+  get agents(): SharedAgents {
     const { key, name: gate, store } = this.#config.cluster
     return {
       address: parsePostgresUrl(store),

@@ -4,8 +4,7 @@
 
 import type { ApprovalService } from '../../core/approval.ts'
 import type { Authenticator } from '../../identity/callers/authenticator.ts'
-import type { PostgresAddress } from '../../store/postgres/address.ts'
-import type { PostgresConnections } from '../../store/postgres/connections.ts'
+import type { SharedAgents } from '../../store/postgres/shared-agents.ts'
 import { isBuiltinTool } from '../config/builtin-tools.ts'
 import { AgentGate } from '../front/sessions/agent-gate.ts'
 import type { Gate } from '../gate.ts'
@@ -19,26 +18,15 @@ export interface RunningAgents {
   close(): Promise<void>
 }
 
-/** The store that gates share, as agents need it. */
-export interface SharedAgentStore {
-  readonly address: PostgresAddress
-  readonly gate: string
-  readonly connections: Pick<PostgresConnections, 'query'>
-  readonly requestKey: Uint8Array
-  readonly bundleSeed: Uint8Array
-  /** Says what is wrong with the clock of this gate; undefined if nothing is. */
-  readonly clockFault: () => string | undefined
-}
-
 export type StartAgents = (
   gate: AgentGate,
-  shared: SharedAgentStore | undefined,
+  shared: SharedAgents | undefined,
 ) => Promise<RunningAgents>
 
 interface AgentServices {
   readonly authenticator: Authenticator
   readonly approvals: ApprovalService
-  readonly shared?: SharedAgentStore | undefined
+  readonly shared?: SharedAgents | undefined
 }
 
 /** The built-in server of agents, to which the gate connects. It serves nothing before `start`. */
