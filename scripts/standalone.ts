@@ -21,10 +21,15 @@ import { describeStep, ROOT, runStep } from './run-step.ts'
 const LAUNCHER = `#!/bin/sh
 self=$0
 while [ -L "$self" ]; do
+  target=
   for readlink in readlink /usr/bin/readlink /bin/readlink; do
     target=$("$readlink" "$self" 2>/dev/null) && break
   done
   case $target in
+    '')
+      echo "sluice: the link $self cannot be followed, because there is no readlink: call the file it leads to" >&2
+      exit 1
+      ;;
     /*) self=$target ;;
     *) self=\${self%/*}/$target ;;
   esac

@@ -26,8 +26,10 @@ const DEMO = `${HOME}/demo`
 const CLIENT = `${HOME}/.cursor/mcp.json`
 const USER = 1000
 const IMAGE = 'localhost/stranger:test'
-/** For unpacking and looking; the product uses none of them but the shell. */
-const PROGRAMS = ['cat', 'gzip', 'ln', 'mkdir', 'rm', 'tail', 'tar'].map((name) => `/bin/${name}`)
+/** For unpacking and looking; the product uses none of them but the shell, and `readlink` if it is called by a link. */
+const PROGRAMS = ['cat', 'gzip', 'ln', 'mkdir', 'readlink', 'rm', 'tail', 'tar'].map(
+  (name) => `/bin/${name}`,
+)
 
 interface Way {
   readonly name: string
@@ -189,7 +191,7 @@ async function tryWay(podman: Podman, way: Way, version: string, next: string): 
     const began = performance.now()
     await serve()
     console.log(`  up         ${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s`)
-    step('demo', 'sluice demo', /held/)
+    step('demo', 'sluice demo', /APPROVAL_PENDING/)
     const records = Number(
       /(\d+) records/.exec(sh(`sluice ledger verify --data ${DEMO}/data`))?.[1],
     )
@@ -236,7 +238,9 @@ function makeNext({ bundle, packages, version }: ReleaseFolder, folder: string):
       }
     }
     execFileSync('tar', [
-      '-czf',
+      '-I',
+      'gzip -1',
+      '-cf',
       join(folder, 'files', basename(archive).replace(version, next)),
       '-C',
       place,
