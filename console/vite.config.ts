@@ -18,5 +18,20 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // Few requests for the first page: what pages share is one chunk, and all styles are one sheet.
+    cssCodeSplit: false,
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: 'editor', test: /node_modules[\\/](@codemirror|@lezer|style-mod|w3c|crelt)/ },
+            {
+              name: 'shared',
+              test: /node_modules|packages[\\/]|src[\\/](ui[\\/]|(?!main|app|palette)[\w-]+\.tsx?$)/,
+            },
+          ],
+        },
+      },
+    },
   },
 })

@@ -98,7 +98,13 @@ async function firstLoad({ browser, data }: Stage): Promise<[string, boolean][]>
     const sizes: Promise<number>[] = []
     page.on('requestfinished', (request) => {
       if (request.url().endsWith('/watch')) return
-      sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize))
+      // One that ends with the page has no size.
+      sizes.push(
+        request.sizes().then(
+          ({ responseBodySize }) => responseBodySize,
+          () => 0,
+        ),
+      )
     })
     await page.goto(local(await consoleAddress(data)))
     await page.getByRole('heading', { name: 'Overview' }).waitFor()

@@ -120,6 +120,10 @@ export function Budgets({ agent }: { agent: AgentPage }): JSX.Element {
   )
 }
 
+/** Numbers in names are in the order of numbers. */
+const byPath = (one: { path: string }, other: { path: string }): number =>
+  one.path.localeCompare(other.path, 'en', { numeric: true })
+
 export function Files({
   agent,
   onOpen,
@@ -132,7 +136,7 @@ export function Files({
       <h2 className="small-head">Files</h2>
       {agent.fileList.length === 0 && <p className="muted small">none</p>}
       <ul>
-        {agent.fileList.map(({ path, bytes: size, modifiedMs }) => (
+        {agent.fileList.toSorted(byPath).map(({ path, bytes: size, modifiedMs }) => (
           <li key={path}>
             <button
               type="button"

@@ -1,7 +1,7 @@
 // One agent: its conversation with times, tokens and calls, todos, files and budgets, now or as it was
 // after a turn; the turn and the open file are in the address. Prompt, pause, stop, fork, export.
 
-import { type JSX, useEffect, useRef, useState } from 'react'
+import { type JSX, type RefObject, useEffect, useRef, useState } from 'react'
 import type {
   AgentEvent,
   AgentPage,
@@ -75,6 +75,7 @@ export function Agent({ id }: { id: string }): JSX.Element {
     .find(({ role }) => role === 'user')
     ?.text.split('\n')[0]
   useOpenTitle(task ?? id.slice(0, 18))
+  const main = useNewest(value?.messages.length ?? 0)
   const setTurn = (to: number | undefined) => setQuery({ turn: to === undefined ? '' : String(to) })
   return (
     <div className="page">
@@ -98,9 +99,7 @@ export function Agent({ id }: { id: string }): JSX.Element {
         {now.value !== undefined && (
           <>
             <FreezeButton target={{ scope: 'agent', id }} />
-            <Button onPress={fork}>
-              <Icon name="fork" /> Fork{turn === undefined ? '' : ` from turn ${turn}`}
-            </Button>
+            <Fork turn={turn ?? count} onFork={fork} />
             <Button
               onPress={() => download(`${path}/export`, { name: `${id}.json` }).catch(complain)}
             >
@@ -129,7 +128,7 @@ export function Agent({ id }: { id: string }): JSX.Element {
             <Budgets agent={value} />
             <Files agent={value} onOpen={(one) => setQuery({ file: one }, 'push')} />
           </div>
-          <div className="stack agent-main">
+          <div className="stack agent-main" ref={main}>
             <Standing agent={value} isPast={turn !== undefined} />
             {turn === undefined && value.state === 'idle' && turns.value?.failure != null && (
               <Notice kind="bad">
@@ -183,6 +182,24 @@ export function Agent({ id }: { id: string }): JSX.Element {
   )
 }
 
+/** Opens at the newest message and stays there while more come, unless the person has scrolled up. */
+function useNewest(messages: number): RefObject<HTMLDivElement | null> {
+  const place = useRef<HTMLDivElement>(null)
+  const seen = useRef(0)
+  useEffect(() => {
+    const element = place.current
+    if (element === null || messages === 0) return
+    const leftPx = element.scrollHeight - element.scrollTop - element.clientHeight
+    const isFirst = seen.current === 0
+    seen.current = messages
+    if (isFirst || leftPx < NEAR_END_PX) element.scrollTop = element.scrollHeight
+  }, [messages])
+  return place
+}
+
+/** What came since is at most this high. */
+const NEAR_END_PX = 600
+
 /** What the model says while it answers; `onStep` is called when something has happened. */
 function useModelText(path: string, isOn: boolean, onStep: () => void): string {
   const [text, setText] = useState('')
@@ -201,6 +218,37 @@ function useModelText(path: string, isOn: boolean, onStep: () => void): string {
     })
   }, [path, isOn])
   return text
+}
+
+/** Says what a fork is before it makes one. */
+function Fork({ turn, onFork }: { turn: number; onFork: () => void }): JSX.Element {
+  const [isAsking, setAsking] = useState(false)
+  return (
+    <>
+      <Button onPress={() => setAsking(true)}>
+        <Icon name="fork" /> Fork…
+      </Button>
+      {isAsking && (
+        <Dialog title={`Fork at turn ${turn}`} onClose={() => setAsking(false)}>
+          <p>
+            A new agent begins with the conversation, files and todos of this one as they were after
+            turn {turn}. This one goes on unchanged.
+          </p>
+          <div className="row">
+            <Button
+              kind="primary"
+              onPress={() => {
+                setAsking(false)
+                onFork()
+              }}
+            >
+              Fork at turn {turn}
+            </Button>
+          </div>
+        </Dialog>
+      )}
+    </>
+  )
 }
 
 /** Why it stopped, what it waits for, or that it is paused. */

@@ -121,7 +121,7 @@ function listNeeds(
         key: `limit ${limit} ${whose}`,
         icon: 'limited' as const,
         says: `${limit}: ${used} of ${max} used`,
-        detail: whose,
+        detail: whose.replace(/#\d+@\d{13}$/, ', one session'),
         to: '/overview?section=limits',
         act: 'Look',
       })),
@@ -157,7 +157,7 @@ function listServerNeeds({ name, state, why, undecided, new: fresh }: ServerView
       key: `server ${name}`,
       icon: 'servers',
       says: state === 'failing' ? `${name} is failing` : `${name} needs a login`,
-      detail: why,
+      detail: why.replaceAll('`', ''),
       to: page,
       act: 'Look',
     })

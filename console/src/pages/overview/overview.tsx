@@ -11,6 +11,7 @@ import type {
 import { formatQuery } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { go, pathTo, setQuery, useRoute } from '../../route.ts'
+import { mayAct, useMe } from '../../session.ts'
 import { Link } from '../../ui/button.tsx'
 import { pickRefusals, splitTool, toLines } from '../../ui/call-counts.ts'
 import { Chips } from '../../ui/fields.tsx'
@@ -48,6 +49,7 @@ export function Overview(): JSX.Element {
       <div className="page-body stack">
         {error !== undefined && <ErrorNotice error={error} again={reload} />}
         <NotReady />
+        <FirstSteps />
         <NeedsYou period={range} everyMs={REFRESH_MS} />
         <RecentAlerts everyMs={REFRESH_MS} />
         {value === undefined && error === undefined && <Loading />}
@@ -55,6 +57,26 @@ export function Overview(): JSX.Element {
         <Limits everyMs={REFRESH_MS} />
       </div>
     </div>
+  )
+}
+
+/** Until a person who may decide has a passkey. */
+function FirstSteps(): JSX.Element | null {
+  const me = useMe()
+  if (me === undefined || me.mayProve !== false || !mayAct(me, 'approver')) return null
+  return (
+    <Notice kind="warn">
+      <span className="strong">Before the first call waits for you:</span>
+      <ol className="changes">
+        <li>
+          <Link to="/settings">Add a passkey</Link>: decisions need one, a PIN does not do.
+        </li>
+        <li>
+          Press <i>Notify me</i> under <Link to="/approvals">Approvals</Link>, so that the browser
+          tells you of a held call.
+        </li>
+      </ol>
+    </Notice>
   )
 }
 

@@ -54,7 +54,14 @@ export function Board({
   onMove: (move: BoardMove) => void
   onLocked: (rule: string) => void
 }): JSX.Element {
-  const items = useMemo(() => [...listCategories(board), ...board.tools.map(toItem)], [board])
+  const common = useMemo(() => findCommon(board.tools), [board])
+  const items = useMemo(
+    () => [
+      ...listCategories(board),
+      ...board.tools.toSorted(ownLast).map((tool) => toItem(tool, common)),
+    ],
+    [board, common],
+  )
   const wanted = filter.toLowerCase()
   const columns = useMemo(() => {
     const shown =
@@ -77,6 +84,11 @@ export function Board({
       <p className="visually-hidden" role="status">
         {name !== undefined && `Moving ${name}: Tab to a column, Enter puts it there, Escape not`}
       </p>
+      {common.length > 0 && (
+        <p className="small board-strip">
+          <Icon name="shield" size={12} /> Every tool is under: <b>{common.join(', ')}</b>
+        </p>
+      )}
       {COLUMNS.map(({ action, says }, at) => (
         <Column key={action} action={action} says={says} moving={name} items={columns[at] ?? []} />
       ))}
@@ -189,6 +201,11 @@ const Piece = memo(function Piece({
           {(item.risk === 'high' || item.risk === 'critical') && (
             <span className={`tag ${item.risk}`}>{item.risk}</span>
           )}
+          {item.lock !== '' && (
+            <span className="tag medium" title={item.lock}>
+              conditions
+            </span>
+          )}
           {item.guardrails.length > 0 && (
             <span className="tag" title={`Guardrails: ${item.guardrails.join(', ')}`}>
               <Icon name="shield" size={10} />
@@ -196,9 +213,8 @@ const Piece = memo(function Piece({
             </span>
           )}
           {item.limits.length > 0 && (
-            <span className="tag" title={item.limits.join(', ')}>
-              <Icon name="limited" size={10} />
-              <span className="visually-hidden">limited: {item.limits.join(', ')}</span>
+            <span className="tag cut" title={item.limits.join(', ')}>
+              {item.limits.join(', ')}
             </span>
           )}
         </span>
@@ -264,7 +280,19 @@ function listCategories(board: NonNullable<PolicyDraft['board']>): Item[] {
   }))
 }
 
-function toItem(tool: BoardTool): Item {
+/** The gate's own tools for agents are many, and seldom what one looks for. */
+const isOwn = ({ name }: BoardTool): number => Number(name.startsWith('wasm_agent_'))
+const ownLast = (one: BoardTool, other: BoardTool): number => isOwn(one) - isOwn(other)
+
+/** Guardrails that every tool is under: said once, above the board. */
+function findCommon(tools: readonly BoardTool[]): readonly string[] {
+  const [first, ...others] = tools
+  return (first?.guardrails ?? []).filter((name) =>
+    others.every(({ guardrails }) => guardrails.includes(name)),
+  )
+}
+
+function toItem(tool: BoardTool, common: readonly string[]): Item {
   const { server, name, category, unknown, risk, lock, guardrails, limits, column } = tool
   return {
     id: `${server}/${name}`,
@@ -277,7 +305,7 @@ function toItem(tool: BoardTool): Item {
       !unknown && (risk === 'high' || risk === 'critical')
         ? server
         : `${server} · ${unknown ? `unknown, perhaps ${category}` : category}`,
-    guardrails,
+    guardrails: guardrails.filter((one) => !common.includes(one)),
     limits,
     column,
     move: (to) => ({ tool: `${server}/${name}`, to }),

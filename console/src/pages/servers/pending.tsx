@@ -167,7 +167,7 @@ function PendingDefinitionCard({
         <ul className="changes">
           {pin.changes.map((change) => (
             <li key={change}>
-              <UntrustedText text={change} />
+              <UntrustedText text={toWords(change)} />
             </li>
           ))}
         </ul>
@@ -194,4 +194,14 @@ function PendingDefinitionCard({
       {open && <Diff before={pin.before} after={pin.after} />}
     </article>
   )
+}
+
+const SIGNS: Readonly<Record<string, string>> = { '+': 'new: ', '-': 'gone: ', '~': '' }
+
+/** `~ /inputSchema/properties/a: x -> y` as `a: x → y`. */
+function toWords(change: string): string {
+  const [, sign = '', path = '', rest] = /^([+~-]) (\/[^:]*): ([\s\S]*)$/.exec(change) ?? []
+  if (rest === undefined) return change
+  const name = path.split('/').filter((part) => !/^(inputSchema|properties|)$/.test(part))
+  return `${SIGNS[sign]}${name.join(' › ')}: ${rest.replace(' -> ', ' → ')}`
 }

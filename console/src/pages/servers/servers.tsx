@@ -17,7 +17,7 @@ import { Button, Link } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { OUTCOME_LABELS, OutcomeBadge } from '../../ui/marks.tsx'
 import { ErrorNotice, Loading, Notice, PageHead } from '../../ui/page.tsx'
-import { TextLine, UntrustedText } from '../../ui/text.tsx'
+import { GateText, TextLine, UntrustedText } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { count, plural } from '../../ui/words.ts'
 import { PendingDefinitions } from './pending.tsx'
@@ -174,7 +174,7 @@ function Server({
       {server.credential !== '' && <TextLine text={server.credential} className="small muted" />}
       {server.why !== '' && (
         <Notice kind={server.state === 'frozen' ? 'warn' : 'bad'}>
-          <UntrustedText text={server.why} />
+          <GateText text={server.why} />
         </Notice>
       )}
       <div className="row small muted num">

@@ -33,8 +33,8 @@ export function You(): JSX.Element {
           <UntrustedText text={me?.name ?? ''} />
         </h2>
         <p className="muted">
-          {me?.roles.join(', ')}; this sign-in ends in{' '}
-          {span(secondsTo(me?.expiresAtMs ?? now, now))}
+          {me?.roles.includes('admin') === true ? 'admin' : me?.roles.join(', ')}; this sign-in ends
+          in {span(secondsTo(me?.expiresAtMs ?? now, now))}
         </p>
       </div>
       <div className="row phone-only">
@@ -186,7 +186,7 @@ export function People(): JSX.Element {
       {once !== undefined && (
         <Token
           token={once}
-          what="Send it to the person it is for."
+          what="Send it to the person it is for. A link is valid for a day, and once."
           onClose={() => setOnce(undefined)}
         />
       )}
