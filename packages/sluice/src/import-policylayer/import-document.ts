@@ -104,9 +104,12 @@ export function importDocument(map: LocatedMap, context: ImportContext): void {
   if (shared === undefined) return
   if (all === '*' && fallback === 'deny')
     tools?.warn('IMPORT_WILDCARD_NO_RESCUE', all, NO_RESCUE, 'list the tools that are meant')
+  const before = report.errorCount
   const fields = Fields.read(shared, format.allKeys, `\`${all}\``, report)
+  const checks = readChecks(fields, all, context)
   const target = { key: `${server}/*`, title: 'all tools', comments: [], at: shared.at }
-  composeGuardrails(draft, target, readChecks(fields, all, context))
+  const isWhole = report.errorCount === before
+  composeGuardrails(draft, target, isWhole ? checks : [notImported(report)])
 }
 
 function importTool(title: string, at: number, node: LocatedNode, context: ImportContext): void {
@@ -135,17 +138,14 @@ function readToolFields(node: LocatedNode, title: string, { format, report }: Im
   return Fields.read(isAction ? map : node, format.keys, `\`${title}\``, report)
 }
 
-/** If a part cannot be translated, one check that denies everything. */
+/** After an error they may be incomplete: the caller denies everything. */
 function readChecks(
   fields: Fields | undefined,
   title: string,
   { format, report }: ImportContext,
 ): readonly Check[] {
-  const before = report.errorCount
   const rules = fields === undefined ? [] : format.readRules(fields, title)
-  const checks = rules.flatMap((rule) => toCheck(rule, report) ?? [])
-  const isWhole = fields !== undefined && report.errorCount === before
-  return isWhole ? checks : [notImported(report)]
+  return rules.flatMap((rule) => toCheck(rule, report) ?? [])
 }
 
 /** The rule for tools that are not listed; `allow` is written as a glob over this server only. */

@@ -103,6 +103,14 @@ describe('hosted JSON with scope, conditions and on_deny', () => {
     expect(listProblems(document({ deny_if: [always] }), 'errors')).toEqual([])
   })
 
+  it('denies every tool if the rules for all of them have an error', () => {
+    const all_tools = { limits: [], limit: [] }
+    const text = JSON.stringify({ version: '1', default: 'allow', all_tools, tools: { pay: {} } })
+    const { yaml, errors } = importPolicy(text, options)
+    expect(errors.map(({ code }) => code)).toEqual(['IMPORT_UNKNOWN_KEY'])
+    expect(yaml).toContain('match: { tools: [ shop/* ] }\n    action: deny\n')
+  })
+
   it('advises no edit that opens a tool', () => {
     const { yaml, errors } = importPolicy(document({ require: [{ conditions: [] }] }), options)
     expect(errors.map(({ help }) => help)).toEqual([
