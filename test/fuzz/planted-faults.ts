@@ -9,10 +9,28 @@ const SSE_READER = 'packages/sluice/src/protocol/sse.ts'
 const LINES = 'packages/sluice/src/protocol/lines.ts'
 const URI = 'packages/policy/src/expression/functions/resource-uri.ts'
 const NUMBERS = 'packages/policy/src/expression/evaluate/number-kinds.ts'
+const SHELL = 'packages/policy/src/core/shell-command.ts'
 const RVF = 'packages/sluice/src/agents/transfer/rvf.ts'
 const LEDGER = 'packages/sluice/src/ledger/records/decoding.ts'
 
 export const PLANTED_FAULTS: Readonly<Record<string, readonly PlantedFault[]>> = {
+  shell: [
+    {
+      file: SHELL,
+      find: "if ((node.errors ?? []).length > 0) this.#doubt('a syntax error')",
+      put: '',
+    },
+    {
+      file: SHELL,
+      find: 'if (UNCERTAIN_NAMES.has(program) && !isRedirection) return',
+      put: 'if (false) return',
+    },
+    {
+      file: SHELL,
+      find: "if (name?.isExact !== true) return this.#doubt('a command name that is computed')",
+      put: "if (name === undefined) return this.#doubt('')",
+    },
+  ],
   json: [
     { file: JSON_READER, find: 'if (at > first + 1 && text', put: 'if (at > first + 3 && text' },
     {

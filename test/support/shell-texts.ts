@@ -3,10 +3,9 @@
 // process, each in a subshell.
 
 import { spawnSync } from 'node:child_process'
-import { join } from 'node:path'
+import { resolve } from 'node:path'
 import { readShell } from '@sluice/policy/core/shell-command'
 import type { Random } from '../fuzz/mutate.ts'
-import { ROOT } from './modules.ts'
 import { scratchDirectory } from './scratch.ts'
 
 const NAMES = [
@@ -205,7 +204,8 @@ function generateWord(random: Random, depth: number): string {
   return random.pick(WORDS) + (form === 6 ? random.pick(WORDS) : '')
 }
 
-const DRIVER = join(ROOT, 'test/support/report-commands.sh')
+/** From the root of the repository, where tests and fuzzing run: a fuzz target is bundled elsewhere. */
+const DRIVER = resolve('test/support/report-commands.sh')
 
 export interface BashComparison {
   readonly texts: number

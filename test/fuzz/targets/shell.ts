@@ -1,0 +1,50 @@
+// Command lines: a text is read without throwing and always alike; what is certain is compared with Bash itself, the
+// input as a text and a random text for each input. Bash runs in batches, restricted, with an empty PATH.
+
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: texts of a shell
+
+import { readShell } from '@sluice/policy/core/shell-command'
+import { compareWithBash, generateShellText } from '../../support/shell-texts.ts'
+import { Random } from '../mutate.ts'
+
+export const seeds = [
+  'git status && git diff HEAD~1 | head -20',
+  'for f in a "b c"; do aa "$f" $((1 + 1)); done 2>/dev/null',
+  "aa <<'E'\n$(bb)\nE\ncc $(dd `ee`) <(ff) ${v:-$(gg)}",
+  'if aa; then bash -c "bb; cc"; else env v=1 dd; fi | xargs -n1 ee',
+  'case x in x) aa;; esac; [[ -n $v ]] && command bb || ! { cc; }',
+]
+export const tokens = [
+  '$(',
+  '`',
+  "$'",
+  '"',
+  '\\\n',
+  '<<E\n',
+  ';;',
+  '&&',
+  '{ ',
+  ' }',
+  '((',
+  '[[',
+  'eval ',
+  '${v@P}',
+  '!',
+]
+
+/** Texts that wait for the next run of Bash. */
+const waiting: string[] = []
+const BATCH = 500
+
+export function run(input: Buffer): void {
+  const text = input.toString('utf8')
+  const reading = readShell(text)
+  if (reading.reads && reading.uncertain !== undefined)
+    throw new Error('a read that is not certain')
+  const seed = input.reduce((hash, byte) => (hash * 31 + byte) >>> 0, 7)
+  waiting.push(generateShellText(new Random(seed)))
+  if (!text.includes('\0')) waiting.push(text)
+  if (waiting.length < BATCH) return
+  const { differences } = compareWithBash(waiting.splice(0), true)
+  if (differences.length > 0) throw new Error(differences.join('\n'))
+}
