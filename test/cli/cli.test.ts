@@ -55,7 +55,8 @@ cases:
   - name: nothing is deleted without a person
     never: { category: Destructive, action: allow }
 `,
-  'protected.yaml': 'version: 1\ndefault: allow\nprotect: balanced\n',
+  'protected.yaml':
+    'version: 1\ndefault: allow\nprotect: balanced\ntrust: { gmail/find: { people.id: id }, crm/own: all }\n',
   'destined.yaml':
     'version: 1\ndefault: allow\nprotect: balanced\ndestinations: { gmail/send: { room: address } }\n',
   'traces.jsonl':
@@ -205,7 +206,10 @@ describe('--json is one JSON value on stdout, whatever happens', () => {
     [
       'policy check protected.yaml --show',
       0,
-      { protect: [{ when: 'call.valueFromText' }, {}, {}] },
+      {
+        protect: [{ when: 'call.valueFromText' }, {}, {}],
+        trust: { 'gmail/find': { 'people.id': 'id' }, 'crm/own': 'all' },
+      },
     ],
     [
       `${DESTINED} --policy destined.yaml --args {"room":"evil"} --facts {"answers":["evil!"]}`,

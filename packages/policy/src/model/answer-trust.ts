@@ -3,7 +3,7 @@
 
 import type { AnswerTrust } from '../core/provenance.ts'
 import { TOOL_CALL } from '../language/methods.ts'
-import type { CompiledPolicy } from './policy.ts'
+import type { CompiledPolicy, NameMap } from './policy.ts'
 import { readsProvenance } from './reads-provenance.ts'
 
 const NONE: AnswerTrust = []
@@ -14,13 +14,18 @@ export interface AnswerOrigin {
   readonly name: string
 }
 
+/** The entries in force. */
+export function trustInForce(policy: CompiledPolicy): NameMap<AnswerTrust> {
+  const { house } = policy
+  return house !== undefined && readsProvenance(house) ? house.trust : policy.trust
+}
+
 /** What is no answer of a tool is trusted only if the whole server is. */
 export function getTrust(
   policy: CompiledPolicy,
   { server, method, name }: AnswerOrigin,
 ): AnswerTrust {
-  const { house } = policy
-  const { trust } = house !== undefined && readsProvenance(house) ? house : policy
+  const trust = trustInForce(policy)
   if (trust.size === 0) return NONE
   const isTool = method === TOOL_CALL
   const found = trust.all(server, isTool ? name : '')

@@ -8,10 +8,11 @@ import {
   describeProtectionAnswers,
   listProtectionParts,
 } from '@sluice/policy/compile/protection-guardrails'
-import type { ProtectionLevel } from '@sluice/policy/core/provenance'
+import type { ProtectionLevel, TrustedField } from '@sluice/policy/core/provenance'
 import { type Category, type KnownTool, type Risk, toToolId } from '@sluice/policy/core/tools'
 import { getRulesForTool } from '@sluice/policy/decide/resolve'
 import { PROBLEMS_MAX } from '@sluice/policy/document/limits'
+import { trustInForce } from '@sluice/policy/model/answer-trust'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import type { Command } from 'commander'
 import type { GateConfig } from '../../gateway/config/config.ts'
@@ -149,14 +150,26 @@ function findProtection({ protect, house }: CompiledPolicy): ProtectionLevel | u
 
 function toProtectionView(policy: CompiledPolicy) {
   const level = findProtection(policy)
-  if (level === undefined) return { protect: [] }
+  if (level === undefined) return { protect: [], trust: {} }
   const answers = describeProtectionAnswers(level)
-  return { protect: listProtectionParts(level), ...(answers === undefined ? {} : { answers }) }
+  const trust = trustInForce(policy)
+    .entries()
+    .map(([tool, fields]) => [tool, fields === 'all' ? fields : describeFields(fields)])
+  return {
+    protect: listProtectionParts(level),
+    trust: Object.fromEntries(trust),
+    ...(answers === undefined ? {} : { answers }),
+  }
+}
+
+/** As a document writes them. */
+function describeFields(fields: readonly TrustedField[]): Record<string, string> {
+  return Object.fromEntries(fields.map(({ path, word }) => [path.join('.') || '.', word]))
 }
 
 /** As the guardrails that a document would write itself. */
 function showProtection(policy: CompiledPolicy, output: Output): void {
-  const { protect: parts, answers } = toProtectionView(policy)
+  const { protect: parts, trust, answers } = toProtectionView(policy)
   output.line()
   if (parts.length === 0)
     return output.line('the document has no `protect`; `protect: balanced` is a good start')
@@ -171,6 +184,9 @@ function showProtection(policy: CompiledPolicy, output: Output): void {
     output.line(`    when: ${when}`)
     output.line('    action: require_approval')
   }
+  if (Object.keys(trust).length > 0) output.line('trust:')
+  for (const [tool, fields] of Object.entries(trust))
+    output.line(printable(`  ${JSON.stringify(tool)}: ${JSON.stringify(fields)}`))
   if (answers === undefined) return
   output.line('answers:')
   output.line(`  # stops: ${answers.stops}`)
