@@ -3,10 +3,11 @@
 // process, each in a subshell.
 
 import { spawnSync } from 'node:child_process'
-import { resolve } from 'node:path'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { readShell } from '@sluice/policy/core/shell-command'
 import type { Random } from '../fuzz/mutate.ts'
-import { scratchDirectory } from './scratch.ts'
 
 const NAMES = [
   'aa',
@@ -241,14 +242,16 @@ export function compareWithBash(texts: readonly string[], isRestricted = false):
 }
 
 function startedByBash(texts: readonly string[], isRestricted: boolean): Map<number, string[][]> {
+  const cwd = mkdtempSync(join(tmpdir(), 'sluice-shell-'))
   const run = spawnSync('bash', [DRIVER, isRestricted ? 'set -r' : ':'], {
     input: texts.map((text) => `${text}\0`).join(''),
-    cwd: scratchDirectory(),
+    cwd,
     env: {},
     encoding: 'utf8',
     maxBuffer: 256e6,
     timeout: 300_000,
   })
+  rmSync(cwd, { recursive: true, force: true })
   if (run.status !== 0)
     throw new Error(`bash ended with ${run.status} ${run.signal}: ${run.stderr}`)
   const started = new Map<number, string[][]>()

@@ -91,6 +91,7 @@ describe('commands', () => {
     ['x=$(a) b; { c; } & (d) || ! e', ['b', 'a', 'c', 'd', 'e']],
     ['command -v a; command b; [ -n x ]; [[ -f x ]]', ['command', 'b', '[']],
     ['set -euo pipefail; source .venv/bin/activate; pytest', ['set', 'source', 'pytest']],
+    ['command cc= x; nice a=b c', ['command', 'cc=', 'nice', 'a=b']],
     ['', []],
   ])('%s starts %j', (text, commands) => {
     const reading = readShell(text)

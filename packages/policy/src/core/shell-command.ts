@@ -42,7 +42,7 @@ const SHELL_LENGTH_MAX = 8_192
 /** Openings of nested parts times length: what the parser's worst time depends on. */
 const SHELL_NESTING_MAX = 65_536
 /** Words, and paths in all directories, so that conditions on the lists stay cheap. */
-const SHELL_ENTRIES_MAX = 256
+const SHELL_ENTRIES_MAX = 512
 const SCRIPT_DEPTH_MAX = 3
 const DIRECTORIES_MAX = 8
 const REMEMBERED_TEXTS_MAX = 64
@@ -97,6 +97,11 @@ export function readShell(text: string): ShellReading {
 
 const remembered = memoize((text) => new ShellReader().read(text), REMEMBERED_TEXTS_MAX)
 
+function notCertain(why: string): ShellReading {
+  const none = { commands: [], lines: [], paths: [], writes: [], hosts: [] }
+  return { uncertain: why, uncertainHosts: why, ...none, reads: false }
+}
+
 class ShellReader {
   #uncertain: string | undefined
   readonly #started: StartedCommand[] = []
@@ -114,26 +119,24 @@ class ShellReader {
     this.#readScript(text, 0)
     for (const name of this.#computed)
       if (this.#assigned.get(name) !== true) this.#doubt(`arithmetic on \`${name}\``)
+    const words = this.#started.reduce((sum, { rest }) => sum + 1 + rest.length, 0)
+    if (words * this.#directories.size > SHELL_ENTRIES_MAX) this.#doubt('too many words')
+    if (this.#uncertain !== undefined) return notCertain(this.#uncertain)
     const changing = this.#started.filter((command) => !readsCommand(command))
     const named = this.#started.flatMap((command) => listFiles(command, false))
     const paths = this.#resolve([...this.#files, ...this.#written, ...named])
     const written = changing.flatMap((command) => listFiles(command, true))
     const hosts = [...this.#hosts, ...this.#started.flatMap(listHosts)]
-    if (this.#started.length + paths.length > SHELL_ENTRIES_MAX) this.#doubt('too many words')
     const isHarmless = [...this.#assigned.keys()].every((name) => HARMLESS.test(name))
-    const uncertain = this.#uncertain
     return {
-      uncertain,
-      uncertainHosts: hosts.includes(undefined) ? 'a host that is computed' : uncertain,
+      uncertain: undefined,
+      uncertainHosts: hosts.includes(undefined) ? 'a host that is computed' : undefined,
       commands: unique(this.#started.map(({ path: [name = ''] }) => name)),
       lines: this.#started.map(({ path, rest }) => [...path, ...rest.map(toText)].join(' ')),
       paths,
       writes: this.#resolve([...this.#written, ...written]),
       hosts: unique(hosts.filter((host) => host !== undefined)),
-      reads:
-        uncertain === undefined &&
-        isHarmless &&
-        this.#written.length + changing.length + this.#hosts.length === 0,
+      reads: isHarmless && this.#written.length + changing.length + this.#hosts.length === 0,
     }
   }
 
@@ -257,7 +260,8 @@ class ShellReader {
     // Without a command `env` prints the environment.
     const isPrinted = program === 'env' && inner.length === 0
     this.#started.push({ path: isPrinted ? ['printenv'] : command.path, rest: [] })
-    const start = inner.findIndex(({ text }) => !/^[A-Za-z_]\w*=/.test(text))
+    const assigns = /^(?:env|sudo|doas)$/.test(program)
+    const start = inner.findIndex(({ text }) => !assigns || !/^[A-Za-z_]\w*=/.test(text))
     const assignments = inner.slice(0, start === -1 ? undefined : start)
     for (const { text } of assignments) this.#assign(text.replace(/=.*/s, ''), false)
     if (start === -1) return
