@@ -233,12 +233,17 @@ export function compareWithBash(texts: readonly string[], isRestricted = false):
       // Without expansions the arguments are known too; of a wrapper there is the name alone.
       const isLine =
         /[$`*?[{~]|<\(/.test(text) ||
-        reading.lines.includes(words.join(' ')) ||
+        reading.lines.some((line) => sortWords(line) === sortWords(words.join(' '))) ||
         reading.lines.includes(words[0] ?? '')
       return isName && isLine ? [] : [`${JSON.stringify(text)} starts ${JSON.stringify(words)}`]
     }),
   )
   return { texts: texts.length, compared: started.size, differences }
+}
+
+/** A subcommand is put before options, so the order of the words may differ. */
+function sortWords(line: string): string {
+  return line.split(' ').sort().join(' ')
 }
 
 function startedByBash(texts: readonly string[], isRestricted: boolean): Map<number, string[][]> {
