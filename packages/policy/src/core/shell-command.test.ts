@@ -11,6 +11,7 @@ describe('not certain', () => {
     ['a name by a choice', '{rm,-rf} a'],
     ['a name after a wrapper', 'sudo $x'],
     ['a name that xargs reads', 'cat f | xargs -I{} {} a'],
+    ['a name with a bracket, which Bash reads on to its end', 'aa[ -n $v ]$f  l'],
     ['a syntax error', 'ls )'],
     ['an open quote', 'ls "a'],
     ...[
@@ -91,6 +92,7 @@ describe('commands', () => {
     ['x=$(a) b; { c; } & (d) || ! e', ['b', 'a', 'c', 'd', 'e']],
     ['command -v a; command b; [ -n x ]; [[ -f x ]]', ['command', 'b', '[']],
     ['set -euo pipefail; source .venv/bin/activate; pytest', ['set', 'source', 'pytest']],
+    ['env ~=1 dd', ['env', 'dd']],
     ['command cc= x; nice a=b c', ['command', 'cc=', 'nice', 'a=b']],
     ['', []],
   ])('%s starts %j', (text, commands) => {

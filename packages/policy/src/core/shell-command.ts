@@ -241,6 +241,8 @@ class ShellReader {
   #start(words: readonly ShellWord[], depth: number): void {
     const [name, ...args] = words
     if (name?.isExact !== true) return this.#doubt('a command name that is computed')
+    // Bash reads on to the bracket that closes, over spaces.
+    if (/^[A-Za-z_]\w*\[/.test(name.text)) return this.#doubt('a name with a bracket')
     const command = locateProgram(words)
     const [program = ''] = command.path
     // Without a command `exec` only redirects.
@@ -261,7 +263,7 @@ class ShellReader {
     const isPrinted = program === 'env' && inner.length === 0
     this.#started.push({ path: isPrinted ? ['printenv'] : command.path, rest: [] })
     const assigns = /^(?:env|sudo|doas)$/.test(program)
-    const start = inner.findIndex(({ text }) => !assigns || !/^[A-Za-z_]\w*=/.test(text))
+    const start = inner.findIndex(({ text }) => !assigns || !text.includes('='))
     const assignments = inner.slice(0, start === -1 ? undefined : start)
     for (const { text } of assignments) this.#assign(text.replace(/=.*/s, ''), false)
     if (start === -1) return
