@@ -11,6 +11,8 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -218,3 +220,120 @@ describe('without bubblewrap', () => {
     expect(stdout).toMatch(/server open \(stdio\).*sandbox: off/)
   })
 })
+
+/** A program that reaches a host as servers do, without any proxy setting, and prints what came back. */
+const REACH = `
+const [, , url] = process.argv
+fetch(url).then(async (r) => console.log('got', await r.text()), (e) => console.log('failed', e.cause?.code ?? e.message))
+`
+
+describe.runIf(BWRAP !== undefined).each(USERS)(
+  nameBubblewrapSuite('a locked server, as user %s', BWRAP),
+  (uid) => {
+    let gate: RunningGate
+    let shell: PlainClient
+    let web: Server
+    let port: number
+    let alerts = ''
+
+    beforeAll(async () => {
+      web = createServer((request, response) => {
+        request.on('data', (chunk: Buffer) => {
+          alerts += chunk
+        })
+        response.end('the page')
+      })
+      await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve))
+      port = (web.address() as AddressInfo).port
+      const folder = makeFolder()
+      for (const name of ['own', 'notes']) mkdirSync(join(folder, name))
+      writeFileSync(join(folder, 'own', '.bashrc'), SECRET)
+      symlinkSync(join(folder, 'own'), join(folder, 'notes', 'out'))
+      writeFileSync(join(folder, 'reach.js'), REACH)
+      if (uid !== undefined) execFileSync('chown', ['-R', `${uid}:${uid}`, join(folder, '..')])
+      const env = { G: folder, R: join(folder, 'reach.js'), N: NODE }
+      const read = [join(folder, 'reach.js'), join(folder, 'hello.txt')]
+      const sandbox = { read, write: ['./notes'], hosts: [`localhost:${port}`, '*.allowed.test'] }
+      const servers = {
+        shell: { ...SHELL, env, sandbox },
+        whole: { ...SHELL, env, sandbox: { write: ['.'] } },
+      }
+      const webhook = { url: `http://127.0.0.1:${port}/`, secret: 'a secret of sixteen characters' }
+      const config = { approvals: { webhook }, alerts: { every: '1s', on: ['sandbox'] } }
+      gate = await startGate({ folder, servers, config, ...(uid === undefined ? {} : { uid }) })
+      shell = await PlainClient.open(gate, 'shell')
+    })
+    afterAll(async () => {
+      web.close()
+      await endGates()
+    })
+
+    test('reads and writes what its profile names', async () => {
+      const line =
+        'cat $G/hello.txt; echo kept > $G/notes/n; cat $G/notes/n; echo t > /tmp/t; cat /tmp/t; pwd'
+      const said = await runLine(shell, line)
+      for (const part of ['read through the gate', 'kept', 'servers/shell'])
+        expect(said).toContain(part)
+      expect(readFileSync(join(gate.folder, 'notes', 'n'), 'utf8')).toBe('kept\n')
+    })
+
+    test.each([
+      'cat $G/own/.bashrc; cat $G/notes/out/.bashrc; ls -R $G',
+      'echo x >> $G/own/.bashrc; echo x > $G/hello.txt; touch /etc/x && echo wrote',
+      'cat $G/sluice.env; cat $G/data/identity.key; ls $G/data; ls $G/data/gate.sock && echo wrote',
+      'cat /proc/1/root$G/sluice.env; ls -l /proc/self/fd; ls /var /srv && echo wrote',
+    ])('does not see the rest: `%s`', async (line) => {
+      const said = await runLine(shell, line)
+      expect(said).not.toContain(SECRET)
+      expect(said).not.toContain('wrote')
+      expect(readFileSync(join(gate.folder, 'own', '.bashrc'), 'utf8')).toBe(SECRET)
+      expect(readFileSync(join(gate.folder, 'hello.txt'), 'utf8')).toBe('read through the gate')
+    })
+
+    test('a profile around the gate’s files does not show or move them', async () => {
+      const whole = await PlainClient.open(gate, 'whole')
+      const said = await runLine(
+        whole,
+        'cat $G/sluice.env $G/harmless.txt; cat $G/hello.txt; mv $G/data $G/d; ls $G/data',
+      )
+      expect(said).toContain('read through the gate')
+      expect(said).not.toContain(SECRET)
+      expect(said).not.toContain('identity')
+    })
+
+    test('reaches the hosts that its profile names, and no others', async () => {
+      const reach = (url: string) => runLine(shell, `$N $R ${url}`)
+      expect(await reach(`http://localhost:${port}/`)).toContain('got the page')
+      for (const url of [
+        'http://evil.test/',
+        'http://1.1.1.1/',
+        'http://[2606:4700::1]/',
+        gate.url,
+      ])
+        expect(await reach(url)).toContain('failed')
+      // The name is allowed, and leads nowhere.
+      expect(await reach('http://api.allowed.test/')).toContain('failed')
+      await runLine(shell, 'for i in 1 2 3; do getent hosts evil.test; done')
+    })
+
+    test('a refused host is one event and one alert, and `status` names it', async () => {
+      const at = ['--data', gate.data]
+      const events = async () => {
+        const { stdout } = await sluice(['ledger', 'export', ...at])
+        return stdout
+          .split('\n')
+          .filter((line) => line.includes('"name":"sandbox"') && line.includes('evil.test'))
+      }
+      if (uid === undefined) {
+        await until(async () => (await events()).length > 0)
+        expect(await events()).toHaveLength(1)
+        const { stdout } = await sluice(['status', '--config', join(gate.folder, 'sluice.yaml')])
+        expect(stdout).toMatch(/server shell .*sandbox: locked: .*refused: evil\.test/)
+        expect(stdout).not.toContain('api.allowed')
+      }
+      await until(() => alerts.includes('evil.test'))
+      expect(alerts.split('A locked server tried another host')).toHaveLength(2)
+      expect(gate.log).not.toMatch(/"?host"?[=:] ?"?api\.allowed/)
+    })
+  },
+)

@@ -172,6 +172,13 @@ function Server({
         <TextLine text={`Sandbox: ${server.sandbox}`} className="small muted" />
       )}
       {server.credential !== '' && <TextLine text={server.credential} className="small muted" />}
+      {server.refusedHosts.length > 0 && (
+        <Notice kind="warn">
+          Refused hosts: <UntrustedText text={server.refusedHosts.join(', ')} />.{' '}
+          <span className="mono">sluice server lock {server.name} --add</span> shows them for
+          review.
+        </Notice>
+      )}
       {server.why !== '' && (
         <Notice kind={server.state === 'frozen' ? 'warn' : 'bad'}>
           <GateText text={server.why} />

@@ -6,6 +6,7 @@ export const ALERT_KINDS = [
   'injection',
   'limit',
   'server',
+  'sandbox',
   'definition',
   'tools',
   'ledger',

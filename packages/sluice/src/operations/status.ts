@@ -104,6 +104,7 @@ function describeGate(parts: CommandParts) {
       kind: config.kind,
       sandbox: parts.isolation.describe(config),
       credential: parts.credentials.describe(name, config),
+      refusedHosts: parts.isolation.refusedBy(name),
       ...gate.figures(name),
       ...failureOf(gate.notes.failureOf(name)),
       ...leftOutOf(gate.notes.limitMetBy(name)),

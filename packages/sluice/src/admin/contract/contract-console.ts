@@ -121,6 +121,8 @@ export interface ServerView {
   readonly sandbox: string
   /** Which token it is called with, until when, and the last refusal; empty if it needs none. */
   readonly credential: string
+  /** Hosts that it tried and that its sandbox does not name. */
+  readonly refusedHosts: readonly string[]
   readonly state: 'up' | 'idle' | 'starting' | 'failing' | 'needs login' | 'frozen'
   readonly why: string
   readonly sessions: number

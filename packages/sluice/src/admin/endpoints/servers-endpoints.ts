@@ -217,6 +217,7 @@ function serverViews(parts: AdminParts): ServerView[] {
       where: whereOf(server),
       sandbox: parts.isolation.describe(server),
       credential: parts.credentials.describe(name, server),
+      refusedHosts: parts.isolation.refusedBy(name),
       ...stateOf(figures, isListed, failure, frozen?.why),
       ...figures,
       tools: tools.get(name) ?? 0,

@@ -16,11 +16,12 @@ import {
   RESTART_SERVER,
   type ServerList,
 } from '../../operations/servers.ts'
+import { SHOW_STATUS } from '../../operations/status.ts'
 import { makePrivateFolder } from '../../store/files/private-folder.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { type Output, printable } from '../../terminal/output.ts'
-import { addOperationCommand } from '../connect/ask-operation.ts'
+import { addOperationCommand, askIfRunning } from '../connect/ask-operation.ts'
 import { type ConfigOptions, loadConfig, parseConfigFor } from '../connect/load-config.ts'
 import type { DataPlace } from '../connect/offline-parts.ts'
 
@@ -54,9 +55,20 @@ Examples:
 A server that an edit of sluice.yaml adds or changes while the gate runs is not started before a person
 has seen it: an agent with a file tool could have written it. What an edit takes away is gone at once.`
 
+const LOCK_EXAMPLES = `
+Examples:
+  sluice server lock notes --write ./notes --host api.notes.example
+  sluice server lock notes --read ~/.config/notes --host db.internal:5432
+  sluice server lock notes --add          also the hosts that it was refused
+
+Writes \`sandbox\` under the server, in sluice.yaml, after you have seen every line and given your PIN (role admin).
+From then on it sees the system's programs, its own packages and these lines, and reaches these hosts. Needs
+Linux with bubblewrap; without it a locked server is not started.`
+
 export function addServer(program: Command, answer: SetExitCode): void {
   const server = program.command('server').helpCommand(false).addHelpText('after', EXAMPLES)
   addAdd(server, answer)
+  addLock(server, answer)
   const args = { name: '<name>' }
   addOperationCommand(server, answer, {
     row: REMOVE_SERVER,
@@ -96,8 +108,66 @@ export function addServer(program: Command, answer: SetExitCode): void {
   })
 }
 
+interface LockCommandOptions {
+  readonly read?: readonly string[]
+  readonly write?: readonly string[]
+  readonly host?: readonly string[]
+  readonly add?: boolean
+}
+
+function addLock(parent: Command, answer: SetExitCode): void {
+  addOperationCommand(parent, answer, {
+    row: PUT_SERVER,
+    name: 'lock',
+    description: 'let a server do only what its `sandbox` names',
+    args: { name: '<name>' },
+    omit: ['entry', 'replaces', 'digest'],
+    extra: (command) =>
+      command
+        .option('--read <path>', 'it may read this file or folder; may be repeated', many, [])
+        .option('--write <path>', 'it may read and write it; may be repeated', many, [])
+        .option('--host <name>', 'it may reach this host; may be repeated', many, [])
+        .option('--add', 'also the hosts that it was refused'),
+    examples: LOCK_EXAMPLES,
+    find: findServers,
+    ask: async (client, { name }, options, output) => {
+      const { config, data } = client.place
+      const before = config.writtenServers?.[name]
+      if (before?.command === undefined)
+        throw new CliError(
+          'CLI_ARGUMENT',
+          `\`${name}\` is no server with a command in ${config.file}`,
+          '`sluice server list` shows what there is',
+        )
+      const wanted = options as LockCommandOptions
+      const status = wanted.add ? await askIfRunning(data, SHOW_STATUS, {}) : undefined
+      const refused = status?.servers.find((each) => each.name === name)?.refusedHosts ?? []
+      const there = isObject(before.sandbox) ? before.sandbox : {}
+      const here = (paths: readonly string[] = []) => paths.map((path) => resolve(path))
+      const sandbox = {
+        read: merge(there.read, here(wanted.read)),
+        write: merge(there.write, here(wanted.write)),
+        hosts: merge(there.hosts, [...(wanted.host ?? []), ...refused]),
+      }
+      output.remark(`\`${name}\` may do this, and nothing else:`)
+      showEntry(sandbox, output)
+      output.remark('a refused host is an alert; a refused file is an error for the server alone')
+      return client.ask(PUT_SERVER, { name, entry: { ...before, sandbox }, replaces: true })
+    },
+    print: ({ server, running }, output) => {
+      const when = running ? '' : ' (no gate runs: it comes with the next start)'
+      output.line(`${output.paint('green', 'locked')}: ${printable(server)}${when}`)
+    },
+  })
+}
+
+function merge(lines: JsonValue | undefined, more: readonly string[]): string[] {
+  return [...new Set([...(Array.isArray(lines) ? lines.map(String) : []), ...more])]
+}
+
+const many = (value: string, before: readonly string[]): string[] => [...before, value]
+
 function addAdd(parent: Command, answer: SetExitCode): void {
-  const many = (value: string, before: readonly string[]): string[] => [...before, value]
   addOperationCommand(parent, answer, {
     row: PUT_SERVER,
     name: 'add',

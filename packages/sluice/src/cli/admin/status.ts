@@ -119,9 +119,16 @@ function printRunning(status: GateStatus, output: Output): void {
 
 function serverLine(server: GateStatus['servers'][number], output: Output): string {
   const { name, kind, sessions, openRequests, fails, leftOut, sandbox, credential } = server
-  const cut = leftOut === undefined ? '' : `, list cut: ${printable(leftOut)}`
-  const token = credential === '' ? '' : `, ${printable(credential)}`
-  const line = `server ${printable(name)} (${kind}): ${plural(sessions, 'session')}, ${plural(openRequests, 'call')} in progress${cut}${token}${sandbox === '' ? '' : `, sandbox: ${printable(sandbox)}`}`
+  const hosts = server.refusedHosts.map(printable).join(', ')
+  const parts = [
+    leftOut === undefined ? '' : `, list cut: ${printable(leftOut)}`,
+    credential === '' ? '' : `, ${printable(credential)}`,
+    sandbox === '' ? '' : `, sandbox: ${printable(sandbox)}`,
+    hosts === ''
+      ? ''
+      : `, ${output.paint('yellow', 'refused')}: ${hosts} (\`sluice server lock ${printable(name)} --add\`)`,
+  ].join('')
+  const line = `server ${printable(name)} (${kind}): ${plural(sessions, 'session')}, ${plural(openRequests, 'call')} in progress${parts}`
   if (fails === undefined) return line
   return `${line}, ${output.paint('yellow', 'failing')}: ${printable(fails)}`
 }

@@ -1,6 +1,8 @@
 // sluice.yaml to what the gate runs on. Every mistake is a problem at its line; the parts on who may
 // call are in files of their own.
 
+import { isIP } from 'node:net'
+import { homedir } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import type { JsonObject } from '@sluice/policy/core/json'
 import { asMap, checkShape } from '@sluice/policy/document/check-shape'
@@ -31,7 +33,13 @@ import { type LoginConfig, readLogin } from './login.ts'
 import { readSessions, type SessionsConfig } from './sessions.ts'
 import { CONFIG, PINS, PROCESSES } from './shape.ts'
 import { ConfigValues, type Environment, readFields, toMs } from './values.ts'
-import { needsProject, ownFilesBelow, resolveCommand, workDirectory } from './work-directory.ts'
+import {
+  isBelow,
+  needsProject,
+  ownFilesBelow,
+  resolveCommand,
+  workDirectory,
+} from './work-directory.ts'
 
 /** The WASM agents, or a client with hooks. */
 export type BuiltinServer = 'agents' | HookClient
@@ -52,7 +60,7 @@ export type ServerConfig =
       /** How long its process stays without use, if that is not as for all. */
       readonly idleMs?: number
       /** Undefined: it runs on the floor, if there is one. */
-      readonly sandbox?: 'off'
+      readonly sandbox?: 'off' | SandboxProfile
     }
   | {
       readonly kind: 'builtin'
@@ -69,6 +77,13 @@ export type ServerConfig =
       readonly login?: LoginConfig
       readonly timeoutMs?: number
     }
+
+/** What a locked server may do; paths are absolute. */
+export interface SandboxProfile {
+  readonly read: readonly string[]
+  readonly write: readonly string[]
+  readonly hosts: readonly string[]
+}
 
 /** Which definitions of tools are accepted. */
 export interface PinsConfig {
@@ -271,12 +286,42 @@ class ConfigReader {
     }
   }
 
-  #sandbox(map: LocatedMap, whole: LocatedMap): { readonly sandbox?: 'off' } {
+  #sandbox(map: LocatedMap, whole: LocatedMap): { readonly sandbox?: 'off' | SandboxProfile } {
     const node = findEntry(map, 'sandbox')
     if (node === undefined) return {}
+    if (node.kind === 'map') return { sandbox: this.#profile(node, whole) }
     if (scalar(whole, 'isolation') === 'required')
       this.#wrong(node, '`sandbox: off` under `isolation: required`', 'take one of them away')
     return { sandbox: 'off' }
+  }
+
+  #profile(map: LocatedMap, whole: LocatedMap): SandboxProfile {
+    const { folder } = this.#values
+    const data = findDataFolder(whole, this.#values)
+    const paths = (key: string) => {
+      const node = findEntry(map, key)
+      const lines = this.#values
+        .list(node)
+        .map((line) => resolve(folder, line.replace(/^~(?=\/|$)/, homedir())))
+      const wrong = lines.find((line) => isBelow(line, data) || isBelow('/proc', line))
+      if (wrong !== undefined && node !== undefined)
+        this.#wrong(
+          node,
+          `\`${wrong}\` is no line of a sandbox`,
+          'name a narrower folder, outside of the data directory',
+        )
+      return lines
+    }
+    const hosts = findEntry(map, 'hosts')
+    const lines = this.#values.list(hosts)
+    const odd = lines.find((line) => !HOST_LINE.test(line) || isIP(line.replace(/:\d+$/, '')) !== 0)
+    if (odd !== undefined && hosts !== undefined)
+      this.#wrong(
+        hosts,
+        `\`${odd}\` is no name of a host`,
+        'write a name, `*.example.com` or `db.internal:5432`, not an address',
+      )
+    return { read: paths('read'), write: paths('write'), hosts: lines }
   }
 
   #command(map: LocatedMap, name: string, data: string) {
@@ -339,6 +384,8 @@ class ConfigReader {
     this.#values.problems.error('CONFIG_SERVER', at, message, help)
   }
 }
+
+const HOST_LINE = /^(?:\*|(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)(?::[1-9]\d{0,4})?$/i
 
 function optional<K extends string>(key: K, value: string | undefined): { [P in K]?: string } {
   return value === undefined ? {} : ({ [key]: value } as { [P in K]: string })

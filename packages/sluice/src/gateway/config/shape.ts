@@ -37,6 +37,31 @@ const variables: Shape = {
   of: { kind: 'text', max: 8_192, blank: true },
 }
 
+const SANDBOX: Shape = {
+  kind: 'object',
+  noun: 'a sandbox',
+  fields: {
+    read: {
+      shape: { kind: 'list', of: text(4_096), max: 256 },
+      doc: 'files and folders that it may read, from the folder of this file',
+      unset: 'none but programs, its runtime and its packages',
+      example: ['~/.config/notes'],
+    },
+    write: {
+      shape: { kind: 'list', of: text(4_096), max: 256 },
+      doc: 'files and folders that it may read and write',
+      unset: 'none but its own directory in the data directory',
+      example: ['./notes'],
+    },
+    hosts: {
+      shape: { kind: 'list', of: text(260), max: 256 },
+      doc: 'names of hosts that it may reach, on 443 and 80 or on the port that is written; `*.example.com`, or `*` for all',
+      unset: 'none',
+      example: ['api.notes.example', 'db.internal:5432'],
+    },
+  },
+}
+
 const SERVER: Shape = {
   kind: 'object',
   noun: 'a server',
@@ -82,8 +107,9 @@ const SERVER: Shape = {
       example: '30m',
     },
     sandbox: {
-      shape: { kind: 'word', words: ['off'] },
-      doc: '`off`: the command is not isolated, for programs that need more, such as `podman`',
+      shape: { kind: 'either', of: [{ kind: 'word', words: ['off'] }, SANDBOX] },
+      doc: 'what the command may do, `sluice server lock` writes it. `off`: it is not isolated, for programs that need more, such as `podman`',
+      example: { read: ['~/.config/notes'], write: ['./notes'], hosts: ['api.notes.example'] },
       unset: 'it does not see other processes and the gate’s own files (Linux with bubblewrap)',
     },
     headers: {

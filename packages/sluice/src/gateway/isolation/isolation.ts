@@ -3,12 +3,39 @@
 // gate's own files. Where that cannot be had, servers start as they are, and the gate says so.
 
 import { execFile } from 'node:child_process'
-import { statSync } from 'node:fs'
-import type { GateConfig, ServerConfig } from '../config/config.ts'
-import { workDirectory } from '../config/work-directory.ts'
+import { mkdirSync, realpathSync, statSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { extname, join } from 'node:path'
+import type { GateConfig, SandboxProfile, ServerConfig } from '../config/config.ts'
+import { isBelow, workDirectory } from '../config/work-directory.ts'
 import { findProgram } from '../processes/find-program.ts'
-import { PROBE_MS_MAX } from './limits.ts'
+import type { LaunchOrder } from './launcher.ts'
+import { PROBE_MS_MAX, REFUSED_AGAIN_MS, REFUSED_HOSTS_MAX } from './limits.ts'
+import { LockedNetwork } from './locked-network.ts'
+import { listRuntime, showSystem } from './locked-view.ts'
 import { hideOwnFiles, WHOLE_VIEW } from './mount-arguments.ts'
+
+const LAUNCHER = join(import.meta.dirname, `launcher${extname(import.meta.filename)}`)
+/** Where a locked server has the gate's Node and the launcher. */
+const LAUNCHER_NODE = '/run/sluice/node'
+const LAUNCHER_FILE = `/run/sluice/launcher.m${extname(LAUNCHER).slice(1)}`
+
+const SHOW_LAUNCHER = [
+  '--ro-bind',
+  process.execPath,
+  LAUNCHER_NODE,
+  '--ro-bind',
+  LAUNCHER,
+  LAUNCHER_FILE,
+]
+const LOCKED = [
+  '--unshare-net',
+  '--unshare-ipc',
+  '--unshare-uts',
+  '--cap-add',
+  'CAP_NET_BIND_SERVICE',
+]
+const RUN_LAUNCHER = ['--remount-ro', '/', '--', LAUNCHER_NODE, '--no-warnings', LAUNCHER_FILE]
 
 const APART = ['--unshare-pid', '--die-with-parent']
 
@@ -35,8 +62,14 @@ export interface StartedServer {
   readonly name: string
   readonly command: readonly string[]
   readonly cwd: string
-  readonly sandbox: 'off' | undefined
-  readonly path: string | undefined
+  readonly sandbox: 'off' | SandboxProfile | undefined
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** How a server is started: as these words, and if it is locked by an order to the launcher. */
+export interface WrappedServer {
+  readonly words: readonly string[]
+  readonly locked?: { readonly order: LaunchOrder; readonly network: LockedNetwork }
 }
 
 export interface IsolationOptions {
@@ -45,6 +78,8 @@ export interface IsolationOptions {
   readonly own: readonly string[]
   /** The one of them that holds keys. */
   readonly keys: string
+  /** A locked server has tried a host that its profile does not name, for the first time in a while. */
+  readonly onRefused?: (server: string, host: string) => void
 }
 
 export class Isolation {
@@ -53,6 +88,8 @@ export class Isolation {
   /** Why servers run unconfined, and what to do about it; undefined if they do not. */
   readonly why: string | undefined
   #inode: number
+  /** Hosts that locked servers were refused, with when it was recorded. */
+  readonly #refused = new Map<string, Map<string, number>>()
 
   private constructor(options: IsolationOptions, program: string, why: string | undefined) {
     this.#options = options
@@ -71,7 +108,26 @@ export class Isolation {
   describe(server: ServerConfig): string {
     if (server.kind !== 'stdio') return ''
     if (server.sandbox === 'off') return 'off'
-    return this.why === undefined ? 'floor' : 'unconfined'
+    if (this.why !== undefined) return 'unconfined'
+    if (server.sandbox === undefined) return 'floor'
+    const parts = Object.entries(server.sandbox).filter(([, lines]) => lines.length > 0)
+    const lines = parts.map(([key, lines]) => `${key} ${lines.join(', ')}`)
+    return `locked: ${lines.join('; ') || 'no files, no hosts'}`
+  }
+
+  /** Hosts that a locked server has tried in vain. */
+  refusedBy(name: string): readonly string[] {
+    return [...(this.#refused.get(name)?.keys() ?? [])]
+  }
+
+  #refuse(name: string, host: string): void {
+    const hosts = this.#refused.get(name) ?? new Map<string, number>()
+    this.#refused.set(name, hosts)
+    const nowMs = performance.now()
+    const isKnown = nowMs - (hosts.get(host) ?? Number.NEGATIVE_INFINITY) < REFUSED_AGAIN_MS
+    if (isKnown || (hosts.size >= REFUSED_HOSTS_MAX && !hosts.has(host))) return
+    hosts.set(host, nowMs)
+    this.#options.onRefused?.(name, host)
   }
 
   /** Whether the file of keys was replaced since the last look: the kernel drops what hides a file that is
@@ -84,24 +140,82 @@ export class Isolation {
 
   /** The command that starts a server, or undefined if it is to be started as it is. Throws if it may not be
    * started. */
-  wrap({ name, command, cwd, path, sandbox }: StartedServer): readonly string[] | undefined {
+  wrap(server: StartedServer): WrappedServer | undefined {
     const { config, own } = this.#options
+    const { name, command, cwd, env, sandbox } = server
     if (sandbox === 'off') return undefined
     if (this.why !== undefined) {
-      if (config.isolation === 'required')
-        throw new Error(`\`isolation: required\`, but ${this.why}`)
+      const asked = sandbox === undefined ? config.isolation : 'sandbox'
+      if (asked !== undefined) throw new Error(`${describeWish(asked)}, but ${this.why}`)
       return undefined
     }
-    const [program = ''] = command
-    if (findProgram(program, { cwd, path }) === undefined)
-      throw Object.assign(new Error(`no program \`${program}\``), { code: 'ENOENT' })
+    const [word = ''] = command
+    const program = findProgram(word, { cwd, path: env.PATH })
+    if (program === undefined)
+      throw Object.assign(new Error(`no program \`${word}\``), { code: 'ENOENT' })
+    const start = [this.#program, ...APART, ...capabilities()]
+    if (sandbox !== undefined) return this.#lock(server, { sandbox, program, start })
     const hidden = hideOwnFiles(own, { workDirectory: workDirectory(config.data, name) })
-    return [this.#program, ...WHOLE_VIEW, ...APART, ...capabilities(), ...hidden, '--', ...command]
+    return { words: [...start, ...WHOLE_VIEW, ...hidden, '--', ...command] }
+  }
+
+  #lock(
+    { name, command, cwd, env }: StartedServer,
+    { sandbox, program, start }: LockOptions,
+  ): WrappedServer {
+    const { config, own } = this.#options
+    const work = workDirectory(config.data, name)
+    const write = [work, ...sandbox.write]
+    const read = [...listRuntime(command, { cwd, path: env.PATH }), ...sandbox.read]
+    const network = new LockedNetwork(sandbox.hosts, (host) => this.#refuse(name, host))
+    const isWithin = (lines: readonly string[]) => (path: string) =>
+      lines.some((line) => path !== line && isBelow(path, line))
+    const words = [
+      ...start,
+      ...LOCKED,
+      ...showSystem(),
+      ...read.flatMap((path) => ['--ro-bind', realpathSync(path), path]),
+      ...write.flatMap((path) => ['--bind', realpathSync(path), path]),
+      ...hideOwnFiles(own, {
+        workDirectory: work,
+        isVisible: isWithin([...read, ...sandbox.write]),
+        isWritable: isWithin(sandbox.write),
+      }),
+      ...this.#showNetworkSettings(),
+      ...SHOW_LAUNCHER,
+      ...RUN_LAUNCHER,
+    ]
+    const order = { program, command, env, ports: network.ports }
+    return { words, locked: { order, network } }
+  }
+
+  /** Names are the gate's to resolve; the machine's own is no host. */
+  #showNetworkSettings(): string[] {
+    const folder = join(this.#options.config.data, 'isolation')
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    writeFileSync(join(folder, 'resolv.conf'), 'nameserver 127.0.0.1\n')
+    writeFileSync(join(folder, 'hosts'), `127.0.0.1 localhost ${hostname()}\n`)
+    return ['resolv.conf', 'hosts'].flatMap((name) => [
+      '--ro-bind',
+      join(folder, name),
+      `/etc/${name}`,
+    ])
   }
 
   #readInode(): number {
     return statSync(this.#options.keys, { throwIfNoEntry: false })?.ino ?? 0
   }
+}
+
+interface LockOptions {
+  readonly sandbox: SandboxProfile
+  readonly program: string
+  /** The words that every isolated server begins with. */
+  readonly start: readonly string[]
+}
+
+function describeWish(asked: 'required' | 'sandbox'): string {
+  return asked === 'required' ? '`isolation: required`' : 'it has a `sandbox`'
 }
 
 /** Why bubblewrap cannot isolate here; undefined if it can. */

@@ -8,8 +8,9 @@ import { isBelow } from '../config/work-directory.ts'
 /** The part of the gate's data that is a server's own. */
 interface HidingOptions {
   readonly workDirectory: string
-  /** Whether a path can be seen at all; undefined: everything can. */
+  /** Whether a path can be seen, and moved, at all; undefined: every one can. */
   readonly isVisible?: (path: string) => boolean
+  readonly isWritable?: (path: string) => boolean
 }
 
 /** Everything as it is, but `/proc`, which shows the processes of the server's own namespace. */
@@ -19,13 +20,13 @@ export const WHOLE_VIEW: readonly string[] = ['--dev-bind', '/', '/', '--proc', 
  * away could be replaced by another one with files of the server's making. */
 export function hideOwnFiles(
   own: readonly string[],
-  { workDirectory, isVisible = () => true }: HidingOptions,
+  { workDirectory, isVisible = () => true, isWritable = () => true }: HidingOptions,
 ): string[] {
   const there = [...new Set(own.flatMap(toReal))].filter(isVisible)
   const hidden = there.filter(
     (path) => !there.some((other) => other !== path && isBelow(path, other)),
   )
-  const above = new Set(hidden.flatMap(listMovable).filter(isVisible))
+  const above = new Set(hidden.flatMap(listMovable).filter(isWritable))
   const work = toReal(workDirectory)
   return [
     ...[...above].sort().flatMap((folder) => ['--dev-bind', folder, folder]),

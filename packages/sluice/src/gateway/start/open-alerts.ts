@@ -19,6 +19,7 @@ import type { Log } from '../shared/log.ts'
 import type { Servers } from '../state/servers.ts'
 import type { NewTools } from '../tools/new-tools.ts'
 import type { Pins } from '../tools/pins.ts'
+import type { GateCalls } from './open-calls.ts'
 import type { HookParts } from './open-hooks.ts'
 import type { ClusterOperations } from './run-admin.ts'
 
@@ -28,6 +29,7 @@ export interface OpenAlertsParts {
   readonly gate: Gate
   readonly meter: Meter
   readonly servers: Servers
+  readonly onRefusedHost: GateCalls['onRefusedHost']
   readonly pins: Pins
   readonly newTools: NewTools
   readonly hooks: HookParts
@@ -114,6 +116,17 @@ export function openAlerts(
       page: `/ledger?${new URLSearchParams({ session, ...from, untilMs: String(nowMs()) })}`,
     })
   })
+  parts.onRefusedHost((server, host) =>
+    alerts.raise({
+      kind: 'sandbox',
+      title: 'A locked server tried another host',
+      facts: [
+        { name: 'Server', value: server },
+        { name: 'Host', value: host },
+      ],
+      page: `/servers/${encodeURIComponent(server)}`,
+    }),
+  )
   return alerts
 }
 

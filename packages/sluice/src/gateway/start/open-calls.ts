@@ -2,6 +2,7 @@
 // approvals and their channels, what is measured, the gate itself and the agents inside it.
 
 import { join } from 'node:path'
+import { Listeners } from '@sluice/policy/core/listeners'
 import { ApprovalLinks } from '../../identity/keys/approval-links.ts'
 import { HandleSealer } from '../../identity/keys/handle-sealer.ts'
 import { CREDENTIAL_SWEEP_EVERY_MS } from '../../identity/limits.ts'
@@ -135,9 +136,20 @@ async function openProcesses(
   const peers = new ChildPeers(watcher)
   const servers = openServers(config, { ledger, log })
   const own = [config.data, config.file, ...userKeyFiles(), ...filesBeside(config), ...files]
-  const isolation = await Isolation.open({ config, own, keys: keysPath(config.file) })
+  const refusedHosts = new Listeners<[server: string, host: string]>()
+  refusedHosts.subscribe((server, host) => {
+    log('warn', 'a locked server tried a host that its sandbox does not name', { server, host })
+    const event = { atMs: processClock.nowMs(), name: 'sandbox', detail: { server, host } }
+    void ledger.event(event).catch(() => {})
+  })
+  const isolation = await Isolation.open({
+    config,
+    own,
+    keys: keysPath(config.file),
+    onRefused: (server, host) => refusedHosts.emit(server, host),
+  })
   if (isolation.why !== undefined && hasProcesses(config)) log('warn', isolation.why)
-  return { watcher, pools, peers, servers, own, isolation }
+  return { watcher, pools, peers, servers, own, isolation, onRefusedHost: refusedHosts.subscribe }
 }
 
 function hasProcesses({ servers }: GateConfig): boolean {

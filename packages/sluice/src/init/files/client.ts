@@ -46,6 +46,8 @@ const TRANSPORT: ReadonlySet<string> = new Set([
   'cwd',
   'envFile',
   'env_vars',
+  'sandbox',
+  'sandboxEnabled',
   'type',
   'transport',
   'url',

@@ -34,12 +34,20 @@ export type ParsedServer =
       readonly command: readonly TextTemplate[]
       readonly env: Readonly<Record<string, TextTemplate>>
       readonly cwd: string
+      /** What the client's own sandbox let it do. */
+      readonly sandbox?: ParsedSandbox
     }
   | {
       readonly kind: 'http'
       readonly url: TextTemplate
       readonly headers: Readonly<Record<string, TextTemplate>>
     }
+
+export interface ParsedSandbox {
+  readonly read: readonly string[]
+  readonly write: readonly string[]
+  readonly hosts: readonly string[]
+}
 
 export interface HostEnvironment {
   readonly platform: string
@@ -72,8 +80,6 @@ const CLIENTS_OWN: Readonly<Record<string, string>> = {
   auth: 'it has a login that the client holds',
   authProviderType: 'it has a login that the client holds',
   oauth_resource: 'it has a login that the client holds',
-  sandbox: 'the client runs it in a sandbox of its own',
-  sandboxEnabled: 'the client runs it in a sandbox of its own',
   tcp: 'its transport is none that the gate takes',
 }
 
@@ -128,7 +134,25 @@ class EntryReader {
       command,
       env: { ...this.#texts(value.env, 'env'), ...this.#forwarded(value.env_vars) },
       cwd: resolve(project ?? this.#here.home, cwd ?? '.'),
+      ...this.#sandbox(value),
     }
+  }
+
+  /** VS Code: everything may be read but what is denied, which the gate's sandbox has no words for. */
+  #sandbox({ sandboxEnabled, sandbox = {} }: JsonObject): { readonly sandbox?: ParsedSandbox } {
+    if (sandboxEnabled !== true) return {}
+    const { filesystem = {}, network = {} } = isObject(sandbox) ? sandbox : {}
+    const files = isObject(filesystem) ? filesystem : {}
+    const hosts = isObject(network) ? network : {}
+    if ([files.denyRead, files.denyWrite, hosts.deniedDomains].some(hasItems))
+      throw new NotMovableError('its sandbox denies what the gate’s can only leave out')
+    const { home } = this.#here
+    const { resolve } = pathsOf(this.#here)
+    const list = (value: JsonValue | undefined) =>
+      Array.isArray(value) ? value.map((item: JsonValue) => this.#literal(item, 'sandbox')) : []
+    const toPath = (path: string) => resolve(this.#entry.project ?? home, path.replace(/^~/, home))
+    const write = list(files.allowWrite).map(toPath)
+    return { sandbox: { read: [home], write, hosts: list(hosts.allowedDomains) } }
   }
 
   #http(value: JsonObject, url: JsonValue | undefined): ParsedServer {
@@ -202,6 +226,10 @@ class EntryReader {
       .map((part) => (typeof part === 'string' ? part : environment[part.variable]))
       .join('')
   }
+}
+
+function hasItems(value: JsonValue | undefined): boolean {
+  return Array.isArray(value) && value.length > 0
 }
 
 function isRelative(word: JsonValue | undefined): boolean {

@@ -104,7 +104,8 @@ const SAMPLES: Readonly<Record<string, string>> = {
   "servers": {
     "ask": { "type": "stdio", "command": "x", "env": { "K": "\${input:key}" } },
     "web": { "type": "http", "url": "https://web.example/mcp", /* fast */ "gallery": true },
-    "boxed": { "command": "x", "sandboxEnabled": true },
+    "boxed": { "command": "x", "sandboxEnabled": true, "sandbox": { "filesystem": { "denyRead": ["~/.ssh"] } } },
+    "locked": { "command": "y", "sandboxEnabled": true, "sandbox": { "filesystem": { "allowWrite": ["~/notes"] }, "network": { "allowedDomains": ["*.notes.example"] } } },
   },
 }`,
   '.copilot/mcp-config.json':
@@ -214,7 +215,7 @@ test('a sample of every client: what can be moved, what stays and why', async ()
     stream: 'it speaks the old SSE transport',
     file: 'it takes its variables from a file (`envFile`)',
     ask: 'it asks you for `key` when it starts',
-    boxed: 'the client runs it in a sandbox of its own',
+    boxed: 'its sandbox denies what the gate’s can only leave out',
     off: 'it is switched off',
     out: 'it is switched off',
     no: 'it is switched off',
@@ -229,6 +230,11 @@ test('a sample of every client: what can be moved, what stays and why', async ()
     env: { NOTES_KEY: '${SLUICE_NOTES_NOTES_KEY}' },
   })
   expect(named.find(({ name }) => name === 'notes')?.found).toHaveLength(2)
+  expect(written.locked).toEqual({
+    command: ['y'],
+    cwd: here.home,
+    sandbox: { read: [here.home], write: [join(here.home, 'notes')], hosts: ['*.notes.example'] },
+  })
   expect(written.hub).toEqual({
     url: 'https://hub.example/mcp',
     headers: { Authorization: 'Bearer ${HUB}' },
@@ -259,7 +265,7 @@ test('moved and taken back, every file is the same, byte for byte, with its mode
   unlinkSync(cursor)
   symlinkSync(real, cursor)
   const before = everything(root)
-  expect(await moveEverything(here, record)).toBe(14)
+  expect(await moveEverything(here, record)).toBe(15)
   expect(statSync(record).mode & 0o777).toBe(0o600)
   const between = everything(root)
   expect([...between.values()].join('')).not.toMatch(/n0tes|d0cs/)
@@ -267,7 +273,7 @@ test('moved and taken back, every file is the same, byte for byte, with its mode
   // Nothing is left to move.
   expect(await moveEverything(here, record)).toBe(0)
   const undone = await undoMoves(record)
-  expect(undone.map(({ fate }) => fate)).toEqual(Array(14).fill('restored'))
+  expect(undone.map(({ fate }) => fate)).toEqual(Array(15).fill('restored'))
   expect(everything(root)).toEqual(before)
   expect(lstatSync(cursor).isSymbolicLink()).toBe(true)
   expect(statSync(real).mode & 0o777).toBe(0o640)

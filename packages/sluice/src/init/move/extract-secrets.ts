@@ -2,13 +2,14 @@
 // sluice.yaml as `${NAME}`: whatever may be a secret, whatever has a `${` that is none of ours, and
 // variables that a gate started by another program would lack. Pure.
 
-import type { ParsedServer, TextTemplate } from '../files/read-server.ts'
+import type { ParsedSandbox, ParsedServer, TextTemplate } from '../files/read-server.ts'
 
 /** A server as sluice.yaml has it. */
 export interface ServerYaml {
   readonly command?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
+  readonly sandbox?: ParsedSandbox
   readonly url?: string
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -47,6 +48,7 @@ export function extractSecrets(
       command: [keeper.text(program ?? [], 'COMMAND', 'ask'), ...words],
       cwd: server.cwd,
       ...record('env', keeper.texts(server.env)),
+      ...(server.sandbox === undefined ? {} : { sandbox: server.sandbox }),
     },
     keys: keeper.keys,
   }

@@ -7,7 +7,8 @@ import { readSecrets, type Secret, SecretError } from '../../../identity/oauth/s
 import type { DecodedLine } from '../../../protocol/lines.ts'
 import type { RequestId } from '../../../protocol/message.ts'
 import { oneLine } from '../../../protocol/write-message.ts'
-import type { Isolation, StartedServer } from '../../isolation/isolation.ts'
+import type { Isolation, StartedServer, WrappedServer } from '../../isolation/isolation.ts'
+import type { LockedNetwork } from '../../isolation/locked-network.ts'
 import { CHILD_VARIABLE, environmentFor } from '../../processes/environment.ts'
 import { KILL_WAIT_MS, TERM_GRACE_MS } from '../../processes/limits.ts'
 import { endGroup, endMembers } from '../../processes/process-group.ts'
@@ -143,21 +144,24 @@ export class StdioUpstream implements Upstream {
   }
 
   #spawn(): void {
-    const { cwd, env = {}, listed, client, log, watcher } = this.#options
-    const named = readSecrets(env)
+    const { cwd, env: written = {}, listed, client, log, watcher } = this.#options
+    const named = readSecrets(written)
     const { env: own, platform } = process
     const mark = watcher === undefined ? {} : { [CHILD_VARIABLE]: watcher.mark }
     const variables = environmentFor({ own, named, listed, client, platform })
-    const [program = '', ...args] = this.#isolate(variables.PATH)
+    const env = { ...variables, ...mark }
+    const { words, locked } = this.#isolate(env)
+    const [program = '', ...args] = words
     const child = spawn(program, args, {
       cwd,
-      env: { ...variables, ...mark },
-      stdio: 'pipe',
+      env: locked === undefined ? env : {},
+      stdio: locked === undefined ? 'pipe' : ['pipe', 'pipe', 'pipe', 'ipc'],
       // A group of its own. On Windows it would be a window of its own.
       detached: process.platform !== 'win32',
       windowsHide: true,
-    })
+    }) as ChildProcessWithoutNullStreams
     this.#child = child
+    if (locked !== undefined && child.pid !== undefined) launch(child, locked)
     if (child.pid !== undefined) watcher?.add(child.pid)
     this.#stderr = new StderrLog(child.stderr, log)
     this.#writer = new StdioWriter(child.stdin, () => this.#stuck())
@@ -188,11 +192,11 @@ export class StdioUpstream implements Upstream {
   }
 
   /** The words that start the process. */
-  #isolate(path: string | undefined): readonly string[] {
+  #isolate(env: Readonly<Record<string, string>>): WrappedServer {
     const { isolation, name, command, cwd = process.cwd(), sandbox } = this.#options
-    const wrapped = isolation?.wrap({ name, command, cwd, sandbox, path })
+    const wrapped = isolation?.wrap({ name, command, cwd, sandbox, env })
     this.#isIsolated = wrapped !== undefined
-    return wrapped ?? command
+    return wrapped ?? { words: command }
   }
 
   #take(line: DecodedLine): void {
@@ -330,4 +334,16 @@ export class StdioUpstream implements Upstream {
       })
     })
   }
+}
+
+/** Tells the launcher what to become, and takes the sockets that it hands over. */
+function launch(
+  child: ChildProcessWithoutNullStreams,
+  { order, network }: NonNullable<WrappedServer['locked']>,
+): void {
+  child.on('message', (message, handle) =>
+    network.take(message as { port: number }, handle as Parameters<LockedNetwork['take']>[1]),
+  )
+  child.once('exit', () => network.close())
+  child.send(order, () => {})
 }
