@@ -1,0 +1,234 @@
+// `npm run eval -- isolation --packages DIR [--only NAME]`: published servers that are installed in DIR (by npm), each
+// started plain, on the floor and, if a call is listed here, locked with a profile written by hand. The tools must be
+// equal, and the call of the locked one must work. Prints a row for each. Needs bubblewrap; not part of the tests.
+
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Isolation } from '../../packages/sluice/src/gateway/isolation/isolation.ts'
+import { startStdioServer } from '../../packages/sluice/src/gateway/upstream/stdio/stdio.ts'
+import { listServerTools } from '../../packages/sluice/src/terminal/list-server-tools.ts'
+import type { RunOptions } from '../dispatch.ts'
+
+/** Made up: servers want them before they list their tools. */
+const KEYS = Object.fromEntries(
+  [
+    'GITHUB_PERSONAL_ACCESS_TOKEN',
+    'SLACK_BOT_TOKEN',
+    'SLACK_TEAM_ID',
+    'GITLAB_PERSONAL_ACCESS_TOKEN',
+    'GOOGLE_MAPS_API_KEY',
+    'EVERART_API_KEY',
+    'BRAVE_API_KEY',
+    'AWS_ACCESS_KEY_ID',
+    'AWS_SECRET_ACCESS_KEY',
+    'TAVILY_API_KEY',
+    'EXA_API_KEY',
+    'FIGMA_API_KEY',
+    'LINEAR_API_KEY',
+    'LINEAR_API_TOKEN',
+    'PINECONE_API_KEY',
+    'CIRCLECI_TOKEN',
+    'CURRENTS_API_KEY',
+    'BW_SESSION',
+    'PRIVATE_APP_ACCESS_TOKEN',
+    'API_TOKEN',
+    'YOUTUBE_API_KEY',
+    'DISCORD_TOKEN',
+    'OPENAPI_MCP_HEADERS',
+    'AIRTABLE_API_KEY',
+    'SEARXNG_URL',
+  ].map((name) => [
+    name,
+    name === 'SEARXNG_URL' ? 'http://localhost:1/' : 'pat_0123456789.0123456789',
+  ]),
+)
+
+interface Trial {
+  readonly args?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  /** A call without a host, and what its answer has in it. `WORK` is a folder that it may write. */
+  readonly call?: { readonly tool: string; readonly args: object; readonly says: RegExp }
+}
+
+const TRIALS: Readonly<Record<string, Trial>> = {
+  '@modelcontextprotocol/server-filesystem': {
+    args: ['WORK'],
+    call: { tool: 'write_file', args: { path: 'WORK/a', content: 'x' }, says: /Successfully/ },
+  },
+  '@modelcontextprotocol/server-memory': {
+    env: { MEMORY_FILE_PATH: 'WORK/memory.json' },
+    call: {
+      tool: 'create_entities',
+      args: { entities: [{ name: 'a', entityType: 'b', observations: [] }] },
+      says: /entityType/,
+    },
+  },
+  '@modelcontextprotocol/server-sequential-thinking': {
+    call: {
+      tool: 'sequentialthinking',
+      args: { thought: 'x', nextThoughtNeeded: false, thoughtNumber: 1, totalThoughts: 1 },
+      says: /thoughtNumber/,
+    },
+  },
+  '@modelcontextprotocol/server-everything': {
+    call: { tool: 'echo', args: { message: 'hello' }, says: /hello/ },
+  },
+  '@modelcontextprotocol/server-postgres': { args: ['postgres://x@localhost:1/x'] },
+  'mcp-server-commands': {
+    call: { tool: 'run_command', args: { command: 'echo ran' }, says: /ran/ },
+  },
+  'time-mcp': { call: { tool: 'current_time', args: { format: 'YYYY' }, says: /20\d\d/ } },
+  'mcp-hello-world': { call: { tool: 'echo', args: { message: 'hello' }, says: /hello/ } },
+  '@wrtnlabs/calculator-mcp': { call: { tool: 'add', args: { a: 2, b: 3 }, says: /5/ } },
+  'mcp-server-code-runner': {
+    call: {
+      tool: 'run-code',
+      args: { code: 'console.log(40 + 2)', languageId: 'javascript' },
+      says: /42/,
+    },
+  },
+  'mcp-sqlite': { args: ['WORK/a.db'], call: { tool: 'db_info', args: {}, says: /a\.db|table/i } },
+  'mcp-obsidian': {
+    args: ['WORK'],
+    call: { tool: 'search_notes', args: { query: 'x' }, says: /content/ },
+  },
+  'mcp-mermaid': {},
+  '@cyanheads/git-mcp-server': {
+    call: { tool: 'git_init', args: { path: 'WORK/repository' }, says: /repository/ },
+  },
+  '@ivotoby/openapi-mcp-server': {
+    args: ['--api-base-url', 'http://localhost:1', '--openapi-spec', 'WORK/spec.json'],
+  },
+}
+
+const SPEC = {
+  openapi: '3.0.0',
+  info: { title: 'x', version: '1' },
+  paths: { '/a': { get: { operationId: 'a', responses: {} } } },
+}
+
+export async function run({ packages, only }: RunOptions): Promise<number> {
+  const modules = join(String(packages), 'node_modules')
+  const { dependencies = {} } = JSON.parse(
+    readFileSync(join(String(packages), 'package.json'), 'utf8'),
+  )
+  const names = Object.keys(dependencies).filter((name) => only === undefined || name === only)
+  const data = mkdtempSync(join(tmpdir(), 'sluice-eval-'))
+  const refused: string[] = []
+  const isolation = await Isolation.open({
+    config: { data },
+    own: [data],
+    keys: '',
+    onRefused: (server, host) => void refused.push(`${server}: ${host}`),
+  })
+  if (isolation.why !== undefined) throw new Error(isolation.why)
+  const counts = { equal: 0, different: 0, 'not run': 0, called: 0, failed: 0 }
+  for (const name of names) {
+    const row = await tryServer(name, { modules, data, isolation })
+    counts[row.floor]++
+    if (row.call !== undefined) counts[row.call]++
+    console.log(
+      `${name.padEnd(50)} floor ${row.floor} ${row.why}${row.call === undefined ? '' : `, locked ${row.call}`}`,
+    )
+  }
+  console.log(
+    JSON.stringify(counts),
+    'refused hosts:',
+    refused.length === 0 ? 'none' : refused.join(', '),
+  )
+  rmSync(data, { recursive: true, force: true })
+  return counts.different + counts.failed === 0 ? 0 : 1
+}
+
+interface Place {
+  readonly modules: string
+  readonly data: string
+  readonly isolation: Isolation
+}
+
+interface Row {
+  readonly floor: 'equal' | 'different' | 'not run'
+  readonly why: string
+  readonly call?: 'called' | 'failed'
+}
+
+async function tryServer(name: string, { modules, data, isolation }: Place): Promise<Row> {
+  const { args = [], env = {}, call } = TRIALS[name] ?? {}
+  const id = name.replace(/[^a-z0-9]+/gi, '-').slice(-24)
+  const work = mkdtempSync(join(tmpdir(), 'sluice-eval-work-'))
+  writeFileSync(join(work, 'spec.json'), JSON.stringify(SPEC))
+  const fill = (text: string) => text.replaceAll('WORK', work)
+  const cwd = join(data, 'servers', id)
+  mkdirSync(cwd, { recursive: true })
+  const command = [process.execPath, findProgram(modules, name), ...args.map(fill)]
+  const variables = {
+    PATH: process.env.PATH ?? '',
+    HOME: work,
+    ...KEYS,
+    ...JSON.parse(fill(JSON.stringify(env))),
+  }
+  const server = { name: id, command, cwd, env: variables }
+  const list = async (words: readonly string[]) =>
+    JSON.stringify(await listServerTools(id, { command: words, env: variables, cwd }))
+  try {
+    const plain = await list(command).catch((error: Error) => error)
+    if (plain instanceof Error) return { floor: 'not run', why: plain.message.slice(0, 120) }
+    const floor = await list(isolation.wrap({ ...server, sandbox: undefined })?.words ?? [])
+    const result = {
+      floor: plain === floor ? 'equal' : 'different',
+      why: `(${JSON.parse(plain).length} tools)`,
+    } as const
+    if (call === undefined) return result
+    const sandbox = { read: [], write: [work], hosts: [] }
+    const filled = JSON.parse(fill(JSON.stringify(call)))
+    const answer = await callOnce({ ...server, sandbox, isolation }, filled)
+    if (!call.says.test(answer)) console.log(answer.slice(0, 300))
+    return { ...result, call: call.says.test(answer) ? 'called' : 'failed' }
+  } finally {
+    rmSync(work, { recursive: true, force: true })
+  }
+}
+
+/** The answer of a call to a server as the gate starts it. */
+function callOnce(
+  options: Omit<Parameters<typeof startStdioServer>[0], 'log'>,
+  { tool, args }: { readonly tool: string; readonly args: object },
+): Promise<string> {
+  const clientInfo = { name: 'eval', version: '1' }
+  const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }
+  const send = (message: object) => link.send(JSON.stringify({ jsonrpc: '2.0', ...message }))
+  let resolve = (_: string): void => {}
+  const promise = new Promise<string>((settle) => {
+    resolve = settle
+  })
+  const late = setTimeout(() => resolve('no answer in a minute'), 60_000)
+  const link = startStdioServer({ ...options, log: () => {} }, {
+    onMessage: (message) => {
+      const text = JSON.stringify(message)
+      if (message.kind !== 'answer') return
+      if (message.id === 1) {
+        send({ method: 'notifications/initialized' })
+        send({ id: 2, method: 'tools/call', params: { name: tool, arguments: args } })
+      } else resolve(text)
+    },
+    onFailure: ({ message }) => resolve(message),
+    onClose: (why) => resolve(why),
+  } as Parameters<typeof startStdioServer>[1])
+  send({ id: 1, method: 'initialize', params: hello })
+  return promise.finally(() => {
+    clearTimeout(late)
+    link.close('done')
+  })
+}
+
+/** The file that a package starts. */
+function findProgram(modules: string, name: string): string {
+  const folder = join(modules, name)
+  const { bin = {}, main = 'index.js' } = JSON.parse(
+    readFileSync(join(folder, 'package.json'), 'utf8'),
+  )
+  const first = typeof bin === 'string' ? bin : Object.values(bin as Record<string, string>)[0]
+  const known = readdirSync(folder).length > 0 ? (first ?? main) : main
+  return join(folder, known)
+}
