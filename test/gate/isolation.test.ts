@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { findBubblewrap, nameBubblewrapSuite } from '../support/bubblewrap.ts'
+import { atTerminal } from '../support/person.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { sluice } from '../support/run-sluice.ts'
 import {
@@ -335,5 +336,30 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
       expect(alerts.split('A locked server tried another host')).toHaveLength(2)
       expect(gate.log).not.toMatch(/"?host"?[=:] ?"?api\.allowed/)
     })
+
+    test.skipIf(uid !== undefined)(
+      'is opened by a person, line by line, and not towards the gate',
+      async () => {
+        const { port: own } = new URL(gate.url)
+        const config = ['--config', join(gate.folder, 'sluice.yaml')]
+        await atTerminal(gate.data)
+        const locked = await sluice([
+          'server',
+          'lock',
+          'shell',
+          '--add',
+          '--host',
+          `localhost:${own}`,
+          ...config,
+        ])
+        expect(locked.stdout).toContain('locked: shell')
+        const written = readFileSync(join(gate.folder, 'sluice.yaml'), 'utf8')
+        for (const line of ['evil.test', `localhost:${own}`, `localhost:${port}`])
+          expect(written).toContain(line)
+        const again = await PlainClient.open(gate, 'shell')
+        expect(await runLine(again, `$N $R http://localhost:${port}/`)).toContain('got the page')
+        expect(await runLine(again, `$N $R http://localhost:${own}/`)).toContain('failed')
+      },
+    )
   },
 )

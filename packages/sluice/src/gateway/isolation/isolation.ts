@@ -11,7 +11,7 @@ import { isBelow, workDirectory } from '../config/work-directory.ts'
 import { findProgram } from '../processes/find-program.ts'
 import type { LaunchOrder } from './launcher.ts'
 import { PROBE_MS_MAX, REFUSED_AGAIN_MS, REFUSED_HOSTS_MAX } from './limits.ts'
-import { LockedNetwork } from './locked-network.ts'
+import { LockedNetwork, type NetworkOptions } from './locked-network.ts'
 import { listRuntime, showSystem } from './locked-view.ts'
 import { hideOwnFiles, WHOLE_VIEW } from './mount-arguments.ts'
 
@@ -80,6 +80,7 @@ export interface IsolationOptions {
   readonly keys: string
   /** A locked server has tried a host that its profile does not name, for the first time in a while. */
   readonly onRefused?: (server: string, host: string) => void
+  readonly isOwnPort?: NetworkOptions['isOwnPort']
 }
 
 export class Isolation {
@@ -167,7 +168,11 @@ export class Isolation {
     const work = workDirectory(config.data, name)
     const write = [work, ...sandbox.write]
     const read = [...listRuntime(command, { cwd, path: env.PATH }), ...sandbox.read]
-    const network = new LockedNetwork(sandbox.hosts, (host) => this.#refuse(name, host))
+    const network = new LockedNetwork({
+      hosts: sandbox.hosts,
+      onRefused: (host) => this.#refuse(name, host),
+      isOwnPort: this.#options.isOwnPort ?? (() => false),
+    })
     const isWithin = (lines: readonly string[]) => (path: string) =>
       lines.some((line) => path !== line && isBelow(path, line))
     const words = [

@@ -23,18 +23,27 @@ export function readHostLine(line: string): HostLine {
   return { name: name.toLowerCase(), port: port === undefined ? undefined : Number(port) }
 }
 
+export interface NetworkOptions {
+  readonly hosts: readonly string[]
+  readonly onRefused: (host: string) => void
+  /** Whether the gate itself listens there: it would take its own connection for the local user's. */
+  readonly isOwnPort: (port: number) => boolean
+}
+
 export class LockedNetwork {
   readonly #lines: readonly HostLine[]
   readonly #onRefused: (host: string) => void
+  readonly #isOwnPort: (port: number) => boolean
   /** Addresses that names were given, and back. */
   readonly #addresses = new Map<string, string>()
   readonly #names = new Map<string, string>([['127.0.0.1', 'localhost']])
   readonly #handles = new Set<DatagramSocket | Server>()
   readonly #sockets = new Set<Socket>()
 
-  constructor(hosts: readonly string[], onRefused: (host: string) => void) {
+  constructor({ hosts, onRefused, isOwnPort }: NetworkOptions) {
     this.#lines = hosts.map(readHostLine)
     this.#onRefused = onRefused
+    this.#isOwnPort = isOwnPort
   }
 
   /** The ports that the launcher has to bind. */
@@ -82,8 +91,9 @@ export class LockedNetwork {
   async #connect(near: Socket, port: number): Promise<void> {
     near.on('error', () => near.destroy())
     const name = this.#names.get(near.localAddress ?? '')
+    const isOwn = name === 'localhost' && this.#isOwnPort(port)
     const line = this.#lines.find(
-      (each) => name !== undefined && isFor(each, name) && portsOf(each).includes(port),
+      (each) => name !== undefined && !isOwn && isFor(each, name) && portsOf(each).includes(port),
     )
     if (name !== undefined && line === undefined) this.#onRefused(`${name}:${port}`)
     if (name === undefined || line === undefined || this.#sockets.size >= LOCKED_CONNECTIONS_MAX)

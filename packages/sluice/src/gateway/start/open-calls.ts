@@ -124,7 +124,7 @@ export async function openCalls(
 
 /** Servers, and the processes and connections behind them. */
 async function openProcesses(
-  { config, files, ledger, log }: GateData,
+  { config, files, late, ledger, log }: GateData,
   closing: AsyncDisposableStack,
 ) {
   const leftovers = join(config.data, 'servers.json')
@@ -147,6 +147,7 @@ async function openProcesses(
     own,
     keys: keysPath(config.file),
     onRefused: (server, host) => refusedHosts.emit(server, host),
+    isOwnPort: (port) => URL.canParse(late.url) && new URL(late.url).port === String(port),
   })
   if (isolation.why !== undefined && hasProcesses(config)) log('warn', isolation.why)
   return { watcher, pools, peers, servers, own, isolation, onRefusedHost: refusedHosts.subscribe }
