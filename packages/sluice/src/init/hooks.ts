@@ -23,6 +23,7 @@ import { changeFile } from './files/change-file.ts'
 import { CLIENTS } from './files/client.ts'
 import type { Machine } from './files/client-files.ts'
 import { edit, listHooks, putHooks, removeHooks } from './files/json-hooks.ts'
+import { hookFile } from './hook-file.ts'
 import { type HookedFile, readHooked, writeHooked } from './move/move-log.ts'
 import { thisMachine } from './place.ts'
 import { PLAIN_POLICY } from './plain-policy.ts'
@@ -36,17 +37,6 @@ export interface HookOptions {
   readonly managed?: string
   readonly yes?: true | readonly string[]
   readonly dryRun?: boolean
-}
-
-/** Where each client has its hooks. */
-export function hookFile(client: HookClient, { home, environment }: Machine): string {
-  const { CLAUDE_CONFIG_DIR, CODEX_HOME, COPILOT_HOME } = environment
-  if (client === 'claude-code')
-    return join(CLAUDE_CONFIG_DIR || join(home, '.claude'), 'settings.json')
-  if (client === 'codex') return join(CODEX_HOME || join(home, '.codex'), 'hooks.json')
-  if (client === 'copilot')
-    return join(COPILOT_HOME || join(home, '.copilot'), 'hooks', 'sluice.json')
-  return join(home, '.gemini', 'settings.json')
 }
 
 /** Machine-wide files, which only an administrator can write and users cannot override. */

@@ -1,8 +1,12 @@
 // `sluice status`: does the gate run, what does it serve, what is frozen, and is everything it needs
 // in order. If none runs, what it would find.
 
+import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
+import { homeOf } from '../../gateway/config/user-folders.ts'
 import { describeFreezeTarget } from '../../gateway/state/freezes.ts'
+import { HOOK_CLIENTS } from '../../hooks/hook-event.ts'
+import { hookFile } from '../../init/hook-file.ts'
 import { type GateStatus, SHOW_STATUS, WRITE_METRICS } from '../../operations/status.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { GATE_STATUS_MS_MAX } from '../../terminal/limits.ts'
@@ -57,6 +61,8 @@ async function readOffline(data: string): Promise<OfflineStatus> {
 }
 
 async function printHooks(output: Output): Promise<void> {
+  const machine = { home: homeOf(process.env), environment: process.env }
+  if (!HOOK_CLIENTS.some((client) => existsSync(hookFile(client, machine)))) return
   const { inspectHooks } = await import('../../init/hooks.ts')
   for (const { client, asks } of inspectHooks())
     if (asks !== undefined)
