@@ -123,6 +123,8 @@ test('A02 rug pull: graded when a list is seen, held before a call passes', asyn
     fetch_item: 'it is `get_item` under another name',
     get_itеm: 'its name looks like `get_item`',
     get_other: expect.stringContaining('hides from the user at /description'),
+    // It waited before the restart, and nobody has accepted it since.
+    put_item: '`/annotations` changed',
   })
 })
 

@@ -182,7 +182,7 @@ describe('a policy over the wire', () => {
   })
 
   test("arguments that name the gate's own files are refused", async () => {
-    for (const path of [join(gate.folder, 'policy.yaml'), `${gate.folder}/x/../sluice.yaml`]) {
+    for (const path of [join(gate.folder, 'policy.yaml'), `see ${gate.folder}/sluice.yaml`]) {
       const { answer } = await client.call('read_file', { path })
       expect(answer.result.isError).toBe(true)
     }

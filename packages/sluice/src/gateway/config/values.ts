@@ -103,7 +103,7 @@ export class ConfigValues {
   secret(node: LocatedNode): Secret {
     const { value, at } = node as LocatedScalar
     const parts = String(value)
-      .split(/(\$\{file:[^}]*\})/)
+      .split(/(\$\{file:[^$}]*\})/)
       .map((part) => {
         const path = /^\$\{file:(.*)\}$/s.exec(part)?.[1]
         return path === undefined ? this.#fill(part, at) : { file: resolve(this.folder, path) }

@@ -14,7 +14,7 @@ export interface ValueCondition {
   readonly value: number | string
 }
 
-const CONDITION = /^(args\.[^\s<>=;\p{Cc}]+)\s*(<=|>=|=|<|>)\s*([^;\p{Cc}]+)$/u
+const CONDITION = /^(args\.[^\s<>=;\p{Cc}]+)\s*(<=|>=|=|<|>)\s*([^\s;\p{Cc}][^;\p{Cc}]*)$/u
 const NUMBER = /^-?\d{1,300}(\.\d{1,300})?$/
 
 /** Throws an InputError that names the condition that cannot be read. */
