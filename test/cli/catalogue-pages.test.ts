@@ -83,7 +83,7 @@ test.skipIf(chromium === undefined)(named('in Chromium', chromium), async () => 
 
 /** As text: it runs in the page, whose types are not those of the tests. */
 const LOOK = `axe.run().then(({ violations }) => ({
-  wide: document.documentElement.scrollWidth - innerWidth,
+  wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
   harmed: window.harmed ?? 0,
   wrong: violations.map(({ id, nodes }) => id + ': ' + nodes[0].html),
 }))`

@@ -161,7 +161,7 @@ describe.skipIf(postgres === undefined || chromium === undefined)(suite, () => {
     page.setDefaultTimeout(WAIT.timeout)
     const recent = page.getByLabel('Recent alerts')
     await recent.getByText('open when its gate was lost').waitFor()
-    await recent.getByRole('listitem').filter({ hasText: 'Gate: south' }).getByRole('link').click()
+    await page.getByRole('link', { name: /The gate south is lost/ }).click()
     await page.getByRole('row', { name: /^south\s*lost/ }).waitFor()
     await start('south')
     await expect.poll(() => ofSouth('over').length, WAIT).toBe(1)

@@ -122,9 +122,9 @@ describe('a call of the client', () => {
     expect(await post(asked)).toEqual({ status: 200, body: {} })
     const output = { stdout: 'hello\n', stderr: '', interrupted: false, isImage: false }
     expect(await post(ended(asked, output))).toEqual({ status: 200, body: {} })
-    expect(await recorded('Bash')).toMatchObject([
-      { decision: { action: 'allow' }, outcome: { status: 'answered' } },
-    ])
+    await expect
+      .poll(() => recorded('Bash'))
+      .toMatchObject([{ decision: { action: 'allow' }, outcome: { status: 'answered' } }])
   })
 
   test('that a guardrail denies is denied with the reason', async () => {
