@@ -92,7 +92,16 @@ export function openAlerts(
   const timer = setInterval(() => void look(), lookMs).unref()
   closing.defer(() => clearInterval(timer))
   if (config.alerts.on.includes('ledger')) parts.verification.startRegularly(config.alerts.verifyMs)
-  parts.hooks.onIncident(({ server, tool, what }) =>
+  raiseIncidents(alerts, parts)
+  return alerts
+}
+
+/** Raises an alert for what happens once: no look at the gate's state would find it. */
+function raiseIncidents(
+  alerts: Alerts,
+  { gate, hooks, onRefusedHost }: Pick<OpenAlertsParts, 'gate' | 'hooks' | 'onRefusedHost'>,
+): void {
+  hooks.onIncident(({ server, tool, what }) =>
     alerts.raise({
       kind: 'hooks',
       title: HOOK_TITLES[what],
@@ -113,10 +122,10 @@ export function openAlerts(
       ],
       found: words.slice(0, ALERT_WORDS_LENGTH),
       // The newest of these calls is the one that was answered.
-      page: `/ledger?${new URLSearchParams({ session, ...from, untilMs: String(nowMs()) })}`,
+      page: `/ledger?${new URLSearchParams({ session, ...from, untilMs: String(processClock.nowMs()) })}`,
     })
   })
-  parts.onRefusedHost((server, host) =>
+  onRefusedHost((server, host) =>
     alerts.raise({
       kind: 'sandbox',
       title: 'A locked server tried another host',
@@ -127,7 +136,6 @@ export function openAlerts(
       page: `/servers/${encodeURIComponent(server)}`,
     }),
   )
-  return alerts
 }
 
 const HOOK_TITLES: Readonly<Record<HookIncident['what'], string>> = {
