@@ -22,7 +22,7 @@ import { KnownTools } from './tools/known-tools.ts'
 /** What a quiet machine of today does in some 10 ms: distinct keys, as in the worst messages. */
 const CALIBRATED_KEYS = 15_000
 /** In these loops; 50 ms are 5 of them, and the rest is for the noise of a shared machine. */
-const PIECE_LOOPS_MAX = 30
+const PIECE_LOOPS_MAX = 60
 
 const { escapedLengthMax, escapedQuotesMax, longNumbersLengthMax, skippedTokensMax, tokensMax } =
   JSON_LIMITS
