@@ -103,13 +103,7 @@ export function applyProtectedFiles(
   if (ownPaths === undefined) return
   const objection = objectToFiles(call.name, ownPaths) ?? objectToFiles(args, ownPaths)
   if (objection === undefined) return
-  const rule = 'built-in'
-  draft.guardrails.push({ name: OWN_FILES, rule, action: 'deny', undecided: false })
-  trace?.push({ step: 'guardrail', name: OWN_FILES, rule, matched: true, action: 'deny' })
-  if (!isStronger('deny', draft.action)) return
-  draft.action = 'deny'
-  draft.pointer = rule
-  draft.reason = objection
+  deny(draft, { name: OWN_FILES, rule: 'built-in', reason: objection }, trace)
 }
 
 /** Applies the lists of hosts under `egress`. A list of tools is made without arguments, and so without them. */
@@ -122,16 +116,22 @@ export function applyEgress(
   if (policy === undefined || policy.egress.size === 0 || args === undefined) return
   const denial = findEgressDenial(policy, call)
   if (denial === undefined) return
-  const { pointer: rule, reason } = denial
-  draft.guardrails.push({ name: EGRESS, rule, action: 'deny', undecided: false })
-  trace?.push({ step: 'guardrail', name: EGRESS, rule, matched: true, action: 'deny' })
+  deny(draft, { name: 'egress', rule: denial.pointer, reason: denial.reason }, trace)
+}
+
+/** Denies by a guardrail that has no condition of its own. */
+function deny(
+  draft: DecisionDraft,
+  { name, rule, reason }: { readonly name: string; readonly rule: string; readonly reason: string },
+  trace: TraceStep[] | undefined,
+): void {
+  draft.guardrails.push({ name, rule, action: 'deny', undecided: false })
+  trace?.push({ step: 'guardrail', name, rule, matched: true, action: 'deny' })
   if (!isStronger('deny', draft.action)) return
   draft.action = 'deny'
   draft.pointer = rule
   draft.reason = reason
 }
-
-const EGRESS = 'egress'
 
 /** Evaluates a rule or guardrail as if it were the only one; undefined if it does not apply. */
 export function evaluateAlone(
