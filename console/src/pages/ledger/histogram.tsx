@@ -4,13 +4,12 @@
 import { type JSX, useMemo } from 'react'
 import type { CallHistogram } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { setQuery } from '../../route.ts'
-import { pickRefusals, toLines } from '../../ui/call-counts.ts'
-import { Plot } from '../../ui/plot.tsx'
-import { count, short } from '../../ui/words.ts'
+import { toLines } from '../../ui/call-counts.ts'
+import { CallPlots } from '../../ui/call-plots.tsx'
+import { count } from '../../ui/words.ts'
 
 export function Histogram({ data }: { data: CallHistogram }): JSX.Element {
   const { times, lines } = useMemo(() => toLines(data), [data])
-  const refused = useMemo(() => pickRefusals(lines), [lines])
   const select = (fromMs: number, toMs: number) =>
     setQuery({ sinceMs: String(fromMs), untilMs: String(toMs) }, 'push')
   const all = lines
@@ -23,24 +22,13 @@ export function Histogram({ data }: { data: CallHistogram }): JSX.Element {
         {data.newest !== undefined && ` among the newest ${count(data.newest)} records`}. Click a
         bar, or drag over several, to see only those.
       </p>
-      <Plot
-        label="Matching calls over time"
-        height={80}
+      <CallPlots
         times={times}
         lines={lines}
-        unit={short}
+        all={{ label: 'Matching calls over time', height: 80 }}
+        refused={{ label: 'Of them held or refused', height: 56 }}
         onSelect={select}
       />
-      {refused.length > 0 && (
-        <Plot
-          label="Of them held or refused"
-          height={56}
-          times={times}
-          lines={refused}
-          unit={short}
-          onSelect={select}
-        />
-      )}
     </section>
   )
 }

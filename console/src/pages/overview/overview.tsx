@@ -13,16 +13,16 @@ import { useResource } from '../../resource.ts'
 import { go, pathTo, setQuery, useRoute } from '../../route.ts'
 import { mayAct, useMe } from '../../session.ts'
 import { Link } from '../../ui/button.tsx'
-import { pickRefusals, splitTool, toLines } from '../../ui/call-counts.ts'
+import { splitTool, toLines } from '../../ui/call-counts.ts'
+import { CallPlots } from '../../ui/call-plots.tsx'
 import { Chips } from '../../ui/fields.tsx'
 import { OUTCOME_LABELS, OutcomeBadge } from '../../ui/marks.tsx'
 import { ErrorNotice, Loading, NotFollowed, Notice, PageHead } from '../../ui/page.tsx'
 import { PERIODS } from '../../ui/periods.ts'
-import { Plot } from '../../ui/plot.tsx'
 import { useSection } from '../../ui/section.ts'
 import { GateText } from '../../ui/text.tsx'
 import { TopList } from '../../ui/top-list.tsx'
-import { count, minute, short } from '../../ui/words.ts'
+import { count, minute } from '../../ui/words.ts'
 import { Change } from './change.tsx'
 import { Limits } from './limits.tsx'
 import { NeedsYou } from './needs-you.tsx'
@@ -135,7 +135,7 @@ function Figures({ data, range }: { data: OverviewData; range: string }): JSX.El
               `; records begin ${minute(recordsSinceMs)}`}
           </span>
         </div>
-        <CallPlots data={data} />
+        <DecisionPlots data={data} />
       </section>
       <div className="overview-lists">
         <Names title="Reasons" list={data.reasons} to={(code) => ({ code, ...within })} />
@@ -156,33 +156,16 @@ function Figures({ data, range }: { data: OverviewData; range: string }): JSX.El
   )
 }
 
-/** All calls, and below it those that were held or refused, which are few among all. */
-function CallPlots({ data }: { data: OverviewData }): JSX.Element {
+function DecisionPlots({ data }: { data: OverviewData }): JSX.Element {
   const { times, lines } = useMemo(() => toLines(data), [data])
-  const refused = useMemo(() => pickRefusals(lines), [lines])
-  const select = (fromMs: number, toMs: number) =>
-    go(`/ledger${formatQuery({ sinceMs: fromMs, untilMs: toMs })}`)
   return (
-    <>
-      <Plot
-        label="Calls by decision"
-        times={times}
-        lines={lines}
-        unit={short}
-        height={120}
-        onSelect={select}
-      />
-      {refused.length > 0 && (
-        <Plot
-          label="Held or refused calls"
-          times={times}
-          lines={refused}
-          unit={short}
-          height={64}
-          onSelect={select}
-        />
-      )}
-    </>
+    <CallPlots
+      times={times}
+      lines={lines}
+      all={{ label: 'Calls by decision', height: 120 }}
+      refused={{ label: 'Held or refused calls', height: 64 }}
+      onSelect={(fromMs, toMs) => go(`/ledger${formatQuery({ sinceMs: fromMs, untilMs: toMs })}`)}
+    />
   )
 }
 
