@@ -22,6 +22,7 @@ export type ServerSpec =
       cwd?: string
       share?: 'principal' | 'all'
       sandbox?: unknown
+      extensions?: string[]
     }
   | { url: string; headers?: Record<string, string>; auth?: unknown }
   | { builtin: 'agents' | 'claude-code' | 'codex' | 'copilot' | 'gemini' }

@@ -10,6 +10,7 @@ import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { readsProvenance } from '@sluice/policy/model/reads-provenance'
 import type { Caller } from '../identity/callers/caller.ts'
 import type { LabelScope } from '../identity/sessions/session-lease.ts'
+import { isServedExtension } from '../protocol/extensions.ts'
 import type { ProtocolGeneration } from '../protocol/protocol-generation.ts'
 import { processClock } from '../store/process-clock.ts'
 import { AggregateSession } from './aggregate/aggregate-session.ts'
@@ -278,10 +279,8 @@ export class Gate {
       onAsked: () => lease.noteUse(steadyMs()),
       onCall: recall.onCall,
       onPrompt: recall.onPrompt,
-      onHello: (result) => {
-        this.notes.answered(name)
-        return hearServer(name, result, { known: this.#known, ...this.#parts })
-      },
+      onHello: (result) => this.#hear(name, result),
+      passesExtension: (extension) => this.#passesExtension(name, extension),
       onDelivery,
       inspectAhead,
       answers,
@@ -303,6 +302,17 @@ export class Gate {
     })
     this.#watch(relay, session, serverConfig)
     return relay.events
+  }
+
+  #hear(server: string, result: string): string {
+    this.notes.answered(server)
+    const passesExtension = (extension: string) => this.#passesExtension(server, extension)
+    return hearServer(server, result, { known: this.#known, ...this.#parts, passesExtension })
+  }
+
+  #passesExtension(server: string, extension: string): boolean {
+    const named = this.#parts.servers.find(server)?.extensions
+    return isServedExtension(extension) || named?.includes(extension) === true
   }
 
   #handlesOf(server: string, generation: ProtocolGeneration, principal: string): SealedHandles {

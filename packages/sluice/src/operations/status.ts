@@ -108,6 +108,7 @@ function describeGate(parts: CommandParts) {
       ...gate.figures(name),
       ...failureOf(gate.notes.failureOf(name)),
       ...leftOutOf(gate.notes.limitMetBy(name)),
+      ...unservedOf(gate.notes.unservedBy(name)),
     })),
     sessions: gate.sessions.list().map(toSessionView),
     pendingServers: parts.servers.pending.map(({ name, how }) => ({ name, how })),
@@ -125,4 +126,8 @@ function failureOf(failure: ServerFailure | undefined) {
 
 function leftOutOf(why: string | undefined) {
   return why === undefined ? {} : { leftOut: why }
+}
+
+function unservedOf(extensions: readonly string[]) {
+  return extensions.length === 0 ? {} : { unserved: [...extensions] }
 }

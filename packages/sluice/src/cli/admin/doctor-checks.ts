@@ -244,8 +244,16 @@ async function checkServers(
   const known = status?.servers ?? []
   const checked = Object.entries(config.servers).map(async ([name, server]) => {
     const own: DoctorFinding[] = []
-    const { fails: failing, credential = '' } = known.find((each) => each.name === name) ?? {}
-    await checkServer({ name, server, failing, starts, credential }, adderFor('server', own))
+    const seen = known.find((each) => each.name === name)
+    const { fails: failing, credential = '', unserved = [] } = seen ?? {}
+    const add = adderFor('server', own)
+    await checkServer({ name, server, failing, starts, credential }, add)
+    if (unserved.length > 0)
+      add(
+        'warn',
+        `${name}: extensions that the gate does not serve, so that clients do not see them: ${unserved.join(', ')}`,
+        'one that needs no method of its own passes if it is named under `extensions` of the server',
+      )
     return own
   })
   findings.push(...(await Promise.all(checked)).flat())

@@ -2,6 +2,7 @@
 // itself, under its name.
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { isServedExtension, listExtensions } from '../../protocol/extensions.ts'
 import { META } from '../../protocol/protocol-generation.ts'
 import { toStatelessResult } from '../session/stateless-results.ts'
 import { INSTRUCTIONS_LENGTH_MAX } from '../shared/limits.ts'
@@ -18,7 +19,8 @@ function mergeProfiles(members: Iterable<AggregateMember>): MergedProfile {
   const servers = [...members]
   const begun = servers.flatMap(({ name, begun }) => (begun ? [{ ...begun, name }] : []))
   const missing = servers.flatMap(({ name, begun }) => (begun ? [] : [name]))
-  const capabilities = begun.map((server) => server.capabilities).reduce(merged, OWN)
+  const declared = begun.map((server) => server.capabilities)
+  const capabilities = withSoleExtensions(declared.reduce(merged, OWN), declared)
   const parts = begun.flatMap(({ name, instructions }) =>
     instructions === undefined ? [] : [`${heading(name)}\n\n${ellipsize(instructions)}`],
   )
@@ -54,6 +56,16 @@ function withListChanged(capabilities: JsonObject): JsonObject {
   const changing = ['tools', 'prompts', 'resources'].filter((key) => isObject(capabilities[key]))
   const entries = changing.map((key) => [key, { listChanged: true }] as const)
   return merged(capabilities, Object.fromEntries(entries))
+}
+
+/** An extension that the gate does not know may mean something else at each server: it is declared if one has it. */
+function withSoleExtensions(all: JsonObject, declared: readonly JsonObject[]): JsonObject {
+  const passes = (name: string) =>
+    isServedExtension(name) ||
+    declared.filter((one) => listExtensions(one)[name] !== undefined).length === 1
+  const { extensions: _, ...others } = all
+  const left = Object.entries(listExtensions(all)).filter(([name]) => passes(name))
+  return left.length === 0 ? others : { ...others, extensions: Object.fromEntries(left) }
 }
 
 /** What either has; where they disagree, yes is more than no, and the first holds. */

@@ -3,7 +3,6 @@
 // inspect-result.ts for every answer.
 
 import { TOOL_CALL } from '@sluice/policy/language/methods'
-import { cutExtensions } from '../../protocol/extensions.ts'
 import type { JsonRpcResponse } from '../../protocol/message.ts'
 import { toStatelessResult } from '../session/stateless-results.ts'
 import { runInSlices } from '../shared/slices.ts'
@@ -36,17 +35,10 @@ export function filterResult(options: FilterOptions): JsonRpcResponse | Promise<
     return runInSlices(tasks.filter(stripped.result), 'list').then((list) =>
       sealResult(options, stripped, list),
     )
-  const own = HELLOS.has(method) ? helloOf(stripped.result, session) : stripped.result
+  const own = HELLOS.has(method) ? session.onHello(stripped.result) : stripped.result
   const visible = lists.filter(method, own, session.facts)
   if (typeof visible === 'string') return sealResult(options, stripped, visible)
   return visible.then((list) => sealResult(options, stripped, list))
-}
-
-function helloOf(result: string, session: CallSession): string {
-  const { result: shown, cut } = cutExtensions(result)
-  if (cut.length > 0)
-    session.log(`extensions that the gate does not serve are not declared: ${cut.join(', ')}`)
-  return session.onHello(shown)
 }
 
 function sealResult(

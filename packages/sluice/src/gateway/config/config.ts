@@ -6,7 +6,7 @@ import { homedir } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import type { JsonObject } from '@sluice/policy/core/json'
 import { asMap, checkShape } from '@sluice/policy/document/check-shape'
-import { scalar, toJson } from '@sluice/policy/document/fields'
+import { scalar, strings, toJson } from '@sluice/policy/document/fields'
 import { type Problem, Problems } from '@sluice/policy/document/problem'
 import {
   findEntry,
@@ -44,39 +44,45 @@ import {
 /** The WASM agents, or a client with hooks. */
 export type BuiltinServer = 'agents' | HookClient
 
-export type ServerConfig =
-  | {
-      readonly kind: 'stdio'
-      /** Its agents are the built-in ones. */
-      readonly builtin?: 'agents'
-      readonly command: readonly string[]
-      readonly env: Readonly<Record<string, Secret>>
-      /** Variables that are the client's, also if its environment is not passed on as a whole. */
-      readonly clientVariables?: readonly string[]
-      readonly cwd: string
-      readonly timeoutMs?: number
-      /** One process for all sessions, or for all of a principal: for servers that keep nothing. */
-      readonly share?: 'principal' | 'all'
-      /** How long its process stays without use, if that is not as for all. */
-      readonly idleMs?: number
-      /** Undefined: it runs on the floor, if there is one. */
-      readonly sandbox?: 'off' | SandboxProfile
-    }
-  | {
-      readonly kind: 'builtin'
-      readonly builtin: BuiltinServer
-      readonly timeoutMs?: number
-    }
-  | {
-      readonly kind: 'http'
-      /** Its agents are the built-in ones. */
-      readonly builtin?: 'agents'
-      readonly url: string
-      readonly headers: Readonly<Record<string, Secret>>
-      /** Where it wants a login: see `sluice login`. */
-      readonly login?: LoginConfig
-      readonly timeoutMs?: number
-    }
+/** What any server may have. */
+interface CommonServerConfig {
+  readonly timeoutMs?: number
+  /** Extensions of the protocol that the gate does not know and passes on as they are. */
+  readonly extensions?: readonly string[]
+}
+
+export type ServerConfig = CommonServerConfig &
+  (
+    | {
+        readonly kind: 'stdio'
+        /** Its agents are the built-in ones. */
+        readonly builtin?: 'agents'
+        readonly command: readonly string[]
+        readonly env: Readonly<Record<string, Secret>>
+        /** Variables that are the client's, also if its environment is not passed on as a whole. */
+        readonly clientVariables?: readonly string[]
+        readonly cwd: string
+        /** One process for all sessions, or for all of a principal: for servers that keep nothing. */
+        readonly share?: 'principal' | 'all'
+        /** How long its process stays without use, if that is not as for all. */
+        readonly idleMs?: number
+        /** Undefined: it runs on the floor, if there is one. */
+        readonly sandbox?: 'off' | SandboxProfile
+      }
+    | {
+        readonly kind: 'builtin'
+        readonly builtin: BuiltinServer
+      }
+    | {
+        readonly kind: 'http'
+        /** Its agents are the built-in ones. */
+        readonly builtin?: 'agents'
+        readonly url: string
+        readonly headers: Readonly<Record<string, Secret>>
+        /** Where it wants a login: see `sluice login`. */
+        readonly login?: LoginConfig
+      }
+  )
 
 /** What a locked server may do; paths are absolute. */
 export interface SandboxProfile {
@@ -256,12 +262,16 @@ class ConfigReader {
       this.#wrong(odd.key, what, 'take it away')
     }
     const seconds = parseDuration(scalar(map, 'timeout') as string | number)
-    const timeout = seconds === undefined ? {} : { timeoutMs: seconds * 1_000 }
+    const extensions = strings(findEntry(map, 'extensions'))
+    const common = {
+      ...(seconds === undefined ? {} : { timeoutMs: seconds * 1_000 }),
+      ...(extensions.length === 0 ? {} : { extensions }),
+    }
     if (url !== undefined)
       return {
         kind: 'http',
         ...agents,
-        ...timeout,
+        ...common,
         url: this.#address(url),
         headers: this.#headers(findEntry(map, 'headers')),
         ...readLogin(map, this.#values, asMap(findEntry(whole, 'auth'))),
@@ -276,7 +286,7 @@ class ConfigReader {
     return {
       kind: 'stdio',
       ...agents,
-      ...timeout,
+      ...common,
       ...started,
       env,
       ...variables,

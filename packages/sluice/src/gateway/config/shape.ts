@@ -122,6 +122,12 @@ const SERVER: Shape = {
       doc: 'how long a call may take without an answer or progress',
       default: '5m',
     },
+    extensions: {
+      shape: { kind: 'list', of: text(256), max: 32 },
+      doc: 'extensions of MCP that the gate does not serve and may declare all the same: only those that need no method of their own',
+      unset: 'they are declared to neither side; `sluice doctor` lists them',
+      example: ['com.example/audit'],
+    },
     auth: {
       shape: LOGIN,
       doc: 'the url wants a token: `login` for one that `sluice login NAME` gets, or how the gate gets it',

@@ -13,6 +13,7 @@ import { HandleSealer } from '../../identity/keys/handle-sealer.ts'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
 import { AgentSessions } from '../../identity/sessions/agent-sessions.ts'
 import type { DecisionEntry } from '../../ledger/records/record.ts'
+import { isServedExtension } from '../../protocol/extensions.ts'
 import type { RequestId } from '../../protocol/message.ts'
 import {
   META,
@@ -177,6 +178,7 @@ export class Play {
         provenance: readsProvenance(bound.policy) ? this.lease.provenance() : undefined,
       }),
       who: () => NOBODY,
+      passesExtension: isServedExtension,
       frozen: () => this.frozen,
       lists: (ask) =>
         new VisibleLists({

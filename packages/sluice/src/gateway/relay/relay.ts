@@ -3,6 +3,7 @@
 // and the end. A fault in here ends with an answer to the open requests, never with the gate.
 
 import type { Caller } from '../../identity/callers/caller.ts'
+import { cutClientExtensions, type PassesExtension } from '../../protocol/extensions.ts'
 import type {
   JsonRpcMessage,
   JsonRpcNotification,
@@ -253,7 +254,9 @@ export class Relay {
     }
   }
 
-  #fromClient(message: JsonRpcMessage, related: MessageContext = {}): void {
+  #fromClient(sent: JsonRpcMessage, related: MessageContext = {}): void {
+    const { passesExtension } = this.#context
+    const message = sent.kind === 'request' ? cutClientExtensions(sent, passesExtension) : sent
     if (message.kind === 'request') {
       this.#own.askFor(message.params)
       if (message.method === 'initialize') this.#session.questions.learn(message.params)
@@ -328,6 +331,8 @@ interface RelayContext extends Omit<CallContext, 'explain'> {
   /** Undefined if every gate knows the labels that the session has. */
   readonly whenStored?: () => Promise<void> | undefined
   readonly nameRoots: NameRoots
+  /** Whether an extension may be declared, to the client and to the server. */
+  readonly passesExtension: PassesExtension
   readonly onEnd: (why: string) => void
   readonly who: () => Caller
   /** Of a session from before the gate was started again. */

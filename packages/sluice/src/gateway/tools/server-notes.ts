@@ -1,5 +1,5 @@
-// What the console shows of servers beside the ledger: the last error of each, and which limit one of
-// its lists met. Kept by the gate; shown by `sluice status` and the console.
+// What the console shows of servers beside the ledger: the last error of each, which limit one of its lists
+// met, and which extensions of it are not served. Kept by the gate; shown by `sluice status` and the console.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Log } from '../shared/log.ts'
@@ -20,6 +20,9 @@ export class ServerNotes {
   readonly #answered = new Set<string>()
   /** Why not everything that a server lists is known, where a limit was met last. */
   readonly #limitsMet = new Map<string, string>()
+
+  /** Extensions that a server declares and the gate does not serve. */
+  readonly #unserved = new Map<string, readonly string[]>()
 
   constructor(store: DatabaseSync, log: Log) {
     this.#log = log
@@ -65,6 +68,20 @@ export class ServerNotes {
     this.#failures.delete(server)
     this.#answered.delete(server)
     this.#limitsMet.delete(server)
+    this.#unserved.delete(server)
+  }
+
+  extensionsCut(server: string, extensions: readonly string[]): void {
+    const before = this.#unserved.get(server)
+    this.#unserved.set(server, extensions)
+    if (extensions.length === 0 || before?.join() === extensions.join()) return
+    const message = 'extensions that the gate does not serve are not declared to clients'
+    this.#log('warn', message, { server, extensions: extensions.join(', ') })
+  }
+
+  /** The extensions of a server that are not declared to clients. */
+  unservedBy(server: string): readonly string[] {
+    return this.#unserved.get(server) ?? []
   }
 
   limitMet(server: string, why: string): void {

@@ -2,20 +2,17 @@
 // other generation, errors that one generation does not have, and the pages that a user is asked to open. Pure.
 
 import { isObject } from '@sluice/policy/core/json'
+import { crossesGenerations, cutExtensions } from '../../../protocol/extensions.ts'
 import { splitMembers } from '../../../protocol/json/raw-members.ts'
 import { writeJson } from '../../../protocol/json/write-json.ts'
 import { patchObject } from '../../../protocol/members.ts'
 import type { JsonRpcResponse } from '../../../protocol/message.ts'
-import { TASKS } from '../../../protocol/protocol-generation.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
 
 /** Tasks do not cross, so nobody may count on them: neither those of 2025-11-25 nor the extension. */
 export function withoutTasks(capabilities: string | undefined): string {
-  const members = splitMembers(capabilities ?? '{}')
-  const extensions = members.get('extensions')
-  const others =
-    extensions === undefined ? {} : { extensions: patchObject(extensions, { [TASKS]: undefined }) }
-  return patchObject(capabilities, { tasks: undefined, ...others })
+  const others = cutExtensions(capabilities, crossesGenerations).capabilities
+  return patchObject(others, { tasks: undefined })
 }
 
 /** An error of a server with sessions as the stateless generation has it: a resource that is not there has
