@@ -164,6 +164,8 @@ const ADMIT_WRITE = `    INSERT INTO ledger SELECT my_gate, r.seq, my_epoch, adm
     misfits := '[' || array_to_string(told, ',') || ']';
 `
 
+const ANY_ROW_MOVED = '(SELECT version FROM control) IS DISTINCT FROM my_version'
+
 /**
  * The arguments are flat: \`kinds\` has one letter for each item (i: call, p: probe, r o e: a record as
  * it is), \`charge_*\` has one element for each charge in the order of the items, and names its counter by
@@ -174,10 +176,11 @@ const ADMIT_WRITE = `    INSERT INTO ledger SELECT my_gate, r.seq, my_epoch, adm
  * of them are held; the time is taken after that and never runs backwards for a counter.
  *
  * With \`hasChecks\` a call also says by which version of its sessions it was decided, and is sent back if
- * another gate has changed them since (position of the call, -1): see session-schema.ts.
+ * another gate has changed them since (position of the call, -1): see session-schema.ts. \`isMoved\`: whether a
+ * call may have been decided by an older state than the present one.
  */
-const defineAdmit = (hasChecks: boolean): string => `
-  CREATE FUNCTION sluice.admit(
+const defineAdmit = (hasChecks: boolean, isMoved = ANY_ROW_MOVED): string => `
+  CREATE OR REPLACE FUNCTION sluice.admit(
     my_gate text, my_epoch bigint, my_version bigint, my_open_from bigint,
     kinds text, ids text[], bodies bytea, lengths int[],
     keys bytea, windows bigint[],
@@ -196,7 +199,7 @@ const defineAdmit = (hasChecks: boolean): string => `
   DECLARE
 ${ADMIT_VARIABLES}  BEGIN
     PERFORM pg_advisory_xact_lock_shared(1936487785, 1);
-    IF (SELECT version FROM control) IS DISTINCT FROM my_version AND kinds ~ '[ip]' THEN
+    IF ${isMoved} AND kinds ~ '[ip]' THEN
       RAISE EXCEPTION 'the shared state has changed' USING ERRCODE = 'SL001';
     END IF;
     UPDATE gates g SET batch = g.batch + 1, open_from = my_open_from
@@ -325,6 +328,17 @@ const VERSIONS = `
   ALTER TABLE sluice.gates ADD COLUMN tables int NOT NULL DEFAULT 0;
 `
 
+/**
+ * No call is decided by \`logins\`: tokens are stored for every new caller, and would make all gates decide again.
+ */
+const DECIDING_ROWS = `
+  CREATE INDEX shared_deciding ON sluice.shared (version) WHERE kind <> 'logins';
+${defineAdmit(
+  true,
+  `my_version NOT BETWEEN coalesce((SELECT max(version) FROM shared WHERE kind <> 'logins'), 0)
+      AND (SELECT version FROM control)`,
+)}`
+
 export interface StoreMigration {
   readonly sql: string
   /** It removes or changes something: gates that know a lower version cannot run beside it. It is applied
@@ -347,4 +361,5 @@ export const MIGRATIONS: readonly StoreMigration[] = [
   { sql: SESSION_TIMELINES },
   { sql: MODEL_USAGE },
   { sql: ALERT_TABLES },
+  { sql: DECIDING_ROWS },
 ]

@@ -10,7 +10,10 @@ import { type MirroredRow, MirroredTables } from '../sqlite/mirrored-tables.ts'
 import type { SharedRows } from './shared-rows.ts'
 
 /** Tables of which no two rows belong together. */
-const SINGLE_ROWS: ReadonlySet<string> = new Set(['pins', 'refusals'])
+const SINGLE_ROWS: ReadonlySet<string> = new Set(['pins', 'refusals', 'logins'])
+
+/** Whether calls are decided by a table: see DECIDING_ROWS in schema.ts. */
+const isDeciding = ({ kind }: Pick<MirroredRow, 'kind'>): boolean => kind !== 'logins'
 
 export class SharedState {
   readonly tables: MirroredTables
@@ -24,10 +27,11 @@ export class SharedState {
   /** `why` is undefined when the fault is over. */
   readonly onFault = this.#fault.subscribe
   readonly #rows: SharedRows
-  /** Rows that this gate has changed, and the stamp of the change. */
+  /** Rows that this gate has changed, and the number of the change. */
   readonly #dirty = new Map<string, number>()
   /** Tables whose rows were replaced by those of another gate, one entry each time. */
   readonly #lost: string[] = []
+  #changes = 0
   #stamp = 0
   #turn: Promise<unknown> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
@@ -37,7 +41,7 @@ export class SharedState {
   constructor(rows: SharedRows) {
     this.#rows = rows
     this.tables = new MirroredTables((kind, key) => {
-      this.#dirty.set(JSON.stringify([kind, key]), ++this.#stamp)
+      this.#mark({ kind, key })
       // After the transaction that it is part of.
       this.#soon ??= setImmediate(() => {
         this.#soon = undefined
@@ -51,7 +55,8 @@ export class SharedState {
     return this.#rows.version
   }
 
-  /** Rises with every change, here and elsewhere: a decision is by the state of one stamp. */
+  /** Rises with every change that counts for decisions, here and elsewhere: a decision is by the state of one
+   * stamp. */
   get stamp(): number {
     return this.#stamp
   }
@@ -74,8 +79,7 @@ export class SharedState {
         this.tables.apply(rows)
       })
       if (this.version > 0) return
-      for (const { kind, key } of this.tables.readAll())
-        this.#dirty.set(JSON.stringify([kind, key]), ++this.#stamp)
+      for (const row of this.tables.readAll()) this.#mark(row)
     })
   }
 
@@ -119,13 +123,18 @@ export class SharedState {
     }
   }
 
+  #mark({ kind, key }: Pick<MirroredRow, 'kind' | 'key'>): void {
+    this.#dirty.set(JSON.stringify([kind, key]), ++this.#changes)
+    if (isDeciding({ kind })) this.#stamp++
+  }
+
   async #commit(): Promise<void> {
     while (this.#dirty.size > 0) {
       const { taken, rows } = this.#take()
       try {
         await this.#rows.change(rows)
-        for (const [name, stamp] of taken)
-          if (this.#dirty.get(name) === stamp) this.#dirty.delete(name)
+        for (const [name, change] of taken)
+          if (this.#dirty.get(name) === change) this.#dirty.delete(name)
         this.#moved.emit()
       } catch (error) {
         if ((error as { code?: string }).code !== 'SL001') throw error
@@ -157,14 +166,13 @@ export class SharedState {
     const before = this.version
     try {
       await this.#rows.readNews((rows, again) => {
-        for (const { kind, key } of again)
-          this.#dirty.set(JSON.stringify([kind, key]), ++this.#stamp)
+        for (const row of again) this.#mark(row)
         for (const row of rows) {
           const name = JSON.stringify([row.kind, row.key])
           if (!this.#dirty.delete(name)) continue
           if (this.tables.read(row.kind, row.key).body !== row.body) lost.push(row.kind)
         }
-        this.#stamp++
+        if (rows.some(isDeciding)) this.#stamp++
         this.tables.apply(rows)
         this.#applied.emit(rows)
       })
