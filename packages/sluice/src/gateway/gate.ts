@@ -336,6 +336,7 @@ export class Gate {
       heldOf: (tool) => markObserved(this.#parts.pins.heldOf(tool), parts.policy()),
       leavesOut: (tool) => this.#unusable.has(tool, generation, parts.log),
       onLimit: (why) => this.notes.limitMet(server, why),
+      pins: this.#parts.pins,
     })
   }
 

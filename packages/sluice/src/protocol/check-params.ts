@@ -45,6 +45,8 @@ const BY_METHOD: ReadonlyMap<string, Kinds> = new Map([
   ['prompts/get', NAMED],
   ['resources/read', OF_RESOURCE],
   ['resources/subscribe', OF_RESOURCE],
+  ['resources/directory/read', OF_RESOURCE],
+  ['skills/get', OF_RESOURCE],
   ['resources/unsubscribe', OF_RESOURCE],
   ['completion/complete', [['ref', OBJECT]]],
   ['subscriptions/listen', [['notifications', OBJECT]]],

@@ -11,10 +11,14 @@ import { getMeta, META, TASKS } from './protocol-generation.ts'
 /** Apps: resources and tools with further `_meta`, which the gate passes on. */
 const APPS = 'io.modelcontextprotocol/ui'
 
+/** Skills: resources with a manifest. */
+export const SKILLS = 'io.modelcontextprotocol/skills'
+
 /** The extensions that the gate serves, each with whether it means the same in both protocol generations. */
 const SERVED: ReadonlyMap<string, { readonly crosses: boolean }> = new Map([
   [TASKS, { crosses: false }],
   [APPS, { crosses: true }],
+  [SKILLS, { crosses: true }],
 ])
 
 export type PassesExtension = (name: string) => boolean

@@ -26,7 +26,7 @@ import { helloOf, NO_PARAMS } from './client-hello.ts'
 import { AggregateMember, type MemberContext, waitFor } from './member.ts'
 import { MergedLists } from './merge-lists.ts'
 import { buildDiscoverResult, buildInitializeResult } from './merge-profiles.ts'
-import { resultForClient, withMember } from './qualified-handles.ts'
+import { addressesForClient, resultForClient, withMember } from './qualified-handles.ts'
 import { type RouteResult, ServerRouter } from './route-request.ts'
 import { type AggregateRequest, parseMessages, ServerMessages } from './server-messages.ts'
 import { AggregateSubscriptions } from './subscriptions.ts'
@@ -301,8 +301,10 @@ export class AggregateSession {
         buildNotFoundReply(id, route.method, { name: route.name, generation }),
       )
     const { member, params } = route
-    open.advertised = String(request.params?.value.name)
-    open.own = String(params.value.name)
+    const { name, uri } = request.params?.value ?? {}
+    open.advertised = String(name ?? uri)
+    open.own = String(params.value.name ?? params.value.uri)
+    open.isQualified = name === undefined && open.advertised !== open.own
     const pass = () => this.#pass({ ...request, params }, open, member, related)
     return member.begun === undefined ? waitFor(member).then(pass) : pass()
   }
@@ -364,10 +366,13 @@ export class AggregateSession {
         ? renameUnknown(reply, { id, method, generation }, { from: own, to: given })
         : undefined
     if (unknown !== undefined) return this.#answer(id, unknown)
-    if (!reply.text.includes('taskId')) return this.#answer(id, reply)
+    const isQualified = open.isQualified === true
+    if (!isQualified && !reply.text.includes('taskId')) return this.#answer(id, reply)
     const [answer] = parseMessages(reply.text) as [JsonRpcResponse]
     if (answer.result === undefined) return this.#answer(id, reply)
-    const result = resultForClient(member.name, method, answer.result, generation)
+    const result = isQualified
+      ? addressesForClient(member.name, method, answer.result)
+      : resultForClient(member.name, method, answer.result, generation)
     this.#answer(id, { text: writeAnswer(id, { ...answer, result }) })
   }
 

@@ -4,6 +4,7 @@
 
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
+import { listExtensions } from '../../protocol/extensions.ts'
 import { withMembers } from '../../protocol/members.ts'
 import type {
   JsonRpcMessage,
@@ -71,8 +72,10 @@ export class AggregateMember {
     return this.#why
   }
 
+  /** Whether it has declared the capability, or the extension of this name. */
   has(capability: string): boolean {
-    return isObject(this.#begun?.capabilities[capability])
+    const { capabilities = {} } = this.#begun ?? {}
+    return isObject(capabilities[capability] ?? listExtensions(capabilities)[capability])
   }
 
   /** Rejects with why it is not there. */

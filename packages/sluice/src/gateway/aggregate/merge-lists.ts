@@ -3,6 +3,7 @@
 // name. A server that does not answer in time is left out, and the client hears when it has.
 
 import { isObject } from '@sluice/policy/core/json'
+import { SKILLS } from '../../protocol/extensions.ts'
 import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
 import { writeMembers } from '../../protocol/write-message.ts'
 import { membersFrom } from '../front/sessions/member-transport.ts'
@@ -19,7 +20,7 @@ import { Slices } from '../shared/slices.ts'
 import { withTimeout } from '../shared/with-timeout.ts'
 import { AdvertisedNames } from './advertised-names.ts'
 import type { AggregateMember } from './member.ts'
-import { qualifyTaskId } from './qualified-handles.ts'
+import { qualifyTaskId, qualifyUri, skillForClient } from './qualified-handles.ts'
 import { ResourceRoutes } from './resource-routes.ts'
 
 interface ListKind {
@@ -38,6 +39,7 @@ const KINDS: Readonly<Record<string, ListKind>> = {
     name: 'uriTemplate',
     capability: 'resources',
   },
+  'skills/list': { key: 'skills', name: 'uri', capability: SKILLS },
   'tasks/list': { key: 'tasks', name: 'taskId', capability: 'tasks' },
 }
 
@@ -128,6 +130,7 @@ export class MergedLists {
       const known = advertised[at]
       if (known === undefined)
         this.#context.log(server, 'two of its names are one when shortened: the first holds')
+      else if (method === 'skills/list') listed.push(skillForClient(server, text))
       else listed.push(known === names[at] ? text : renamed(text, name, known))
     }
     return listed
@@ -162,9 +165,10 @@ export class MergedLists {
     if (method === 'tools/list') return this.tools.list(server, names)
     if (method === 'prompts/list') return this.prompts.list(server, names)
     if (method === 'tasks/list') return names.map((name) => qualifyTaskId(server, name))
-    if (method === 'resources/list') this.resources.list(server, names)
+    if (method === 'skills/list') this.resources.listSkills(server, names)
+    else if (method === 'resources/list') this.resources.list(server, names)
     else this.resources.listTemplates(server, names)
-    return names
+    return names.map((name) => qualifyUri(server, name))
   }
 }
 

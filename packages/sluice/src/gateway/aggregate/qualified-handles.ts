@@ -4,7 +4,7 @@
 // knows whether it ever gave it out. Pure.
 
 import type { JsonObject } from '@sluice/policy/core/json'
-import { splitMembers } from '../../protocol/json/raw-members.ts'
+import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
 import type {
   JsonRpcNotification,
   JsonRpcRequest,
@@ -58,6 +58,41 @@ export function unqualifyTaskId(far: unknown): { server: string; taskId: string 
   return { server: far.slice(0, at), taskId: far.slice(at + 1) }
 }
 
+/** Addresses of these schemes always say which server they belong to, so that none changes when a server is added. */
+const ADDRESS = /^(skill):\/\/(.*)$/s
+const QUALIFIED = /^(skill):\/\/([^/]+)\/(.*)$/s
+
+export function qualifyUri(server: string, uri: string): string {
+  return uri.replace(ADDRESS, (_, scheme, rest) => `${scheme}://${server}/${rest}`)
+}
+
+export function unqualifyUri(far: string): { server: string; uri: string } | undefined {
+  const [, scheme, server, rest] = QUALIFIED.exec(far) ?? []
+  return server === undefined ? undefined : { server, uri: `${scheme}://${rest}` }
+}
+
+/** An entry of `skills/list`, with the addresses of its files. */
+export function skillForClient(server: string, entry: string): string {
+  const files = (list: string) => (list.startsWith('[') ? addressesIn(server, list) : list)
+  return edit(addressIn(server, entry), ['resources'], files)
+}
+
+/** The result of a request that named a resource by its qualified address. */
+export function addressesForClient(server: string, method: string, resultText: string): string {
+  if (method === 'skills/get')
+    return edit(resultText, ['skill'], (entry) => skillForClient(server, entry))
+  const key = method === 'resources/read' ? 'contents' : 'resources'
+  return edit(resultText, [key], (list) => addressesIn(server, list))
+}
+
+function addressesIn(server: string, list: string): string {
+  return `[${[...splitElements(list)].map((entry) => addressIn(server, entry)).join(',')}]`
+}
+
+function addressIn(server: string, entry: string): string {
+  return edit(entry, ['uri'], (text) => renamed(text, (uri) => qualifyUri(server, `${uri}`)))
+}
+
 /** A request of a server's, as the client is to read it. */
 export function requestForClient(server: string, { id, method, params }: JsonRpcRequest): string {
   return writeRequest(qualifyHandle(server, id), method, paramsForClient(server, params))
@@ -70,6 +105,8 @@ export function notificationForClient(
   const far = paramsForClient(server, params)
   if (method === 'notifications/cancelled')
     rename(far, 'requestId', (id) => qualifyHandle(server, id))
+  if (method === 'notifications/resources/updated')
+    rename(far, 'uri', (uri) => qualifyUri(server, `${uri}`))
   if (method === 'notifications/tasks/status')
     rename(far, 'taskId', (id) => qualifyTaskId(server, `${id}`))
   return writeNotification(method, far)

@@ -9,6 +9,8 @@ import { TEMPLATE_STEPS_MAX } from '../shared/turn-limits.ts'
 interface ServerResources {
   uris: ReadonlySet<string>
   templates: ReadonlyMap<string, UriTemplate>
+  /** Directories of its skills, with the last slash: their files need not be listed. */
+  skills: readonly string[]
 }
 
 export class ResourceRoutes {
@@ -23,9 +25,15 @@ export class ResourceRoutes {
     this.#of(server).templates = new Map(routed.map((text) => [text, new UriTemplate(text)]))
   }
 
+  listSkills(server: string, uris: readonly string[]): void {
+    this.#of(server).skills = uris.map((uri) => uri.slice(0, uri.lastIndexOf('/') + 1))
+  }
+
   /** The servers it can belong to: one, or the resource is as unknown as if there were none. */
   find(uri: string): readonly string[] {
-    const listing = this.#where(({ uris }) => uris.has(uri))
+    const listing = this.#where(
+      ({ uris, skills }) => uris.has(uri) || skills.some((root) => uri.startsWith(root)),
+    )
     if (listing.length > 0) return listing
     let steps = 0
     const fitting = this.#where(({ templates }) =>
@@ -48,7 +56,7 @@ export class ResourceRoutes {
   }
 
   #of(server: string): ServerResources {
-    const listed = this.#listed.get(server) ?? { uris: new Set(), templates: new Map() }
+    const listed = this.#listed.get(server) ?? { uris: new Set(), templates: new Map(), skills: [] }
     this.#listed.set(server, listed)
     return listed
   }

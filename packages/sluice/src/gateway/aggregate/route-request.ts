@@ -9,7 +9,18 @@ import { parseRestUri } from '../shared/rest-uri.ts'
 import type { AdvertisedNames } from './advertised-names.ts'
 import type { AggregateMember } from './member.ts'
 import type { MergedLists } from './merge-lists.ts'
-import { edit, paramsForServer, unqualifyTaskId, withMember } from './qualified-handles.ts'
+import {
+  edit,
+  paramsForServer,
+  unqualifyTaskId,
+  unqualifyUri,
+  withMember,
+} from './qualified-handles.ts'
+
+export interface OwnedResource {
+  readonly member: AggregateMember
+  readonly uri: string
+}
 
 interface ServerRoute {
   readonly member: AggregateMember
@@ -26,7 +37,13 @@ interface MissingRoute {
 export type RouteResult = ServerRoute | MissingRoute
 
 const TASKS = new Set(['tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/update'])
-const RESOURCES = new Set(['resources/read', 'resources/subscribe', 'resources/unsubscribe'])
+const RESOURCES = new Set([
+  'resources/read',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'resources/directory/read',
+  'skills/get',
+])
 const NO_PARAMS: ParsedMembers = { value: {}, text: new Map() }
 
 export class ServerRouter {
@@ -59,9 +76,13 @@ export class ServerRouter {
     return method === 'completion/complete' ? this.#byReference(params) : undefined
   }
 
-  /** The one server that a resource can belong to. */
-  async ownerOf(uri: string): Promise<AggregateMember | undefined> {
-    return this.#members.get((await this.#owner(uri)) ?? '')
+  /** The one server that a resource can belong to, and how that server calls it. */
+  async ownerOf(uri: string): Promise<OwnedResource | undefined> {
+    const near = unqualifyUri(uri)
+    const named = this.#members.get(near?.server ?? '')
+    if (near !== undefined && named !== undefined) return { member: named, uri: near.uri }
+    const member = this.#members.get((await this.#owner(uri)) ?? '')
+    return member && { member, uri }
   }
 
   /** What was known of resources may no longer hold. */
@@ -90,7 +111,10 @@ export class ServerRouter {
 
   async #byUri(method: string, params: ParsedMembers): Promise<RouteResult> {
     const uri = params.value.uri as string
-    return this.#route(await this.#owner(uri), params, { method, name: uri })
+    const owned = await this.ownerOf(uri)
+    const near =
+      owned === undefined || owned.uri === uri ? params : withMember(params, 'uri', owned.uri)
+    return this.#route(owned?.member.name, near, { method, name: uri })
   }
 
   #byTask(method: string, params: ParsedMembers): RouteResult {
@@ -145,7 +169,7 @@ export class ServerRouter {
   }
 
   async #listResources(): Promise<void> {
-    const lists = ['resources/list', 'resources/templates/list']
+    const lists = ['resources/list', 'resources/templates/list', 'skills/list']
     const queries = [...this.#members.values()].flatMap((member) =>
       lists.map((method) => this.#lists.listOf(member, method)),
     )

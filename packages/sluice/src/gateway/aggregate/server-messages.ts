@@ -28,6 +28,8 @@ export interface AggregateRequest {
   /** The name it was asked by, and the one its server knows. */
   advertised?: string
   own?: string
+  /** It was asked by an address that only this endpoint has. */
+  isQualified?: boolean
 }
 
 export interface ServerTalkContext {

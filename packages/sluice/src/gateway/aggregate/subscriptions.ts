@@ -13,6 +13,8 @@ import { restartDelayMs } from '../shared/restart.ts'
 import type { ClientSend } from '../shared/transport.ts'
 import { withTimeout } from '../shared/with-timeout.ts'
 import type { AggregateMember } from './member.ts'
+import { qualifyUri } from './qualified-handles.ts'
+import type { OwnedResource } from './route-request.ts'
 
 const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged'
 interface AggregateSubscription {
@@ -27,7 +29,7 @@ interface AggregateSubscription {
 
 export interface AllListensContext {
   readonly members: () => Iterable<AggregateMember>
-  readonly ownerOf: (uri: string) => Promise<AggregateMember | undefined>
+  readonly ownerOf: (uri: string) => Promise<OwnedResource | undefined>
   readonly send: ClientSend
   /** What is known of resources may no longer hold. */
   readonly onResources: () => void
@@ -96,7 +98,8 @@ export class AggregateSubscriptions {
     const uris = new Map<AggregateMember, string[]>()
     for (const uri of Array.isArray(wanted) ? wanted.slice(0, LISTEN_RESOURCES_MAX) : []) {
       const owner = typeof uri === 'string' ? await this.#context.ownerOf(uri) : undefined
-      if (owner !== undefined) uris.set(owner, [...(uris.get(owner) ?? []), uri])
+      if (owner !== undefined)
+        uris.set(owner.member, [...(uris.get(owner.member) ?? []), owner.uri])
     }
     return uris
   }
@@ -131,11 +134,15 @@ export class AggregateSubscriptions {
         const { method, params: received } = parseNotification(text)
         if (method === ACKNOWLEDGED) {
           isGranted = true
-          for (const uri of grantedIn(received?.value.notifications)) listen.granted.add(uri)
+          for (const uri of grantedIn(received?.value.notifications))
+            listen.granted.add(qualifyUri(member.name, uri))
           return resolve()
         }
         if (method === 'notifications/resources/list_changed') this.#context.onResources()
-        this.#tell(id, listen, method, Object.fromEntries(received?.text ?? []))
+        const { uri } = received?.value ?? {}
+        const far =
+          typeof uri === 'string' ? { uri: JSON.stringify(qualifyUri(member.name, uri)) } : {}
+        this.#tell(id, listen, method, { ...Object.fromEntries(received?.text ?? []), ...far })
       })
       if (giveUp === undefined) resolve()
       else listen.at.set(member, giveUp)

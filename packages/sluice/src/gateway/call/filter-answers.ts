@@ -45,6 +45,8 @@ export interface FilterRequest {
   readonly text: string
   readonly sources: readonly MessageSource[]
   readonly schema: JsonValue | undefined | 'unknown'
+  /** It passes unchanged or not at all: a file of a skill would no longer have its digest. */
+  readonly isWhole?: boolean
 }
 
 export type FilteredAnswer = (
@@ -67,10 +69,14 @@ export interface AnswerFilter {
   readonly canOpen: (sources: readonly ValueSource[], tool: string) => boolean
 }
 
-const TOO_LONG: RewrittenMessage = {
-  status: 'denied',
-  reason: 'it is too long to look through',
-  changes: [{ change: 'withheld', kind: 'message', count: 1 }],
+const TOO_LONG = withheld('it is too long to look through')
+const NOT_WHOLE = withheld(
+  'a file of a skill passes whole or not at all, and `answers` would change it',
+)
+
+function withheld(reason: string): RewrittenMessage {
+  const changes = [{ change: 'withheld', kind: 'message', count: 1 }] as const
+  return { status: 'denied', reason, changes }
 }
 
 export function createAnswerFilter(session: FilteredSession): AnswerFilter {
@@ -82,15 +88,17 @@ export function createAnswerFilter(session: FilteredSession): AnswerFilter {
     if (vault().size === 0 && (hasNothingToDo(rules) || isHarmless(text, rules))) return undefined
     return rewriteAnswerSteps(text, { rules, vault: vault(), sources: from, schema, effort })
   }
-  const settle = (text: string, rewritten: RewrittenMessage): FilteredAnswer => {
+  const settle = ({ text, isWhole }: FilterRequest, result: RewrittenMessage): FilteredAnswer => {
     session.saveSealed()
+    const isChanged = result.status === 'passes' && result.text !== text
+    const rewritten = isWhole === true && isChanged ? NOT_WHOLE : result
     if (rewritten.status === 'denied') {
       log('warn', `a message of ${server} was not passed on: ${rewritten.reason}`)
       return rewritten
     }
     const { changes, marked } = rewritten
     see([...marked])
-    if (rewritten.text !== text) log('info', `a message of ${server} was changed by \`answers\``)
+    if (isChanged) log('info', `a message of ${server} was changed by \`answers\``)
     return { status: 'passes', text: rewritten.text, ...(changes.length > 0 && { changes }) }
   }
   const isTooLong = (text: string) =>
@@ -103,17 +111,17 @@ export function createAnswerFilter(session: FilteredSession): AnswerFilter {
       const steps = rewrite(request, 'at once')
       if (steps === undefined) return { status: 'passes', text }
       const isLong = text.length > INSPECTED_AT_ONCE_LENGTH_MAX || isTooLong(text)
-      return settle(text, isLong ? TOO_LONG : runSteps(steps))
+      return settle(request, isLong ? TOO_LONG : runSteps(steps))
     },
     filter: (request) => {
       const { text } = request
       const steps = rewrite(request, 'in slices')
       if (steps === undefined) return { status: 'passes', text }
-      if (isTooLong(text)) return settle(text, TOO_LONG)
+      if (isTooLong(text)) return settle(request, TOO_LONG)
       const rewritten = runBriefly(steps, 'answer')
       return rewritten instanceof Promise
-        ? rewritten.then((later) => settle(text, later))
-        : settle(text, rewritten)
+        ? rewritten.then((later) => settle(request, later))
+        : settle(request, rewritten)
     },
     canOpen: (sources, tool) =>
       sources.length > 0 && canOpenFor(rulesFor(policy(), sources), server, tool),

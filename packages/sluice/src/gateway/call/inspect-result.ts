@@ -52,6 +52,8 @@ export interface InspectedResult {
   readonly isRound?: boolean
 }
 
+const WITHHELD = { change: 'withheld', kind: 'message', count: 1 } as const
+
 /** After these errors it is unknown whether the call was carried out. */
 const UNKNOWN_ENDS: ReadonlySet<string> = new Set(['UPSTREAM_OUTCOME_UNKNOWN', 'UPSTREAM_TIMEOUT'])
 
@@ -109,13 +111,27 @@ function inspectAnswer(
   response: JsonRpcResponse,
   session: CallSession,
 ): InspectedResult | Promise<InspectedResult> {
+  const settle = (reason: string | undefined) => {
+    if (reason === undefined) return inspectPassing(sent, response, session)
+    session.log(`an answer is withheld: ${reason}`)
+    return withhold(sent, { reason, changes: [WITHHELD] }, session)
+  }
+  const objection = session.lists.skills.checkAnswer(sent, response.result, session.facts)
+  return objection instanceof Promise ? objection.then(settle) : settle(objection)
+}
+
+function inspectPassing(
+  sent: SentRequest,
+  response: JsonRpcResponse,
+  session: CallSession,
+): InspectedResult | Promise<InspectedResult> {
   const filtered = filterResult({ sent, response, session })
   if (filtered instanceof Promise) return inspectInTurns({ sent, response, session, filtered })
   const text = writeAnswer(sent.id, filtered)
   if (text.length > INSPECTED_AT_ONCE_LENGTH_MAX)
     return inspectInTurns({ sent, response, session, filtered })
   const isFiltered = session.answers.isActive()
-  const passed = isFiltered ? session.answers.filter(toFilter(sent, text)) : undefined
+  const passed = isFiltered ? session.answers.filter(toFilter(sent, text, session)) : undefined
   if (passed instanceof Promise)
     return inspectInTurns({ sent, response, session, filtered, passed })
   if (passed?.status === 'denied') return withhold(sent, passed, session)
@@ -125,10 +141,15 @@ function inspectAnswer(
   return toInspected({ sent, response, session, text: shown, error, isFiltered, changes })
 }
 
-function toFilter(sent: SentRequest, text: string): FilterRequest {
-  const { method, outputSchema } = sent
+function toFilter(sent: SentRequest, text: string, { lists }: CallSession): FilterRequest {
+  const { method, name, outputSchema } = sent
   const isTask = method.startsWith('tasks/')
-  return { text, sources: [findSource(sent)], schema: isTask ? 'unknown' : outputSchema }
+  return {
+    text,
+    sources: [findSource(sent)],
+    schema: isTask ? 'unknown' : outputSchema,
+    isWhole: method === 'resources/read' && lists.skills.has(name),
+  }
 }
 
 /** Replaces an answer that the policy does not let pass. The call was carried out. */
@@ -161,7 +182,7 @@ async function inspectInTurns(answer: FilteredAnswer): Promise<InspectedResult> 
   const written = writeAnswer(id, stripped)
   const isFiltered = answer.passed !== undefined || session.answers.isActive()
   const passed = isFiltered
-    ? await (answer.passed ?? session.answers.filter(toFilter(sent, written)))
+    ? await (answer.passed ?? session.answers.filter(toFilter(sent, written, session)))
     : undefined
   if (passed?.status === 'denied') return withhold(sent, passed, session)
   const text = passed?.text ?? written

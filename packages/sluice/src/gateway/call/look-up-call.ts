@@ -5,6 +5,7 @@ import type { KnownTool } from '@sluice/policy/core/tools'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { JsonRpcRequest } from '../../protocol/message.ts'
 import { getMeta, PROMPT_META } from '../../protocol/protocol-generation.ts'
+import { findNamedTarget } from '../session/known-names.ts'
 import { hasLongMembers, inspectArguments } from '../shared/inspect-arguments.ts'
 import { factsOf, objectionTo, parseCall } from '../shared/parse-call.ts'
 import type { CallRequest } from './call-request.ts'
@@ -43,16 +44,33 @@ export function lookUpCall(options: LookUpOptions): CallRequest | Promise<CallRe
     : toClientCall(options, message, found)
 }
 
-/** Finds out whether the server has the prompt or resource, and lists it by this name. */
+/** Finds out whether the server has the prompt or resource, and lists it by this name. The files of a skill are
+ * known by its manifest, which is looked up first. */
 function lookUpName(options: LookUpOptions): CallRequest | Promise<CallRequest> {
+  const { name = '' } = findNamedTarget(options.parsed.message) ?? {}
+  const { facts, lists } = options.session
+  const asking = lists.skills.lookUp(name, facts)
+  const next = () => lookUpKnown(options, name)
+  return asking === undefined ? next() : asking.then(next)
+}
+
+function lookUpKnown(options: LookUpOptions, name: string): CallRequest | Promise<CallRequest> {
   const { message } = options.parsed
-  const { names } = options.session
+  const { facts, lists, names } = options.session
+  const skill = lists.skills.objectTo(name, message.method, facts)
   const missing = names.isMissing(message)
-  const listed = names.isListed(message)
-  if (!(missing instanceof Promise) && listed === true) return toClientCall(options, message)
+  const listed = skill?.isListed || names.isListed(message)
+  if (!(missing instanceof Promise) && listed === true && skill === undefined)
+    return toClientCall(options, message)
   return Promise.all([missing, listed]).then(([isMissing, isListed]) => {
     const request = toClientCall(options, message)
-    return { ...request, facts: { ...request.facts, isListed }, missing: isMissing }
+    return {
+      ...request,
+      facts: { ...request.facts, isListed },
+      missing: isMissing || skill?.missing === true,
+      held: skill?.held,
+      objection: request.objection ?? skill?.objection,
+    }
   })
 }
 

@@ -191,6 +191,7 @@ export class Play {
           leavesOut: () => false,
           onLimit: (why) => void this.log.push(why),
           freshMs,
+          pins: { isLocked: false, poisonIn: () => undefined },
         }),
       handles: new SealedHandles({
         generation,

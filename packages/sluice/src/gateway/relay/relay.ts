@@ -103,8 +103,9 @@ export class Relay {
     })
     this.#own = new UpstreamQueries(server, generation, newId)
     const ask = this.#ask
-    const { facts, handles, pipeline } = context
+    const { handles, pipeline } = context
     const policy = () => pipeline.policy().policy
+    const lists = context.lists(ask)
     const questions = new ClientElicitations(client, send, readDeclaredCapabilities(context.handle))
     this.#session = {
       ...context,
@@ -117,8 +118,8 @@ export class Relay {
       up: this.#up,
       questions,
       prompts: new ClientApprovalPrompts({ generation, pipeline, handles, questions }),
-      lists: context.lists(ask),
-      names: new KnownNames({ server: context.server, policy, facts, now: pipeline.now, ask }),
+      lists,
+      names: new KnownNames({ ...context, policy, now: pipeline.now, ask, skills: lists.skills }),
       tasks: new SessionTasks(),
       roots: new ClientRoots(context.nameRoots),
       abandon,

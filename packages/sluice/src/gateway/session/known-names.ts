@@ -14,23 +14,24 @@ import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { LruMap } from '../../core/lru-map.ts'
 import { isDense } from '../../protocol/json/is-dense.ts'
 import { PARSED_MARKS_MAX } from '../../protocol/json/limits.ts'
-import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
-import type { JsonRpcRequest, JsonRpcResponse } from '../../protocol/message.ts'
-import { RPC } from '../../protocol/rpc-codes.ts'
+import type { JsonRpcRequest } from '../../protocol/message.ts'
 import { UriTemplate } from '../../protocol/uri-template.ts'
-import { LIST_PAGES_MAX, MEMBER_TEMPLATES_MAX, RELIST_MS } from '../shared/limits.ts'
-import { parseCall } from '../shared/parse-call.ts'
+import { MEMBER_TEMPLATES_MAX, RELIST_MS } from '../shared/limits.ts'
+import { isAboutResource, parseCall } from '../shared/parse-call.ts'
 import { Slices } from '../shared/slices.ts'
 import { TEMPLATE_STEPS_MAX } from '../shared/turn-limits.ts'
+import type { KnownSkills } from './known-skills.ts'
 import { HEARD_DEPTH_MAX, HEARD_URIS_MAX } from './limits.ts'
+import { type AskServer, listEntries } from './list-entries.ts'
 
 export interface KnownNamesContext {
   readonly server: string
   readonly policy: () => CompiledPolicy
   readonly facts: () => Omit<Facts, 'tool'>
   readonly now: () => Instant
-  /** Asks the server, as the gate; rejects if no answer comes. */
-  readonly ask: (method: string, params: Record<string, string>) => Promise<JsonRpcResponse>
+  readonly ask: AskServer
+  /** Files and directories of skills need not be listed. */
+  readonly skills: Pick<KnownSkills, 'has'>
 }
 
 /** What a request is about, by the method and the name that a list has it under. */
@@ -134,7 +135,8 @@ export class KnownNames {
     const { method, name } = named
     return (
       this.#listed.get(method)?.has(name) === true ||
-      (method === 'resources/read' && this.#announced.has(name)) ||
+      (method === 'resources/read' &&
+        (this.#announced.has(name) || this.#context.skills.has(name))) ||
       (await this.#fits(named))
     )
   }
@@ -178,7 +180,12 @@ export class KnownNames {
   async #readNames(method: NamedTarget['method']): Promise<void> {
     const names = new Set<string>()
     for (const { list, key, name } of LISTS[method]) {
-      const listed = await this.#pagesOf(list, key, name)
+      const listed: string[] = []
+      for await (const text of listEntries(this.#context.ask, list, key)) {
+        const entry = JSON.parse(text) as JsonValue
+        const named = isObject(entry) ? entry[name] : undefined
+        if (typeof named === 'string') listed.push(named)
+      }
       if (list === 'resources/templates/list')
         this.#templates = listed
           .slice(0, MEMBER_TEMPLATES_MAX)
@@ -186,32 +193,6 @@ export class KnownNames {
       for (const each of listed) names.add(each)
     }
     this.#listed.set(method, names)
-  }
-
-  async #pagesOf(list: string, key: string, name: string): Promise<string[]> {
-    const names: string[] = []
-    const slices = new Slices()
-    let cursor: string | undefined
-    for (let page = 0; page < LIST_PAGES_MAX; page++) {
-      const { result, error } = await this.#context.ask(
-        list,
-        cursor === undefined ? {} : { cursor },
-      )
-      // It has none of them.
-      if (error?.code === RPC.methodNotFound) return names
-      if (result === undefined) throw new Error(`the server does not answer \`${list}\``)
-      const members = splitMembers(result)
-      for (const text of splitElements(members.get(key) ?? '[]')) {
-        if (slices.isOver) await slices.next()
-        const entry = JSON.parse(text) as JsonValue
-        const named = isObject(entry) ? entry[name] : undefined
-        if (typeof named === 'string') names.push(named)
-      }
-      const next: unknown = JSON.parse(members.get('nextCursor') ?? 'null')
-      if (typeof next !== 'string') return names
-      cursor = next
-    }
-    throw new Error(`the server's \`${list}\` has more than ${LIST_PAGES_MAX} pages`)
   }
 }
 
@@ -221,7 +202,7 @@ export function findNamedTarget(
 ): NamedTarget | undefined {
   const { method, params } = request
   if (method === 'completion/complete') return referenceIn(params?.value.ref)
-  if (method !== 'prompts/get' && !method.startsWith('resources/')) return undefined
+  if (method !== 'prompts/get' && !isAboutResource(method)) return undefined
   const { name } = parseCall('', request)
   return { method: method === 'prompts/get' ? method : 'resources/read', name, isTemplate: false }
 }

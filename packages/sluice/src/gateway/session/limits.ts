@@ -48,6 +48,10 @@ export const DEFINITION_LENGTH_MAX = 131_072
 export const HEARD_URIS_MAX = 1_000
 /** Nesting of an answer that is searched for such resources. */
 export const HEARD_DEPTH_MAX = 8
+/** Skills of one server that a session knows. Further ones are left out of lists. */
+export const SKILLS_MAX = 1_000
+/** Files of one skill, by the specification. A skill with more is left out of lists. */
+export const SKILL_FILES_MAX = 512
 /** Requests of the gate that a client has not answered. Further ones are not sent. */
 export const CLIENT_QUESTIONS_MAX = 20
 /**

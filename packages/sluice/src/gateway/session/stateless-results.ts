@@ -12,6 +12,9 @@ const CACHEABLE: ReadonlySet<string> = new Set([
   'resources/list',
   'resources/templates/list',
   'resources/read',
+  'resources/directory/read',
+  'skills/list',
+  'skills/get',
 ])
 
 /** At the beginning or at the end, if it cannot be somebody else's. */

@@ -11,13 +11,13 @@ import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { NAME_LENGTH_MAX, URI_LENGTH_MAX } from '../../protocol/json/limits.ts'
 import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
-import type { JsonRpcResponse } from '../../protocol/message.ts'
 import { writeMembers } from '../../protocol/write-message.ts'
 import { enterStep } from '../shared/current-step.ts'
 import { LIST_AT_ONCE_LENGTH_MAX, LIST_PAGES_MAX } from '../shared/limits.ts'
 import { Slices } from '../shared/slices.ts'
 import type { KnownTools } from '../tools/known-tools.ts'
 import type { PendingDefinition } from '../tools/pins.ts'
+import { KnownSkills, type SkillsContext } from './known-skills.ts'
 import {
   ADVICE_NAMES_MAX,
   ADVICE_TOOLS_MAX,
@@ -26,6 +26,7 @@ import {
   LIST_TIMES_MAX,
   LISTED_TOOLS_MAX,
 } from './limits.ts'
+import type { AskServer } from './list-entries.ts'
 
 /** A server chooses its names: one that could be read as a sentence is not repeated by the gate. */
 const PLAIN_NAME = /^[\w.-]{1,64}$/
@@ -40,8 +41,8 @@ export interface SeenListsContext {
   readonly heldOf: (tool: KnownTool) => PendingDefinition | undefined
   /** It may neither be shown nor called, by what the protocol says of its definition. */
   readonly leavesOut: (tool: KnownTool) => boolean
-  /** Asks the server, as the gate; rejects if no answer comes. */
-  readonly ask: (method: string, params: Record<string, string>) => Promise<JsonRpcResponse>
+  readonly ask: AskServer
+  readonly pins: SkillsContext['pins']
   /** Something was left out of a list, by a limit. */
   readonly onLimit: (why: string) => void
   /** How long definitions hold where no server tells of changes; undefined if it does. */
@@ -63,9 +64,12 @@ const LISTS: ReadonlyMap<string, List> = new Map([
     'resources/templates/list',
     { key: 'resourceTemplates', name: 'uriTemplate', method: 'resources/read' },
   ],
+  ['resources/directory/read', { key: 'resources', name: 'uri', method: 'resources/read' }],
+  ['skills/list', { key: 'skills', name: 'uri', method: 'resources/read' }],
 ])
 
 export class VisibleLists {
+  readonly skills: KnownSkills
   readonly #context: SeenListsContext
   readonly #tools = new Map<string, KnownTool>()
   #listing: Promise<void> | undefined
@@ -76,6 +80,7 @@ export class VisibleLists {
 
   constructor(context: SeenListsContext) {
     this.#context = context
+    this.skills = new KnownSkills(context)
   }
 
   /** Why tools of this server may be missing: a limit was met. */
@@ -188,8 +193,11 @@ export class VisibleLists {
     const name = isObject(definition) ? definition[list.name] : undefined
     if (typeof name !== 'string' || this.#isTooLong(name)) return false
     const call = { server, name, method: list.method }
+    if (list.key === 'skills') return this.skills.isShown(definition as JsonObject, text, facts)
     if (list.method !== TOOL_CALL)
-      return isVisible(policy(), call, { ...facts, isListed: true }, now())
+      return (
+        isVisible(policy(), call, { ...facts, isListed: true }, now()) && !this.skills.isHeld(name)
+      )
     const tool = this.#learn(definition as JsonObject, text, generation)
     if (tool === undefined || this.#context.leavesOut(tool)) return false
     return !this.#isHeld(tool) && isVisible(policy(), call, { ...facts, tool }, now())

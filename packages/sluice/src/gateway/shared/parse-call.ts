@@ -21,14 +21,19 @@ const OF_TASKS: ReadonlySet<string> = new Set([
   'tasks/list',
 ])
 
+/** Methods that are decided and recorded as the read of the resource they name: a skill is a resource. */
+const AS_READS: ReadonlySet<string> = new Set(['skills/get', 'resources/directory/read'])
+const READ = 'resources/read'
+
 /** `task`: as plumbing, but only for a task of one's own. */
 export type MethodHandling = 'plumbing' | 'judged' | 'task' | 'unknown'
 
 export function classifyClientMethod(method: string): MethodHandling {
   if (method.startsWith('notifications/') || SERVER_REQUESTS.has(method)) return 'unknown'
-  if (PLUMBING.has(method)) return 'plumbing'
+  if (PLUMBING.has(method) || method === 'skills/list') return 'plumbing'
   if (OF_TASKS.has(method)) return 'task'
-  return method === TOOL_CALL || CONTENT_METHODS.has(method) ? 'judged' : 'unknown'
+  const isJudged = method === TOOL_CALL || CONTENT_METHODS.has(method) || AS_READS.has(method)
+  return isJudged ? 'judged' : 'unknown'
 }
 
 export function classifyServerMethod(method: string): MethodHandling {
@@ -44,15 +49,20 @@ export function notificationPassage(method: string): MethodHandling {
   return PLUMBING.has(method) ? 'plumbing' : 'unknown'
 }
 
+export function isAboutResource(method: string): boolean {
+  return method.startsWith('resources/') || AS_READS.has(method)
+}
+
 export function parseCall(
   server: string,
   { method, params }: Pick<JsonRpcRequest, 'method' | 'params'>,
 ): Call {
   const value = params?.value ?? {}
-  const target = method.startsWith('resources/') ? value.uri : value.name
+  const target = isAboutResource(method) ? value.uri : value.name
   const name = typeof target === 'string' ? target : ''
   const args = method === TOOL_CALL || method === 'prompts/get' ? value.arguments : value
-  return { server, method, name, args: isObject(args) ? args : {} }
+  const judged = AS_READS.has(method) ? READ : method
+  return { server, method: judged, name, args: isObject(args) ? args : {} }
 }
 
 /** Policy would judge `path` while a server that ignores case acts on `Path`. */

@@ -209,6 +209,11 @@ export class Pins {
     return this.#accepted.get(toToolKey(server, name))?.definition
   }
 
+  /** Whether a lock file is in force. */
+  get isLocked(): boolean {
+    return this.#lock !== undefined
+  }
+
   get held(): readonly PendingDefinition[] {
     return [...this.#pending.values()]
   }
@@ -281,7 +286,9 @@ export class Pins {
     const instructions = this.#instructionsFor(tool)
     const isFirstWord = known?.instructions === undefined && tool.instructions !== undefined
     const whole = withInstructions(definition, instructions)
-    if (known?.digest === digest) {
+    const isUnpinnable =
+      lock !== undefined && 'resources' in definition && definition.resources === 'dynamic'
+    if (known?.digest === digest && !isUnpinnable) {
       // A lock file holds digests; the definition behind one is kept for the next diff.
       if (known.definition === undefined || isFirstWord) this.#keep(tool, digest)
       this.#pending.delete(key)
@@ -302,6 +309,7 @@ export class Pins {
       })
       return pending
     }
+    if (isUnpinnable) return hold(DYNAMIC)
     if (known === undefined) {
       const because = lock === undefined ? this.#objectionTo(tool, whole, firstSight) : NOT_PINNED
       if (because !== undefined || refused !== undefined) return hold(because ?? NOT_WANTED)
@@ -409,6 +417,7 @@ export class Pins {
 }
 
 const NOT_PINNED = 'the lock file does not pin it'
+const DYNAMIC = 'its files are not listed (`dynamic`), so that a lock file cannot pin it'
 const NOT_WANTED = 'a person does not want it'
 
 /** The digest of pins. */

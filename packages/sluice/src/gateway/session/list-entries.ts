@@ -1,0 +1,34 @@
+// The entries of a server's list over all of its pages, as the server wrote them: asked for by the gate itself.
+
+import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
+import type { JsonRpcResponse } from '../../protocol/message.ts'
+import { RPC } from '../../protocol/rpc-codes.ts'
+import { LIST_PAGES_MAX } from '../shared/limits.ts'
+import { Slices } from '../shared/slices.ts'
+
+/** Asks the server, as the gate; rejects if no answer comes. */
+export type AskServer = (method: string, params: Record<string, string>) => Promise<JsonRpcResponse>
+
+/** None if the server does not have the method. Throws if it does not answer, or lists without end. */
+export async function* listEntries(
+  ask: AskServer,
+  list: string,
+  key: string,
+): AsyncGenerator<string> {
+  const slices = new Slices()
+  let cursor: string | undefined
+  for (let page = 0; page < LIST_PAGES_MAX; page++) {
+    const { result, error } = await ask(list, cursor === undefined ? {} : { cursor })
+    if (error?.code === RPC.methodNotFound) return
+    if (result === undefined) throw new Error(`the server does not answer \`${list}\``)
+    const members = splitMembers(result)
+    for (const text of splitElements(members.get(key) ?? '[]')) {
+      if (slices.isOver) await slices.next()
+      yield text
+    }
+    const next: unknown = JSON.parse(members.get('nextCursor') ?? 'null')
+    if (typeof next !== 'string') return
+    cursor = next
+  }
+  throw new Error(`the server's \`${list}\` has more than ${LIST_PAGES_MAX} pages`)
+}
