@@ -1,5 +1,6 @@
 // `npm run fuzz -- [TARGET ...] [--seconds N] [--seed N] [--planted] [--json]`: coverage-guided
-// fuzzing of everything that parses foreign bytes, a minute per target unless `--seconds` is given.
+// fuzzing of everything that parses foreign bytes, a minute per target unless `--seconds` is given;
+// `shell` compares a million texts.
 // With `--planted` it runs against code with known faults and fails if one is not found. Exit code
 // 1 on a finding.
 
@@ -10,7 +11,7 @@ import { PLANTED_FAULTS } from '../test/fuzz/planted-faults.ts'
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    seconds: { type: 'string', default: '60' },
+    seconds: { type: 'string' },
     seed: { type: 'string' },
     planted: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
@@ -23,14 +24,14 @@ if (unknown.length > 0) {
   )
   process.exit(2)
 }
-const seconds = Number(values.seconds)
-if (!(seconds > 0)) {
+const seconds = values.seconds === undefined ? undefined : Number(values.seconds)
+if (seconds !== undefined && !(seconds > 0)) {
   console.error(`--seconds \`${values.seconds}\` is not a number above 0`)
   process.exit(2)
 }
 const limits = {
   executions: Number.POSITIVE_INFINITY,
-  seconds,
+  ...(seconds === undefined ? {} : { seconds }),
   ...(values.seed === undefined ? {} : { seed: Number(values.seed) }),
 }
 let failures = 0
@@ -53,6 +54,7 @@ function print(report: FuzzReport, planted: string | undefined): void {
       `${edgesReached} of ${edges} edges, ${corpus} inputs kept` +
       (planted === undefined ? '' : `, planted \`${planted}\``),
   )
+  if (report.summary !== undefined) console.log(`  ${report.summary}`)
   if (finding !== undefined) console.log(`  found: ${finding.message}\n  input: ${finding.input}`)
   else if (planted !== undefined) console.log('  NOT FOUND')
 }

@@ -15,12 +15,17 @@ export interface FuzzTarget {
   readonly tokens?: readonly string[]
   /** Throws, or rejects, if the promise of the code under test is broken. */
   readonly run: (input: Buffer) => void | Promise<void>
+  /** How many executions `npm run fuzz` makes if no time is given. */
+  readonly executions?: number
+  /** What the target counted itself. */
+  readonly summarize?: () => string
 }
 
 export interface FuzzOptions {
   readonly target: string
   readonly executions: number
-  readonly seconds: number
+  /** Without it the target's own number of executions, or a minute. */
+  readonly seconds?: number
   readonly seed?: number
   readonly fault?: PlantedFault
 }
@@ -32,6 +37,7 @@ export interface FuzzReport {
   readonly edges: number
   readonly edgesReached: number
   readonly corpus: number
+  readonly summary?: string
   readonly finding?: { readonly message: string; readonly input: string }
 }
 
@@ -90,7 +96,10 @@ class Fuzzer {
 
   async run(edges: number): Promise<FuzzReport> {
     const began = performance.now()
-    const { target, executions, seconds } = this.#options
+    const { target } = this.#options
+    const own = this.#options.seconds === undefined ? this.#target.executions : undefined
+    const executions = own ?? this.#options.executions
+    const seconds = this.#options.seconds ?? (own === undefined ? 60 : Number.POSITIVE_INFINITY)
     const seeds = this.#target.seeds.map((seed) => Buffer.from(seed as string))
     let count = 0
     let failure: Failure | undefined
@@ -99,6 +108,7 @@ class Fuzzer {
       const input = seeds[count] ?? this.#mutated()
       failure = await this.#execute(input)
     }
+    const summary = this.#target.summarize?.()
     const finding = failure && (await this.#shorten(failure))
     return {
       target,
@@ -107,6 +117,7 @@ class Fuzzer {
       edges,
       edgesReached: this.#seen.reduce((sum, hits) => sum + (hits === 0 ? 0 : 1), 0),
       corpus: this.#corpus.length,
+      ...(summary === undefined ? {} : { summary }),
       ...(finding === undefined
         ? {}
         : {

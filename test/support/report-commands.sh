@@ -12,9 +12,37 @@ command_not_found_handle() {
   case $1 in *[a-m]) return 0 ;; esac
   return 127
 }
-bash() { [ "$1" = -c ] && (eval "$2"); }
-env() { shift && "$@"; }
-nice() { "$@"; }
+run_shell() {
+  local __command=("$@")
+  shift
+  while :; do
+    case $1 in
+    -*c) (eval "$2"); return ;;
+    -*o) shift 2 ;;
+    -*) shift ;;
+    '') return ;;
+    *) command_not_found_handle "${__command[@]}"; return ;;
+    esac
+  done
+}
+bash() { run_shell bash "$@"; }
+sh() { run_shell sh "$@"; }
+dash() { run_shell dash "$@"; }
+ash() { run_shell ash "$@"; }
+env() {
+  while :; do
+    case $1 in
+    -u) shift 2 ;;
+    -* | *=*) shift ;;
+    *) break ;;
+    esac
+  done
+  "$@"
+}
+nice() {
+  [ "$1" != -n ] || shift 2
+  "$@"
+}
 __index=0
 while IFS= read -r -d '' __text <&98; do
   (

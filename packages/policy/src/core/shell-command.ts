@@ -32,6 +32,8 @@ export interface ShellReading {
   readonly uncertainHosts: string | undefined
   readonly commands: readonly string[]
   readonly lines: readonly string[]
+  /** Those of the lines that may do more than read. */
+  readonly changes: readonly string[]
   readonly paths: readonly string[]
   readonly writes: readonly string[]
   readonly hosts: readonly string[]
@@ -49,6 +51,10 @@ const REMEMBERED_TEXTS_MAX = 64
 
 /** Control characters, and spaces that only some locales treat as such. */
 const UNCLEAR = /[^\P{C}\t\n]|[^\P{Z} ]/u
+/** The parser takes `0<(…)` for a plain word. */
+const MISREAD = /[\d}][<>]\(/
+/** Where Bash joins lines before, and the parser after it has read the words. */
+const JOINED = /\$'|<<-?[ \t]*\w|\S\\\n/
 const OPENINGS = /[$<>]\(|[`({]/g
 /** What Bash reads differently from other shells that `sh` may be. */
 const NOT_POSIX =
@@ -98,8 +104,12 @@ export function readShell(text: string): ShellReading {
 const remembered = memoize((text) => new ShellReader().read(text), REMEMBERED_TEXTS_MAX)
 
 function notCertain(why: string): ShellReading {
-  const none = { commands: [], lines: [], paths: [], writes: [], hosts: [] }
+  const none = { commands: [], lines: [], changes: [], paths: [], writes: [], hosts: [] }
   return { uncertain: why, uncertainHosts: why, ...none, reads: false }
+}
+
+function toLine({ path, rest }: StartedCommand): string {
+  return [...path, ...rest.map(toText)].join(' ')
 }
 
 class ShellReader {
@@ -132,7 +142,8 @@ class ShellReader {
       uncertain: undefined,
       uncertainHosts: hosts.includes(undefined) ? 'a host that is computed' : undefined,
       commands: unique(this.#started.map(({ path: [name = ''] }) => name)),
-      lines: this.#started.map(({ path, rest }) => [...path, ...rest.map(toText)].join(' ')),
+      lines: this.#started.map(toLine),
+      changes: changing.map(toLine),
       paths,
       writes: this.#resolve([...this.#written, ...written]),
       hosts: unique(hosts.filter((host) => host !== undefined)),
@@ -150,9 +161,8 @@ class ShellReader {
       return this.#doubt('a text that is too long or too deeply nested')
     if (depth > SCRIPT_DEPTH_MAX) return this.#doubt('a script in a script')
     if (UNCLEAR.test(text)) return this.#doubt('a control character or an unusual space')
-    // Bash keeps what the parser drops there.
-    if (text.includes("$'") && text.includes('\\\n'))
-      this.#doubt("a line that continues near `$'…'`")
+    if (MISREAD.test(text) || (text.includes('\\\n') && JOINED.test(text)))
+      this.#doubt('a form that the parser misreads')
     this.#visit(parse(text), depth)
   }
 

@@ -124,9 +124,8 @@ export function readsCommand({ path, rest }: StartedCommand): boolean {
   const levels = keys.map((key) => PROGRAMS.get(key.replace(AWS_VERB, 'aws $1')) ?? UNKNOWN)
   const last = levels.at(-1) ?? UNKNOWN
   const program = last === UNKNOWN ? (WRAPPERS.get(path.join(' ')) ?? UNKNOWN) : last
-  const asked = levels[0]?.marks.has('v')
-    ? /^(?:--help|--version|-[hvV]|-version)$/
-    : /^--(?:help|version)$/
+  const short = !levels[0]?.marks.has('v') ? '' : levels.length === 1 ? '|-[hvV]|-version' : '|-h'
+  const asked = new RegExp(`^(?:--help|--version${short})$`)
   if (levels[0] !== UNKNOWN && rest.length === 1 && asked.test(rest[0]?.text ?? '')) return true
   if (program.marks.has('no')) return false
   const never = levels.flatMap((level) => level.never)
