@@ -12,7 +12,6 @@ import {
   type SyntaxNode,
   type Word,
 } from 'unbash'
-import { memoize } from './memoize.ts'
 import {
   isWrapper,
   listFiles,
@@ -47,7 +46,6 @@ const SHELL_NESTING_MAX = 65_536
 const SHELL_ENTRIES_MAX = 512
 const SCRIPT_DEPTH_MAX = 3
 const DIRECTORIES_MAX = 8
-const REMEMBERED_TEXTS_MAX = 64
 
 /** Control characters, and spaces that only some locales treat as such. */
 const UNCLEAR = /[^\P{C}\t\n]|[^\P{Z} ]/u
@@ -78,9 +76,6 @@ const MEANING =
 /** No program does anything else because of these. */
 const HARMLESS =
   /^(?:LC_\w+|LANG|TZ|COLUMNS|NO_COLOR|FORCE_COLOR|CI|TERM|IFS|NODE_ENV|PG(?:PASSWORD|HOST|PORT|USER|DATABASE)|MYSQL_PWD|AWS_(?:PROFILE|REGION)|(?!\w*_proxy$)[a-z_][a-z\d_]*)$/
-const NUMBER = /^-?\d{1,18}$/
-const NUMBERS = /^\{\d+\.\.\d+\}$/
-const NAME = /^[A-Za-z_]\w*$/
 const COMPARES_NUMBERS = /^-(?:eq|ne|lt|le|gt|ge)$/
 /** Writing there changes nothing. */
 const NO_FILE = /^\/dev\/(?:null|stdout|stderr|tty|fd\/\d+)$/
@@ -98,10 +93,12 @@ const ANY_WORD: ShellWord = { text: '$', isExact: false, isOpen: true, splits: t
  * ```
  */
 export function readShell(text: string): ShellReading {
-  return remembered(text)
+  if (newest?.text !== text) newest = { text, reading: new ShellReader().read(text) }
+  return newest.reading
 }
 
-const remembered = memoize((text) => new ShellReader().read(text), REMEMBERED_TEXTS_MAX)
+/** All conditions of one decision read the same text. */
+let newest: { readonly text: string; readonly reading: ShellReading } | undefined
 
 function notCertain(why: string): ShellReading {
   const none = { commands: [], lines: [], changes: [], paths: [], writes: [], hosts: [] }
@@ -120,15 +117,11 @@ class ShellReader {
   readonly #hosts: (string | undefined)[] = []
   /** Directories that the text may have entered when it names a relative path. */
   readonly #directories = new Set([''])
-  /** Names that the text assigns to, and whether the value is always a number. */
-  readonly #assigned = new Map<string, boolean>()
-  readonly #computed = new Set<string>()
-  #loops = 0
+  readonly #assigned = new Set<string>()
+  #hasLoop = false
 
   read(text: string): ShellReading {
     this.#readScript(text, 0)
-    for (const name of this.#computed)
-      if (this.#assigned.get(name) !== true) this.#doubt(`arithmetic on \`${name}\``)
     const words = this.#started.reduce((sum, { rest }) => sum + 1 + rest.length, 0)
     if (words * this.#directories.size > SHELL_ENTRIES_MAX) this.#doubt('too many words')
     if (this.#uncertain !== undefined) return notCertain(this.#uncertain)
@@ -137,7 +130,7 @@ class ShellReader {
     const paths = this.#resolve([...this.#files, ...this.#written, ...named])
     const written = changing.flatMap((command) => listFiles(command, true))
     const hosts = [...this.#hosts, ...this.#started.flatMap(listHosts)]
-    const isHarmless = [...this.#assigned.keys()].every((name) => HARMLESS.test(name))
+    const isHarmless = [...this.#assigned].every((name) => HARMLESS.test(name))
     return {
       uncertain: undefined,
       uncertainHosts: hosts.includes(undefined) ? 'a host that is computed' : undefined,
@@ -177,11 +170,11 @@ class ShellReader {
           this.#start([toShellWord(node.name), ...node.args.map(toArgument)], depth)
         break
       case 'Assignment':
-        this.#assign(node.name, node.value.type === 'Word' && isNumber(node.value))
+        this.#assign(node.name)
         this.#compute(node.index)
         break
       case 'For':
-        this.#assign(node.name.text, node.wordlist?.every(isNumber) === true)
+        this.#assign(node.name.text)
         break
       case 'Redirect':
         this.#redirect(node.operator, node.target)
@@ -193,19 +186,14 @@ class ShellReader {
         if (COMPARES_NUMBERS.test(node.operator)) this.#compute(node.left, node.right)
         break
       case 'TestUnary':
-        if (/^-[vR]$/.test(node.operator)) this.#requireName(node.operand.text)
-        break
-      case 'ArithmeticBinary':
-        if (node.operator === '=' && node.left.type === 'ArithmeticWord')
-          this.#assign(node.left.value, true)
+        if (/^-[vR]$/.test(node.operator)) this.#doubt('`-v`, which evaluates')
         break
       case 'ArithmeticWord':
         this.#computeText(node.value)
         break
     }
-    this.#loops += LOOPS.has(node.type) ? 1 : 0
+    this.#hasLoop ||= LOOPS.has(node.type)
     forEachChild(node, (child) => this.#visit(child, depth))
-    this.#loops -= LOOPS.has(node.type) ? 1 : 0
   }
 
   #expand({ prefix, index, operation, parameter }: ParameterExpansionPart): void {
@@ -214,13 +202,12 @@ class ShellReader {
     if (operation?.type === 'Transform' || operation?.type === 'Unknown')
       this.#doubt('an expansion that may run code')
     if (operation?.type === 'Slice') this.#compute(operation.offset, operation.length)
-    if (operation?.type === 'Default' && operation.operator.endsWith('='))
-      this.#assign(parameter, false)
+    if (operation?.type === 'Default' && operation.operator.endsWith('=')) this.#assign(parameter)
   }
 
-  #assign(name: string, isNumeric: boolean): void {
+  #assign(name: string): void {
     if (MEANING.test(name)) this.#doubt(`an assignment to \`${name}\``)
-    this.#assigned.set(name, isNumeric && this.#assigned.get(name) !== false)
+    this.#assigned.add(name)
   }
 
   /** Bash evaluates such words as expressions, in which `a[$(…)]` runs a command. */
@@ -229,19 +216,15 @@ class ShellReader {
   }
 
   #computeText(text: string): void {
-    const name = text.replace(/^\$(?:\{(\w+)\}|(\w+))$/, '$1$2').trim()
-    if (NAME.test(name)) this.#computed.add(name)
-    else if (!/^(?:-?\d{1,18}|\$[#?$!]|\$\{#\w+(?:\[@\])?\}|\$\(\(.*|)$/s.test(name))
+    if (!/^\s*(?:-?\d{1,18}|\$[#?$!]|\$\{#\w+(?:\[@\])?\}|\$\(\(.*|)\s*$/s.test(text))
       this.#doubt('arithmetic on an expression')
-  }
-
-  #requireName(text = ''): void {
-    if (!NAME.test(text)) this.#doubt('`-v` of an expression')
   }
 
   #redirect(operator: string, target: Word | undefined): void {
     const { text, isExact } = target === undefined ? ANY_WORD : toShellWord(target)
     if (operator.endsWith('&') && /^(?:\d+-?|-)$/.test(text)) return
+    // Bash takes the dash of `>& -1` for the whole word.
+    if (operator.endsWith('&') && text.startsWith('-')) this.#doubt('a descriptor and more')
     const [, host] = NETWORK_FILE.exec(text) ?? []
     if (host !== undefined) this.#hosts.push(isExact ? host : undefined)
     if (operator === '<') this.#files.push(text)
@@ -275,7 +258,7 @@ class ShellReader {
     const assigns = /^(?:env|sudo|doas)$/.test(program)
     const start = inner.findIndex(({ text }) => !assigns || !text.includes('='))
     const assignments = inner.slice(0, start === -1 ? undefined : start)
-    for (const { text } of assignments) this.#assign(text.replace(/=.*/s, ''), false)
+    for (const { text } of assignments) this.#assign(text.replace(/=.*/s, ''))
     if (start === -1) return
     const own = args.slice(0, args.length - inner.length)
     this.#start(program.endsWith('xargs') ? addWords(own, inner) : inner.slice(start), depth)
@@ -290,12 +273,12 @@ class ShellReader {
     if ((program === 'source' || program === '.') && !isFile) this.#doubt('`source` of no file')
     if (program === 'cd' || program === 'pushd') this.#enter(texts)
     if ((program === 'test' || program === '[') && texts.includes('-v'))
-      this.#requireName(texts[texts.indexOf('-v') + 1])
+      this.#doubt('`-v`, which evaluates')
     const mayAssign = program === 'printf' && (args[0]?.isOpen === true || first.startsWith('-v'))
     if (!ASSIGNING.has(program) && !mayAssign) return
     for (const { text, isExact } of args) {
       const [, name] = /^(\w+)\+?(?:=|$)/.exec(text) ?? []
-      if (name !== undefined) this.#assign(name, false)
+      if (name !== undefined) this.#assign(name)
       else if (!isExact || /[[`]|\$\(/.test(text)) this.#doubt(`\`${program}\` of an expression`)
       // `declare -n` and `-i`, `mapfile -C`: the value is evaluated.
       if (/^[-+]\w*[niC]/.test(text) && program !== 'read') this.#doubt(`\`${program} ${text}\``)
@@ -304,7 +287,7 @@ class ShellReader {
 
   #enter(texts: readonly string[]): void {
     const target = texts.find((text) => !/^-[LPe@]+$|^--$/.test(text)) ?? '~'
-    if (this.#loops > 0 && !/^[/~$]/.test(target)) this.#directories.add('$PWD')
+    if (this.#hasLoop && !/^[/~$]/.test(target)) this.#directories.add('$PWD')
     for (const directory of [...this.#directories])
       this.#directories.add(joinPath(directory, target === '-' ? '$OLDPWD' : target))
     if (this.#directories.size > DIRECTORIES_MAX) this.#doubt('too many changes of directory')
@@ -375,11 +358,6 @@ function replaceWords(words: readonly ShellWord[], mark: string): readonly Shell
     const isOpen = word.text.startsWith(mark)
     return { text: word.text.replaceAll(mark, '$'), isExact: false, isOpen, splits: false }
   })
-}
-
-function isNumber({ parts, text }: Word): boolean {
-  const isComputed = parts?.length === 1 && parts[0]?.type === 'ArithmeticExpansion'
-  return isComputed || NUMBER.test(text) || NUMBERS.test(text)
 }
 
 /** Without `.` and `..`, unless an expansion may be anything. */

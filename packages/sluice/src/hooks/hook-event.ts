@@ -2,9 +2,26 @@
 // client. read-event.ts reads the payloads of the clients, write-answer.ts writes their answers.
 
 import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
+import clients from './clients.json' with { type: 'json' }
 
-export const HOOK_CLIENTS = ['claude-code', 'codex', 'copilot', 'gemini'] as const
-export type HookClient = (typeof HOOK_CLIENTS)[number]
+export type HookClient = keyof typeof clients
+export const HOOK_CLIENTS = Object.keys(clients) as HookClient[]
+
+export interface ClientNames {
+  /** Where its settings are: this variable, else the folder of the user's home. */
+  readonly home: string
+  readonly folder: string
+  /** The file with its hooks, in there. */
+  readonly file: string
+  /** The file for the whole machine, below the root. */
+  readonly managed: string
+  /** What it calls each event; `failed` comes in the place of `after`. */
+  readonly events: Readonly<Record<string, string>>
+  /** What it calls tools of the catalogue. */
+  readonly tools: Readonly<Record<string, string>>
+}
+
+export const CLIENT_NAMES: Readonly<Record<HookClient, ClientNames>> = clients
 
 /** A call of one of the client's tools. */
 export interface HookedCall {

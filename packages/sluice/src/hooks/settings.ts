@@ -2,7 +2,7 @@
 // happens without an answer. Claude Code asks by itself over HTTP; the others start a script.
 
 import type { JsonObject } from '@sluice/policy/core/json'
-import type { HookClient } from './hook-event.ts'
+import { CLIENT_NAMES, type HookClient } from './hook-event.ts'
 
 export interface HookSetup {
   /** `http://127.0.0.1:7433/hooks/claude-code`. */
@@ -20,43 +20,13 @@ export interface HookSetup {
 export const HOOK_ANSWER_SECONDS = 50
 const CLIENT_SECONDS = 60
 
-interface HookEvents {
-  readonly before: string
-  /** Events that do not block, by name. */
-  readonly others: readonly string[]
-  readonly prompt: string
-  readonly start: string
-}
-
-const CLAUDE: HookEvents = {
-  before: 'PreToolUse',
-  others: ['PostToolUse', 'PostToolUseFailure', 'SessionEnd'],
-  prompt: 'UserPromptSubmit',
-  start: 'SessionStart',
-}
-
-const EVENTS: Readonly<Record<HookClient, HookEvents>> = {
-  'claude-code': CLAUDE,
-  codex: { ...CLAUDE, others: ['PostToolUse', 'SessionEnd'] },
-  copilot: { ...CLAUDE, others: ['PostToolUse', 'SessionEnd'] },
-  gemini: {
-    before: 'BeforeTool',
-    others: ['AfterTool', 'SessionEnd'],
-    prompt: 'BeforeAgent',
-    start: 'SessionStart',
-  },
-}
-
 /** The entry of each event, to be added to the list of that event under `hooks`. */
 export function listHookEntries(client: HookClient, setup: HookSetup): [string, JsonObject][] {
-  const { before, others, prompt, start } = EVENTS[client]
-  const ask = (blocks: boolean) => wrap(client, askHook(client, setup, blocks))
-  return [
-    [start, wrap(client, command(client, setup.start))],
-    [prompt, ask(setup.blocks)],
-    [before, ask(setup.blocks)],
-    ...others.map((event): [string, JsonObject] => [event, ask(false)]),
-  ]
+  return Object.entries(CLIENT_NAMES[client].events).map(([event, name]) => {
+    const blocks = setup.blocks && (event === 'prompt' || event === 'before')
+    const hook = event === 'start' ? command(client, setup.start) : askHook(client, setup, blocks)
+    return [name, client === 'copilot' ? hook : { matcher: '*', hooks: [hook] }]
+  })
 }
 
 /** Whether `init` wrote this entry, and whether it blocks without a gate; undefined for any other. */
@@ -84,8 +54,4 @@ function command(client: HookClient, line: string): JsonObject {
   // Gemini CLI counts in milliseconds.
   const timeout = client === 'gemini' ? CLIENT_SECONDS * 1_000 : CLIENT_SECONDS
   return { type: 'command', command: line, timeout }
-}
-
-function wrap(client: HookClient, hook: JsonObject): JsonObject {
-  return client === 'copilot' ? hook : { matcher: '*', hooks: [hook] }
 }

@@ -117,3 +117,15 @@ export function environmentWith(
   const fresh = servers.flatMap((server) => [...server.keys])
   return { ...Object.fromEntries(stored), ...Object.fromEntries(fresh), ...process.env }
 }
+
+/** Where the gate of this configuration is reached, from elsewhere and on this machine, and its data. */
+export function gateAddress(
+  file: string,
+  text: string,
+  servers: readonly NamedServer[],
+): { url: string; local: string; data: string } {
+  const { config } = readShape(file, text, servers)
+  const { host, port, publicUrl, tls } = config ?? { host: '127.0.0.1', port: 7433 }
+  const local = `${tls === undefined ? 'http' : 'https'}://${host}:${port}`
+  return { url: publicUrl ?? local, local, data: config?.data ?? join(dirname(file), '.sluice') }
+}

@@ -1,20 +1,17 @@
 // Where a client of this user has its hooks. Apart from what reads them: most users have none.
 
 import { join } from 'node:path'
-import type { HookClient } from '../hooks/hook-event.ts'
+import { CLIENT_NAMES, type HookClient } from '../hooks/hook-event.ts'
+import type { Machine } from './files/client-files.ts'
 
-interface HookMachine {
-  readonly home: string
-  readonly environment: Readonly<Record<string, string | undefined>>
+/** The folder with the settings of a client. */
+export function hookFolder(client: HookClient, { home, environment }: HookMachine): string {
+  const names = CLIENT_NAMES[client]
+  return environment[names.home] || join(home, names.folder)
 }
 
-/** Where each client has its hooks. */
-export function hookFile(client: HookClient, { home, environment }: HookMachine): string {
-  const { CLAUDE_CONFIG_DIR, CODEX_HOME, COPILOT_HOME } = environment
-  if (client === 'claude-code')
-    return join(CLAUDE_CONFIG_DIR || join(home, '.claude'), 'settings.json')
-  if (client === 'codex') return join(CODEX_HOME || join(home, '.codex'), 'hooks.json')
-  if (client === 'copilot')
-    return join(COPILOT_HOME || join(home, '.copilot'), 'hooks', 'sluice.json')
-  return join(home, '.gemini', 'settings.json')
+export function hookFile(client: HookClient, machine: HookMachine): string {
+  return join(hookFolder(client, machine), CLIENT_NAMES[client].file)
 }
+
+type HookMachine = Pick<Machine, 'home' | 'environment'>

@@ -1,7 +1,7 @@
 // One run of `sluice init`: agree, ask the servers for their tools, write the gate's files, move the entries
 // of the clients. Starts nothing that was not agreed to.
 
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
@@ -22,11 +22,11 @@ import {
   addServers,
   checkDataOf,
   environmentWith,
+  gateAddress,
   nameFound,
   newConfig,
   readGateState,
 } from './config.ts'
-import { changeFile } from './files/change-file.ts'
 import { CLIENTS } from './files/client.ts'
 import { ClientError } from './files/errors.ts'
 import { ClientTokens } from './move/client-tokens.ts'
@@ -38,6 +38,7 @@ import type { NamedServer } from './move/name-servers.ts'
 import { isFoundByCommands } from './place.ts'
 import { PLAIN_POLICY } from './plain-policy.ts'
 import { type Change, maskChanges, showChanges, showFound, startOf } from './show.ts'
+import { writeChange } from './write-change.ts'
 
 export interface InitOptions {
   readonly config: string
@@ -258,7 +259,7 @@ export class Init {
   #moves(servers: readonly NamedServer[], config: string): EntryMove[] {
     const bin = fileURLToPath(new URL('../../bin/sluice.js', import.meta.url))
     const isUrl = this.#options.via === 'url'
-    const { url, data } = this.#gateAddress(config, servers)
+    const { url, data } = gateAddress(this.#config, config, servers)
     const tokens = new ClientTokens(data, this.#options.dryRun === true)
     const stateHome = process.env.XDG_STATE_HOME
     const base = { sluice: [process.execPath, bin], config: this.#config, stateHome }
@@ -273,14 +274,6 @@ export class Init {
         .filter(({ from }) => from.scope === 'user' || this.#agreedByName.has(name))
         .map((one) => move(name, one)),
     )
-  }
-
-  #gateAddress(text: string, servers: readonly NamedServer[]): { url: string; data: string } {
-    const environment = environmentWith(this.#config, servers)
-    const { config } = readConfig({ file: this.#config, text }, environment)
-    const { host, port, publicUrl, tls } = config ?? { host: '127.0.0.1', port: 7433 }
-    const url = publicUrl ?? `${tls === undefined ? 'http' : 'https'}://${host}:${port}`
-    return { url, data: config?.data ?? join(dirname(this.#config), '.sluice') }
   }
 
   #nothing(discovery: DiscoveryResult, named: readonly NamedServer[]): 1 {
@@ -351,18 +344,6 @@ function clientChanges(moves: readonly EntryMove[]): Change[] {
     const own = moves.filter(({ from }) => from.file === file)
     return { file, before, after: moveAll(before, own).text }
   })
-}
-
-async function writeChange({ file, before, after, mode }: Change): Promise<void> {
-  try {
-    if (before === undefined) {
-      mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-      writeFileSync(file, after, { flag: 'wx', mode: mode ?? 0o644 })
-    } else if (before !== after) await changeFile(file, () => after)
-  } catch (error) {
-    const why = (error as Error).message
-    throw new CliError('CLI_FILE', `\`${file}\` cannot be written: ${why}`, 'name another --config')
-  }
 }
 
 function unknownName(name: string, named: readonly NamedServer[]): CliError {

@@ -9,8 +9,7 @@ import { parseJson } from './json-entries.ts'
 import { lineBreakOf } from './text-edits.ts'
 
 export interface HookEntry {
-  readonly event: string
-  readonly at: number
+  readonly path: JSONPath
   readonly value: unknown
 }
 
@@ -18,7 +17,9 @@ export function listHooks(text: string, file: string): HookEntry[] {
   const { value } = parseJson(text, file)
   const hooks = isObject(value) && isObject(value.hooks) ? value.hooks : {}
   return Object.entries(hooks).flatMap(([event, entries]) =>
-    Array.isArray(entries) ? entries.map((entry, at) => ({ event, at, value: entry })) : [],
+    Array.isArray(entries)
+      ? entries.map((entry, at) => ({ path: ['hooks', event, at], value: entry }))
+      : [],
   )
 }
 
@@ -37,16 +38,14 @@ export function putHooks(
 
 /** The text without our hooks, and without lists that they leave empty. */
 export function removeHooks(text: string, file: string): string {
-  const ours = listHooks(text, file).filter(({ value }) => readHookEntry(value) !== undefined)
-  let changed = text
-  for (const { event, at } of ours.reverse())
-    changed = edit(changed, ['hooks', event, at], undefined)
-  const left = new Set(listHooks(changed, file).map(({ event }) => event))
-  for (const event of new Set(ours.map((one) => one.event)))
-    if (!left.has(event)) changed = edit(changed, ['hooks', event], undefined)
-  const { value } = parseJson(changed, file)
-  const isEmpty = isObject(value) && isObject(value.hooks) && Object.keys(value.hooks).length === 0
-  return ours.length > 0 && isEmpty ? edit(changed, ['hooks'], undefined) : changed
+  const listed = listHooks(text, file)
+  const ours = listed.filter(({ value }) => readHookEntry(value) !== undefined)
+  const [last] = ours.reverse()
+  if (last === undefined) return text
+  const isAlone = (depth: number) =>
+    listed.every(({ path }) => path === last.path || path[depth] !== last.path[depth])
+  const path = isAlone(0) ? ['hooks'] : isAlone(1) ? last.path.slice(0, 2) : last.path
+  return removeHooks(edit(text, path, undefined), file)
 }
 
 /** The text with one value set; the rest of the file stays. */

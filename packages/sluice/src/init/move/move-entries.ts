@@ -10,7 +10,7 @@ import { type ClientFile, isTransport, transportOf } from '../files/client.ts'
 import { documentValue, entryAt, restoreEntry, rewriteEntry } from '../files/entries.ts'
 import { ClientError } from '../files/errors.ts'
 import { SETTLE_MS, SETTLE_ROUNDS_MAX } from '../files/limits.ts'
-import { type MovedEntry, readMoved, sameEntry, writeMoved } from './move-log.ts'
+import { type MovedEntry, readMoved, sameEntry, writeRecord } from './move-log.ts'
 
 export interface EntryMove {
   readonly from: ClientFile
@@ -62,7 +62,7 @@ export async function moveEntries(
     const { text: after, moved } = moveAll(text, moves)
     for (const one of moved) all.set(one.path, one)
     const others = readMoved(record).filter((one) => !moved.some((own) => sameEntry(own, one)))
-    if (moved.length > 0) writeMoved(record, [...others, ...moved])
+    if (moved.length > 0) writeRecord(record, [...others, ...moved])
     return moved.length === 0 ? undefined : after
   })
   return [...all.values()]
@@ -139,7 +139,7 @@ export async function undoMoves(record: string): Promise<readonly UndoneMove[]> 
     undone.push(...fates)
   }
   const open = undone.filter(isOpen).map(({ moved }) => moved)
-  writeMoved(record, open.reverse())
+  writeRecord(record, open.reverse())
   return undone
 }
 

@@ -70,15 +70,7 @@ function readRecord<T>(file: string, isValid: (value: unknown) => value is T): T
   return list
 }
 
-export function writeMoved(file: string, moved: readonly MovedEntry[]): void {
-  writeRecord(file, moved)
-}
-
-export function writeHooked(file: string, hooked: readonly HookedFile[]): void {
-  writeRecord(file, hooked)
-}
-
-function writeRecord(file: string, moved: readonly (MovedEntry | HookedFile)[]): void {
+export function writeRecord(file: string, moved: readonly (MovedEntry | HookedFile)[]): void {
   if (moved.length === 0) return rmSync(file, { force: true })
   const fresh = `${file}.new`
   rmSync(fresh, { force: true })

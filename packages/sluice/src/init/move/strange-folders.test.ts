@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { scratchDirectory } from '../../../../../test/support/scratch.ts'
 import { changeFile } from '../files/change-file.ts'
 import { undoMoves } from './move-entries.ts'
-import { type MovedEntry, readMoved, writeMoved } from './move-log.ts'
+import { type MovedEntry, readMoved, writeRecord } from './move-log.ts'
 
 const isPosix = process.platform !== 'win32'
 
@@ -21,7 +21,7 @@ test.runIf(isPosix)('links laid where a file is written beside another lead nowh
   expect(await changeFile(file, () => '{"a":1}')).toBe(true)
   expect(readFileSync(file, 'utf8')).toBe('{"a":1}')
   const moved = { client: 'cursor', file, format: 'json', path: ['a'], server: 'a' } as const
-  writeMoved(join(folder, 'sluice.moved.json'), [
+  writeRecord(join(folder, 'sluice.moved.json'), [
     { ...moved, before: '', after: '', was: {}, now: {} },
   ])
   expect(readFileSync(victim, 'utf8')).toBe('mine')
@@ -35,7 +35,7 @@ test.runIf(isPosix)('a record that came with a checkout takes nothing back', asy
   const text = JSON.stringify({ mcpServers: { memory: now } })
   writeFileSync(file, text)
   const evil = { command: 'sh', args: ['-c', 'evil'] }
-  writeMoved(record, [
+  writeRecord(record, [
     {
       client: 'claude-code',
       file,
@@ -75,7 +75,7 @@ test('M9: a record that another user wrote is not believed, whatever its mode', 
   }
   const own = process.env.XDG_STATE_HOME
   process.env.XDG_STATE_HOME = join(folder, 'of another')
-  writeMoved(record, [moved])
+  writeRecord(record, [moved])
   process.env.XDG_STATE_HOME = own
   await expect(undoMoves(record)).rejects.toThrow(/was not written by `sluice init` of this user/)
   for (const mac of [undefined, '', 0, 'f'.repeat(64), ['x']]) {
@@ -84,7 +84,7 @@ test('M9: a record that another user wrote is not believed, whatever its mode', 
   }
   expect(readFileSync(file, 'utf8')).toBe(text)
   // One's own that was changed since.
-  writeMoved(record, [moved])
+  writeRecord(record, [moved])
   writeFileSync(record, readFileSync(record, 'utf8').replace('"sh"', '"ssh"'))
   expect(() => readMoved(record)).toThrow(/was not written by/)
 })
@@ -115,7 +115,7 @@ test('a file that cannot be read is left, and the other clients get theirs back'
   }))
   writeFileSync(join(folder, 'broken.json'), '{ "mcpServers": ')
   writeFileSync(join(folder, 'good.json'), JSON.stringify({ mcpServers: { memory: now } }))
-  writeMoved(record, entries)
+  writeRecord(record, entries)
   const undone = await undoMoves(record)
   expect(undone.map(({ fate }) => fate)).toEqual(['left', 'restored'])
   expect(undone[0]?.because).toContain('broken.json')
