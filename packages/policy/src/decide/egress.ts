@@ -79,6 +79,16 @@ export function hasEgressLists(policy: CompiledPolicy, call: Call): boolean {
   )
 }
 
+/** The lists of hosts that hold for a page of an app, which its server names by its URI. */
+export function listEgressHosts(
+  policy: CompiledPolicy,
+  page: Pick<Call, 'server' | 'name'>,
+): readonly (readonly string[])[] {
+  return [policy, policy.house].flatMap((each) =>
+    each === undefined || each.shadow ? [] : egressLists(each, page).map(([, hosts]) => hosts),
+  )
+}
+
 const NONE: readonly (readonly [string, readonly string[]])[] = []
 
 export function findEgressDenial(policy: CompiledPolicy, call: Call): EgressDenial | undefined {

@@ -10,7 +10,7 @@ import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { readsProvenance } from '@sluice/policy/model/reads-provenance'
 import type { Caller } from '../identity/callers/caller.ts'
 import type { LabelScope } from '../identity/sessions/session-lease.ts'
-import { isServedExtension } from '../protocol/extensions.ts'
+import { isServedExtension, isToolFor } from '../protocol/extensions.ts'
 import type { ProtocolGeneration } from '../protocol/protocol-generation.ts'
 import { processClock } from '../store/process-clock.ts'
 import { AggregateSession } from './aggregate/aggregate-session.ts'
@@ -274,7 +274,7 @@ export class Gate {
       nameRoots: (roots) => this.#objectToRoots(name, roots),
       frozen,
       handle,
-      lists: (ask) => this.#listsOf(name, link.generation, { policy, ask, log }),
+      lists: (ask, hasApps) => this.#listsOf(name, link.generation, { policy, ask, hasApps, log }),
       handles: this.#handlesOf(name, link.generation, principal.id),
       onAsked: () => lease.noteUse(steadyMs()),
       onCall: recall.onCall,
@@ -324,7 +324,7 @@ export class Gate {
   #listsOf(
     server: string,
     generation: ProtocolGeneration,
-    parts: Pick<SeenListsContext, 'policy' | 'ask'> & { readonly log: Log },
+    parts: Pick<SeenListsContext, 'policy' | 'ask'> & { log: Log; hasApps: () => boolean },
   ): VisibleLists {
     return new VisibleLists({
       ...parts,
@@ -334,7 +334,9 @@ export class Gate {
       // In the stateless generation nobody need tell the gate that its tools have changed.
       freshMs: generation === 'stateless' ? TOOLS_FRESH_MS : undefined,
       heldOf: (tool) => markObserved(this.#parts.pins.heldOf(tool), parts.policy()),
-      leavesOut: (tool) => this.#unusable.has(tool, generation, parts.log),
+      leavesOut: (tool) =>
+        this.#unusable.has(tool, generation, parts.log) ||
+        (!isToolFor('model', tool.definition as never) && !parts.hasApps()),
       onLimit: (why) => this.notes.limitMet(server, why),
       pins: this.#parts.pins,
     })

@@ -2,14 +2,14 @@
 // declaration and not the methods behind it leaves its peers with half of one, which neither can handle, so that
 // what the gate does not serve is cut whole, towards the client and towards the server. Pure.
 
-import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { splitMembers } from './json/raw-members.ts'
 import { patchObject, withMembers } from './members.ts'
 import type { JsonRpcRequest } from './message.ts'
 import { getMeta, META, TASKS } from './protocol-generation.ts'
 
-/** Apps: resources and tools with further `_meta`, which the gate passes on. */
-const APPS = 'io.modelcontextprotocol/ui'
+/** Apps: pages that a host shows, `ui://` resources, and tools with `_meta.ui`. */
+export const APPS = 'io.modelcontextprotocol/ui'
 
 /** Skills: resources with a manifest. */
 export const SKILLS = 'io.modelcontextprotocol/skills'
@@ -69,4 +69,17 @@ export function listExtensions(
 ): Readonly<Record<string, JsonValue>> {
   const extensions = isObject(capabilities) ? capabilities.extensions : undefined
   return isObject(extensions) ? extensions : {}
+}
+
+/** The member `ui` of the `_meta` of a tool, or of a page of an app. */
+export function getUiMeta(entry: JsonValue | undefined): JsonObject {
+  const meta = isObject(entry) ? entry._meta : undefined
+  const ui = isObject(meta) ? meta.ui : undefined
+  return isObject(ui) ? ui : {}
+}
+
+/** Whether a tool is for the model, or for the app of its server; by default it is for both. */
+export function isToolFor(audience: 'model' | 'app', definition: JsonValue | undefined): boolean {
+  const { visibility } = getUiMeta(definition)
+  return !Array.isArray(visibility) || visibility.includes(audience)
 }

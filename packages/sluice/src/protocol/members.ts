@@ -2,7 +2,7 @@
 // what it repeats in headers have one source. Pure.
 
 import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
-import { splitMembers } from './json/raw-members.ts'
+import { splitElements, splitMembers } from './json/raw-members.ts'
 import type { ParsedMembers } from './message.ts'
 import { writeMembers } from './write-message.ts'
 
@@ -41,4 +41,24 @@ export function patchObject(
     else members.set(key, written)
   }
   return writeMembers(members)
+}
+
+/** The text of an object with one member of it, named by its path, changed; unchanged if the member is
+ * missing. */
+export function editMember(
+  text: string,
+  [key = '', ...rest]: readonly string[],
+  change: (text: string) => string,
+): string {
+  const members = splitMembers(text)
+  const member = members.get(key)
+  if (member === undefined) return text
+  const changed = rest.length === 0 ? change(member) : editMember(member, rest, change)
+  if (changed === member) return text
+  return writeMembers(members.set(key, changed))
+}
+
+/** The text of an array with every element changed. */
+export function editElements(text: string, change: (text: string) => string): string {
+  return `[${[...splitElements(text)].map(change).join(',')}]`
 }

@@ -295,11 +295,10 @@ export class AggregateSession {
   ): void | Promise<void> {
     const { id } = request
     const { generation } = this.#client
-    if (route.member === undefined)
-      return this.#answer(
-        id,
-        buildNotFoundReply(id, route.method, { name: route.name, generation }),
-      )
+    if (route.member === undefined) {
+      const { method, ...unknown } = route
+      return this.#answer(id, buildNotFoundReply(id, method, { ...unknown, generation }))
+    }
     const { member, params } = route
     const { name, uri } = request.params?.value ?? {}
     open.advertised = String(name ?? uri)

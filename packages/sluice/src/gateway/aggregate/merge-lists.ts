@@ -2,8 +2,8 @@
 // only what the caller may see is in them. Definitions pass as the server wrote them but for the
 // name. A server that does not answer in time is left out, and the client hears when it has.
 
-import { isObject } from '@sluice/policy/core/json'
-import { SKILLS } from '../../protocol/extensions.ts'
+import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import { isToolFor, SKILLS } from '../../protocol/extensions.ts'
 import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
 import { writeMembers } from '../../protocol/write-message.ts'
 import { membersFrom } from '../front/sessions/member-transport.ts'
@@ -20,7 +20,7 @@ import { Slices } from '../shared/slices.ts'
 import { withTimeout } from '../shared/with-timeout.ts'
 import { AdvertisedNames } from './advertised-names.ts'
 import type { AggregateMember } from './member.ts'
-import { qualifyTaskId, qualifyUri, skillForClient } from './qualified-handles.ts'
+import { qualifyTaskId, qualifyUri, skillForClient, toolForClient } from './qualified-handles.ts'
 import { ResourceRoutes } from './resource-routes.ts'
 
 interface ListKind {
@@ -55,6 +55,8 @@ export class MergedLists {
   readonly tools = new AdvertisedNames()
   readonly prompts = new AdvertisedNames()
   readonly resources = new ResourceRoutes()
+  /** The tools of each server that its app may call. */
+  readonly appTools = new Map<string, ReadonlySet<string>>()
   readonly #context: MergedListsContext
   /** Servers that were waited for in vain and still have to answer: not waited for again. */
   readonly #late = new Set<string>()
@@ -109,6 +111,7 @@ export class MergedLists {
     const { key, name } = KINDS[method] as ListKind
     const slices = new Slices()
     const entries: { text: string; name: string }[] = []
+    const appTools = new Set<string>()
     const { name: server } = member
     let isLong = false
     for await (const result of this.#pages(member, method)) {
@@ -118,9 +121,12 @@ export class MergedLists {
         enterStep('merge')
         const entry: unknown = JSON.parse(text)
         const named = isObject(entry) ? entry[name] : undefined
-        if (typeof named === 'string') entries.push({ text, name: named })
+        if (typeof named !== 'string') continue
+        entries.push({ text, name: named })
+        if (isToolFor('app', entry as JsonValue)) appTools.add(named)
       }
     }
+    if (method === 'tools/list') this.appTools.set(server, appTools)
     const names = entries.map((entry) => entry.name)
     const advertised = this.#advertise(server, method, names)
     const listed: string[] = []
@@ -131,7 +137,8 @@ export class MergedLists {
       if (known === undefined)
         this.#context.log(server, 'two of its names are one when shortened: the first holds')
       else if (method === 'skills/list') listed.push(skillForClient(server, text))
-      else listed.push(known === names[at] ? text : renamed(text, name, known))
+      else
+        listed.push(toolForClient(server, known === names[at] ? text : renamed(text, name, known)))
     }
     return listed
   }

@@ -4,7 +4,7 @@
 // knows whether it ever gave it out. Pure.
 
 import type { JsonObject } from '@sluice/policy/core/json'
-import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
+import { editElements, editMember } from '../../protocol/members.ts'
 import type {
   JsonRpcNotification,
   JsonRpcRequest,
@@ -13,7 +13,7 @@ import type {
   RequestId,
 } from '../../protocol/message.ts'
 import type { ProtocolGeneration } from '../../protocol/protocol-generation.ts'
-import { writeMembers, writeNotification, writeRequest } from '../../protocol/write-message.ts'
+import { writeNotification, writeRequest } from '../../protocol/write-message.ts'
 
 const RELATED_TASK = 'io.modelcontextprotocol/related-task'
 const TASK_OF_META = ['_meta', RELATED_TASK, 'taskId']
@@ -59,8 +59,8 @@ export function unqualifyTaskId(far: unknown): { server: string; taskId: string 
 }
 
 /** Addresses of these schemes always say which server they belong to, so that none changes when a server is added. */
-const ADDRESS = /^(skill):\/\/(.*)$/s
-const QUALIFIED = /^(skill):\/\/([^/]+)\/(.*)$/s
+const ADDRESS = /^(skill|ui):\/\/(.*)$/s
+const QUALIFIED = /^(skill|ui):\/\/([^/]+)\/(.*)$/s
 
 export function qualifyUri(server: string, uri: string): string {
   return uri.replace(ADDRESS, (_, scheme, rest) => `${scheme}://${server}/${rest}`)
@@ -74,23 +74,31 @@ export function unqualifyUri(far: string): { server: string; uri: string } | und
 /** An entry of `skills/list`, with the addresses of its files. */
 export function skillForClient(server: string, entry: string): string {
   const files = (list: string) => (list.startsWith('[') ? addressesIn(server, list) : list)
-  return edit(addressIn(server, entry), ['resources'], files)
+  return editMember(addressIn(server, entry), ['resources'], files)
+}
+
+/** The definition of a tool, with the address of its app's page. */
+export function toolForClient(server: string, definition: string): string {
+  if (!definition.includes('ui://')) return definition
+  const far = (text: string) => renamed(text, (uri) => qualifyUri(server, `${uri}`))
+  const newer = editMember(definition, ['_meta', 'ui', 'resourceUri'], far)
+  return editMember(newer, ['_meta', 'ui/resourceUri'], far)
 }
 
 /** The result of a request that named a resource by its qualified address. */
 export function addressesForClient(server: string, method: string, resultText: string): string {
   if (method === 'skills/get')
-    return edit(resultText, ['skill'], (entry) => skillForClient(server, entry))
+    return editMember(resultText, ['skill'], (entry) => skillForClient(server, entry))
   const key = method === 'resources/read' ? 'contents' : 'resources'
-  return edit(resultText, [key], (list) => addressesIn(server, list))
+  return editMember(resultText, [key], (list) => addressesIn(server, list))
 }
 
 function addressesIn(server: string, list: string): string {
-  return `[${[...splitElements(list)].map((entry) => addressIn(server, entry)).join(',')}]`
+  return editElements(list, (entry) => addressIn(server, entry))
 }
 
 function addressIn(server: string, entry: string): string {
-  return edit(entry, ['uri'], (text) => renamed(text, (uri) => qualifyUri(server, `${uri}`)))
+  return editMember(entry, ['uri'], (text) => renamed(text, (uri) => qualifyUri(server, `${uri}`)))
 }
 
 /** A request of a server's, as the client is to read it. */
@@ -122,15 +130,15 @@ export function resultForClient(
   if (!resultText.includes('taskId')) return resultText
   const far = (text: string) => renamed(text, (id) => qualifyTaskId(server, `${id}`))
   const path = TASK_OF_RESULT[generation][method]
-  const outer = path === undefined ? resultText : edit(resultText, path, far)
-  return edit(outer, TASK_OF_META, far)
+  const outer = path === undefined ? resultText : editMember(resultText, path, far)
+  return editMember(outer, TASK_OF_META, far)
 }
 
 /** `params` of a client's request, as the server knows them. */
 export function paramsForServer(server: string, params: ParsedMembers): ParsedMembers {
   const meta = params.text.get('_meta')
   if (meta === undefined || !meta.includes(RELATED_TASK)) return params
-  const text = edit(meta, TASK_OF_META.slice(1), (id) => nearText(server, id))
+  const text = editMember(meta, TASK_OF_META.slice(1), (id) => nearText(server, id))
   return withMember(params, '_meta', JSON.parse(text) as JsonObject, text)
 }
 
@@ -142,7 +150,11 @@ export function answerForServer(
 ): JsonRpcResponse {
   const { result } = answer
   if (!result?.includes(RELATED_TASK)) return { ...answer, id }
-  return { ...answer, id, result: edit(result, TASK_OF_META, (text) => nearText(server, text)) }
+  return {
+    ...answer,
+    id,
+    result: editMember(result, TASK_OF_META, (text) => nearText(server, text)),
+  }
 }
 
 /** `params` with another value for one member; every other has the text it was read from. */
@@ -155,21 +167,6 @@ export function withMember(
   return { value: { ...value, [key]: member }, text: new Map(text).set(key, memberText) }
 }
 
-/** The text of an object with one member of it, named by its path, changed; unchanged if the member is
- * missing. */
-export function edit(
-  text: string,
-  [key = '', ...rest]: readonly string[],
-  change: (text: string) => string,
-): string {
-  const members = splitMembers(text)
-  const member = members.get(key)
-  if (member === undefined) return text
-  const changed = rest.length === 0 ? change(member) : edit(member, rest, change)
-  if (changed === member) return text
-  return writeMembers(members.set(key, changed))
-}
-
 function paramsForClient(
   server: string,
   params: ParsedMembers | undefined,
@@ -178,11 +175,11 @@ function paramsForClient(
   const far = new Map(params.text)
   const meta = far.get('_meta')
   if (meta === undefined) return far
-  const token = edit(meta, ['progressToken'], (text) =>
+  const token = editMember(meta, ['progressToken'], (text) =>
     renamed(text, (handle) => qualifyHandle(server, handle)),
   )
   const task = (text: string) => renamed(text, (id) => qualifyTaskId(server, `${id}`))
-  return far.set('_meta', edit(token, TASK_OF_META.slice(1), task))
+  return far.set('_meta', editMember(token, TASK_OF_META.slice(1), task))
 }
 
 function rename(

@@ -3,19 +3,14 @@
 // id. Decides nothing: that server's relay judges what it gets.
 
 import { isObject } from '@sluice/policy/core/json'
+import { editMember } from '../../protocol/members.ts'
 import type { JsonRpcRequest, ParsedMembers } from '../../protocol/message.ts'
 import { RELIST_MS } from '../shared/limits.ts'
 import { parseRestUri } from '../shared/rest-uri.ts'
 import type { AdvertisedNames } from './advertised-names.ts'
 import type { AggregateMember } from './member.ts'
 import type { MergedLists } from './merge-lists.ts'
-import {
-  edit,
-  paramsForServer,
-  unqualifyTaskId,
-  unqualifyUri,
-  withMember,
-} from './qualified-handles.ts'
+import { paramsForServer, unqualifyTaskId, unqualifyUri, withMember } from './qualified-handles.ts'
 
 export interface OwnedResource {
   readonly member: AggregateMember
@@ -32,6 +27,8 @@ interface MissingRoute {
   readonly member?: undefined
   readonly method: string
   readonly name: string
+  /** Why it may exist all the same. */
+  readonly doubt?: string
 }
 
 export type RouteResult = ServerRoute | MissingRoute
@@ -50,6 +47,8 @@ export class ServerRouter {
   readonly #members: ReadonlyMap<string, AggregateMember>
   readonly #lists: MergedLists
   readonly #log: (server: string, text: string) => void
+  /** Servers of whose apps this session has read a page. */
+  readonly #apps = new Set<string>()
   #relisting: Promise<void> | undefined
   #relistedMs = Number.NEGATIVE_INFINITY
 
@@ -97,8 +96,10 @@ export class ServerRouter {
     params: ParsedMembers,
   ): RouteResult | Promise<RouteResult> {
     const advertised = params.value.name as string
-    const named = (): RouteResult => {
+    const named = (): RouteResult | Promise<RouteResult> => {
       const meant = names.find(advertised)
+      if (method === 'tools/call' && this.#members.get(meant?.server ?? '') === undefined)
+        return this.#byAppName(advertised, params)
       const found = this.#route(meant?.server, params, { method, name: advertised })
       if (found.member === undefined || meant === undefined) return found
       return { ...found, params: withMember(found.params, 'name', meant.name) }
@@ -109,9 +110,27 @@ export class ServerRouter {
     return this.#lists.listOf(member, list).then(named)
   }
 
+  /** Pages of apps call tools by the names that their server gave them. The gate cannot know which page calls: a
+   * server can be meant if this session has read a page of it. */
+  async #byAppName(name: string, params: ParsedMembers): Promise<RouteResult> {
+    const none = { method: 'tools/call', name }
+    const members = [...this.#apps].flatMap((server) => this.#members.get(server) ?? [])
+    const { appTools } = this.#lists
+    const unlisted = members.filter((member) => !appTools.has(member.name))
+    await Promise.all(unlisted.map((member) => this.#lists.listOf(member, 'tools/list')))
+    const [server, ...others] = members.flatMap((member) =>
+      appTools.get(member.name)?.has(name) === true ? member.name : [],
+    )
+    if (others.length === 0) return this.#route(server, params, none)
+    const names = [server, ...others].map((each) => `\`${each}__${name}\``)
+    return { ...none, doubt: `several servers have it: ${names.join(', ')}` }
+  }
+
   async #byUri(method: string, params: ParsedMembers): Promise<RouteResult> {
     const uri = params.value.uri as string
     const owned = await this.ownerOf(uri)
+    if (owned !== undefined && method === 'resources/read' && uri.startsWith('ui://'))
+      this.#apps.add(owned.member.name)
     const near =
       owned === undefined || owned.uri === uri ? params : withMember(params, 'uri', owned.uri)
     return this.#route(owned?.member.name, near, { method, name: uri })
@@ -132,7 +151,7 @@ export class ServerRouter {
       const found = await this.#byName('prompts/get', this.#lists.prompts, 'prompts/list', query)
       if (found.member === undefined) return found
       const own = JSON.stringify(found.params.value.name)
-      const text = edit(params.text.get('ref') as string, ['name'], () => own)
+      const text = editMember(params.text.get('ref') as string, ['name'], () => own)
       return { ...found, params: withMember(params, 'ref', JSON.parse(text), text) }
     }
     const wanted = typeof uri === 'string' ? uri : ''

@@ -111,12 +111,18 @@ function inspectAnswer(
   response: JsonRpcResponse,
   session: CallSession,
 ): InspectedResult | Promise<InspectedResult> {
-  const settle = (reason: string | undefined) => {
-    if (reason === undefined) return inspectPassing(sent, response, session)
+  const { pages, skills } = session.lists
+  const { method, name } = sent
+  const isRead = method === 'resources/read'
+  const { result } = response
+  const settle = (objection: string | undefined) => {
+    const reason = objection ?? (isRead && result ? pages.checkAnswer(name, result) : undefined)
+    const narrowed = isRead && result ? { result: pages.narrowResult(name, result) } : {}
+    if (reason === undefined) return inspectPassing(sent, { ...response, ...narrowed }, session)
     session.log(`an answer is withheld: ${reason}`)
     return withhold(sent, { reason, changes: [WITHHELD] }, session)
   }
-  const objection = session.lists.skills.checkAnswer(sent, response.result, session.facts)
+  const objection = skills.checkAnswer(sent, result, session.facts)
   return objection instanceof Promise ? objection.then(settle) : settle(objection)
 }
 

@@ -105,8 +105,8 @@ export class Relay {
     const ask = this.#ask
     const { handles, pipeline } = context
     const policy = () => pipeline.policy().policy
-    const lists = context.lists(ask)
     const questions = new ClientElicitations(client, send, readDeclaredCapabilities(context.handle))
+    const lists = context.lists(ask, () => questions.declared.includes('apps'))
     this.#session = {
       ...context,
       explain: () => context.who().explain,
@@ -260,7 +260,8 @@ export class Relay {
     const message = sent.kind === 'request' ? cutClientExtensions(sent, passesExtension) : sent
     if (message.kind === 'request') {
       this.#own.askFor(message.params)
-      if (message.method === 'initialize') this.#session.questions.learn(message.params)
+      const isHello = message.method === 'initialize' || this.#client.generation === 'stateless'
+      if (isHello) this.#session.questions.learn(message.params)
       this.#handle({ sender: 'client', message, related, session: this.#session })
     } else if (message.kind === 'notification') this.#clientNotification(message)
     else this.#clientAnswer(message)
@@ -326,7 +327,8 @@ export class Relay {
 interface RelayContext extends Omit<CallContext, 'explain'> {
   /** Sends to the client; nothing else of the relay does. */
   readonly send: ClientSend
-  readonly lists: (ask: UpstreamQueries['ask']) => VisibleLists
+  /** `hasApps`: whether the client shows pages of apps. */
+  readonly lists: (ask: UpstreamQueries['ask'], hasApps: () => boolean) => VisibleLists
   /** Every message towards the client, before it is sent: adds the labels that it brings. */
   readonly onDelivery: InspectDelivery
   /** Undefined if every gate knows the labels that the session has. */

@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { withMembers } from '../../protocol/members.ts'
 import type { JsonRpcResponse, ParsedMembers, RequestId } from '../../protocol/message.ts'
+import { getMeta, META } from '../../protocol/protocol-generation.ts'
 import { oneLine, writeNotification, writeRequest } from '../../protocol/write-message.ts'
 import { type DeclaredCapabilities, listDeclaredCapabilities } from '../shared/server-questions.ts'
 import type { ClientEnd, ClientSend } from '../shared/transport.ts'
@@ -45,7 +46,8 @@ export class ClientElicitations {
 
   learn(params: ParsedMembers | undefined): void {
     this.#capabilities = params?.value.capabilities
-    this.#declared = listDeclaredCapabilities(this.#capabilities)
+    const declared = this.#capabilities ?? getMeta(params)[META.capabilities]
+    this.#declared = listDeclaredCapabilities(declared)
   }
 
   /** `answered` gets the result, undefined for an error. Returns what takes the question back. */

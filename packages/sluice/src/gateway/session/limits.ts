@@ -52,6 +52,8 @@ export const HEARD_DEPTH_MAX = 8
 export const SKILLS_MAX = 1_000
 /** Files of one skill, by the specification. A skill with more is left out of lists. */
 export const SKILL_FILES_MAX = 512
+/** Pages of apps of one server whose last content a session knows; the least recently used is forgotten. */
+export const APP_PAGES_MAX = 100
 /** Requests of the gate that a client has not answered. Further ones are not sent. */
 export const CLIENT_QUESTIONS_MAX = 20
 /**

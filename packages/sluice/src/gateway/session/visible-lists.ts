@@ -9,6 +9,7 @@ import { CATEGORIES, type KnownTool, type ToolDefinition } from '@sluice/policy/
 import { foreseeAction, isVisible } from '@sluice/policy/decide/decide'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { isToolFor } from '../../protocol/extensions.ts'
 import { NAME_LENGTH_MAX, URI_LENGTH_MAX } from '../../protocol/json/limits.ts'
 import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
 import { writeMembers } from '../../protocol/write-message.ts'
@@ -17,6 +18,7 @@ import { LIST_AT_ONCE_LENGTH_MAX, LIST_PAGES_MAX } from '../shared/limits.ts'
 import { Slices } from '../shared/slices.ts'
 import type { KnownTools } from '../tools/known-tools.ts'
 import type { PendingDefinition } from '../tools/pins.ts'
+import { AppPages } from './app-pages.ts'
 import { KnownSkills, type SkillsContext } from './known-skills.ts'
 import {
   ADVICE_NAMES_MAX,
@@ -70,6 +72,7 @@ const LISTS: ReadonlyMap<string, List> = new Map([
 
 export class VisibleLists {
   readonly skills: KnownSkills
+  readonly pages: AppPages
   readonly #context: SeenListsContext
   readonly #tools = new Map<string, KnownTool>()
   #listing: Promise<void> | undefined
@@ -81,6 +84,7 @@ export class VisibleLists {
   constructor(context: SeenListsContext) {
     this.#context = context
     this.skills = new KnownSkills(context)
+    this.pages = new AppPages(context)
   }
 
   /** Why tools of this server may be missing: a limit was met. */
@@ -125,7 +129,8 @@ export class VisibleLists {
     const { server, policy, now, leavesOut } = this.#context
     if (facts.tool === undefined) return []
     return pickAlternatives(facts.tool, this.#tools.values(), (tool) => {
-      if (leavesOut(tool) || this.#isHeld(tool)) return false
+      const isForModel = isToolFor('model', tool.definition as never)
+      if (!isForModel || leavesOut(tool) || this.#isHeld(tool)) return false
       const target = { server, name: tool.definition.name, method: TOOL_CALL }
       return foreseeAction(policy(), target, { ...facts, tool }, now()) === 'allow'
     })
@@ -154,7 +159,7 @@ export class VisibleLists {
     const facts = factsNow()
     const members = splitMembers(resultText)
     const entries = [...splitElements(members.get(list.key) ?? '[]')]
-    const shown = entries.filter((text) => this.#isShown(list, text, facts, this.#generation))
+    const shown = entries.flatMap((text) => this.#show(list, text, facts, this.#generation) ?? [])
     members.set(list.key, `[${shown.join(',')}]`)
     return writeMembers(members)
   }
@@ -177,7 +182,8 @@ export class VisibleLists {
         facts = factsNow()
       }
       enterStep('list')
-      if (this.#isShown(list, text, facts, generation)) shown.push(text)
+      const entry = this.#show(list, text, facts, generation)
+      if (entry !== undefined) shown.push(entry)
     }
     await slices.next()
     members.set(list.key, `[${shown.join(',')}]`)
@@ -187,20 +193,28 @@ export class VisibleLists {
     return written
   }
 
-  #isShown(list: List, text: string, facts: Omit<Facts, 'tool'>, generation: number): boolean {
+  /** The entry as this caller may see it; undefined if it may not. */
+  #show(
+    list: List,
+    text: string,
+    facts: Omit<Facts, 'tool'>,
+    generation: number,
+  ): string | undefined {
     const { server, policy, now } = this.#context
     const definition = this.#readText(text)
     const name = isObject(definition) ? definition[list.name] : undefined
-    if (typeof name !== 'string' || this.#isTooLong(name)) return false
+    if (!isObject(definition) || typeof name !== 'string' || this.#isTooLong(name)) return undefined
     const call = { server, name, method: list.method }
-    if (list.key === 'skills') return this.skills.isShown(definition as JsonObject, text, facts)
-    if (list.method !== TOOL_CALL)
-      return (
-        isVisible(policy(), call, { ...facts, isListed: true }, now()) && !this.skills.isHeld(name)
-      )
-    const tool = this.#learn(definition as JsonObject, text, generation)
-    if (tool === undefined || this.#context.leavesOut(tool)) return false
-    return !this.#isHeld(tool) && isVisible(policy(), call, { ...facts, tool }, now())
+    if (list.key === 'skills')
+      return this.skills.isShown(definition, text, facts) ? text : undefined
+    if (list.method !== TOOL_CALL) {
+      const isShown = isVisible(policy(), call, { ...facts, isListed: true }, now())
+      return isShown && !this.skills.isHeld(name) ? this.pages.narrow(name, text) : undefined
+    }
+    const tool = this.#learn(definition, text, generation)
+    if (tool === undefined || this.#context.leavesOut(tool) || this.#isHeld(tool)) return undefined
+    if (!isVisible(policy(), call, { ...facts, tool }, now())) return undefined
+    return this.pages.withoutWithheld(definition, text, facts)
   }
 
   async #listTools(): Promise<void> {

@@ -5,6 +5,7 @@
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { findHidden } from '../../guard/hidden-text.ts'
 import { isSafeUrl } from '../../identity/oauth/safe-url.ts'
+import { APPS, listExtensions } from '../../protocol/extensions.ts'
 import { RPC } from '../../protocol/rpc-codes.ts'
 import { PAGE_URL_LENGTH_MAX } from './limits.ts'
 
@@ -14,7 +15,7 @@ export interface QuestionFault {
 }
 
 /** What a client has said that it takes: `roots`, `sampling`, `sampling.tools`, `elicitation.form`,
- * `elicitation.url`. */
+ * `elicitation.url`; `apps` if it shows pages of apps. */
 export type DeclaredCapabilities = readonly string[]
 
 export function listDeclaredCapabilities(
@@ -23,6 +24,7 @@ export function listDeclaredCapabilities(
   if (!isObject(capabilities)) return []
   const { roots, sampling, elicitation } = capabilities
   const declared: string[] = []
+  if (listExtensions(capabilities)[APPS] !== undefined) declared.push('apps')
   if (isObject(roots)) declared.push('roots')
   if (isObject(sampling)) declared.push('sampling')
   if (isObject(sampling) && isObject(sampling.tools)) declared.push('sampling.tools')

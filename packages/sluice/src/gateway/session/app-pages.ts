@@ -1,0 +1,106 @@
+// Pages of the apps of one server (`ui://`): pinned by their content and `_meta.ui` like definitions of tools, and
+// allowed to reach no host that `egress` does not list. A tool whose page is withheld is listed without it.
+
+import type { Facts } from '@sluice/policy/core/call'
+import { isObject, type JsonObject, type JsonValue, listStrings } from '@sluice/policy/core/json'
+import type { KnownTool } from '@sluice/policy/core/tools'
+import { isVisible } from '@sluice/policy/decide/decide'
+import { listEgressHosts } from '@sluice/policy/decide/egress'
+import { isHostListed } from '@sluice/policy/model/answer-rule'
+import { LruMap } from '../../core/lru-map.ts'
+import { getUiMeta } from '../../protocol/extensions.ts'
+import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
+import { editElements, editMember, patchObject } from '../../protocol/members.ts'
+import { describePendingToCaller } from '../tools/describe-pending.ts'
+import { sha256 } from '../tools/pins.ts'
+import { APP_PAGES_MAX } from './limits.ts'
+import type { SeenListsContext } from './visible-lists.ts'
+
+const SCHEME = /^ui:/i
+/** A source of a content security policy: a host, also with a scheme, a port or a wildcard in front. */
+const SOURCE = /^(?:(?:https?|wss?):\/\/)?([a-z0-9.*-]+)(?::(?:\d+|\*))?\/?$/i
+
+export class AppPages {
+  readonly #context: Pick<SeenListsContext, 'server' | 'policy' | 'now' | 'heldOf'>
+  /** What is pinned of each page, as it was last read. */
+  readonly #pages = new LruMap<string, KnownTool>(APP_PAGES_MAX)
+
+  constructor(context: Pick<SeenListsContext, 'server' | 'policy' | 'now' | 'heldOf'>) {
+    this.#context = context
+  }
+
+  /** Why a page that was read may not pass; undefined if it may, or is none. */
+  checkAnswer(uri: string, result: string): string | undefined {
+    if (!SCHEME.test(uri)) return undefined
+    const contents = [...splitElements(splitMembers(result).get('contents') ?? '[]')].map(
+      (text) => {
+        const content = JSON.parse(text) as JsonObject
+        const digest = sha256(String(content.text ?? content.blob))
+        return { digest, mimeType: content.mimeType ?? null, ui: getUiMeta(content) }
+      },
+    )
+    const definition = { server: this.#context.server, name: uri, contents }
+    const known = this.#pages.get(uri)
+    const isSame = JSON.stringify(known?.definition) === JSON.stringify(definition)
+    const tool = isSame && known ? known : ({ definition, category: 'Read', risk: 'low' } as const)
+    this.#pages.set(uri, tool)
+    const held = this.#heldOf(tool)
+    return held && describePendingToCaller(held)
+  }
+
+  /** The text of an entry of a list, or of the contents of a page, which names no host beyond `egress`. */
+  narrow(uri: string, text: string): string {
+    if (!SCHEME.test(uri) || !text.includes('csp')) return text
+    const { server, policy } = this.#context
+    const lists = listEgressHosts(policy(), { server, name: uri })
+    if (lists.length === 0) return text
+    return editMember(text, ['_meta', 'ui', 'csp'], (csp) => narrowSources(csp, lists))
+  }
+
+  /** The same for the result of reading a page. */
+  narrowResult(uri: string, result: string): string {
+    return SCHEME.test(uri)
+      ? editMember(result, ['contents'], (list) =>
+          editElements(list, (content) => this.narrow(uri, content)),
+        )
+      : result
+  }
+
+  /** The definition of a tool, without its page if that one is hidden or waits for a person. */
+  withoutWithheld(definition: JsonObject, text: string, facts: Omit<Facts, 'tool'>): string {
+    const meta = definition._meta
+    const uri = getUiMeta(definition).resourceUri ?? (isObject(meta) && meta[OLDER])
+    if (typeof uri !== 'string' || !this.#isWithheld(uri, facts)) return text
+    return editMember(text, ['_meta'], (all) =>
+      patchObject(all, { ui: undefined, [OLDER]: undefined }),
+    )
+  }
+
+  #isWithheld(name: string, facts: Omit<Facts, 'tool'>): boolean {
+    const { server, policy, now } = this.#context
+    const known = this.#pages.get(name)
+    if (known !== undefined && this.#heldOf(known) !== undefined) return true
+    const call = { server, name, method: 'resources/read' }
+    return !isVisible(policy(), call, { ...facts, isListed: true }, now())
+  }
+
+  #heldOf(tool: KnownTool) {
+    const held = this.#context.heldOf(tool)
+    return held?.isObserved === true ? undefined : held
+  }
+}
+
+/** Where tools had the address of their page before `_meta.ui`. */
+const OLDER = 'ui/resourceUri'
+
+function narrowSources(csp: string, lists: readonly (readonly string[])[]): string {
+  const isListed = (source: string) => {
+    const host = SOURCE.exec(source)?.[1]?.toLowerCase() ?? ''
+    return lists.every((list) => isHostListed(host, list))
+  }
+  const sources = JSON.parse(csp) as JsonValue
+  const narrowed = Object.entries(isObject(sources) ? sources : {}).map(
+    ([key, hosts]) => [key, listStrings(hosts).filter(isListed)] as const,
+  )
+  return JSON.stringify(Object.fromEntries(narrowed))
+}
