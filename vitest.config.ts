@@ -14,7 +14,7 @@ const RETRY = Number(process.env.SLUICE_TEST_RETRIES ?? 1)
 
 const UNITS = {
   name: 'units',
-  include: ['packages/**/*.test.ts', 'console/src/**/*.test.ts'],
+  include: ['packages/**/*.test.ts', 'console/src/**/*.test.ts', 'site/**/*.test.ts'],
   exclude: [...COVERING],
 }
 
