@@ -21,8 +21,22 @@ export interface UpstreamSendOptions extends MessageContext {
   readonly trace?: TraceContext | undefined
   /** Undefined for notifications and answers. */
   readonly passing?: OutboundRequest
-  /** The value of `Authorization` for this message. */
-  readonly authorization?: string | undefined
+}
+
+/** What a message to a server is authorised by: a token that is got, renewed and refused. */
+export interface MessageCredential {
+  /** The value of `Authorization`. */
+  readonly header: string | undefined
+  /** Why nothing may be sent. */
+  readonly failure: Pick<UpstreamFailure, 'code' | 'message' | 'help'> | undefined
+  /** What to do if the server refuses the token. */
+  readonly help: string
+  /** Undefined if the token can be used as it is, or none can be had now. */
+  ready(): Promise<unknown> | undefined
+  /** The server refused this header: true if there is another one to try. */
+  refused(header: string | undefined): Promise<boolean>
+  /** The server has taken a message with this header. */
+  accepted(header: string | undefined): void
 }
 
 export interface UpstreamFailure {

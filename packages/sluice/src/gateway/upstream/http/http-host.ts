@@ -5,7 +5,7 @@ import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'
 import type { Log } from '../../shared/log.ts'
 import type { TraceContext } from '../../shared/transport.ts'
 import type { UpstreamMessages } from '../read-upstream-messages.ts'
-import type { OutboundRequest, UpstreamFailure } from '../upstream.ts'
+import type { MessageCredential, OutboundRequest, UpstreamFailure } from '../upstream.ts'
 import type { MessageHead, UpstreamState } from '../upstream-state.ts'
 import type { OriginPools } from './http-pools.ts'
 
@@ -27,7 +27,8 @@ export interface HttpHost {
   ): Readonly<Record<string, string>>
   deliver(messages: UpstreamMessages, request: RequestId | undefined): void
   fail(failure: UpstreamFailure): void
-  /** Sends a message once more that cannot have had an effect; false if it was that already. */
+  /** Sends a message once more that cannot have had an effect, with a newer token if the server refused the one
+   * it had; false if it was that already. */
   sendAgain(message: OutgoingMessage, failure: UpstreamFailure): boolean
   /** The server ended the stream of this request; it is asked for the rest later. */
   onSuspended(request: RequestId): void
@@ -44,8 +45,11 @@ export interface OutgoingMessage {
   readonly sent: MessageHead
   readonly trace: TraceContext | undefined
   readonly passing: OutboundRequest | undefined
-  /** The token of its own caller; undefined: that of the link. */
+  /** Of its own caller, and what it was sent with; undefined: that of the link. */
+  readonly credential?: MessageCredential | undefined
   readonly authorization?: string | undefined
+  /** The server refused the token that it was first sent with. */
+  readonly isRenewed?: boolean
   /** It was refused once, and could not have had an effect. */
   readonly again?: boolean
 }

@@ -90,8 +90,13 @@ export class Post implements HttpExchangeEvents, BodyEvents {
     if (kind === 'json') this.body = new JsonBody(this, conversation.batches)
     if (kind === 'json' && this.#options.staysOpen === true) this.#expectEnd()
     if (kind === 'events') this.body = new EventBody(this, () => conversation.batches)
-    this.#events.onTaken(this, headers)
+    this.#onTaken(headers)
     if (kind === 'unreadable') this.#nonsense('answered in an encoding that nobody asked for')
+  }
+
+  #onTaken(headers: ResponseHeaders): void {
+    this.message.credential?.accepted(this.message.authorization)
+    this.#events.onTaken(this, headers)
   }
 
   /** A stream of events labelled as JSON would be read for ever, and no event delivered. */
@@ -128,7 +133,7 @@ export class Post implements HttpExchangeEvents, BodyEvents {
   onWhole(status: number, headers: ResponseHeaders, body: string | Buffer): boolean {
     const isAnswer = status < 300 && typeof body === 'string' && body !== ''
     if (!isAnswer || bodyKindOf(headers) !== 'json') return false
-    this.#events.onTaken(this, headers)
+    this.#onTaken(headers)
     this.#host.restMs(body.length)
     const messages = readUpstreamMessages(body, this.#host.conversation.batches)
     this.#host.deliver(messages, this.request)

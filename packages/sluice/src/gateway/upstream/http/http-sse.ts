@@ -78,7 +78,9 @@ export class HttpSseTransport implements HttpTransport {
     const post = new Post(this.#host, message, options, {
       onTaken: () => {},
       onAnswered: () => {},
-      onRefused: (_, failure) => this.#host.fail(failure),
+      onRefused: (post, failure) => {
+        if (!this.#host.sendAgain(post.message, failure)) this.#host.fail(failure)
+      },
       // Whether it arrived or not: if it did, the answer comes on the stream.
       onBroken: (_, failure) => this.#host.fail(failure),
       onOver: (post) => this.#posts.delete(post),

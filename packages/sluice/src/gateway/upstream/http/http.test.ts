@@ -7,6 +7,7 @@ import { type Behaviour, writeEvent } from '../../../../../../test/servers/http.
 import { writeError, writeNotification, writeResult } from '../../../protocol/write-message.ts'
 import { until } from '../ask.test-support.ts'
 import { HTTP_OPEN_EXCHANGES_MAX } from '../limits.ts'
+import type { MessageCredential } from '../upstream.ts'
 import { connect, EVENTS, isCall, serve, up } from './http.test-support.ts'
 
 describe('a server that behaves', () => {
@@ -101,7 +102,15 @@ describe('headers', () => {
   test('are the configuration’s, the gate’s own, and trace context in its exact form', async () => {
     let token = 'Bearer one'
     const headers = { 'X-Team': 'blue', Accept: 'text/html', 'Mcp-Session-Id': 'mine' }
-    const { server, asker } = await up({}, { headers, authorization: () => token })
+    const findCredential = (): MessageCredential => ({
+      header: token,
+      failure: undefined,
+      help: '',
+      ready: () => undefined,
+      refused: async () => false,
+      accepted() {},
+    })
+    const { server, asker } = await up({}, { headers, findCredential })
     token = 'Bearer two'
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
     await asker.result('ping', {}, { trace: { traceparent, tracestate: 'a=b' } })

@@ -1,5 +1,6 @@
 // A link to a server over HTTP: Streamable HTTP, or the transport of 2024-11-05 where the server has
-// only that. Sends what the configuration says and nothing of the client's but its trace context.
+// only that. Sends what the configuration says and nothing of the client's but its trace context. A message
+// waits for the credential of its caller, and is sent once more if the server refuses the token (401).
 // Owned by the relay.
 
 import { performance } from 'node:perf_hooks'
@@ -17,7 +18,13 @@ import {
   STRAY_LINES_LOGGED_PER_SECOND,
 } from '../limits.ts'
 import type { UpstreamMessages } from '../read-upstream-messages.ts'
-import type { Upstream, UpstreamEvents, UpstreamFailure, UpstreamSendOptions } from '../upstream.ts'
+import type {
+  MessageCredential,
+  Upstream,
+  UpstreamEvents,
+  UpstreamFailure,
+  UpstreamSendOptions,
+} from '../upstream.ts'
 import { readMessageHead, UpstreamState } from '../upstream-state.ts'
 import type { HttpHost, HttpTransport, OutgoingMessage } from './http-host.ts'
 import type { HttpPools, OriginPools } from './http-pools.ts'
@@ -32,8 +39,8 @@ export interface HttpServerOptions {
   readonly generation: ProtocolGeneration
   /** From the configuration. */
   readonly headers?: Readonly<Record<string, Secret>> | undefined
-  /** The value of `Authorization`, asked for every exchange: a login's token changes. */
-  readonly authorization?: (() => string | undefined) | undefined
+  /** The credential of the caller of a message; of the session's, if the message is the gate's own. */
+  readonly findCredential?: ((carried?: UpstreamSendOptions) => MessageCredential) | undefined
   readonly pools: HttpPools
   /** The gate stops: sessions are to go on when it is back. */
   readonly isLeaving?: () => boolean
@@ -73,6 +80,9 @@ export class HttpUpstream implements Upstream, HttpHost {
         readonly all: Readonly<Record<string, string>>
       }
     | undefined
+  /** Messages that wait for a token are sent in order. */
+  #last: Promise<unknown> = Promise.resolve()
+  #waiting = 0
   #closed = false
 
   constructor(options: HttpServerOptions, events: UpstreamEvents) {
@@ -116,9 +126,32 @@ export class HttpUpstream implements Upstream, HttpHost {
       return true
     }
     this.#budget.addCredit()
-    const { trace, passing, authorization } = carried ?? {}
-    this.#transport.send({ text, sent, trace, passing, authorization })
+    const { trace, passing } = carried ?? {}
+    const credential = this.#options.findCredential?.(carried)
+    const message = { text, sent, trace, passing, credential }
+    const ready = credential?.ready()
+    if (ready === undefined && this.#waiting === 0) this.#post(message)
+    else {
+      this.#waiting++
+      this.#last = Promise.all([this.#last, ready]).then(() => {
+        this.#waiting--
+        this.#post(message)
+      })
+    }
     return true
+  }
+
+  #post(message: OutgoingMessage): void {
+    const { credential } = message
+    const { id, method } = message.sent
+    const request = method === undefined ? undefined : id
+    // It may have been given up while it waited.
+    if (this.#closed || (request !== undefined && !this.conversation.open.has(request))) return
+    const { failure, header } = credential ?? {}
+    if (failure === undefined) this.#transport.send({ ...message, authorization: header })
+    // After `send` has returned.
+    else if (request !== undefined)
+      queueMicrotask(() => this.fail({ ...failure, request, repeatable: true }))
   }
 
   get handle(): string | undefined {
@@ -190,7 +223,7 @@ export class HttpUpstream implements Upstream, HttpHost {
 
   headers(
     own: Readonly<Record<string, string>>,
-    authorization = this.#options.authorization?.(),
+    authorization = this.#options.findCredential?.().header,
   ): Readonly<Record<string, string>> {
     const last = this.#lastHeaders
     if (last?.own === own && last.authorization === authorization) return last.all
@@ -220,7 +253,10 @@ export class HttpUpstream implements Upstream, HttpHost {
       this.log('warn', failure.message, { server: this.name, code: failure.code })
     // Nobody waits for it: answered, or given up.
     else if (!this.conversation.open.delete(request)) return
-    this.#events.onFailure(failure)
+    // In the words of the server; those of the credential say what to do.
+    const isRefused = failure.code === 'UPSTREAM_NEEDS_LOGIN' && failure.status !== undefined
+    const { help } = (isRefused && this.#options.findCredential?.()) || failure
+    this.#events.onFailure(help === undefined ? failure : { ...failure, help })
   }
 
   onSuspended(request: RequestId): void {
@@ -228,6 +264,14 @@ export class HttpUpstream implements Upstream, HttpHost {
   }
 
   sendAgain(message: OutgoingMessage, failure: UpstreamFailure): boolean {
+    const { authorization, credential, isRenewed } = message
+    if (failure.status === 401 && credential !== undefined) {
+      void credential.refused(authorization).then((isNew) => {
+        if (isNew && isRenewed !== true) this.#post({ ...message, isRenewed: true })
+        else this.fail(failure)
+      })
+      return true
+    }
     if (this.#closed || message.again === true || !failure.repeatable) return false
     this.log('warn', `${failure.message}; sent once more`, { server: this.name })
     setTimeout(() => {

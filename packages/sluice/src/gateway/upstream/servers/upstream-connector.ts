@@ -22,7 +22,6 @@ import type { HttpPools } from '../http/http-pools.ts'
 import { InProcessUpstream, type StartInProcess } from '../in-process.ts'
 import { startStdioServer } from '../stdio/stdio.ts'
 import type { Upstream, UpstreamEvents, UpstreamSendOptions } from '../upstream.ts'
-import { CredentialUpstream } from './credential-upstream.ts'
 import type { Credentials } from './credentials.ts'
 import { ResumableLink } from './resumable-link.ts'
 import { type FindSpare, SharedServers } from './shared-servers.ts'
@@ -238,15 +237,15 @@ export class UpstreamConnector {
     const { url, headers, login } = config
     const isLeaving = () => this.#leaving
     const options = { name, url, generation, headers, handle, isLeaving, log, pools }
-    if (login === undefined) return startHttpServer(options, events)
-    const find = (carried?: UpstreamSendOptions) => {
-      // A secret may have been rotated since the link was made.
-      const now = this.#parts.serverOf(name)
-      const target = { url, login: (now?.kind === 'http' && now.login) || login }
-      return credentials.of(name, target, carried?.passing?.caller ?? who())
+    const auth = login && {
+      findCredential: (carried?: UpstreamSendOptions) => {
+        // A secret may have been rotated since the link was made.
+        const now = this.#parts.serverOf(name)
+        const target = { url, login: (now?.kind === 'http' && now.login) || login }
+        return credentials.of(name, target, carried?.passing?.caller ?? who())
+      },
     }
-    const withToken = { ...options, authorization: () => find().header }
-    return new CredentialUpstream((inside) => startHttpServer(withToken, inside), find, events)
+    return startHttpServer({ ...options, ...auth }, events)
   }
 }
 
