@@ -114,7 +114,7 @@ describe('a server that wants a login', () => {
   })
 
   test('has a token renewed ahead of its end, without anybody waiting for it', async () => {
-    authorisation.lifeS = 30
+    authorisation.lifeS = 8
     server.refused.add(server.shown.at(-1) ?? '')
     await client.call('get_note')
     const short = server.shown.at(-1)

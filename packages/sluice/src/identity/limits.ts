@@ -80,10 +80,8 @@ export const CREDENTIAL_SWEEP_EVERY_MS = 60_000
 export const CREDENTIAL_REST_MS = 30_000
 /** Longest such pause. */
 export const CREDENTIAL_REST_MS_MAX = 10 * 60_000
-/** How long before its expiry a token is renewed that needs no person; those of grants live shortly. */
-export const GRANT_RENEW_AHEAD_MS = 10_000
-/** How long before its expiry the token of a login is refreshed. */
-export const RENEW_AHEAD_MS = 60_000
+/** How long before its expiry a token of a server is renewed; some live shortly. */
+export const RENEW_AHEAD_MS = 10_000
 
 /**
  * Size of a server's handle, such as a cursor, that is sealed for a client. A larger one is

@@ -2,6 +2,7 @@
 // stdout, so that a script that parses the output always finds one. Called by main.
 
 import { type Command, CommanderError } from 'commander'
+import { IdentityError } from '../identity/errors.ts'
 import { StoreError } from '../store/errors.ts'
 import { CliError } from './errors.ts'
 import { printable, toJsonLine } from './output.ts'
@@ -16,7 +17,7 @@ export function printFailure(error: unknown, program: Command, argv: readonly st
   const known =
     error instanceof CommanderError
       ? misuse(error, program, argv)
-      : error instanceof StoreError
+      : error instanceof StoreError || error instanceof IdentityError
         ? new CliError('CLI_FILE', `${error.message} (${error.code})`, error.help)
         : error
   if (known instanceof CliError) {

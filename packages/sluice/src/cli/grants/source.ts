@@ -3,10 +3,7 @@
 
 import type { GateConfig } from '../../gateway/config/config.ts'
 import { Grants } from '../../identity/callers/grants.ts'
-import { IdentityError } from '../../identity/errors.ts'
-import { StoreError } from '../../store/errors.ts'
 import { makePrivateFolder } from '../../store/files/private-folder.ts'
-import { CliError } from '../../terminal/errors.ts'
 import type { Output } from '../../terminal/output.ts'
 import { type ConfigOptions, loadConfig } from '../connect/load-config.ts'
 import type { DataPlace } from '../connect/offline-parts.ts'
@@ -22,15 +19,10 @@ export function findGrants(options: ConfigOptions, output: Output): GrantsPlace 
 
 /** Runs `work` on the grants of an installation and closes them, whatever happens. */
 export function withGrants<T>(config: GateConfig, work: (grants: Grants) => T): T {
-  let grants: Grants | undefined
+  const grants = Grants.open(config.data, config.grants)
   try {
-    grants = Grants.open(config.data, config.grants)
     return work(grants)
-  } catch (error) {
-    if (error instanceof StoreError || error instanceof IdentityError)
-      throw new CliError('CLI_FILE', `${error.message} (${error.code})`, error.help)
-    throw error
   } finally {
-    grants?.close()
+    grants.close()
   }
 }

@@ -2,6 +2,7 @@
 // machine grant a token is got at once, and `issuer:NAME` stores who a person is at an identity provider. The
 // gate keeps the tokens, encrypted, and renews them. A running gate uses them from the next call on.
 
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Command } from 'commander'
@@ -10,7 +11,6 @@ import type { GateConfig } from '../../gateway/config/config.ts'
 import type { LoginConfig } from '../../gateway/config/login.ts'
 import { NOBODY } from '../../identity/callers/caller.ts'
 import type { Issuer } from '../../identity/callers/issuer.ts'
-import { IdentityError } from '../../identity/errors.ts'
 import { DOCUMENT_PORT } from '../../identity/oauth/client-document.ts'
 import type { Login, LoginOf } from '../../identity/oauth/login.ts'
 import { Logins } from '../../identity/oauth/logins.ts'
@@ -68,29 +68,33 @@ export function addLogin(parent: Command, answer: SetExitCode): void {
       const config = loadConfig(options, output)
       const target = targetOf(config, server, options)
       await proveLogin(config.data, server, options)
-      const logins = openLogins(config.data)
+      const logins = Logins.open(config.data)
+      const say = (value: object): void => {
+        const text = escapeUnseenJson(JSON.stringify({ server, ...value }))
+        if (output.json) process.stdout.write(`${text}\n`)
+      }
       try {
-        const say = (value: object): void => {
-          if (output.json) process.stdout.write(`${escapeUnseenJson(JSON.stringify(value))}\n`)
-        }
         if (options.forget === true) {
           const forgotten = logins.remove(target.of)
-          say({ server, forgotten })
+          say({ forgotten })
           output.line(forgotten ? 'the login is forgotten' : 'there is no login to forget')
           return answer(forgotten ? 0 : 1)
         }
-        const show = (address: string): void => {
-          say({ server, open: address })
-          output.line(`open this address in a browser, and log in there:\n\n  ${address}\n`)
+        const show = (open: string): void => {
+          say({ open })
+          output.line(`open this address in a browser, and log in there:\n\n  ${open}\n`)
         }
-        const result = await storeLogin(config, { target, logins, options, show })
-        const why = typeof result === 'string' ? result : undefined
-        const got = typeof result === 'string' ? {} : result
-        say({ server, loggedIn: why === undefined, ...(why === undefined ? got : { why }) })
+        const got = await storeLogin(config, { target, logins, options, show })
+        say({ loggedIn: true, ...got })
         const words = Object.entries(got).map(([name, value]) => `, ${name} ${value}`)
-        if (why === undefined) output.line(`logged in at ${server}${printable(words.join(''))}`)
-        else output.remark(`sluice: not logged in: ${printable(why)}`)
-        answer(why === undefined ? 0 : 1)
+        output.line(`logged in at ${server}${printable(words.join(''))}`)
+        answer(0)
+      } catch (error) {
+        if (error instanceof CliError || error instanceof StoreError) throw error
+        const { message: why } = error as Error
+        say({ loggedIn: false, why })
+        output.remark(`sluice: not logged in: ${printable(why)}`)
+        answer(1)
       } finally {
         logins.close()
       }
@@ -155,7 +159,7 @@ function identityTarget(config: GateConfig, server: string, principal = ''): Log
     )
   if (principal.includes(':'))
     throw wrong(`\`${principal}\` is named by its identity`, 'leave --principal out')
-  const login = { kind: 'gate', form: 'rfc8693', scopes: ['openid'] } as const
+  const login = { kind: 'gate', scopes: ['openid'] } as const
   const { client, issuer: url } = issuer
   return { of: { server, principal }, url, login: { ...login, client, issuer: url }, issuer }
 }
@@ -167,24 +171,18 @@ interface LoginAttempt {
   readonly show: (address: string) => void
 }
 
-/** Why not, or what is known of the token. */
+/** Returns what is known of the token; throws if there is none. */
 async function storeLogin(
   config: GateConfig,
   attempt: LoginAttempt,
-): Promise<string | Record<string, string>> {
+): Promise<Record<string, string>> {
   const { target, logins } = attempt
-  try {
-    if (target.login.kind === 'client' || target.login.kind === 'assertion')
-      return await getToken(config, attempt)
-    const { login, nonce } = await logIn(config, attempt)
-    const principal = await principalOf(target, login, nonce)
-    logins.put({ ...target.of, principal }, login, Date.now())
-    return target.issuer === undefined ? {} : { principal }
-  } catch (error) {
-    if (error instanceof StoreError) throw stored(error)
-    if (error instanceof CliError) throw error
-    return (error as Error).message
-  }
+  const { kind } = target.login
+  if (kind === 'client' || kind === 'assertion') return getToken(config, attempt)
+  const { login, nonce } = await logIn(config, attempt)
+  const principal = await principalOf(target, login, nonce)
+  logins.put({ ...target.of, principal }, login, Date.now())
+  return target.issuer === undefined ? {} : { principal }
 }
 
 /** By the ID token, if it is an identity. */
@@ -207,13 +205,14 @@ async function principalOf(
 async function getToken(
   { issuers }: GateConfig,
   { target, logins }: LoginAttempt,
-): Promise<string | Record<string, string>> {
+): Promise<Record<string, string>> {
   const { Credentials } = await import('../../gateway/upstream/servers/credentials.ts')
   const parts = { logins, issuers, nowMs: Date.now, log() {} }
   const credential = new Credentials(parts).of(target.of.server, target, NOBODY)
   await credential.ready()
   const { failure, refusal, row } = credential
-  if (row === undefined || failure !== undefined) return refusal ?? failure?.message ?? 'no token'
+  if (row === undefined || failure !== undefined)
+    throw new Error(refusal ?? failure?.message ?? 'no token')
   const { issuer, resource, scope = '', expiresMs } = row
   const until = expiresMs === undefined ? 'it is refused' : new Date(expiresMs).toISOString()
   return { issuer, resource, scope, until }
@@ -231,8 +230,8 @@ async function logIn(
     ? discoverLogin(url, login.issuer)
     : discoverIdentity(issuer.issuer))
   // As MCP says: a client of the configuration, then the document, then registration.
-  const usesDocument = login.client === undefined && place.takesDocument
-  const document = usesDocument ? clientDocument : undefined
+  const takesDocument = place.metadata.client_id_metadata_document_supported === true
+  const document = login.client === undefined && takesDocument ? clientDocument : undefined
   const client = document === undefined ? login.client : { clientId: document }
   const port = document === undefined ? 0 : DOCUMENT_PORT
   const redirect = await listenForRedirect(portOf(options, port)).catch((error: Error) => {
@@ -263,19 +262,6 @@ function portOf({ redirectPort }: Options, unset: number): number {
   return port
 }
 
-function openLogins(directory: string): Logins {
-  try {
-    return Logins.open(directory)
-  } catch (error) {
-    if (error instanceof StoreError || error instanceof IdentityError) throw stored(error)
-    throw error
-  }
-}
-
-function stored({ message, code, help }: StoreError | IdentityError): CliError {
-  return new CliError('CLI_FILE', `${message} (${code})`, help)
-}
-
 interface Redirect {
   readonly address: string
   /** The parameters of the first request that `isOurs`. */
@@ -304,19 +290,14 @@ async function listenForRedirect(port: number): Promise<Redirect> {
       })
       .end(`${message}\n`)
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', resolve)
-  })
+  await once(server.listen(port, '127.0.0.1'), 'listening')
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}${PATH}`
   const wait: Redirect['wait'] = (isOurs) =>
     new Promise((resolve, reject) => {
       const why = new Error(`nobody logged in within ${LOGIN_WAIT_MS_MAX / 60_000} minutes`)
-      const timer = setTimeout(() => reject(why), LOGIN_WAIT_MS_MAX)
+      setTimeout(() => reject(why), LOGIN_WAIT_MS_MAX).unref()
       take = (parameters) => {
         if (!isOurs(parameters)) return false
-        take = () => false
-        clearTimeout(timer)
         resolve(parameters)
         return true
       }

@@ -3,13 +3,12 @@
 // a secret or a token of the gate is named here, never by the server.
 
 import { asMap } from '@sluice/policy/document/check-shape'
-import { scalar } from '@sluice/policy/document/fields'
 import { findEntry, type LocatedMap, type LocatedNode } from '@sluice/policy/document/read-document'
 import type { Shape } from '@sluice/policy/document/shape'
-import type { ClientConfig } from '../../identity/oauth/client-authentication.ts'
+import type { ClientConfig, IssuerClient } from '../../identity/oauth/client-authentication.ts'
 import { isSafeUrl } from '../../identity/oauth/safe-url.ts'
 import type { Secret } from '../../identity/oauth/secret-text.ts'
-import { type ConfigValues, safeUrlShape } from './values.ts'
+import { type ConfigValues, readFields, safeUrlShape } from './values.ts'
 
 /**
  * `gate` and `principal`: a person logs in, for all callers or for each. `client`: a machine. `assertion`: a
@@ -19,18 +18,16 @@ import { type ConfigValues, safeUrlShape } from './values.ts'
 const KINDS = ['gate', 'principal', 'client', 'assertion', 'exchange', 'id-jag'] as const
 export type LoginKind = (typeof KINDS)[number]
 
-export interface LoginConfig {
+export interface LoginConfig extends IssuerClient {
   readonly kind: LoginKind
-  readonly client?: ClientConfig
   readonly scopes: readonly string[]
-  readonly issuer?: string
   /** The name of an issuer that has a `client`. */
-  readonly via?: string
-  readonly audience?: string
+  readonly via?: string | undefined
+  readonly audience?: string | undefined
   /** False: none is sent. */
-  readonly resource?: string | false
-  readonly form: 'rfc8693' | 'on-behalf-of'
-  readonly assertion?: Secret
+  readonly resource?: string | false | undefined
+  readonly form?: 'rfc8693' | 'on-behalf-of'
+  readonly assertion?: Secret | undefined
 }
 
 const text = (max: number) => ({ kind: 'text', max }) as const
@@ -144,14 +141,13 @@ export function readLogin(
   )
   if (header !== undefined)
     wrong(header.key, 'a login has an Authorization header of its own', 'take this one away')
-  if (node.kind === 'scalar') return { login: { kind: 'gate', scopes: [], form: 'rfc8693' } }
+  if (node.kind === 'scalar') return { login: { kind: 'gate', scopes: [] } }
   const map = asMap(node)
-  const kind = scalar(map, 'login') as LoginKind
+  const read = readFields(FIELDS, values.filled(map))
+  const { login: kind, issuer, via, audience, form, resource, scopes = [] } = read
   for (const key of NEEDED[kind])
-    if (findEntry(map, key) === undefined)
+    if (read[key] === undefined)
       wrong(map, `a \`login: ${kind}\` needs ${NEEDS[key][0]}`, NEEDS[key][1])
-  const issuer = readText(map, 'issuer', values)
-  const via = readText(map, 'via', values)
   const issuers = asMap(findEntry(auth, 'issuers'))
   if (via !== undefined && findEntry(asMap(findEntry(issuers, via)), 'client') === undefined)
     wrong(
@@ -159,43 +155,27 @@ export function readLogin(
       `\`via: ${via}\` has no \`client\`, so the gate cannot exchange tokens there`,
       `say \`auth.issuers.${via}.client\``,
     )
-  const client = readClient(map, values)
   // Otherwise the server says which authorisation server there is, and so who gets the secret (mix-up).
-  const key = ['client_secret', 'private_key'].find((one) => findEntry(map, one) !== undefined)
+  const key = (['client_secret', 'private_key'] as const).find((one) => read[one] !== undefined)
   if (key !== undefined && issuer === undefined)
     wrong(
       node,
       `a \`${key}\` needs the \`issuer\` it is for`,
       'say `issuer: https://…`, the authorisation server that knows the client',
     )
-  const audience = readText(map, 'audience', values)
-  const assertion = findEntry(map, 'assertion')
+  const client = readClient(map, values)
+  const assertion = values.findSecret(map, 'assertion')
+  // `resource: true` says what is so anyway.
+  const named = resource === true ? undefined : (resource as string | false | undefined)
   return {
-    login: {
-      kind,
-      form: scalar(map, 'form') === 'on-behalf-of' ? 'on-behalf-of' : 'rfc8693',
-      scopes: values.list(findEntry(map, 'scopes')),
-      ...(client === undefined ? {} : { client }),
-      ...(issuer === undefined ? {} : { issuer }),
-      ...(via === undefined ? {} : { via }),
-      ...(audience === undefined ? {} : { audience }),
-      ...resourceOf(findEntry(map, 'resource'), values),
-      ...(assertion === undefined ? {} : { assertion: values.secret(assertion) }),
-    },
+    login: { kind, form, scopes, client, issuer, via, audience, resource: named, assertion },
   }
-}
-
-/** `true` says what is so anyway. */
-function resourceOf(node: LocatedNode | undefined, values: ConfigValues) {
-  if (node?.kind !== 'scalar' || node.value === true) return {}
-  return { resource: node.value === false ? (false as const) : values.text(node) }
 }
 
 /** Undefined if there is no client. */
 export function readClient(map: LocatedMap, values: ConfigValues): ClientConfig | undefined {
-  const clientId = readText(map, 'client_id', values)
-  const [secret, key] = [findEntry(map, 'client_secret'), findEntry(map, 'private_key')]
-  const keyId = readText(map, 'key_id', values)
+  const read = readFields(CLIENT_FIELDS, values.filled(map))
+  const { client_id: clientId, client_secret: secret, private_key: key, key_id: keyId } = read
   const wrong = (message: string, help: string): void =>
     values.problems.error('CONFIG_SERVER', map.at, message, help)
   if ((secret ?? key) !== undefined && clientId === undefined)
@@ -206,15 +186,6 @@ export function readClient(map: LocatedMap, values: ConfigValues): ClientConfig 
   if (secret !== undefined && key !== undefined)
     wrong('a client has a `client_secret` or a `private_key`', 'keep one of them')
   if (clientId === undefined) return undefined
-  return {
-    clientId,
-    ...(secret === undefined ? {} : { clientSecret: values.secret(secret) }),
-    ...(key === undefined ? {} : { privateKey: values.secret(key) }),
-    ...(keyId === undefined ? {} : { keyId }),
-  }
-}
-
-function readText(map: LocatedMap, name: string, values: ConfigValues): string | undefined {
-  const node = findEntry(map, name)
-  return node === undefined ? undefined : values.text(node)
+  const clientSecret = values.findSecret(map, 'client_secret')
+  return { clientId, clientSecret, privateKey: values.findSecret(map, 'private_key'), keyId }
 }

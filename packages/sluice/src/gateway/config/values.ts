@@ -5,7 +5,12 @@ import { resolve } from 'node:path'
 import { asMap, isNull } from '@sluice/policy/document/check-shape'
 import { toJson } from '@sluice/policy/document/fields'
 import type { Problems } from '@sluice/policy/document/problem'
-import type { LocatedNode, LocatedScalar } from '@sluice/policy/document/read-document'
+import {
+  findEntry,
+  type LocatedMap,
+  type LocatedNode,
+  type LocatedScalar,
+} from '@sluice/policy/document/read-document'
 import {
   type FieldValues,
   type FilledValues,
@@ -99,6 +104,11 @@ export class ConfigValues {
     )
   }
 
+  findSecret(map: LocatedMap, name: string): Secret | undefined {
+    const node = findEntry(map, name)
+    return node && this.secret(node)
+  }
+
   /** With `${NAME}` filled in; `${file:PATH}` is read when the text is used. */
   secret(node: LocatedNode): Secret {
     const { value, at } = node as LocatedScalar
@@ -131,25 +141,25 @@ export class ConfigValues {
     return node?.kind === 'list' ? node.items.map((item) => this.text(item)) : []
   }
 
-  /** The tree with `${NAME}` filled in below these keys. `text` stays as it was written: problems show no
-   * value of a variable, which may be a secret. */
+  /** The tree with `${NAME}` filled in below these keys. */
   fillSections(tree: LocatedNode, sections: readonly string[]): LocatedNode {
     if (tree.kind !== 'map') return tree
     const entries = tree.entries.map(({ key, value }) =>
-      sections.includes(String(key.value)) ? { key, value: this.#filled(value) } : { key, value },
+      sections.includes(String(key.value)) ? { key, value: this.filled(value) } : { key, value },
     )
     return { ...tree, entries }
   }
 
-  #filled(node: LocatedNode): LocatedNode {
-    if (node.kind === 'list')
-      return { ...node, items: node.items.map((item) => this.#filled(item)) }
+  /** The tree with `${NAME}` filled in, but for secrets. `text` stays as it was written: problems show no value
+   * of a variable, which may be a secret. */
+  filled(node: LocatedNode): LocatedNode {
+    if (node.kind === 'list') return { ...node, items: node.items.map((item) => this.filled(item)) }
     if (node.kind === 'map')
       return {
         ...node,
         entries: node.entries.map(({ key, value }) => ({
           key,
-          value: SECRETS.has(String(key.value)) ? value : this.#filled(value),
+          value: SECRETS.has(String(key.value)) ? value : this.filled(value),
         })),
       }
     return typeof node.value === 'string' ? { ...node, value: this.text(node) } : node

@@ -79,8 +79,6 @@ export class IssuerKeys {
     const { issuer, jwks } = this.#issuer
     const outgoing = new OutgoingHttp({ trusted: jwks === undefined ? [issuer] : [issuer, jwks] })
     this.#url ??= jwks ?? endpointIn(await discoverIssuer(issuer, outgoing), 'jwks_uri')
-    if (this.#url === undefined)
-      throw new Error(`the authorisation server \`${issuer}\` names no keys to trust`)
     const { status, value } = await outgoing.fetchJson(this.#url)
     if (status !== 200 || !Array.isArray(value.keys) || !value.keys.every(isObject))
       throw new Error(`\`${this.#url}\` answered ${status}, without a key set`)

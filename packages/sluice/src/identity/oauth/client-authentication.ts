@@ -3,7 +3,9 @@
 // one is used at once; no key is ever stored.
 
 import { createPrivateKey, type KeyObject, randomUUID } from 'node:crypto'
+import type { JsonObject } from '@sluice/policy/core/json'
 import { CLIENT_ASSERTION_S } from '../limits.ts'
+import { endpointIn, textsIn } from './discover-issuer.ts'
 import { readSecret, type Secret } from './secret-text.ts'
 
 export type ClientAuth = 'none' | 'client_secret_basic' | 'client_secret_post' | 'private_key_jwt'
@@ -11,17 +13,38 @@ export type ClientAuth = 'none' | 'client_secret_basic' | 'client_secret_post' |
 /** A client of an authorisation server, as the configuration names it. */
 export interface ClientConfig {
   readonly clientId: string
-  readonly clientSecret?: Secret
+  readonly clientSecret?: Secret | undefined
   /** PEM or JWK. */
-  readonly privateKey?: Secret
-  readonly keyId?: string
+  readonly privateKey?: Secret | undefined
+  readonly keyId?: string | undefined
 }
 
-/** A client, and the endpoint that it shows its secret to. */
+/** Who gets the secret of a client. */
+export interface IssuerClient {
+  readonly issuer?: string | undefined
+  readonly client?: ClientConfig | undefined
+}
+
+/** A client, and the endpoint that it shows its secret to: the only one that the issuer's own metadata names. */
 export interface OAuthClient extends ClientConfig {
   readonly clientAuth: ClientAuth
   readonly issuer: string
   readonly tokenEndpoint: string
+}
+
+/** Throws if the issuer names no token endpoint. */
+export function clientAt(
+  metadata: JsonObject,
+  config: ClientConfig,
+): OAuthClient & { readonly metadata: JsonObject } {
+  const methods = textsIn(metadata, 'token_endpoint_auth_methods_supported')
+  return {
+    ...config,
+    clientAuth: pickAuthMethod(config, methods),
+    issuer: String(metadata.issuer),
+    tokenEndpoint: endpointIn(metadata, 'token_endpoint'),
+    metadata,
+  }
 }
 
 /** What the server supports decides how a secret is sent. */
@@ -64,7 +87,7 @@ async function signAssertion(client: OAuthClient, nowMs: number): Promise<string
   const { SignJWT } = await import('jose')
   const now = Math.floor(nowMs / 1_000)
   return new SignJWT()
-    .setProtectedHeader({ alg: algorithmOf(key), ...(keyId === undefined ? {} : { kid: keyId }) })
+    .setProtectedHeader({ alg: algorithmOf(key), ...(keyId && { kid: keyId }) })
     .setIssuer(clientId)
     .setSubject(clientId)
     .setAudience(issuer)

@@ -9,11 +9,15 @@ export const DOCUMENT_PORT = 7434
 
 /** A public client: any program on the machine of the person can pose as it. */
 export function clientDocument(clientId: string): JsonObject {
+  return { client_id: clientId, ...describeGate(`http://127.0.0.1:${DOCUMENT_PORT}/callback`) }
+}
+
+/** As authorisation servers know the gate (RFC 7591). */
+export function describeGate(redirect: string): JsonObject {
   return {
-    client_id: clientId,
     client_name: 'Sluice',
     application_type: 'native',
-    redirect_uris: [`http://127.0.0.1:${DOCUMENT_PORT}/callback`],
+    redirect_uris: [redirect],
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
     token_endpoint_auth_method: 'none',

@@ -28,12 +28,19 @@ export async function discoverIssuer(issuer: string, outgoing: OutgoingHttp): Pr
   throw new Error(`no metadata of the authorisation server \`${issuer}\`: ${why}`)
 }
 
+/** A URL that the metadata names. Throws if there is none, or none that may be used. */
+export function endpointIn(metadata: JsonObject, name: string): string {
+  const found = findEndpoint(metadata, name)
+  if (found !== undefined) return found
+  throw new Error(`the authorisation server \`${metadata.issuer}\` names no ${name}`)
+}
+
 /**
- * A URL that the metadata names. Throws if a remote server visibly names this machine or its
+ * The same, or undefined. Throws if a remote server visibly names this machine or its
  * network: the gate does not fetch the authorization endpoint, a browser opens it. Whatever is
  * fetched is checked again after resolution.
  */
-export function endpointIn(metadata: JsonObject, name: string): string | undefined {
+export function findEndpoint(metadata: JsonObject, name: string): string | undefined {
   const value = metadata[name]
   if (value === undefined) return undefined
   const issuer = String(metadata.issuer)

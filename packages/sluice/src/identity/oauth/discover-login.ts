@@ -3,21 +3,18 @@
 // names. The resource must be the server that was asked, and the metadata that of the named issuer.
 
 import type { JsonObject } from '@sluice/policy/core/json'
-import { type CodeEndpoints, readCodeEndpoints } from './authorization-code.ts'
-import { discoverIssuer, endpointIn, textsIn } from './discover-issuer.ts'
+import { discoverIssuer, textsIn } from './discover-issuer.ts'
 import { type FetchedDocument, OutgoingHttp } from './outgoing.ts'
 
-export interface LoginEndpoints extends CodeEndpoints {
+export interface LoginEndpoints {
+  /** Of the authorisation server. */
+  readonly metadata: JsonObject
   /** Sends the requests of this login: the names it has resolved stay pinned. */
   readonly outgoing: OutgoingHttp
   /** Empty if the tokens are for no MCP server. */
   readonly resource: string
-  readonly registrationEndpoint: string | undefined
-  /** It takes the URL of a client ID metadata document as a client. */
-  readonly takesDocument: boolean
   /** The scopes the server requests, as far as stated. */
   readonly scopes: readonly string[]
-  readonly canRefresh: boolean
 }
 
 const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
@@ -41,15 +38,14 @@ export async function discoverLogin(url: string, wanted?: string): Promise<Login
   const scopes =
     parameter(challenge, 'scope')?.split(' ') ?? textsIn(metadata ?? {}, 'scopes_supported')
   const described = await discoverIssuer(issuer, outgoing)
-  const resource = resourceIn(metadata, url)
-  return { resource, outgoing, ...readLoginEndpoints(issuer, described, scopes) }
+  return { metadata: described, outgoing, resource: resourceIn(metadata, url), scopes }
 }
 
 /** An issuer of the configuration, for a person who is to be known there. */
 export async function discoverIdentity(issuer: string): Promise<LoginEndpoints> {
   const outgoing = new OutgoingHttp({ trusted: [issuer] })
-  const described = await discoverIssuer(issuer, outgoing)
-  return { resource: '', outgoing, ...readLoginEndpoints(issuer, described, ['openid']) }
+  const metadata = await discoverIssuer(issuer, outgoing)
+  return { metadata, outgoing, resource: '', scopes: ['openid'] }
 }
 
 /** The resource that a token for this server is asked for. It covers the server, so that no other one can be
@@ -105,26 +101,6 @@ function covers(resource: unknown, url: string): boolean {
   const path = whole.pathname.replace(/\/$/, '')
   const isWithin = part.pathname === path || part.pathname.startsWith(`${path}/`)
   return whole.origin === part.origin && whole.hash === '' && isWithin
-}
-
-function readLoginEndpoints(
-  issuer: string,
-  metadata: JsonObject,
-  scopes: readonly string[],
-): Omit<LoginEndpoints, 'resource' | 'outgoing'> {
-  const endpoints = readCodeEndpoints(issuer, metadata)
-  // Without PKCE anyone who sees the code could use it.
-  if (!endpoints.hasPkce)
-    throw new Error(
-      `the authorisation server \`${issuer}\` does not declare support for PKCE (S256)`,
-    )
-  return {
-    ...endpoints,
-    registrationEndpoint: endpointIn(metadata, 'registration_endpoint'),
-    takesDocument: metadata.client_id_metadata_document_supported === true,
-    scopes,
-    canRefresh: textsIn(metadata, 'scopes_supported').includes('offline_access'),
-  }
 }
 
 /** A parameter of a `WWW-Authenticate` header. */

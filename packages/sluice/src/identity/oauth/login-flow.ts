@@ -3,8 +3,10 @@
 // code is exchanged. Called by `sluice login`.
 
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { authorizationUrl, exchangeCode, mixUp } from './authorization-code.ts'
-import { type ClientConfig, type OAuthClient, pickAuthMethod } from './client-authentication.ts'
+import { authorizationUrl, exchangeCode, hasPkce } from './authorization-code.ts'
+import { type ClientConfig, clientAt } from './client-authentication.ts'
+import { describeGate } from './client-document.ts'
+import { findEndpoint, textsIn } from './discover-issuer.ts'
 import type { LoginEndpoints } from './discover-login.ts'
 import { asIdentity, type Login } from './login.ts'
 
@@ -24,36 +26,43 @@ export class LoginFlow {
   readonly nonce = randomBytes(32).toString('base64url')
   readonly #place: LoginEndpoints
   readonly #request: LoginRequest
-  readonly #client: OAuthClient
+  readonly #client: ReturnType<typeof clientAt>
   readonly #state = randomBytes(32).toString('base64url')
   readonly #verifier = randomBytes(32).toString('base64url')
 
-  private constructor(place: LoginEndpoints, request: LoginRequest, client: OAuthClient) {
+  private constructor(
+    place: LoginEndpoints,
+    request: LoginRequest,
+    client: ReturnType<typeof clientAt>,
+  ) {
     this.#place = place
     this.#request = request
     this.#client = client
+    const canRefresh = textsIn(place.metadata, 'scopes_supported').includes('offline_access')
     const wanted = request.scopes.length > 0 ? request.scopes : place.scopes
-    const scopes = place.canRefresh ? [...new Set([...wanted, 'offline_access'])] : wanted
-    this.address = authorizationUrl(place, {
+    const scopes = canRefresh ? [...new Set([...wanted, 'offline_access'])] : wanted
+    this.address = authorizationUrl(place.metadata, {
       client_id: client.clientId,
       redirect_uri: request.redirect,
       state: this.#state,
       code_challenge: hash('sha256', this.#verifier, 'base64url'),
-      scope: scopes.length > 0 ? scopes.join(' ') : undefined,
+      scope: scopes.join(' ') || undefined,
       resource: place.resource || undefined,
       nonce: scopes.includes('openid') ? this.nonce : undefined,
       // Offline access requires the user's consent.
-      prompt: place.canRefresh ? 'consent' : undefined,
+      prompt: canRefresh ? 'consent' : undefined,
     })
   }
 
   static async begin(place: LoginEndpoints, request: LoginRequest): Promise<LoginFlow> {
+    const { metadata } = place
+    if (!hasPkce(metadata))
+      throw new Error(
+        `the authorisation server \`${metadata.issuer}\` does not declare support for PKCE (S256)`,
+      )
     const { client } = request
-    if (client === undefined)
-      return new LoginFlow(place, request, await register(place, request.redirect))
-    const { issuer, tokenEndpoint, authMethods } = place
-    const clientAuth = pickAuthMethod(client, authMethods)
-    return new LoginFlow(place, request, { ...client, clientAuth, issuer, tokenEndpoint })
+    const known = client && clientAt(metadata, client)
+    return new LoginFlow(place, request, known ?? (await register(place, request.redirect)))
   }
 
   /** Whether this redirect belongs to this login: anything else on the port is noise. */
@@ -66,63 +75,44 @@ export class LoginFlow {
   /** Throws if the server refused, or another server answered (mix-up). */
   async finish(parameters: URLSearchParams, nowMs: number): Promise<Login> {
     if (!this.isOurs(parameters)) throw new Error('the answer belongs to another login')
-    const { issuer, resource, tokenEndpoint, outgoing } = this.#place
-    const wrong = mixUp(this.#place, parameters.get('iss') ?? undefined)
-    if (wrong !== undefined) throw new Error(wrong)
-    const error = parameters.get('error')
-    if (error !== null)
-      throw new Error(`${error}: ${parameters.get('error_description') ?? 'no reason given'}`)
-    const code = parameters.get('code')
-    if (code === null) throw new Error('the answer has no code')
+    const { resource, outgoing } = this.#place
     const { redirect, url, client } = this.#request
-    const answer = { code, redirect_uri: redirect, code_verifier: this.#verifier }
-    const how = { nowMs, outgoing, resource }
-    const { idToken, ...tokens } = await exchangeCode(this.#client, answer, how)
+    const request = { redirect_uri: redirect, code_verifier: this.#verifier }
+    const { idToken, ...tokens } = await exchangeCode(
+      this.#client,
+      Object.fromEntries(parameters),
+      resource === '' ? request : { ...request, resource },
+      { nowMs, outgoing },
+    )
+    // A login at a server stores nothing about the person.
     const identity = resource === '' && idToken !== undefined ? asIdentity({ idToken }) : {}
-    const reach = await outgoing.zone
-    const { clientId, clientAuth, clientSecret } = this.#client
-    // The secret of a configured client stays in the configuration. A login at a server stores nothing
-    // about the person.
+    const { clientId, clientAuth, clientSecret, issuer, tokenEndpoint } = this.#client
+    // The secret of a configured client stays in the configuration.
     const isOwn = client === undefined && typeof clientSecret === 'string'
-    return {
-      clientId,
-      clientAuth,
-      ...(isOwn ? { clientSecret } : {}),
-      url,
-      resource,
-      issuer,
-      reach,
-      tokenEndpoint,
-      ...tokens,
-      ...identity,
-    }
+    const known = { clientId, clientAuth, ...(isOwn ? { clientSecret } : {}) }
+    const reach = await outgoing.zone
+    return { ...known, url, resource, issuer, reach, tokenEndpoint, ...tokens, ...identity }
   }
 }
 
 /** RFC 7591: a public client, for this redirect only. */
-async function register(place: LoginEndpoints, redirect: string): Promise<OAuthClient> {
-  const { issuer, registrationEndpoint, tokenEndpoint, outgoing } = place
-  if (registrationEndpoint === undefined)
+async function register({ metadata, outgoing }: LoginEndpoints, redirect: string) {
+  const { issuer } = metadata
+  const endpoint = findEndpoint(metadata, 'registration_endpoint')
+  if (endpoint === undefined)
     throw new Error(`\`${issuer}\` registers no clients by itself: name one (\`client_id\`)`)
-  const request = {
-    client_name: 'Sluice',
-    redirect_uris: [redirect],
-    grant_types: ['authorization_code', 'refresh_token'],
-    response_types: ['code'],
-    token_endpoint_auth_method: 'none',
-    application_type: 'native',
-  }
-  const { status, value, text } = await outgoing.fetchJson(registrationEndpoint, {
+  const { status, value, text } = await outgoing.fetchJson(endpoint, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(request),
+    body: JSON.stringify(describeGate(redirect)),
   })
   const { client_id: clientId, client_secret: secret, token_endpoint_auth_method: method } = value
   if (status < 200 || status > 299 || typeof clientId !== 'string')
     throw new Error(`\`${issuer}\` registered no client (${status}): ${text.slice(0, 300)}`)
   // The server's choice is authoritative.
   const isSecret = typeof secret === 'string' && method !== 'none'
-  if (!isSecret) return { clientId, clientAuth: 'none', issuer, tokenEndpoint }
-  const clientAuth = method === 'client_secret_post' ? method : 'client_secret_basic'
-  return { clientId, clientSecret: secret, clientAuth, issuer, tokenEndpoint }
+  const client = clientAt(metadata, isSecret ? { clientId, clientSecret: secret } : { clientId })
+  const isPost = method === 'client_secret_post'
+  const way = isPost ? ('client_secret_post' as const) : ('client_secret_basic' as const)
+  return isSecret ? { ...client, clientAuth: way } : client
 }

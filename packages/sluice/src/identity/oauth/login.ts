@@ -21,8 +21,8 @@ export interface Login {
   readonly accessToken: string
   readonly refreshToken?: string
   /** Undefined if the server did not state it. */
-  readonly expiresMs?: number
-  readonly scope?: string
+  readonly expiresMs?: number | undefined
+  readonly scope?: string | undefined
   /** Of a person at an issuer of the configuration: what ID-JAG is asked for with. */
   readonly idToken?: string
 }

@@ -3,7 +3,7 @@
 
 import type { JsonObject } from '@sluice/policy/core/json'
 import { TOKEN_LENGTH_MAX } from '../limits.ts'
-import { authenticateClient, type OAuthClient } from './client-authentication.ts'
+import { authenticateClient, type IssuerClient, type OAuthClient } from './client-authentication.ts'
 import { asIdentity, type Login } from './login.ts'
 import { OutgoingHttp } from './outgoing.ts'
 
@@ -28,11 +28,11 @@ export type TokenResponse = Pick<
   readonly issuedType?: string
 }
 
-interface TokenRequestOptions {
+export interface TokenRequestOptions {
   readonly nowMs: number
   readonly outgoing: OutgoingHttp
   /** Of the token that is expected; an assertion is no bearer token. */
-  readonly type?: 'bearer' | 'n_a'
+  readonly type?: 'bearer' | 'n_a' | undefined
 }
 
 /** Parameters that are undefined are left out. */
@@ -59,14 +59,17 @@ export async function requestTokens(
 }
 
 /**
- * The login with newer tokens; if the server returns no new refresh token, the old one stays valid. The keys
- * of the client are not stored with it.
+ * The login with newer tokens; if the server returns no new refresh token, the old one stays valid. The secret or
+ * key of the configuration counts, and is not stored: for the same client of the same issuer, so that nobody else
+ * gets it.
  */
 export async function refreshLogin(
   login: Login,
-  client: OAuthClient,
+  { client: config, issuer }: IssuerClient,
   nowMs: number,
 ): Promise<Login> {
+  const isOwn = config?.clientId === login.clientId && issuer === login.issuer
+  const client = isOwn ? { ...login, ...config } : login
   const { refreshToken, resource } = login
   if (refreshToken === undefined)
     throw new InvalidGrantError('the login cannot be renewed', 'no refresh token')

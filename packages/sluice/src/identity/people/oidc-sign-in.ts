@@ -6,15 +6,9 @@ import type { JsonValue } from '@sluice/policy/core/json'
 import { type AccessTokenVerifier, subjectOf } from '../callers/access-token-verifier.ts'
 import { AuthenticationError } from '../callers/caller.ts'
 import type { ConsoleClient, Issuer } from '../callers/issuer.ts'
-import {
-  authorizationUrl,
-  type CodeEndpoints,
-  exchangeCode,
-  mixUp,
-  readCodeEndpoints,
-} from '../oauth/authorization-code.ts'
-import { pickAuthMethod } from '../oauth/client-authentication.ts'
-import { endpointIn } from '../oauth/discover-issuer.ts'
+import { authorizationUrl, exchangeCode, hasPkce } from '../oauth/authorization-code.ts'
+import { clientAt } from '../oauth/client-authentication.ts'
+import { findEndpoint } from '../oauth/discover-issuer.ts'
 import { IssuerMetadata } from '../oauth/issuer-metadata.ts'
 import { OutgoingHttp } from '../oauth/outgoing.ts'
 import { InvalidGrantError } from '../oauth/token-request.ts'
@@ -38,10 +32,6 @@ export interface SignedInSubject {
   readonly groups: JsonValue | undefined
 }
 
-interface IssuerEndpoints extends CodeEndpoints {
-  readonly userinfoEndpoint: string | undefined
-}
-
 export class OidcSignIn {
   readonly issuer: Issuer
   readonly #client: ConsoleClient
@@ -63,103 +53,87 @@ export class OidcSignIn {
   }
 
   /** The URL that the browser opens. Throws AuthenticationError if the server cannot be reached. */
-  async address({
+  address({
     redirect,
     nonce,
     state,
     challenge,
   }: SignInRequest & { readonly state: string; readonly challenge: string }): Promise<string> {
     const { clientId, scopes } = this.#client
-    return authorizationUrl(await this.#find(), {
-      client_id: clientId,
-      redirect_uri: redirect,
-      scope: [...new Set(['openid', ...scopes])].join(' '),
-      state,
-      nonce,
-      code_challenge: challenge,
-    })
+    return authenticate(async () =>
+      authorizationUrl((await this.#find()).metadata, {
+        client_id: clientId,
+        redirect_uri: redirect,
+        scope: [...new Set(['openid', ...scopes])].join(' '),
+        state,
+        nonce,
+        code_challenge: challenge,
+      }),
+    )
   }
 
   /**
    * Throws AuthenticationError: another server answered (mix-up), the code is invalid, the ID token
    * is not ours.
    */
-  async finish({
-    redirect,
-    nonce,
-    code,
-    verifier,
-    from,
-  }: SignInCallback): Promise<SignedInSubject> {
-    const { issuer } = this.issuer
-    const { clientId } = this.#client
-    const place = await this.#find()
-    const wrong = mixUp(place, from)
-    if (wrong !== undefined)
-      throw new AuthenticationError(wrong, 'begin again', { error: 'invalid_token' })
-    const { tokenEndpoint } = place
-    const clientAuth = pickAuthMethod(this.#client, place.authMethods)
-    const outgoing = new OutgoingHttp({ trusted: [issuer] })
-    const { idToken, accessToken } = await exchangeCode(
-      { ...this.#client, clientAuth, issuer, tokenEndpoint },
-      { code, redirect_uri: redirect, code_verifier: verifier },
-      { nowMs: this.#nowMs(), outgoing },
-    ).catch((error: Error) => {
-      if (error instanceof InvalidGrantError)
-        throw new AuthenticationError(error.message, 'begin again', { error: 'invalid_token' })
-      throw unreachable(error)
+  finish({ redirect, nonce, code, verifier, from }: SignInCallback): Promise<SignedInSubject> {
+    return authenticate(async () => {
+      const client = await this.#find()
+      const { clientId, issuer, userinfo } = client
+      const outgoing = new OutgoingHttp({ trusted: [issuer] })
+      const { idToken, accessToken } = await exchangeCode(
+        client,
+        { code, iss: from },
+        { redirect_uri: redirect, code_verifier: verifier },
+        { nowMs: this.#nowMs(), outgoing },
+      )
+      if (idToken === undefined)
+        throw new Error(`\`${issuer}\` gave no ID token: it has to speak OpenID Connect`)
+      const payload = await this.#tokens.checkIdToken(idToken, this.issuer, { clientId, nonce })
+      const own = payload[this.issuer.groups] as JsonValue | undefined
+      const { sub } = payload
+      const groups = own ?? (await this.#askUserinfo(userinfo, { accessToken, sub, outgoing }))
+      return { subject: subjectOf(payload, this.issuer), groups }
     })
-    if (idToken === undefined)
-      throw unreachable(new Error(`\`${issuer}\` gave no ID token: it has to speak OpenID Connect`))
-    const payload = await this.#tokens.checkIdToken(idToken, this.issuer, { clientId, nonce })
-    const own = payload[this.issuer.groups] as JsonValue | undefined
-    const { sub } = payload
-    const groups = own ?? (await this.#askUserinfo(place, { accessToken, sub, outgoing }))
-    return { subject: subjectOf(payload, this.issuer), groups }
   }
 
   /** Many servers put few claims into the ID token and the rest here. */
   async #askUserinfo(
-    { userinfoEndpoint }: IssuerEndpoints,
+    endpoint: string | undefined,
     token: {
       readonly accessToken: string
       readonly sub: string
       readonly outgoing: OutgoingHttp
     },
   ): Promise<JsonValue | undefined> {
-    if (userinfoEndpoint === undefined) return undefined
+    if (endpoint === undefined) return undefined
     const { accessToken, sub, outgoing } = token
     const headers = { authorization: `Bearer ${accessToken}` }
-    const { status, value } = await outgoing
-      .fetchJson(userinfoEndpoint, { headers })
-      .catch((error: Error) => {
-        throw unreachable(error)
-      })
+    const { status, value } = await outgoing.fetchJson(endpoint, { headers })
     // Userinfo of another subject is ignored.
     return status === 200 && value.sub === sub ? value[this.issuer.groups] : undefined
   }
 
-  async #find(): Promise<IssuerEndpoints> {
+  /** Throws unless the code is of no use to anyone who sees it. */
+  async #find() {
     const { issuer } = this.issuer
-    try {
-      const metadata = await this.#metadata.of(issuer)
-      const endpoints = readCodeEndpoints(issuer, metadata)
-      // Without either, anyone who sees the code could use it.
-      if (!endpoints.hasPkce && this.#client.clientSecret === undefined)
-        throw new Error(
-          `\`${issuer}\` does not declare support for PKCE (S256): set a client_secret`,
-        )
-      return { ...endpoints, userinfoEndpoint: endpointIn(metadata, 'userinfo_endpoint') }
-    } catch (error) {
-      throw unreachable(error as Error)
-    }
+    const metadata = await this.#metadata.of(issuer)
+    if (!hasPkce(metadata) && this.#client.clientSecret === undefined)
+      throw new Error(`\`${issuer}\` does not declare support for PKCE (S256): set a client_secret`)
+    const userinfo = findEndpoint(metadata, 'userinfo_endpoint')
+    return { ...clientAt(metadata, this.#client), userinfo }
   }
 }
 
-function unreachable({ message }: Error): AuthenticationError {
-  return new AuthenticationError(
-    message,
-    'try again; if it persists, ask the operator of that server',
-    { isFault: true },
-  )
+async function authenticate<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof AuthenticationError) throw error
+    const { message } = error as Error
+    if (error instanceof InvalidGrantError)
+      throw new AuthenticationError(message, 'begin again', { error: 'invalid_token' })
+    const help = 'try again; if it persists, ask the operator of that server'
+    throw new AuthenticationError(message, help, { isFault: true })
+  }
 }

@@ -11,7 +11,6 @@ import {
   CREDENTIAL_REST_MS_MAX,
   CREDENTIALS_MAX,
   FAILED_FETCH_REST_MS,
-  GRANT_RENEW_AHEAD_MS,
   RENEW_AHEAD_MS,
 } from '../../../identity/limits.ts'
 import { IssuerMetadata } from '../../../identity/oauth/issuer-metadata.ts'
@@ -26,7 +25,7 @@ import {
 import type { ServerConfig } from '../../config/config.ts'
 import type { LoginConfig } from '../../config/login.ts'
 import type { Log } from '../../shared/log.ts'
-import type { UpstreamFailure } from '../upstream.ts'
+import type { MessageCredential } from '../upstream.ts'
 
 export interface CredentialsOptions {
   readonly logins: Logins
@@ -43,9 +42,6 @@ export type RunAlone = <Result>(
   work: (lease: { isHeld(): boolean }) => Promise<Result>,
 ) => Promise<Result>
 
-/** Why nothing is sent. */
-export type CredentialFailure = Pick<UpstreamFailure, 'code' | 'message' | 'help'>
-
 /** A server, and how it is logged in at. */
 interface CredentialTarget {
   readonly of: LoginOf
@@ -57,11 +53,13 @@ interface CredentialTarget {
 const isPersonal = ({ kind }: LoginConfig): boolean => kind === 'gate' || kind === 'principal'
 
 export class Credentials {
-  readonly #options: CredentialsOptions & { readonly metadata: IssuerMetadata }
+  readonly #options: CredentialParts
   readonly #known = new LruMap<string, Credential>(CREDENTIALS_MAX)
 
   constructor(options: CredentialsOptions) {
-    this.#options = { ...options, metadata: new IssuerMetadata(options.nowMs) }
+    const { alone = (_, work) => work({ isHeld: () => true }), nowMs } = options
+    const identity: CredentialParts['identity'] = (issuer, caller) => this.#identity(issuer, caller)
+    this.#options = { ...options, alone, identity, metadata: new IssuerMetadata(nowMs) }
   }
 
   /** One for each server and whose it is, so that nobody renews what another is renewing. */
@@ -71,9 +69,7 @@ export class Credentials {
 
   #find(target: CredentialTarget, caller: Caller): Credential {
     const name = JSON.stringify([target.of.server, target.of.principal, target.url])
-    const identity = (issuer: Issuer) => this.#identity(issuer, caller)
-    const known =
-      this.#known.get(name) ?? new Credential(target, caller, { ...this.#options, identity })
+    const known = this.#known.get(name) ?? new Credential(target, caller, this.#options)
     this.#known.set(name, known)
     known.caller = caller
     known.login = target.login
@@ -83,9 +79,8 @@ export class Credentials {
   /** Who the caller is at an issuer, by `sluice login issuer:NAME`. */
   #identity({ name, issuer, client }: Issuer, caller: Caller): Credential {
     const of = { server: `issuer:${name}`, principal: caller.principal.id }
-    const login = { kind: 'principal', scopes: [], form: 'rfc8693', issuer } as const
-    const target = { of, url: issuer, login: client === undefined ? login : { ...login, client } }
-    return this.#find(target, caller)
+    const login: LoginConfig = { kind: 'principal', scopes: [], issuer, client }
+    return this.#find({ of, url: issuer, login }, caller)
   }
 
   /** For people: which credential a server is called with, until when, and why the last one was refused; empty
@@ -118,11 +113,12 @@ function keyOf(login: LoginConfig, url: string, caller: Caller): string {
 }
 
 interface CredentialParts extends CredentialsOptions {
+  readonly alone: RunAlone
   readonly metadata: IssuerMetadata
-  readonly identity: (issuer: Issuer) => Credential
+  readonly identity: (issuer: Issuer, caller: Caller) => Credential
 }
 
-export class Credential {
+export class Credential implements MessageCredential {
   readonly target: CredentialTarget
   /** The newest of those who have the same rights. */
   caller: Caller
@@ -132,7 +128,7 @@ export class Credential {
   refusal: string | undefined
   readonly #parts: CredentialParts
   #renewing: Promise<boolean> | undefined
-  #failure: CredentialFailure | undefined
+  #failure: MessageCredential['failure']
   /** The header that was got because a server refused the one before, until it is accepted. */
   #unproven: string | undefined
   #restMs = 0
@@ -165,41 +161,33 @@ export class Credential {
     return row === undefined ? undefined : `Bearer ${row.accessToken}`
   }
 
-  /** Why nothing may be sent. Without a login of a person the server itself says what it wants. */
-  get failure(): CredentialFailure | undefined {
+  /** Without a login of a person the server itself says what it wants. */
+  get failure(): MessageCredential['failure'] {
     if (isPersonal(this.login)) return undefined
-    const row = this.row
+    const { row } = this
     const isUsable = row !== undefined && !isDue(row, this.#parts.nowMs(), 0)
     return this.#objection ?? (isUsable ? undefined : this.#failure)
   }
 
-  /** Undefined if the token can be used as it is, or none can be had now. */
   ready(): Promise<unknown> | undefined {
-    const row = this.row
+    const { row } = this
     const nowMs = this.#parts.nowMs()
-    if (isPersonal(this.login)) {
-      if (row?.refreshToken === undefined || !isDue(row, nowMs, RENEW_AHEAD_MS)) return undefined
-    } else {
-      if (row !== undefined && !isDue(row, nowMs, GRANT_RENEW_AHEAD_MS)) return undefined
-      if (nowMs < this.#restUntilMs || this.#objection !== undefined) return undefined
-    }
+    const isFresh = row !== undefined && !isDue(row, nowMs, RENEW_AHEAD_MS)
+    if (isFresh || !this.#canRenew(row)) return undefined
     const renewed = this.#renew(row)
     // While the old one is still valid, no request has to wait for the new one.
     return row === undefined || isDue(row, nowMs, 0) ? renewed : undefined
   }
 
-  /** The server refused this header: true if there is another one to try. */
   async refused(header: string | undefined): Promise<boolean> {
-    const row = this.row
+    const { row } = this
     if (row === undefined) return false
     if (header !== undefined && header !== this.header) return true
-    const nowMs = this.#parts.nowMs()
-    if (isPersonal(this.login) && row.refreshToken === undefined) return false
-    if (nowMs < this.#restUntilMs) return false
+    if (!this.#canRenew(row)) return false
     // A server that refuses fresh tokens would make the gate ask for ever.
     if (header !== undefined && header === this.#unproven) {
       this.#restMs = Math.min(CREDENTIAL_REST_MS_MAX, this.#restMs * 2 || CREDENTIAL_REST_MS)
-      this.#restUntilMs = nowMs + this.#restMs
+      this.#restUntilMs = this.#parts.nowMs() + this.#restMs
       return false
     }
     const isNew = await this.#renew(row)
@@ -207,7 +195,11 @@ export class Credential {
     return isNew
   }
 
-  /** The server has answered a request with this header. */
+  #canRenew(row: Login | undefined): boolean {
+    if (this.#parts.nowMs() < this.#restUntilMs) return false
+    return isPersonal(this.login) ? row?.refreshToken !== undefined : this.#objection === undefined
+  }
+
   accepted(header: string | undefined): void {
     if (this.#unproven === undefined || header !== this.#unproven) return
     this.#unproven = undefined
@@ -228,25 +220,28 @@ export class Credential {
   }
 
   /** What the caller lacks. */
-  get #objection(): CredentialFailure | undefined {
-    const { kind, via = '' } = this.login
+  get #objection(): MessageCredential['failure'] {
+    const { kind, via } = this.login
     const { caller } = this
-    const { id } = caller.principal
-    const code = 'UPSTREAM_NEEDS_LOGIN'
-    const wants = `the server \`${this.target.of.server}\` wants`
+    const lacks = (what: string, why: string, help: string) => {
+      const who = `the server \`${this.target.of.server}\` wants ${what} of \`${via}\``
+      const message = `${who}, and \`${caller.principal.id}\` ${why}`
+      return { code: 'UPSTREAM_NEEDS_LOGIN', message, help } as const
+    }
     // An agent may run on after the token of its caller has ended.
     if (kind === 'exchange' && (caller.subject?.().issuer !== via || !caller.holds())) {
-      const how =
-        caller.subject === undefined ? 'with a grant of this gate' : 'without one that holds'
-      const message = `${wants} a token of \`${via}\`, and \`${id}\` came ${how}`
-      return { code, message, help: `call with a token of \`${via}\`, or say \`login: client\`` }
+      const how = caller.subject === undefined ? 'a grant of this gate' : 'none that holds'
+      const help = `call with a token of \`${via}\`, or say \`login: client\``
+      return lacks('a token', `came with ${how}`, help)
     }
-    const issuer = this.#parts.issuers.find(({ name }) => name === via)
-    if (kind === 'id-jag' && issuer && this.#parts.identity(issuer).row === undefined) {
-      const message = `${wants} an identity of \`${via}\`, and \`${id}\` has none here`
-      return { code, message, help: `run \`sluice login issuer:${via}\`` }
-    }
+    const issuer = this.#via
+    if (kind === 'id-jag' && issuer && this.#parts.identity(issuer, caller).row === undefined)
+      return lacks('an identity', 'has none here', `run \`sluice login issuer:${via}\``)
     return undefined
+  }
+
+  get #via(): Issuer | undefined {
+    return this.#parts.issuers.find(({ name }) => name === this.login.via)
   }
 
   /** Never rejects: it is begun ahead of its time, too, and nobody waits for it then. */
@@ -263,74 +258,62 @@ export class Credential {
   }
 
   #failed(error: Error): void {
-    const { issuers, log, nowMs } = this.#parts
+    const { log, nowMs } = this.#parts
     const { server } = this.target.of
-    const isOver = error instanceof InvalidGrantError && isPersonal(this.login)
+    const isOver = this.#isOver(error)
     this.refusal = isOver ? undefined : error.message
     const help = isOver ? { run: this.#command } : {}
     log('warn', 'no newer token for a server', { server, why: error.message, ...help })
     if (isPersonal(this.login)) return
     this.#restUntilMs = nowMs() + FAILED_FETCH_REST_MS
-    const { client, issuer } = issuers.find(({ name }) => name === this.login.via) ?? this.login
+    const { client, issuer } = this.#via ?? this.login
     // The words of others stay in the log: a model may read this.
     const why = error instanceof TokenRefusedError ? error.error : 'the log of the gate says why'
+    const message = `\`${issuer}\` gave no token for \`${server}\`: ${why}`
+    const allow = `let \`${client?.clientId}\` have one for it there`
     this.#failure =
       error instanceof SecretError
-        ? {
-            code: 'UPSTREAM_SECRET',
-            message: error.message,
-            help: 'it is read again with each call',
-          }
-        : {
-            code: 'UPSTREAM_TOKEN_REFUSED',
-            message: `\`${issuer}\` gave no token for \`${server}\`: ${why}`,
-            help: `let \`${client?.clientId}\` have one for it there`,
-          }
+        ? { code: 'UPSTREAM_SECRET', message: error.message, help: READ_AGAIN }
+        : { code: 'UPSTREAM_TOKEN_REFUSED', message, help: allow }
   }
 
+  /** Only a person can get another one. */
+  #isOver(error: unknown): boolean {
+    return error instanceof InvalidGrantError && isPersonal(this.login)
+  }
+
+  /** True if there is another token than that of the row. */
   #ask(row: Login | undefined): Promise<boolean> {
     this.refusal = undefined
-    const { alone, logins } = this.#parts
-    if (alone === undefined) return this.#askHere(row)
-    const { server, principal } = this.target.of
-    return alone(`login ${JSON.stringify([server, principal])}`, async (lease) => {
-      // A refresh token may be good for one use: another gate has used it, and stored the next.
-      const now = logins.get(this.target.of)
-      if (now !== undefined && now.accessToken !== row?.accessToken) return true
+    const { alone, logins, nowMs } = this.#parts
+    const { of } = this.target
+    // Another gate, or a new login: a refresh token may be good for one use, and that one stored the next.
+    const isReplaced = () => logins.get(of)?.accessToken !== row?.accessToken
+    return alone(`login ${JSON.stringify([of.server, of.principal])}`, async (lease) => {
+      if (isReplaced()) return true
       if (!lease.isHeld()) throw new Error('the gate was stopped for too long')
-      return this.#askHere(row)
+      try {
+        const newer = await this.#obtain(row)
+        if (!isReplaced()) logins.put(of, newer, nowMs())
+      } catch (error) {
+        if (isReplaced()) return true
+        if (this.#isOver(error)) logins.remove(of)
+        throw error
+      }
+      return true
     })
   }
 
-  async #askHere(row: Login | undefined): Promise<boolean> {
-    const { logins, nowMs } = this.#parts
-    const { of } = this.target
-    try {
-      const newer = isPersonal(this.login)
-        ? await this.#refresh(row as Login)
-        : await this.#obtain()
-      // A new login may have happened meanwhile: that one is used.
-      if (logins.get(of)?.accessToken === row?.accessToken) logins.put(of, newer, nowMs())
-      return true
-    } catch (error) {
-      if (logins.get(of)?.accessToken !== row?.accessToken) return true
-      if (error instanceof InvalidGrantError && isPersonal(this.login)) logins.remove(of)
-      throw error
-    }
-  }
-
-  /** The secret or key of the configuration counts: for the same client of the same issuer, so that nobody else
-   * gets it. */
-  #refresh(row: Login): Promise<Login> {
-    const { client, issuer } = this.login
-    const isOwn = client?.clientId === row.clientId && issuer === row.issuer
-    return refreshLogin(row, isOwn ? { ...row, ...client } : row, this.#parts.nowMs())
-  }
-
-  async #obtain(): Promise<Login> {
-    const { url } = this.target
+  async #obtain(row: Login | undefined): Promise<Login> {
+    const { caller, login } = this
+    if (isPersonal(login)) return refreshLogin(row as Login, login, this.#parts.nowMs())
     // Loaded with the first grant: most gates have none.
     const { obtainToken } = await import('./obtain-token.ts')
-    return obtainToken({ ...this.#parts, login: this.login, url, caller: this.caller })
+    const { metadata, nowMs } = this.#parts
+    const identity = (issuer: Issuer) => this.#parts.identity(issuer, caller)
+    const via = this.#via
+    return obtainToken({ login, url: this.target.url, caller, via, metadata, identity, nowMs })
   }
 }
+
+const READ_AGAIN = 'it is read again with each call'

@@ -5,8 +5,11 @@
 import type { Caller } from '../../../identity/callers/caller.ts'
 import type { Issuer } from '../../../identity/callers/issuer.ts'
 import { checkAudience, checkIdJag } from '../../../identity/oauth/check-token.ts'
-import { type ClientConfig, pickAuthMethod } from '../../../identity/oauth/client-authentication.ts'
-import { endpointIn, textsIn } from '../../../identity/oauth/discover-issuer.ts'
+import {
+  type ClientConfig,
+  clientAt,
+  type IssuerClient,
+} from '../../../identity/oauth/client-authentication.ts'
 import { discoverResource } from '../../../identity/oauth/discover-login.ts'
 import type { IssuerMetadata } from '../../../identity/oauth/issuer-metadata.ts'
 import type { Login } from '../../../identity/oauth/login.ts'
@@ -18,11 +21,12 @@ import type { LoginConfig } from '../../config/login.ts'
 const TYPE = 'urn:ietf:params:oauth:token-type:'
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 
-interface ObtainOptions {
+export interface ObtainOptions {
   readonly login: LoginConfig
   readonly url: string
   readonly caller: Caller
-  readonly issuers: readonly Issuer[]
+  /** The issuer that `via` names, with the gate as a client. */
+  readonly via: Issuer | undefined
   readonly metadata: IssuerMetadata
   readonly identity: (issuer: Issuer) => { idToken(): Promise<string | undefined> }
   readonly nowMs: () => number
@@ -33,40 +37,27 @@ type Parameters = Readonly<Record<string, string | undefined>>
 /** Throws if an authorisation server refuses, or answers with what cannot be used. */
 export async function obtainToken(options: ObtainOptions): Promise<Login> {
   const { login, url } = options
-  const asked = login.resource ?? (await discoverResource(url))
-  const resource = asked === false ? undefined : asked
-  const scope = login.scopes.length > 0 ? login.scopes.join(' ') : undefined
-  const { client, tokens } = await grantOf(options, { resource, audience: login.audience, scope })
-  const { clientId, clientAuth, issuer, tokenEndpoint } = client
-  const { accessToken, expiresMs, scope: granted } = tokens
-  return {
-    url,
-    resource: resource ?? '',
-    issuer,
-    tokenEndpoint,
-    clientId,
-    clientAuth,
-    accessToken,
-    ...(expiresMs === undefined ? {} : { expiresMs }),
-    ...(granted === undefined ? {} : { scope: granted }),
-  }
+  const resource = (login.resource ?? (await discoverResource(url))) || undefined
+  const scope = login.scopes.join(' ') || undefined
+  const answer = await requestGrant(options, { resource, audience: login.audience, scope })
+  const { clientId, clientAuth, issuer, tokenEndpoint } = answer.client
+  const { accessToken, expiresMs, scope: granted } = answer.tokens
+  const client = { issuer, tokenEndpoint, clientId, clientAuth }
+  return { url, resource: resource ?? '', ...client, accessToken, expiresMs, scope: granted }
 }
 
-async function grantOf(options: ObtainOptions, target: Parameters) {
-  const { login, nowMs } = options
-  const own = () => clientOf(options, login.issuer, login.client)
+async function requestGrant(options: ObtainOptions, target: Parameters) {
+  const { login, via } = options
   if (login.kind === 'client')
-    return (await own()).request({ grant_type: 'client_credentials', ...target })
+    return ask(options, login, { grant_type: 'client_credentials', ...target })
   if (login.kind === 'assertion') {
     const assertion = readSecret(login.assertion ?? '')
-    return (await own()).request({ grant_type: JWT_BEARER, assertion, ...target })
+    return ask(options, login, { grant_type: JWT_BEARER, assertion, ...target })
   }
-  const via = options.issuers.find(({ name }) => name === login.via)
   if (via === undefined) throw new Error(`no issuer is called \`${login.via}\` since the start`)
-  const provider = await clientOf(options, via.issuer, via.client)
   if (login.kind === 'exchange') {
     const { token = '' } = options.caller.subject?.() ?? {}
-    const answer = await provider.request(exchangeOf(login, token, target))
+    const answer = await ask(options, via, exchangeOf(login, token, target))
     checkExchanged(answer.tokens, token, login, target)
     return answer
   }
@@ -75,34 +66,25 @@ async function grantOf(options: ObtainOptions, target: Parameters) {
   const audience = login.audience ?? login.issuer
   const type = `${TYPE}id-jag`
   const words = { ...subjectOf(subject, 'id_token'), requested_token_type: type }
-  const { tokens } = await provider.request({ ...words, ...target, audience }, 'n_a')
+  const { tokens } = await ask(options, via, { ...words, ...target, audience }, 'n_a')
   if (tokens.issuedType !== type) throw wrongType(tokens)
   const there = { aud: audience, client_id: login.client?.clientId ?? '' }
-  checkIdJag(tokens.accessToken, { ...there, resource: target.resource }, nowMs())
+  checkIdJag(tokens.accessToken, { ...there, resource: target.resource }, options.nowMs())
   // The assertion says what it is for.
-  return (await own()).request({ grant_type: JWT_BEARER, assertion: tokens.accessToken })
+  return ask(options, login, { grant_type: JWT_BEARER, assertion: tokens.accessToken })
 }
 
-/** The gate as a client of an issuer, by the issuer's own metadata. */
-async function clientOf(
+/** Asks an issuer as its client. */
+async function ask(
   { metadata, nowMs }: ObtainOptions,
-  issuer = '',
-  config: ClientConfig | undefined,
+  { issuer = '', client: config }: IssuerClient,
+  parameters: Parameters,
+  type?: 'n_a',
 ) {
-  const found = await metadata.of(issuer)
-  const tokenEndpoint = endpointIn(found, 'token_endpoint')
-  if (tokenEndpoint === undefined || config === undefined)
-    throw new Error(`\`${issuer}\` names no token endpoint, or the gate is no client there`)
-  const methods = textsIn(found, 'token_endpoint_auth_methods_supported')
-  const client = { ...config, clientAuth: pickAuthMethod(config, methods), issuer, tokenEndpoint }
-  const request = async (parameters: Parameters, type: 'bearer' | 'n_a' = 'bearer') => {
-    const outgoing = new OutgoingHttp({ trusted: [issuer] })
-    return {
-      client,
-      tokens: await requestTokens(client, parameters, { nowMs: nowMs(), outgoing, type }),
-    }
-  }
-  return { request }
+  const client = clientAt(await metadata.of(issuer), config as ClientConfig)
+  const outgoing = new OutgoingHttp({ trusted: [issuer] })
+  const tokens = await requestTokens(client, parameters, { nowMs: nowMs(), outgoing, type })
+  return { client, tokens }
 }
 
 function subjectOf(token: string, type: 'access_token' | 'id_token'): Parameters {
