@@ -129,8 +129,9 @@ export async function endGates(): Promise<void> {
   for (const folder of await Promise.all(ended)) rmSync(folder, { recursive: true, force: true })
 }
 
-/** The URL of a server behind the gate; of the aggregate for an empty name. */
+/** The URL of a server behind the gate; of the aggregate for an empty name or a query such as `?mode=search`. */
 export function mcpUrl(gate: { readonly url: string }, server: string): string {
+  if (server.startsWith('?')) return `${gate.url}/mcp${server}`
   return server === '' ? `${gate.url}/mcp` : `${gate.url}/mcp/${server}`
 }
 

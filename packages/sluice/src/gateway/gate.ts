@@ -151,7 +151,7 @@ export class Gate {
   #connect(
     name: string,
     session: OpenSession,
-    { handle, environment }: ConnectionOrigin,
+    { handle, environment, mode }: ConnectionOrigin,
   ): ClientEvents {
     const { client } = session
     const send = stripOwn(client)
@@ -170,6 +170,7 @@ export class Gate {
       const all: AggregateSession = new AggregateSession(client, {
         send,
         servers: servers.callable,
+        mode,
         open,
         onLimit,
         log,

@@ -25,6 +25,8 @@ import { PipeClient } from './pipe-client.ts'
 export interface PipeOptions {
   readonly data: string
   readonly server: string
+  /** Of all servers: how the client sees their tools. */
+  readonly mode?: string | undefined
   /** The configuration for a gate that has to be started; throws if it has errors. */
   readonly config: () => string
   /** Variables for the server's process beside the client's own: `--env`. */
@@ -65,12 +67,13 @@ export async function pipe(options: PipeOptions): Promise<0 | 1> {
 }
 
 /** Says who connects and hands over the environment; the socket was checked when it was connected to. */
-function introduce(socket: Socket, { server, variables }: PipeOptions): Promise<JsonObject> {
+function introduce(socket: Socket, { server, mode, variables }: PipeOptions): Promise<JsonObject> {
   const { SLUICE_TOKEN: token } = process.env
   const hello = { do: 'pipe', server, env: isOtherUsers() ? 'listed' : 'whole' }
   const environment = { ...process.env, ...variables }
   const handOver = (names: readonly string[] | undefined) => clientVariables(environment, names)
-  return greet(socket, { ...hello, ...(token ? { token } : {}) }, handOver)
+  const options = { ...(mode ? { mode } : {}), ...(token ? { token } : {}) }
+  return greet(socket, { ...hello, ...options }, handOver)
 }
 
 /** A gate that was stopped stays so until the client wants something: then one is started, unless another program

@@ -2,8 +2,9 @@
 // protocol; everything else goes to stderr or the gate's log.
 
 import { nearest } from '@sluice/policy/document/nearest'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { readWrittenServers } from '../../gateway/config/edit-servers.ts'
+import { TOOL_MODES } from '../../gateway/shared/tool-mode.ts'
 import { ALL_SERVERS } from '../../gateway/shared/transport.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
@@ -15,6 +16,7 @@ import { pipe, readEnvOptions } from './pipe.ts'
 
 interface Options {
   server?: string
+  mode?: string
   config: string
   data?: string
   env: string[]
@@ -25,6 +27,7 @@ Examples:
   sluice stdio --server notes
   { "mcpServers": { "notes": { "command": "sluice", "args": ["stdio", "--server", "notes"] } } }
   sluice stdio                     all servers at once; their tools are called notes__read_graph
+  sluice stdio --mode search       three tools that find and call all others
 
 If no gate runs on the data directory, one is started; it ends a minute after its last client. The
 server gets the environment of this command without SLUICE_*, and on top what \`env:\` of sluice.yaml says.`
@@ -33,6 +36,11 @@ export function addStdio(parent: Command, answer: SetExitCode): void {
   parent
     .command('stdio')
     .option('--server <name>', 'one server of the configuration (default: all)')
+    .addOption(
+      new Option('--mode <mode>', 'all servers: list every tool, or a few to find and call them by')
+        .choices([...TOOL_MODES])
+        .conflicts('server'),
+    )
     .option('--config <file>', 'the configuration', 'sluice.yaml')
     .option('--data <dir>', 'data directory, instead of the one in the configuration')
     .option(
@@ -50,7 +58,8 @@ export function addStdio(parent: Command, answer: SetExitCode): void {
       const variables = readEnvOptions(options.env)
       const server = options.server ?? ALL_SERVERS
       const program = () => programOf(options.config, server)
-      answer(await pipe({ data, config, server, variables, program }))
+      const { mode } = options
+      answer(await pipe({ data, config, server, mode, variables, program }))
     })
 }
 

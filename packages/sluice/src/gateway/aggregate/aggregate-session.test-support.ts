@@ -5,6 +5,7 @@ import type { JsonRpcMessage, JsonRpcRequest, RequestId } from '../../protocol/m
 import type { ProtocolGeneration } from '../../protocol/protocol-generation.ts'
 import { readMessages } from '../../protocol/read-message.ts'
 import { writeError, writeResult } from '../../protocol/write-message.ts'
+import type { ToolMode } from '../shared/tool-mode.ts'
 import type { ClientEvents, ClientTransport } from '../shared/transport.ts'
 import { AggregateSession } from './aggregate-session.ts'
 
@@ -37,7 +38,11 @@ export class AllServersClient {
   ended = false
   #lastId = 0
 
-  constructor(servers: Record<string, Server>, generation: ProtocolGeneration = 'session') {
+  constructor(
+    servers: Record<string, Server>,
+    generation: ProtocolGeneration = 'session',
+    mode?: ToolMode,
+  ) {
     this.link = {
       generation,
       revision: '',
@@ -52,6 +57,7 @@ export class AllServersClient {
     this.session = new AggregateSession(this.link, {
       send: (text, related) => this.link.send(text, related),
       servers: Object.keys(servers),
+      mode,
       open: (name, link) => this.#serve(name, servers[name] as Server, link),
       onEnd: () => {
         this.ended = true
@@ -69,7 +75,11 @@ export class AllServersClient {
   }
 
   say(message: object): void {
-    const read = readMessages(JSON.stringify({ jsonrpc: '2.0', ...message }), { batches: false })
+    this.sayText(JSON.stringify({ jsonrpc: '2.0', ...message }))
+  }
+
+  sayText(text: string): void {
+    const read = readMessages(text, { batches: false })
     if (!read.ok) throw new Error(read.message)
     this.session.events.onMessage(read.messages[0] as JsonRpcMessage)
   }

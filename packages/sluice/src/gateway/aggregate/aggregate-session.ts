@@ -21,6 +21,7 @@ import { toStatelessResult } from '../session/stateless-results.ts'
 import { buildErrorReply, type RpcReply } from '../shared/error-reply.ts'
 import { ALL_LISTENS_MAX, SESSION_REQUESTS_MAX } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
+import type { ToolMode } from '../shared/tool-mode.ts'
 import type { ClientEnd, ClientEvents, ClientSend, MessageContext } from '../shared/transport.ts'
 import { helloOf, NO_PARAMS } from './client-hello.ts'
 import { AggregateMember, type MemberContext, waitFor } from './member.ts'
@@ -30,11 +31,14 @@ import { addressesForClient, resultForClient, withMember } from './qualified-han
 import { type RouteResult, ServerRouter } from './route-request.ts'
 import { type AggregateRequest, parseMessages, ServerMessages } from './server-messages.ts'
 import { AggregateSubscriptions } from './subscriptions.ts'
+import { ToolModes } from './tool-modes.ts'
 
 export interface AllServersContext {
   /** Sends to the client. */
   readonly send: ClientSend
   readonly servers: readonly string[]
+  /** Which view of the tools the client has; all of them if undefined. */
+  readonly mode?: ToolMode | undefined
   /** Puts the gate between the link and a server. */
   readonly open: (server: string, ...link: Parameters<MemberContext['open']>) => ClientEvents
   readonly onEnd: () => void
@@ -55,6 +59,8 @@ export class AggregateSession {
   readonly #finder: ServerRouter
   readonly #listens: AggregateSubscriptions
   readonly #talk: ServerMessages
+  /** Undefined if the client lists all tools. */
+  readonly #modes: ToolModes | undefined
   readonly #open = new Map<RequestId, AggregateRequest>()
   /** Servers that wait for the client to read, by the request they answer. */
   readonly #pressing = new Map<RequestId, AggregateMember>()
@@ -79,13 +85,16 @@ export class AggregateSession {
     this.#finder = new ServerRouter(this.#members, this.#lists, log)
     const onResources = () => this.#finder.forgetResources()
     const ownerOf = (uri: string) => this.#finder.ownerOf(uri)
-    const { send } = context
+    const { send, mode = 'all' } = context
+    const isAll = mode === 'all'
+    this.#modes = isAll ? undefined : new ToolModes({ lists: this.#lists, members })
     this.#listens = new AggregateSubscriptions({ members, ownerOf, send, onResources })
     this.#talk = new ServerMessages({
       client,
       send,
       members: this.#members,
       listens: this.#listens,
+      hasFixedTools: this.#modes !== undefined,
       onResources,
       log: (text, server) => this.#log(text, server),
     })
@@ -191,9 +200,7 @@ export class AggregateSession {
       return this.#send(id, buildErrorReply(id, RPC.invalidRequest, refused))
     const open: AggregateRequest = { method }
     this.#open.set(id, open)
-    const unknown = () =>
-      this.#refuse(id, RPC.methodNotFound, `\`${method}\` is not a method the gate knows`)
-    if (!belongsTo(generation, method)) return unknown()
+    if (!belongsTo(generation, method)) return this.#refuseUnknown(id, method)
     if (generation === 'stateless') {
       this.#hello = helloOf(params)
       if (method.startsWith('tasks/') && !knowsTasks(params))
@@ -217,8 +224,26 @@ export class AggregateSession {
     if (method === 'subscriptions/listen') return this.#listen(request)
     if (MergedLists.has(method)) return this.#list(request)
     if (method === 'logging/setLevel') return this.#setLevel(request)
+    const taken = method === TOOL_CALL ? this.#modes?.take(request) : undefined
+    if (taken === undefined) return this.#route(request, open, related)
+    if ('request' in taken) {
+      // A client knows only the headers of the mode's tools.
+      const { headers: _headers, ...rest } = related ?? {}
+      return this.#route(taken.request, open, rest)
+    }
+    return this.#waitForAll()
+      .then(taken.answer)
+      .then((result) => this.#answerWith(id, method, result))
+  }
+
+  #route(
+    request: JsonRpcRequest,
+    open: AggregateRequest,
+    related: MessageContext | undefined,
+  ): void | Promise<void> {
+    const { id, method } = request
     const found = this.#finder.find(request)
-    if (found === undefined) return unknown()
+    if (found === undefined) return this.#refuseUnknown(id, method)
     const carry = (later: RouteResult) => this.#carry(request, open, later, related)
     return found instanceof Promise ? found.then(carry) : carry(found)
   }
@@ -257,10 +282,11 @@ export class AggregateSession {
     this.#talk.listed(method)
     await this.#waitForAll()
     try {
-      const list = await this.#lists.list(method, params?.value.cursor)
-      const isStateless = this.#client.generation === 'stateless'
-      const result = isStateless ? toStatelessResult(method, list) : list
-      this.#answer(id, { text: writeResult(id, result) })
+      const isOfMode = this.#modes !== undefined && method === 'tools/list'
+      const list = isOfMode
+        ? await this.#modes.list()
+        : await this.#lists.list(method, params?.value.cursor)
+      this.#answerWith(id, method, list)
     } catch (error) {
       this.#refuse(id, RPC.invalidParams, (error as Error).message)
     }
@@ -382,6 +408,16 @@ export class AggregateSession {
 
   #send(id: RequestId, { text, errorCode }: RpcReply): void {
     this.#context.send(text, { request: id, answers: true, errorCode })
+  }
+
+  #answerWith(id: RequestId, method: string, result: string): void {
+    const isStateless = this.#client.generation === 'stateless'
+    const text = isStateless ? toStatelessResult(method, result) : result
+    this.#answer(id, { text: writeResult(id, text) })
+  }
+
+  #refuseUnknown(id: RequestId, method: string): void {
+    this.#refuse(id, RPC.methodNotFound, `\`${method}\` is not a method the gate knows`)
   }
 
   #refuse(id: RequestId, code: number, text: string): void {

@@ -37,6 +37,8 @@ export interface ServerTalkContext {
   readonly send: ClientSend
   readonly members: ReadonlyMap<string, AggregateMember>
   readonly listens: AggregateSubscriptions
+  /** The client sees the tools of a mode, which stay the same whatever the servers have. */
+  readonly hasFixedTools: boolean
   readonly onResources: () => void
   readonly log: (text: string, server?: string) => void
 }
@@ -98,7 +100,8 @@ export class ServerMessages {
   }
 
   #changed(method: string): void {
-    const { client, listens, send } = this.#context
+    const { client, listens, send, hasFixedTools } = this.#context
+    if (hasFixedTools && method === CHANGED['tools/list']) return
     if (client.generation === 'stateless') return listens.changed(method)
     if (client.revision === '' || this.#changes.has(method)) return
     this.#changes.add(method)

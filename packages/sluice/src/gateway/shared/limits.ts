@@ -218,6 +218,14 @@ export const RELIST_MS = 1_000
 export const ALL_LISTENS_MAX = 100
 /** Length of the instructions that the servers of `/mcp` give for the model. The rest is cut. */
 export const INSTRUCTIONS_LENGTH_MAX = 32_768
+/** Tools that one `search_tools` of a tool mode returns. */
+export const FOUND_TOOLS_MAX = 50
+/** Definitions that one `describe_tools` of a tool mode returns. */
+export const DESCRIBED_TOOLS_MAX = 20
+/** Servers that the description of `search_tools` names. */
+export const NAMED_SERVERS_MAX = 40
+/** Tool definitions whose words are cached for searches. Of others they are read again for each search. */
+export const INDEXED_TOOLS_CACHED_MAX = 5_000
 
 // Translation between protocol generations.
 

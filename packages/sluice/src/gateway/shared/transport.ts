@@ -3,6 +3,7 @@
 
 import type { JsonRpcMessage, RequestId } from '../../protocol/message.ts'
 import type { ProtocolGeneration } from '../../protocol/protocol-generation.ts'
+import type { ToolMode } from './tool-mode.ts'
 
 /** Trace context (W3C): of a client's headers only this ever goes along. */
 export interface TraceContext {
@@ -67,6 +68,8 @@ export interface ConnectionOrigin {
   readonly handle?: string | undefined
   /** What the client has handed over for the servers' processes. */
   readonly environment?: ClientEnvironment | undefined
+  /** Which view of the tools of all servers it asked for. */
+  readonly mode?: ToolMode | undefined
 }
 
 /** Sends a message to a client. What is around it has the tokens of the gate removed and the labels added

@@ -3,6 +3,7 @@
 
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
+import type { OperationError } from '../../../core/operation-error.ts'
 import type { Caller } from '../../../identity/callers/caller.ts'
 import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'
 import { getMeta, META } from '../../../protocol/protocol-generation.ts'
@@ -14,6 +15,7 @@ import type { ChildPeers } from '../../processes/child-peers.ts'
 import { enterStep } from '../../shared/current-step.ts'
 import { ANSWER_AT_ONCE_LENGTH_MAX, SESSIONS_MAX, STREAM_PULSE_MS } from '../../shared/limits.ts'
 import { takeTurn } from '../../shared/slices.ts'
+import { readToolMode, type ToolMode } from '../../shared/tool-mode.ts'
 import { checkTrace } from '../../shared/trace-context.ts'
 import type { ClientEvents, ClientTransport, ConnectionOrigin } from '../../shared/transport.ts'
 import { type FrontRequest, JSON_TYPE, type ResponseWriter } from '../exchange/response-writer.ts'
@@ -131,13 +133,19 @@ export class McpFront {
   /** `caller` is undefined if the request has been answered. */
   #serve(caller: Caller | undefined, mcpRequest: McpRequest): void | Promise<void> {
     if (caller === undefined) return
-    const { server, path, reply } = mcpRequest
+    const { server, path, request, reply } = mcpRequest
     // Only then: which servers there are is nobody else's business.
     if (this.#options.kindOf(server) === undefined) return nothingAt(reply, path)
+    try {
+      modeOf(server, request)
+    } catch (error) {
+      const { message, help } = error as OperationError
+      const text = `${message}: ${help}`
+      return writeRpcError(reply, 400, { code: RPC.invalidRequest, message: text })
+    }
     const gate = this.#elsewhere(caller, mcpRequest)
-    return gate === undefined
-      ? this.#serveHere(caller, mcpRequest)
-      : this.#forward(gate, caller, mcpRequest)
+    if (gate !== undefined) return this.#forward(gate, caller, mcpRequest)
+    return this.#serveHere(caller, mcpRequest)
   }
 
   #serveHere(caller: Caller, mcpRequest: McpRequest): void | Promise<void> {
@@ -200,7 +208,7 @@ export class McpFront {
     const there = this.#sessions.use(server, id, caller)
     if (there !== undefined || this.#options.kindOf(server) !== 'http') return there
     return this.#sessions.resume(server, id, caller, (made, handle) =>
-      this.#options.open(server, made, () => made.caller, { sessionKey: made.sessionKey, handle }),
+      this.#open(made, request, { sessionKey: made.sessionKey, handle }),
     )
   }
 
@@ -253,7 +261,7 @@ export class McpFront {
     const session =
       existing ??
       this.#sessions.open(server, caller, this.#tokenKey(request), (made) =>
-        this.#options.open(server, made, () => made.caller, { sessionKey: made.sessionKey }),
+        this.#open(made, request, { sessionKey: made.sessionKey }),
       )
     if (session === undefined) return tooMany(reply)
     const refused = session.refuses(read.messages)
@@ -263,6 +271,16 @@ export class McpFront {
     const trace = { trace: checkTrace(request.headers) }
     const related = headers.size === 0 ? trace : { ...trace, headers }
     session.accept(read.messages, read.batch, related, reply)
+  }
+
+  /** Puts the gate behind a session that a request opens. */
+  #open(
+    made: ClientTransport & { readonly server: string; readonly caller: Caller },
+    request: FrontRequest,
+    origin: ConnectionOrigin,
+  ): ClientEvents {
+    const mode = modeOf(made.server, request)
+    return this.#options.open(made.server, made, () => made.caller, { ...origin, mode })
   }
 
   /** Of the session token of a request; undefined without a valid one. */
@@ -290,7 +308,7 @@ export class McpFront {
   #openSse(caller: Caller, { server, path, request, reply }: McpRequest): void {
     const connect = (made: SseSession): ClientEvents => {
       const sessionKey = this.#tokenKey(request) ?? toSessionKey(made.id)
-      return this.#options.open(server, made, () => made.caller, { sessionKey })
+      return this.#open(made, request, { sessionKey })
     }
     const opened = this.#sessions.add(
       (id, nowMs, onEnd) =>
@@ -315,8 +333,9 @@ export class McpFront {
     if (refused !== undefined) return reply.send(400, JSON_TYPE, refused.text)
     const capabilities = JSON.stringify(getMeta(message.params)[META.capabilities])
     const tokenKey = this.#tokenKey(request)
-    const client = this.#sessions.stateless(server, caller, { capabilities, tokenKey }, (made) =>
-      this.#options.open(server, made, () => made.caller, { sessionKey: tokenKey }),
+    const common = { capabilities, tokenKey, mode: modeOf(server, request) }
+    const client = this.#sessions.stateless(server, caller, common, (made) =>
+      this.#open(made, request, { sessionKey: tokenKey }),
     )
     if (client === undefined) return tooMany(reply)
     client.accept(message, { headers: paramHeaders(headers), trace: checkTrace(headers) }, reply)
@@ -327,6 +346,10 @@ export class McpFront {
 function sessionTokenOf(request: FrontRequest): string | undefined {
   const sent = header(request, 'sluice-session')
   return sent ?? /[?&]sluice_session=([\w-]{1,200})(?:&|$)/.exec(request.url ?? '')?.[1]
+}
+
+function modeOf(server: string, { url = '' }: FrontRequest): ToolMode | undefined {
+  return readToolMode(server, /[?&]mode=([^&]*)/.exec(url)?.[1])
 }
 
 function header(request: FrontRequest, name: string): string | undefined {

@@ -24,6 +24,13 @@ export interface ResumableSession {
   readonly gate?: string | undefined
 }
 
+/** What requests of the stateless generation must agree in to share a conversation with a server. */
+interface CommonToClients {
+  readonly capabilities: string
+  readonly tokenKey: string | undefined
+  readonly mode?: string | undefined
+}
+
 /** Names of sessions that say how to go on with them, and only to whom they were given. */
 export interface SessionIds {
   readonly give: (
@@ -152,10 +159,16 @@ export class SessionRegistry {
   stateless(
     server: string,
     caller: Caller,
-    { capabilities, tokenKey }: { capabilities: string; tokenKey: string | undefined },
+    { capabilities, tokenKey, mode }: CommonToClients,
     connect: (client: StatelessClient) => ClientEvents,
   ): StatelessClient | undefined {
-    const common = JSON.stringify([server, getCallerKey(caller), capabilities, tokenKey ?? null])
+    const common = JSON.stringify([
+      server,
+      getCallerKey(caller),
+      capabilities,
+      tokenKey ?? null,
+      mode,
+    ])
     const key = hash('sha256', common)
     const there = this.#stateless.get(key)
     if (there !== undefined) {

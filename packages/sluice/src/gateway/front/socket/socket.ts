@@ -16,6 +16,7 @@ import {
   isTypedCommand,
 } from '../../processes/client-process.ts'
 import { CLIENT_ENVIRONMENT_BYTES_MAX, SESSIONS_MAX } from '../../shared/limits.ts'
+import { readToolMode } from '../../shared/tool-mode.ts'
 import {
   type ClientEnvironment,
   type ClientEvents,
@@ -173,6 +174,7 @@ export class SocketFront {
         `no server is called \`${String(server).slice(0, 100)}\``,
         '`sluice server list` shows the servers, and which wait for a person',
       )
+    const mode = readToolMode(server, request.mode)
     const credential = typeof token === 'string' ? token : undefined
     const known = await this.#options.identify(credential, server)
     const { client, isTyped } = checked ?? (await this.#identifyPeer(socket, { rest }, false))
@@ -186,7 +188,8 @@ export class SocketFront {
       throw new OperationError(IN_USE, 'end a client that nobody needs')
     writeSocketReply(socket, { ok: true, notice: this.#options.notice(), instance: this.#instance })
     const link = new LineConnection(socket, {
-      open: (side) => this.#options.open(server, side, () => caller, { sessionKey, environment }),
+      open: (side) =>
+        this.#options.open(server, side, () => caller, { sessionKey, environment, mode }),
       onEnd: () => {
         this.#links.delete(link)
         if (this.#links.size === 0) this.#onLastLink()

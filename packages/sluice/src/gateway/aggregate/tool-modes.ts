@@ -1,0 +1,204 @@
+// A view of the tools of all servers for models that cannot afford every definition: `search_tools` and `describe_tools`
+// are answered from the merged list, and `call_tool` becomes the ordinary call of the tool it names, before routing. The
+// view permits nothing and hides nothing: decisions, limits and records are those of the direct call.
+
+import { hash } from 'node:crypto'
+import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import type { ToolDefinition } from '@sluice/policy/core/tools'
+import { writeSignature } from '../../catalogue/search/signature.ts'
+import {
+  QUERY_LENGTH_MAX,
+  rankTools,
+  readToolTerms,
+  type ToolTerms,
+} from '../../catalogue/search/tool-index.ts'
+import { LruMap } from '../../core/lru-map.ts'
+import { isToolFor } from '../../protocol/extensions.ts'
+import { splitMembers } from '../../protocol/json/raw-members.ts'
+import { withMembers } from '../../protocol/members.ts'
+import type { JsonRpcRequest } from '../../protocol/message.ts'
+import {
+  DESCRIBED_TOOLS_MAX,
+  FOUND_TOOLS_MAX,
+  INDEXED_TOOLS_CACHED_MAX,
+  NAMED_SERVERS_MAX,
+} from '../shared/limits.ts'
+import { Slices } from '../shared/slices.ts'
+import type { AggregateMember } from './member.ts'
+import type { MergedLists } from './merge-lists.ts'
+
+export interface ToolModesContext {
+  readonly lists: Pick<MergedLists, 'listOf' | 'tools'>
+  readonly members: () => Iterable<AggregateMember>
+}
+
+/** What a call of a tool of the mode comes to: an answer of the gate, or the request that it stands for. */
+type TakenCall =
+  | { readonly answer: () => string | Promise<string> }
+  | { readonly request: JsonRpcRequest }
+
+/** A visible tool. `text` is its definition as the client may read it. */
+interface ListedTool {
+  readonly server: string
+  readonly name: string
+  readonly text: string
+  readonly signature: string
+  readonly terms: ToolTerms
+}
+
+const FOUND_DEFAULT = 10
+
+/** By the digest of server and definition; definitions rarely change, and sessions share them. */
+const indexed = new LruMap<string, ListedTool | null>(INDEXED_TOOLS_CACHED_MAX)
+
+const READS = { readOnlyHint: true, openWorldHint: false }
+const TEXT = { type: 'string' }
+
+export class ToolModes {
+  readonly #context: ToolModesContext
+
+  constructor(context: ToolModesContext) {
+    this.#context = context
+  }
+
+  /** The result of `tools/list`. */
+  async list(): Promise<string> {
+    const servers = [...new Set((await this.#tools()).map(({ server }) => server))]
+    const named = servers.slice(0, NAMED_SERVERS_MAX).join(', ')
+    const more = servers.length > NAMED_SERVERS_MAX ? ', …' : ''
+    const search = {
+      name: 'search_tools',
+      description: `Finds tools by what they do; returns signatures. Name the product if you can. Servers: ${named}${more}.`,
+      inputSchema: {
+        type: 'object',
+        properties: {
+          query: TEXT,
+          server: TEXT,
+          limit: { type: 'integer', maximum: FOUND_TOOLS_MAX },
+        },
+        required: ['query'],
+      },
+      annotations: READS,
+    }
+    const describe = {
+      name: 'describe_tools',
+      description: 'Returns the full definitions of tools, if a signature is not enough.',
+      inputSchema: {
+        type: 'object',
+        properties: { names: { type: 'array', items: TEXT, maxItems: DESCRIBED_TOOLS_MAX } },
+        required: ['names'],
+      },
+      annotations: READS,
+    }
+    const call = {
+      name: 'call_tool',
+      description: 'Calls a tool that search_tools found, with the arguments of its signature.',
+      inputSchema: {
+        type: 'object',
+        properties: { name: TEXT, arguments: { type: 'object' } },
+        required: ['name'],
+      },
+      annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
+    }
+    return JSON.stringify({ tools: [search, describe, call] })
+  }
+
+  /** Undefined if the call is not one of the mode's tools. */
+  take(request: JsonRpcRequest): TakenCall | undefined {
+    const { name, arguments: given } = request.params?.value ?? {}
+    const args = isObject(given) ? given : {}
+    if (name === 'search_tools') return { answer: () => this.#search(args) }
+    if (name === 'describe_tools') return { answer: () => this.#describe(args) }
+    return name === 'call_tool' ? toInnerCall(request, args) : undefined
+  }
+
+  async #search({ query, server, limit = FOUND_DEFAULT }: JsonObject): Promise<string> {
+    if (typeof query !== 'string' || query.trim() === '')
+      return failed('`query` is missing: say in a few words what the tool does')
+    if (query.length > QUERY_LENGTH_MAX)
+      return failed(`\`query\` has ${query.length} characters: at most ${QUERY_LENGTH_MAX}`)
+    if (!Number.isInteger(limit) || Number(limit) < 1 || Number(limit) > FOUND_TOOLS_MAX)
+      return failed(
+        `\`limit\` is \`${JSON.stringify(limit)}\`: a number from 1 to ${FOUND_TOOLS_MAX}`,
+      )
+    const all = await this.#tools()
+    const tools = server === undefined ? all : all.filter((tool) => tool.server === server)
+    const ranked = rankTools(
+      tools.map(({ terms }) => terms),
+      query,
+      Number(limit),
+    )
+    if (ranked.length > 0)
+      return answered(ranked.map((at) => (tools[at] as ListedTool).signature).join('\n'))
+    const servers = [...new Set(all.map((tool) => tool.server))].slice(0, NAMED_SERVERS_MAX)
+    return answered(`No tool found: try other words. Servers: ${servers.join(', ')}.`)
+  }
+
+  async #describe({ names }: JsonObject): Promise<string> {
+    if (!Array.isArray(names) || names.length === 0 || names.length > DESCRIBED_TOOLS_MAX)
+      return failed(`\`names\` must be a list of 1 to ${DESCRIBED_TOOLS_MAX} names of tools`)
+    const tools = await this.#tools()
+    const texts = names.map((name) => {
+      const found = tools.find((tool) => tool.name === name)
+      return found?.text ?? `Unknown tool: ${String(name).slice(0, QUERY_LENGTH_MAX)}`
+    })
+    return answered(texts.join('\n'))
+  }
+
+  /** What the caller may see now: every server's relay has filtered its list. */
+  async #tools(): Promise<ListedTool[]> {
+    const { lists, members } = this.#context
+    const slices = new Slices()
+    const listed = await Promise.all(
+      [...members()].map(async (member) => ({
+        server: member.name,
+        texts: await lists.listOf(member, 'tools/list'),
+      })),
+    )
+    const tools: ListedTool[] = []
+    for (const { server, texts } of listed)
+      for (const text of texts) {
+        if (slices.isOver) await slices.next()
+        const tool = this.#read(server, text)
+        if (tool !== null) tools.push(tool)
+      }
+    return tools
+  }
+
+  #read(server: string, text: string): ListedTool | null {
+    const { lists } = this.#context
+    const key = hash('sha256', `${server} ${text}`)
+    const known = indexed.get(key)
+    if (known !== undefined) return known
+    const definition = JSON.parse(text) as ToolDefinition & JsonObject
+    const { name } = definition
+    const own = lists.tools.find(name)?.name ?? name
+    const terms = readToolTerms({ ...definition, server, name: own })
+    const signature = writeSignature(name, definition)
+    const tool = isToolFor('model', definition) ? { server, name, text, signature, terms } : null
+    indexed.set(key, tool)
+    return tool
+  }
+}
+
+/** The arguments keep their exact text; `_meta` and `task` are those of the outer call. */
+function toInnerCall(request: JsonRpcRequest, { name, arguments: inner }: JsonObject): TakenCall {
+  if (typeof name !== 'string')
+    return { answer: () => failed('`name` is missing: search_tools finds names') }
+  if (inner !== undefined && !isObject(inner))
+    return { answer: () => failed('`arguments` must be an object, not its text') }
+  const texts = splitMembers(request.params?.text.get('arguments') ?? '{}')
+  const params = withMembers(request.params, {
+    name: JSON.stringify(name),
+    arguments: texts.get('arguments'),
+  })
+  return { request: { ...request, params } }
+}
+
+function answered(text: string): string {
+  return JSON.stringify({ content: [{ type: 'text', text }] })
+}
+
+function failed(text: string): string {
+  return JSON.stringify({ content: [{ type: 'text', text }], isError: true })
+}

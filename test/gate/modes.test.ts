@@ -1,0 +1,249 @@
+// Tool modes at a real gate: published clients of both protocol generations list, search and call; what `call_tool`
+// does is in every respect what the direct call does, under random policies; hidden tools do not exist.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { LedgerRecord } from '../../packages/sluice/src/ledger/records/record.ts'
+import { runs } from '../support/arbitrary-policies.ts'
+import { inspect } from '../support/inspect.ts'
+import { ADA, endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
+import { PlainClient, recordsOf } from '../support/plain-client.ts'
+import { straight, throughGate } from '../support/real-client.ts'
+import {
+  endGates,
+  fixture,
+  NODE,
+  published,
+  type RunningGate,
+  SLUICE,
+  startGate,
+} from '../support/start-gate.ts'
+import { postStateless, statelessClient } from '../support/stateless-client.ts'
+
+const SEARCH = '?mode=search'
+const MODE_TOOLS = ['search_tools', 'describe_tools', 'call_tool']
+const folder = mkdtempSync(join(tmpdir(), 'sluice-modes-'))
+const POLICY = `
+version: 1
+default: allow
+tools:
+  everything/get-env: hide
+  everything/echo: { action: allow, rate_limit: { max: 2, window: 1h, per: session } }
+`
+
+let gate: RunningGate
+
+beforeAll(async () => {
+  const servers = {
+    everything: published('everything'),
+    counter: fixture('counter', join(folder, 'calls')),
+  }
+  gate = await startGate({ servers, policy: POLICY })
+}, 180_000)
+afterAll(async () => {
+  await endGates()
+  await endOwnGates()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+interface ToolCaller {
+  callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<unknown>
+}
+
+async function textOf(client: ToolCaller, name: string, args: Record<string, unknown>) {
+  const result = (await client.callTool({ name, arguments: args })) as {
+    content: { text: string }[]
+  }
+  return result.content[0]?.text ?? ''
+}
+
+describe('a published client', { timeout: 180_000 }, () => {
+  test('of sessions lists the tools of the mode, finds, reads and calls', async () => {
+    const { client, close } = await throughGate(gate, SEARCH)
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toEqual(MODE_TOOLS)
+    expect(countTokens(JSON.stringify(tools))).toBeLessThanOrEqual(250)
+    const found = await textOf(client, 'search_tools', { query: 'add two numbers' })
+    expect(found).toMatch(/^everything__get-sum\(\{a:number,b:number\}\) \/\/ /)
+    const read = await textOf(client, 'describe_tools', { names: ['everything__get-sum'] })
+    expect(JSON.parse(read)).toMatchObject({ name: 'everything__get-sum' })
+    const call = { name: 'everything__get-sum', arguments: { a: 40, b: 2 } }
+    expect(await textOf(client, 'call_tool', call)).toContain('42')
+    await close()
+  })
+
+  test('of the stateless generation does the same', async () => {
+    const client = await statelessClient(gate, SEARCH)
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toEqual(MODE_TOOLS)
+    const found = await textOf(client, 'search_tools', { query: 'add two numbers' })
+    expect(found).toContain('everything__get-sum(')
+    const call = { name: 'everything__get-sum', arguments: { a: 40, b: 2 } }
+    expect(await textOf(client, 'call_tool', call)).toContain('42')
+    await client.close()
+    const all = await statelessClient(gate, '')
+    expect((await all.listTools()).tools.length).toBeGreaterThan(3)
+    await all.close()
+  })
+
+  test('on the command line of the inspector', async () => {
+    const url = `${gate.url}/mcp${SEARCH}`
+    const { tools } = await inspect(folder, url, '--method', 'tools/list')
+    expect(tools.map(({ name }: { name: string }) => name)).toEqual(MODE_TOOLS)
+    const options = ['--tool-name', 'search_tools', '--tool-arg', 'query=tiny image']
+    const found = await inspect(folder, url, '--method', 'tools/call', ...options)
+    expect(JSON.stringify(found)).toContain('everything__get-tiny-image')
+  })
+
+  test('behind a pipe', async () => {
+    const config = join(gate.folder, 'sluice.yaml')
+    const command = [NODE, SLUICE, 'stdio', '--config', config, '--mode', 'search']
+    const { client, close } = await straight(command)
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toEqual(MODE_TOOLS)
+    await close()
+  })
+})
+
+test('a hidden tool does not exist: not found, not described, not called', async () => {
+  const client = await PlainClient.open(gate, SEARCH)
+  const ask = async (name: string, args: object) => (await client.call(name, args)).answer
+  const found = await ask('search_tools', { query: 'environment variables', limit: 50 })
+  expect(found.result.content[0].text).not.toContain('get-env')
+  for (const [tool, args] of [
+    ['describe_tools', (name: string) => ({ names: [name] })],
+    ['call_tool', (name: string) => ({ name })],
+  ] as const) {
+    const hidden = await ask(tool, args('everything__get-env'))
+    const invented = await ask(tool, args('everything__get-abc'))
+    const plain = (answer: object) => JSON.stringify({ ...answer, id: 0 })
+    expect(plain(hidden).replace('get-env', 'get-abc')).toBe(plain(invented))
+  }
+})
+
+test('limits of the session count calls by either name once', async () => {
+  const client = await PlainClient.open(gate, SEARCH)
+  const args = { message: 'x' }
+  await client.call('everything__echo', args)
+  await client.call('call_tool', { name: 'everything__echo', arguments: args })
+  const { answer } = await client.call('call_tool', { name: 'everything__echo', arguments: args })
+  expect(answer.result._meta['sluice/decision'].code).toBe('RATE_LIMITED')
+})
+
+test.each([
+  ['?mode=magic', '`magic` is not a tool mode: modes are all, search'],
+  [
+    'everything?mode=search',
+    'the server `everything` alone has no tool modes: use /mcp?mode=search',
+  ],
+])('the address %s is refused with what to do', async (address, why) => {
+  const reply = await new PlainClient(gate, address).initialize()
+  expect(reply.status).toBe(400)
+  expect(reply.answer.error.message).toContain(why)
+  const stateless = await postStateless(gate, address, 'server/discover')
+  expect(stateless.status).toBe(400)
+})
+
+const ACTIONS = [
+  'allow',
+  'deny',
+  'hide',
+  { action: 'require_approval', reason: 'a person decides' },
+  { action: 'allow', rate_limit: { max: 1, window: '1h', per: 'session' } },
+  { action: 'allow', when: 'args.n > 2', otherwise: 'deny' },
+]
+const TOOLS = ['read', 'write', 'fail', 'no_such'] as const
+const arbitraryRules = fc.record(
+  Object.fromEntries(TOOLS.map((name) => [`counter/${name}`, fc.constantFrom(...ACTIONS)])),
+)
+const arbitraryCalls = fc.array(
+  fc.record({ tool: fc.constantFrom(...TOOLS), n: fc.nat(5), approved: fc.boolean() }),
+  { minLength: 3, maxLength: 6 },
+)
+type ModeCall = { tool: string; n: number; approved: boolean }
+
+test('record, limits, approval and reply are those of the direct call', {
+  timeout: 240_000,
+}, async () => {
+  await fc.assert(
+    fc.asyncProperty(arbitraryRules, arbitraryCalls, async (tools, calls) => {
+      const policy = JSON.stringify({ version: 1, default: 'allow', tools })
+      const direct = await play(policy, calls, (name, args) => [name, args])
+      const byMode = await play(policy, calls, (name, args) => [
+        'call_tool',
+        { name, arguments: args },
+      ])
+      expect(byMode).toEqual(direct)
+    }),
+    { ...runs(5), endOnFailure: true },
+  )
+})
+
+/** Replies and records of the calls at a gate of their own, without ids and times. */
+async function play(
+  policy: string,
+  calls: readonly ModeCall[],
+  toCall: (name: string, args: object) => [string, object],
+) {
+  const own = await ownGate({
+    servers: { counter: fixture('counter', join(folder, 'played')) },
+    policy,
+  })
+  const client = await PlainClient.open(own as unknown as RunningGate, SEARCH)
+  const replies: string[] = []
+  for (const { tool, n, approved } of calls) {
+    const [name, args] = toCall(`counter__${tool}`, { n })
+    const { text } = await decided(own, client.call(name, args), approved)
+    replies.push(withoutIds(text))
+  }
+  await client.end()
+  await own.stop()
+  const records = recordsOf(own).filter(({ kind }) => kind !== 'event')
+  return { replies, records: records.map((record) => withoutIds(writeJson(plain(record)))) }
+}
+
+function plain(record: LedgerRecord): object {
+  const { seq: _seq, atMs: _atMs, ...rest } = record
+  return { ...rest, durationMs: 0, session: '' }
+}
+
+/** Charges are decimals of big integers. */
+function writeJson(value: object): string {
+  return JSON.stringify(value, (_key, each) => (typeof each === 'bigint' ? String(each) : each))
+}
+
+function withoutIds(text: string): string {
+  return text
+    .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'ID')
+    .replace(
+      /("(?:retryAfterMs|expiresAtMs|digest|policy|intent|approvalId|url)":)("[^"]*"|[\d.]+)/g,
+      '$1_',
+    )
+    .replace(/\d+ (s|ms|min|minutes|seconds)\b/g, 'T')
+    .replace(/\b[0-9a-f]{12}\b/g, 'ID')
+    .replace(/localhost:\d+/g, 'HOST')
+    .replace(/@\d{13}/g, '@T')
+    .replace(/sluice-gate-\w+/g, 'FOLDER')
+}
+
+/** The answer of a call; if it is held, a person decides first. */
+async function decided<Reply>(
+  own: OwnGate,
+  reply: Promise<Reply>,
+  approved: boolean,
+): Promise<Reply> {
+  let isOver = false
+  const ended = reply.finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    for (const { id } of await own.approvals.list({ states: ['pending'] }))
+      await own.approvals.decide(id, { verdict: approved ? 'approve' : 'deny' }, ADA, 'console')
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  return ended
+}
