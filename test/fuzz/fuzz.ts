@@ -17,6 +17,8 @@ export interface FuzzTarget {
   readonly run: (input: Buffer) => void | Promise<void>
   /** How many executions `npm run fuzz` makes if no time is given. */
   readonly executions?: number
+  /** Throws what was found over all inputs. */
+  readonly finish?: () => void
   /** What the target counted itself. */
   readonly summarize?: () => string
 }
@@ -108,8 +110,9 @@ class Fuzzer {
       const input = seeds[count] ?? this.#mutated()
       failure = await this.#execute(input)
     }
+    failure ??= this.#finish()
     const summary = this.#target.summarize?.()
-    const finding = failure && (await this.#shorten(failure))
+    const finding = failure && (failure.input.length > 0 ? await this.#shorten(failure) : failure)
     return {
       target,
       executions: count,
@@ -126,6 +129,15 @@ class Fuzzer {
               input: JSON.stringify(finding.input.toString('latin1')),
             },
           }),
+    }
+  }
+
+  #finish(): Failure | undefined {
+    try {
+      this.#target.finish?.()
+      return undefined
+    } catch (error) {
+      return { message: (error as Error).message, input: Buffer.alloc(0) }
     }
   }
 

@@ -234,7 +234,7 @@ export function compareWithBash(texts: readonly string[], isRestricted = false):
       const isLine =
         /[$`*?[{~]|<\(/.test(text) ||
         reading.lines.some((line) => sortWords(line) === sortWords(words.join(' '))) ||
-        reading.lines.includes(words[0] ?? '')
+        reading.lines.some((line) => `${words.join(' ')} `.startsWith(`${line} `))
       return isName && isLine ? [] : [`${JSON.stringify(text)} starts ${JSON.stringify(words)}`]
     }),
   )

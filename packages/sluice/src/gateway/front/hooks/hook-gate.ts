@@ -17,8 +17,13 @@ import type { Caller } from '../../../identity/callers/caller.ts'
 import { HOOK_CALL_MS_MAX } from '../../config/limits.ts'
 import type { FamilyMemory } from '../../session/open-sessions.ts'
 import type { ClientEvents, ClientTransport, ConnectionOrigin } from '../../shared/transport.ts'
-import { type CallReply, KeptLinks, readCallReply, toCallParams } from '../sessions/kept-links.ts'
-import type { MemberTransport } from '../sessions/member-transport.ts'
+import {
+  type CallReply,
+  type KeptLink,
+  KeptLinks,
+  readCallReply,
+  toCallParams,
+} from '../sessions/kept-links.ts'
 import { type EndCall, HOOK_META, type HookServer } from './hook-server.ts'
 import {
   HOOK_ANNOUNCED_MAX,
@@ -75,19 +80,18 @@ interface OpenCall {
   end?: EndCall
 }
 
-interface HookSession {
-  readonly link: MemberTransport
-  readonly begun: Promise<void>
-  readonly calls: Map<string, OpenCall>
-}
+type CallEvent = Extract<HookEvent, { kind: 'before' | 'after' }>
+
+const UNANNOUNCED =
+  'a call of a client with hooks came without its hook: the client may have lost them'
+const UNASKED =
+  'a tool has run, and no call of it is open: the gate was not asked, or has restarted since'
 
 export class HookGate {
   readonly #context: HookGateContext
-  readonly #links = new KeptLinks({
-    max: HOOK_LINKS_MAX,
-    idleMs: HOOK_LINK_IDLE_MS,
-  })
-  readonly #calls = new Map<string, Map<string, OpenCall>>()
+  readonly #links = new KeptLinks({ max: HOOK_LINKS_MAX, idleMs: HOOK_LINK_IDLE_MS })
+  /** By the link of their session. */
+  readonly #calls = new WeakMap<KeptLink, Map<string, OpenCall>>()
   /** Calls to servers behind the gate, by the client's id: true once the call itself has arrived. */
   readonly #announced = new LruMap<string, boolean>(HOOK_ANNOUNCED_MAX)
   readonly #reported = new LruMap<string, true>(HOOK_NOTED_MAX)
@@ -97,38 +101,43 @@ export class HookGate {
   }
 
   async handle(event: HookEvent, origin: HookOrigin): Promise<HookAnswer> {
-    if (event.kind === 'before') return this.#before(event.session, event.call, origin)
-    if (event.kind === 'after') return this.#after(event, origin)
     if (event.kind === 'prompt') await this.#notePrompt(event, origin)
-    else this.#links.find(keyOf(event.session, origin))?.link.close('the client ended the session')
-    return PASS
+    if (event.kind === 'end')
+      this.#links.find(keyOf(event.session, origin))?.link.close('the client ended the session')
+    if (event.kind === 'prompt' || event.kind === 'end') return PASS
+    const { mcpServer } = event.call
+    if (mcpServer !== undefined && this.#context.isGated(mcpServer))
+      return this.#passGated(event, mcpServer, origin.server)
+    return event.kind === 'before' ? this.#before(event, origin) : this.#after(event, origin)
   }
 
   /** An MCP call has arrived with the client's id of it. */
   arrived(id: string, server: string, tool: string): void {
     if (this.#announced.get(id) !== undefined) this.#announced.set(id, true)
-    else
-      this.#report(id, {
-        server,
-        tool,
-        what: 'unannounced',
-        detail:
-          'a call of a client with hooks came without its hook: the client may have lost them',
-      })
+    else this.#report(id, { server, tool, what: 'unannounced', detail: UNANNOUNCED })
   }
 
   close(): void {
     this.#links.close('the gate is stopping')
   }
 
-  async #before(session: string, call: HookedCall, origin: HookOrigin): Promise<HookAnswer> {
-    const { id = randomUUID(), mcpServer } = call
-    if (mcpServer !== undefined && this.#context.isGated(mcpServer)) {
-      if (call.id !== undefined) this.#announced.set(call.id, false)
-      return PASS
-    }
+  /** The call comes to the gate by MCP a moment later, and is decided there. */
+  #passGated({ kind, call }: CallEvent, mcpServer: string, server: string): HookAnswer {
+    const { id, tool } = call
+    if (id === undefined) return PASS
+    const detail = `the gate has a server \`${mcpServer}\`, and this call did not pass it: the client has another server of that name`
+    if (kind === 'before') this.#announced.set(id, false)
+    else if (this.#announced.get(id) === false)
+      this.#report(id, { server, tool, what: 'bypassed', detail })
+    return PASS
+  }
+
+  async #before({ session, call }: CallEvent, origin: HookOrigin): Promise<HookAnswer> {
+    const { id = randomUUID() } = call
     await this.#context.server.learn(origin.client, call.tool)
-    const { calls, ...link } = this.#sessionOf(session, origin)
+    const kept = this.#linkOf(session, origin)
+    const calls = this.#calls.get(kept) ?? new Map<string, OpenCall>()
+    this.#calls.set(kept, calls)
     const same = calls.get(id)
     if (same !== undefined)
       return isSameCall(same, call)
@@ -136,16 +145,15 @@ export class HookGate {
         : deny(`the id \`${id}\` was used for another call: make the call again`)
     if (calls.size >= HOOK_CALLS_MAX)
       return deny(`${calls.size} calls of this session are open, and more are not kept`)
-    const open = this.#begin(call, link)
+    const open = this.#begin(call, kept)
     if (open === undefined) return deny('the arguments of the call cannot be read strictly')
     calls.set(id, open)
     void open.reply.then(() => calls.delete(id))
     return open.verdict
   }
 
-  #begin(call: HookedCall, { link, begun }: Omit<HookSession, 'calls'>): OpenCall | undefined {
+  #begin({ tool, args }: HookedCall, { link, begun }: KeptLink): OpenCall | undefined {
     const { server } = this.#context
-    const { tool, args } = call
     const hook = randomUUID()
     const params = toCallParams(tool, args, { [HOOK_META]: hook })
     if (typeof params === 'string') return undefined
@@ -170,24 +178,13 @@ export class HookGate {
     origin: HookOrigin,
   ): Promise<HookAnswer> {
     const { server } = origin
-    const { id, tool, mcpServer } = call
-    if (mcpServer !== undefined && this.#context.isGated(mcpServer)) {
-      if (id !== undefined && this.#announced.get(id) === false)
-        this.#report(id, {
-          server,
-          tool,
-          what: 'bypassed',
-          detail: `the gate has a server \`${mcpServer}\`, and this call did not pass it: the client has another server of that name`,
-        })
-      return PASS
-    }
-    const calls = [...(this.#calls.get(keyOf(session, origin)) ?? [])]
+    const { id, tool } = call
+    const kept = this.#links.find(keyOf(session, origin))
+    const calls = [...((kept && this.#calls.get(kept)) ?? [])]
     const [, open] =
       calls.find(([key, one]) => (id === undefined ? isSameCall(one, call) : key === id)) ?? []
     if (open?.end === undefined) {
-      const detail =
-        'a tool has run, and no call of it is open: the gate was not asked, or has restarted since'
-      this.#report(id ?? tool, { server, tool, what: 'unasked', detail })
+      this.#report(id ?? tool, { server, tool, what: 'unasked', detail: UNASKED })
       return PASS
     }
     if (!isSameCall(open, call)) {
@@ -206,24 +203,19 @@ export class HookGate {
     const { caller, sessionKey, isUsers } = origin
     if (!this.#context.readsOrigins(caller)) return
     // The link keeps the session that the prompt is noted in.
-    await this.#sessionOf(session, origin).begun
+    await this.#linkOf(session, origin).begun
     const memory = await this.#context.memoryOf(caller, sessionKey)
     if (isUsers && isTyped && caller.canSayPrompt === true) memory.provenance().addPrompt(text)
     else memory.provenance().addText(text)
     memory.remembered()
   }
 
-  #sessionOf(session: string, origin: HookOrigin): HookSession {
-    const { server, caller, sessionKey } = origin
-    const key = keyOf(session, origin)
-    const kept = this.#links.use(key, {
-      client: origin.client,
+  #linkOf(session: string, origin: HookOrigin): KeptLink {
+    const { server, client, caller, sessionKey } = origin
+    return this.#links.use(keyOf(session, origin), {
+      client,
       open: (made) => this.#context.open(server, made, () => caller, { sessionKey }),
-      onEnd: () => this.#calls.delete(key),
     })
-    const calls = this.#calls.get(key) ?? new Map<string, OpenCall>()
-    this.#calls.set(key, calls)
-    return { link: kept.link, begun: kept.begun, calls }
   }
 
   /** Once for each call. */

@@ -5,7 +5,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import type { JsonValue } from '@sluice/policy/core/json'
+import { type JsonValue, parseObject } from '@sluice/policy/core/json'
 import { LruMap } from '../../../core/lru-map.ts'
 import type { HookClient, HookEvent } from '../../../hooks/hook-event.ts'
 import { readHookEvent } from '../../../hooks/read-event.ts'
@@ -84,36 +84,20 @@ export class HooksFront {
     { headers, socket }: IncomingMessage,
   ) {
     const isNested = (headers['sluice-nested'] ?? '') !== ''
-    const isLinux = process.platform === 'linux'
-    const found = await this.#processOf(client, socket, headers['sluice-pid'])
-    if (found === undefined)
-      return { sessionKey: `hook ${session}`, isUsers: !isNested && !isLinux }
-    this.#clients.set(found.name, true)
-    const isBelow = kind === 'prompt' && this.#isBelowClient(found)
-    return { sessionKey: `pipe ${found.name}`, isUsers: !isNested && !isBelow }
-  }
-
-  /** An agent that starts another client is not the user who asks. */
-  #isBelowClient({ pid }: ClientProcess): boolean {
-    const above = listAncestors(pid).slice(1)
-    const names = above.map((each) => toClientProcess(each.pid)?.name ?? '')
-    return names.some((name) => this.#clients.get(name) === true)
-  }
-
-  /** Claude Code asks by itself; of other clients a script that they start does. */
-  #processOf(
-    client: HookClient,
-    socket: Socket,
-    named: string | string[] | undefined,
-  ): Promise<ClientProcess | undefined> {
-    const known = this.#processes.get(socket)
-    if (known !== undefined) return known
-    const looking = findClient(client, socket, named)
+    const looking = this.#processes.get(socket) ?? findClient(client, socket, headers['sluice-pid'])
     this.#processes.set(socket, looking)
-    return looking
+    const found = await looking
+    if (found === undefined)
+      return { sessionKey: `hook ${session}`, isUsers: !isNested && process.platform !== 'linux' }
+    this.#clients.set(found.name, true)
+    // An agent that starts another client is not the user who asks.
+    const above = kind === 'prompt' ? listAncestors(found.pid).slice(1) : []
+    const isBelow = above.some(({ pid }) => this.#clients.get(toClientProcess(pid)?.name ?? ''))
+    return { sessionKey: `pipe ${found.name}`, isUsers: !isNested && !isBelow }
   }
 }
 
+/** Claude Code asks by itself; of other clients a script that they start does. */
 async function findClient(
   client: HookClient,
   socket: Socket,
@@ -133,12 +117,10 @@ async function findClient(
 function parsePayload(text: string): { readonly value: JsonValue } | { readonly why: string } {
   const read = readJson(text)
   if (read.ok) return read
-  try {
-    const value = JSON.parse(text, (_, part) =>
-      typeof part === 'string' ? Buffer.from(part).toString() : part,
-    ) as { tool_response?: JsonValue; tool_result?: JsonValue } | null
-    const isAfter = value?.tool_response !== undefined || value?.tool_result !== undefined
-    if (isAfter) return { value: value as JsonValue }
-  } catch {}
-  return { why: `${read.message} (at character ${read.offset + 1})` }
+  const value = parseObject(text)
+  if (value?.tool_response === undefined && value?.tool_result === undefined)
+    return { why: `${read.message} (at character ${read.offset + 1})` }
+  const mend = (_: string, part: JsonValue) =>
+    typeof part === 'string' ? Buffer.from(part).toString() : part
+  return { value: JSON.parse(JSON.stringify(value, mend)) }
 }

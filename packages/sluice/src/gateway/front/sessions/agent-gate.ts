@@ -50,10 +50,7 @@ export class AgentGate {
   readonly #context: AgentGateContext
   /** One agent's link to one server. Each agent of a family has its own: a call is decided by the facts of
    * its caller, also if two of them call at once. */
-  readonly #links = new KeptLinks({
-    max: AGENT_LINKS_MAX,
-    idleMs: AGENT_LINK_IDLE_MS,
-  })
+  readonly #links = new KeptLinks({ max: AGENT_LINKS_MAX, idleMs: AGENT_LINK_IDLE_MS })
   /** By link, as of its newest call: turns go on. Null if the owner's own list is asked for. */
   readonly #agents = new Map<string, AgentFacts | null>()
 

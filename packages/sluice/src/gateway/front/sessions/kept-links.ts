@@ -20,20 +20,15 @@ export interface NewLink {
   readonly client: string
   /** Puts the gate behind it. */
   readonly open: (link: MemberTransport) => ClientEvents
-  readonly onEnd: () => void
-}
-
-export interface KeptLinksOptions {
-  /** Beyond it the oldest is closed. */
-  readonly max: number
-  readonly idleMs: number
+  readonly onEnd?: () => void
 }
 
 export class KeptLinks {
-  readonly #options: KeptLinksOptions
+  /** Beyond `max` the oldest is closed. */
+  readonly #options: { readonly max: number; readonly idleMs: number }
   readonly #links = new Map<string, KeptLink & { idleTimer?: NodeJS.Timeout }>()
 
-  constructor(options: KeptLinksOptions) {
+  constructor(options: { readonly max: number; readonly idleMs: number }) {
     this.#options = options
   }
 
@@ -54,9 +49,8 @@ export class KeptLinks {
   }
 
   #open(key: string, { client, open, onEnd }: NewLink): KeptLink & { idleTimer?: NodeJS.Timeout } {
-    const { max } = this.#options
     const [oldest] = this.#links.values()
-    if (this.#links.size >= max) oldest?.link.close('made room for another')
+    if (this.#links.size >= this.#options.max) oldest?.link.close('made room for another')
     const link = new MemberTransport(
       {
         generation: 'session',
@@ -66,7 +60,7 @@ export class KeptLinks {
         onDrop: () => {},
         onEnd: () => {
           this.#links.delete(key)
-          onEnd()
+          onEnd?.()
         },
       },
       open,
