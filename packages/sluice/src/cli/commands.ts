@@ -120,6 +120,10 @@ const GROUPS: Readonly<Record<string, LazyCommands>> = {
       summary: 'check the setup and say what to fix',
       load: async () => (await import('./admin/doctor.ts')).addDoctor,
     },
+    'support-bundle': {
+      summary: 'write what somebody who helps needs to know, with secrets masked',
+      load: async () => (await import('./admin/support-bundle.ts')).addSupportBundle,
+    },
     logs: {
       summary: 'show the log of a gate that clients started',
       load: async () => (await import('./admin/logs.ts')).addLogs,

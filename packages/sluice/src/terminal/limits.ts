@@ -55,6 +55,8 @@ export const LEDGER_MARK_MS = 10_000
 export const GATE_LOG_BYTES_MAX = 8 * 1_048_576
 /** End of the log that `sluice logs` reads. */
 export const LOG_TAIL_BYTES_MAX = 4 * 1_048_576
+/** Last lines of the log that `sluice support-bundle` takes. */
+export const SUPPORT_LOG_LINES = 500
 /** Free disk space of the data directory below which `sluice doctor` fails. */
 export const DOCTOR_FREE_BYTES_MIN = 64 * 1_048_576
 /** How long `sluice stop` waits for a gate to answer open calls and end. */

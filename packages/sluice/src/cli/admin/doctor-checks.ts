@@ -21,6 +21,7 @@ import { loadEnvironment } from '../connect/load-environment.ts'
 import { probePort } from '../connect/probe-port.ts'
 import { explainNotInForce } from '../policy/policy-in-force.ts'
 import { peopleIn } from './offline-status.ts'
+import { listShadowServers } from './shadow.ts'
 
 export interface DoctorFinding {
   readonly check:
@@ -34,6 +35,7 @@ export interface DoctorFinding {
     | 'server'
     | 'client'
     | 'sandbox'
+    | 'shadow'
   readonly status: 'ok' | 'warn' | 'fail'
   readonly message: string
   /** What to do. */
@@ -44,6 +46,7 @@ export interface DoctorOptions {
   readonly config: string
   readonly data?: string
   readonly start?: boolean
+  readonly shadow?: boolean
 }
 
 const NODE_MAJOR_MIN = 24
@@ -65,6 +68,7 @@ export async function runChecks(options: DoctorOptions): Promise<DoctorFinding[]
     await checkIsolation(config, findings)
   }
   await checkClients(options.config, config, status, findings)
+  if (options.shadow === true) checkShadow(adderFor('shadow', findings))
   return findings
 }
 
@@ -393,4 +397,22 @@ async function checkClients(
   }
   for (const each of broken) add('warn', each.message, `the client may not read it: ${each.file}`)
   if (entries.length === 0) add('ok', 'no MCP client of this user has a server')
+}
+
+function checkShadow(add: AddFinding): void {
+  const found = listShadowServers()
+  for (const { pid, command } of found)
+    add(
+      'warn',
+      `process ${pid} looks like an MCP server beside any gate: ${command}`,
+      'move its entry behind the gate (`sluice init --move`), or end it',
+    )
+  for (const { client, asks } of inspectHooks())
+    if (asks === undefined)
+      add(
+        'warn',
+        `${client} does not ask a gate about its shell and files`,
+        'run `sluice init --hooks`',
+      )
+  if (found.length === 0) add('ok', 'no MCP server was found that runs beside a gate')
 }

@@ -9,12 +9,14 @@ import { type DoctorFinding, runChecks } from './doctor-checks.ts'
 
 interface Options extends DataOptions {
   readonly start?: boolean
+  readonly shadow?: boolean
 }
 
 const EXAMPLES = `
 Examples:
   sluice doctor
   sluice doctor --start            also starts each server and lists its tools
+  sluice doctor --shadow           also the MCP servers that run beside the gate
   sluice doctor --config gate/sluice.yaml --json
 
 Each line is ok, warn or fail, with what to do. Exit code 0 without a failure, 1 with one.`
@@ -27,6 +29,7 @@ export function addDoctor(parent: Command, answer: SetExitCode): void {
     .option('--config <file>', 'the configuration', 'sluice.yaml')
     .option('--data <dir>', 'data directory, instead of the one in the configuration')
     .option('--start', 'start the servers and list their tools')
+    .option('--shadow', 'look for MCP servers that run beside the gate (Linux)')
     .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {
