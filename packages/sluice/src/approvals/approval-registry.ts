@@ -10,6 +10,7 @@ import { displayName } from '../core/display-name.ts'
 import { findLookAlike } from '../core/look-alikes.ts'
 import { OperationError } from '../core/operation-error.ts'
 import type { GateEvent } from '../ledger/records/record.ts'
+import { Vault } from '../store/vault.ts'
 import { isSatisfied, listRequirementStatus } from './count-votes.ts'
 import { DeferredChanges, type RequestChange, type WorkSlices } from './deferred-changes.ts'
 import { canonicalMembers } from './json-text.ts'
@@ -23,7 +24,6 @@ import { maskCall } from './mask-text.ts'
 import { type ApprovalStep, aboutRequest, stepEvent } from './record-steps.ts'
 import { lengthOf, RequestViews } from './request-views.ts'
 import { type ApprovalRow, Requests, type SqlRow, toVersion } from './requests.ts'
-import { Vault } from './vault.ts'
 
 export interface BookParts {
   /** gate.db, with the tables of schema.ts. */

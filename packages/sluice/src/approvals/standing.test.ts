@@ -3,9 +3,9 @@
 import { expect, test } from 'vitest'
 import { scratchDirectory } from '../../../../test/support/scratch.ts'
 import { openGateStore } from '../gateway/data/gate-store.ts'
+import type { Vault } from '../store/vault.ts'
 import type { ApprovalRow } from './requests.ts'
 import { StandingApprovals } from './standing.ts'
-import type { Vault } from './vault.ts'
 
 const CALL = {
   agent: null,

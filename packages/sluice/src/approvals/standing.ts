@@ -8,12 +8,12 @@ import { compareDecimal, type Decimal, toDecimal } from '@sluice/policy/core/dec
 import { ExactNumber } from '@sluice/policy/core/json'
 import type { ArgumentBound, StandingApproval, StandingTerms } from '../core/approval.ts'
 import { OperationError } from '../core/operation-error.ts'
+import type { Vault } from '../store/vault.ts'
 import type { SubmittedCall } from './approval-registry.ts'
 import { canonicalMembers, toCanonicalJsonText } from './json-text.ts'
 import { STANDING_MAX, STANDING_MS_MAX, STANDING_VALUES_MAX } from './limits.ts'
 import { maskText } from './mask-text.ts'
 import type { ApprovalRow } from './requests.ts'
-import type { Vault } from './vault.ts'
 
 /** What a call is matched with. */
 export interface StandingMatch {

@@ -2,7 +2,9 @@
 // write to it while a gate reads it: the database is the source of truth, and readers see a change
 // at the next refresh.
 
-import type { OpenOptions } from '../store/sqlite/open.ts'
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
+import { guardFile } from '../store/files/faults.ts'
+import { type OpenOptions, openDatabase } from '../store/sqlite/open.ts'
 
 /**
  * A name is free again once its grant is revoked; the principal, and so its limits, stay the same.
@@ -92,5 +94,58 @@ export function identityFile(directory: string): OpenOptions {
     directory,
     name: 'identity.db',
     migrations: [GRANTS, LOGINS, PEOPLE, PAUSES, SIGN_INS, PROMPTS, ENDS],
+  }
+}
+
+/** By position, or all of them by name. */
+type Parameter = SQLInputValue | Readonly<Record<string, SQLInputValue>>
+
+/** A connection to the database. Every method throws StoreError. */
+export class IdentityFile {
+  readonly database: DatabaseSync
+  readonly #path: string
+  readonly #statements = new Map<string, StatementSync>()
+  #version: unknown
+
+  constructor(directory: string) {
+    const options = identityFile(directory)
+    this.database = openDatabase(options)
+    this.#path = `${directory}/${options.name}`
+  }
+
+  all(sql: string, ...values: Parameter[]): Record<string, SQLOutputValue>[] {
+    return this.#use(sql, (statement) => statement.all(...(values as SQLInputValue[])))
+  }
+
+  get(sql: string, ...values: Parameter[]): Record<string, SQLOutputValue> | undefined {
+    return this.#use(sql, (statement) => statement.get(...(values as SQLInputValue[])))
+  }
+
+  /** Returns the number of rows that were changed. */
+  run(sql: string, ...values: Parameter[]): number {
+    return this.#use(sql, (statement) =>
+      Number(statement.run(...(values as SQLInputValue[])).changes),
+    )
+  }
+
+  /** Does work if another process has written since the last time that it succeeded. */
+  ifChanged<Result>(work: () => Result): Result | undefined {
+    const version = this.get('PRAGMA data_version')?.data_version
+    if (version === this.#version) return undefined
+    const result = work()
+    this.#version = version
+    return result
+  }
+
+  close(): void {
+    if (this.database.isOpen) this.database.close()
+  }
+
+  #use<Result>(sql: string, work: (statement: StatementSync) => Result): Result {
+    return guardFile(this.#path, () => {
+      const statement = this.#statements.get(sql) ?? this.database.prepare(sql)
+      this.#statements.set(sql, statement)
+      return work(statement)
+    })
   }
 }

@@ -13,6 +13,7 @@ import { EmbeddedAdmissionStore } from '../../store/memory/admission.ts'
 import type { MirroredRow } from '../../store/sqlite/mirrored-tables.ts'
 import type { GateConfig } from '../config/config.ts'
 import { SharedAdmissionStore } from '../data/shared-admission.ts'
+import { SHARED_GRANT_TABLES, SHARED_PEOPLE_TABLES } from '../data/shared-tables.ts'
 import type { Gate } from '../gate.ts'
 import type { Log } from '../shared/log.ts'
 import { clusterObjection } from '../state/cluster-objection.ts'
@@ -87,8 +88,8 @@ export async function connectCluster(
 ): Promise<void> {
   if (shared === undefined) return
   const { approvals, authenticator, freezes, gate, grants, people, pins, policies } = parts
-  shared.watchGrants(grants.database)
-  shared.watchPeople(people.database)
+  shared.watch(grants.file.database, SHARED_GRANT_TABLES)
+  shared.watch(people.file.database, SHARED_PEOPLE_TABLES)
   const apply = (changed: ReadonlySet<string>, rows: readonly MirroredRow[]): void => {
     if (changed.has('documents')) policies.reloadStored()
     if (changed.has('freezes')) {

@@ -32,6 +32,7 @@ import type { SharedAgents } from '../../store/postgres/shared-agents.ts'
 import { SharedRows } from '../../store/postgres/shared-rows.ts'
 import { SharedState } from '../../store/postgres/shared-state.ts'
 import { processClock } from '../../store/process-clock.ts'
+import type { MirroredTable } from '../../store/sqlite/mirrored-tables.ts'
 import { openDatabase } from '../../store/sqlite/open.ts'
 import type { SharedUsage } from '../alerts/limits-in-use.ts'
 import type { ClusterConfig } from '../config/cluster.ts'
@@ -187,23 +188,14 @@ export class SharedStore {
     await this.state.load()
     storeOwn()
     logins.close()
-    tables.watch(
-      store,
-      SHARED_GATE_TABLES.map(({ name }) => name),
-    )
+    this.watch(store, SHARED_GATE_TABLES)
   }
 
-  watchGrants(database: DatabaseSync): void {
+  /** Notices what this gate changes in these tables. */
+  watch(database: DatabaseSync, tables: readonly MirroredTable[]): void {
     this.state.tables.watch(
       database,
-      SHARED_GRANT_TABLES.map(({ name }) => name),
-    )
-  }
-
-  watchLogins(database: DatabaseSync): void {
-    this.state.tables.watch(
-      database,
-      SHARED_LOGIN_TABLES.map(({ name }) => name),
+      tables.map(({ name }) => name),
     )
   }
 
@@ -215,13 +207,6 @@ export class SharedStore {
       await this.state.settle()
       return result
     })
-
-  watchPeople(database: DatabaseSync): void {
-    this.state.tables.watch(
-      database,
-      SHARED_PEOPLE_TABLES.map(({ name }) => name),
-    )
-  }
 
   /** Begins to announce this gate and to look for changes of others. */
   async begin(report: () => GateReport): Promise<void> {

@@ -5,12 +5,14 @@ import type { LoginOf } from '../../identity/oauth/login.ts'
 import type { Logins } from '../../identity/oauth/logins.ts'
 import { SHARED_POLL_MS } from '../../store/limits.ts'
 import { processClock } from '../../store/process-clock.ts'
+import { SHARED_LOGIN_TABLES } from '../data/shared-tables.ts'
 import type { SharedStore } from './open-shared-store.ts'
 
 /** Shares logins at servers with the other gates. Returns a function that ends it. */
 export function shareLogins(shared: SharedStore, logins: Logins): () => void {
-  shared.watchLogins(logins.database)
-  const version = logins.database.prepare('PRAGMA data_version')
+  const { file } = logins
+  shared.watch(file.database, SHARED_LOGIN_TABLES)
+  const version = file.database.prepare('PRAGMA data_version')
   let seen: unknown
   let known: LoginOf[] = []
   const look = (): void => {

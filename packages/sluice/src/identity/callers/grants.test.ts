@@ -144,21 +144,21 @@ describe('a grant', () => {
   })
 
   test('finding: the last uses of very many are stored in one transaction, some at a time', () => {
-    const insert = grants.database.prepare(
+    const insert = grants.file.database.prepare(
       `INSERT INTO grants (hash, name, policy, slots, groups, explain, says_prompt, created_ms)
        VALUES (?, ?, 'local', 1, '[]', 0, 0, 1)`,
     )
     const count = LAST_USES_STORED_MAX + 10
-    grants.database.exec('BEGIN')
+    grants.file.database.exec('BEGIN')
     for (let n = 0; n < count; n++)
       insert.run(createHash('sha256').update(`${n}`).digest(), `c${n}`)
-    grants.database.exec('COMMIT')
+    grants.file.database.exec('COMMIT')
     grants.close()
     const again = Grants.open(folder)
     for (const grant of again.list()) again.used(grant, 10 ** 12)
-    const exec = vi.spyOn(again.database, 'exec')
+    const exec = vi.spyOn(again.file.database, 'exec')
     const stored = () =>
-      again.database.prepare('SELECT count(last_used_ms) AS n FROM grants').get()?.n
+      again.file.database.prepare('SELECT count(last_used_ms) AS n FROM grants').get()?.n
     again.storeLastUse()
     expect(exec.mock.calls.flat()).toEqual(['BEGIN IMMEDIATE', 'COMMIT'])
     expect(stored()).toBe(LAST_USES_STORED_MAX)

@@ -2,12 +2,9 @@
 // and revoke them; a running gate checks for changes by another process, which costs a few
 // microseconds, and so sees them with the next request. A grant may have an end.
 
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { guardFile } from '../../store/files/faults.ts'
 import { inTransaction } from '../../store/sqlite/in-transaction.ts'
-import { openDatabase } from '../../store/sqlite/open.ts'
 import { IdentityError } from '../errors.ts'
-import { identityFile } from '../identity-file.ts'
+import { IdentityFile } from '../identity-file.ts'
 import { GRANTS_MAX, LAST_USED_EVERY_MS, LAST_USES_STORED_MAX } from '../limits.ts'
 import {
   type FixedGrant,
@@ -38,32 +35,22 @@ const REVOKE = `UPDATE grants SET revoked_ms = :now - (until_ms IS :now)
   WHERE name = :name AND nullif(revoked_ms, until_ms) IS NULL`
 
 export class Grants {
-  readonly #database: DatabaseSync
-  readonly #file: string
+  readonly file: IdentityFile
   readonly #fixed: readonly Grant[]
-  readonly #version: StatementSync
   readonly #used = new Map<string, { atMs: number; writtenMs: number }>()
-  #seen: unknown
   #all: readonly Grant[] = []
   /** The terms of the grants, for comparison: without the time of last use. */
   #terms = ''
   #byId = new Map<string, Grant>()
 
-  private constructor(database: DatabaseSync, file: string, fixed: readonly FixedGrant[]) {
-    this.#database = database
-    this.#file = file
+  private constructor(directory: string, fixed: readonly FixedGrant[]) {
+    this.file = new IdentityFile(directory)
     this.#fixed = fixed.map(asGrant)
-    this.#version = database.prepare('PRAGMA data_version')
     this.refresh()
   }
 
   static open(directory: string, fixed: readonly FixedGrant[] = []): Grants {
-    const options = identityFile(directory)
-    return new Grants(openDatabase(options), `${directory}/${options.name}`, fixed)
-  }
-
-  get database(): DatabaseSync {
-    return this.#database
+    return new Grants(directory, fixed)
   }
 
   /**
@@ -71,14 +58,9 @@ export class Grants {
    * is authenticated.
    */
   refresh(): boolean {
-    return guardFile(this.#file, () => {
-      const version = this.#version.get()?.data_version
-      if (version === this.#seen) return false
-      const before = this.#terms
-      this.#read()
-      this.#seen = version
-      return this.#terms !== before
-    })
+    const before = this.#terms
+    this.file.ifChanged(() => this.#read())
+    return this.#terms !== before
   }
 
   /** The fixed ones first, then by age; including revoked ones. */
@@ -157,10 +139,10 @@ export class Grants {
       prompt: Number(canSayPrompt),
       until: untilMs,
     }
-    const { changes } = guardFile(this.#file, () => this.#database.prepare(ADD).run(row))
+    const added = this.file.run(ADD, row)
     this.#read()
     // Another process was faster.
-    if (changes === 0) throw createNameError(name)
+    if (added === 0) throw createNameError(name)
     return { grant: this.#byId.get(toGrantId(digest)) as Grant, token }
   }
 
@@ -171,18 +153,16 @@ export class Grants {
     )
     const grant = open.find((one) => isGrantValid(one, nowMs)) ?? open[0]
     if (grant === undefined) return undefined
-    guardFile(this.#file, () => this.#database.prepare(REVOKE).run({ name, now: nowMs }))
+    this.file.run(REVOKE, { name, now: nowMs })
     this.#read()
     return grant
   }
 
   /** Deletes every grant of this name from the store; returns how many there were. */
   forget(name: string): number {
-    const { changes } = guardFile(this.#file, () =>
-      this.#database.prepare('DELETE FROM grants WHERE name = ?').run(name),
-    )
+    const forgotten = this.file.run('DELETE FROM grants WHERE name = ?', name)
     this.#read()
-    return Number(changes)
+    return forgotten
   }
 
   used({ id, isFixed }: Grant, nowMs: number): void {
@@ -202,22 +182,21 @@ export class Grants {
     }
     if (due.length === 0) return
     try {
-      inTransaction(this.#database, () => {
-        const update = this.#database.prepare('UPDATE grants SET last_used_ms = ? WHERE hash = ?')
-        for (const [{ hash }, { atMs }] of due) update.run(atMs, hash)
+      const update = 'UPDATE grants SET last_used_ms = ? WHERE hash = ?'
+      inTransaction(this.file.database, () => {
+        for (const [{ hash }, { atMs }] of due) this.file.run(update, atMs, hash)
       })
       for (const [, used] of due) used.writtenMs = used.atMs
     } catch {}
   }
 
   close(): void {
-    if (!this.#database.isOpen) return
-    this.storeLastUse(1, GRANTS_MAX)
-    this.#database.close()
+    if (this.file.database.isOpen) this.storeLastUse(1, GRANTS_MAX)
+    this.file.close()
   }
 
   #read(): void {
-    const stored = guardFile(this.#file, () => this.#database.prepare(KEPT).all()).map(toGrant)
+    const stored = this.file.all(KEPT).map(toGrant)
     this.#all = [...this.#fixed, ...stored]
     const live = this.#all.filter(({ revokedMs }) => revokedMs === null)
     this.#byId = new Map(live.map((grant) => [grant.id, grant]))

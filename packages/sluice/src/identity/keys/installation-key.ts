@@ -18,6 +18,7 @@ export type KeyPurpose =
   | 'links'
   | 'sign-in states'
   | 'sign-in nonces'
+  | 'sign-in challenges'
   | 'sessions'
   | 'traces'
   | 'session memory'

@@ -50,15 +50,13 @@ export class Passkeys {
   }
 
   list(person: string, rp?: string): Passkey[] {
-    const rows = this.#people.database
-      .prepare(`SELECT ${COLUMNS} FROM passkeys WHERE person = ? ORDER BY created_ms`)
-      .all(person)
+    const sql = `SELECT ${COLUMNS} FROM passkeys WHERE person = ? ORDER BY created_ms`
+    const rows = this.#people.file.all(sql, person)
     return rows.map(asPasskey).filter((key) => rp === undefined || key.rp === rp)
   }
 
   existFor(rp: string): boolean {
-    const row = this.#people.database.prepare('SELECT 1 FROM passkeys WHERE rp = ? LIMIT 1').get(rp)
-    return row !== undefined
+    return this.#people.file.get('SELECT 1 FROM passkeys WHERE rp = ? LIMIT 1', rp) !== undefined
   }
 
   /** Options for creating a key in the browser; the response must return `challenge`. */
@@ -110,7 +108,7 @@ export class Passkeys {
     const { id, publicKey, counter, transports = [] } = credential
     const values = [id, person, Buffer.from(publicKey), counter, rp.id, registration.label]
     try {
-      this.#people.database.prepare(ADD).run(...values, JSON.stringify(transports), nowMs)
+      this.#people.file.run(ADD, ...values, JSON.stringify(transports), nowMs)
     } catch {
       throw new OperationError('this passkey is registered already', 'sign in with it')
     }
@@ -130,10 +128,8 @@ export class Passkeys {
         `it is the last passkey of \`${person}\`, the last one who may add approvers`,
         'add another passkey, or set a PIN, first',
       )
-    const { changes } = this.#people.database
-      .prepare('DELETE FROM passkeys WHERE person = ? AND id = ?')
-      .run(person, id)
-    return Number(changes) > 0
+    const sql = 'DELETE FROM passkeys WHERE person = ? AND id = ?'
+    return this.#people.file.run(sql, person, id) > 0
   }
 
   /** `challenge` is what gets signed. Without a person any key of this origin is accepted. */
@@ -162,9 +158,8 @@ export class Passkeys {
     nowMs: number,
   ): Promise<string> {
     const id = isObject(assertion) && typeof assertion.id === 'string' ? assertion.id : ''
-    const row = this.#people.database
-      .prepare(`SELECT ${COLUMNS} FROM passkeys WHERE id = ? AND rp = ?`)
-      .get(id, rp.id)
+    const sql = `SELECT ${COLUMNS} FROM passkeys WHERE id = ? AND rp = ?`
+    const row = this.#people.file.get(sql, id, rp.id)
     if (row === undefined)
       throw new OperationError(
         'this passkey is not known here',
@@ -184,9 +179,8 @@ export class Passkeys {
     )
     if (!verified.verified) throw notOurs('the passkey was not accepted')
     const { newCounter } = verified.authenticationInfo
-    this.#people.database
-      .prepare('UPDATE passkeys SET counter = max(counter, ?), used_ms = ? WHERE id = ?')
-      .run(newCounter, nowMs, id)
+    const used = 'UPDATE passkeys SET counter = max(counter, ?), used_ms = ? WHERE id = ?'
+    this.#people.file.run(used, newCounter, nowMs, id)
     return String(row.person)
   }
 }

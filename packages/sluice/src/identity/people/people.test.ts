@@ -196,7 +196,7 @@ test("the gate's tokens are found in any text, and other text is unchanged", () 
 test('finding: the last admin does not give the first PIN away with the last passkey', async () => {
   const people = People.open(join(folder, 'last'), { pinCost: COST })
   await people.add(called('ann'), {}, 1)
-  const add = people.database.prepare(
+  const add = people.file.database.prepare(
     "INSERT INTO passkeys VALUES (?, 'ann', ?, 0, ?, ?, '[]', 1, NULL)",
   )
   for (const id of ['k1', 'k2']) add.run(id, new Uint8Array(1), 'localhost', 'key')

@@ -3,7 +3,6 @@
 // in a log or the ledger.
 
 import { hash, timingSafeEqual } from 'node:crypto'
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { Listeners } from '@sluice/policy/core/listeners'
 import { OperationError } from '../../core/operation-error.ts'
 import {
@@ -15,10 +14,8 @@ import {
   type Role,
 } from '../../core/person.ts'
 import { waitText } from '../../core/wait-text.ts'
-import { guardFile } from '../../store/files/faults.ts'
-import { openDatabase } from '../../store/sqlite/open.ts'
 import { givesRoles, type Issuer } from '../callers/issuer.ts'
-import { identityFile } from '../identity-file.ts'
+import { IdentityFile } from '../identity-file.ts'
 import { createGateToken, ownTokenKind } from '../keys/gate-tokens.ts'
 import { PEOPLE_MAX, PIN_TRIES, STORED_AHEAD_MS_MAX } from '../limits.ts'
 import { type MachineClock, machineClock } from './machine-clock.ts'
@@ -59,16 +56,13 @@ export class People {
   readonly #removed = new Listeners()
   /** An approver was removed. */
   readonly onRemove = this.#removed.subscribe
-  readonly #database: DatabaseSync
-  readonly #file: string
+  /** For passkeys.ts and stored-sign-ins.ts, too. */
+  readonly file: IdentityFile
   readonly #pinCost: number | undefined
   readonly #clock: MachineClock
-  #finding: StatementSync | undefined
 
   private constructor(directory: string, { pinCost, clock = machineClock() }: PeopleOptions) {
-    const options = identityFile(directory)
-    this.#database = openDatabase(options)
-    this.#file = `${directory}/${options.name}`
+    this.file = new IdentityFile(directory)
     this.#pinCost = pinCost
     this.#clock = clock
   }
@@ -77,23 +71,12 @@ export class People {
     return new People(directory, options)
   }
 
-  /** For passkeys.ts and stored-sign-ins.ts, which use the same file. */
-  get database(): DatabaseSync {
-    return this.#database
-  }
-
   list(): StoredPerson[] {
-    return this.guard(() => this.#database.prepare(`${KEPT} ORDER BY created_ms, name`).all()).map(
-      toPerson,
-    )
+    return this.file.all(`${KEPT} ORDER BY created_ms, name`).map(toPerson)
   }
 
   find(name: string): StoredPerson | undefined {
-    // Checked before every message of a stream.
-    const row = this.guard(() => {
-      this.#finding ??= this.#database.prepare(`${KEPT} WHERE name = ?`)
-      return this.#finding.get(name)
-    })
+    const row = this.file.get(`${KEPT} WHERE name = ?`, name)
     return row === undefined ? undefined : toPerson(row)
   }
 
@@ -150,7 +133,7 @@ export class People {
   async setFirst(person: Approver, pin: string, nowMs: number): Promise<void> {
     const hash = await this.#hash(pin)
     this.mustBeFirst()
-    this.guard(() => this.#database.prepare('DELETE FROM people').run())
+    this.file.run('DELETE FROM people')
     this.#insert(person, { pin: hash, token: null }, nowMs)
   }
 
@@ -158,8 +141,7 @@ export class People {
    * count. */
   correctAhead(name: string, nowMs: number): void {
     const sql = 'UPDATE people SET created_ms = ? WHERE name = ? AND created_ms > ?'
-    const latestMs = nowMs + STORED_AHEAD_MS_MAX
-    this.guard(() => this.#database.prepare(sql).run(nowMs, name, latestMs))
+    this.file.run(sql, nowMs, name, nowMs + STORED_AHEAD_MS_MAX)
   }
 
   /** Throws OperationError if no one would be left who may add approvers. */
@@ -172,10 +154,8 @@ export class People {
         `\`${name}\` is the last one who may add or remove approvers`,
         'give another the role `admin`, with a PIN or a passkey, first',
       )
-    this.guard(() => {
-      this.#database.prepare('DELETE FROM passkeys WHERE person = ?').run(name)
-      this.#database.prepare('DELETE FROM people WHERE name = ?').run(name)
-    })
+    this.file.run('DELETE FROM passkeys WHERE person = ?', name)
+    this.file.run('DELETE FROM people WHERE name = ?', name)
     this.#removed.emit()
     return person
   }
@@ -184,7 +164,7 @@ export class People {
     const hash = await this.#hash(pin)
     const set = `UPDATE people SET pin = ?, pin_set_ms = ?, wrong_pins = 0, paused_until_ms = 0
       WHERE name = ?`
-    this.guard(() => this.#database.prepare(set).run(hash, nowMs, name))
+    this.file.run(set, hash, nowMs, name)
   }
 
   /**
@@ -203,12 +183,10 @@ export class People {
     const pauseMs = pauseAfter(wrongPins + 1)
     const { boot, upMs } = this.#clock
     const until = pauseMs === 0 ? [0, '', 0] : [nowMs + pauseMs, boot, upMs() + pauseMs]
-    this.guard(() => this.#database.prepare(TRY).run(...until, person.name))
-    const row = this.guard(() =>
-      this.#database.prepare('SELECT pin FROM people WHERE name = ?').get(person.name),
-    )
+    this.file.run(TRY, ...until, person.name)
+    const row = this.file.get('SELECT pin FROM people WHERE name = ?', person.name)
     if (await verifyPin(pin, String(row?.pin ?? ''))) {
-      this.guard(() => this.#database.prepare(RIGHT).run(person.name))
+      this.file.run(RIGHT, person.name)
       return asPerson(person, 'pin')
     }
     throw new WrongPinError(`wrong PIN for \`${person.name}\``, nextTry(wrongPins + 1))
@@ -218,9 +196,7 @@ export class People {
   findByToken(token: string): Person | undefined {
     if (ownTokenKind(token) !== 'sys') return undefined
     const digest = hashApproverToken(token) as Buffer
-    const row = this.guard(() =>
-      this.#database.prepare('SELECT name, token FROM people WHERE token = ?').get(digest),
-    )
+    const row = this.file.get('SELECT name, token FROM people WHERE token = ?', digest)
     if (row === undefined || !timingSafeEqual(Buffer.from(row.token as Uint8Array), digest))
       return undefined
     const person = this.find(String(row.name))
@@ -228,7 +204,7 @@ export class People {
   }
 
   close(): void {
-    if (this.#database.isOpen) this.#database.close()
+    this.file.close()
   }
 
   #insert(
@@ -238,7 +214,7 @@ export class People {
   ): void {
     const lists = [roles, groups, owns].map((list) => JSON.stringify(list))
     const values = [nowMs, pin, pin === null ? null : nowMs, hashApproverToken(token)]
-    this.guard(() => this.#database.prepare(ADD).run(name, kind, ...lists, ...values))
+    this.file.run(ADD, name, kind, ...lists, ...values)
   }
 
   /** Whose PIN it is: named, or the only one there is. */
@@ -267,11 +243,6 @@ export class People {
 
   #hash(pin: string): Promise<string> {
     return hashPin(checkNewPin(pin), this.#pinCost)
-  }
-
-  /** For those that use the same file. Throws StoreError. */
-  guard<T>(work: () => T): T {
-    return guardFile(this.#file, work)
   }
 }
 

@@ -2,10 +2,8 @@
 // they are and when they end, so that a restart of the gate signs nobody out. A token that is not
 // stored lets nobody in.
 
-import type { StatementSync } from 'node:sqlite'
 import type { Person, ProofMethod } from '../../core/person.ts'
-import { openDatabase } from '../../store/sqlite/open.ts'
-import { identityFile } from '../identity-file.ts'
+import { IdentityFile } from '../identity-file.ts'
 import { STORED_AHEAD_MS_MAX } from '../limits.ts'
 import type { People } from './people.ts'
 
@@ -29,57 +27,42 @@ const MAKE_ROOM = `DELETE FROM sign_ins WHERE hash IN
   (SELECT hash FROM sign_ins ORDER BY since_ms DESC, rowid DESC LIMIT -1 OFFSET ?)`
 
 export class StoredSignIns {
-  readonly #people: People
+  readonly #file: IdentityFile
   readonly #max: number
-  #finding: StatementSync | undefined
 
-  constructor(people: People, max: number) {
-    this.#people = people
+  constructor({ file }: People, max: number) {
+    this.#file = file
     this.#max = max
   }
 
   /** The oldest is evicted: nobody can lock others out by signing in often. */
   add(hash: Buffer, signIn: StoredSignIn): void {
     const { name, basis, proof, guest, sinceMs, untilMs } = signIn
-    const { database } = this.#people
-    this.#people.guard(() => {
-      database.prepare(SWEEP).run(sinceMs, sinceMs + STORED_AHEAD_MS_MAX)
-      const text = guest === null ? null : JSON.stringify(guest)
-      database.prepare(ADD).run(hash, name, basis, proof, text, sinceMs, untilMs)
-      database.prepare(MAKE_ROOM).run(this.#max)
-    })
+    this.#file.run(SWEEP, sinceMs, sinceMs + STORED_AHEAD_MS_MAX)
+    const text = guest === null ? null : JSON.stringify(guest)
+    this.#file.run(ADD, hash, name, basis, proof, text, sinceMs, untilMs)
+    this.#file.run(MAKE_ROOM, this.#max)
   }
 
   find(hash: Buffer, nowMs: number): StoredSignIn | undefined {
-    // Checked before every message of a stream.
-    const row = this.#people.guard(() => {
-      this.#finding ??= this.#people.database.prepare(FIND)
-      return this.#finding.get(hash, nowMs + STORED_AHEAD_MS_MAX, nowMs)
-    })
+    const row = this.#file.get(FIND, hash, nowMs + STORED_AHEAD_MS_MAX, nowMs)
     if (row === undefined) return undefined
     const guest = row.guest === null ? null : (JSON.parse(String(row.guest)) as Person)
     return { ...(row as unknown as StoredSignIn), guest }
   }
 
   remove(hash: Buffer): void {
-    this.#people.guard(() =>
-      this.#people.database.prepare('DELETE FROM sign_ins WHERE hash = ?').run(hash),
-    )
+    this.#file.run('DELETE FROM sign_ins WHERE hash = ?', hash)
   }
 
   removeAllOf(name: string): void {
-    this.#people.guard(() =>
-      this.#people.database.prepare('DELETE FROM sign_ins WHERE name = ?').run(name),
-    )
+    this.#file.run('DELETE FROM sign_ins WHERE name = ?', name)
   }
 }
 
 /** A backup that is restored would bring back sign-ins that have been ended since. */
 export function endAllSignIns(directory: string): void {
-  const database = openDatabase(identityFile(directory))
-  try {
-    database.exec('DELETE FROM sign_ins')
-  } finally {
-    database.close()
-  }
+  const file = new IdentityFile(directory)
+  file.run('DELETE FROM sign_ins')
+  file.close()
 }

@@ -134,7 +134,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared state', postgr
         omit: { ...table.omit, ...omit },
       }))
       state.tables.add(copy, tables)
-      state.tables.watch(grants.database, ['grants'])
+      state.tables.watch(grants.file.database, ['grants'])
       return { state, grants }
     }
     const a = await openGrants('a')

@@ -1,5 +1,5 @@
-// Stored arguments: sealed with a key of the installation, each bound to its row, so that a copy of
-// the file reveals nothing and no row can replace another.
+// Values in rows of a database (arguments of approvals, logins): sealed with a key of the installation, each
+// bound to its row, so that a copy of the file reveals nothing and no row can replace another.
 
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
@@ -25,7 +25,7 @@ export class Vault {
   open(place: string, sealed: Uint8Array): string {
     const bytes = Buffer.from(sealed)
     const nonce = bytes.subarray(0, NONCE_BYTES)
-    const decipher = createDecipheriv('aes-256-gcm', this.#key, nonce)
+    const decipher = createDecipheriv('aes-256-gcm', this.#key, nonce, { authTagLength: TAG_BYTES })
     decipher.setAAD(Buffer.from(place))
     decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
     const text = [decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]
