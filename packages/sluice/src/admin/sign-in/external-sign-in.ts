@@ -1,11 +1,22 @@
-// Signing in at an authorisation server from the page: where the browser goes, and who it was that came
-// back. The page holds a secret in its tab and brings it along with the answer; the gate exchanges the
-// code, so the page never has a token of that server. Called by the endpoints of sign-in.
+// Signing in at an authorisation server from the page (OpenID Connect, authorization code with PKCE): where the
+// browser goes, and who it was that came back. The page holds a secret in its tab and brings it along with the
+// answer; the gate exchanges the code, so the page never has a token of that server. Called by the endpoints of
+// sign-in.
 
-import type { AccessTokenVerifier } from '../../identity/callers/access-token-verifier.ts'
-import type { Issuer } from '../../identity/callers/issuer.ts'
+import type { JsonValue } from '@sluice/policy/core/json'
+import {
+  type AccessTokenVerifier,
+  subjectOf,
+} from '../../identity/callers/access-token-verifier.ts'
+import { AuthenticationError } from '../../identity/callers/caller.ts'
+import type { ConsoleClient, Issuer } from '../../identity/callers/issuer.ts'
 import type { InstallationKey } from '../../identity/keys/installation-key.ts'
-import { OidcSignIn } from '../../identity/people/oidc-sign-in.ts'
+import { authorizationUrl, exchangeCode, hasPkce } from '../../identity/oauth/authorization-code.ts'
+import { clientAt } from '../../identity/oauth/client-authentication.ts'
+import { findEndpoint } from '../../identity/oauth/discover-issuer.ts'
+import { IssuerMetadata } from '../../identity/oauth/issuer-metadata.ts'
+import { OutgoingHttp } from '../../identity/oauth/outgoing.ts'
+import { InvalidGrantError } from '../../identity/oauth/token-request.ts'
 import { SignInStates } from '../../identity/people/sign-in-states.ts'
 import type { ExternalSignInStart, IssuerAnswer } from '../contract/contract.ts'
 import { ApiError } from '../http/errors.ts'
@@ -21,68 +32,116 @@ export interface ExternalSignInParts {
   readonly nowMs: () => number
 }
 
+type ConsoleIssuer = Issuer & { readonly console: ConsoleClient }
+
 export class ExternalSignIn {
   readonly #parts: ExternalSignInParts
   readonly #states: SignInStates
-  readonly #flows = new Map<string, OidcSignIn>()
+  readonly #metadata: IssuerMetadata
   #exchanging = 0
 
   constructor(parts: ExternalSignInParts) {
     this.#parts = parts
     this.#states = new SignInStates(parts.key, parts.nowMs)
+    this.#metadata = new IssuerMetadata(parts.nowMs)
   }
 
   /** `origin` is that of the page. Throws ApiError. */
   async begin(name: string, challenge: string, origin: string): Promise<ExternalSignInStart> {
-    const flow = await this.#flowOf(name)
+    const issuer = this.#issuerOf(name)
     const state = this.#states.make({ issuer: name, origin, challenge })
-    const request = { redirect: redirectOf(name, origin), nonce: this.#states.getNonce(state) }
-    const address = await flow.address({ ...request, state, challenge }).catch(refuse)
+    const parameters = {
+      redirect_uri: redirectOf(name, origin),
+      scope: [...new Set(['openid', ...issuer.console.scopes])].join(' '),
+      state,
+      nonce: this.#states.getNonce(state),
+      code_challenge: challenge,
+    }
+    const address = await this.#clientOf(issuer)
+      .then(({ clientId, metadata }) =>
+        authorizationUrl(metadata, { client_id: clientId, ...parameters }),
+      )
+      .catch(explain)
     return { address, state }
   }
 
-  /** Throws ApiError. */
-  async finish(
-    { state, code, iss, verifier }: IssuerAnswer,
-    origin: string,
-  ): Promise<ExternalPerson> {
-    const begun = this.#states.take(state, verifier, origin)
+  /** Throws ApiError: another server answered (mix-up), the code is invalid, the ID token is not ours. */
+  async finish(answer: IssuerAnswer, origin: string): Promise<ExternalPerson> {
+    const begun = this.#states.take(answer.state, answer.verifier, origin)
     if (typeof begun === 'string')
       throw new ApiError('API_SIGN_IN', begun, 'begin again on this page')
-    const flow = await this.#flowOf(begun.issuer)
+    const issuer = this.#issuerOf(begun.issuer)
     // Requests with made-up codes must not make the gate flood that server.
     if (this.#exchanging >= EXCHANGES_MAX)
       throw new ApiError('API_LIMIT', 'too many sign in just now', 'try again')
     this.#exchanging++
     try {
-      const redirect = redirectOf(begun.issuer, origin)
-      const answer = { redirect, nonce: this.#states.getNonce(state), code, verifier, from: iss }
-      const { subject, groups } = await flow.finish(answer).catch(refuse)
-      const person = personOf(flow.issuer, subject, groups)
+      const { subject, groups } = await this.#identify(issuer, answer, origin).catch(explain)
+      const person = personOf(issuer, subject, groups)
       return { person, untilMs: this.#parts.nowMs() + GUEST_MS }
     } finally {
       this.#exchanging--
     }
   }
 
-  async #flowOf(name: string): Promise<OidcSignIn> {
-    const known = this.#flows.get(name)
-    if (known !== undefined) return known
-    const { issuers, tokens, nowMs } = this.#parts
-    const issuer = issuers.find((one) => one.name === name)
-    if (issuer?.console === undefined)
-      throw new ApiError(
-        'API_NOT_FOUND',
-        `nobody signs in at \`${name.slice(0, 64)}\` from this page`,
-        'sluice.yaml says where: `auth.issuers.NAME.console`',
-      )
-    const flow = new OidcSignIn(issuer, issuer.console, await tokens(), nowMs)
-    this.#flows.set(name, flow)
-    return flow
+  async #identify(
+    issuer: ConsoleIssuer,
+    { state, code, iss, verifier }: IssuerAnswer,
+    origin: string,
+  ): Promise<{ readonly subject: string; readonly groups: JsonValue | undefined }> {
+    const { tokens, nowMs } = this.#parts
+    const client = await this.#clientOf(issuer)
+    const outgoing = new OutgoingHttp({ trusted: [issuer.issuer] })
+    const { idToken, accessToken } = await exchangeCode(
+      client,
+      { code, iss },
+      { redirect_uri: redirectOf(issuer.name, origin), code_verifier: verifier },
+      { nowMs: nowMs(), outgoing },
+    )
+    if (idToken === undefined)
+      throw new Error(`\`${issuer.issuer}\` gave no ID token: it has to speak OpenID Connect`)
+    const expected = { clientId: client.clientId, nonce: this.#states.getNonce(state) }
+    const payload = await (await tokens()).checkIdToken(idToken, issuer, expected)
+    const subject = subjectOf(payload, issuer)
+    const own = payload[issuer.groups] as JsonValue | undefined
+    if (own !== undefined || client.userinfo === undefined) return { subject, groups: own }
+    // Many servers put few claims into the ID token and the rest here.
+    const headers = { authorization: `Bearer ${accessToken}` }
+    const { status, value } = await outgoing.fetchJson(client.userinfo, { headers })
+    // Userinfo of another subject is ignored.
+    const isOf = status === 200 && value.sub === payload.sub
+    return { subject, groups: isOf ? value[issuer.groups] : undefined }
+  }
+
+  #issuerOf(name: string): ConsoleIssuer {
+    const issuer = this.#parts.issuers.find((one) => one.name === name)
+    if (issuer?.console !== undefined) return issuer as ConsoleIssuer
+    throw new ApiError(
+      'API_NOT_FOUND',
+      `nobody signs in at \`${name.slice(0, 64)}\` from this page`,
+      'sluice.yaml says where: `auth.issuers.NAME.console`',
+    )
+  }
+
+  /** Throws unless the code is of no use to anyone who sees it. */
+  async #clientOf({ issuer, console: config }: ConsoleIssuer) {
+    const metadata = await this.#metadata.of(issuer)
+    if (!hasPkce(metadata) && config.clientSecret === undefined)
+      throw new Error(`\`${issuer}\` does not declare support for PKCE (S256): set a client_secret`)
+    const userinfo = findEndpoint(metadata, 'userinfo_endpoint')
+    return { ...clientAt(metadata, config), userinfo }
   }
 }
 
 /** One for each issuer: an answer that comes to another's is not taken for it (mix-up). */
 function redirectOf(name: string, origin: string): string {
   return `${origin}/sign-in/${name}`
+}
+
+function explain(error: Error): never {
+  const { message } = error
+  if (error instanceof AuthenticationError) return refuse(error)
+  if (error instanceof InvalidGrantError) throw new ApiError('API_SIGN_IN', message, 'begin again')
+  const help = 'try again; if it persists, ask the operator of that server'
+  throw new ApiError('API_ISSUER', message, help)
 }
