@@ -3,6 +3,7 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test, vi } from 'vitest'
 import { serveHttp } from '../servers/http.ts'
@@ -49,7 +50,27 @@ test('metrics: only with the token, bounded in names, every step timed', async (
   expect(text).not.toContain('secret-path')
   const ran = await sluice(['status', '--metrics', '--data', gate.data])
   expect(ran.stdout).toContain(`${office}"read_file"`)
+  for (const file of ['alert-rules.yaml', 'grafana-dashboard.json']) {
+    const queries = readFileSync(join(ROOT, 'deploy/monitoring', file), 'utf8')
+    expect(findUnknown(queries, text), file).toEqual([])
+  }
 })
+
+/** Metrics of queries, with the labels they select or group by, that the gate does not have. */
+function findUnknown(queries: string, metrics: string): string[] {
+  const names = queries.matchAll(/\b((?:sluice|nodejs|process)_[a-z0-9_]+)(?:\{\\?([a-z]+)[=!])?/g)
+  const grouped = [...queries.matchAll(/by \(([a-z, ]+)\) \((?:rate\()?([a-z_]+)/g)].flatMap(
+    ([, labels = '', name = '']) => labels.split(', ').map((label) => ({ name, label })),
+  )
+  const selected = [...names].map(([, name = '', label]) => ({ name, label }))
+  expect(selected.length).toBeGreaterThan(5)
+  return [...selected, ...grouped]
+    .filter(({ name, label }) => {
+      const series = metrics.split('\n').filter((line) => new RegExp(`^${name}[{ ]`).test(line))
+      return !series.some((line) => label === undefined || line.includes(`${label}="`))
+    })
+    .map(({ name, label }) => `${name}{${label ?? ''}}`)
+}
 
 test('spans reach a collector, hang below the client’s and above the server’s', async () => {
   const collector = spawn(NODE, [join(ROOT, 'test', 'servers', 'collector.ts')])

@@ -5,6 +5,7 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { expect, test } from 'vitest'
+import { ALERT_KINDS } from '../../packages/sluice/src/core/alert.ts'
 import { ROOT } from '../support/modules.ts'
 
 const NOT_OURS = ['node_modules', '.git', 'dist', 'coverage', '.sluice']
@@ -135,3 +136,8 @@ function listAnchors(page: string): ReadonlySet<string> {
 function describeLink({ from, to }: Link): string {
   return `${from} links to ${to}, which does not exist`
 }
+
+test('every kind of alert has a runbook', () => {
+  const headings = readFileSync(join(ROOT, 'docs/how-to/runbooks.md'), 'utf8').match(/^## .+$/gm)
+  for (const kind of ALERT_KINDS) expect(headings).toContain(`## ${kind}`)
+})
