@@ -1,14 +1,15 @@
 // `npm run bench -- isolation [--rounds N]`: CPU of one start of a server, from its process to the answer of
-// `initialize`, plain and on the floor, alternated; medians. CPU is that of all processes of the server at that moment.
+// `initialize`, plain, on the floor and locked, alternated; medians. CPU is that of all processes of the server at
+// that moment, among them the launcher, which becomes the server. The launcher is that of the built package (`npm run
+// build` first): from the sources Node would strip its types.
 
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Isolation } from '../packages/sluice/src/gateway/isolation/isolation.ts'
+import type { Isolation as IsolationType } from '../packages/sluice/src/gateway/isolation/isolation.ts'
 import { listAncestors } from '../packages/sluice/src/gateway/processes/peer-process.ts'
 import { listProcesses } from '../packages/sluice/src/gateway/processes/process-group.ts'
+import { startStdioServer } from '../packages/sluice/src/gateway/upstream/stdio/stdio.ts'
 import type { RunOptions } from '../scripts/dispatch.ts'
 import { ROOT } from '../scripts/run-step.ts'
 
@@ -17,7 +18,9 @@ const TICK_MS = 10
 /** One start is a few ticks: several are counted at once. */
 const STARTS = 5
 
-const HELLO = `${JSON.stringify({
+const BUILT = join(ROOT, 'dist/sluice/dist/gateway/isolation/isolation.js')
+
+const HELLO = JSON.stringify({
   jsonrpc: '2.0',
   id: 1,
   method: 'initialize',
@@ -26,9 +29,11 @@ const HELLO = `${JSON.stringify({
     capabilities: {},
     clientInfo: { name: 'x', version: '1' },
   },
-})}\n`
+})
 
 export async function run(options: RunOptions): Promise<number> {
+  if (!existsSync(BUILT)) throw new Error('run `npm run build` first')
+  const { Isolation } = (await import(BUILT)) as { Isolation: typeof IsolationType }
   const rounds = Number(options.rounds ?? 10)
   const folder = mkdtempSync(join(tmpdir(), 'sluice-isolation-bench-'))
   const data = join(folder, 'data')
@@ -37,43 +42,46 @@ export async function run(options: RunOptions): Promise<number> {
   const keys = join(folder, 'sluice.env')
   writeFileSync(keys, '')
   const isolation = await Isolation.open({ config: { data }, own: [data, keys], keys })
-  const server = join(ROOT, 'node_modules/@modelcontextprotocol/server-memory/dist/index.js')
-  const command = [process.execPath, server]
-  const wrapped = isolation.wrap({ name: 'memory', command, cwd, env: {}, sandbox: undefined })
-  const plain: number[] = []
-  const floor: number[] = []
+  if (isolation.why !== undefined) throw new Error(isolation.why)
+  const file = join(ROOT, 'node_modules/@modelcontextprotocol/server-memory/dist/index.js')
+  const server = { name: 'memory', command: [process.execPath, file], cwd, log: () => {} }
+  const kinds: Record<string, Parameters<typeof startStdioServer>[0]> = {
+    plain: server,
+    floor: { ...server, isolation },
+    locked: { ...server, isolation, sandbox: { read: [], write: [], hosts: [] } },
+  }
+  const measured: Record<string, number[]> = { plain: [], floor: [], locked: [] }
   try {
-    if (wrapped === undefined) throw new Error(isolation.why)
-    for (let round = 0; round < rounds; round++) {
-      plain.push(await measureStarts(command, cwd))
-      floor.push(await measureStarts(wrapped.words, cwd))
-    }
+    for (let round = 0; round < rounds; round++)
+      for (const [kind, started] of Object.entries(kinds))
+        measured[kind]?.push(await measureStarts(started))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-  const [before, after] = [median(plain), median(floor)]
-  console.log(
-    `CPU of a start, median of ${rounds}: plain ${before} ms, floor ${after} ms, +${after - before} ms`,
-  )
+  const medians = Object.entries(measured).map(([kind, values]) => `${kind} ${median(values)} ms`)
+  console.log(`CPU of a start, median of ${rounds}: ${medians.join(', ')}`)
   return 0
 }
 
 /** Milliseconds of CPU a start. */
-async function measureStarts(
-  [program = '', ...args]: readonly string[],
-  cwd: string,
-): Promise<number> {
+async function measureStarts(server: Parameters<typeof startStdioServer>[0]): Promise<number> {
   let sum = 0
-  for (let start = 0; start < STARTS; start++) {
-    const child = spawn(program, args, { cwd, stdio: ['pipe', 'pipe', 'ignore'] })
-    child.stdin.write(HELLO)
-    let said = ''
-    while (!said.includes('"serverInfo"')) said += String(await once(child.stdout, 'data'))
-    sum += usedMs(child.pid as number)
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-  }
+  for (let start = 0; start < STARTS; start++) sum += await measureStart(server)
   return sum / STARTS
+}
+
+function measureStart(server: Parameters<typeof startStdioServer>[0]): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const link = startStdioServer(server, {
+      onMessage: () => {
+        resolve(usedMs(link.pid as number))
+        link.close('measured')
+      },
+      onFailure: ({ message }) => reject(new Error(message)),
+      onClose: (why) => reject(new Error(why)),
+    } as Parameters<typeof startStdioServer>[1])
+    link.send(HELLO)
+  })
 }
 
 /** CPU of a process and all that descend from it: fields 14 and 15 of the system's lines. */

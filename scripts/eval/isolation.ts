@@ -1,10 +1,15 @@
 // `npm run eval -- isolation --packages DIR [--only NAME]`: published servers that are installed in DIR (by npm), each
 // started plain, on the floor and, if a call is listed here, locked with a profile written by hand. The tools must be
 // equal, and the call of the locked one must work. Prints a row for each. Needs bubblewrap; not part of the tests.
+// Hosts are pages of this process on the loopback interface: nothing else is reached.
 
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { SandboxProfile } from '../../packages/sluice/src/gateway/config/config.ts'
 import { Isolation } from '../../packages/sluice/src/gateway/isolation/isolation.ts'
 import { startStdioServer } from '../../packages/sluice/src/gateway/upstream/stdio/stdio.ts'
 import { listServerTools } from '../../packages/sluice/src/terminal/list-server-tools.ts'
@@ -47,7 +52,11 @@ const KEYS = Object.fromEntries(
 interface Trial {
   readonly args?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
-  /** A call without a host, and what its answer has in it. `WORK` is a folder that it may write. */
+  /** Lines of its profile beside the folder and the pages. */
+  readonly read?: readonly string[]
+  /** What makes this server differ from itself in two plain starts. */
+  readonly varies?: RegExp
+  /** A call, and what its answer has in it. `WORK` is a folder that it may write, `PAGE` where pages are served. */
   readonly call?: { readonly tool: string; readonly args: object; readonly says: RegExp }
 }
 
@@ -58,11 +67,7 @@ const TRIALS: Readonly<Record<string, Trial>> = {
   },
   '@modelcontextprotocol/server-memory': {
     env: { MEMORY_FILE_PATH: 'WORK/memory.json' },
-    call: {
-      tool: 'create_entities',
-      args: { entities: [{ name: 'a', entityType: 'b', observations: [] }] },
-      says: /entityType/,
-    },
+    call: { tool: 'delete_entities', args: { entityNames: ['a'] }, says: /deleted/ },
   },
   '@modelcontextprotocol/server-sequential-thinking': {
     call: {
@@ -78,7 +83,7 @@ const TRIALS: Readonly<Record<string, Trial>> = {
   'mcp-server-commands': {
     call: { tool: 'run_command', args: { command: 'echo ran' }, says: /ran/ },
   },
-  'time-mcp': { call: { tool: 'current_time', args: { format: 'YYYY' }, says: /20\d\d/ } },
+  'time-mcp': { call: { tool: 'current_time', args: { format: 'YYYY-MM' }, says: /20\d\d/ } },
   'mcp-hello-world': { call: { tool: 'echo', args: { message: 'hello' }, says: /hello/ } },
   '@wrtnlabs/calculator-mcp': { call: { tool: 'add', args: { a: 2, b: 3 }, says: /5/ } },
   'mcp-server-code-runner': {
@@ -93,19 +98,102 @@ const TRIALS: Readonly<Record<string, Trial>> = {
     args: ['WORK'],
     call: { tool: 'search_notes', args: { query: 'x' }, says: /content/ },
   },
-  'mcp-mermaid': {},
+  'mcp-echarts': {
+    call: {
+      tool: 'generate_pie_chart',
+      args: { data: [{ category: 'a', value: 1 }], outputType: 'svg' },
+      says: /<svg/,
+    },
+  },
   '@cyanheads/git-mcp-server': {
     call: { tool: 'git_init', args: { path: 'WORK/repository' }, says: /repository/ },
   },
   '@ivotoby/openapi-mcp-server': {
-    args: ['--api-base-url', 'http://localhost:1', '--openapi-spec', 'WORK/spec.json'],
+    args: ['--api-base-url', 'PAGE', '--openapi-spec', 'WORK/spec.json'],
+    call: { tool: 'read-a-page', args: {}, says: /hello from a page/ },
   },
+  'fetch-mcp': { call: fetchPage('fetch_url') },
+  '@tokenizin/mcp-npx-fetch': { call: fetchPage('fetch_txt') },
+  'mcp-searxng': {
+    env: { SEARXNG_URL: 'PAGE' },
+    call: { tool: 'searxng_web_search', args: { query: 'x' }, says: /hello from a page/ },
+  },
+  '@modelcontextprotocol/server-gitlab': {
+    env: { GITLAB_API_URL: 'PAGE/gitlab' },
+    call: { tool: 'search_repositories', args: { search: 'x' }, says: /hello from a page/ },
+  },
+  '@notionhq/notion-mcp-server': {
+    env: { BASE_URL: 'PAGE' },
+    call: { tool: 'API-get-users', args: {}, says: /hello from a page/ },
+  },
+  '@hubspot/mcp-server': {
+    call: { tool: 'hubspot-generate-feedback-link', args: {}, says: /http/ },
+  },
+  '@playwright/mcp': {
+    args: [
+      '--headless',
+      '--isolated',
+      '--executable-path',
+      '/usr/bin/chromium',
+      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+    ],
+    read: ['/etc/chromium.d'],
+    call: { tool: 'browser_navigate', args: { url: 'PAGE/page' }, says: /A page/ },
+  },
+  'figma-developer-mcp': { args: ['--stdio'] },
+  // The defaults of its dates are those of its start.
+  '@currents/mcp': { varies: /"20\d\d-[\d-]+T[\d:.]+Z"/g },
+}
+
+function fetchPage(tool: string): NonNullable<Trial['call']> {
+  return { tool, args: { url: 'PAGE/page' }, says: /hello from a page/ }
 }
 
 const SPEC = {
   openapi: '3.0.0',
   info: { title: 'x', version: '1' },
-  paths: { '/a': { get: { operationId: 'a', responses: {} } } },
+  paths: { '/page': { get: { operationId: 'read-a-page', responses: {} } } },
+}
+
+/** In an answer of a tool, or in the place of one. */
+const FAULT = /isError\\*":true|"error":\{/
+
+const HELLO = 'hello from a page'
+/** By path: a web page, and answers of the services that some servers ask. */
+const PAGES: Readonly<Record<string, unknown>> = {
+  '/page': `<html><head><title>A page</title></head><body><p>${HELLO}</p></body></html>`,
+  '/search': { query: 'x', results: [{ title: HELLO, url: 'http://a.test/', content: HELLO }] },
+  '/gitlab/projects': [
+    {
+      id: 1,
+      name: HELLO,
+      path_with_namespace: 'a/b',
+      visibility: 'public',
+      web_url: '',
+      description: '',
+      ssh_url_to_repo: '',
+      http_url_to_repo: '',
+      created_at: '',
+      last_activity_at: '',
+      default_branch: 'main',
+    },
+  ],
+  '/v1/users': { object: 'list', results: [{ object: 'user', id: 'u', name: HELLO }] },
+}
+
+/** Serves the pages; returns their address. */
+async function servePages(): Promise<Server> {
+  const server = createServer(({ url = '' }, response) => {
+    const page = PAGES[new URL(url, 'http://localhost').pathname]
+    const isText = typeof page === 'string'
+    response.writeHead(page === undefined ? 404 : 200, {
+      'content-type': isText ? 'text/html' : 'application/json',
+    })
+    response.end(isText ? page : JSON.stringify(page ?? {}))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return server
 }
 
 export async function run({ packages, only }: RunOptions): Promise<number> {
@@ -123,54 +211,69 @@ export async function run({ packages, only }: RunOptions): Promise<number> {
     onRefused: (server, host) => void refused.push(`${server}: ${host}`),
   })
   if (isolation.why !== undefined) throw new Error(isolation.why)
-  const counts = { equal: 0, different: 0, 'not run': 0, called: 0, failed: 0 }
+  const pages = await servePages()
+  const { port } = pages.address() as AddressInfo
+  const counts: Record<string, number> = {}
+  const count = (what: string) => {
+    counts[what] = (counts[what] ?? 0) + 1
+  }
   for (const name of names) {
-    const row = await tryServer(name, { modules, data, isolation })
-    counts[row.floor]++
-    if (row.call !== undefined) counts[row.call]++
-    console.log(
-      `${name.padEnd(50)} floor ${row.floor} ${row.why}${row.call === undefined ? '' : `, locked ${row.call}`}`,
-    )
+    const row = await tryServer(name, { modules, data, isolation, pages: `localhost:${port}` })
+    const { floor, why, onFloor, locked } = row
+    const calls = locked === undefined ? '' : `, call: floor ${onFloor}, locked ${locked}`
+    count(`tools ${floor}`)
+    if (locked !== undefined) {
+      count(`floor ${onFloor}`)
+      count(`locked ${locked}`)
+    }
+    console.log(`${name.padEnd(50)} tools ${floor} ${why}${calls}`)
   }
   console.log(
     JSON.stringify(counts),
     'refused hosts:',
     refused.length === 0 ? 'none' : refused.join(', '),
   )
+  pages.close()
   rmSync(data, { recursive: true, force: true })
-  return counts.different + counts.failed === 0 ? 0 : 1
+  return Object.keys(counts).some((what) => /different|failed/.test(what)) ? 1 : 0
 }
 
 interface Place {
   readonly modules: string
   readonly data: string
   readonly isolation: Isolation
+  /** Host and port of the pages. */
+  readonly pages: string
 }
 
 interface Row {
   readonly floor: 'equal' | 'different' | 'not run'
   readonly why: string
-  readonly call?: 'called' | 'failed'
+  readonly onFloor?: 'called' | 'failed'
+  readonly locked?: 'called' | 'failed'
 }
 
-async function tryServer(name: string, { modules, data, isolation }: Place): Promise<Row> {
-  const { args = [], env = {}, call } = TRIALS[name] ?? {}
+async function tryServer(name: string, { modules, data, isolation, pages }: Place): Promise<Row> {
+  const { args = [], env = {}, read = [], call, varies = /$^/g } = TRIALS[name] ?? {}
   const id = name.replace(/[^a-z0-9]+/gi, '-').slice(-24)
   const work = mkdtempSync(join(tmpdir(), 'sluice-eval-work-'))
   writeFileSync(join(work, 'spec.json'), JSON.stringify(SPEC))
-  const fill = (text: string) => text.replaceAll('WORK', work)
+  const fill = (text: string) => text.replaceAll('WORK', work).replaceAll('PAGE', `http://${pages}`)
   const cwd = join(data, 'servers', id)
   mkdirSync(cwd, { recursive: true })
   const command = [process.execPath, findProgram(modules, name), ...args.map(fill)]
   const variables = {
     PATH: process.env.PATH ?? '',
     HOME: work,
+    TMPDIR: work,
     ...KEYS,
     ...JSON.parse(fill(JSON.stringify(env))),
   }
   const server = { name: id, command, cwd, env: variables }
-  const list = async (words: readonly string[]) =>
-    JSON.stringify(await listServerTools(id, { command: words, env: variables, cwd }))
+  const list = async (words: readonly string[]) => {
+    const tools = await listServerTools(id, { command: words, env: variables, cwd })
+    return JSON.stringify(tools).replaceAll(varies, '""')
+  }
   try {
     const plain = await list(command).catch((error: Error) => error)
     if (plain instanceof Error) return { floor: 'not run', why: plain.message.slice(0, 120) }
@@ -180,11 +283,18 @@ async function tryServer(name: string, { modules, data, isolation }: Place): Pro
       why: `(${JSON.parse(plain).length} tools)`,
     } as const
     if (call === undefined) return result
-    const sandbox = { read: [], write: [work], hosts: [] }
     const filled = JSON.parse(fill(JSON.stringify(call)))
-    const answer = await callOnce({ ...server, sandbox, isolation }, filled)
-    if (!call.says.test(answer)) console.log(answer.slice(0, 300))
-    return { ...result, call: call.says.test(answer) ? 'called' : 'failed' }
+    const works = async (sandbox: SandboxProfile | undefined) => {
+      const answer = await callOnce({ ...server, sandbox, isolation }, filled)
+      if (call.says.test(answer) && !FAULT.test(answer)) return 'called'
+      console.log(answer.slice(-300))
+      return 'failed'
+    }
+    return {
+      ...result,
+      onFloor: await works(undefined),
+      locked: await works({ read, write: [work], hosts: [pages] }),
+    }
   } finally {
     rmSync(work, { recursive: true, force: true })
   }

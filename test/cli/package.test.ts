@@ -145,16 +145,18 @@ describe.skipIf(!canRunImage)(namePodmanSuite('the image', podman), () => {
   })
   afterAll(() => containers?.end())
 
-  test('serves with a read-only root, no capabilities and no root, and ends with 0', async () => {
-    const config = [
-      'version: 1',
-      'data: /var/lib/sluice/data',
-      'policy: ./policy.yaml',
-      'servers: { agents: { builtin: agents } }',
-    ].join('\n')
-    writeFileSync(join(place, 'alone.yaml'), config)
+  test('serves with a read-only root, no capabilities and no root, isolates, and ends with 0', async () => {
+    // JSON is YAML.
+    const config = {
+      version: 1,
+      data: '/var/lib/sluice/data',
+      policy: './policy.yaml',
+      servers: { agents: { builtin: 'agents' }, looks: { command: ['node', '-e', LOOK] } },
+    }
+    writeFileSync(join(place, 'alone.yaml'), JSON.stringify(config))
     const mount = ['--volume', `${join(place, 'alone.yaml')}:/etc/sluice/sluice.yaml:ro`]
-    const hardened = ['--read-only', '--cap-drop', 'all', '--security-opt', 'no-new-privileges']
+    const options = ['no-new-privileges', 'unmask=ALL'].flatMap((each) => ['--security-opt', each])
+    const hardened = ['--read-only', '--cap-drop', 'all', ...options]
     const how = [
       '--detach',
       '--replace',
@@ -169,7 +171,11 @@ describe.skipIf(!canRunImage)(namePodmanSuite('the image', podman), () => {
     const ask =
       "fetch('http://127.0.0.1:7433/healthz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"
     await until(() => containers.try('exec', 'gate', 'node', '-e', ask).status === 0)
-    expect(containers.run('exec', 'gate', 'sluice', 'status')).toMatch(/^ready\n/)
+    const status = containers.run('exec', 'gate', 'sluice', 'status')
+    expect(status).toMatch(/^ready\n/)
+    expect(status).toMatch(/server looks \(stdio\).*sandbox: floor/)
+    const seen = containers.run('exec', 'gate', 'node', '-e', `(${initialize})('looks')`)
+    expect(seen).toContain('"name":"sees no key and none but itself"')
     const look = `const fs = require('node:fs')
       const code = (path) => { try { fs.writeFileSync(path, ''); return 'written' } catch ({ code }) { return code } }
       console.log(process.getuid(), code('/etc/sluice/policy.yaml'), code('/var/lib/sluice/x'), fs.existsSync('/bin/sh'))`
@@ -178,6 +184,36 @@ describe.skipIf(!canRunImage)(namePodmanSuite('the image', podman), () => {
     expect(containers.run('inspect', '--format', '{{.State.ExitCode}}', 'gate')).toBe('0')
   })
 })
+
+/** A server whose name is what it sees. */
+const LOOK = `
+const fs = require('node:fs')
+const key = fs.existsSync('/var/lib/sluice/data/identity.key') ? 'a key' : 'no key'
+const others = fs.readdirSync('/proc').some((each) => /^\\d+$/.test(each) && !['1', '2', String(process.pid)].includes(each))
+process.stdin.on('data', (line) => {
+  const { id } = JSON.parse(line)
+  const serverInfo = { name: 'sees ' + key + ' and ' + (others ? 'others' : 'none but itself'), version: '1' }
+  const result = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo }
+  if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result }))
+})`
+
+/** Runs in the container. */
+async function initialize(server: string): Promise<void> {
+  const params = {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'x', version: '1' },
+  }
+  const answer = await fetch(`http://127.0.0.1:7433/mcp/${server}`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }),
+  })
+  console.log(await answer.text())
+}
 
 function listPacked(name: string): string[] {
   const answer = execFileSync('npm', ['pack', '--dry-run', '--json'], {

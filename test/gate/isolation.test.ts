@@ -8,6 +8,7 @@ import {
   mkdtempSync,
   readFileSync,
   renameSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -34,19 +35,28 @@ const BWRAP = findBubblewrap()
 const SECRET = 'only-for-the-gate'
 const SHELL = installed('mcp-server-commands/build/index.js')
 const NOBODY = 65_534
+const SAVES_AT_ITS_END =
+  'trap "echo saved > saved; exit 0" TERM; echo > started; while :; do sleep 0.05; done'
 const USERS = process.getuid?.() === 0 ? [undefined, NOBODY] : [undefined]
+
+const made: string[] = []
 
 /** A folder with the gate's files, other files, and links to the gate's. */
 function makeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-floor-'))
-  const outer = join(folder, 'project')
-  mkdirSync(join(outer, 'sub'), { recursive: true })
-  writeFileSync(join(outer, 'hello.txt'), 'read through the gate')
-  writeFileSync(join(outer, 'sluice.env'), `KEY=${SECRET}\n`, { mode: 0o600 })
-  symlinkSync('sluice.env', join(outer, 'harmless.txt'))
-  symlinkSync('.', join(outer, 'link'))
-  return outer
+  const outer = mkdtempSync(join(tmpdir(), 'sluice-floor-'))
+  made.push(outer)
+  const folder = join(outer, 'project')
+  mkdirSync(join(folder, 'sub'), { recursive: true })
+  writeFileSync(join(folder, 'hello.txt'), 'read through the gate')
+  writeFileSync(join(folder, 'sluice.env'), `KEY=${SECRET}\n`, { mode: 0o600 })
+  symlinkSync('sluice.env', join(folder, 'harmless.txt'))
+  symlinkSync('.', join(folder, 'link'))
+  return folder
 }
+
+afterAll(() => {
+  for (const folder of made) rmSync(folder, { recursive: true, force: true })
+})
 
 /** What a line of shell says, run by a server that knows the gate's folder as `$G`. Encoded, so that only
  * isolation can stop it. */
@@ -73,6 +83,8 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
         shell: { ...SHELL, env: { G: folder } },
         files: published('filesystem', folder),
         open: { ...SHELL, env: { G: folder }, sandbox: 'off' },
+        slow: { command: ['sh', '-c', SAVES_AT_ITS_END] },
+        boxes: { command: ['docker', 'run', '--interactive', 'an-image'] },
       }
       gate = await startGate({ folder, servers, ...(uid === undefined ? {} : { uid }) })
       shell = await PlainClient.open(gate, 'shell')
@@ -148,7 +160,25 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
       const { stdout } = await sluice(['status', ...at])
       expect(stdout).toMatch(/server shell \(stdio\).*sandbox: floor/)
       expect(stdout).not.toContain('unconfined')
-      expect((await sluice(['doctor', ...at])).stdout).toMatch(/ok +sandbox +shell: floor/)
+      expect(stdout).toMatch(/server open \(stdio\).*sandbox: off/)
+      // The name of `docker` for a podman, which has no daemon with rights.
+      const bin = join(gate.folder, 'bin')
+      mkdirSync(bin)
+      writeFileSync(join(bin, 'docker'), '#!/bin/sh\nexec podman "$@"\n', { mode: 0o755 })
+      vi.stubEnv('PATH', `${bin}:${process.env.PATH}`)
+      const doctor = (await sluice(['doctor', ...at])).stdout
+      vi.unstubAllEnvs()
+      expect(doctor).toMatch(/ok +sandbox +shell: floor/)
+      expect(doctor).toMatch(/warn +sandbox +boxes: floor, but `docker` needs rights/)
+      expect(doctor).toContain('write `sandbox: off` under `boxes`')
+    })
+
+    test('a server that ends at SIGTERM has the time to save', async () => {
+      void PlainClient.open(gate, 'slow').catch(() => {})
+      const folder = join(gate.data, 'servers', 'slow')
+      await until(() => existsSync(join(folder, 'started')))
+      await gate.stop()
+      expect(readFileSync(join(folder, 'saved'), 'utf8')).toBe('saved\n')
     })
   },
 )
@@ -176,15 +206,6 @@ describe.runIf(BWRAP !== undefined)(nameBubblewrapSuite('processes on the floor'
     await gate.kill()
     await until(() => countProcesses(seconds) === 0)
   })
-
-  test('a server that ends at SIGTERM has the time to save', async () => {
-    const script = 'trap "echo saved > saved; exit 0" TERM; while :; do sleep 0.05; done'
-    const gate = await startGate({ servers: { slow: { command: ['sh', '-c', script] } } })
-    void PlainClient.open(gate, 'slow').catch(() => {})
-    await until(() => execFileSync('ps', ['ax'], { encoding: 'utf8' }).includes('echo saved'))
-    await gate.stop()
-    expect(readFileSync(join(gate.data, 'servers', 'slow', 'saved'), 'utf8')).toBe('saved\n')
-  })
 })
 
 describe('without bubblewrap', () => {
@@ -205,22 +226,11 @@ describe('without bubblewrap', () => {
     expect((await sluice(['doctor', ...at])).stdout).toMatch(line)
   })
 
-  test('`isolation: required` refuses, and `sandbox: off` is a mistake under it', async () => {
+  test('`isolation: required` refuses', async () => {
     vi.stubEnv('PATH', '/nowhere')
     const servers = { memory: published('memory') }
     const gate = await startGate({ servers, config: { isolation: 'required' } })
     await expect(PlainClient.open(gate, 'memory')).rejects.toThrow(/isolation: required/)
-    const off = { memory: { ...published('memory'), sandbox: 'off' } }
-    await expect(startGate({ servers: off, config: { isolation: 'required' } })).rejects.toThrow(
-      /`sandbox: off` under `isolation: required`/,
-    )
-  })
-
-  test('`sandbox: off` is a decision that status shows', async () => {
-    const command = [NODE, '-e', 'process.stdin.resume()']
-    const gate = await startGate({ servers: { open: { command, sandbox: 'off' } } })
-    const { stdout } = await sluice(['status', '--config', join(gate.folder, 'sluice.yaml')])
-    expect(stdout).toMatch(/server open \(stdio\).*sandbox: off/)
   })
 })
 
@@ -327,6 +337,7 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
           .split('\n')
           .filter((line) => line.includes('"name":"sandbox"') && line.includes('evil.test'))
       }
+      await until(() => alerts.includes('evil.test'))
       if (uid === undefined) {
         await until(async () => (await events()).length > 0)
         expect(await events()).toHaveLength(1)
@@ -334,7 +345,6 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
         expect(stdout).toMatch(/server shell .*sandbox: locked: .*refused: evil\.test/)
         expect(stdout).not.toContain('api.allowed')
       }
-      await until(() => alerts.includes('evil.test'))
       expect(alerts.split('A locked server tried another host')).toHaveLength(2)
       expect(gate.log).not.toMatch(/"?host"?[=:] ?"?api\.allowed/)
     })

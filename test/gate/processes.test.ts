@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PlainClient } from '../support/plain-client.ts'
 import { running } from '../support/processes.ts'
 import {
@@ -13,6 +13,7 @@ import {
   fixture,
   NODE,
   programFile,
+  type RunningGate,
   SLUICE,
   startGate,
   until,
@@ -21,11 +22,16 @@ import {
 afterAll(endGates)
 
 describe.runIf(process.platform === 'linux')('processes of servers', () => {
-  test('suites F3: more sessions than processes all work, an idle process ends and the session stays', async () => {
-    const gate = await startGate({
+  let gate: RunningGate
+
+  beforeAll(async () => {
+    gate = await startGate({
       servers: { office: fixture('office'), echo: { ...fixture('echo'), share: 'all' } },
       config: { processes: { max: 2, idle: '2s', wait: '30s' } },
     })
+  })
+
+  test('suites F3: more sessions than processes all work, an idle process ends and the session stays', async () => {
     const clients: PlainClient[] = []
     for (let opened = 0; opened < 5; opened++) clients.push(await PlainClient.open(gate, 'office'))
     for (const round of [1, 2])
@@ -55,7 +61,6 @@ describe.runIf(process.platform === 'linux')('processes of servers', () => {
   })
 
   test('`sluice stdio` answers what was asked before its input ended, then exits', async () => {
-    const gate = await startGate({ servers: { office: fixture('office') } })
     const place = ['--config', join(gate.folder, 'sluice.yaml')]
     for (const server of [['--server', 'office'], []]) {
       const child = spawn(NODE, [SLUICE, 'stdio', ...server, ...place])

@@ -210,6 +210,10 @@ describe('a wrong configuration', () => {
       '2:45 no header can be `A` with this value',
     ],
     [server('url: "http://x", headers: { "A:": b }'), '2:45 no header can be `A:` with this value'],
+    [
+      `${server('command: [x], sandbox: off')}\nisolation: required`,
+      '2:40 `sandbox: off` under `isolation: required`',
+    ],
     [server('command: [x], auth: login'), '2:31 `auth` does nothing for a server with a `command`'],
     [server('url: "http://x", auth: login'), '2:22 a token would go over the network unencrypted'],
     [server('url: "https://x", auth: basic'), '2:41 `auth` cannot be `basic`'],

@@ -229,7 +229,8 @@ export async function findObstacle(program: string): Promise<string | undefined>
     return 'servers run unconfined: isolation needs Linux with bubblewrap'
   if (program === '')
     return 'servers run unconfined: install the package `bubblewrap`, then restart the gate'
-  const args = [...WHOLE_VIEW, ...APART, ...capabilities(), '--', '/bin/true']
+  // An image without a shell may have no other program.
+  const args = [...WHOLE_VIEW, ...APART, ...capabilities(), '--', program, '--version']
   return new Promise((resolve) => {
     execFile(program, args, { timeout: PROBE_MS_MAX }, (error, _, stderr) => {
       const [line = ''] = (stderr.trim() || String(error?.message)).split('\n')
