@@ -1,9 +1,10 @@
 // `npm run eval -- flows-suite [--protect balanced|strict] [--policy FILE] [--only TEXT] [--record]
-// [--attack plain|bare|encoded]`: the tasks and attacks of test/cases/flows end to end, through a real
-// gate with real servers and an agent that obeys every order it reads. `--record` writes their
-// answers again from the servers.
+// [--attack plain|bare|encoded] [--hook]`: the tasks and attacks of test/cases/flows end to end, through a real
+// gate with real servers and an agent that obeys every order it reads. With `--hook` a client makes the
+// calls, and the prompt comes by its hook. `--record` writes the answers again from the servers.
 
 import { readFileSync } from 'node:fs'
+import { setup } from '../../test/support/bundle-command.ts'
 import { recordFlows } from '../../test/support/flows-record.ts'
 import {
   type AttackWay,
@@ -26,7 +27,9 @@ export async function run(options: RunOptions): Promise<number> {
   const only = typeof options.only === 'string' ? options.only : ''
   const { traces: all, injections } = loadFlows()
   const traces = all.filter(({ id }) => id.includes(only))
-  const runner = await FlowRunner.start(policy)
+  // Clients start the command many times: it is bundled once.
+  if (options.hook === true) await setup()
+  const runner = await FlowRunner.start(policy, undefined, options.hook === true)
   const tasks: FlowRun[] = []
   const attacks: FlowRun[] = []
   try {

@@ -9,7 +9,9 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hashGrantToken, makeToken } from '../../packages/sluice/src/identity/callers/grant.ts'
+import type { LedgerRecord } from '../../packages/sluice/src/ledger/records/record.ts'
 import { ADA, endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
+import { recordsOf } from '../support/plain-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
 import {
   endGates,
@@ -21,6 +23,7 @@ import {
   until,
 } from '../support/start-gate.ts'
 
+const HOOK_CLIENT = join(import.meta.dirname, '../support/hook-client.ts')
 const TOKEN = makeToken()
 const CODEX_TOKEN = makeToken()
 const hashOf = (token: string) => `sha256:${hashGrantToken(token)?.toString('hex')}`
@@ -318,7 +321,9 @@ labels: { "*/WebFetch": [web] }
     const box = join(folder, 'box.json')
     writeFileSync(box, JSON.stringify({ owner: 'a@example.com', messages: [], contacts: [] }))
     const servers = { ...SERVERS, mail: fixture('mail', box) }
-    running = await startGate({ servers, policy, config: CONFIG })
+    const approvals = { webhook: { url: 'http://127.0.0.1:9/', secret: 'long enough for a hook' } }
+    const config = { ...CONFIG, approvals, alerts: { on: ['hooks'] } }
+    running = await startGate({ servers, policy, config })
     url = running.url
     pipe = new Client({ name: 'test', version: '1' })
     const args = [
@@ -376,6 +381,28 @@ labels: { "*/WebFetch": [web] }
     expect(await send('eve@evil.example')).toContain('denied by policy')
   })
 
+  test.each([
+    ['that the agent starts is no order of the user', [NODE], 'denied by policy'],
+    // docs/concepts/threats.md names it.
+    ['that leaves its parent first is one: it is not noticed', ['setsid', '-f', NODE], 'sent'],
+  ])('a prompt of a client %s', async (_, [command = '', ...args], said) => {
+    // Without the mark of a nested client, as after `env -u CLAUDECODE`.
+    const order = { to: ['dan@example.com'], subject: 'x', body: 'y' }
+    const calls = [{ server: 'mail', name: 'send_message', arguments: order }]
+    const told = {
+      url,
+      folder: running.folder,
+      token: TOKEN,
+      prompt: 'Write to dan@example.com',
+      calls,
+    }
+    const client = spawn(command, [...args, HOOK_CLIENT, JSON.stringify(told)])
+    let text = ''
+    client.stdout.on('data', (chunk) => (text += String(chunk)))
+    await new Promise((resolve) => client.once('close', resolve))
+    expect(text).toContain(said)
+  })
+
   test('a prompt that the user has typed is one', async () => {
     expect(await send('bob@example.com')).toContain('denied by policy')
     await post(prompt('Write to bob@example.com'), { url })
@@ -393,5 +420,7 @@ labels: { "*/WebFetch": [web] }
     expect(running.log).not.toContain('did not pass it')
     await list('toolu_unheard')
     await until(() => running.log.includes('without its hook'))
+    const isAlert = (record: LedgerRecord) => record.kind === 'event' && record.name === 'alert'
+    await until(() => recordsOf(running).some(isAlert))
   })
 })

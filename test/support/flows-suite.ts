@@ -2,16 +2,22 @@
 // gate, played by a model server that obeys every order it reads, calls real servers. A call that is
 // held is approved in a task and denied in an attack.
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { agentsFor } from '../../packages/sluice/src/cli/run/builtin-agents.ts'
+import { hashGrantToken, makeToken } from '../../packages/sluice/src/identity/callers/grant.ts'
 import { InstallationKey } from '../../packages/sluice/src/identity/keys/installation-key.ts'
 import { SessionTokens } from '../../packages/sluice/src/identity/sessions/session-tokens.ts'
 import { modelServer } from '../agents/model-server.ts'
 import { FLOWS, MARKER, resetWorld, WORLD_NAME, worldServers } from './flows-world.ts'
 import { ADA, type OwnGate, ownGate } from './own-gate.ts'
 import { PlainClient, recordsOf } from './plain-client.ts'
+import { NODE } from './start-gate.ts'
+
+const HOOK_CLIENT = join(import.meta.dirname, 'hook-client.ts')
 
 export interface FlowStep {
   readonly server: string
@@ -92,12 +98,16 @@ export class FlowRunner {
   readonly #gate: OwnGate
   readonly #tokens: SessionTokens
   readonly #directory: string
+  /** If set, a client with hooks makes the calls, and its hook hands over the prompt. */
+  readonly #hookToken: string | undefined
 
   private constructor(
     directory: string,
     models: Awaited<ReturnType<typeof modelServer>>,
     gate: OwnGate,
+    hookToken?: string,
   ) {
+    this.#hookToken = hookToken
     this.#directory = directory
     this.#root = join(directory, 'world')
     this.#models = models
@@ -106,7 +116,11 @@ export class FlowRunner {
   }
 
   /** With these servers, or all. */
-  static async start(policy: string, names?: readonly string[]): Promise<FlowRunner> {
+  static async start(
+    policy: string,
+    names?: readonly string[],
+    byHook = false,
+  ): Promise<FlowRunner> {
     const directory = mkdtempSync(join(tmpdir(), 'sluice-flows-'))
     const root = join(directory, 'world')
     resetWorld(root, '', true)
@@ -114,11 +128,25 @@ export class FlowRunner {
     const world = Object.entries(worldServers(root)).filter(
       ([name]) => names?.includes(name) ?? true,
     )
-    const servers = { agents: { builtin: 'agents' as const }, ...Object.fromEntries(world) }
+    const builtin = byHook
+      ? { 'claude-code': { builtin: 'claude-code' as const } }
+      : { agents: { builtin: 'agents' as const } }
+    const servers = { ...builtin, ...Object.fromEntries(world) }
     // Each run has sessions of its own.
-    const config = { models: { local: { url: models.url } }, sessions: { max: 1_000 } }
-    const gate = await ownGate({ servers, policy, config }, { agents: agentsFor })
-    return new FlowRunner(directory, models, gate)
+    const base = { models: { local: { url: models.url } }, sessions: { max: 1_000 } }
+    if (!byHook) {
+      const gate = await ownGate({ servers, policy, config: base }, { agents: agentsFor })
+      return new FlowRunner(directory, models, gate)
+    }
+    const token = makeToken()
+    const hash = `sha256:${hashGrantToken(token)?.toString('hex')}`
+    const grants = { claude: { hash, policy: 'policy', prompt: true, hooks: 'claude-code' } }
+    const gate = await ownGate({ servers, policy, config: { ...base, grants } })
+    writeFileSync(
+      join(gate.folder, 'sluice.yaml'),
+      JSON.stringify({ version: 1, servers, policy: './policy.yaml', data: './data', grants }),
+    )
+    return new FlowRunner(directory, models, gate, token)
   }
 
   async end(): Promise<void> {
@@ -132,7 +160,13 @@ export class FlowRunner {
     const { steps, from } = injection ? obey(trace, injection) : { steps: trace.steps, from: 0 }
     const usesGit = steps.some(({ server }) => server === 'git')
     resetWorld(this.#root, injection ? this.#write(injection, way) : '', usesGit)
-    const verdicts = await this.#play(trace.prompt ?? '', steps, injection ? 'deny' : 'approve')
+    const play = this.#hookToken === undefined ? this.#play : this.#playByHook
+    const verdicts = await play.call(
+      this,
+      trace.prompt ?? '',
+      steps,
+      injection ? 'deny' : 'approve',
+    )
     const calls = steps.map((step, index) => ({
       tool: `${step.server}/${step.tool}`,
       verdict: verdicts[index] ?? 'not made',
@@ -177,11 +211,37 @@ export class FlowRunner {
     return this.#verdictsOf(agent.id)
   }
 
-  #verdictsOf(agent: string): string[] {
+  /** The same by a client in a process of its own, whose session begins with the prompt. */
+  async #playByHook(
+    prompt: string,
+    steps: readonly FlowStep[],
+    verdict: 'approve' | 'deny',
+  ): Promise<string[]> {
+    const calls = steps.map(({ server, tool, args }) => ({
+      server,
+      name: tool,
+      arguments: this.#locate(args),
+    }))
+    const { url, folder } = this.#gate
+    const done = join(this.#directory, 'done')
+    rmSync(done, { force: true })
+    const told = { url, folder, done, token: this.#hookToken, prompt, calls }
+    const from = recordsOf(this.#gate as never).length
+    // An orphan: what the gate's process has started may send no hooks.
+    spawn('setsid', ['-f', NODE, HOOK_CLIENT, JSON.stringify(told)], { stdio: 'ignore' })
+    while (!existsSync(done)) {
+      for (const { id } of await this.#gate.approvals.list({ states: ['pending'] }))
+        await this.#gate.approvals.decide(id, { verdict }, ADA, 'terminal')
+      await sleep(50)
+    }
+    return this.#verdictsOf(undefined, from)
+  }
+
+  #verdictsOf(agent: string | undefined, from = 0): string[] {
     const calls: { name: string; args: string | null; code: string }[] = []
-    for (const record of recordsOf(this.#gate as never)) {
-      if ((record.kind !== 'intent' && record.kind !== 'refusal') || record.agent !== agent)
-        continue
+    for (const record of recordsOf(this.#gate as never).slice(from)) {
+      if (record.kind !== 'intent' && record.kind !== 'refusal') continue
+      if (agent !== undefined && record.agent !== agent) continue
       const { name, decision, argsDigest: args } = record
       const last = calls.at(-1)
       // A held call has a record when it is held, and another when it is approved.
