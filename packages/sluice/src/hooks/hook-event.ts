@@ -7,21 +7,10 @@ import clients from './clients.json' with { type: 'json' }
 export type HookClient = keyof typeof clients
 export const HOOK_CLIENTS = Object.keys(clients) as HookClient[]
 
-export interface ClientNames {
-  /** Where its settings are: this variable, else the folder of the user's home. */
-  readonly home: string
-  readonly folder: string
-  /** The file with its hooks, in there. */
-  readonly file: string
-  /** The file for the whole machine, below the root. */
-  readonly managed: string
-  /** What it calls each event; `failed` comes in the place of `after`. */
-  readonly events: Readonly<Record<string, string>>
-  /** What it calls tools of the catalogue. */
-  readonly tools: Readonly<Record<string, string>>
-}
-
-export const CLIENT_NAMES: Readonly<Record<HookClient, ClientNames>> = clients
+/** Of each client: `home` is the variable with the place of its settings, which else is `folder` in the user's
+ * home; `file` has its hooks there, `managed` those of the whole machine. `events` and `tools` are its names for
+ * events (`failed` comes in the place of `after`) and for tools of the catalogue. */
+export const CLIENT_NAMES: typeof clients = clients
 
 /** A call of one of the client's tools. */
 export interface HookedCall {

@@ -22,7 +22,7 @@ interface HookServices {
 
 export class HookParts {
   readonly #services: HookServices
-  readonly #server = new HookServer()
+  readonly #servers = new Map(HOOK_CLIENTS.map((client) => [client, new HookServer(client)]))
   readonly #incidents = new Listeners<[HookIncident]>()
   readonly onIncident = this.#incidents.subscribe
   #gate: HookGate | undefined
@@ -38,7 +38,7 @@ export class HookParts {
   }
 
   get builtins(): Readonly<Record<string, StartInProcess>> {
-    return Object.fromEntries(HOOK_CLIENTS.map((client) => [client, this.#server.connect(client)]))
+    return Object.fromEntries([...this.#servers].map(([client, { connect }]) => [client, connect]))
   }
 
   /** Whether a call that names itself as hooks do was announced by one; if the client has no hooks nobody knows. */
@@ -49,7 +49,7 @@ export class HookParts {
   open(gate: Gate): HookGate {
     const { servers, ledger, log } = this.#services
     this.#gate = new HookGate({
-      server: this.#server,
+      serverOf: (client) => this.#servers.get(client) as HookServer,
       open: (name, link, who, origin) => gate.open(name, link, who, origin),
       memoryOf: (who, key) => gate.sessions.memoryOf(who, key),
       readsOrigins: (caller) => gate.readsOrigins(caller),

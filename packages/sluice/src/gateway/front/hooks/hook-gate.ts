@@ -54,7 +54,7 @@ export interface HookIncident {
 }
 
 export interface HookGateContext {
-  readonly server: HookServer
+  readonly serverOf: (client: HookClient) => HookServer
   readonly open: (
     server: string,
     link: ClientTransport,
@@ -134,7 +134,8 @@ export class HookGate {
 
   async #before({ session, call }: CallEvent, origin: HookOrigin): Promise<HookAnswer> {
     const { id = randomUUID() } = call
-    await this.#context.server.learn(origin.client, call.tool)
+    const server = this.#context.serverOf(origin.client)
+    await server.learn(call.tool)
     const kept = this.#linkOf(session, origin)
     const calls = this.#calls.get(kept) ?? new Map<string, OpenCall>()
     this.#calls.set(kept, calls)
@@ -145,32 +146,11 @@ export class HookGate {
         : deny(`the id \`${id}\` was used for another call: make the call again`)
     if (calls.size >= HOOK_CALLS_MAX)
       return deny(`${calls.size} calls of this session are open, and more are not kept`)
-    const open = this.#begin(call, kept)
+    const open = beginCall(call, kept, server)
     if (open === undefined) return deny('the arguments of the call cannot be read strictly')
     calls.set(id, open)
     void open.reply.then(() => calls.delete(id))
     return open.verdict
-  }
-
-  #begin({ tool, args }: HookedCall, { link, begun }: KeptLink): OpenCall | undefined {
-    const { server } = this.#context
-    const hook = randomUUID()
-    const params = toCallParams(tool, args, { [HOOK_META]: hook })
-    if (typeof params === 'string') return undefined
-    const reply = begun
-      .then(() => link.ask('tools/call', params, 2 * HOOK_CALL_MS_MAX))
-      .then(readCallReply)
-      .catch((error: Error): CallReply => ({ kind: 'unknown', text: error.message }))
-      .finally(() => server.forget(hook))
-    const verdict = new Promise<HookAnswer>((resolve) => {
-      server.await(hook, (end) => {
-        open.end = end
-        resolve(PASS)
-      })
-      void reply.then(({ text }) => resolve(deny(text)))
-    })
-    const open: OpenCall = { tool, args, reply, verdict }
-    return open
   }
 
   async #after(
@@ -225,6 +205,30 @@ export class HookGate {
     this.#reported.set(key, true)
     this.#context.onIncident(incident)
   }
+}
+
+function beginCall(
+  { tool, args }: HookedCall,
+  { link, begun }: KeptLink,
+  server: HookServer,
+): OpenCall | undefined {
+  const hook = randomUUID()
+  const params = toCallParams(tool, args, { [HOOK_META]: hook })
+  if (typeof params === 'string') return undefined
+  const reply = begun
+    .then(() => link.ask('tools/call', params, 2 * HOOK_CALL_MS_MAX))
+    .then(readCallReply)
+    .catch((error: Error): CallReply => ({ kind: 'unknown', text: error.message }))
+    .finally(() => server.forget(hook))
+  const verdict = new Promise<HookAnswer>((resolve) => {
+    server.await(hook, (end) => {
+      open.end = end
+      resolve(PASS)
+    })
+    void reply.then(({ text }) => resolve(deny(text)))
+  })
+  const open: OpenCall = { tool, args, reply, verdict }
+  return open
 }
 
 function keyOf(session: string, { server, caller, sessionKey }: HookOrigin): string {

@@ -1,6 +1,6 @@
 // A client with hooks as a server behind the gate: its tools are those of the catalogue, and a call that the
 // gate forwards to it is a hook that waits. Admitting the call answers the hook; the end that the client
-// reports later is the server's answer. One for all clients of a gate.
+// reports later is the server's answer.
 
 import { setImmediate } from 'node:timers/promises'
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
@@ -19,10 +19,15 @@ export const HOOK_META = 'sluice/hook'
 export type EndCall = (result: JsonObject) => void
 
 export class HookServer {
+  readonly #client: HookClient
   /** Hooks whose call has not been forwarded yet, by the value of HOOK_META. */
   readonly #waiting = new Map<string, (end: EndCall) => void>()
-  readonly #others = new Map<HookClient, Set<string>>()
-  readonly #listeners = new Map<HookClient, Set<(message: object) => void>>()
+  readonly #others = new Set<string>()
+  readonly #listeners = new Set<(message: object) => void>()
+
+  constructor(client: HookClient) {
+    this.#client = client
+  }
 
   /** Until the call is forwarded, or `forget`. */
   await(hook: string, onAdmitted: (end: EndCall) => void): void {
@@ -35,34 +40,26 @@ export class HookServer {
 
   /** A tool that the catalogue has not is listed from now on: a new version of a client is held by the policy
    * and not broken. */
-  async learn(client: HookClient, tool: string): Promise<void> {
-    const others = this.#others.get(client) ?? new Set()
-    if (CLIENT_TOOLS.has(tool) || others.has(tool)) return
-    const [oldest] = others
-    if (others.size >= HOOK_OTHER_TOOLS_MAX) others.delete(oldest as string)
-    this.#others.set(client, others.add(tool))
+  async learn(tool: string): Promise<void> {
+    if (CLIENT_TOOLS.has(tool) || this.#others.has(tool)) return
+    const [oldest = ''] = this.#others
+    if (this.#others.size >= HOOK_OTHER_TOOLS_MAX) this.#others.delete(oldest)
+    this.#others.add(tool)
     const changed = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' }
-    for (const say of this.#listeners.get(client) ?? []) say(changed)
+    for (const say of this.#listeners) say(changed)
     // The gate may handle the notification in the next turn.
     await setImmediate()
   }
 
-  connect(client: HookClient): StartInProcess {
-    return (_caller, say) => {
-      const listeners = this.#listeners.get(client) ?? new Set()
-      this.#listeners.set(client, listeners.add(say))
-      return {
-        receive: (message) => this.#receive(client, message as Request, say),
-        close: async () => void listeners.delete(say),
-      }
+  readonly connect: StartInProcess = (_caller, say) => {
+    this.#listeners.add(say)
+    return {
+      receive: (message) => this.#receive(message as Request, say),
+      close: async () => void this.#listeners.delete(say),
     }
   }
 
-  #receive(
-    client: HookClient,
-    { id, method, params = {} }: Request,
-    say: (message: object) => void,
-  ): void {
+  #receive({ id, method, params = {} }: Request, say: (message: object) => void): void {
     if (id === undefined) return
     const answer = (result: JsonObject) => say({ jsonrpc: '2.0', id, result })
     const fail = (code: number, message: string) =>
@@ -71,11 +68,11 @@ export class HookServer {
       return answer({
         protocolVersion: params.protocolVersion ?? '',
         capabilities: { tools: { listChanged: true } },
-        serverInfo: { name: client, version: readPackageVersion() },
+        serverInfo: { name: this.#client, version: readPackageVersion() },
       })
     if (method === 'ping') return answer({})
     if (method === 'tools/list')
-      return answer({ tools: listClientTools(client, this.#others.get(client) ?? []) })
+      return answer({ tools: listClientTools(this.#client, this.#others) })
     if (method !== 'tools/call') return fail(RPC.methodNotFound, `\`${method}\` is not served here`)
     const hook = isObject(params._meta) ? String(params._meta[HOOK_META]) : ''
     const onAdmitted = this.#waiting.get(hook)
