@@ -13,11 +13,12 @@ import {
   ANSWER_AT_ONCE_LENGTH_MAX,
   INPUT_ROUNDS_MAX,
   INSPECTED_AT_ONCE_LENGTH_MAX,
+  LARGE_ANSWER_LENGTH_MIN,
 } from '../shared/limits.ts'
 import type { CallOutcome } from '../shared/outcome.ts'
 import { listDeclaredCapabilities } from '../shared/server-questions.ts'
 import { writeSessionHandle } from '../shared/session-handle.ts'
-import { takeTurn } from '../shared/slices.ts'
+import { afterLarge, takeTurn } from '../shared/slices.ts'
 import type { UpstreamFailure } from '../upstream/upstream.ts'
 import type { CallSession, Exchange } from './call-session.ts'
 import { findSource, isDefinition } from './deliveries.ts'
@@ -107,6 +108,15 @@ function inspectFault(sent: SentRequest, { message }: Error): InspectedResult {
 }
 
 function inspectAnswer(
+  sent: SentRequest,
+  response: JsonRpcResponse,
+  session: CallSession,
+): InspectedResult | Promise<InspectedResult> {
+  const inspect = () => inspectContent(sent, response, session)
+  return (response.result?.length ?? 0) > LARGE_ANSWER_LENGTH_MIN ? afterLarge(inspect) : inspect()
+}
+
+function inspectContent(
   sent: SentRequest,
   response: JsonRpcResponse,
   session: CallSession,

@@ -47,6 +47,8 @@ export type BuiltinServer = 'agents' | HookClient
 /** What any server may have. */
 interface CommonServerConfig {
   readonly timeoutMs?: number
+  /** Size of one message of it. */
+  readonly messageBytesMax?: number
   /** Extensions of the protocol that the gate does not know and passes on as they are. */
   readonly extensions?: readonly string[]
 }
@@ -263,7 +265,9 @@ class ConfigReader {
     }
     const seconds = parseDuration(scalar(map, 'timeout') as string | number)
     const extensions = strings(findEntry(map, 'extensions'))
+    const mebibytes = Number.parseInt(String(scalar(map, 'max_message')), 10)
     const common = {
+      ...(mebibytes > 0 ? { messageBytesMax: mebibytes * 1_048_576 } : {}),
       ...(seconds === undefined ? {} : { timeoutMs: seconds * 1_000 }),
       ...(extensions.length === 0 ? {} : { extensions }),
     }

@@ -122,6 +122,16 @@ const SERVER: Shape = {
       doc: 'how long a call may take without an answer or progress',
       default: '5m',
     },
+    max_message: {
+      shape: {
+        kind: 'form',
+        noun: 'size',
+        form: /^(?:[1-9]|1[0-6])MiB$/,
+        help: 'write `1MiB` to `16MiB`: reading a larger message would keep other calls waiting',
+      },
+      doc: 'the largest message that the gate reads from this server; a call with a larger answer fails',
+      default: '16MiB',
+    },
     extensions: {
       shape: { kind: 'list', of: text(256), max: 32 },
       doc: 'extensions of MCP that the gate does not serve and may declare all the same: only those that need no method of their own',

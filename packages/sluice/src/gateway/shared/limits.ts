@@ -126,6 +126,8 @@ export const ANSWER_AT_ONCE_LENGTH_MAX = 262_144
  * counts as a finding.
  */
 export const INSPECTED_AT_ONCE_LENGTH_MAX = 32_768
+/** Length of an answer from which on it is inspected and written after all other such answers, one at a time. */
+export const LARGE_ANSWER_LENGTH_MIN = 4 * 1_048_576
 /**
  * Times that one call is decided again because limits or its approval changed before it was
  * admitted. Then it is refused.

@@ -4,7 +4,7 @@
 import { isObject } from '@sluice/policy/core/json'
 import type { JsonRpcMessage, JsonRpcResponse, RequestId } from '../../protocol/message.ts'
 import { SmallSet } from '../shared/small-set.ts'
-import { OPEN_REQUESTS_MAX } from './limits.ts'
+import { OPEN_REQUESTS_MAX, UPSTREAM_MESSAGE_BYTES_MAX } from './limits.ts'
 
 /** A request has both, a notification only a method, an answer only an id. */
 export interface MessageHead {
@@ -64,3 +64,11 @@ function revisionOf({ result }: JsonRpcResponse): string | undefined {
   const revision = isObject(value) ? value.protocolVersion : undefined
   return typeof revision === 'string' && /^[\w.-]{1,64}$/.test(revision) ? revision : undefined
 }
+
+/** How a server failed whose message is larger than `max_message` of its entry in sluice.yaml. */
+export function describeTooLarge(bytesMax: number): string {
+  const most = `${UPSTREAM_MESSAGE_BYTES_MAX / MEBIBYTE}MiB`
+  return `said more than ${bytesMax / MEBIBYTE} MiB in one message, which is its \`max_message\` (at most ${most})`
+}
+
+const MEBIBYTE = 1_048_576

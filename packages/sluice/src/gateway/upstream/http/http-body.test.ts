@@ -10,7 +10,8 @@ function readerOf() {
   const seen = { messages: 0, junk: 0 }
   const onMessages = () => void seen.messages++
   const onJunk = () => void seen.junk++
-  const body = new EventBody({ onMessages, onJunk, onTooLarge: () => {} }, () => false)
+  const events = { messageBytesMax: 1_048_576, onMessages, onJunk, onTooLarge: () => {} }
+  const body = new EventBody(events, () => false)
   return { body, seen }
 }
 

@@ -4,7 +4,6 @@
 import { EventParser } from '../../../protocol/sse.ts'
 import { decodeUtf8 } from '../../shared/decode-utf8.ts'
 import { STREAM_UNITS_PER_EVENT, STREAM_UNITS_PER_TURN } from '../../shared/turn-limits.ts'
-import { UPSTREAM_MESSAGE_BYTES_MAX } from '../limits.ts'
 import { readUpstreamMessages, type UpstreamMessages } from '../read-upstream-messages.ts'
 import type { ResponseHeaders } from './http-response.ts'
 
@@ -23,6 +22,8 @@ export function bodyKindOf(headers: ResponseHeaders): BodyKind {
 }
 
 export interface BodyEvents {
+  /** Size of one message. */
+  readonly messageBytesMax: number
   onMessages(messages: UpstreamMessages): void
   /** More in one message than the gate reads; the rest of it is passed over. */
   onTooLarge(): void
@@ -51,9 +52,10 @@ export class JsonBody implements ResponseBody {
   }
 
   push(chunk: Buffer): undefined {
-    const fitted = this.#bytes <= UPSTREAM_MESSAGE_BYTES_MAX
+    const { messageBytesMax } = this.#events
+    const fitted = this.#bytes <= messageBytesMax
     this.#bytes += chunk.length
-    if (this.#bytes <= UPSTREAM_MESSAGE_BYTES_MAX) {
+    if (this.#bytes <= messageBytesMax) {
       this.#chunks.push(chunk)
       return
     }
@@ -62,7 +64,7 @@ export class JsonBody implements ResponseBody {
   }
 
   end(): void {
-    if (this.#bytes === 0 || this.#bytes > UPSTREAM_MESSAGE_BYTES_MAX) return
+    if (this.#bytes === 0 || this.#bytes > this.#events.messageBytesMax) return
     const [only] = this.#chunks
     const whole = this.#chunks.length > 1 ? Buffer.concat(this.#chunks) : (only as Buffer)
     this.#events.onMessages(readBytes(whole, this.#batches))
@@ -81,13 +83,14 @@ function readBytes(bytes: Buffer, batches: boolean): UpstreamMessages {
 const LINES_AT_ONCE = 64
 
 export class EventBody implements ResponseBody {
-  readonly parser = new EventParser(decodeUtf8, { lengthMax: UPSTREAM_MESSAGE_BYTES_MAX })
+  readonly parser: EventParser
   readonly #events: BodyEvents
   readonly #batches: () => boolean
   /** Over all chunks since the last turn: a server may send them byte by byte. */
   #units = STREAM_UNITS_PER_TURN
 
   constructor(events: BodyEvents, batches: () => boolean) {
+    this.parser = new EventParser(decodeUtf8, { lengthMax: events.messageBytesMax })
     this.#events = events
     this.#batches = batches
   }

@@ -104,6 +104,7 @@ export class HttpGetStream {
     const { request } = this.#options
     this.#body = new EventBody(
       {
+        messageBytesMax: this.#host.messageBytesMax,
         onMessages: (messages) => this.#host.deliver(messages, request),
         onTooLarge: () =>
           this.#host.log('warn', 'an event beyond the bound was passed over', {

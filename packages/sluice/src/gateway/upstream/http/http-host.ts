@@ -13,6 +13,7 @@ export interface HttpHost {
   readonly name: string
   readonly url: URL
   readonly pools: OriginPools
+  readonly messageBytesMax: number
   readonly log: Log
   readonly conversation: UpstreamState
   /** The gate stops: sessions are not ended. */

@@ -7,6 +7,7 @@ import { checkTrace } from '../../shared/trace-context.ts'
 import { HTTP_ERROR_BYTES_MAX, HTTP_LISTEN_JSON_MS_MAX } from '../limits.ts'
 import { readUpstreamMessages, type UpstreamMessages } from '../read-upstream-messages.ts'
 import type { UpstreamFailure } from '../upstream.ts'
+import { describeTooLarge } from '../upstream-state.ts'
 import { type BodyEvents, bodyKindOf, EventBody, JsonBody, type ResponseBody } from './http-body.ts'
 import { HttpExchange, type HttpExchangeEvents } from './http-exchange.ts'
 import { failureOfError, failureOfStatus } from './http-failure.ts'
@@ -78,6 +79,10 @@ export class Post implements HttpExchangeEvents, BodyEvents {
 
   get isAnswered(): boolean {
     return this.request === undefined || !this.#host.conversation.open.has(this.request)
+  }
+
+  get messageBytesMax(): number {
+    return this.#host.messageBytesMax
   }
 
   onHead(status: number, headers: ResponseHeaders): void {
@@ -213,11 +218,11 @@ export class Post implements HttpExchangeEvents, BodyEvents {
   }
 
   onTooLarge(): void {
-    const message = `the server \`${this.#host.name}\` said more in one message than the gate reads`
+    const said = `the server \`${this.#host.name}\` ${describeTooLarge(this.messageBytesMax)}`
     const { request } = this
     this.exchange.abort()
     if (!this.isAnswered)
-      this.#host.fail({ code: 'UPSTREAM_TOO_LARGE', message, request, repeatable: false })
+      this.#host.fail({ code: 'UPSTREAM_TOO_LARGE', message: said, request, repeatable: false })
     this.#events.onOver(this)
   }
 }

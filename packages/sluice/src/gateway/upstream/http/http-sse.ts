@@ -27,6 +27,7 @@ export class HttpSseTransport implements HttpTransport {
     this.#onNone = onNone
     this.#body = new EventBody(
       {
+        messageBytesMax: host.messageBytesMax,
         onMessages: (messages) => host.deliver(messages, undefined),
         onTooLarge: () =>
           host.log('warn', 'an event beyond the bound was passed over', { server: host.name }),

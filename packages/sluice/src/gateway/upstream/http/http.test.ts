@@ -211,6 +211,16 @@ describe('a request that fails', () => {
     expect(await asker.call('big', { bytes: 8_000_000 })).toHaveLength(8_000_000)
   })
 
+  test.each(['json', 'events'] as const)('with more in %s than `max_message`', async (answers) => {
+    const { asker } = await up({ answers }, { messageBytesMax: 2 * 1_048_576 })
+    const failure = await asker.ask('tools/call', { name: 'big', arguments: { bytes: 2_200_000 } })
+    expect(failure).toMatchObject({ code: 'UPSTREAM_TOO_LARGE', repeatable: false })
+    expect((failure as { message: string }).message).toMatch(
+      /2 MiB.*`max_message` \(at most 16MiB\)/,
+    )
+    expect(await asker.call('big', { bytes: 1_000_000 })).toHaveLength(1_000_000)
+  })
+
   test('because nobody listens: no byte left, it may be sent again', async () => {
     const { asker } = connect('http://127.0.0.1:1/mcp')
     expect(await asker.ask('initialize')).toMatchObject({

@@ -16,6 +16,7 @@ import {
   STDOUT_UNIT_BYTES,
   STDOUT_UNITS_PER_SECOND,
   STRAY_LINES_LOGGED_PER_SECOND,
+  UPSTREAM_MESSAGE_BYTES_MAX,
 } from '../limits.ts'
 import type { UpstreamMessages } from '../read-upstream-messages.ts'
 import type {
@@ -42,6 +43,8 @@ export interface HttpServerOptions {
   /** The credential of the caller of a message; of the session's, if the message is the gate's own. */
   readonly findCredential?: ((carried?: UpstreamSendOptions) => MessageCredential) | undefined
   readonly pools: HttpPools
+  /** Size of one message of the server. */
+  readonly messageBytesMax?: number | undefined
   /** The gate stops: sessions are to go on when it is back. */
   readonly isLeaving?: () => boolean
   /** What another link to this server said of itself. */
@@ -60,6 +63,7 @@ export class HttpUpstream implements Upstream, HttpHost {
   readonly name: string
   readonly url: URL
   readonly pools: OriginPools
+  readonly messageBytesMax: number
   readonly log: Log
   readonly conversation = new UpstreamState()
   paused = false
@@ -92,6 +96,7 @@ export class HttpUpstream implements Upstream, HttpHost {
     this.url = new URL(options.url)
     this.pools = options.pools.to(this.url.origin)
     this.log = options.log
+    this.messageBytesMax = options.messageBytesMax ?? UPSTREAM_MESSAGE_BYTES_MAX
     if (options.generation === 'stateless') this.#transport = new StatelessHttpTransport(this)
     else {
       const stored = options.handle === undefined ? undefined : readHandle(options.handle)

@@ -229,14 +229,15 @@ export class UpstreamConnector {
       return new InProcessUpstream(start, { owner: principal, agent, labels }, events)
     }
     if (config.kind === 'stdio') {
-      const { command, env, clientVariables: listed, cwd, sandbox } = config
-      const own = { command, env, listed, cwd, sandbox, client: environment }
+      const { command, env, clientVariables: listed, cwd, sandbox, messageBytesMax } = config
+      const own = { command, env, listed, cwd, sandbox, messageBytesMax, client: environment }
       const options = { ...own, name, log, watcher, isolation }
       return startStdioServer(options, events)
     }
-    const { url, headers, login } = config
+    const { url, headers, login, messageBytesMax } = config
     const isLeaving = () => this.#leaving
-    const options = { name, url, generation, headers, handle, isLeaving, log, pools }
+    const own = { name, url, generation, headers, handle, messageBytesMax }
+    const options = { ...own, isLeaving, log, pools }
     const auth = login && {
       findCredential: (carried?: UpstreamSendOptions) => {
         // A secret may have been rotated since the link was made.

@@ -18,7 +18,7 @@ export class StdioReader {
   readonly #stdout: Readable
   readonly #onLine: (line: DecodedLine) => void
   readonly #onEnd: () => void
-  readonly #splitter = new LineSplitter(decodeUtf8, { lineBytesMax: UPSTREAM_MESSAGE_BYTES_MAX })
+  readonly #splitter: LineSplitter
   readonly #budget = new TokenBucket(STDOUT_UNITS_PER_SECOND, performance.now(), STDOUT_CREDIT_MAX)
   #lines: DecodedLine[] = []
   #at = 0
@@ -29,7 +29,13 @@ export class StdioReader {
   #stopped = false
 
   /** `onEnd`: stdout has ended and every line of it was handed over. */
-  constructor(stdout: Readable, onLine: (line: DecodedLine) => void, onEnd: () => void) {
+  constructor(
+    stdout: Readable,
+    onLine: (line: DecodedLine) => void,
+    onEnd: () => void,
+    lineBytesMax = UPSTREAM_MESSAGE_BYTES_MAX,
+  ) {
+    this.#splitter = new LineSplitter(decodeUtf8, { lineBytesMax })
     this.#stdout = stdout
     this.#onLine = onLine
     this.#onEnd = onEnd

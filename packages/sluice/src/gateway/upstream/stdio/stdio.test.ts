@@ -90,6 +90,16 @@ describe('a server that behaves', () => {
     expect(await asker.call('echo', {})).toBe('{}')
   })
 
+  test('the bound is `max_message`, and the failure names both', async () => {
+    const { asker } = await up(fixture('echo'), { messageBytesMax: 2 * 1_048_576 })
+    const answer = await asker.ask('tools/call', { name: 'big', arguments: { bytes: 2_200_000 } })
+    expect(answer).toMatchObject({ code: 'UPSTREAM_TOO_LARGE', repeatable: false })
+    expect((answer as { message: string }).message).toMatch(
+      /2 MiB.*`max_message` \(at most 16MiB\)/,
+    )
+    expect(await asker.call('big', { bytes: 2_000_000 })).toHaveLength(2_000_000)
+  })
+
   test('what is sent with line breaks arrives as one line', async () => {
     const { asker, link } = await up(fixture('echo'))
     link.send('{"jsonrpc":"2.0","id":"a","method":"ping",\n"params":{}}')

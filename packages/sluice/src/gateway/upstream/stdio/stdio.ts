@@ -26,7 +26,7 @@ import {
 } from '../limits.ts'
 import { readUpstreamMessages } from '../read-upstream-messages.ts'
 import type { Upstream, UpstreamEvents, UpstreamFailure } from '../upstream.ts'
-import { readMessageHead, UpstreamState } from '../upstream-state.ts'
+import { describeTooLarge, readMessageHead, UpstreamState } from '../upstream-state.ts'
 import { StderrLog } from './stderr-log.ts'
 import { StdioReader } from './stdio-reader.ts'
 import { StdioWriter } from './stdio-writer.ts'
@@ -46,6 +46,8 @@ export interface StdioServerOptions {
   /** Without it the process is not isolated. */
   readonly isolation?: Isolation | undefined
   readonly sandbox?: StartedServer['sandbox']
+  /** Size of one message of the server. */
+  readonly messageBytesMax?: number | undefined
   /** How long the end of stdin, then SIGTERM, may take to work. */
   readonly stdinEndGraceMs?: number
   readonly termGraceMs?: number
@@ -172,6 +174,7 @@ export class StdioUpstream implements Upstream {
         this.#outputEnded = true
         this.#deaf('closed its output')
       },
+      this.#options.messageBytesMax,
     )
     child.stderr.on('close', () => {
       if (this.#exit !== undefined) this.#deaf(this.#exit)
@@ -229,9 +232,8 @@ export class StdioUpstream implements Upstream {
     const [only, ...others] = this.#conversation.open
     const request = others.length === 0 ? only : undefined
     if (request !== undefined) this.#conversation.open.delete(request)
-    const mebibytes = UPSTREAM_MESSAGE_BYTES_MAX / 1_048_576
-    const message = `said more than ${mebibytes} MiB in one line, which is what the gate reads`
-    this.#fail('UPSTREAM_TOO_LARGE', message, request)
+    const { messageBytesMax = UPSTREAM_MESSAGE_BYTES_MAX } = this.#options
+    this.#fail('UPSTREAM_TOO_LARGE', describeTooLarge(messageBytesMax), request)
   }
 
   #stray(text: string, why: string): void {
