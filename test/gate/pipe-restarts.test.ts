@@ -74,18 +74,17 @@ function gatePid(): number {
   return existsSync(file) ? Number(readFileSync(file, 'utf8').trim().split(' ')[0]) : 0
 }
 
-const pipeArgs = () => [
+const pipeArgs = (which = ['--server', 'count']) => [
   SLUICE,
   'stdio',
-  '--server',
-  'count',
+  ...which,
   '--config',
   join(folder, 'sluice.yaml'),
 ]
 
-async function openSession(): Promise<Client> {
+async function openSession(which?: string[]): Promise<Client> {
   const client = new Client({ name: 'published', version: '1' })
-  const how = { command: NODE, args: pipeArgs(), stderr: 'ignore' as const }
+  const how = { command: NODE, args: pipeArgs(which), stderr: 'ignore' as const }
   await client.connect(new StdioClientTransport(how) as Parameters<Client['connect']>[0])
   clients.push(client)
   return client
@@ -156,6 +155,27 @@ test(`${RESTARTS} restarts under published clients: nothing twice, every next ca
   const records = recordsOf({ data: data() })
   const starts = records.filter((each) => each.kind === 'event' && each.name === 'start')
   expect(starts).toHaveLength(RESTARTS + 1)
+})
+
+test('a call by `call_tool` that was out when its gate was killed is not said to be unsent', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const client = await openSession(['--mode', 'search'])
+  const outer = async (n: string): Promise<Outcome> => {
+    const call = { name: 'count__slow', arguments: { n } }
+    return client.callTool({ name: 'call_tool', arguments: call }).then(
+      () => ({ n, isAnswered: true }),
+      (error: Exclude<Outcome['error'], undefined>) => ({ n, isAnswered: false, error }),
+    )
+  }
+  expect(await outer('first')).toMatchObject({ isAnswered: true })
+  const open = outer('sent')
+  await until(() => calls().some(({ arguments: { n } }) => n === 'sent'))
+  process.kill(gatePid(), 'SIGKILL')
+  const outcome = await open
+  expect(outcome.error?.data?.['sluice/upstream']).toMatchObject({ repeatable: false })
+  expectTrue(outcome)
+  expect(await outer('next')).toMatchObject({ isAnswered: true })
 })
 
 test('a gate that a person stops stays so until a client needs it', {

@@ -3,6 +3,7 @@
 // client of a pipe.
 
 import { CONTENT_METHODS, TOOL_CALL } from '@sluice/policy/language/methods'
+import { CALL_TOOL, readInnerCall } from '../../gateway/shared/tool-mode.ts'
 import { openLedgerReadOnly, readHead, recordsFrom } from '../../ledger/chain/read.ts'
 import { type DecisionRecord, digestText } from '../../ledger/records/record.ts'
 import { readMessages } from '../../protocol/read-message.ts'
@@ -22,12 +23,15 @@ interface RecordedCall extends DecisionRecord {
 
 export class InterruptedCalls {
   readonly #data: string
+  readonly #hasMode: boolean
   /** No record before it is of a call that is open. */
   #from = 1
   #markedMs = Number.NEGATIVE_INFINITY
 
-  constructor(data: string) {
+  /** `hasMode`: `call_tool` of the client is recorded as the call that it stands for. */
+  constructor(data: string, hasMode: boolean) {
     this.#data = data
+    this.#hasMode = hasMode
   }
 
   /** Called while no request is open, so that few records have to be read if the gate ends. */
@@ -44,7 +48,7 @@ export class InterruptedCalls {
     const left = this.#read()
     return requests.map((request) => {
       const { method, sentMs } = request
-      const { name, digest } = describe(request)
+      const { name, digest } = describe(request, this.#hasMode)
       const isNamed = (call: RecordedCall) => name === call.name || name.endsWith(`__${call.name}`)
       const same = left.findIndex(
         (call) =>
@@ -77,10 +81,15 @@ export class InterruptedCalls {
 }
 
 /** As a gate records it. */
-function describe({ text }: OpenRequest): { name: string; digest: string | null } {
+function describe(
+  { text }: OpenRequest,
+  hasMode: boolean,
+): { name: string; digest: string | null } {
   const read = readMessages(text, { batches: false })
   const [message] = read.ok ? read.messages : []
-  const params = message?.kind === 'request' ? message.params : undefined
+  const outer = message?.kind === 'request' ? message : undefined
+  const inner = hasMode && outer?.params?.value.name === CALL_TOOL ? readInnerCall(outer) : outer
+  const params = typeof inner === 'string' ? undefined : inner?.params
   const { name, uri } = params?.value ?? {}
   const args = typeof uri === 'string' ? uri : params?.text.get('arguments')
   return { name: String(uri ?? name), digest: args === undefined ? null : digestText(args) }

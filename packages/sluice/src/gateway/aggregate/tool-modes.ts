@@ -14,8 +14,6 @@ import {
 } from '../../catalogue/search/tool-index.ts'
 import { LruMap } from '../../core/lru-map.ts'
 import { isToolFor } from '../../protocol/extensions.ts'
-import { splitMembers } from '../../protocol/json/raw-members.ts'
-import { withMembers } from '../../protocol/members.ts'
 import type { JsonRpcRequest } from '../../protocol/message.ts'
 import {
   DESCRIBED_TOOLS_MAX,
@@ -24,6 +22,7 @@ import {
   NAMED_SERVERS_MAX,
 } from '../shared/limits.ts'
 import { Slices } from '../shared/slices.ts'
+import { CALL_TOOL, readInnerCall } from '../shared/tool-mode.ts'
 import type { AggregateMember } from './member.ts'
 import type { MergedLists } from './merge-lists.ts'
 
@@ -91,7 +90,7 @@ export class ToolModes {
       annotations: READS,
     }
     const call = {
-      name: 'call_tool',
+      name: CALL_TOOL,
       description: 'Calls a tool that search_tools found, with the arguments of its signature.',
       inputSchema: {
         type: 'object',
@@ -109,7 +108,9 @@ export class ToolModes {
     const args = isObject(given) ? given : {}
     if (name === 'search_tools') return { answer: () => this.#search(args) }
     if (name === 'describe_tools') return { answer: () => this.#describe(args) }
-    return name === 'call_tool' ? toInnerCall(request, args) : undefined
+    if (name !== CALL_TOOL) return undefined
+    const inner = readInnerCall(request)
+    return typeof inner === 'string' ? { answer: () => failed(inner) } : { request: inner }
   }
 
   async #search({ query, server, limit = FOUND_DEFAULT }: JsonObject): Promise<string> {
@@ -179,20 +180,6 @@ export class ToolModes {
     indexed.set(key, tool)
     return tool
   }
-}
-
-/** The arguments keep their exact text; `_meta` and `task` are those of the outer call. */
-function toInnerCall(request: JsonRpcRequest, { name, arguments: inner }: JsonObject): TakenCall {
-  if (typeof name !== 'string')
-    return { answer: () => failed('`name` is missing: search_tools finds names') }
-  if (inner !== undefined && !isObject(inner))
-    return { answer: () => failed('`arguments` must be an object, not its text') }
-  const texts = splitMembers(request.params?.text.get('arguments') ?? '{}')
-  const params = withMembers(request.params, {
-    name: JSON.stringify(name),
-    arguments: texts.get('arguments'),
-  })
-  return { request: { ...request, params } }
 }
 
 function answered(text: string): string {
