@@ -6,17 +6,22 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { runSteps } from '@sluice/policy/core/steps'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { writeSignature } from '../../packages/sluice/src/catalogue/search/signature.ts'
 import {
-  rankTools,
+  rankTools as rankInSteps,
   readToolTerms,
   type ToolTerms,
 } from '../../packages/sluice/src/catalogue/search/tool-index.ts'
 import { Random } from '../../test/fuzz/mutate.ts'
 import type { RunOptions } from '../dispatch.ts'
 import { ROOT } from '../run-step.ts'
+
+function rankTools(terms: readonly ToolTerms[], query: string, limit: number): number[] {
+  return runSteps(rankInSteps(terms, query, limit))
+}
 
 interface Question {
   readonly server: string

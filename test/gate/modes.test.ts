@@ -109,6 +109,18 @@ describe('a published client', { timeout: 180_000 }, () => {
   })
 })
 
+test('the configuration sets the mode of clients that name none', async () => {
+  const servers = { counter: fixture('counter', join(folder, 'played')) }
+  const own = await ownGate({ servers, config: { mcp: { mode: 'search' } } })
+  const namesAt = async (address: string): Promise<string[]> => {
+    const client = await PlainClient.open(own as unknown as RunningGate, address)
+    const { answer } = await client.ask('tools/list')
+    return answer.result.tools.map(({ name }: { name: string }) => name)
+  }
+  expect(await namesAt('')).toEqual(MODE_TOOLS)
+  expect(await namesAt('?mode=all')).toContain('counter__write')
+})
+
 test('a hidden tool does not exist: not found, not described, not called', async () => {
   const client = await PlainClient.open(gate, SEARCH)
   const ask = async (name: string, args: object) => (await client.call(name, args)).answer

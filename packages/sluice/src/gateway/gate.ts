@@ -151,7 +151,7 @@ export class Gate {
   #connect(
     name: string,
     session: OpenSession,
-    { handle, environment, mode }: ConnectionOrigin,
+    { handle, environment, mode = this.#parts.config.toolMode }: ConnectionOrigin,
   ): ClientEvents {
     const { client } = session
     const send = stripOwn(client)

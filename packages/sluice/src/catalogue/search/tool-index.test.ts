@@ -1,5 +1,6 @@
+import { runSteps } from '@sluice/policy/core/steps'
 import { describe, expect, test } from 'vitest'
-import { rankTools, readToolTerms } from './tool-index.ts'
+import { rankTools as rankInSteps, readToolTerms, type ToolTerms } from './tool-index.ts'
 
 const TOOLS = [
   { server: 'github', name: 'create_issue', description: 'Opens an issue in a repository.' },
@@ -17,6 +18,9 @@ const TOOLS = [
     },
   },
 ]
+
+const rankTools = (terms: readonly ToolTerms[], query: string, limit: number): number[] =>
+  runSteps(rankInSteps(terms, query, limit))
 
 const find = (query: string, tools = TOOLS): string[] =>
   rankTools(tools.map(readToolTerms), query, 3).map((at) => tools[at]?.name as string)
@@ -61,4 +65,17 @@ test('a copy under a foreign server comes behind the tool whose server was named
   const tools = [...copies, ...TOOLS]
   const [first] = rankTools(tools.map(readToolTerms), 'list github issues', 1)
   expect(tools[first as number]?.server).toBe('github')
+})
+
+test('a search pauses after each word: its steps are bounded by the question, not by the tools', () => {
+  const query = 'delete create update list find stop start copy send check '.repeat(20)
+  const stepsOf = (count: number): number => {
+    const terms = Array.from({ length: count }, () => TOOLS.map(readToolTerms)).flat()
+    const steps = rankInSteps(terms, query, 10)
+    let taken = 0
+    while (steps.next().done !== true) taken += 1
+    return taken
+  }
+  expect(stepsOf(1)).toBeGreaterThan(10)
+  expect(stepsOf(20)).toBe(stepsOf(1))
 })

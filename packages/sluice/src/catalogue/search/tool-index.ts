@@ -3,6 +3,7 @@
 // Nothing is stored between searches but the words of each tool, which the caller may cache. Pure.
 
 import { isObject } from '@sluice/policy/core/json'
+import type { Steps } from '@sluice/policy/core/steps'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { splitNameWords } from '../signals/split-words.ts'
 
@@ -133,33 +134,39 @@ function median(numbers: readonly number[]): number {
   return [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
 }
 
-/** Places of the tools that match best, the best first. Equal scores stay in the order of the list. */
-export function rankTools(tools: readonly ToolTerms[], query: string, limit: number): number[] {
+/** Places of the tools that match best, the best first; a step for each word. Equal scores stay in the order of the
+ * list. */
+export function* rankTools(
+  tools: readonly ToolTerms[],
+  query: string,
+  limit: number,
+): Steps<number[]> {
   const asked = [...new Set(termsOf(query))].slice(0, QUERY_TERMS_MAX)
   // Not the mean, which one very long description would raise for all.
   const usual = WEIGHTS.map((_, at) => median(tools.map(({ lengths }) => lengths[at] ?? 0)) || 1)
-  const weigh = ({ counts, lengths }: ToolTerms, term: string): number =>
-    (counts.get(term) ?? []).reduce((sum, count, at) => {
-      const share = 1 - LENGTH_SHARE + (LENGTH_SHARE * (lengths[at] ?? 0)) / (usual[at] ?? 1)
-      return sum + ((WEIGHTS[at] ?? 0) * count) / share
-    }, 0)
   const scores = tools.map(() => 0)
-  const rarityOf = (term: string): number => {
-    const found = tools.reduce((sum, { counts }) => sum + (counts.has(term) ? 1 : 0), 0)
-    return Math.log(1 + (tools.length - found + 0.5) / (found + 0.5))
-  }
   for (const term of asked) {
-    const others = (OTHERS.get(term) ?? []).map((each) => ({ each, share: SYNONYM_SHARE }))
-    const words = [{ each: term, share: 1 }, ...others]
-    const rated = words.map(({ each, share }) => ({ each, share: share * rarityOf(each) }))
-    for (const [at, tool] of tools.entries()) {
-      const ofWords = rated.map(({ each, share }) => {
-        const weight = tool.counts.has(each) ? weigh(tool, each) : 0
-        return (share * weight) / (SATURATION + weight)
-      })
-      scores[at] = (scores[at] ?? 0) + Math.max(...ofWords)
+    const best = new Map<number, number>()
+    for (const word of [term, ...(OTHERS.get(term) ?? [])]) {
+      const found = [...tools.entries()].filter(([, { counts }]) => counts.has(word))
+      const rarity = Math.log(1 + (tools.length - found.length + 0.5) / (found.length + 0.5))
+      const share = word === term ? rarity : rarity * SYNONYM_SHARE
+      for (const [at, tool] of found) {
+        const weight = weigh(tool, word, usual)
+        best.set(at, Math.max(best.get(at) ?? 0, (share * weight) / (SATURATION + weight)))
+      }
+      yield
     }
+    for (const [at, score] of best) scores[at] = (scores[at] ?? 0) + score
   }
   const matching = [...scores.keys()].filter((at) => (scores[at] ?? 0) > 0)
   return matching.sort((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0)).slice(0, limit)
+}
+
+/** How often a tool has a term, each field by its weight and compared with the usual length of the field. */
+function weigh({ counts, lengths }: ToolTerms, term: string, usual: readonly number[]): number {
+  return (counts.get(term) ?? []).reduce((sum, count, at) => {
+    const share = 1 - LENGTH_SHARE + (LENGTH_SHARE * (lengths[at] ?? 0)) / (usual[at] ?? 1)
+    return sum + ((WEIGHTS[at] ?? 0) * count) / share
+  }, 0)
 }

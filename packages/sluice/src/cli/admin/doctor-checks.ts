@@ -131,10 +131,12 @@ async function checkPolicy(config: GateConfig, findings: DoctorFinding[]): Promi
         problem.help,
       )
     const shadow = [...(compiled?.policies ?? [])].filter(([, policy]) => policy.shadow)
+    const ofMode =
+      config.toolMode === 'all' ? '' : ', and with `mcp.mode` clients ask once for all tools'
     for (const [name] of shadow)
       add(
         'warn',
-        `\`${name}\` only observes: nothing of it is enforced`,
+        `\`${name}\` only observes: nothing of it is enforced${ofMode}`,
         '`sluice enforce` turns it on, and lists first what will change',
       )
     if (compiled === undefined) return

@@ -23,15 +23,12 @@ interface RecordedCall extends DecisionRecord {
 
 export class InterruptedCalls {
   readonly #data: string
-  readonly #hasMode: boolean
   /** No record before it is of a call that is open. */
   #from = 1
   #markedMs = Number.NEGATIVE_INFINITY
 
-  /** `hasMode`: `call_tool` of the client is recorded as the call that it stands for. */
-  constructor(data: string, hasMode: boolean) {
+  constructor(data: string) {
     this.#data = data
-    this.#hasMode = hasMode
   }
 
   /** Called while no request is open, so that few records have to be read if the gate ends. */
@@ -48,16 +45,20 @@ export class InterruptedCalls {
     const left = this.#read()
     return requests.map((request) => {
       const { method, sentMs } = request
-      const { name, digest } = describe(request, this.#hasMode)
-      const isNamed = (call: RecordedCall) => name === call.name || name.endsWith(`__${call.name}`)
+      const described = describe(request)
+      const isNamed = (call: RecordedCall) => described.some(({ name }) => isNameOf(call, name))
       const same = left.findIndex(
         (call) =>
-          isNamed(call) && call.argsDigest === digest && (call.answeredMs ?? sentMs) >= sentMs,
+          described.some(
+            ({ name, digest }) => isNameOf(call, name) && call.argsDigest === digest,
+          ) && (call.answeredMs ?? sentMs) >= sentMs,
       )
       if (same >= 0) return left.splice(same, 1)[0]?.seq
       // An approver may have changed the arguments, and long names are cut for a client of all servers.
       const similar = left.find(
-        (call) => call.answeredMs === undefined && (isNamed(call) || call.argsDigest === digest),
+        (call) =>
+          call.answeredMs === undefined &&
+          (isNamed(call) || described.some(({ digest }) => call.argsDigest === digest)),
       )
       if (similar !== undefined) return similar.seq
       return method === TOOL_CALL || CONTENT_METHODS.has(method) ? null : undefined
@@ -80,17 +81,20 @@ export class InterruptedCalls {
   }
 }
 
-/** As a gate records it. */
-function describe(
-  { text }: OpenRequest,
-  hasMode: boolean,
-): { name: string; digest: string | null } {
+function isNameOf(call: RecordedCall, name: string): boolean {
+  return name === call.name || name.endsWith(`__${call.name}`)
+}
+
+/** As a gate records it; in a tool mode that is the call which `call_tool` stands for. */
+function describe({ text }: OpenRequest): { name: string; digest: string | null }[] {
   const read = readMessages(text, { batches: false })
   const [message] = read.ok ? read.messages : []
-  const outer = message?.kind === 'request' ? message : undefined
-  const inner = hasMode && outer?.params?.value.name === CALL_TOOL ? readInnerCall(outer) : outer
-  const params = typeof inner === 'string' ? undefined : inner?.params
-  const { name, uri } = params?.value ?? {}
-  const args = typeof uri === 'string' ? uri : params?.text.get('arguments')
-  return { name: String(uri ?? name), digest: args === undefined ? null : digestText(args) }
+  if (message?.kind !== 'request') return []
+  const inner = message.params?.value.name === CALL_TOOL ? readInnerCall(message) : undefined
+  const calls = typeof inner === 'object' ? [message, inner] : [message]
+  return calls.map(({ params }) => {
+    const { name, uri } = params?.value ?? {}
+    const args = typeof uri === 'string' ? uri : params?.text.get('arguments')
+    return { name: String(uri ?? name), digest: args === undefined ? null : digestText(args) }
+  })
 }

@@ -46,7 +46,7 @@ export async function pipe(options: PipeOptions): Promise<0 | 1> {
   const { notice } = hello
   if (typeof notice === 'string' && notice !== '')
     process.stderr.write(`sluice: ${printable(notice)} (--data ${data})\n`)
-  const client = new PipeClient(new InterruptedCalls(data, (options.mode ?? 'all') !== 'all'))
+  const client = new PipeClient(new InterruptedCalls(data))
   tellSilence(socket, data, server, options.program)
   try {
     for (let before = hello.instance; ; before = hello.instance) {

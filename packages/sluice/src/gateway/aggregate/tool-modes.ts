@@ -21,7 +21,7 @@ import {
   INDEXED_TOOLS_CACHED_MAX,
   NAMED_SERVERS_MAX,
 } from '../shared/limits.ts'
-import { Slices } from '../shared/slices.ts'
+import { runInSlices, Slices } from '../shared/slices.ts'
 import { CALL_TOOL, readInnerCall } from '../shared/tool-mode.ts'
 import type { AggregateMember } from './member.ts'
 import type { MergedLists } from './merge-lists.ts'
@@ -124,11 +124,8 @@ export class ToolModes {
       )
     const all = await this.#tools()
     const tools = server === undefined ? all : all.filter((tool) => tool.server === server)
-    const ranked = rankTools(
-      tools.map(({ terms }) => terms),
-      query,
-      Number(limit),
-    )
+    const terms = tools.map((tool) => tool.terms)
+    const ranked = await runInSlices(rankTools(terms, query, Number(limit)), 'list')
     if (ranked.length > 0)
       return answered(ranked.map((at) => (tools[at] as ListedTool).signature).join('\n'))
     const servers = [...new Set(all.map((tool) => tool.server))].slice(0, NAMED_SERVERS_MAX)

@@ -37,6 +37,7 @@ ledger: { sync: full, record: judged }
         mail: { url: 'https://example.com/mcp', headers: { Authorization: `Bearer \${TOKEN}` } },
       },
       processes: { idleMs: 60_000, waitMs: 20_000 },
+      toolMode: 'all',
       sessions: { max: 20, windowMs: 3_600_000, idleMs: 1_800_000 },
       canApiChangeServers: false,
       file: '/etc/sluice/sluice.yaml',

@@ -20,6 +20,7 @@ import { HOOK_CLIENTS, type HookClient } from '../../hooks/hook-event.ts'
 import type { FixedGrant } from '../../identity/callers/grant.ts'
 import type { Issuer } from '../../identity/callers/issuer.ts'
 import type { Secret } from '../../identity/oauth/secret-text.ts'
+import type { ToolMode } from '../shared/tool-mode.ts'
 import { type AgentsConfig, readAgents } from './agents.ts'
 import { type AlertsConfig, readAlerts } from './alerts.ts'
 import { type ListenConfig, readIssuers, readListenConfig } from './auth.ts'
@@ -137,6 +138,8 @@ export interface GateConfig extends ListenConfig, AgentsConfig {
   /** Without it, servers run unconfined where they cannot be isolated. */
   readonly isolation?: 'required'
   readonly sessions: SessionsConfig
+  /** How clients of all servers see their tools, if they name no mode. */
+  readonly toolMode: ToolMode
   readonly log: 'text' | 'json'
   /** Whether servers may be changed over `/api`. */
   readonly canApiChangeServers: boolean
@@ -230,6 +233,7 @@ class ConfigReader {
       ),
       pins: readPins(findEntry(map, 'pins')),
       sessions: readSessions(map),
+      toolMode: scalar(asMap(findEntry(map, 'mcp')), 'mode') === 'search' ? 'search' : 'all',
       processes: readProcesses(findEntry(map, 'processes')),
       ...(scalar(map, 'isolation') === 'required' ? { isolation: 'required' } : {}),
       canApiChangeServers: scalar(asMap(findEntry(map, 'api')), 'change_servers') === true,

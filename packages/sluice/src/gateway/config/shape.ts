@@ -6,6 +6,7 @@ import type { Shape } from '@sluice/policy/document/shape'
 import { DOCUMENT as POLICY } from '@sluice/policy/language/language'
 import { HOOK_CLIENTS } from '../../hooks/hook-event.ts'
 import { CALL_MS_MAX } from '../shared/limits.ts'
+import { TOOL_MODES } from '../shared/tool-mode.ts'
 import { AGENTS, MODELS } from './agents.ts'
 import { ALERTS } from './alerts.ts'
 import { AUTH, OAUTH, TLS } from './auth.ts'
@@ -265,6 +266,20 @@ export const CONFIG: ObjectShape = {
       shape: { kind: 'word', words: ['required'] },
       doc: '`required`: a server whose command cannot be isolated is not started',
       unset: 'it is started as it is, and `sluice status` says so',
+    },
+    mcp: {
+      shape: {
+        kind: 'object',
+        noun: 'settings of `/mcp`',
+        fields: {
+          mode: {
+            shape: { kind: 'word', words: TOOL_MODES },
+            doc: 'how clients that name no mode see the tools of all servers: `search` lists three tools that find and call the others',
+            default: 'all',
+          },
+        },
+      },
+      doc: 'all servers at one address',
     },
     api: {
       shape: {
