@@ -69,7 +69,7 @@ beforeAll(async () => {
       'crm-entra': { url, auth: { ...exchange, form: 'on-behalf-of', scopes: ['crm/.default'] } },
       wiki: { url: wiki.url, auth: { ...jag, client_secret: GATE.secret } },
       ...Object.fromEntries(
-        ['0', '1', '2', '3', '4'].map((scope) => [
+        ['0', '1', '2', '3', '4', '5', '6'].map((scope) => [
           `wiki-${scope}`,
           { url: wiki.url, auth: { ...jag, client_secret: GATE.secret, scopes: [scope] } },
         ]),
@@ -331,6 +331,16 @@ describe('an identity', () => {
       expect(codeOf(await call(`wiki-${at}`, await ann())), why).toBe('UPSTREAM_TOKEN_REFUSED')
       expect(gate.log).toContain(why)
     }
+    const words: [string, Record<string, string>][] = [
+      ['gave a token of the type `Bearer`', { token_type: 'Bearer' }],
+      ['the token is of the type `urn:x`', { issued_token_type: 'urn:x' }],
+    ]
+    for (const [at, [why, wrong]] of words.entries()) {
+      corp.exchanged = (answer) => ({ ...answer, ...wrong })
+      const refused = await call(`wiki-${at + bad.length}`, await ann())
+      expect(codeOf(refused), why).toBe('UPSTREAM_TOKEN_REFUSED')
+      expect(gate.log).toContain(why)
+    }
     corp.exchanged = undefined
     expect(grants(there, 'jwt-bearer')).toHaveLength(presented)
   })
@@ -367,6 +377,19 @@ test('people see which credential each server has, until when, and why it was re
   )
   const { stdout } = await sluice(['status', '--config', join(folder, 'sluice.yaml')])
   expect(stdout).toMatch(/server billing .*login: client until 20/)
+})
+
+test('the ledger says which token each server got, for whom, until when, and why it got none', async () => {
+  const tail = ['ledger', 'tail', '-n', '500', '--json', '--config', join(folder, 'sluice.yaml')]
+  const { stdout } = await sluice(tail)
+  const events = stdout.split('\n').filter((line) => line.includes('"credential"'))
+  const find = (...words: string[]) =>
+    events.some((line) => words.every((one) => line.includes(one)))
+  expect(find('"billing"', '"client"', corp.issuer, crm.url, '"until"'), events.join('\n')).toBe(
+    true,
+  )
+  expect(find('"crm"', '"exchange"', '"corp:ann"', '"until"')).toBe(true)
+  expect(find('"wrong-secret"', '"invalid_client"')).toBe(true)
 })
 
 test('no token, key or secret is in the data directory, the log or the ledger', async () => {

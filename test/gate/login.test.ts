@@ -178,14 +178,18 @@ describe('a server that wants a login', () => {
       const all = { state: asked.get('state') ?? '', iss: authorisation.issuer, ...params }
       await fetch(`${asked.get('redirect_uri')}?${new URLSearchParams(all)}`)
     }
-    const [refused, mixedUp, plain] = await Promise.all([
+    const { port } = new URL(server.url)
+    const [refused, mixedUp, plain, taken] = await Promise.all([
       login(['desk'], answer({ error: 'access_denied' })),
       login(['desk'], answer({ code: 'stolen', iss: 'https://evil.example' })),
       login(['plain'], async () => {}),
+      login(['desk', '--redirect-port', port], async () => {}),
     ])
     expect([refused.code, refused.out]).toEqual([1, expect.stringContaining('access_denied')])
     expect([mixedUp.code, mixedUp.out]).toEqual([1, expect.stringContaining('evil.example')])
     expect([plain.code, plain.out]).toEqual([2, expect.stringContaining('say `auth: login`')])
+    expect([taken.code, taken.out]).toEqual([2, expect.stringContaining(`EADDRINUSE`)])
+    expect(taken.out).toContain('say another --redirect-port')
   })
 
   test('is called with a secret of its client that was rotated, without another login', async () => {

@@ -2,6 +2,7 @@
 // approvals and their channels, what is measured, the gate itself and the agents inside it.
 
 import { join } from 'node:path'
+import type { JsonObject } from '@sluice/policy/core/json'
 import { Listeners } from '@sluice/policy/core/listeners'
 import { ApprovalLinks } from '../../identity/keys/approval-links.ts'
 import { HandleSealer } from '../../identity/keys/handle-sealer.ts'
@@ -77,7 +78,11 @@ export async function openCalls(
   const { logins } = identity
   const { nowMs } = processClock
   const { issuers } = config
-  const credentials = new Credentials({ logins, log, nowMs, issuers, alone: shared?.alone })
+  const record = (detail: JsonObject): void => {
+    void ledger.event({ atMs: nowMs(), name: 'credential', detail }).catch(() => {})
+  }
+  const alone = shared?.alone
+  const credentials = new Credentials({ logins, log, record, nowMs, issuers, alone })
   const sweeper = setInterval(() => logins.sweep(nowMs()), CREDENTIAL_SWEEP_EVERY_MS).unref()
   closing.defer(() => clearInterval(sweeper))
   const gate = new Gate({

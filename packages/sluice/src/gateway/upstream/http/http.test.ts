@@ -150,6 +150,16 @@ describe('a request that fails', () => {
     })
   })
 
+  test('with 403 for a scope names it, and the command that asks for it', async () => {
+    const challenge = 'Bearer error="insufficient_scope", scope="issues:write"'
+    const { failure } = await fails(answering(403, { 'www-authenticate': challenge }))
+    expect(failure).toMatchObject({
+      code: 'UPSTREAM_NEEDS_SCOPE',
+      message: 'the server `fixture` wants the scope `issues:write`',
+      help: 'run `sluice login fixture --scope issues:write`',
+    })
+  })
+
   test('with 404 in a session: the session is gone, the request may be sent again', async () => {
     const { failure, asker, link } = await fails(answering(404))
     expect(failure).toMatchObject({ code: 'UPSTREAM_SESSION_GONE', repeatable: true })

@@ -3,6 +3,7 @@
 // time for all sessions and, under a lease, for all gates. It is only ever shown to the address it was made for.
 
 import { hash } from 'node:crypto'
+import type { JsonObject } from '@sluice/policy/core/json'
 import { LruMap } from '../../../core/lru-map.ts'
 import { type Caller, getCallerKey, NOBODY } from '../../../identity/callers/caller.ts'
 import type { Issuer } from '../../../identity/callers/issuer.ts'
@@ -30,6 +31,8 @@ import type { MessageCredential } from '../upstream.ts'
 export interface CredentialsOptions {
   readonly logins: Logins
   readonly log: Log
+  /** What the ledger has of a token: whose, for what and until when, or why there is none; never the token. */
+  readonly record?: (detail: JsonObject) => void
   readonly nowMs: () => number
   readonly issuers: readonly Issuer[]
   /** If gates share their logins: one renewal at a time, with what the last one has stored. */
@@ -264,17 +267,24 @@ export class Credential implements MessageCredential {
     this.refusal = isOver ? undefined : error.message
     const help = isOver ? { run: this.#command } : {}
     log('warn', 'no newer token for a server', { server, why: error.message, ...help })
-    if (isPersonal(this.login)) return
-    this.#restUntilMs = nowMs() + FAILED_FETCH_REST_MS
-    const { client, issuer } = this.#via ?? this.login
+    const { client, issuer = null } = this.#via ?? this.login
     // The words of others stay in the log: a model may read this.
     const why = error instanceof TokenRefusedError ? error.error : 'the log of the gate says why'
+    this.#record({ issuer, refused: why, isRemoved: isOver })
+    if (isPersonal(this.login)) return
+    this.#restUntilMs = nowMs() + FAILED_FETCH_REST_MS
     const message = `\`${issuer}\` gave no token for \`${server}\`: ${why}`
     const allow = `let \`${client?.clientId}\` have one for it there`
     this.#failure =
       error instanceof SecretError
         ? { code: 'UPSTREAM_SECRET', message: error.message, help: READ_AGAIN }
         : { code: 'UPSTREAM_TOKEN_REFUSED', message, help: allow }
+  }
+
+  #record(detail: JsonObject): void {
+    const { server, principal } = this.target.of
+    const [whose = ''] = principal.split(' ')
+    this.#parts.record?.({ server, principal: whose, login: this.login.kind, ...detail })
   }
 
   /** Only a person can get another one. */
@@ -295,6 +305,9 @@ export class Credential implements MessageCredential {
       try {
         const newer = await this.#obtain(row)
         if (!isReplaced()) logins.put(of, newer, nowMs())
+        const { expiresMs, issuer, resource, scope = '' } = newer
+        const until = expiresMs === undefined ? null : new Date(expiresMs).toISOString()
+        this.#record({ issuer, resource, scope, until })
       } catch (error) {
         if (isReplaced()) return true
         if (this.#isOver(error)) logins.remove(of)
