@@ -12,7 +12,7 @@ import { restoreState } from '../../packages/sluice/src/gateway/data/restore-sta
 import { writeState } from '../../packages/sluice/src/gateway/data/state-file.ts'
 import { InstallationKey } from '../../packages/sluice/src/identity/keys/installation-key.ts'
 import { deriveSigningKey } from '../../packages/sluice/src/identity/keys/signing-key.ts'
-import { AgentSessions } from '../../packages/sluice/src/identity/sessions/agent-sessions.ts'
+import { makeSessions } from '../../packages/sluice/src/identity/sessions/agent-sessions.test-support.ts'
 import { Chain } from '../../packages/sluice/src/ledger/chain/chain.ts'
 import { readCheckpoints } from '../../packages/sluice/src/ledger/chain/checkpoint-file.ts'
 import { openLedgerReadOnly } from '../../packages/sluice/src/ledger/chain/read.ts'
@@ -121,16 +121,16 @@ export async function grown(directory: string, records: number): Promise<Record<
     note(`restore limits of a ${name}, ms of CPU`, restored.cpuMs)
   }
   const sessions = timed(() =>
-    restoreSessions(new AgentSessions(), ledger, { nowMs, labelsOf: () => [] }),
+    restoreSessions(makeSessions(), ledger, { nowMs, labelsOf: () => [] }),
   )
   note('restore sessions, ms', sessions.ms)
   note('restore sessions, ms of CPU', sessions.cpuMs)
   ledger.close()
-  const state = restoreState(directory, POLICIES, signer, new AgentSessions())
+  const state = restoreState(directory, POLICIES, signer, makeSessions())
   const head = { seq: verifiedHead.seq, hash: verifiedHead.hash }
   const noted = timed(() => writeState({ data: directory, key: signer, ...state }, head))
   note('note counters and sessions, ms', noted.ms)
-  const again = timed(() => restoreState(directory, POLICIES, signer, new AgentSessions()))
+  const again = timed(() => restoreState(directory, POLICIES, signer, makeSessions()))
   note('restore all from the note, ms', again.ms)
   rmSync(directory, { recursive: true })
   return figures

@@ -17,7 +17,7 @@ import { Authenticator } from '../../packages/sluice/src/identity/callers/authen
 import type { Caller } from '../../packages/sluice/src/identity/callers/caller.ts'
 import { Grants } from '../../packages/sluice/src/identity/callers/grants.ts'
 import { AGENT_SESSION_IDLE_MS } from '../../packages/sluice/src/identity/limits.ts'
-import { AgentSessions } from '../../packages/sluice/src/identity/sessions/agent-sessions.ts'
+import { makeSessions } from '../../packages/sluice/src/identity/sessions/agent-sessions.test-support.ts'
 import { ProcessClock } from '../../packages/sluice/src/store/process-clock.ts'
 import { scratchDirectory } from '../support/scratch.ts'
 
@@ -120,7 +120,7 @@ describe.each([HOUR_MS, YEAR_MS])('the clock is set by %i ms', (jump) => {
 
   test('a session keeps what it saw, and ends after its idle time', () => {
     const { clock, pass, set } = driven()
-    const sessions = new AgentSessions()
+    const sessions = makeSessions()
     const limit = { max: 2, windowMs: AGENT_SESSION_IDLE_MS }
     const open = () => sessions.open('p', 'token a', limit, clock.steadyMs())
     const first = open()

@@ -9,7 +9,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { openGateStore } from '../../packages/sluice/src/gateway/data/gate-store.ts'
 import { StoredMemory } from '../../packages/sluice/src/gateway/data/stored-memory.ts'
 import { StoredSessions } from '../../packages/sluice/src/gateway/data/stored-sessions.ts'
-import { AgentSessions } from '../../packages/sluice/src/identity/sessions/agent-sessions.ts'
+import { makeSessions } from '../../packages/sluice/src/identity/sessions/agent-sessions.test-support.ts'
+import type { AgentSessions } from '../../packages/sluice/src/identity/sessions/agent-sessions.ts'
 import type { RunOptions } from '../../scripts/dispatch.ts'
 
 const SESSIONS_AN_HOUR = 20
@@ -25,7 +26,7 @@ export async function run(options: RunOptions): Promise<number> {
   const log = (_level: string, text: string) => console.log(text)
   const store = openGateStore(directory)
   const answers = new StoredMemory({ directory, key: Buffer.alloc(32, 1), log })
-  const sessions = new AgentSessions({
+  const sessions = makeSessions({
     memory: new StoredSessions(store, log, () => 0),
     answers,
   })

@@ -11,7 +11,7 @@ import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
 import { deriveSigningKey } from '../../identity/keys/signing-key.ts'
-import { AgentSessions } from '../../identity/sessions/agent-sessions.ts'
+import { makeSessions } from '../../identity/sessions/agent-sessions.test-support.ts'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
 import { allowed, judgement, take } from '../../ledger/judgements.test-support.ts'
 import { Ledger } from '../../ledger/ledger.ts'
@@ -52,7 +52,7 @@ async function callAll(ledger: Ledger, count: number, session: string): Promise<
 
 /** What is left of both, and what the session has done. */
 function left(data: string, key: ReturnType<typeof parts>['key']) {
-  const { counters, sessions } = restoreState(data, POLICIES, key, new AgentSessions())
+  const { counters, sessions } = restoreState(data, POLICIES, key, makeSessions())
   const now = { wallMs: Date.now(), monotonicMs: performance.now() }
   const remaining = [one, money].map((each) => formatDecimal(counters.look(each, now).remaining))
   return { remaining, slots: [...sessions.list(Date.now())] }
@@ -63,7 +63,7 @@ test('a start goes on from what was noted and reads only what came behind it', a
   const session = `ann#0@${Date.now() - 5_000}`
   const ledger = Ledger.open({ directory: data })
   const [first] = await callAll(ledger, 4, session)
-  const before = restoreState(data, POLICIES, key, new AgentSessions())
+  const before = restoreState(data, POLICIES, key, makeSessions())
   const now = { wallMs: Date.now(), monotonicMs: performance.now() }
   expect(formatDecimal(before.counters.look(one, now).remaining)).toBe('96')
   expect(await writeState({ data, key, ...before }, ledger.head)).toBe(true)
@@ -87,7 +87,7 @@ test('a note that was edited, is for another record, or of another key is not us
   await callAll(ledger, 3, `ann#0@${Date.now() - 5_000}`)
   const { head } = ledger
   ledger.close()
-  const state = restoreState(data, POLICIES, key, new AgentSessions())
+  const state = restoreState(data, POLICIES, key, makeSessions())
   const now = { wallMs: Date.now(), monotonicMs: performance.now() }
   state.counters.restore([one], 0, now)
   const reader = openLedgerReadOnly(data)
@@ -112,7 +112,7 @@ test('a note that was edited, is for another record, or of another key is not us
 test('a counter with more events than are noted one by one becomes tighter, never looser', () => {
   const { data, key } = parts()
   Ledger.open({ directory: data }).close()
-  const { counters } = restoreState(data, POLICIES, key, new AgentSessions())
+  const { counters } = restoreState(data, POLICIES, key, makeSessions())
   const now = { wallMs: Date.now(), monotonicMs: performance.now() }
   for (let n = 50; n > 0; n--) counters.restore([one], n * 1_000, now)
   const [dumped] = counters.dump(now, 10)
@@ -122,7 +122,7 @@ test('a counter with more events than are noted one by one becomes tighter, neve
 })
 
 test('a session that was never used is not part of the snapshot', () => {
-  const sessions = new AgentSessions()
+  const sessions = makeSessions()
   const limit = { max: 3, windowMs: 1_000 }
   sessions.open('ann', 'mcp 1', limit, 1_000).noteUse(2_000)
   sessions.open('ann', 'mcp 2', limit, 1_000)
@@ -132,7 +132,7 @@ test('a session that was never used is not part of the snapshot', () => {
 test('the database of a ledger is only read', () => {
   const { data, key } = parts()
   Ledger.open({ directory: data }).close()
-  restoreState(data, POLICIES, key, new AgentSessions())
+  restoreState(data, POLICIES, key, makeSessions())
   const database = new DatabaseSync(join(data, 'ledger.db'))
   expect(database.prepare('SELECT count(*) AS n FROM blocks').get()).toEqual({ n: 0 })
   database.close()
@@ -142,7 +142,7 @@ test('finding: many counters are noted in slices, with what is charged meanwhile
   const { data, key } = parts()
   const ledger = Ledger.open({ directory: data })
   await callAll(ledger, 1, `ann#0@${Date.now() - 5_000}`)
-  const state = restoreState(data, POLICIES, key, new AgentSessions())
+  const state = restoreState(data, POLICIES, key, makeSessions())
   const now = { wallMs: Date.now(), monotonicMs: performance.now() }
   const chargeOf = (n: number) => ({ ...one, key: `many|${n}` })
   for (let n = 0; n < 100; n++) state.counters.consume([chargeOf(n)], now)
@@ -161,7 +161,7 @@ test('finding: many counters are noted in slices, with what is charged meanwhile
   clock.mockRestore()
   expect(turns).toBeGreaterThan(50)
   ledger.close()
-  const { counters } = restoreState(data, POLICIES, key, new AgentSessions())
+  const { counters } = restoreState(data, POLICIES, key, makeSessions())
   const later = { wallMs: Date.now(), monotonicMs: performance.now() }
   const leftOf = (n: number) => formatDecimal(counters.look(chargeOf(n), later).remaining)
   expect([leftOf(0), leftOf(98), leftOf(99)]).toEqual(['99', '99', '98'])
@@ -171,7 +171,7 @@ test('more events than are noted leave the file as it was', async () => {
   const { data, key } = parts()
   const ledger = Ledger.open({ directory: data })
   await callAll(ledger, 1, `ann#0@${Date.now() - 5_000}`)
-  const state = restoreState(data, POLICIES, key, new AgentSessions())
+  const state = restoreState(data, POLICIES, key, makeSessions())
   expect(await writeState({ data, key, ...state }, ledger.head)).toBe(true)
   const before = readFileSync(join(data, 'gate-state.json'), 'utf8')
   const now = { wallMs: Date.now(), monotonicMs: performance.now() }

@@ -9,7 +9,8 @@ import { readValue } from '@sluice/policy/provenance/read-value'
 import type { Answer } from '@sluice/policy/provenance/session-provenance'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { MEMORY_WRITE_DELAY_MS } from '../../identity/limits.ts'
-import { AgentSessions } from '../../identity/sessions/agent-sessions.ts'
+import { makeSessions } from '../../identity/sessions/agent-sessions.test-support.ts'
+import type { AgentSessions } from '../../identity/sessions/agent-sessions.ts'
 import type { SessionLease } from '../../identity/sessions/session-lease.ts'
 import type { SessionMemory, StoredSession } from '../../identity/sessions/session-memory.ts'
 import { makePrivateFolder } from '../../store/files/private-folder.ts'
@@ -61,7 +62,7 @@ class Gate {
     this.folder = folder
     this.names = names
     this.answers = open(folder, opened)
-    this.sessions = new AgentSessions({ memory: names, answers: this.answers, nowMs: 1 })
+    this.sessions = makeSessions({ memory: names, answers: this.answers, nowMs: 1 })
   }
 
   join(key = 'token a'): SessionLease {

@@ -11,7 +11,7 @@ import type { AnswerChange } from '../../core/answer-changes.ts'
 import { NOBODY } from '../../identity/callers/caller.ts'
 import { HandleSealer } from '../../identity/keys/handle-sealer.ts'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
-import { AgentSessions } from '../../identity/sessions/agent-sessions.ts'
+import { makeSessions } from '../../identity/sessions/agent-sessions.test-support.ts'
 import type { DecisionEntry } from '../../ledger/records/record.ts'
 import { isServedExtension } from '../../protocol/extensions.ts'
 import type { RequestId } from '../../protocol/message.ts'
@@ -78,7 +78,7 @@ export class Play {
   readonly intents: DecisionEntry[] = []
   /** What calls are admitted by; slow if the play is. */
   readonly admission: SlowAdmissionStore<DecisionEntry>
-  readonly sessions = new AgentSessions()
+  readonly sessions = makeSessions()
   frozen: Freeze | undefined
   /** The session that labels are added to. */
   readonly lease = this.sessions.open('ada', 'mcp 1', { max: 1, windowMs: 1_000 }, Date.now())

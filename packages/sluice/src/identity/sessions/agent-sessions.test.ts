@@ -14,7 +14,8 @@ import {
   SESSION_PRINCIPALS_KEPT,
   SWEPT_PER_PRINCIPAL,
 } from '../limits.ts'
-import { AgentSessions, COMMON_KEY, type SessionLimit } from './agent-sessions.ts'
+import { makeSessions } from './agent-sessions.test-support.ts'
+import { COMMON_KEY, type SessionLimit } from './agent-sessions.ts'
 import { cleanClient, describeSession } from './describe-session.ts'
 import type { SessionLease } from './session-lease.ts'
 import type { PrincipalLabels, SessionMemory, StoredSession } from './session-memory.ts'
@@ -50,7 +51,7 @@ function used(lease: SessionLease, nowMs: number, ...labels: string[]): SessionL
 
 describe('a session', () => {
   test('is shared by connections of one name and by nobody else, and begins empty', () => {
-    const sessions = new AgentSessions()
+    const sessions = makeSessions()
     const one = used(sessions.open('ann', 'pipe 1', LIMIT, T), T, 'private')
     one.used()
     const same = sessions.open('ann', 'pipe 1', LIMIT, T + 1)
@@ -66,7 +67,7 @@ describe('a session', () => {
   })
 
   test('lives as long as a connection, and for the idle time after the last one', () => {
-    const sessions = new AgentSessions()
+    const sessions = makeSessions()
     const lease = used(sessions.open('ann', 'pipe 1', LIMIT, T), T, 'private')
     const later = T + 10 * IDLE_MS
     expect(lease.facts(later).saw).toEqual(['private'])
@@ -80,7 +81,7 @@ describe('a session', () => {
   })
 
   test('of stateless requests ends the idle time after the last of them', () => {
-    const sessions = new AgentSessions()
+    const sessions = makeSessions()
     const lease = used(sessions.open('ann', COMMON_KEY, LIMIT, T), T)
     lease.release()
     expect(sessions.open('ann', COMMON_KEY, LIMIT, T + IDLE_MS).id).not.toBe(lease.id)
@@ -88,14 +89,14 @@ describe('a session', () => {
 
   test('in which nothing happened is forgotten', () => {
     const memory = new MapMemory()
-    const sessions = new AgentSessions({ memory })
+    const sessions = makeSessions({ memory })
     for (let at = 0; at < 10; at += 1) sessions.open('ann', `mcp ${at}`, LIMIT, T + at).release(T)
     expect(sessions.views(T)).toEqual([])
     expect(memory.sessions.size).toBe(0)
   })
 
   test('past the quota the newest one is joined, also one that has just ended, and is remembered', () => {
-    const sessions = new AgentSessions()
+    const sessions = makeSessions()
     const leases = [1, 2, 3].map((n) =>
       used(sessions.open('ann', `mcp ${n}`, LIMIT, T), T, `l${n}`),
     )
@@ -112,7 +113,7 @@ describe('a session', () => {
 
   test('is known by a bounded number of names', () => {
     const memory = new MapMemory()
-    const sessions = new AgentSessions({ memory })
+    const sessions = makeSessions({ memory })
     const one = { max: 1, windowMs: IDLE_MS }
     used(sessions.open('ann', 'mcp 0', one, T), T)
     for (let n = 1; n <= 2 * SESSION_KEYS_MAX; n += 1) sessions.open('ann', `mcp ${n}`, one, T)
@@ -120,7 +121,7 @@ describe('a session', () => {
   })
 
   test('of a family is one, whatever its agents do, and outlasts others', () => {
-    const sessions = new AgentSessions()
+    const sessions = makeSessions()
     const lease = sessions.openFamily('f', undefined, T)
     lease.release()
     lease.see(['private'], T)
@@ -130,7 +131,7 @@ describe('a session', () => {
   })
 
   test('that a person ends forgets its labels and still counts', () => {
-    const sessions = new AgentSessions()
+    const sessions = makeSessions()
     const one = { max: 1, windowMs: IDLE_MS }
     const lease = used(sessions.open('ann', 'mcp 1', one, T), T, 'private')
     const [id = ''] = lease.id.split('@')
@@ -144,7 +145,7 @@ describe('a session', () => {
   })
 
   test('has a name in words, with what the client says marked as its word', () => {
-    const sessions = new AgentSessions()
+    const sessions = makeSessions()
     const begun: string[] = []
     sessions.onBegin((view) => void begun.push(describeSession(view)))
     const lease = sessions.open('ann', 'pipe 1', LIMIT, T)
@@ -168,7 +169,7 @@ describe('a session', () => {
 describe('label_scope: principal', () => {
   test('labels of any session of the principal, until none has been live for the idle time', () => {
     const memory = new MapMemory()
-    const sessions = new AgentSessions({ memory })
+    const sessions = makeSessions({ memory })
     const one = used(sessions.open('ann', 'mcp 1', LIMIT, T), T, 'private')
     const other = sessions.open('ann', 'mcp 2', LIMIT, T)
     const family = sessions.openFamily('f', 'ann', T)
@@ -180,7 +181,7 @@ describe('label_scope: principal', () => {
       expect(lease.facts(later, 'principal').saw).toEqual(['private'])
     other.release(later)
     family.see(['secret'], later)
-    const restarted = new AgentSessions({ memory, nowMs: later })
+    const restarted = makeSessions({ memory, nowMs: later })
     const third = restarted.open('ann', 'mcp 3', LIMIT, later)
     expect(third.facts(later, 'principal').saw).toEqual(['private', 'secret'])
     third.release(later)
@@ -194,11 +195,11 @@ describe('label_scope: principal', () => {
 describe('a restart', () => {
   test('ends no session: not one that was connected when the gate was killed', () => {
     const memory = new MapMemory()
-    const before = new AgentSessions({ memory })
+    const before = makeSessions({ memory })
     const open = used(before.open('a#1@2', 'pipe 1', LIMIT, T), T, 'private')
     used(before.open('a#1@2', 'pipe 2', LIMIT, T), T, 'secret').release(T)
     const later = T + 3 * IDLE_MS
-    const after = new AgentSessions({ memory, nowMs: later, windowMs: LIMIT.windowMs })
+    const after = makeSessions({ memory, nowMs: later, windowMs: LIMIT.windowMs })
     after.restore(open.id, T + 5, 7, ['injection'])
     expect(after.open('a#1@2', 'pipe 1', LIMIT, later).facts(later)).toEqual({
       id: open.id,
@@ -210,7 +211,7 @@ describe('a restart', () => {
   })
 
   test('counts a session that only the ledger knows', () => {
-    const sessions = new AgentSessions()
+    const sessions = makeSessions()
     sessions.restore('ann#4@500', T, 7, ['private'])
     sessions.restore('no session', T, 1, [])
     const lease = sessions.open('ann', 'mcp 1', { max: 1, windowMs: IDLE_MS }, T + 1)
@@ -226,7 +227,7 @@ describe('a restart', () => {
 
 test('a week of connects: what is kept does not grow', () => {
   const memory = new MapMemory()
-  const sessions = new AgentSessions({ memory })
+  const sessions = makeSessions({ memory })
   const sizes: number[] = []
   for (let minute = 0; minute < 7 * 24 * 60; minute += 1) {
     const now = T + minute * 60_000
@@ -256,8 +257,7 @@ function passesOf(steps: readonly Step[], limit: SessionLimit, windowMs: number)
   const clock = new ProcessClock({ wallMs: () => now.wallMs, monotonicMs: () => now.monotonicMs })
   const counters = new MemoryCounters()
   const memory = new MapMemory()
-  const start = () =>
-    new AgentSessions({ memory, nowMs: clock.steadyMs(), windowMs: limit.windowMs })
+  const start = () => makeSessions({ memory, nowMs: clock.steadyMs(), windowMs: limit.windowMs })
   let sessions = start()
   let leases: SessionLease[] = []
   const passes: number[] = []
@@ -314,7 +314,7 @@ test('no principal passes more than sessions.max × ceil(W / window) × max in a
 
 test('finding: very many sessions that are over are not removed in one step, nor by one call', () => {
   const memory = new MapMemory()
-  const sessions = new AgentSessions({ memory })
+  const sessions = makeSessions({ memory })
   const count = 2 * SESSION_PRINCIPALS_KEPT
   for (let n = 0; n < count; n++) used(sessions.openFamily(`f${n}`, undefined, T), T).release()
   const later = T + 2 * FAMILY_SESSION_IDLE_MS
@@ -329,7 +329,7 @@ test('finding: very many sessions that are over are not removed in one step, nor
 })
 
 test('principals without sessions become fewer while new ones come', () => {
-  const sessions = new AgentSessions()
+  const sessions = makeSessions()
   for (let n = 0; n < 5 * SESSION_PRINCIPALS_KEPT; n++) {
     const now = T + n * 60_000
     sessions.open(`caller ${n}`, 'mcp 1', LIMIT, now).release(now)

@@ -4,12 +4,7 @@
 
 import { Listeners } from '@sluice/policy/core/listeners'
 import type { Steps } from '@sluice/policy/core/steps'
-import {
-  AGENT_SESSION_IDLE_MS,
-  AGENT_SESSIONS_WINDOW_MS,
-  SESSION_PRINCIPALS_KEPT,
-  SWEPT_PER_PRINCIPAL,
-} from '../limits.ts'
+import { SESSION_PRINCIPALS_KEPT, SWEPT_PER_PRINCIPAL } from '../limits.ts'
 import { AnswerMemory } from './answer-memory.ts'
 import type { AnswerMemoryStore } from './answer-memory-store.ts'
 import { describeSession, type SessionView } from './describe-session.ts'
@@ -24,12 +19,7 @@ import {
   toView,
   unknownSession,
 } from './session-lease.ts'
-import {
-  NO_MEMORY,
-  type SessionMemory,
-  type SharedSession,
-  type StoredSession,
-} from './session-memory.ts'
+import type { SessionMemory, SharedSession, StoredSession } from './session-memory.ts'
 
 /** How many sessions of a principal can charge a limit within a window. */
 export interface SessionLimit {
@@ -41,13 +31,13 @@ export interface SessionLimit {
 export const COMMON_KEY = 'common'
 
 export interface AgentSessionsOptions {
-  readonly memory?: SessionMemory
+  readonly memory: SessionMemory
   /** What sessions remember of answers, over a restart. */
-  readonly answers?: AnswerMemoryStore
-  readonly idleMs?: number
+  readonly answers: AnswerMemoryStore
+  readonly idleMs: number
   /** The longest window of any quota: sessions are stored at least this long after a restart. */
-  readonly windowMs?: number
-  readonly nowMs?: number
+  readonly windowMs: number
+  readonly nowMs: number
 }
 
 interface JoinOptions {
@@ -70,12 +60,11 @@ export class AgentSessions {
   /** Those that are swept next. */
   #toSweep = this.#principals.values()
 
-  constructor(options: AgentSessionsOptions = {}) {
-    this.#memory = options.memory ?? NO_MEMORY
-    this.#answers = new AnswerMemory(options.answers, () => this.#byId.values())
-    this.#idleMs = options.idleMs ?? AGENT_SESSION_IDLE_MS
-    this.#windowMs = options.windowMs ?? AGENT_SESSIONS_WINDOW_MS
-    const nowMs = options.nowMs ?? 0
+  constructor({ memory, answers, idleMs, windowMs, nowMs }: AgentSessionsOptions) {
+    this.#memory = memory
+    this.#answers = new AnswerMemory(answers, () => this.#byId.values())
+    this.#idleMs = idleMs
+    this.#windowMs = windowMs
     const { sessions, principals } = this.#memory.load()
     for (const stored of sessions) this.#load(stored, nowMs)
     for (const { principal, saw, lastUsedMs } of principals) {

@@ -1,6 +1,6 @@
 // What a session remembers of answers, and its sealed values, over a restart of the gate: the interface
 // that AnswerMemory writes through. Kept apart from the sessions themselves: it is large, and secret.
-// The gateway implements it on `session-memory.db`; without one nothing is kept.
+// The gateway implements it on `session-memory.db`.
 
 /** `answers`: where values came from. `sealed`: values that the agent knows by their placeholders. */
 export type MemoryPart = 'answers' | 'sealed'
@@ -12,11 +12,4 @@ export interface AnswerMemoryStore {
   /** What is stored is no longer all. Holds at once, also if the gate is killed. */
   markChanged(session: string): void
   remove(session: string): void
-}
-
-export const NO_ANSWER_MEMORY: AnswerMemoryStore = {
-  load: () => undefined,
-  save: () => {},
-  markChanged: () => {},
-  remove: () => {},
 }

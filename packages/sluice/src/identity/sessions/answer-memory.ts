@@ -13,7 +13,7 @@ import {
   PROVENANCE_BYTES_KEPT,
   PROVENANCE_BYTES_MAX,
 } from '../limits.ts'
-import { type AnswerMemoryStore, type MemoryPart, NO_ANSWER_MEMORY } from './answer-memory-store.ts'
+import type { AnswerMemoryStore, MemoryPart } from './answer-memory-store.ts'
 import type { SealedValue, SessionVault } from './session-vault.ts'
 
 /** 2: what was read is told from what was text, and a value has eight flags. */
@@ -44,8 +44,8 @@ export class AnswerMemory {
   #bytes = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(store: AnswerMemoryStore | undefined, sessions: () => Iterable<RememberingSession>) {
-    this.#store = store ?? NO_ANSWER_MEMORY
+  constructor(store: AnswerMemoryStore, sessions: () => Iterable<RememberingSession>) {
+    this.#store = store
     this.#sessions = sessions
   }
 

@@ -241,7 +241,7 @@ export function isLive(session: AgentSession, nowMs: number): boolean {
   return !session.isEnded && nowMs - session.lastUsedMs < session.idleMs
 }
 
-export function addKey({ keys }: AgentSession, key: string): void {
+export function addKey({ keys }: Pick<AgentSession, 'keys'>, key: string): void {
   keys.delete(key)
   keys.add(key)
   const [oldest] = keys

@@ -51,12 +51,3 @@ export interface SharedSession {
   readonly isSplit: boolean
   readonly isNew: boolean
 }
-
-/** Keeps nothing. */
-export const NO_MEMORY: SessionMemory = {
-  load: () => ({ sessions: [], principals: [] }),
-  save: () => {},
-  remove: () => {},
-  saveLabels: () => {},
-  removeLabels: () => {},
-}

@@ -21,7 +21,7 @@ import {
 } from '../../store/postgres/session-rows.ts'
 import { FAMILY_SESSION_IDLE_MS, SESSION_KEYS_MAX } from '../limits.ts'
 import type { AgentSessions, SessionLimit } from './agent-sessions.ts'
-import { familyOwner, type SessionLease } from './session-lease.ts'
+import { addKey, familyOwner, type SessionLease } from './session-lease.ts'
 import type { SessionMemory, StoredSession } from './session-memory.ts'
 
 interface KnownSession {
@@ -240,10 +240,7 @@ export class SharedSessions implements SessionMemory {
     }
     known.labelled = labelled
     known.isConnected = true
-    known.keys.delete(key)
-    known.keys.add(key)
-    const [oldest = ''] = known.keys
-    if (known.keys.size > SESSION_KEYS_MAX) known.keys.delete(oldest)
+    addKey(known, key)
     for (const label of saw) known.stored.add(label)
     this.#known.set(id, known)
     const { nowMs } = this.#options

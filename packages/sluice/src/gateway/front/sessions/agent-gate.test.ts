@@ -5,7 +5,7 @@ import { readValue } from '@sluice/policy/provenance/read-value'
 import { expect, test } from 'vitest'
 import { READ_LABEL } from '../../../core/agent-calls.ts'
 import type { Caller } from '../../../identity/callers/caller.ts'
-import { AgentSessions } from '../../../identity/sessions/agent-sessions.ts'
+import { makeSessions } from '../../../identity/sessions/agent-sessions.test-support.ts'
 import {
   type ClientEvents,
   type ClientTransport,
@@ -38,7 +38,7 @@ function serve(link: ClientTransport): ClientEvents {
 
 /** With rules that read where values came from. */
 function gateWithMemory() {
-  const sessions = new AgentSessions()
+  const sessions = makeSessions()
   const lease = sessions.openFamily('7', undefined, 0)
   const gate = new AgentGate({
     servers: () => [],
@@ -102,7 +102,7 @@ test('the hints of a built-in server are its classes, those of another server ar
     isOwn: (server) => server === 'agents',
     approvals: { find: () => undefined, watch: () => () => {} },
     callerOf: () => ({}) as Caller,
-    memoryOf: () => new AgentSessions().openFamily('f', undefined, 0) as never,
+    memoryOf: () => makeSessions().openFamily('f', undefined, 0) as never,
     readsOrigins: () => false,
     open: (_server, link) => serve(link),
   })
