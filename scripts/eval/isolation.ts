@@ -3,6 +3,7 @@
 // equal, and the call of the locked one must work. Prints a row for each. Needs bubblewrap; not part of the tests.
 // Hosts are pages of this process on the loopback interface: nothing else is reached.
 
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -256,7 +257,9 @@ interface Row {
 async function tryServer(name: string, { modules, data, isolation, pages }: Place): Promise<Row> {
   const { args = [], env = {}, read = [], call, varies = /$^/g } = TRIALS[name] ?? {}
   const id = name.replace(/[^a-z0-9]+/gi, '-').slice(-24)
-  const work = mkdtempSync(join(tmpdir(), 'sluice-eval-work-'))
+  // One of the servers writes paths in lower case.
+  const work = join(tmpdir(), `sluice-eval-work-${randomUUID()}`)
+  mkdirSync(work)
   writeFileSync(join(work, 'spec.json'), JSON.stringify(SPEC))
   const fill = (text: string) => text.replaceAll('WORK', work).replaceAll('PAGE', `http://${pages}`)
   const cwd = join(data, 'servers', id)

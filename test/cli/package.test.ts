@@ -2,9 +2,11 @@
 // a `dist` under construction. They hold what runs and what is read, the command runs from its package,
 // and the library example of the READMEs runs with the policy package alone. The image runs as a container.
 
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -15,15 +17,27 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Isolation } from '../../packages/sluice/src/gateway/isolation/isolation.ts'
 import { Ledger } from '../../packages/sluice/src/ledger/ledger.ts'
+import { listServerTools } from '../../packages/sluice/src/terminal/list-server-tools.ts'
 import { buildImage, nameImage } from '../../scripts/image.ts'
 import { PLATFORMS } from '../../scripts/node-binary.ts'
 import { assembleStandalone } from '../../scripts/standalone.ts'
+import { findBubblewrap } from '../support/bubblewrap.ts'
 import { ROOT } from '../support/modules.ts'
 import { findPodman, namePodmanSuite, Podman } from '../support/podman.ts'
 import { until } from '../support/start-gate.ts'
 
-const PARTS = ['console', 'deploy', 'docs', 'packages', 'scripts', 'LICENSE', 'package.json']
+const PARTS = [
+  'console',
+  'deploy',
+  'docs',
+  'packages',
+  'scripts',
+  'site',
+  'LICENSE',
+  'package.json',
+]
 const CONFIGS = ['', '.base', '.node', '.pure', '.test'].map((kind) => `tsconfig${kind}.json`)
 
 let place = ''
@@ -183,6 +197,29 @@ describe.skipIf(!canRunImage)(namePodmanSuite('the image', podman), () => {
     containers.run('stop', '--time', '20', 'gate')
     expect(containers.run('inspect', '--format', '{{.State.ExitCode}}', 'gate')).toBe('0')
   })
+
+  const canIsolate = findBubblewrap() !== undefined
+  test.runIf(canIsolate)('a container of a daemon is a server on the floor', async () => {
+    const socket = `unix://${join(place, 'daemon.sock')}`
+    const env = containers.env as Record<string, string>
+    const daemon = spawn(containers.file, ['system', 'service', '--time', '0', socket], { env })
+    try {
+      await until(() => existsSync(join(place, 'daemon.sock')))
+      const server = ['--entrypoint', 'node', nameImage(place), '-e', LOOK]
+      // As `docker run`: the command line talks to a daemon that has the rights.
+      const run = ['--remote', '--url', socket, 'run', '--interactive', '--rm', ...server]
+      const command = [containers.file, ...run]
+      const data = join(place, 'data')
+      const isolation = await Isolation.open({ config: { data }, own: [data], keys: '' })
+      const started = { name: 'box', command, cwd: place, env, sandbox: undefined }
+      const words = isolation.wrap(started)?.words ?? []
+      const tools = await listServerTools('box', { command: words, cwd: place, env })
+      expect(tools).toMatchObject([{ name: 'look' }])
+    } finally {
+      daemon.kill()
+      await once(daemon, 'exit')
+    }
+  })
 })
 
 /** A server whose name is what it sees. */
@@ -190,10 +227,11 @@ const LOOK = `
 const fs = require('node:fs')
 const key = fs.existsSync('/var/lib/sluice/data/identity.key') ? 'a key' : 'no key'
 const others = fs.readdirSync('/proc').some((each) => /^\\d+$/.test(each) && !['1', '2', String(process.pid)].includes(each))
-process.stdin.on('data', (line) => {
+require('node:readline').createInterface(process.stdin).on('line', (line) => {
   const { id } = JSON.parse(line)
   const serverInfo = { name: 'sees ' + key + ' and ' + (others ? 'others' : 'none but itself'), version: '1' }
-  const result = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo }
+  const tools = [{ name: 'look', inputSchema: { type: 'object' } }]
+  const result = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo, tools }
   if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result }))
 })`
 
