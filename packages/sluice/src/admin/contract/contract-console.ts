@@ -265,6 +265,8 @@ export interface BoardTool {
   readonly limits: readonly string[]
   /** Why it cannot simply be moved; empty if it can. */
   readonly lock: string
+  /** Of the rule: `args.amount <= 50, else require_approval`; empty if it has none. */
+  readonly condition: string
   /** Guardrails that may tighten the verdict, by name. */
   readonly guardrails: readonly string[]
 }
@@ -380,7 +382,14 @@ export interface SettingsView {
   readonly observed: readonly string[]
   readonly why: string
   readonly ledger: { readonly state: string; readonly records: number }
-  readonly frozen: readonly { readonly what: string; readonly why: string; readonly atMs: number }[]
+  readonly frozen: readonly {
+    readonly scope: 'all' | 'server' | 'principal' | 'agent' | 'session'
+    /** Empty if everything is frozen. */
+    readonly id: string
+    readonly what: string
+    readonly why: string
+    readonly atMs: number
+  }[]
   /** Gates that share the store, this one too; empty if it shares none. */
   readonly gates: readonly {
     readonly name: string

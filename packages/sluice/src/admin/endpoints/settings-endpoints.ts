@@ -61,9 +61,8 @@ export function settingsEndpoints(parts: AdminParts): Endpoint[] {
             isThis: name === config.cluster?.name,
           })),
           frozen: freezes.list.map((frozen) => ({
+            ...frozen,
             what: describeFreezeTarget(frozen),
-            why: frozen.why,
-            atMs: frozen.atMs,
           })),
         }
       },

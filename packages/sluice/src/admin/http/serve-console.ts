@@ -90,10 +90,7 @@ export class ConsolePage {
       'content-type': file.type,
       'content-length': body.length,
       vary: 'accept-encoding',
-      // The names of assets have their digest in them.
-      'cache-control': path.startsWith('/assets/')
-        ? 'public, max-age=31536000, immutable'
-        : 'no-cache',
+      'cache-control': howLongFresh(path),
       ...(zips ? { 'content-encoding': 'gzip' } : {}),
     })
     response.end(request.method === 'HEAD' ? undefined : body)
@@ -121,4 +118,10 @@ function builtConsole(): string {
     ? join(import.meta.dirname, '../../../../../dist/sluice/dist')
     : join(import.meta.dirname, '../..')
   return join(dist, 'console')
+}
+
+/** The names of assets have their digest in them; one page shows the icon several times. */
+function howLongFresh(path: string): string {
+  if (path.startsWith('/assets/')) return 'public, max-age=31536000, immutable'
+  return path.endsWith('.svg') ? 'public, max-age=3600' : 'no-cache'
 }

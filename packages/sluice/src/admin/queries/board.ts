@@ -46,6 +46,7 @@ function toBoardTool(policy: CompiledPolicy, tool: KnownTool): BoardTool {
     reason,
     limits: applicable.flatMap((one) => one.rule.limits.map(({ text }) => text)),
     lock: lockOf(policy, scope, `${server}/${name}`),
+    condition: conditionOf(scope),
     guardrails: [...scope.guardrails, ...scope.house]
       .filter((one) => one.rule.action !== undefined)
       .map((one) => one.rule.name),
@@ -58,6 +59,14 @@ function hopedOf({ rules, doubted }: ApplicableRules): Action {
     (word: Action, { rule }) => pickStronger(word, rule.action),
     'allow',
   )
+}
+
+function conditionOf({ rules }: ApplicableRules): string {
+  return rules
+    .flatMap(({ rule: { when, otherwise } }) =>
+      when === undefined ? [] : [`${when.expression.text}, else ${otherwise}`],
+    )
+    .join('; ')
 }
 
 function lockOf(
