@@ -18,16 +18,15 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // Few requests for the first page: what pages share is one chunk, and all styles are one sheet.
+    // Few requests for the first page: it and what pages share are one chunk, and all styles are one sheet.
     cssCodeSplit: false,
     rolldownOptions: {
       output: {
         codeSplitting: {
           groups: [
-            { name: 'editor', test: /node_modules[\\/](@codemirror|@lezer|style-mod|w3c|crelt)/ },
             {
-              name: 'shared',
-              test: /node_modules|packages[\\/]|src[\\/](ui[\\/]|(?!main|app|palette)[\w-]+\.tsx?$)/,
+              name: 'index',
+              test: /node_modules[\\/](?!@codemirror|@lezer|style-mod|w3c|crelt)|packages[\\/]|src[\\/](ui[\\/]|(?!palette)[\w-]+\.tsx?$|pages[\\/](overview|approvals)[\\/](?!alert\.tsx))/,
             },
           ],
         },

@@ -49,12 +49,14 @@ try {
         options: { viewport, deviceScaleFactor: size === 'phone' ? 2 : 1 },
       })
       for (const name of PAGES) {
+        if (size === 'phone' && PAGES.indexOf(name) > 4)
+          await page.getByRole('button', { name: 'More' }).click()
         await page.locator(`.nav-link[href="/${name}"]`).click()
         if (name === 'agents') await page.getByRole('link', { name: agent.slice(0, 18) }).click()
         if (name === 'approvals' && size === 'phone')
           await page.locator('.inbox-entry').first().click()
         await page.waitForTimeout(2_500)
-        await page.getByText('Loading…').first().waitFor({ state: 'hidden' })
+        await page.locator('.skeleton').first().waitFor({ state: 'hidden' })
         for (const scheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme: scheme })
           await page.waitForTimeout(800)

@@ -44,11 +44,19 @@ export async function call<Answer>(
   method: 'GET' | 'POST' | 'PUT' | 'DELETE',
   path: string,
   body?: unknown,
-  signal?: AbortSignal,
+  {
+    signal,
+    proof,
+  }: {
+    readonly signal?: AbortSignal | undefined
+    /** A passkey assertion for exactly this request. */
+    readonly proof?: string
+  } = {},
 ): Promise<Answer> {
-  const headers = withAuthorization(
-    body === undefined ? {} : { 'content-type': 'application/json' },
-  )
+  const headers = withAuthorization({
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+    ...(proof !== undefined && { 'sluice-proof': proof }),
+  })
   const request: RequestInit = { method, headers, cache: 'no-store', redirect: 'error' }
   if (body !== undefined) request.body = JSON.stringify(body)
   if (signal !== undefined) request.signal = signal
@@ -75,7 +83,7 @@ export async function refusal(response: Response): Promise<ApiError> {
 }
 
 export const get = <Answer>(path: string, signal?: AbortSignal): Promise<Answer> =>
-  call<Answer>('GET', path, undefined, signal)
+  call<Answer>('GET', path, undefined, { signal })
 
 export const post = <Answer>(path: string, body?: unknown): Promise<Answer> =>
   call<Answer>('POST', path, body)

@@ -2,20 +2,23 @@
 // are loaded when they are opened.
 
 import { QueryClientProvider } from '@tanstack/react-query'
-import { type ComponentType, type JSX, lazy, Suspense, useEffect } from 'react'
+import { type ComponentType, type JSX, lazy, Suspense, useEffect, useState } from 'react'
 import type { ServerView, SettingsView } from '../../packages/sluice/src/admin/contract/contract.ts'
-import { FreezeBanner, FreezeButton, watchFreezes } from './freeze.tsx'
+import { EVERYTHING, FreezeBanner, FreezeButton } from './freeze.tsx'
 import { keepFocus } from './keep-focus.ts'
 import { usePageTitle } from './page-title.ts'
 import { Approvals } from './pages/approvals/approvals.tsx'
 import { listPending, openInbox, useInbox } from './pages/approvals/inbox.ts'
+import { Overview } from './pages/overview/overview.tsx'
 import { queries, useResource } from './resource.ts'
 import { go, useRoute } from './route.ts'
 import { signOut, useSession } from './session.ts'
 import { openShortcut, ShortcutDialogs } from './shortcuts.tsx'
 import { SignIn } from './sign-in.tsx'
 import { Button, Link } from './ui/button.tsx'
+import { Dialog } from './ui/dialog.tsx'
 import { Icon, type IconName } from './ui/icons.tsx'
+import { useMedia } from './ui/media.ts'
 import { Empty, Loading } from './ui/page.tsx'
 import { PageBoundary } from './ui/page-boundary.tsx'
 import { GateText } from './ui/text.tsx'
@@ -32,11 +35,7 @@ interface PageEntry {
 }
 
 const PAGES: readonly PageEntry[] = [
-  later(
-    'overview',
-    'Overview',
-    async () => (await import('./pages/overview/overview.tsx')).Overview,
-  ),
+  { path: 'overview', says: 'Overview', icon: 'overview', page: Overview },
   { path: 'approvals', says: 'Approvals', icon: 'approvals', page: Approvals },
   later('ledger', 'Ledger', async () => (await import('./pages/ledger/ledger.tsx')).Ledger),
   later('servers', 'Servers', async () => (await import('./pages/servers/servers.tsx')).Servers),
@@ -58,7 +57,7 @@ const ALERT: PageEntry = {
 }
 
 function later(
-  path: Extract<IconName, 'overview' | 'servers' | 'policy' | 'agents' | 'ledger' | 'settings'>,
+  path: Extract<IconName, 'servers' | 'policy' | 'agents' | 'ledger' | 'settings'>,
   says: string,
   load: () => Promise<ComponentType>,
 ): PageEntry {
@@ -85,7 +84,6 @@ export function App(): JSX.Element {
 function Console(): JSX.Element {
   const { page } = useRoute()
   useEffect(() => openInbox(), [])
-  useEffect(() => watchFreezes(), [])
   const pending = listPending(useInbox()).length
   useEffect(() => {
     if (page === 'live') go('/ledger?follow=1', true)
@@ -126,7 +124,7 @@ function Lost(): JSX.Element {
   return (
     <div role="status">
       {state === 'lost' && (
-        <div className="lost">
+        <div className="banner warn strong">
           <Icon name="warn" />
           {why === undefined ? (
             'The gate does not answer. This page shows the last known state and reconnects by itself.'
@@ -150,7 +148,7 @@ function Observed(): JSX.Element {
   return (
     <div role="status">
       {names.length > 0 && (
-        <div className="lost">
+        <div className="banner warn strong">
           <Icon name="warn" />
           <span>
             Nothing is enforced: {names.join(', ')} only observes, and every call passes. Run{' '}
@@ -163,66 +161,97 @@ function Observed(): JSX.Element {
 }
 
 const COUNT_EVERY_MS = 5_000
+/** So many pages fit below a page on a phone; the others are under More. */
+const PHONE_PAGES = 5
 
 function Navigation({ current }: { current: string | undefined }): JSX.Element {
-  const inbox = useInbox()
-  const waiting = listPending(inbox).length
   const servers = useResource<{ servers: ServerView[] }>('/servers', COUNT_EVERY_MS)
-  const definitions = (servers.value?.servers ?? []).reduce((sum, one) => sum + one.undecided, 0)
-  const { me } = useSession()
+  const toReview = (servers.value?.servers ?? []).reduce((sum, one) => sum + one.undecided, 0)
+  const counts: Readonly<Record<string, readonly [count: number, says: string]>> = {
+    approvals: [listPending(useInbox()).length, 'pending'],
+    servers: [toReview, toReview === 1 ? 'definition to review' : 'definitions to review'],
+  }
+  const isPhone = useMedia('phone')
+  const [isMore, setMore] = useState(false)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: closed by each link in it
+  useEffect(() => setMore(false), [current])
+  const toLink = ({ path, says, icon }: PageEntry) => {
+    const [count = 0, what = ''] = counts[path] ?? []
+    return (
+      <Link key={path} to={`/${path}`} className="nav-link" current={path === current}>
+        <Icon name={icon} />
+        <span>{says}</span>
+        {count > 0 && (
+          <b className="count num">
+            {count}
+            <span className="visually-hidden"> {what}</span>
+          </b>
+        )}
+      </Link>
+    )
+  }
+  const search = (
+    <button type="button" className="nav-link nav-search" onClick={() => openShortcut('palette')}>
+      <Icon name="search" />
+      <span>Go to…</span>
+      <kbd>Ctrl K</kbd>
+    </button>
+  )
   return (
     <nav className="nav" aria-label="Pages">
-      <div className="brand">
-        <img src="/icon.svg" alt="" width="22" height="22" />
-        <span>Sluice</span>
-      </div>
-      <button type="button" className="nav-link nav-search" onClick={() => openShortcut('palette')}>
-        <Icon name="search" />
-        <span>Go to…</span>
-        <kbd>Ctrl K</kbd>
-      </button>
-      {PAGES.map(({ path, says, icon }) => (
-        <Link key={path} to={`/${path}`} className="nav-link" current={path === current}>
-          <Icon name={icon} />
-          <span>{says}</span>
-          {path === 'approvals' && waiting > 0 && (
-            <b className="count hot">
-              {waiting}
-              <span className="visually-hidden"> pending</span>
-            </b>
-          )}
-          {path === 'servers' && definitions > 0 && (
-            <b className="count hot">
-              {definitions}
-              <span className="visually-hidden">
-                {definitions === 1 ? ' definition' : ' definitions'} to review
-              </span>
-            </b>
-          )}
-        </Link>
-      ))}
-      <div className="nav-foot">
-        <FreezeButton target={{ scope: 'all', id: '' }} />
-        <div className="who">
-          <span className="avatar" aria-hidden="true">
-            {me?.name.slice(0, 2).toUpperCase()}
-          </span>
-          <div className="who-text cut">
-            <div className="who-name">{me?.name}</div>
-            <div className="muted small cut" title={me?.roles.join(', ')}>
-              {me?.roles.includes('admin') === true ? 'admin' : me?.roles.join(', ')}
-            </div>
+      {!isPhone && (
+        <>
+          <div className="row brand">
+            <img src="/icon.svg" alt="" width="22" height="22" />
+            <span>Sluice</span>
+          </div>
+          {search}
+        </>
+      )}
+      {PAGES.slice(0, isPhone ? PHONE_PAGES : PAGES.length).map(toLink)}
+      {isPhone ? (
+        <button type="button" className="nav-link" onClick={() => setMore(true)}>
+          <Icon name="settings" />
+          <span>More</span>
+        </button>
+      ) : (
+        <NavigationFoot />
+      )}
+      {isPhone && isMore && (
+        <Dialog title="More" onClose={() => setMore(false)}>
+          {PAGES.slice(PHONE_PAGES).map(toLink)}
+          {search}
+          <NavigationFoot />
+        </Dialog>
+      )}
+    </nav>
+  )
+}
+
+function NavigationFoot(): JSX.Element {
+  const { me } = useSession()
+  return (
+    <div className="nav-foot">
+      <FreezeButton target={EVERYTHING} />
+      <div className="row line who">
+        <span className="avatar" aria-hidden="true">
+          {me?.name.slice(0, 2).toUpperCase()}
+        </span>
+        <div className="who-text cut">
+          <div className="strong cut">{me?.name}</div>
+          <div className="muted small cut" title={me?.roles.join(', ')}>
+            {me?.roles.includes('admin') === true ? 'admin' : me?.roles.join(', ')}
           </div>
         </div>
-        <div className="row">
-          <ThemeSwitch />
-          <ZoneSwitch />
-          <Button kind="quiet" onPress={signOut}>
-            <span className="who-text">Sign out</span>
-            <span className="visually-hidden">of the console</span>
-          </Button>
-        </div>
       </div>
-    </nav>
+      <div className="row line">
+        <ThemeSwitch />
+        <ZoneSwitch />
+        <Button kind="quiet" onPress={signOut}>
+          <span className="who-text">Sign out</span>
+          <span className="visually-hidden">of the console</span>
+        </Button>
+      </div>
+    </div>
   )
 }

@@ -1,13 +1,13 @@
 // Freeze and thaw from any page: a button in the navigation and on what can be frozen by itself, and a
 // banner on every page while something is frozen. A freeze needs no passkey: it only stops.
 
-import { type JSX, useState } from 'react'
-import { get, post } from './api.ts'
+import type { JSX } from 'react'
+import type { SettingsView } from '../../packages/sluice/src/admin/contract/contract.ts'
+import { post } from './api.ts'
+import { queries, useResource } from './resource.ts'
 import { mayAct, sendWithProof, useMe } from './session.ts'
-import { SharedValue, useShared } from './shared-value.ts'
+import { Ask, AskButton, type FormValues } from './ui/ask.tsx'
 import { Button } from './ui/button.tsx'
-import { Dialog } from './ui/dialog.tsx'
-import { TextField } from './ui/fields.tsx'
 import { Icon } from './ui/icons.tsx'
 import { OutcomeBadge } from './ui/marks.tsx'
 import { UntrustedText } from './ui/text.tsx'
@@ -16,34 +16,16 @@ import { date, plural } from './ui/words.ts'
 
 const REFRESH_MS = 3_000
 
-export interface FreezeTarget {
-  readonly scope: 'all' | 'server' | 'principal' | 'agent'
-  readonly id: string
-}
+type Freeze = SettingsView['frozen'][number]
+export type FreezeTarget = Pick<Freeze, 'scope' | 'id'>
 
-interface Freeze extends FreezeTarget {
-  readonly at: string
-  readonly why: string
-}
-
-const frozen = new SharedValue<readonly Freeze[]>([])
-
-async function load(): Promise<void> {
-  const { frozen: now } = await get<{ frozen: Freeze[] }>('/freeze')
-  if (JSON.stringify(now) !== JSON.stringify(frozen.get())) frozen.set(now)
-}
-
-/** Started with the console, ended with the sign-in. */
-export function watchFreezes(): () => void {
-  const refresh = () => void load().catch(() => {})
-  refresh()
-  const timer = setInterval(refresh, REFRESH_MS)
-  return () => clearInterval(timer)
-}
+export const EVERYTHING: FreezeTarget = { scope: 'all', id: '' }
 
 function useFreezes(): readonly Freeze[] {
-  return useShared(frozen)
+  return useResource<SettingsView>('/settings', REFRESH_MS).value?.frozen ?? []
 }
+
+const reload = () => queries.invalidateQueries({ queryKey: ['/settings'] })
 
 export function FreezeBanner(): JSX.Element {
   const list = useFreezes()
@@ -53,15 +35,11 @@ export function FreezeBanner(): JSX.Element {
       {list.map((each) => (
         <div key={`${each.scope}/${each.id}`} className="banner bad frozen-banner">
           <Icon name="freeze" />
-          <span>
-            <b>{describeTarget(each)} is frozen</b> since {date(Date.parse(each.at))}
-            {each.why !== '' && (
-              <>
-                : <UntrustedText text={each.why} />
-              </>
-            )}
+          <span className="spacer">
+            <b>{describeTarget(each)} is frozen</b> since {date(each.atMs)}
+            {each.why !== '' && ': '}
+            <UntrustedText text={each.why} />
           </span>
-          <span className="spacer" />
           {mayAct(me, 'admin') && <Button onPress={() => thaw(each)}>Thaw</Button>}
         </div>
       ))}
@@ -73,86 +51,65 @@ function thaw(target: FreezeTarget): void {
   void sendWithProof('POST', '/thaw', toBody(target))
     .then(() => {
       showToast(`${describeTarget(target)} is thawed`)
-      return load()
+      return reload()
     })
     .catch(complain)
 }
 
-/** Asks for a reason first: callers are told it. */
 export function FreezeButton({ target }: { target: FreezeTarget }): JSX.Element | null {
   const me = useMe()
   const list = useFreezes()
-  const [asking, setAsking] = useState(false)
   const isFrozen = list.some(({ scope, id }) => scope === target.scope && id === target.id)
-  if (isFrozen && target.scope !== 'all')
+  const isAll = target.scope === 'all'
+  const what = <span className="visually-hidden">{describeTarget(target)}</span>
+  if (isFrozen && !isAll)
     // A banner has it too, which a drawer may lie over.
     return mayAct(me, 'admin') ? (
       <Button kind="quiet" onPress={() => thaw(target)}>
         <Icon name="freeze" /> Frozen: thaw
-        <span className="visually-hidden">{describeTarget(target)}</span>
+        {what}
       </Button>
     ) : (
       <OutcomeBadge word="deny" says="Frozen" />
     )
   if (!mayAct(me, 'approver') || isFrozen) return null
-  return (
+  const all = (
+    <span>
+      Freeze<span className="wide-only"> everything</span>…
+    </span>
+  )
+  const says = (
     <>
-      <Button kind="quiet" onPress={() => setAsking(true)}>
-        <Icon name="freeze" />
-        {target.scope === 'all' ? (
-          <span>
-            Freeze<span className="wide-only"> everything</span>…
-          </span>
-        ) : (
-          <>
-            Freeze…<span className="visually-hidden">{describeTarget(target)}</span>
-          </>
-        )}
-      </Button>
-      {asking && <FreezeDialog target={target} onClose={() => setAsking(false)} />}
+      <Icon name="freeze" /> {isAll ? all : <>Freeze…{what}</>}
     </>
   )
+  return <AskButton {...toQuestion(target)} says={says} button="quiet" />
 }
 
-export function FreezeDialog({
-  target,
-  onClose,
-}: {
-  target: FreezeTarget
-  onClose: () => void
-}): JSX.Element {
-  const [why, setWhy] = useState('')
-  const freeze = () => {
-    post<{ cancelled: number }>('/freeze', { ...toBody(target), why }).then(({ cancelled }) => {
+export function FreezeDialog({ onClose }: { onClose: () => void }): JSX.Element {
+  return <Ask {...toQuestion(EVERYTHING)} onClose={onClose} />
+}
+
+/** Asks for a reason: callers are told it. */
+function toQuestion(target: FreezeTarget) {
+  return {
+    title: `Freeze ${describeTarget(target).toLowerCase()}`,
+    fields: [{ name: 'why', label: 'Reason (callers see it)' }],
+    confirm: 'Freeze now',
+    icon: 'freeze',
+    kind: 'refuse',
+    children:
+      'No call passes from now on, and open calls are cancelled. An administrator thaws it with a passkey.',
+    onSubmit: async (values: FormValues) => {
+      const { cancelled } = await post<{ cancelled: number }>('/freeze', {
+        ...toBody(target),
+        ...values,
+      })
       // The banner says that it is frozen, and a toast would lie over its button.
       if (cancelled > 0) showToast(`${plural(cancelled, 'open call')} cancelled`)
-      onClose()
-      void load().catch(complain)
-    }, complain)
-  }
-  return (
-    <Dialog title={`Freeze ${describeTarget(target).toLowerCase()}`} onClose={onClose}>
-      <p>
-        No call passes from now on, and open calls are cancelled. An administrator thaws it with a
-        passkey.
-      </p>
-      <TextField
-        label="Reason (callers see it)"
-        isFirst
-        value={why}
-        onChange={setWhy}
-        onEnter={freeze}
-      />
-      <div className="row">
-        <Button kind="refuse" onPress={freeze}>
-          <Icon name="freeze" /> Freeze now
-        </Button>
-        <Button kind="quiet" onPress={onClose}>
-          Cancel
-        </Button>
-      </div>
-    </Dialog>
-  )
+      await reload()
+    },
+  } as const
 }
 
 function toBody({ scope, id }: FreezeTarget): object {

@@ -13,8 +13,9 @@ import { useResource } from './resource.ts'
 import { go, pathTo } from './route.ts'
 import { mayAct, signOut, useMe } from './session.ts'
 import { openShortcut } from './shortcuts.tsx'
-import { chooseTheme } from './theme.ts'
+import { turnTheme, useTheme } from './theme.ts'
 import { Dialog } from './ui/dialog.tsx'
+import { Facts } from './ui/panel.tsx'
 import { UntrustedText } from './ui/text.tsx'
 import { chooseZone, chosenZone } from './zone.ts'
 
@@ -117,7 +118,7 @@ export function Palette({
           } else if (event.key === 'Enter') follow(shown[current])
         }}
       />
-      <div id="palette-list" role="listbox" aria-label="Results" className="palette-list">
+      <div id="palette-list" role="listbox" aria-label="Results" className="scroll low">
         {shown.map((item, index) => (
           <button
             type="button"
@@ -126,7 +127,7 @@ export function Palette({
             id={`palette-${index}`}
             aria-selected={index === current}
             tabIndex={-1}
-            className="palette-item"
+            className="line-button spread"
             onClick={() => follow(item)}
           >
             <UntrustedText text={item.name} className="cut" />
@@ -141,9 +142,9 @@ export function Palette({
 /** What can be done from every page. */
 function useCommands(): readonly PaletteItem[] {
   const me = useMe()
+  const isDark = useTheme() === 'dark'
   return useMemo(() => {
     const isUtc = chosenZone() === 'utc'
-    const isDark = document.documentElement.dataset.theme === 'dark'
     const command = (name: string, to: PaletteItem['to']) => ({ kind: 'Command', name, to })
     const after = (which: 'freeze' | 'shortcuts') => () => openShortcut(which)
     return [
@@ -158,37 +159,26 @@ function useCommands(): readonly PaletteItem[] {
       command(isUtc ? 'Show local times' : 'Show times in UTC', () =>
         chooseZone(isUtc ? 'local' : 'utc'),
       ),
-      command(isDark ? 'Light colours' : 'Dark colours', () =>
-        chooseTheme(isDark ? 'light' : 'dark'),
-      ),
+      command(isDark ? 'Light colours' : 'Dark colours', turnTheme),
       command('Keyboard shortcuts', after('shortcuts')),
       command('Sign out', signOut),
     ]
-  }, [me])
+  }, [me, isDark])
 }
 
-const SHORTCUTS = [
-  { keys: 'Ctrl K or ⌘ K', does: 'Go to a page, server, tool, agent or caller; commands; search' },
-  { keys: '?', does: 'This list' },
-  { keys: 'a, d', does: 'Approvals: approve, deny' },
-  { keys: 'j, k or arrows', does: 'Approvals: next, previous' },
-  { keys: 'Enter on a grip', does: 'Policy: take a piece; Tab chooses a column, Enter drops it' },
-  { keys: 'Escape', does: 'Close a dialog or drawer' },
-] as const
+const SHORTCUTS = {
+  'Ctrl K or ⌘ K': 'Go to a page, server, tool, agent or caller; commands; search',
+  '?': 'This list',
+  'j, k or arrows': 'Next and previous in a list',
+  'a, d': 'Approvals: approve, deny',
+  'Enter on a grip': 'Policy: take a piece; Tab chooses a column, Enter drops it',
+  Escape: 'Close a dialog or drawer',
+} as const
 
 export function Shortcuts({ onClose }: { onClose: () => void }): JSX.Element {
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose}>
-      <dl className="facts">
-        {SHORTCUTS.map(({ keys, does }) => (
-          <div key={keys} className="contents">
-            <dt>
-              <kbd>{keys}</kbd>
-            </dt>
-            <dd>{does}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts of={SHORTCUTS} />
     </Dialog>
   )
 }

@@ -4,10 +4,7 @@
 
 import { startAuthentication, startRegistration } from '@simplewebauthn/browser'
 import type {
-  ApprovalRequest,
-  ApprovalVerdict,
   CurrentPerson,
-  RevealedArguments,
   SignedIn,
   SignInMethods,
 } from '../../packages/sluice/src/admin/contract/contract.ts'
@@ -18,10 +15,8 @@ import {
   heldToken,
   holdToken,
   post,
-  refusal,
   toApiError,
   whenSignedOut,
-  withAuthorization,
 } from './api.ts'
 import { leaveFor, takeAnswer } from './external-sign-in.ts'
 import { startHandover, takeToken } from './handover.ts'
@@ -187,30 +182,5 @@ export async function sendWithProof<Answer>(
   const signed = { method, path: `/api${path}`, body: text }
   const { challenge } = await post<{ challenge: never }>('/proofs', signed)
   const assertion = await startAuthentication({ optionsJSON: challenge })
-  const headers = withAuthorization({
-    'sluice-proof': btoa(JSON.stringify(assertion)),
-    ...(text === '' ? {} : { 'content-type': 'application/json' }),
-  })
-  const request: RequestInit = { method, headers, cache: 'no-store', redirect: 'error' }
-  if (text !== '') request.body = text
-  const response = await fetch(signed.path, request)
-  if (!response.ok) throw await refusal(response)
-  return (response.status === 204 ? undefined : await response.json()) as Answer
-}
-
-export async function decideRequest(
-  { id, edits }: Pick<ApprovalRequest, 'id' | 'edits'>,
-  verdict: ApprovalVerdict,
-): Promise<ApprovalRequest> {
-  const body: ApprovalVerdict = { ...verdict, edits }
-  return sendWithProof<ApprovalRequest>(
-    'POST',
-    `/approvals/${encodeURIComponent(id)}/verdict`,
-    body,
-  )
-}
-
-export async function revealArguments(id: string): Promise<RevealedArguments> {
-  const path = `/approvals/${encodeURIComponent(id)}/reveal`
-  return sendWithProof<RevealedArguments>('POST', path, {})
+  return call<Answer>(method, path, body, { proof: btoa(JSON.stringify(assertion)) })
 }

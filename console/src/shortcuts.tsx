@@ -3,6 +3,7 @@
 import { type JSX, lazy, Suspense, useEffect, useState } from 'react'
 import { FreezeDialog } from './freeze.tsx'
 import type { PageLink } from './palette.tsx'
+import { isTyping } from './ui/keys.ts'
 
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
 const Shortcuts = lazy(async () => ({ default: (await import('./palette.tsx')).Shortcuts }))
@@ -37,11 +38,7 @@ export function ShortcutDialogs({ pages }: { pages: readonly PageLink[] }): JSX.
     <Suspense>
       {open === 'palette' && <Palette pages={pages} onClose={close} />}
       {open === 'shortcuts' && <Shortcuts onClose={close} />}
-      {open === 'freeze' && <FreezeDialog target={{ scope: 'all', id: '' }} onClose={close} />}
+      {open === 'freeze' && <FreezeDialog onClose={close} />}
     </Suspense>
   )
-}
-
-function isTyping(target: EventTarget | null): boolean {
-  return target instanceof Element && target.closest('input, textarea, select, .cm-editor') !== null
 }

@@ -13,7 +13,7 @@ export function SignIn(): JSX.Element {
   const isDown = error?.code === 'UNREACHABLE'
   return (
     <main className="door" id="main">
-      <div className="door-card card">
+      <div className="door-card card stack">
         <img src="/icon.svg" alt="" width="44" height="44" />
         <h1>Sluice</h1>
         <p className="muted">The gate between agents and their tools.</p>
@@ -47,7 +47,7 @@ export function SignIn(): JSX.Element {
                 {ways.passkey || issuers.length > 0
                   ? 'Or run in a terminal:'
                   : 'No one has a passkey here yet. Run in a terminal:'}
-                <code className="door-command">npx sluice console</code>
+                <code className="code door-command">npx sluice console</code>
                 It asks for your PIN and opens this page signed in.
               </p>
             )}

@@ -1,31 +1,33 @@
-// Light or dark: the system's setting, unless the user chose. Only this choice is stored in the
-// browser; no data of a server or the gate is.
+// Light or dark: the system's setting, unless the user chose. The choice is stored in the browser.
 
+import { SharedValue, useShared } from './shared-value.ts'
 import { readChoice, storeChoice } from './stored-choice.ts'
 
 const KEY = 'sluice-theme'
 
-export type Theme = 'light' | 'dark' | 'system'
+export type Theme = 'light' | 'dark'
 
 const systemDark = window.matchMedia('(prefers-color-scheme: dark)')
+const theme = new SharedValue<Theme>('light')
 
-function chosenTheme(): Theme {
+function apply(): void {
   const stored = readChoice(KEY)
-  return stored === 'light' || stored === 'dark' ? stored : 'system'
-}
-
-export function chooseTheme(theme: Theme): void {
-  storeChoice(KEY, theme === 'system' ? undefined : theme)
-  apply(theme)
-}
-
-function apply(theme: Theme): void {
-  const dark = theme === 'dark' || (theme === 'system' && systemDark.matches)
-  document.documentElement.dataset.theme = dark ? 'dark' : 'light'
-  window.dispatchEvent(new Event('sluice-theme'))
+  const system = systemDark.matches ? 'dark' : 'light'
+  theme.set(stored === 'light' || stored === 'dark' ? stored : system)
+  document.documentElement.dataset.theme = theme.get()
 }
 
 export function startTheme(): void {
-  apply(chosenTheme())
-  systemDark.addEventListener('change', () => apply(chosenTheme()))
+  apply()
+  systemDark.addEventListener('change', apply)
+}
+
+/** Turns it to the other one. */
+export function turnTheme(): void {
+  storeChoice(KEY, theme.get() === 'dark' ? 'light' : 'dark')
+  apply()
+}
+
+export function useTheme(): Theme {
+  return useShared(theme)
 }

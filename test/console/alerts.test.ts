@@ -151,7 +151,7 @@ describe.skipIf(chromium === undefined)(named('alerts', chromium), () => {
     await follow(/of 10 used/)
     const limits = page.getByLabel('Limits in use')
     await until(() => limits.evaluate((section) => section.matches(':focus')))
-    await limits.locator('.limit-row', { hasText: 'office/write_note' }).waitFor()
+    await limits.locator('.meter-row', { hasText: 'office/write_note' }).waitFor()
     await open('Overview')
     expect(await violationsIn(page, 'light')).toEqual([])
 
@@ -177,9 +177,9 @@ describe.skipIf(chromium === undefined)(named('alerts', chromium), () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' })
 
     await follow(/till is failing/)
-    const failing = page.locator('.server[data-current=true]')
+    const failing = page.getByRole('region', { name: 'State' })
     await failing.locator('.dot.failing').waitFor()
-    expect(await failing.textContent()).toMatch(/^till.*SIGKILL/)
+    expect(await failing.textContent()).toMatch(/failing.*SIGKILL/)
 
     await follow(/The chain of the ledger does not verify/)
     await page.getByRole('link', { name: 'Go to where it can be solved' }).click()
@@ -199,7 +199,7 @@ describe.skipIf(chromium === undefined)(named('alerts', chromium), () => {
     await until(() => toReview.evaluate((section) => section.matches(':focus')))
     const held = page.getByRole('article', { name: 'desk/look_up' })
     await held.getByRole('button', { name: 'Refuse…' }).click()
-    await held.getByLabel('Why not').fill('a glossary deletes nothing')
+    await page.getByLabel('Why not').fill('a glossary deletes nothing')
     await page.keyboard.press('Enter')
     await held.getByText('Refused by ada').waitFor()
 
@@ -215,7 +215,10 @@ describe.skipIf(chromium === undefined)(named('alerts', chromium), () => {
     damage.undo()
     await follow(/till is failing/)
     await page.getByRole('button', { name: 'Try again (till)' }).click()
-    await page.locator('.server[data-current=true] .dot.failing').waitFor({ state: 'detached' })
+    await page
+      .getByRole('region', { name: 'State' })
+      .locator('.dot.failing')
+      .waitFor({ state: 'detached' })
     for (let at = 0; at < 60; at++) await office.call('read_file', { path: String(at) })
     await expect.poll(() => raised('over'), WAIT).toEqual(['denials', 'ledger', 'limit', 'server'])
     for (const { id, kind } of alerts.filter(({ state }) => state === 'over'))

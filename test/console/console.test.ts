@@ -4,7 +4,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type {
   AgentUsage,
@@ -53,7 +53,11 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
   })
 
   async function open(link: string): Promise<void> {
-    await page.getByRole('link', { name: new RegExp(`^${link}`) }).click()
+    const there = page.getByRole('link', { name: new RegExp(`^${link}`) })
+    // L8: a phone has room for five pages.
+    if ((page.viewportSize()?.width ?? 0) < 721 && PAGES.indexOf(link) > 4)
+      await page.getByRole('button', { name: 'More' }).click()
+    await there.click()
     await page.getByRole('heading', { level: 1, name: link }).waitFor()
   }
 
@@ -127,7 +131,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
 
   test('the overview counts exactly what is on record, and leads to those calls', async () => {
     await open('Overview')
-    const denied = page.getByLabel('Calls by decision').locator('.row', { hasText: 'deny' })
+    const denied = page.getByLabel('Calls by decision').locator('a', { hasText: 'deny' })
     const shown = async () => Number((await denied.locator('b').textContent()) ?? '')
     const headers = { authorization: `Bearer ${await adminToken()}` }
     const recorded = await fetch(`${stage.url}/api/ledger?limit=500`, { headers })
@@ -236,22 +240,83 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
       ['local', '/ledger?principal=local'],
       ['Change its rule', '/policy?tool=office%2Fcreate_payment'],
       ['tools › office/create_payment', '/policy?tool=office%2Fcreate_payment'],
+      ['guardrail large-payments', '/policy?tool=office%2Fcreate_payment'],
       ['Its calls', '/ledger?server=office&name=create_payment'],
     ] as const)
       expect(await request.getByRole('link', { name, exact: true }).getAttribute('href')).toBe(to)
     await request.getByRole('button', { name: /^Freeze…/ }).waitFor()
     await request.getByRole('region', { name: 'What this session did before' }).waitFor()
-    await request.locator('.before-call').first().click()
+    await request.locator('.before button').first().click()
     await page.getByRole('dialog').getByText('On record').waitFor()
     await page.keyboard.press('Escape')
     expect(await violationsIn(page, 'light')).toEqual([])
+    // A rule from the held call, with its own amount.
+    const rules = request.getByRole('group', { name: 'Make a rule for this tool' })
+    await rules.getByRole('button', { name: 'Ask…' }).click()
+    expect(await page.getByLabel('Ask from', { exact: true }).inputValue()).toBe('7000')
+    await page.keyboard.press('Enter')
+    await page.getByText('It may loosen 1 rule').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
     await group.getByRole('button', { name: 'Deny all (3)' }).click()
     await page.getByLabel(/^Reason/).fill('not in one go')
     await page.getByRole('button', { name: 'Deny 3 calls' }).click()
     for (const one of waiting) expect(JSON.stringify((await one).answer)).toContain('not in one go')
     await page.getByText('Denied 3 calls').waitFor()
     await page.getByText('Nothing to approve').waitFor()
+    // L3: their arguments are gone, and what rules read of them tells them apart.
+    await page.getByRole('radio', { name: 'Decided' }).click()
+    for (const amount of ['7000', '300', '80'])
+      await page
+        .locator('.inbox-entry', { hasText: `amount ${amount}` })
+        .first()
+        .waitFor()
   })
+
+  test('on duty by keys alone: from what needs a person to the call, its denial, and a freeze', async () => {
+    await open('Overview')
+    const waiting = office.call('send_mail', { to: 'eve@example.com' })
+    const need = page.getByRole('link', { name: /1 pending approval/ })
+    await need.waitFor()
+    await tabTo(need)
+    await page.keyboard.press('Enter')
+    await page.getByRole('article', { name: 'office/send_mail' }).waitFor()
+    await page.keyboard.press('d')
+    await page.getByText('Denied office/send_mail: to eve@example.com').waitFor()
+    await waiting
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox').waitFor()
+    await page.keyboard.type('ledger')
+    await page.keyboard.press('Enter')
+    const row = page.locator('tbody .grid-row').first()
+    await row.waitFor()
+    await tabTo(row)
+    await page.keyboard.press('Enter')
+    const drawer = page.getByRole('dialog')
+    const freeze = drawer.getByRole('button', { name: /^Freeze…/ })
+    await freeze.waitFor()
+    await tabTo(freeze)
+    await page.keyboard.press('Enter')
+    const reason = page.getByLabel('Reason (callers see it)')
+    await until(() => reason.evaluate((field) => field.matches(':focus')))
+    await page.keyboard.type('eve')
+    await page.keyboard.press('Enter')
+    const banner = page.locator('.frozen-banner')
+    await banner.getByText(/^The principal local is frozen/).waitFor()
+    await page.keyboard.press('Escape')
+    await tabTo(banner.getByRole('button', { name: 'Thaw' }))
+    await page.keyboard.press('Enter')
+    await banner.waitFor({ state: 'detached' })
+    await open('Approvals')
+  })
+
+  async function tabTo(target: Locator): Promise<void> {
+    for (let presses = 0; presses < 120; presses++) {
+      if (await target.evaluate((element) => element.matches(':focus'))) return
+      await page.keyboard.press('Tab')
+    }
+    throw new Error('it is not reached by Tab')
+  }
 
   test('a viewer sees what waits, and can neither approve nor read an agent', async () => {
     const token = await adminToken()
@@ -304,6 +369,16 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
       'one',
     )
     await open('Policy')
+    // M5: a rule with a condition says it, and the tools of a server can be folded.
+    await page
+      .locator('.piece', { hasText: 'create_payment' })
+      .getByText('if amount <= 50, else ask')
+      .waitFor()
+    const desk = page.getByRole('button', { name: /^desk\s*\d+$/ }).first()
+    await desk.click()
+    await page.locator('.piece', { hasText: 'look_up' }).waitFor({ state: 'detached' })
+    await desk.click()
+    await page.locator('.piece', { hasText: 'look_up' }).waitFor()
     const target = page.getByRole('list', { name: 'Tools: Deny' })
     await carry('office/write_note', 'Deny')
     await target.getByText('write_note').waitFor()
@@ -376,7 +451,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     // Counted as they are now: calls of the gate, without the tools that it has by itself.
     await page
       .getByLabel('Budgets')
-      .locator('.budget', { hasText: /^tool calls1$/ })
+      .locator('.meter-row', { hasText: /^tool calls1$/ })
       .waitFor()
     expect(await page.title()).toBe('write the report · Agents · Sluice')
     await until(async () => (await page.getByText('deleting was refused').count()) === 0)
@@ -468,7 +543,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     expect(await held.getByRole('button', { name: 'Accept anyway' }).isDisabled()).toBe(false)
     await held.locator('.diff-line.came', { hasText: 'Deletes every word' }).waitFor()
     await held.getByRole('button', { name: 'Refuse…' }).click()
-    await held.getByLabel('Why not').fill('a glossary deletes nothing')
+    await page.getByLabel('Why not').fill('a glossary deletes nothing')
     await page.keyboard.press('Enter')
     await held.getByText('Refused by ada').waitFor()
     expect(JSON.stringify((await desk.call('look_up', {})).answer)).toContain(
@@ -516,6 +591,15 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     const { head, lines } = await exportAs('calls')
     expect(head).toMatch(/,status,duration_ms,args\.amount$/)
     expect(lines.length).toBe(shown.length)
+    // A view with its filter and order has a name.
+    await page.getByLabel('Views').selectOption('save')
+    await page.getByLabel('Name', { exact: true }).fill('Payments above 50')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Clear' }).click()
+    await page.getByLabel('Views').selectOption({ label: 'Payments above 50' })
+    await page.getByRole('columnheader', { name: 'amount ↓' }).waitFor()
+    await page.getByLabel('Views').selectOption('forget')
+    expect(await page.evaluate('localStorage.length')).toBe(0)
     await filterBy('args.amount > many')
     await page.getByText('is no condition on a recorded value').waitFor()
     await page.getByRole('button', { name: 'Clear' }).click()
@@ -546,7 +630,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
   test('limits in use are on the overview, and a test alert reaches its channels', async () => {
     await open('Overview')
     const limits = page.getByLabel('Limits in use')
-    await limits.locator('.limit-row', { hasText: 'office/write_note' }).waitFor()
+    await limits.locator('.meter-row', { hasText: 'office/write_note' }).waitFor()
     await limits.getByText(/of 20 in 1 h/).waitFor()
     await open('Settings')
     await page.getByRole('button', { name: 'Send a test' }).click()
@@ -590,7 +674,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
       await page.setViewportSize({ width, height })
       for (const link of PAGES) {
         await open(link)
-        await page.getByText('Loading…').first().waitFor({ state: 'detached' })
+        await page.locator('.skeleton').first().waitFor({ state: 'detached' })
         const faults = await layoutFaults(page)
         found.push(...faults.map((one) => `${link} (${width} px): ${one}`))
         // What differs between the two wide sizes is only the layout.
@@ -604,6 +688,9 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     expect(found).toEqual([])
     // A keyboard gets into the editor, and out again without having typed anything.
     await open('Policy')
+    // The gate's own tools are folded.
+    const own = page.getByRole('button', { name: /^agents\s*\d+$/ }).first()
+    expect(await own.getAttribute('aria-expanded')).toBe('false')
     await page.locator('.cm-content').focus()
     await page.keyboard.press('Tab')
     expect(await page.locator('.cm-focused').count()).toBe(0)
@@ -675,7 +762,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     })
     await (await openAs('office')).call('read_note', {})
     for (const pid of running(stage.gate, programFile('office'))) process.kill(pid, 'SIGKILL')
-    const failing = page.locator('.server', { hasText: 'office' }).locator('.dot.failing')
+    const failing = page.getByRole('row', { name: /^office/ }).locator('.dot.failing')
     await failing.waitFor()
     await open('Ledger')
     await page.getByRole('button', { name: 'Follow', exact: true }).click()
@@ -694,6 +781,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
       .waitFor()
     await page.getByText(/1 of 4 servers failing/).waitFor()
     await open('Ledger')
+    await page.getByRole('button', { name: 'Follow', exact: true }).click()
     const client = await openAs('office')
     await client.call('delete_all', { after: 'the restart' })
     await page.locator('tbody .grid-row', { hasText: 'office/delete_all' }).first().waitFor()

@@ -39,7 +39,7 @@ export async function exploreLedger(page: Page, office: PlainClient): Promise<vo
   await page.goForward()
   await page.getByRole('dialog').waitFor()
   await page.keyboard.press('Escape')
-  await page.getByLabel('Calls over time').locator('.u-over').first().click()
+  await page.getByLabel('Calls over time').locator('.plot-over').first().click()
   await until(async () => query().has('sinceMs') && query().has('untilMs'))
   await page.getByRole('button', { name: 'Clear' }).click()
   await page.getByRole('radio', { name: 'Newest first' }).click()

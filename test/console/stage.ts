@@ -50,6 +50,12 @@ tools:
   agents/*: { action: allow, over: [Write, Execute, Destructive] }
   desk/*: allow
   memory/delete_entities: hide
+
+guardrails:
+  - name: large-payments
+    match: { tools: [office/create_payment] }
+    when: args.amount > 6000
+    action: require_approval
 `
 
 const FIRST = { name: 'look_up', description: 'Looks a word up in the desk’s glossary.' }

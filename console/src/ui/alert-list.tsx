@@ -18,11 +18,11 @@ export function AlertList({
   when: (atMs: number) => string
 }): JSX.Element {
   return (
-    <ul className="alert-list">
+    <ul className="stack">
       {alerts.map(({ id, title, facts, undelivered, ...alert }) => (
         <li key={id} className="alert-row">
           <span className="muted num small">{when(alert.atMs)}</span>
-          <span className="alert-text">
+          <span className="underlined">
             <Link to={pathTo('alerts', id)}>{title}</Link>{' '}
             {facts.length > 0 && (
               <UntrustedText
@@ -31,7 +31,7 @@ export function AlertList({
               />
             )}
           </span>
-          <span className="row small alert-state">
+          <span className="row small">
             {undelivered.length > 0 && (
               <span className="mark deny">not delivered by {undelivered.join(', ')}</span>
             )}

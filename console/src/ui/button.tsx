@@ -4,7 +4,7 @@ import type { JSX, MouseEvent, ReactNode } from 'react'
 import { Button as AriaButton, type ButtonProps } from 'react-aria-components/Button'
 import { go } from '../route.ts'
 
-type ButtonKind = 'plain' | 'primary' | 'approve' | 'refuse' | 'quiet'
+export type ButtonKind = 'plain' | 'primary' | 'approve' | 'refuse' | 'quiet'
 
 export function Button({
   kind = 'plain',

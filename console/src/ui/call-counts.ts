@@ -4,7 +4,7 @@ import type {
   CallHistogram,
   OutcomeCounts,
 } from '../../../packages/sluice/src/admin/contract/contract.ts'
-import { OUTCOME_LABELS, type OutcomeLabel } from './marks.tsx'
+import { OUTCOME_LABELS } from './marks.tsx'
 import type { PlotLine } from './plot.tsx'
 
 export function toLines({
@@ -25,20 +25,14 @@ export function toLines({
     const isKnown = recordsSinceMs !== null && atMs + intervalMs > recordsSinceMs
     counts.push(isKnown ? (byTime.get(atMs) ?? {}) : undefined)
   }
-  const lines = listPlotLines((word) =>
-    counts.map((one) => (one === undefined ? null : (one[word] ?? 0))),
-  )
-  return { times, lines }
-}
-
-/** Allowed calls are at the bottom and quiet; what was held or refused stands on top of them. */
-export function listPlotLines(valuesOf: (word: OutcomeLabel) => (number | null)[]): PlotLine[] {
+  // Allowed calls are at the bottom and quiet; what was held or refused stands on top of them.
   const words = [...OUTCOME_LABELS].sort((word) => (word === 'allow' ? 1 : -1))
-  return words.map((word) => ({
+  const lines = words.map((word) => ({
     says: word,
     colour: word === 'allow' ? '--allow-plot' : `--${word}-line`,
-    values: valuesOf(word),
+    values: counts.map((one) => (one === undefined ? null : (one[word] ?? 0))),
   }))
+  return { times, lines }
 }
 
 /** Those that were not simply allowed; empty if there are none. */

@@ -1,11 +1,12 @@
 // A dialog over the page, or a drawer at its side: closes on Escape and on a click outside, unless what
 // it shows would be lost. On a wide page a drawer leaves the list beside it usable.
 
-import { type JSX, type ReactNode, useEffect, useId, useRef } from 'react'
+import { type JSX, type ReactNode, useId, useRef, useState } from 'react'
 import { Heading } from 'react-aria-components/Heading'
 import { Dialog as AriaDialog, Modal, ModalOverlay } from 'react-aria-components/Modal'
 import { Button } from './button.tsx'
-import { Icon } from './icons.tsx'
+import { Icon, type IconName } from './icons.tsx'
+import { useKeys } from './keys.ts'
 import { useMedia } from './media.ts'
 
 interface DialogProps {
@@ -23,10 +24,12 @@ export function Dialog(props: DialogProps): JSX.Element {
   const content = useRef<HTMLDivElement>(null)
   const isBeside = useMedia('wide') && side
   // A button that is disabled or gone takes the focus with it, and then no key reaches the dialog.
-  useEscape(isKept ? undefined : onClose, (target) => {
+  useKeys(({ key }) => {
+    if (key !== 'Escape' || isKept) return false
     const top = [...document.querySelectorAll('[role="dialog"]')].at(-1)
-    const isTop = top?.contains(content.current) === true
-    return isTop && (isBeside || target === document.body)
+    const isMeant = isBeside || document.activeElement === document.body
+    if (isMeant && top?.contains(content.current) === true) onClose()
+    return false
   })
   if (isBeside) return <Drawer {...props} content={content} />
   return (
@@ -51,6 +54,31 @@ export function Dialog(props: DialogProps): JSX.Element {
         </AriaDialog>
       </Modal>
     </ModalOverlay>
+  )
+}
+
+/** A button that opens what there is no room for. */
+export function DialogButton({
+  says,
+  icon,
+  children,
+}: {
+  says: string
+  icon: IconName
+  children: ReactNode
+}): JSX.Element {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <div>
+      <Button onPress={() => setOpen(true)}>
+        <Icon name={icon} /> {says}
+      </Button>
+      {isOpen && (
+        <Dialog title={says} onClose={() => setOpen(false)}>
+          {children}
+        </Dialog>
+      )}
+    </div>
   )
 }
 
@@ -80,18 +108,4 @@ function CloseButton({ onClose }: { onClose: () => void }): JSX.Element {
       <Icon name="close" />
     </Button>
   )
-}
-
-/** Nothing is done while `close` is undefined. */
-function useEscape(close: (() => void) | undefined, isMeant: (focus: Element | null) => boolean) {
-  const latest = useRef({ close, isMeant })
-  latest.current = { close, isMeant }
-  useEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      if (event.key !== 'Escape' || event.defaultPrevented) return
-      if (latest.current.isMeant(document.activeElement)) latest.current.close?.()
-    }
-    window.addEventListener('keydown', press)
-    return () => window.removeEventListener('keydown', press)
-  }, [])
 }

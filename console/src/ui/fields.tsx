@@ -1,6 +1,6 @@
 // Fields with their labels: text, several lines, a select, and a choice as chips.
 
-import { type JSX, type ReactNode, useEffect, useId, useRef } from 'react'
+import { type ChangeEvent, type JSX, type ReactNode, useEffect, useId, useRef } from 'react'
 import { ToggleButton } from 'react-aria-components/ToggleButton'
 import { ToggleButtonGroup } from 'react-aria-components/ToggleButtonGroup'
 
@@ -38,54 +38,68 @@ function Labelled({
 
 export function TextField({
   label,
-  value,
-  onChange,
-  placeholder,
   quiet = false,
-  type = 'text',
   className = '',
-  min,
+  rows,
+  mono = false,
+  onChange,
   onEnter,
   suggestions,
-  onFocus,
   isFirst = false,
+  ...rest
 }: FieldProps & {
   type?: string
   className?: string
   min?: number
+  /** It has several lines. */
+  rows?: number
+  mono?: boolean
   /** The form is sent. */
   onEnter?: () => void
   /** Offered while typing; anything else may be typed too. */
   suggestions?: readonly string[]
-  onFocus?: () => void
   /** Of a dialog: it has the focus when that opens. */
   isFirst?: boolean
 }): JSX.Element {
   const id = useId()
-  const input = useRef<HTMLInputElement>(null)
+  const input = useRef<HTMLInputElement & HTMLTextAreaElement>(null)
   useEffect(() => {
     if (!isFirst) return
     // A dialog over another has the focus only a moment after it opened.
-    const frame = requestAnimationFrame(() => input.current?.focus())
+    const frame = requestAnimationFrame(() => {
+      if (input.current?.closest('[role="dialog"]')) input.current.focus({ preventScroll: true })
+    })
     return () => cancelAnimationFrame(frame)
   }, [isFirst])
+  const change = (event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) =>
+    onChange(event.target.value)
   return (
     <Labelled id={id} label={label} quiet={quiet} className={className}>
-      <input
-        ref={input}
-        id={id}
-        className="input"
-        type={type}
-        min={min}
-        list={suggestions === undefined ? undefined : `${id}-list`}
-        onFocus={onFocus}
-        value={value}
-        placeholder={placeholder}
-        autoComplete="off"
-        spellCheck={false}
-        onChange={(event) => onChange(event.target.value)}
-        onKeyDown={(event) => event.key === 'Enter' && onEnter?.()}
-      />
+      {rows === undefined ? (
+        <input
+          {...rest}
+          ref={input}
+          id={id}
+          className="input"
+          list={suggestions === undefined ? undefined : `${id}-list`}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={change}
+          onKeyDown={(event) => event.key === 'Enter' && onEnter?.()}
+        />
+      ) : (
+        <textarea
+          {...rest}
+          ref={input}
+          id={id}
+          onKeyDown={({ key, ctrlKey, metaKey }) =>
+            key === 'Enter' && (ctrlKey || metaKey) && onEnter?.()
+          }
+          rows={rows}
+          className={mono ? 'area mono' : 'area'}
+          onChange={change}
+        />
+      )}
       {suggestions !== undefined && (
         <datalist id={`${id}-list`}>
           {suggestions.map((one) => (
@@ -97,33 +111,14 @@ export function TextField({
   )
 }
 
-export function TextArea({
-  label,
-  value,
-  onChange,
-  placeholder,
-  quiet = false,
-  rows = 3,
-  mono = false,
-}: FieldProps & { rows?: number; mono?: boolean }): JSX.Element {
-  const id = useId()
-  return (
-    <Labelled id={id} label={label} quiet={quiet}>
-      <textarea
-        id={id}
-        className={mono ? 'area mono' : 'area'}
-        rows={rows}
-        value={value}
-        placeholder={placeholder}
-        onChange={(event) => onChange(event.target.value)}
-      />
-    </Labelled>
-  )
-}
-
 export interface Choice {
   readonly value: string
   readonly says: string
+}
+
+/** Each is called what it is. */
+export function toChoices(values: readonly string[]): Choice[] {
+  return values.map((value) => ({ value, says: value }))
 }
 
 export function SelectField({

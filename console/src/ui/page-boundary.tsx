@@ -25,7 +25,7 @@ export class PageBoundary extends Component<Props, { readonly fault?: Error }> {
 
 function Failed({ fault }: { fault: Error }): JSX.Element {
   return (
-    <div className="page-body stack">
+    <div className="scroll page-body stack">
       <Notice kind="bad">
         <span className="strong">This page has failed.</span> The others work, and so does the gate.
         <div>

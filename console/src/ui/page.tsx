@@ -16,12 +16,35 @@ export function PageHead({
   children?: ReactNode
 }): JSX.Element {
   return (
-    <header className="page-head">
+    <header className="row page-head">
       <h1>{title}</h1>
       <span className="spacer" />
       {children}
-      {lead !== undefined && <p className="lead">{lead}</p>}
+      {lead !== undefined && <p className="full lead">{lead}</p>}
     </header>
+  )
+}
+
+/** A page whose content scrolls below its head. */
+export function Page({
+  title,
+  lead,
+  side,
+  children,
+}: {
+  title: string
+  lead?: ReactNode
+  /** Beside the title. */
+  side?: ReactNode
+  children: ReactNode
+}): JSX.Element {
+  return (
+    <div className="page">
+      <PageHead title={title} lead={lead}>
+        {side}
+      </PageHead>
+      <div className="scroll page-body stack">{children}</div>
+    </div>
   )
 }
 
@@ -73,7 +96,7 @@ export function ErrorNotice({
   again,
 }: {
   error: ApiError
-  again?: () => void
+  again?: (() => void) | undefined
 }): JSX.Element {
   return (
     <Notice kind="bad">
@@ -94,10 +117,14 @@ export function ErrorNotice({
   )
 }
 
+/** The shape of what is awaited: a head, and lines below it. */
 export function Loading(): JSX.Element {
   return (
-    <p className="empty" role="status">
-      Loading…
-    </p>
+    <div className="skeleton" role="status" aria-label="Loading">
+      {['28%', '100%', '100%', '100%', '100%', '64%'].map((width, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: they never move
+        <span key={at} style={{ width }} />
+      ))}
+    </div>
   )
 }

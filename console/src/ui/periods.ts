@@ -2,6 +2,9 @@
 
 const HOUR_MS = 3_600_000
 
+/** How often what is shown for a period is asked for again. */
+export const REFRESH_MS = 10_000
+
 export const PERIODS = [
   { value: '1h', says: 'Last hour', ms: HOUR_MS, before: 'the hour before' },
   { value: '24h', says: '24 hours', ms: 24 * HOUR_MS, before: 'the 24 hours before' },

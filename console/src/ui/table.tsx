@@ -4,6 +4,7 @@
 
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type JSX, type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { isTyping, stepFrom, useKeys } from './keys.ts'
 import './table.css'
 
 export interface Column<Item> {
@@ -51,7 +52,7 @@ export function Table<Item>(props: TableProps<Item>): JSX.Element {
     if (isNearEnd) onNearEnd?.()
   }, [isNearEnd, onNearEnd])
   const move = (to: number) => {
-    const item = items[Math.max(0, Math.min(items.length - 1, to))]
+    const item = items[to]
     if (item === undefined) return
     setCurrent(keyOf(item))
     rows.scrollToIndex(items.indexOf(item))
@@ -59,13 +60,23 @@ export function Table<Item>(props: TableProps<Item>): JSX.Element {
     const key = keyOf(item)
     requestAnimationFrame(() => findRow(place.current, key)?.focus({ preventScroll: true }))
   }
-  useRowKeys(place, { at, last: items.length - 1, isOpen: openKey !== undefined, px, move })
+  // Arrows inside of the table; j and k also beside it, while a row is open.
+  useKeys(({ key }, target) => {
+    const isBeside = openKey !== undefined && /^[jk]$/.test(key) && !isTyping(target)
+    const isInside = place.current?.contains(target) === true
+    const page = Math.floor((place.current?.clientHeight ?? px) / px) - 2
+    const to = stepFrom(key, at, { page, last: items.length - 1 })
+    if (to === undefined || (!isInside && (!isBeside || target.closest('.scrim') !== null)))
+      return false
+    move(to)
+    return true
+  })
   const style = useMemo(
     () => ({ '--columns': columns.map(({ width }) => width).join(' ') }) as React.CSSProperties,
     [columns],
   )
   return (
-    <div ref={place} className={`long-list ${className}`} style={style}>
+    <div ref={place} className={`scroll long-list ${className}`} style={style}>
       {/* biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: its rows are opened */}
       <table role="grid" aria-label={label} aria-rowcount={items.length + 1}>
         <Heads columns={columns} />
@@ -123,55 +134,8 @@ function Heads<Item>({ columns }: { columns: readonly Column<Item>[] }): JSX.Ele
   )
 }
 
-/** Arrows inside of the table; j and k also beside it, while a row is open. */
-function useRowKeys(
-  place: React.RefObject<HTMLDivElement | null>,
-  keys: { at: number; last: number; isOpen: boolean; px: number; move: (to: number) => void },
-): void {
-  const latest = useRef(keys)
-  latest.current = keys
-  useEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      const { at, last, isOpen, px, move } = latest.current
-      const target = event.target as Element
-      const isInside = place.current?.contains(target) === true
-      const isBeside = isOpen && /^[jk]$/.test(event.key) && !isTyping(target)
-      if ((!isInside && !isBeside) || event.metaKey || event.ctrlKey || event.altKey) return
-      const page = Math.floor((place.current?.clientHeight ?? px) / px) - 2
-      const to = stepFrom(event.key, at, { page, last })
-      if (to === undefined) return
-      event.preventDefault()
-      move(to)
-    }
-    window.addEventListener('keydown', press)
-    return () => window.removeEventListener('keydown', press)
-  }, [place])
-}
-
 function findRow(place: HTMLElement | null, key: string): HTMLElement | null {
   return place?.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`) ?? null
-}
-
-function stepFrom(
-  key: string,
-  at: number,
-  { page, last }: { page: number; last: number },
-): number | undefined {
-  const steps: Readonly<Record<string, number>> = {
-    ArrowDown: at + 1,
-    j: at + 1,
-    ArrowUp: at - 1,
-    k: at - 1,
-    PageDown: at + page,
-    PageUp: at - page,
-    Home: 0,
-    End: last,
-  }
-  return steps[key]
-}
-
-function isTyping(target: Element): boolean {
-  return target.closest('input, textarea, select, .cm-editor, .scrim') !== null
 }
 
 /** A button or link inside of a row does its own. */

@@ -20,7 +20,7 @@ export function UntrustedText({
 /** A tool's name in the head of its card. */
 export function ToolName({ server, name }: { server: string; name: string }): JSX.Element {
   return (
-    <span className="strong tool-name">
+    <span className="strong">
       <span className="muted">{server}/</span>
       <UntrustedText text={name} />
     </span>

@@ -1,23 +1,15 @@
 // Light or dark, as the user prefers.
 
-import { type JSX, useSyncExternalStore } from 'react'
-import { chooseTheme } from '../theme.ts'
+import type { JSX } from 'react'
+import { turnTheme, useTheme } from '../theme.ts'
 import { Button } from './button.tsx'
 import { Icon } from './icons.tsx'
 
-/** The system may change it, too. */
-function subscribe(listener: () => void): () => void {
-  window.addEventListener('sluice-theme', listener)
-  return () => window.removeEventListener('sluice-theme', listener)
-}
-
-const isDarkNow = (): boolean => document.documentElement.dataset.theme === 'dark'
-
 export function ThemeSwitch(): JSX.Element {
-  const isDark = useSyncExternalStore(subscribe, isDarkNow)
-  const turn = () => chooseTheme(isDark ? 'light' : 'dark')
+  const isDark = useTheme() === 'dark'
+  const says = isDark ? 'Light colours' : 'Dark colours'
   return (
-    <Button kind="quiet" icon onPress={turn} aria-label={isDark ? 'Light colours' : 'Dark colours'}>
+    <Button kind="quiet" icon onPress={turnTheme} aria-label={says}>
       <Icon name={isDark ? 'sun' : 'moon'} />
     </Button>
   )

@@ -5,6 +5,7 @@ import type { JSX } from 'react'
 import type { AgentPage } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { Panel } from '../../ui/panel.tsx'
 import { TextLine, UntrustedText } from '../../ui/text.tsx'
 import { bytes, clock, count, money, plural, short } from '../../ui/words.ts'
 
@@ -20,22 +21,17 @@ export function Timeline({
   onJournal: () => void
 }): JSX.Element {
   return (
-    <section className="card card-body stack" aria-label="Timeline">
-      <div className="row spread">
-        <h2 className="small-head">Timeline</h2>
-        {turn === undefined ? (
-          <Button kind="quiet" onPress={onJournal}>
-            Journal
-          </Button>
-        ) : (
-          <Button kind="quiet" onPress={() => onTurn(undefined)}>
-            Back to now
-          </Button>
-        )}
-      </div>
+    <Panel
+      title="Timeline"
+      isSmall
+      side={
+        <Button kind="quiet" onPress={() => (turn === undefined ? onJournal() : onTurn(undefined))}>
+          {turn === undefined ? 'Journal' : 'Back to now'}
+        </Button>
+      }
+    >
       <input
         type="range"
-        className="slider"
         min={0}
         max={Math.max(turns, 1)}
         value={turn ?? turns}
@@ -51,7 +47,7 @@ export function Timeline({
           ? `Now: ${count(turns)} turns`
           : `As it was after turn ${turn} of ${turns}`}
       </p>
-    </section>
+    </Panel>
   )
 }
 
@@ -65,15 +61,13 @@ const TODO = {
 export function Todos({ todos }: { todos: AgentPage['todos'] }): JSX.Element {
   const done = todos.filter(({ status }) => status === 'completed').length
   return (
-    <section className="card card-body stack" aria-label="Todos">
-      <div className="row spread">
-        <h2 className="small-head">Todos</h2>
-        <span className="muted small num">
-          {done} of {todos.length}
-        </span>
-      </div>
+    <Panel
+      title="Todos"
+      isSmall
+      side={<span className="muted small num">{`${done} of ${todos.length}`}</span>}
+    >
       {todos.length === 0 && <p className="muted small">none yet</p>}
-      <ul className="stack todo-list">
+      <ul className="stack">
         {todos.map(({ id, content, status }) => (
           <li key={id} className={`todo ${status}`} data-status={status}>
             <Icon name={TODO[status][0]} />
@@ -82,16 +76,21 @@ export function Todos({ todos }: { todos: AgentPage['todos'] }): JSX.Element {
           </li>
         ))}
       </ul>
-    </section>
+    </Panel>
   )
 }
 
 export function Budgets({ agent }: { agent: AgentPage }): JSX.Element {
   return (
-    <section className="card card-body stack" aria-label="Budgets">
-      <h2 className="small-head">{agent.turn === null ? 'Budget used' : 'Used by then'}</h2>
+    <Panel
+      title="Budgets"
+      isSmall
+      side={
+        <span className="muted small">{agent.turn === null ? 'Used so far' : 'Used by then'}</span>
+      }
+    >
       {agent.budgets.map(({ name, used, max }) => (
-        <div key={name} className="budget">
+        <div key={name} className="meter-row">
           <span>{name}</span>
           <span className="num muted">
             {(name === 'cost' ? money : short)(used)}
@@ -116,7 +115,7 @@ export function Budgets({ agent }: { agent: AgentPage }): JSX.Element {
           may call <UntrustedText text={agent.grants.join(', ')} className="mono" />
         </p>
       )}
-    </section>
+    </Panel>
   )
 }
 
@@ -132,25 +131,24 @@ export function Files({
   onOpen: (path: string) => void
 }): JSX.Element {
   return (
-    <section className="card card-body stack" aria-label="Files">
-      <h2 className="small-head">Files</h2>
+    <Panel title="Files" isSmall>
       {agent.fileList.length === 0 && <p className="muted small">none</p>}
       <ul>
         {agent.fileList.toSorted(byPath).map(({ path, bytes: size, modifiedMs }) => (
           <li key={path}>
             <button
               type="button"
-              className="file-row"
+              className="line-button"
               title={`Changed at ${clock(modifiedMs)}`}
               onClick={() => onOpen(path)}
             >
               <Icon name="file" />
-              <TextLine text={path} className="mono" />
+              <TextLine text={path} className="mono grow" />
               <span className="muted small num">{bytes(size)}</span>
             </button>
           </li>
         ))}
       </ul>
-    </section>
+    </Panel>
   )
 }

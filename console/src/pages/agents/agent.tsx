@@ -14,16 +14,16 @@ import { useResource } from '../../resource.ts'
 import { go, pathTo, setQuery, useRoute } from '../../route.ts'
 import { useMe } from '../../session.ts'
 import { listen } from '../../stream.ts'
+import { AskButton, Form, type FormField, type FormValues } from '../../ui/ask.tsx'
 import { Button, Link } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { TextArea, TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { ErrorNotice, Loading, Notice } from '../../ui/page.tsx'
 import { TextLine, UntrustedText } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { clock } from '../../ui/words.ts'
 import { listPending, useInbox } from '../approvals/inbox.ts'
-import { CallExplanationDrawer, useOpenCall } from '../ledger/explained.tsx'
+import { useOpenCall } from '../ledger/explained.tsx'
 import { Budgets, Files, Timeline, Todos } from './agent-side.tsx'
 import { State } from './agents.tsx'
 import { Conversation } from './conversation.tsx'
@@ -39,7 +39,7 @@ export function Agent({ id }: { id: string }): JSX.Element {
   const turn = query.has('turn') ? Number(query.get('turn')) : undefined
   const file = query.get('file')
   const [journal, setJournal] = useState(false)
-  const { call, open: openCall } = useOpenCall()
+  const { open: openCall, drawer } = useOpenCall()
   const past = useResource<AgentPage>(
     turn === undefined ? undefined : `${path}${formatQuery({ turn })}`,
   )
@@ -61,16 +61,12 @@ export function Agent({ id }: { id: string }): JSX.Element {
     now.reload()
     turns.reload()
   })
-  const act = (what: string, body: object | undefined, done: string) =>
+  const act: Act = (what, body, done) =>
     post<{ id?: string }>(`${path}/${what}`, body).then((answer) => {
       showToast(done)
       now.reload()
       return answer
-    }, complain)
-  const fork = async () => {
-    const made = await act('fork', { turn: turn ?? null }, 'forked')
-    if (made?.id) go(pathTo('agents', made.id))
-  }
+    })
   const task = (now.value ?? value)?.messages
     .find(({ role }) => role === 'user')
     ?.text.split('\n')[0]
@@ -79,12 +75,12 @@ export function Agent({ id }: { id: string }): JSX.Element {
   const setTurn = (to: number | undefined) => setQuery({ turn: to === undefined ? '' : String(to) })
   return (
     <div className="page">
-      <header className="page-head">
+      <header className="row page-head">
         <Link to="/agents" className="muted">
           Agents
         </Link>
         <div className="agent-title">
-          <h1 className={task === undefined ? 'mono agent-name' : 'agent-name'}>
+          <h1 className={task === undefined ? 'mono' : undefined}>
             {task === undefined ? id.slice(0, 18) : <TextLine text={task} />}
           </h1>
           <span className="row small">
@@ -99,7 +95,7 @@ export function Agent({ id }: { id: string }): JSX.Element {
         {now.value !== undefined && (
           <>
             <FreezeButton target={{ scope: 'agent', id }} />
-            <Fork turn={turn ?? count} onFork={fork} />
+            <Fork turn={turn} turns={count} act={act} />
             <Button
               onPress={() => download(`${path}/export`, { name: `${id}.json` }).catch(complain)}
             >
@@ -110,14 +106,14 @@ export function Agent({ id }: { id: string }): JSX.Element {
         )}
       </header>
       {error !== undefined && (
-        <div className="page-body">
+        <div className="scroll page-body">
           <ErrorNotice error={error} {...(error.status === 403 ? {} : { again: now.reload })} />
         </div>
       )}
       {value === undefined && error === undefined && <Loading />}
       {value !== undefined && (
-        <div className="agent-body">
-          <div className="stack agent-side">
+        <div className="split agent-body">
+          <div className="stack scroll">
             <Timeline
               turns={count}
               turn={turn}
@@ -128,7 +124,7 @@ export function Agent({ id }: { id: string }): JSX.Element {
             <Budgets agent={value} />
             <Files agent={value} onOpen={(one) => setQuery({ file: one }, 'push')} />
           </div>
-          <div className="stack agent-main" ref={main}>
+          <div className="stack scroll" ref={main}>
             <Standing agent={value} isPast={turn !== undefined} />
             {turn === undefined && value.state === 'idle' && turns.value?.failure != null && (
               <Notice kind="bad">
@@ -148,16 +144,14 @@ export function Agent({ id }: { id: string }): JSX.Element {
             )}
             {turn === undefined && modelText !== '' && (
               <div
-                className="message-by assistant"
+                className="card card-body stack message-by"
                 role="status"
                 aria-label="The model is answering"
               >
                 <UntrustedText text={modelText} />
               </div>
             )}
-            {turn === undefined && value.state !== 'stopped' && (
-              <Prompt onPrompt={(input) => act('prompt', { input }, 'prompted')} />
-            )}
+            {turn === undefined && value.state !== 'stopped' && <Prompt act={act} />}
           </div>
         </div>
       )}
@@ -175,9 +169,7 @@ export function Agent({ id }: { id: string }): JSX.Element {
           onClose={() => setQuery({ file: '' })}
         />
       )}
-      {call !== undefined && (
-        <CallExplanationDrawer at={call} onClose={() => openCall(undefined)} />
-      )}
+      {drawer}
     </div>
   )
 }
@@ -220,37 +212,6 @@ function useModelText(path: string, isOn: boolean, onStep: () => void): string {
   return text
 }
 
-/** Says what a fork is before it makes one. */
-function Fork({ turn, onFork }: { turn: number; onFork: () => void }): JSX.Element {
-  const [isAsking, setAsking] = useState(false)
-  return (
-    <>
-      <Button onPress={() => setAsking(true)}>
-        <Icon name="fork" /> Fork…
-      </Button>
-      {isAsking && (
-        <Dialog title={`Fork at turn ${turn}`} onClose={() => setAsking(false)}>
-          <p>
-            A new agent begins with the conversation, files and todos of this one as they were after
-            turn {turn}. This one goes on unchanged.
-          </p>
-          <div className="row">
-            <Button
-              kind="primary"
-              onPress={() => {
-                setAsking(false)
-                onFork()
-              }}
-            >
-              Fork at turn {turn}
-            </Button>
-          </div>
-        </Dialog>
-      )}
-    </>
-  )
-}
-
 /** Why it stopped, what it waits for, or that it is paused. */
 function Standing({ agent, isPast }: { agent: AgentPage; isPast: boolean }): JSX.Element {
   const inbox = useInbox()
@@ -287,86 +248,93 @@ function describeStop({ reason, detail }: NonNullable<AgentPage['stop']>): strin
   return reason === 'stopped' ? detail : `${reason.replaceAll('_', ' ')}, ${detail}`
 }
 
-/** Pause, resume and stop; stopping asks first. */
-function Running({
-  agent,
+type Act = (what: string, body: object | undefined, done: string) => Promise<{ id?: string }>
+
+/** Says what a fork is before it makes one. */
+function Fork({
+  turn,
+  turns,
   act,
 }: {
-  agent: AgentPage
-  act: (what: string, body: object | undefined, done: string) => Promise<unknown>
+  turn: number | undefined
+  turns: number
+  act: Act
 }): JSX.Element {
+  const at = turn ?? turns
+  const fork = async () => {
+    const { id } = await act('fork', { turn: turn ?? null }, 'forked')
+    if (id) go(pathTo('agents', id))
+  }
+  return (
+    <AskButton
+      says="Fork…"
+      title={`Fork at turn ${at}`}
+      confirm={`Fork at turn ${at}`}
+      icon="fork"
+      onSubmit={fork}
+    >
+      A new agent begins with the conversation, files and todos of this one as they were after turn{' '}
+      {at}. This one goes on unchanged.
+    </AskButton>
+  )
+}
+
+/** Pause, resume and stop; stopping asks first. */
+function Running({ agent, act }: { agent: AgentPage; act: Act }): JSX.Element {
   const me = useMe()
-  const [stopping, setStopping] = useState(false)
-  const [reason, setReason] = useState('')
-  const stop = () => {
-    setStopping(false)
+  const stop = ({ reason }: FormValues) => {
     const why = `by ${me?.name ?? 'a person'} from the console`
-    void act('stop', { reason: reason === '' ? why : `${why}: ${reason}` }, 'stopped')
+    return act('stop', { reason: reason === '' ? why : `${why}: ${reason}` }, 'stopped')
   }
   if (agent.state === 'stopped' || agent.state === 'paused')
     return (
-      <Button onPress={() => act('resume', undefined, 'resumed')}>
+      <Button onPress={() => act('resume', undefined, 'resumed').catch(complain)}>
         <Icon name="play" /> Resume
       </Button>
     )
   return (
     <>
-      <Button onPress={() => act('pause', { reason: 'paused in the console' }, 'paused')}>
+      <Button
+        onPress={() => act('pause', { reason: 'paused in the console' }, 'paused').catch(complain)}
+      >
         <Icon name="pause" /> Pause
       </Button>
-      <Button kind="refuse" onPress={() => setStopping(true)}>
-        <Icon name="stop" /> Stop…
-      </Button>
-      {stopping && (
-        <Dialog title="Stop this agent?" onClose={() => setStopping(false)}>
-          <p>What it is doing is cut off. Resume goes on from there; Pause lets calls end first.</p>
-          <TextField label="Reason" isFirst value={reason} onChange={setReason} onEnter={stop} />
-          <div className="row">
-            <Button kind="refuse" onPress={stop}>
-              <Icon name="stop" /> Stop it
-            </Button>
-            <Button kind="quiet" onPress={() => setStopping(false)}>
-              Cancel
-            </Button>
-          </div>
-        </Dialog>
-      )}
+      <AskButton
+        says="Stop…"
+        button="refuse"
+        title="Stop this agent?"
+        fields={[{ name: 'reason', label: 'Reason' }]}
+        confirm="Stop it"
+        icon="stop"
+        kind="refuse"
+        onSubmit={stop}
+      >
+        What it is doing is cut off. Resume goes on from there; Pause lets calls end first.
+      </AskButton>
     </>
   )
 }
 
-function Prompt({ onPrompt }: { onPrompt: (input: string) => void }): JSX.Element {
-  const [input, setInput] = useState('')
-  const send = () => {
-    if (input.trim() === '') return
-    onPrompt(input)
-    setInput('')
-  }
+function Prompt({ act }: { act: Act }): JSX.Element {
   return (
-    <form
-      className="card card-body stack"
-      onSubmit={(event) => {
-        event.preventDefault()
-        send()
-      }}
-      onKeyDown={(event) => {
-        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send()
-      }}
-    >
-      <TextArea
-        label="Give it something to do"
-        value={input}
-        onChange={setInput}
-        rows={2}
-        placeholder="What should it do next? (Ctrl+Enter sends)"
+    <div className="card card-body stack">
+      <Form
+        fields={[PROMPT]}
+        findFault={({ input = '' }) => (input.trim() === '' ? '' : undefined)}
+        confirm="Prompt"
+        clears
+        onSubmit={(values) => act('prompt', values, 'prompted')}
       />
-      <div>
-        <Button kind="primary" type="submit">
-          Prompt
-        </Button>
-      </div>
-    </form>
+    </div>
   )
+}
+
+const PROMPT: FormField = {
+  name: 'input',
+  label: 'Give it something to do',
+  type: 'area',
+  rows: 2,
+  placeholder: 'What should it do next? (Ctrl+Enter sends)',
 }
 
 function Journal({ path }: { path: string }): JSX.Element {
@@ -376,7 +344,7 @@ function Journal({ path }: { path: string }): JSX.Element {
       {(value?.events ?? []).map((event) => (
         <li key={event.seq}>
           <details>
-            <summary className="row journal-row">
+            <summary className="row line">
               <span className="num muted">{clock(event.atMs)}</span>
               <span className="tag">{event.kind}</span>
               <TextLine text={summariseEvent(event.says)} />

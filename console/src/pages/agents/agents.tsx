@@ -1,6 +1,7 @@
 // Agents: the list of all, and one at a time with all its state.
 
-import { type JSX, useRef } from 'react'
+import type { JSX } from 'react'
+import { FileTrigger } from 'react-aria-components/FileTrigger'
 import type { ListedAgentView } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { post } from '../../api.ts'
 import { useResource } from '../../resource.ts'
@@ -9,7 +10,8 @@ import { useMe } from '../../session.ts'
 import { Button, Link } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { useNow } from '../../ui/now.ts'
-import { Empty, ErrorNotice, Loading, PageHead } from '../../ui/page.tsx'
+import { Empty, Page } from '../../ui/page.tsx'
+import { type DataColumn, DataTable, Loaded } from '../../ui/panel.tsx'
 import { TextLine } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { ago, count, short } from '../../ui/words.ts'
@@ -24,97 +26,70 @@ export function Agents(): JSX.Element {
 }
 
 function List(): JSX.Element {
-  const { value, error, reload } = useResource<{ running: boolean; agents: ListedAgentView[] }>(
-    '/agents',
-    REFRESH_MS,
-  )
+  const agents = useResource<{ running: boolean; agents: ListedAgentView[] }>('/agents', REFRESH_MS)
   const now = useNow(5_000)
   return (
-    <div className="page">
-      <PageHead
-        title="Agents"
-        lead="Agents in a sandbox of their own, whose only way out is this gate."
-      >
-        {value?.running === true && <Import onDone={reload} />}
-      </PageHead>
-      <div className="page-body">
-        {error !== undefined && <ErrorNotice error={error} again={reload} />}
-        {value === undefined && error === undefined && <Loading />}
-        {value !== undefined && value.agents.length === 0 && (
-          <Empty icon="agents" title={value.running ? 'No agents yet' : 'This gate runs no agents'}>
-            {value.running
-              ? 'A client makes one with wasm_agent_create.'
-              : 'Add `agents: { builtin: agents }` under `servers:` in sluice.yaml.'}
-          </Empty>
-        )}
-        {value !== undefined && value.agents.length > 0 && (
-          <div className="card table-wrap">
-            <table className="table">
-              <thead>
-                <tr>
-                  <th>Agent</th>
-                  <th>Task</th>
-                  <th>State</th>
-                  <th>Last activity</th>
-                  <th className="right">Turns</th>
-                  <th className="right">Tokens</th>
-                  <th className="right">Cost</th>
-                  <th>Owner</th>
-                  <th>Model</th>
-                  <th>Created</th>
-                </tr>
-              </thead>
-              <tbody>
-                {value.agents.map((agent) => (
-                  <tr key={agent.id}>
-                    <td>
-                      {agent.isOwn ? (
-                        <Link to={pathTo('agents', agent.id)} className="mono">
-                          {agent.id.slice(0, 18)}
-                        </Link>
-                      ) : (
-                        <span className="mono" title="Its owner and admins may open it">
-                          {agent.id.slice(0, 18)}
-                        </span>
-                      )}
-                      {agent.template !== null && (
-                        <span className="tag">
-                          <TextLine text={agent.template} />
-                        </span>
-                      )}
-                      {agent.familyOf !== null && (
-                        <div className="muted small">
-                          family of <span className="mono">{agent.familyOf.slice(0, 18)}</span>
-                        </div>
-                      )}
-                    </td>
-                    <td className="agent-task">
-                      <TextLine text={agent.task} />
-                    </td>
-                    <td>
-                      <State state={agent.state} />
-                    </td>
-                    <td className="muted">{ago(agent.lastMs, now)}</td>
-                    <td className="right num">{count(agent.turns)}</td>
-                    <td className="right num">{short(agent.tokens)}</td>
-                    <td className="right num">
-                      {agent.cost === null ? '' : agent.cost.toFixed(2)}
-                    </td>
-                    <td>
-                      <TextLine text={agent.owner} />
-                    </td>
-                    <td className="muted">
-                      <TextLine text={agent.model} />
-                    </td>
-                    <td className="muted">{ago(agent.createdAtMs, now)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-        )}
-      </div>
-    </div>
+    <Page
+      title="Agents"
+      lead="Agents in a sandbox of their own, whose only way out is this gate."
+      side={agents.value?.running === true && <Import onDone={agents.reload} />}
+    >
+      <Loaded of={agents}>
+        {({ running, agents: list }) =>
+          list.length === 0 ? (
+            <Empty icon="agents" title={running ? 'No agents yet' : 'This gate runs no agents'}>
+              {running
+                ? 'A client makes one with wasm_agent_create.'
+                : 'Add `agents: { builtin: agents }` under `servers:` in sluice.yaml.'}
+            </Empty>
+          ) : (
+            <div className="card">
+              <DataTable
+                label="Agents"
+                columns={listColumns(now)}
+                rows={list}
+                keyOf={({ id }) => id}
+              />
+            </div>
+          )
+        }
+      </Loaded>
+    </Page>
+  )
+}
+
+function listColumns(now: number): DataColumn<ListedAgentView>[] {
+  return [
+    { head: 'Task', className: 'agent-task', cell: (agent) => <Task agent={agent} /> },
+    { head: 'State', cell: ({ state }) => <State state={state} /> },
+    { head: 'Last activity', className: 'muted', cell: ({ lastMs }) => ago(lastMs, now) },
+    { head: 'Turns', className: 'right num', cell: ({ turns }) => count(turns) },
+    { head: 'Tokens', className: 'right num', cell: ({ tokens }) => short(tokens) },
+    { head: 'Cost', className: 'right num', cell: ({ cost }) => cost?.toFixed(2) },
+    { head: 'Owner', cell: ({ owner }) => <TextLine text={owner} /> },
+    { head: 'Model', className: 'muted', cell: ({ model }) => <TextLine text={model} /> },
+    { head: 'Created', className: 'muted', cell: ({ createdAtMs }) => ago(createdAtMs, now) },
+  ]
+}
+
+/** What it was told first; its id below. */
+function Task({ agent: { id, task, isOwn, template, familyOf } }: { agent: ListedAgentView }) {
+  const name = (
+    <>
+      {task !== '' && <TextLine text={task} className="strong" />}
+      <span className="mono small">{id.slice(0, 18)}</span>
+    </>
+  )
+  return (
+    <>
+      {isOwn ? (
+        <Link to={pathTo('agents', id)}>{name}</Link>
+      ) : (
+        <span title="Its owner and admins may open it">{name}</span>
+      )}{' '}
+      {template !== null && <TextLine text={template} className="tag" />}
+      {familyOf !== null && <span className="small muted">family of {familyOf.slice(0, 18)}</span>}
+    </>
   )
 }
 
@@ -134,34 +109,22 @@ export function State({ state }: { state: string }): JSX.Element {
 
 function Import({ onDone }: { onDone: () => void }): JSX.Element {
   const me = useMe()
-  const input = useRef<HTMLInputElement>(null)
-  const take = async (file: File | undefined) => {
-    if (file === undefined) return
-    try {
-      const owner = me?.owns[0] ?? 'local'
-      const agent = JSON.parse(await file.text()) as unknown
-      const { id } = await post<{ id: string }>('/agents', { owner, agent })
-      showToast(`brought in for ${owner}`)
-      onDone()
-      go(pathTo('agents', id))
-    } catch (error) {
-      complain(error)
-    }
+  const take = async (files: FileList | null) => {
+    const owner = me?.owns[0] ?? 'local'
+    const agent = JSON.parse((await files?.[0]?.text()) ?? '')
+    const { id } = await post<{ id: string }>('/agents', { owner, agent })
+    showToast(`brought in for ${owner}`)
+    onDone()
+    go(pathTo('agents', id))
   }
   return (
-    <>
-      <input
-        ref={input}
-        type="file"
-        accept="application/json"
-        className="visually-hidden"
-        aria-label="An exported agent"
-        tabIndex={-1}
-        onChange={(event) => void take(event.target.files?.[0])}
-      />
-      <Button onPress={() => input.current?.click()}>
+    <FileTrigger
+      acceptedFileTypes={['application/json']}
+      onSelect={(files) => void take(files).catch(complain)}
+    >
+      <Button>
         <Icon name="upload" /> Import
       </Button>
-    </>
+    </FileTrigger>
   )
 }

@@ -41,7 +41,7 @@ export function Conversation({
     <ol className="stack" aria-label="Conversation">
       {messages.map((message, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a conversation only grows
-        <li key={at} className={`message-by ${message.role}`}>
+        <li key={at} className={`card card-body stack message-by ${message.role}`}>
           <span className="row muted small">
             <span className="strong">{message.role === 'user' ? 'Prompt' : 'Agent'}</span>
             <TurnFigures turn={matched[at]} />
@@ -101,7 +101,7 @@ function Call({
   const final = records.at(-1)
   return (
     <details className="call">
-      <summary>
+      <summary className="line-button">
         <Icon name="next" />
         <UntrustedText text={call.name.replace('__', '/')} className="mono strong" />
         {final !== undefined && <OutcomeBadge word={final.word} says={final.code} />}

@@ -2,22 +2,27 @@
 // keys or j and k move, a approves, d denies.
 
 import { type JSX, useEffect, useState } from 'react'
-import type { ApprovalRequest } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import type {
+  ApprovalRequest,
+  LedgerPage,
+} from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { titleOfCall } from '../../../../packages/sluice/src/core/call-title.ts'
 import { formatQuery } from '../../api.ts'
 import { FreezeButton } from '../../freeze.tsx'
+import { useResource } from '../../resource.ts'
 import { go, pathTo, setQuery, useRoute } from '../../route.ts'
 import { mayAct, useMe } from '../../session.ts'
 import { Button, Link } from '../../ui/button.tsx'
 import { Chips, SelectField, TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { isTyping, stepFrom, useKeys } from '../../ui/keys.ts'
 import { Risk } from '../../ui/marks.tsx'
 import { useNow } from '../../ui/now.ts'
 import { Empty, PageHead } from '../../ui/page.tsx'
 import { TextLine } from '../../ui/text.tsx'
 import { ago, formatTimeLeft } from '../../ui/words.ts'
 import { DenyAll } from './deny-all.tsx'
-import { groupBySession, ORDERS, type SessionGroup, summarize } from './groups.ts'
+import { groupBySession, ORDERS, type SessionGroup, summarize, summarizeMembers } from './groups.ts'
 import { listPending, loadDecided, useInbox } from './inbox.ts'
 import { Request, StateMark } from './request.tsx'
 import { StandingApprovals } from './standing.tsx'
@@ -57,7 +62,7 @@ export function Approvals(): JSX.Element {
         <NotifyMe />
       </PageHead>
       {shows === 'standing' ? (
-        <div className="page-body">
+        <div className="scroll page-body">
           <StandingApprovals />
         </div>
       ) : shown.length === 0 && open === undefined ? (
@@ -82,8 +87,8 @@ export function Approvals(): JSX.Element {
         </Empty>
       ) : (
         <div className="split" data-open={rest[0] !== undefined}>
-          <HeldCalls groups={groups} order={order} search={search} openId={open?.id} />
-          <div className="split-detail">
+          <HeldCalls groups={groups} openId={open?.id} />
+          <div className="split-detail scroll">
             {rest[0] !== undefined && (
               <div className="phone-back">
                 <Button kind="quiet" onPress={() => go(`/approvals${location.search}`)}>
@@ -107,28 +112,25 @@ export function Approvals(): JSX.Element {
 
 function HeldCalls({
   groups,
-  order,
-  search,
   openId,
 }: {
   groups: readonly SessionGroup[]
-  order: string
-  search: string
   openId: string | undefined
 }): JSX.Element {
+  const { query } = useRoute()
   return (
-    <nav className="split-list card" aria-label="Held calls">
-      <div className="row inbox-tools">
+    <nav className="split-list card scroll" aria-label="Held calls">
+      <div className="row line inbox-tools">
         <TextField
           label="Search held calls"
           quiet
           placeholder="Tool, caller, value"
-          value={search}
+          value={query.get('q') ?? ''}
           onChange={(q) => setQuery({ q })}
         />
         <SelectField
           label="Order"
-          value={order}
+          value={query.get('order') ?? 'time'}
           onChange={(next) => setQuery({ order: next === 'time' ? '' : next })}
           choices={ORDERS}
         />
@@ -168,10 +170,11 @@ function Group({
   const [{ principal, sessionName, agent, state }] = requests as [ApprovalRequest]
   const canAct = state === 'pending' && mayAct(me, 'approver') && me?.mayProve !== false
   const to = `/ledger${formatQuery({ session, view: 'timeline' })}`
+  const recorded = useRecorded(session, state === 'pending' ? [] : requests)
   return (
-    <section className="inbox" aria-label={`Held calls of ${principal.id}`}>
-      <header className="row spread inbox-head">
-        <Link to={to} className="cut">
+    <section aria-label={`Held calls of ${principal.id}`}>
+      <header className="row line spread inbox-head">
+        <Link to={to} className="cut plain-link">
           <TextLine text={principal.id} className="strong" />{' '}
           <TextLine
             text={agent === null ? (sessionName ?? '') : 'by an agent'}
@@ -179,7 +182,7 @@ function Group({
           />
         </Link>
         {state === 'pending' && requests.length > 1 && (
-          <span className="row">
+          <span className="row line">
             {canAct && <DenyAll requests={requests} />}
             <FreezeButton target={{ scope: 'principal', id: principal.id }} />
           </span>
@@ -188,7 +191,11 @@ function Group({
       <ul>
         {requests.map((request) => (
           <li key={request.id}>
-            <Entry request={request} current={request.id === openId} />
+            <Entry
+              request={request}
+              current={request.id === openId}
+              says={recorded.get(request.callId) ?? summarize(request.args)}
+            />
           </li>
         ))}
       </ul>
@@ -196,7 +203,38 @@ function Group({
   )
 }
 
-function Entry({ request, current }: { request: ApprovalRequest; current: boolean }): JSX.Element {
+/** The values on record of calls that are decided, by their ids: their arguments are not kept. */
+function useRecorded(
+  session: string,
+  requests: readonly ApprovalRequest[],
+): ReadonlyMap<string, string> {
+  const sinceMs = Math.min(...requests.map(({ atMs }) => atMs))
+  const path = `/ledger${formatQuery({ session, sinceMs, order: 'oldest', limit: CALLS_READ })}`
+  const { value } = useResource<LedgerPage>(requests.length === 0 ? undefined : path)
+  return new Map(
+    (value?.calls ?? []).map(({ callId, values }) => [
+      callId,
+      summarizeMembers(toArguments(values)),
+    ]),
+  )
+}
+
+const CALLS_READ = 500
+
+function toArguments(values: LedgerPage['calls'][number]['values']): [string, unknown][] {
+  return Object.entries(values).map(([path, value]) => [path.replace(/^args\./, ''), value])
+}
+
+function Entry({
+  request,
+  current,
+  says,
+}: {
+  request: ApprovalRequest
+  current: boolean
+  /** What tells it apart from others. */
+  says: string
+}): JSX.Element {
   const now = useNow(5_000)
   const isPending = request.state === 'pending'
   const isSoon = isPending && request.expiresAtMs - now < SOON_MS
@@ -207,17 +245,17 @@ function Entry({ request, current }: { request: ApprovalRequest; current: boolea
       aria-current={current}
       onClick={() => go(toEntry(request.id))}
     >
-      <span className="row spread">
-        <TextLine text={titleOfCall(request)} className="inbox-name" />
+      <span className="row line spread">
+        <TextLine text={titleOfCall(request)} className="strong" />
         {isPending ? (
           <Risk level={request.risk} unknown={request.unknown} />
         ) : (
           <StateMark request={request} />
         )}
       </span>
-      <span className="row spread">
-        <TextLine text={summarize(request.args)} className="mono small muted" />
-        <span className={`small num ${isSoon ? 'soon' : 'muted'}`}>
+      <span className="row line spread">
+        <TextLine text={says} className="mono small muted" />
+        <span className={`small num nowrap ${isSoon ? 'worse' : 'muted'}`}>
           {isPending ? formatTimeLeft(request.expiresAtMs, now) : ago(request.atMs, now)}
         </span>
       </span>
@@ -233,22 +271,14 @@ function useDecided(isNeeded: boolean): void {
 }
 
 function useListKeys(shown: readonly ApprovalRequest[], open: ApprovalRequest | undefined): void {
-  useEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      const target = event.target as HTMLElement
-      if (event.metaKey || event.ctrlKey || event.altKey) return
-      if (target.closest('input, textarea, select, [role="dialog"], [role="radiogroup"]') !== null)
-        return
-      const by = ({ j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 } as Record<string, number>)[event.key]
-      if (by === undefined || shown.length === 0) return
-      const at = shown.findIndex(({ id }) => id === open?.id)
-      const next = shown[Math.min(shown.length - 1, Math.max(0, at + by))]
-      if (next !== undefined) go(toEntry(next.id), true)
-      event.preventDefault()
-    }
-    window.addEventListener('keydown', press)
-    return () => window.removeEventListener('keydown', press)
-  }, [shown, open])
+  useKeys(({ key }, target) => {
+    if (!/^([jk]|Arrow(Up|Down))$/.test(key) || isTyping(target)) return false
+    if (target.closest('[role="dialog"], [role="radiogroup"]') !== null) return false
+    const at = shown.findIndex(({ id }) => id === open?.id)
+    const next = shown[stepFrom(key, at, { last: shown.length - 1 }) ?? -1]
+    if (next !== undefined) go(toEntry(next.id), true)
+    return next !== undefined
+  })
 }
 
 function NotifyMe(): JSX.Element | null {

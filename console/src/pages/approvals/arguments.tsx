@@ -2,6 +2,7 @@
 // lines, everything else as indented JSON. Exactly what will be sent, secrets masked.
 
 import type { JSX } from 'react'
+import { Facts } from '../../ui/panel.tsx'
 import { FOLD_LENGTH, UntrustedText } from '../../ui/text.tsx'
 
 /** Whether a value is long enough to be folded until it is expanded. */
@@ -16,18 +17,12 @@ export function Arguments({ json, whole }: { json: string; whole: boolean }): JS
   if (members === undefined) return <Long text={json} whole={whole} />
   if (members.length === 0) return <p className="muted">It has no arguments.</p>
   return (
-    <dl className="args">
-      {members.map(([name, value]) => (
-        <div key={name} className="arg">
-          <dt>
-            <UntrustedText text={name} className="mono" />
-          </dt>
-          <dd>
-            <Value value={value} whole={whole} />
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <Facts
+      className="facts mono framed"
+      of={Object.fromEntries(
+        members.map(([name, value]) => [name, <Value key={name} value={value} whole={whole} />]),
+      )}
+    />
   )
 }
 

@@ -52,10 +52,13 @@ function rankAmount({ args }: ApprovalRequest): number {
 /** Enough to tell two requests apart, numbers first. */
 export function summarize(args: string): string {
   const members = parseMembers(args)
-  if (members === undefined) return args.slice(0, 200)
+  return members === undefined ? args.slice(0, 200) : summarizeMembers(members)
+}
+
+export function summarizeMembers(members: readonly [name: string, value: unknown][]): string {
   const isNumber = (value: unknown) => (typeof value === 'number' ? 0 : 1)
   const text = members
-    .sort(([, one], [, other]) => isNumber(one) - isNumber(other))
+    .toSorted(([, one], [, other]) => isNumber(one) - isNumber(other))
     .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
   return text.join(' · ').slice(0, 200)
 }

@@ -1,7 +1,7 @@
 // One pending approval: what wants to run, who calls and why it requires approval, the arguments,
 // what the session did before, who has voted; and the verdict, confirmed with a passkey.
 
-import { type JSX, useState } from 'react'
+import { type JSX, useMemo, useState } from 'react'
 import type {
   ApprovalRequest,
   CallAddress,
@@ -16,17 +16,22 @@ import { formatQuery } from '../../api.ts'
 import { FreezeButton } from '../../freeze.tsx'
 import { useResource } from '../../resource.ts'
 import { pathTo } from '../../route.ts'
-import { revealArguments } from '../../session.ts'
+import { sendWithProof } from '../../session.ts'
 import { Button, Link } from '../../ui/button.tsx'
+import { CallList } from '../../ui/call-list.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Category, OutcomeBadge, Risk } from '../../ui/marks.tsx'
 import { useNow } from '../../ui/now.ts'
 import { Notice } from '../../ui/page.tsx'
-import { TextLine, UntrustedText } from '../../ui/text.tsx'
+import { Part } from '../../ui/panel.tsx'
+import { UntrustedText } from '../../ui/text.tsx'
 import { complain } from '../../ui/toasts.tsx'
 import { ago, clock, date, formatPointer, formatTimeLeft } from '../../ui/words.ts'
-import { CallExplanationDrawer, useOpenCall } from '../ledger/explained.tsx'
-import { Arguments, hasLongValues } from './arguments.tsx'
+import { useOpenCall } from '../ledger/explained.tsx'
+import { type RuleChoices, ruleChoices } from '../ledger/rule-choices.ts'
+import { MakeRule } from '../policy/make-rule.tsx'
+import { listNumbers, type RuleSubject } from '../policy/rule-subject.ts'
+import { Arguments, hasLongValues, parseMembers } from './arguments.tsx'
 import { Verdict } from './verdict.tsx'
 
 export function Request({
@@ -38,17 +43,21 @@ export function Request({
 }): JSX.Element {
   const now = useNow()
   const purpose = describeServerRequest(request)
+  const subject = useMemo(() => toSubject(request), [request])
   const tool = `${request.server}/${request.name}`
-  const { call, open: openCall } = useOpenCall()
+  const { open: openCall, drawer } = useOpenCall()
   const [revealed, setRevealed] = useState<RevealedArguments>()
   const [whole, setWhole] = useState(false)
   const { args, rest } = revealed ?? request
   const masked = revealed === undefined ? request.masked : undefined
   const isFolded = !whole && (hasLongValues(args) || hasLongValues(rest))
-  const reveal = () => revealArguments(request.id).then(setRevealed, complain)
+  const reveal = () => {
+    const path = `/approvals/${encodeURIComponent(request.id)}/reveal`
+    sendWithProof<RevealedArguments>('POST', path, {}).then(setRevealed, complain)
+  }
   return (
     <article className="card request fade-in" aria-label={titleOfCall(request)}>
-      <div className="request-head">
+      <div className="stack request-head">
         <div className="row">
           <StateMark request={request} />
           <Category name={request.category} unknown={request.unknown} />
@@ -86,11 +95,13 @@ export function Request({
           at {clock(request.atMs)}
         </p>
         <RequestLinks request={request} onOpen={openCall} />
+        {request.state === 'pending' && (
+          <MakeRule subject={subject} choices={choicesFor(request)} />
+        )}
       </div>
 
-      <div className="request-body">
-        <section aria-label="Why it was held">
-          <h3>Why it was held</h3>
+      <div className="stack request-body">
+        <Part title="Why it was held">
           <ul className="stack">
             {request.asks.map((ask) => (
               <li key={ask.rule} className="ask-row">
@@ -102,7 +113,7 @@ export function Request({
                   <div className="muted small">
                     rule{' '}
                     <Link to={`/policy${formatQuery({ tool })}`}>
-                      <span className="mono">{formatPointer(ask.rule)}</span>
+                      <UntrustedText text={nameRule(ask)} className="mono" />
                     </Link>
                     {' · '}
                     {ask.approvedBy.length} of {ask.quorum} approved
@@ -113,11 +124,11 @@ export function Request({
               </li>
             ))}
           </ul>
-        </section>
+        </Part>
 
         {/* They are not kept once it is decided. */}
         {args !== '' && (
-          <section aria-label="Arguments">
+          <section className="stack" aria-label="Arguments">
             <div className="row spread">
               <h3>
                 {request.state === 'pending' ? 'What will be sent' : 'What was sent'}
@@ -147,29 +158,7 @@ export function Request({
 
         <SessionBefore request={request} onOpen={openCall} />
 
-        {request.votes.length > 0 && (
-          <section aria-label="Votes">
-            <h3>Votes</h3>
-            <ul className="stack">
-              {request.votes.map((vote) => (
-                <li key={`${vote.by}${vote.atMs}`} className="row">
-                  <OutcomeBadge
-                    word={vote.verdict === 'approve' ? 'allow' : 'deny'}
-                    says={vote.verdict === 'approve' ? 'Approved' : 'Denied'}
-                  />
-                  <span className="strong">{vote.by}</span>
-                  <span className="muted small">
-                    {date(vote.atMs)}, {vote.channel}, {vote.proof}
-                  </span>
-                  {vote.gone === true && (
-                    <span className="tag critical">may no longer decide: counts for nothing</span>
-                  )}
-                  {vote.comment !== '' && <UntrustedText text={`“${vote.comment}”`} />}
-                </li>
-              ))}
-            </ul>
-          </section>
-        )}
+        <Votes votes={request.votes} />
         {request.why !== '' && !(request.state === 'denied' && request.votes.length > 0) && (
           <Notice>{request.why}</Notice>
         )}
@@ -183,10 +172,34 @@ export function Request({
           onDecided={onDecided}
         />
       )}
-      {call !== undefined && (
-        <CallExplanationDrawer at={call} onClose={() => openCall(undefined)} />
-      )}
+      {drawer}
     </article>
+  )
+}
+
+function Votes({ votes }: Pick<ApprovalRequest, 'votes'>): JSX.Element | null {
+  if (votes.length === 0) return null
+  return (
+    <Part title="Votes">
+      <ul className="stack">
+        {votes.map((vote) => (
+          <li key={`${vote.by}${vote.atMs}`} className="row">
+            <OutcomeBadge
+              word={vote.verdict === 'approve' ? 'allow' : 'deny'}
+              says={vote.verdict === 'approve' ? 'Approved' : 'Denied'}
+            />
+            <span className="strong">{vote.by}</span>
+            <span className="muted small">
+              {date(vote.atMs)}, {vote.channel}, {vote.proof}
+            </span>
+            {vote.gone === true && (
+              <span className="tag critical">may no longer decide: counts for nothing</span>
+            )}
+            {vote.comment !== '' && <UntrustedText text={`“${vote.comment}”`} />}
+          </li>
+        ))}
+      </ul>
+    </Part>
   )
 }
 
@@ -233,8 +246,7 @@ function SessionBefore({
   const labelled = calls.filter(({ labels }) => labels.length > 0)
   if (calls.length === 0) return null
   return (
-    <section aria-label="What this session did before">
-      <h3>What this session did before</h3>
+    <Part title="What this session did before">
       {labelled.map((one) => (
         <Notice key={one.seq} kind="warn">
           The answer of <UntrustedText text={titleOfCall(one)} className="strong" /> at{' '}
@@ -244,22 +256,35 @@ function SessionBefore({
           </Button>
         </Notice>
       ))}
-      <ol className="before">
-        {calls.map((one) => (
-          <li key={one.seq}>
-            <button type="button" className="before-call" onClick={() => onOpen(one)}>
-              <span className="muted num small">{clock(one.atMs)}</span>
-              <OutcomeBadge word={one.word} bare />
-              <TextLine text={titleOfCall(one)} className="mono" />
-            </button>
-          </li>
-        ))}
-      </ol>
-    </section>
+      <CallList calls={calls} onOpen={onOpen} />
+    </Part>
   )
 }
 
 const BEFORE_SHOWN = 8
+
+/** Its policy is the only one, or has to be chosen. */
+function toSubject({ server, name, id, args }: ApprovalRequest): RuleSubject {
+  const members = parseMembers(args) ?? []
+  const numbers = members.filter(([, value]) => typeof value !== 'string')
+  return {
+    server,
+    name,
+    policy: undefined,
+    numbers: listNumbers(numbers.map(([argument, value]) => [argument, String(value)])),
+    called: `request ${id.slice(0, 8)}`,
+  }
+}
+
+function choicesFor({ method, asks, unknown = false }: ApprovalRequest): RuleChoices {
+  return ruleChoices({ method, rule: asks[0]?.rule ?? '', word: 'ask', unknown })
+}
+
+/** A guardrail is called by its name, which its text begins with; any other rule by its place. */
+function nameRule({ rule, says }: ApprovalRequest['asks'][number]): string {
+  if (!/\/guardrails\/\d+$/.test(rule)) return formatPointer(rule)
+  return `guardrail ${JSON.parse(says)[0]}`
+}
 
 const STATES = {
   pending: ['ask', 'Pending'],
@@ -286,7 +311,8 @@ function MaskedNotice({ masked }: { masked: ApprovalRequest['masked'] }): JSX.El
       {characters.toLocaleString('en')} characters are masked:{' '}
       {parts.slice(0, MASKED_NAMED_MAX).map(({ path, from, characters: many }) => (
         <span key={`${path} ${from}`}>
-          <UntrustedText text={path} className="mono" /> ({many} from character {from + 1} on){' '}
+          <UntrustedText text={formatPointer(path.replace(/^\/arguments/, ''))} className="mono" />{' '}
+          (characters {from + 1} to {from + many}){' '}
         </span>
       ))}
       {count > MASKED_NAMED_MAX && `and ${count - MASKED_NAMED_MAX} more places`}

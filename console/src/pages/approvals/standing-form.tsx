@@ -6,7 +6,7 @@ import type {
   ArgumentBound,
   StandingTerms,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
-import { SelectField, TextArea, TextField } from '../../ui/fields.tsx'
+import { SelectField, TextField } from '../../ui/fields.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
 import { parseMembers } from './arguments.tsx'
 
@@ -87,7 +87,7 @@ export function StandingForm({
 }): JSX.Element {
   const members = parseMembers(args) ?? []
   return (
-    <fieldset className="while">
+    <fieldset className="stack while">
       <legend>Which calls are like this one</legend>
       <p className="muted small">
         The same caller, the same tool, the same definition of it, and these arguments. Everything
@@ -137,8 +137,8 @@ function Argument({
     { value: 'any', says: 'anything' },
   ]
   return (
-    <div className="while-row">
-      <UntrustedText text={name} className="mono while-name" />
+    <div className="row while-row">
+      <UntrustedText text={name} className="mono muted while-name" />
       <SelectField
         label={`What ${name} may be`}
         value={form.kind}
@@ -164,7 +164,7 @@ function Argument({
         </>
       )}
       {form.kind === 'list' && (
-        <TextArea
+        <TextField
           label={`Other values of ${name}, one a line`}
           quiet
           rows={2}

@@ -14,7 +14,8 @@ import { mayAct, sendWithProof, useMe } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
 import { OutcomeBadge } from '../../ui/marks.tsx'
 import { useNow } from '../../ui/now.ts'
-import { Empty, ErrorNotice, Loading } from '../../ui/page.tsx'
+import { Empty } from '../../ui/page.tsx'
+import { Facts, Loaded } from '../../ui/panel.tsx'
 import { ToolName, UntrustedText } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { formatTimeLeft, plural } from '../../ui/words.ts'
@@ -22,25 +23,26 @@ import { formatTimeLeft, plural } from '../../ui/words.ts'
 const REFRESH_MS = 3_000
 
 export function StandingApprovals(): JSX.Element {
-  const { value, error, reload } = useResource<StandingResponse>('/standing', REFRESH_MS)
-  if (error !== undefined) return <ErrorNotice error={error} again={reload} />
-  if (value === undefined) return <Loading />
-  const { standing, barred } = value
-  if (standing.length === 0 && barred.length === 0)
-    return (
-      <Empty icon="approvals" title="No standing approvals">
-        An approval “for a while” stands here, with its bounds, until it ends.
-      </Empty>
-    )
+  const answer = useResource<StandingResponse>('/standing', REFRESH_MS)
+  const { reload } = answer
   return (
-    <div className="stack">
-      {standing.map((one) => (
-        <Stands key={one.id} standing={one} reload={reload} />
-      ))}
-      {barred.map((one) => (
-        <Bars key={`${one.session} ${one.server} ${one.name}`} barred={one} reload={reload} />
-      ))}
-    </div>
+    <Loaded of={answer}>
+      {({ standing, barred }) => (
+        <div className="stack">
+          {standing.length === 0 && barred.length === 0 && (
+            <Empty icon="approvals" title="No standing approvals">
+              An approval “for a while” stands here, with its bounds, until it ends.
+            </Empty>
+          )}
+          {standing.map((one) => (
+            <Stands key={one.id} standing={one} reload={reload} />
+          ))}
+          {barred.map((one) => (
+            <Bars key={`${one.session} ${one.server} ${one.name}`} barred={one} reload={reload} />
+          ))}
+        </div>
+      )}
+    </Loaded>
   )
 }
 
@@ -74,18 +76,12 @@ function Stands({
         {'; '}
         used {calls === null ? plural(used, 'time') : `${used} of ${calls} times`}
       </p>
-      <dl className="args">
-        {Object.entries(bounds).map(([argument, bound]) => (
-          <div key={argument} className="arg">
-            <dt>
-              <UntrustedText text={argument} className="mono" />
-            </dt>
-            <dd>
-              <UntrustedText text={boundText(bound)} className="mono" />
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <Facts
+        className="facts mono framed"
+        of={Object.fromEntries(
+          Object.entries(bounds).map(([argument, bound]) => [argument, boundText(bound)]),
+        )}
+      />
     </article>
   )
 }

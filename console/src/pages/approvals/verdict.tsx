@@ -1,17 +1,19 @@
 // The verdict on a pending approval: by button or key, once or for a while, with changed arguments where
 // the rule permits it, confirmed with a passkey. Says why if the signed-in user cannot decide.
 
-import { type JSX, useEffect, useRef, useState } from 'react'
+import { type JSX, useState } from 'react'
 import type {
   ApprovalRequest,
+  ApprovalVerdict,
   CurrentPerson,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { titleOfCall } from '../../../../packages/sluice/src/core/call-title.ts'
 import { pathTo } from '../../route.ts'
-import { decideRequest, useMe } from '../../session.ts'
+import { mayAct, sendWithProof, useMe } from '../../session.ts'
 import { Button, Link } from '../../ui/button.tsx'
-import { SelectField, TextArea } from '../../ui/fields.tsx'
+import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { isTyping, useKeys } from '../../ui/keys.ts'
 import { Notice } from '../../ui/page.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
@@ -40,7 +42,7 @@ export function Verdict({
   const [busy, setBusy] = useState(false)
   const [changed, setChanged] = useState<string>()
   const mayEdit = request.asks.every(({ editArgs }) => editArgs) && !hasMasked
-  const may = me?.roles.includes('approver') === true || me?.roles.includes('admin') === true
+  const may = mayAct(me, 'approver')
   const isOwn = isOwnCall(request, me)
   const cannotApprove = isFolded || isOwn
   const decide = async (verdict: 'approve' | 'deny') => {
@@ -51,13 +53,15 @@ export function Verdict({
     try {
       const isYes = verdict === 'approve'
       const lasts = toStandingTerms(standing, args)
-      const body = {
+      const body: ApprovalVerdict = {
         verdict,
         comment,
+        edits: request.edits,
         ...(isYes && lasts !== undefined ? { forAWhile: lasts } : {}),
         ...(isYes && changed !== undefined ? { args: changed } : {}),
       }
-      upsertRequest(await decideRequest(request, body))
+      const path = `/approvals/${encodeURIComponent(request.id)}/verdict`
+      upsertRequest(await sendWithProof<ApprovalRequest>('POST', path, body))
       const says = `${isYes ? 'approved' : 'denied'} ${titleOfCall(request)}`
       const what = summarize(request.args)
       showToast(what === '' ? says : `${says}: ${what}`, { to: pathTo('approvals', request.id) })
@@ -68,46 +72,35 @@ export function Verdict({
       setBusy(false)
     }
   }
-  const latest = useRef(decide)
-  latest.current = decide
-  useEffect(() => {
-    if (!may || me?.mayProve === false) return
-    const press = (event: KeyboardEvent) => {
-      const target = event.target as HTMLElement
-      if (event.metaKey || event.ctrlKey || event.altKey) return
-      if (target.closest('input, textarea, select, [role="dialog"]') !== null) return
-      if (event.key === 'a') void latest.current('approve')
-      else if (event.key === 'd') void latest.current('deny')
-      else return
-      event.preventDefault()
-    }
-    window.addEventListener('keydown', press)
-    return () => window.removeEventListener('keydown', press)
-  }, [may, me?.mayProve])
-  if (!may)
+  useKeys(({ key }, target) => {
+    const verdict = ({ a: 'approve', d: 'deny' } as const)[key]
+    if (verdict === undefined || !may || me?.mayProve === false || isTyping(target)) return false
+    if (target.closest('[role="dialog"]') !== null) return false
+    void decide(verdict)
+    return true
+  })
+  if (!may || me?.mayProve === false)
     return (
-      <footer className="verdict">
-        <Notice>
-          You are signed in as {me?.roles.join(', ') ?? 'nobody'}: you can read this request, and an
-          approver decides it.
-        </Notice>
-      </footer>
-    )
-  if (me?.mayProve === false)
-    return (
-      <footer className="verdict">
-        <Notice kind="warn">
-          You need a passkey to decide, and have none for this address yet:{' '}
-          <Link to="/settings">add one under Settings</Link>. The call waits meanwhile.
-        </Notice>
+      <footer className="stack verdict">
+        {may ? (
+          <Notice kind="warn">
+            You need a passkey to decide, and have none for this address yet:{' '}
+            <Link to="/settings">add one under Settings</Link>. The call waits meanwhile.
+          </Notice>
+        ) : (
+          <Notice>
+            You are signed in as {me?.roles.join(', ') ?? 'nobody'}: you can read this request, and
+            an approver decides it.
+          </Notice>
+        )}
       </footer>
     )
   return (
     <>
       {(changed !== undefined || standing.forMs !== '') && (
-        <div className="verdict-terms" ref={bringUp}>
+        <div className="stack verdict-terms" ref={bringUp}>
           {changed !== undefined && (
-            <TextArea
+            <TextField
               label="Arguments to send instead, as JSON; the changed call is decided again"
               mono
               rows={6}
@@ -120,7 +113,7 @@ export function Verdict({
           )}
         </div>
       )}
-      <footer className="verdict">
+      <footer className="stack verdict">
         {isOwn && (
           <Notice kind="warn">
             You own <UntrustedText text={request.principal.id} className="strong" />, which made
@@ -128,7 +121,7 @@ export function Verdict({
             deny it.
           </Notice>
         )}
-        <TextArea
+        <TextField
           label="Comment, on record with your verdict"
           quiet
           rows={1}
@@ -136,7 +129,7 @@ export function Verdict({
           onChange={setComment}
           placeholder="Comment (optional, on record)"
         />
-        <div className="verdict-row">
+        <div className="row">
           <Button
             kind="approve"
             large

@@ -26,9 +26,8 @@ export function Events(): JSX.Element {
         .includes(wanted),
     )
   }, [value, q])
-  const ofGates = shown[0]?.origin !== undefined
   return (
-    <div className="page-body stack">
+    <div className="scroll page-body stack">
       <div className="row">
         <TextField
           label="Search events"
@@ -46,7 +45,7 @@ export function Events(): JSX.Element {
           Starts, policies, definitions, freezes and people are recorded here.
         </Empty>
       )}
-      <ol className={`card event-list${ofGates ? ' of-gates' : ''}`} hidden={shown.length === 0}>
+      <ol className="card" hidden={shown.length === 0}>
         {shown.map((event) => (
           <li key={event.seq} className="event">
             <span className="num muted">{nameRecord(event)}</span>

@@ -1,7 +1,7 @@
 // One call with everything recorded of it, in a drawer: the decision and its rule as in the
 // document, guardrails, limits, decision inputs, outcome.
 
-import { type JSX, lazy, type ReactNode, Suspense, useMemo, useRef, useState } from 'react'
+import { type JSX, type ReactNode, useMemo } from 'react'
 import type {
   CallAddress,
   CallExplanation,
@@ -14,22 +14,24 @@ import { formatQuery } from '../../api.ts'
 import { FreezeButton } from '../../freeze.tsx'
 import { useResource } from '../../resource.ts'
 import { pathTo, setQuery, useRoute } from '../../route.ts'
-import { mayAct, useMe } from '../../session.ts'
-import { Button, Link } from '../../ui/button.tsx'
+import { Link } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { LimitOwner } from '../../ui/limit-owner.tsx'
 import { Category, OutcomeBadge } from '../../ui/marks.tsx'
-import { ErrorNotice, Loading, Notice } from '../../ui/page.tsx'
+import { Notice } from '../../ui/page.tsx'
+import { Facts, Loaded, Part } from '../../ui/panel.tsx'
 import { LongText, UntrustedText } from '../../ui/text.tsx'
 import { bytes, formatPointer, millis, moment, nameRecord, span } from '../../ui/words.ts'
-import type { NewRuleAction } from '../policy/rule-from-call.tsx'
+import { MakeRule } from '../policy/make-rule.tsx'
+import { listNumbers, type RuleSubject } from '../policy/rule-subject.ts'
 import { ruleChoices } from './rule-choices.ts'
-import './explained.css'
+import './ledger.css'
 
 /** The call whose drawer is open, in the address: it can be linked to, and Back closes it. */
 export function useOpenCall(): {
   readonly call: CallAddress | undefined
-  readonly open: (call: CallAddress | undefined) => void
+  readonly open: (call: CallAddress) => void
+  readonly drawer: ReactNode
 } {
   const { query } = useRoute()
   const call = useMemo(() => {
@@ -39,7 +41,7 @@ export function useOpenCall(): {
     const address = { callId, atMs, session: query.get('callSession') ?? '' }
     return Number.isNaN(seq) ? address : { ...address, seq }
   }, [query])
-  return { call, open: openCall }
+  return { call, open: openCall, drawer: call && <CallExplanationDrawer at={call} /> }
 }
 
 function openCall(call: CallAddress | undefined): void {
@@ -51,21 +53,17 @@ function openCall(call: CallAddress | undefined): void {
   )
 }
 
-export function CallExplanationDrawer({
+function CallExplanationDrawer({
   at: { callId, session, atMs, seq },
-  onClose,
 }: {
   at: CallAddress
-  onClose: () => void
 }): JSX.Element {
-  const { value, error, reload } = useResource<CallExplanation>(
+  const explanation = useResource<CallExplanation>(
     `/calls/${encodeURIComponent(callId)}${formatQuery({ session, atMs, seq })}`,
   )
   return (
-    <Dialog title="Call explained" onClose={onClose} side>
-      {error !== undefined && <ErrorNotice error={error} again={reload} />}
-      {value === undefined && error === undefined && <Loading />}
-      {value !== undefined && <WholeCall call={value} />}
+    <Dialog title="Call explained" onClose={() => openCall(undefined)} side>
+      <Loaded of={explanation}>{(call) => <WholeCall call={call} />}</Loaded>
     </Dialog>
   )
 }
@@ -80,11 +78,20 @@ function unquoteList(value: string): string {
   }
 }
 
+/** What is no argument, in words. */
+const JUDGED: Readonly<Record<string, string>> = {
+  undeclared: 'has undeclared arguments',
+  'principal.groups': 'groups of the caller',
+  'principal.id': 'caller',
+  'session.labels': 'labels of the session',
+}
+
 /** As the gate names a request to its caller. */
 const REQUEST = /\brequest ([0-9a-f]{8,64})\b/
 
 function WholeCall({ call }: { call: CallExplanation }): JSX.Element {
   const purpose = describeServerRequest(call)
+  const subject = useMemo(() => toSubject(call), [call])
   const request = call.code.startsWith('APPROVAL') ? REQUEST.exec(call.reason)?.[1] : undefined
   return (
     <div className="stack explained">
@@ -117,10 +124,10 @@ function WholeCall({ call }: { call: CallExplanation }): JSX.Element {
           <Link to={pathTo('approvals', request)}>Open the approval request</Link>
         </p>
       )}
-      <MakeRule call={call} />
-      <ExplanationPart title="The rule">
+      <MakeRule subject={subject} choices={ruleChoices(call)} />
+      <Part title="The rule">
         <p className="mono small">
-          <UntrustedText text={call.rule === '' ? 'none' : formatPointer(call.rule)} />
+          <UntrustedText text={nameRule(call)} />
         </p>
         {call.ruleText !== null && (
           <>
@@ -132,170 +139,145 @@ function WholeCall({ call }: { call: CallExplanation }): JSX.Element {
             </p>
           </>
         )}
-      </ExplanationPart>
-      {call.guardrails.length > 0 && (
-        <ExplanationPart title="Guardrails that matched">
-          <ul className="stack">
-            {call.guardrails.map(({ name, action, undecided }) => (
-              <li key={name}>
-                <UntrustedText text={name} className="strong" />{' '}
-                {action !== null && `says ${action}`}
-                {undecided && ', which could not be decided and therefore counts'}
-              </li>
-            ))}
-          </ul>
-        </ExplanationPart>
-      )}
-      {call.limits.length > 0 && (
-        <ExplanationPart title="Limits it took from">
-          <ul className="stack">
-            {call.limits.map(({ key, amount, max, limit, whose, windowMs }) => (
-              <li key={key} title={key}>
-                <span className="num strong">{amount}</span> of {max}
-                {windowMs > 0 && ` in ${span(windowMs / 1_000)}`}: <UntrustedText text={limit} />{' '}
-                <LimitOwner whose={whose} />
-              </li>
-            ))}
-          </ul>
-        </ExplanationPart>
-      )}
-      {call.shadow.length > 0 && (
-        <ExplanationPart title="What shadow rules would have decided">
-          <ul className="stack">
-            {call.shadow.map(({ rule, action, reason }) => (
-              <li key={rule}>
-                {action}: <UntrustedText text={reason} />{' '}
-                <span className="mono small muted">{formatPointer(rule)}</span>
-              </li>
-            ))}
-          </ul>
-        </ExplanationPart>
-      )}
+      </Part>
+      <Listed title="Guardrails that matched" list={call.guardrails}>
+        {({ name, action, undecided }) => (
+          <li key={name}>
+            <UntrustedText text={name} className="strong" /> {action !== null && `says ${action}`}
+            {undecided && ', which could not be decided and therefore counts'}
+          </li>
+        )}
+      </Listed>
+      <Listed title="Limits it took from" list={call.limits}>
+        {({ key, amount, max, limit, whose, windowMs }) => (
+          <li key={key} title={key}>
+            <span className="num strong">{amount}</span> of {max}
+            {windowMs > 0 && ` in ${span(windowMs / 1_000)}`}: <UntrustedText text={limit} />{' '}
+            <LimitOwner whose={whose} />
+          </li>
+        )}
+      </Listed>
+      <Listed title="What shadow rules would have decided" list={call.shadow}>
+        {({ rule, action, reason }) => (
+          <li key={rule}>
+            {action}: <UntrustedText text={reason} />{' '}
+            <span className="mono small muted">{formatPointer(rule)}</span>
+          </li>
+        )}
+      </Listed>
       {call.judged.length > 0 && (
-        <ExplanationPart title="What it was judged by">
-          <dl className="facts">
-            {call.judged.map(({ path, value }) => (
-              <div key={path} className="contents">
-                <dt className="mono small">
-                  <UntrustedText text={path} />
-                </dt>
-                <dd className="mono small">
-                  <LongText text={unquoteList(value)} />
-                </dd>
-              </div>
-            ))}
-          </dl>
-        </ExplanationPart>
+        <Part title="What it was judged by">
+          <Facts
+            className="facts mono small"
+            of={Object.fromEntries(
+              call.judged
+                .filter(({ value }) => unquoteList(value) !== '[]')
+                .map(({ path, value }) => [
+                  JUDGED[path] ?? path.replace(/^args\./, ''),
+                  <LongText key={path} text={unquoteList(value)} />,
+                ]),
+            )}
+          />
+        </Part>
       )}
-      <ExplanationPart title="On record">
-        <dl className="facts">
-          <dt>When</dt>
-          <dd className="num">{moment(call.atMs)}</dd>
-          <dt>Who</dt>
-          <dd className="row">
-            <Link to={`/ledger${formatQuery({ principal: call.principal })}`}>
-              <UntrustedText text={call.principal} />
-            </Link>
-            <FreezeButton target={{ scope: 'principal', id: call.principal }} />
-          </dd>
-          {call.agent !== null && (
-            <>
-              <dt>Agent</dt>
-              <dd className="row">
-                <Link to={pathTo('agents', call.agent)}>{call.agent}</Link>
-                <FreezeButton target={{ scope: 'agent', id: call.agent }} />
-              </dd>
-            </>
-          )}
-          <dt>Session</dt>
-          <dd>
-            <Link to={`/ledger${formatQuery({ session: call.session, view: 'timeline' })}`}>
-              <UntrustedText text={call.sessionName ?? call.session} className="small" />
-            </Link>
-          </dd>
-          <dt>Record</dt>
-          <dd className="num">
-            {nameRecord(call)}
-            {call.outcome !== null && `, outcome ${call.outcome.seq}`}
-          </dd>
-          <dt>Policy</dt>
-          <dd className="mono small">{call.policy}</dd>
-          {call.outcome !== null && (
-            <>
-              <dt>Outcome</dt>
-              <dd>
-                {call.outcome.status} after {millis(call.outcome.durationMs)},{' '}
-                {bytes(call.outcome.bytes)}
-                {call.outcome.errorCode !== null && `, error ${call.outcome.errorCode}`}
-                {call.outcome.attempts > 1 && `, ${call.outcome.attempts} attempts`}
-                {call.outcome.givenBack && ', limits given back'}
-              </dd>
-              {call.outcome.changes.length > 0 && (
-                <>
-                  <dt>Answer</dt>
-                  <dd>
-                    {call.outcome.changes
-                      .map(({ change, kind, count }) => `${change} ${count} × ${kind}`)
-                      .join(', ')}
-                  </dd>
-                </>
-              )}
-              {call.outcome.labels.length > 0 && (
-                <>
-                  <dt>Labels</dt>
-                  <dd>{call.outcome.labels.join(', ')}</dd>
-                </>
-              )}
-            </>
-          )}
-        </dl>
-      </ExplanationPart>
+      <Part title="On record">
+        <Facts of={listRecorded(call)} />
+      </Part>
     </div>
   )
 }
 
-const RuleFromCall = lazy(async () => ({
-  default: (await import('../policy/rule-from-call.tsx')).RuleFromCall,
-}))
-
-function MakeRule({ call }: { call: CallExplanation }): JSX.Element | null {
-  const me = useMe()
-  const [action, setAction] = useState<NewRuleAction>()
-  const group = useRef<HTMLFieldSetElement>(null)
-  // Several dialogs follow each other: the button that opened the last one is gone with the first.
-  const close = () => {
-    setAction(undefined)
-    requestAnimationFrame(() => group.current?.querySelector('button')?.focus())
+/** A record has the name of the document that decided, and its digest. */
+function toSubject(call: CallExplanation): RuleSubject {
+  const { server, name, policy, judged } = call
+  const args = judged.map(({ path, value }): [string, string] => [
+    path.replace(/^args\./, ''),
+    value,
+  ])
+  const numbers = listNumbers(args.filter((_, at) => judged[at]?.path.startsWith('args.')))
+  return {
+    server,
+    name,
+    policy: policy.split(' ')[0],
+    numbers,
+    called: `record ${nameRecord(call)}`,
   }
-  const choices = ruleChoices(call)
-  if (choices === 'none' || !mayAct(me, 'policy-manager')) return null
-  const tool = `${call.server}/${call.name}`
+}
+
+/** Guardrails are called by their names. */
+function nameRule({ rule, guardrails }: CallExplanation): string {
+  const name = guardrails.find((one) => one.rule === rule)?.name
+  if (name !== undefined) return `guardrail ${name}`
+  return rule === '' ? 'none' : formatPointer(rule)
+}
+
+/** A part for each of the lists that is not empty. */
+function Listed<Item>({
+  title,
+  list,
+  children,
+}: {
+  title: string
+  list: readonly Item[]
+  children: (item: Item) => JSX.Element
+}): JSX.Element | null {
+  if (list.length === 0) return null
   return (
-    <fieldset ref={group} className="row plain-group" aria-label="Make a rule for this tool">
-      <span className="muted small">From now on:</span>
-      {choices === 'all' && <Button onPress={() => setAction('allow')}>Always allow</Button>}
-      <Button onPress={() => setAction('require_approval')}>Ask…</Button>
-      <Button onPress={() => setAction('deny')}>Never</Button>
-      {choices === 'guess' && (
-        <span className="muted small">
-          To allow it, first say what it does, under <code>classify</code> in the policy:{' '}
-          <Link to={`/servers${formatQuery({ tool })}`}>what is known of it</Link>
-        </span>
-      )}
-      {action !== undefined && (
-        <Suspense>
-          <RuleFromCall call={call} action={action} onClose={close} />
-        </Suspense>
-      )}
-    </fieldset>
+    <Part title={title}>
+      <ul className="stack">{list.map(children)}</ul>
+    </Part>
   )
 }
 
-function ExplanationPart({ title, children }: { title: string; children: ReactNode }): JSX.Element {
-  return (
-    <section className="explained-part">
-      <h3>{title}</h3>
-      {children}
-    </section>
-  )
+function listRecorded(call: CallExplanation): Record<string, ReactNode> {
+  const { atMs, principal, agent, session, sessionName = session, policy, outcome } = call
+  return {
+    When: <span className="num">{moment(atMs)}</span>,
+    Who: (
+      <span className="row">
+        <Link to={`/ledger${formatQuery({ principal })}`}>
+          <UntrustedText text={principal} />
+        </Link>
+        <FreezeButton target={{ scope: 'principal', id: principal }} />
+      </span>
+    ),
+    Agent: agent !== null && (
+      <span className="row">
+        <Link to={pathTo('agents', agent)}>{agent}</Link>
+        <FreezeButton target={{ scope: 'agent', id: agent }} />
+      </span>
+    ),
+    Session: (
+      <Link to={`/ledger${formatQuery({ session, view: 'timeline' })}`}>
+        <UntrustedText text={sessionName} className="small" />
+      </Link>
+    ),
+    Record: `${nameRecord(call)}${outcome === null ? '' : `, outcome ${outcome.seq}`}`,
+    Policy: <span title={policy}>{shortenDigest(policy)}</span>,
+    ...(outcome !== null && listOutcome(outcome)),
+  }
+}
+
+function listOutcome(outcome: NonNullable<CallExplanation['outcome']>): Record<string, ReactNode> {
+  const { status, durationMs, bytes: size, errorCode, attempts, givenBack } = outcome
+  const { changes, labels } = outcome
+  const parts = [
+    `${status} after ${millis(durationMs)}`,
+    bytes(size),
+    errorCode !== null && `error ${errorCode}`,
+    attempts > 1 && `${attempts} attempts`,
+    givenBack && 'limits given back',
+  ]
+  const made = changes.map(({ change, kind, count }) => `${change} ${count} × ${kind}`)
+  return {
+    Outcome: parts.filter(Boolean).join(', '),
+    Answer: made.length > 0 && made.join(', '),
+    Labels: labels.length > 0 && labels.join(', '),
+  }
+}
+
+/** `policy AbC…`: the digest of the text is on hover. */
+function shortenDigest(policy: string): string {
+  const [name = '', digest = ''] = policy.split(' ')
+  return digest.length > 10 ? `${name} ${digest.slice(0, 10)}…` : policy
 }

@@ -111,7 +111,7 @@ function Chips({ filter }: { filter: CallFilter }): JSX.Element | null {
   const chips = listChips(filter)
   if (chips.length === 0 && filter.sinceMs === '' && filter.untilMs === '') return null
   return (
-    <ul className="row filter-chips" aria-label="Filters">
+    <ul className="row full filter-chips" aria-label="Filters">
       {chips.map(({ says, without }) => (
         <li key={says}>
           <Button onPress={() => setQuery(without, 'push')}>
@@ -153,6 +153,7 @@ function listChips(filter: CallFilter): ChipEntry[] {
 /** A period up to now is turned into its start, which is in the address; or from one time to another. */
 function TimeRange({ since, until }: { since: string; until: string }): JSX.Element {
   const isSet = since !== '' || until !== ''
+  const isUtc = chosenZone() === 'utc'
   const periods = PERIODS.map(({ ms, says }) => ({ value: String(ms), says }))
   return (
     <>
@@ -168,37 +169,26 @@ function TimeRange({ since, until }: { since: string; until: string }): JSX.Elem
           ...periods,
         ]}
       />
-      {isSet && (
-        <>
-          <Moment label="From" value={since} onChange={(sinceMs) => setQuery({ sinceMs })} />
-          <Moment label="To" value={until} onChange={(untilMs) => setQuery({ untilMs })} />
-        </>
-      )}
+      {isSet &&
+        (
+          [
+            ['From', 'sinceMs', since],
+            ['To', 'untilMs', until],
+          ] as const
+        ).map(([label, name, ms]) => (
+          <TextField
+            key={name}
+            quiet
+            label={label}
+            type="datetime-local"
+            value={ms === '' ? '' : toFieldTime(Number(ms), isUtc)}
+            onChange={(text) => {
+              const chosen = text === '' ? '' : String(Date.parse(isUtc ? `${text}Z` : text))
+              setQuery({ [name]: chosen })
+            }}
+          />
+        ))}
     </>
-  )
-}
-
-function Moment({
-  label,
-  value,
-  onChange,
-}: {
-  label: string
-  value: string
-  onChange: (ms: string) => void
-}): JSX.Element {
-  const isUtc = chosenZone() === 'utc'
-  const shown = value === '' ? '' : toFieldTime(Number(value), isUtc)
-  return (
-    <TextField
-      quiet
-      label={label}
-      type="datetime-local"
-      value={shown}
-      onChange={(text) =>
-        onChange(text === '' ? '' : String(Date.parse(isUtc ? `${text}Z` : text)))
-      }
-    />
   )
 }
 

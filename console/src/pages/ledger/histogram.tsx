@@ -1,20 +1,18 @@
 // Calls that match the filters over time, by decision. A click on a bar or a brush over several filters
 // by that stretch of time.
 
-import { type JSX, useMemo } from 'react'
+import type { JSX } from 'react'
 import type { CallHistogram } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { setQuery } from '../../route.ts'
-import { toLines } from '../../ui/call-counts.ts'
 import { CallPlots } from '../../ui/call-plots.tsx'
 import { count } from '../../ui/words.ts'
 
 export function Histogram({ data }: { data: CallHistogram }): JSX.Element {
-  const { times, lines } = useMemo(() => toLines(data), [data])
   const select = (fromMs: number, toMs: number) =>
     setQuery({ sinceMs: String(fromMs), untilMs: String(toMs) }, 'push')
-  const all = lines
-    .flatMap(({ values }) => values)
-    .reduce<number>((sum, value) => sum + (value ?? 0), 0)
+  const all = data.intervals
+    .flatMap(({ counts }) => Object.values(counts))
+    .reduce((sum, value) => sum + value, 0)
   return (
     <section className="card ledger-histogram" aria-label="Calls over time">
       <p className="small muted">
@@ -22,13 +20,7 @@ export function Histogram({ data }: { data: CallHistogram }): JSX.Element {
         {data.newest !== undefined && ` among the newest ${count(data.newest)} records`}. Click a
         bar, or drag over several, to see only those.
       </p>
-      <CallPlots
-        times={times}
-        lines={lines}
-        all={{ label: 'Matching calls over time', height: 80 }}
-        refused={{ label: 'Of them held or refused', height: 56 }}
-        onSelect={select}
-      />
+      <CallPlots data={data} label="Matching calls over time" height={80} onSelect={select} />
     </section>
   )
 }

@@ -14,6 +14,7 @@ import { FreezeButton } from '../../freeze.tsx'
 import { useResource } from '../../resource.ts'
 import { setQuery, useRoute } from '../../route.ts'
 import { Button, Link } from '../../ui/button.tsx'
+import { DialogButton } from '../../ui/dialog.tsx'
 import { Chips, SelectField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { useMedia } from '../../ui/media.ts'
@@ -25,10 +26,11 @@ import { amount, clock, count, date, duration, millis, moment, plural } from '..
 import { useCalls } from './calls.ts'
 import { listColumns, timelineColumns } from './columns.tsx'
 import { Events } from './events.tsx'
-import { CallExplanationDrawer, useOpenCall } from './explained.tsx'
+import { useOpenCall } from './explained.tsx'
 import { Export } from './export.tsx'
 import { type CallFilter, Filters, useFilter } from './filters.tsx'
 import { Histogram } from './histogram.tsx'
+import { SavedViews } from './saved-views.tsx'
 import './ledger.css'
 
 export function Ledger(): JSX.Element {
@@ -68,7 +70,7 @@ function Calls(): JSX.Element {
   const sorted = sort === '' ? key : `${key === '' ? '?' : `${key}&`}${toParameter('sort', sort)}`
   const found = useCalls(sorted, order, isFollowing)
   const { state, news, again, more } = found
-  const { call, open } = useOpenCall()
+  const { call, open, drawer } = useOpenCall()
   const isPhone = useMedia('phone')
   const histogram = useResource<CallHistogram>(
     `/ledger/histogram${key}`,
@@ -89,10 +91,8 @@ function Calls(): JSX.Element {
     histogram.reload()
   }
   return (
-    <div className="page-body ledger-body">
-      <div className="row ledger-filters">
-        <Filters filter={filter} />
-      </div>
+    <div className="scroll page-body stack ledger-body">
+      <FilterBar filter={filter} query={key} values={values} />
       {span !== undefined && span.intervals.length > 0 && <Histogram data={span} />}
       <div className="row">
         <Views isTimeline={isTimeline} isFollowing={isFollowing} />
@@ -104,9 +104,6 @@ function Calls(): JSX.Element {
             </Button>
           )}
         </span>
-        <span className="spacer" />
-        <ValueChoice shown={values} />
-        <Export filters={key} />
       </div>
       {isTimeline && span !== undefined && (
         <TimelineHead span={span} first={state?.calls[0]} filter={filter} />
@@ -126,8 +123,35 @@ function Calls(): JSX.Element {
           onNearEnd={more}
         />
       </section>
-      {call !== undefined && <CallExplanationDrawer at={call} onClose={() => open(undefined)} />}
+      {drawer}
     </div>
+  )
+}
+
+/** At phone width in a sheet. */
+function FilterBar({
+  filter,
+  query,
+  values,
+}: {
+  filter: CallFilter
+  query: string
+  values: readonly string[]
+}): JSX.Element {
+  const fields = (
+    <>
+      <Filters filter={filter} />
+      <SavedViews />
+      <ValueChoice shown={values} />
+      <Export filters={query} />
+    </>
+  )
+  return useMedia('phone') ? (
+    <DialogButton says="Filters" icon="filter">
+      {fields}
+    </DialogButton>
+  ) : (
+    <div className="row ledger-filters">{fields}</div>
   )
 }
 
@@ -233,7 +257,7 @@ function Progress({
     <>
       {fault !== undefined && <ErrorNotice error={fault} again={again} />}
       {state === undefined && fault === undefined && <Loading />}
-      <div className="ledger-behind" role="status">
+      <div role="status">
         {behind > 0 && (
           <Notice>
             The newest {count(behind)} records are being indexed and not searched yet; the page

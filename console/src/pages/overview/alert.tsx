@@ -8,7 +8,6 @@ import type {
   LedgerPage,
   SentAlertView,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
-import { titleOfCall } from '../../../../packages/sluice/src/core/call-title.ts'
 import { formatQuery } from '../../api.ts'
 import { FreezeButton } from '../../freeze.tsx'
 import { useOpenTitle } from '../../page-title.ts'
@@ -17,37 +16,38 @@ import { useRoute } from '../../route.ts'
 import { mayAct, useMe } from '../../session.ts'
 import { AlertState } from '../../ui/alert-list.tsx'
 import { Link } from '../../ui/button.tsx'
-import { OutcomeBadge } from '../../ui/marks.tsx'
-import { Empty, Loading, Notice, PageHead } from '../../ui/page.tsx'
-import { TextLine, UntrustedText } from '../../ui/text.tsx'
-import { clock, date } from '../../ui/words.ts'
+import { CallList } from '../../ui/call-list.tsx'
+import { Empty, Notice, Page } from '../../ui/page.tsx'
+import { Facts, Loaded, Panel } from '../../ui/panel.tsx'
+import { UntrustedText } from '../../ui/text.tsx'
+import { date } from '../../ui/words.ts'
 import { DenyAll } from '../approvals/deny-all.tsx'
 import { listPending, useInbox } from '../approvals/inbox.ts'
-import { CallExplanationDrawer, useOpenCall } from '../ledger/explained.tsx'
+import { useOpenCall } from '../ledger/explained.tsx'
 import './overview.css'
 
 const SHOWN = 12
 
 export function AlertPage(): JSX.Element {
   const { rest } = useRoute()
-  const { value } = useResource<AlertsView>('/alerts', 10_000)
-  const alert = value?.sent.find(({ id }) => id === rest[0])
+  const alerts = useResource<AlertsView>('/alerts', 10_000)
+  const alert = alerts.value?.sent.find(({ id }) => id === rest[0])
   useOpenTitle(alert?.title)
   return (
-    <div className="page">
-      <PageHead title={alert?.title ?? 'Alert'}>
-        {alert !== undefined && <AlertState {...alert} />}
-      </PageHead>
-      <div className="page-body stack">
-        {value === undefined && <Loading />}
-        {value !== undefined && alert === undefined && (
-          <Empty icon="warn" title="This alert is not here">
-            It may be older than what is kept. <Link to="/settings?section=alerts">All alerts</Link>
-          </Empty>
-        )}
-        {alert !== undefined && <WholeAlert alert={alert} />}
-      </div>
-    </div>
+    <Page title={alert?.title ?? 'Alert'} side={alert !== undefined && <AlertState {...alert} />}>
+      <Loaded of={alerts}>
+        {() =>
+          alert === undefined ? (
+            <Empty icon="warn" title="This alert is not here">
+              It may be older than what is kept.{' '}
+              <Link to="/settings?section=alerts">All alerts</Link>
+            </Empty>
+          ) : (
+            <WholeAlert alert={alert} />
+          )
+        }
+      </Loaded>
+    </Page>
   )
 }
 
@@ -57,19 +57,15 @@ function WholeAlert({ alert }: { alert: SentAlertView }): JSX.Element {
   const about = useResource<LedgerPage>(isOfCalls ? `${page}&limit=1` : undefined).value?.calls[0]
   return (
     <>
-      <section className="card card-body stack" aria-label="What happened">
-        <dl className="facts">
-          <dt>Since</dt>
-          <dd className="num">{date(atMs)}</dd>
-          {facts.map(({ name, value }) => (
-            <div key={name} className="contents">
-              <dt>{name}</dt>
-              <dd>
-                <UntrustedText text={value} />
-              </dd>
-            </div>
-          ))}
-        </dl>
+      <Panel title="What happened" isSmall>
+        <Facts
+          of={{
+            Since: date(atMs),
+            ...Object.fromEntries(
+              facts.map(({ name, value }) => [name, <UntrustedText key={name} text={value} />]),
+            ),
+          }}
+        />
         {found !== '' && (
           <Notice kind="bad">
             <span className="strong">Words of the answer:</span>{' '}
@@ -85,7 +81,7 @@ function WholeAlert({ alert }: { alert: SentAlertView }): JSX.Element {
             {isOfCalls ? 'All calls in the ledger' : 'Go to where it can be solved'}
           </Link>
         </div>
-      </section>
+      </Panel>
       {about !== undefined && <Afterwards call={about} />}
     </>
   )
@@ -105,31 +101,21 @@ function Actions({ call: { principal, session } }: { call: CallRecord }): JSX.El
 
 /** The call that it is about, and what its session did from there on. */
 function Afterwards({ call: { session, atMs } }: { call: CallRecord }): JSX.Element {
-  const { call, open } = useOpenCall()
+  const { open, drawer } = useOpenCall()
   const query = { session, sinceMs: atMs, order: 'oldest', limit: SHOWN }
   const calls = useResource<LedgerPage>(`/ledger${formatQuery(query)}`, 10_000).value?.calls ?? []
   return (
-    <section className="card card-body stack" aria-label="What the session did from there on">
-      <div className="row spread">
-        <h2 className="small-head">What the session did from there on</h2>
+    <Panel
+      title="What the session did from there on"
+      isSmall
+      side={
         <Link to={`/ledger${formatQuery({ session, sinceMs: atMs, view: 'timeline' })}`}>
           Timeline
         </Link>
-      </div>
-      <ol className="before">
-        {calls.map((one) => (
-          <li key={one.seq}>
-            <button type="button" className="before-call" onClick={() => open(one)}>
-              <span className="muted num small">{clock(one.atMs)}</span>
-              <OutcomeBadge word={one.word} bare />
-              <TextLine text={titleOfCall(one)} className="mono" />
-              {one.labels.length > 0 && <span className="tag high">{one.labels.join(', ')}</span>}
-              <TextLine text={one.word === 'allow' ? '' : one.reason} className="muted small" />
-            </button>
-          </li>
-        ))}
-      </ol>
-      {call !== undefined && <CallExplanationDrawer at={call} onClose={() => open(undefined)} />}
-    </section>
+      }
+    >
+      <CallList calls={calls} onOpen={open} />
+      {drawer}
+    </Panel>
   )
 }

@@ -24,7 +24,7 @@ export function Change({
   const share = Math.round((Math.abs(now - before) / before) * 100)
   return (
     <span
-      className={`small num change ${isBad && now > before ? 'worse' : 'muted'}`}
+      className={`small num nowrap ${isBad && now > before ? 'worse' : 'muted'}`}
       title={`${format(before)} before`}
     >
       {isTelling ? `${now > before ? '+' : '−'}${share} %` : `before ${format(before)}`}

@@ -4,6 +4,8 @@ import type { JSX } from 'react'
 import type { LimitsView } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { useResource } from '../../resource.ts'
 import { LimitOwner } from '../../ui/limit-owner.tsx'
+import { Panel } from '../../ui/panel.tsx'
+import { REFRESH_MS } from '../../ui/periods.ts'
 import { useSection } from '../../ui/section.ts'
 import { UntrustedText } from '../../ui/text.tsx'
 import { count, span } from '../../ui/words.ts'
@@ -12,23 +14,26 @@ const SHOWN = 8
 /** The share from which a limit is shown as a warning. */
 export const NEARLY_FULL = 0.8
 
-export function Limits({ everyMs }: { everyMs: number }): JSX.Element | null {
-  const { value } = useResource<LimitsView>('/limits', everyMs)
+export function Limits(): JSX.Element | null {
+  const { value } = useResource<LimitsView>('/limits', REFRESH_MS)
   const section = useSection<HTMLElement>('limits', (value?.limits.length ?? 0) > 0)
   if (value === undefined || value.limits.length === 0) return null
   return (
-    <section ref={section} className="card card-body stack" aria-label="Limits in use">
-      <div className="row spread">
-        <h2 className="small-head">Limits in use</h2>
+    <Panel
+      ref={section}
+      title="Limits in use"
+      isSmall
+      side={
         <span className="muted small num">
           {count(Math.min(SHOWN, value.count))} of {count(value.count)}
         </span>
-      </div>
+      }
+    >
       <ul className="stack">
         {value.limits.slice(0, SHOWN).map(({ limit, whose, windowMs, used, max, share }) => {
           const name = `${limit}${whose === '' ? '' : `, ${whose}`}`
           return (
-            <li key={`${limit} ${whose} ${windowMs} ${max}`} className="limit-row">
+            <li key={`${limit} ${whose} ${windowMs} ${max}`} className="meter-row">
               <span className="cut">
                 <UntrustedText text={limit} className="strong" /> <LimitOwner whose={whose} />
               </span>
@@ -47,6 +52,6 @@ export function Limits({ everyMs }: { everyMs: number }): JSX.Element | null {
           )
         })}
       </ul>
-    </section>
+    </Panel>
   )
 }

@@ -15,7 +15,8 @@ import { pathTo } from '../../route.ts'
 import { Link } from '../../ui/button.tsx'
 import { Icon, type IconName } from '../../ui/icons.tsx'
 import { useNow } from '../../ui/now.ts'
-import type { PERIODS } from '../../ui/periods.ts'
+import { Panel } from '../../ui/panel.tsx'
+import { type PERIODS, REFRESH_MS } from '../../ui/periods.ts'
 import { UntrustedText } from '../../ui/text.tsx'
 import { ago, formatTimeLeft, minute, plural } from '../../ui/words.ts'
 import { listPending, useInbox } from '../approvals/inbox.ts'
@@ -23,117 +24,99 @@ import { NEARLY_FULL } from './limits.tsx'
 import { Usage } from './usage.tsx'
 
 interface Need {
-  readonly key: string
   readonly icon: IconName
   readonly says: string
   readonly detail: string
   readonly to: string
-  /** What one does about it. */
-  readonly act: string
+  /** What one does about it, if it is more than to look. */
+  readonly act?: string
 }
 
 /** Alerts of these kinds are about something that is in the list by itself. */
 const LISTED_KINDS = ['definition', 'server', 'limit', 'tools', 'gate']
 
-export function NeedsYou({
-  period,
-  everyMs,
-}: {
-  period: (typeof PERIODS)[number]
-  everyMs: number
-}): JSX.Element {
+export function NeedsYou(): JSX.Element {
   const pending = listPending(useInbox())
   const now = useNow(10_000)
-  const servers = useResource<{ servers: ServerView[] }>('/servers', everyMs).value?.servers
-  const settings = useResource<SettingsView>('/settings', everyMs).value
-  const limits = useResource<LimitsView>('/limits', everyMs).value?.limits ?? []
-  const alerts = useResource<AlertsView>('/alerts', everyMs).value?.sent ?? []
+  const servers = useResource<{ servers: ServerView[] }>('/servers', REFRESH_MS).value?.servers
+  const settings = useResource<SettingsView>('/settings', REFRESH_MS).value
+  const limits = useResource<LimitsView>('/limits', REFRESH_MS).value?.limits ?? []
+  const alerts = useResource<AlertsView>('/alerts', REFRESH_MS).value?.sent ?? []
   const needs = listNeeds({ pending, servers, settings, limits, alerts }, now)
   return (
-    <>
-      <section className="card" aria-label="Needs you">
-        <h2 className="small-head needs-head">Needs you</h2>
-        <ul>
-          {needs.slice(0, NEEDS_SHOWN).map(({ key, icon, says, detail, to, act }) => (
-            <li key={key}>
-              <Link to={to} className="need">
-                <Icon name={icon} />
-                <UntrustedText text={says} className="strong" />
-                <UntrustedText text={detail} className="muted small cut" />
-                <span className="need-act">{act}</span>
-              </Link>
-            </li>
-          ))}
-        </ul>
-        {needs.length > NEEDS_SHOWN && (
-          <p className="muted small needs-none">and {needs.length - NEEDS_SHOWN} more</p>
-        )}
-        {needs.length === 0 && (
-          <p className="muted needs-none">
-            {servers === undefined ? 'Looking…' : 'Nothing waits for a person.'}
-          </p>
-        )}
-      </section>
-      <States servers={servers} settings={settings} period={period} everyMs={everyMs} />
-    </>
+    <Panel title="Needs you" isSmall>
+      <ul>
+        {needs.slice(0, NEEDS_SHOWN).map(({ icon, says, detail, to, act = 'Look' }) => (
+          <li key={`${says} ${detail}`}>
+            <Link to={to} className="line-button need">
+              <Icon name={icon} />
+              <UntrustedText text={says} className="strong" />
+              <UntrustedText text={detail} className="muted small cut" />
+              <span className="need-act">{act}</span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+      {needs.length > NEEDS_SHOWN && (
+        <p className="muted small">and {needs.length - NEEDS_SHOWN} more</p>
+      )}
+      {needs.length === 0 && (
+        <p className="muted">
+          {servers === undefined ? 'Looking…' : 'Nothing waits for a person.'}
+        </p>
+      )}
+    </Panel>
   )
 }
 
-interface NeedSources {
-  readonly pending: readonly ApprovalRequest[]
-  readonly servers: readonly ServerView[] | undefined
-  readonly settings: SettingsView | undefined
-  readonly limits: LimitsView['limits']
-  readonly alerts: AlertsView['sent']
-}
-
 function listNeeds(
-  { pending, servers, settings, limits, alerts }: NeedSources,
+  {
+    pending,
+    servers,
+    settings,
+    limits,
+    alerts,
+  }: {
+    readonly pending: readonly ApprovalRequest[]
+    readonly servers: readonly ServerView[] | undefined
+    readonly settings: SettingsView | undefined
+    readonly limits: LimitsView['limits']
+    readonly alerts: AlertsView['sent']
+  },
   now: number,
 ): Need[] {
   return [
-    ...(pending[0] === undefined
-      ? []
-      : [
-          {
-            key: 'approvals',
-            icon: 'approvals' as const,
-            says: plural(pending.length, 'pending approval'),
-            detail: `the first has ${formatTimeLeft(pending[0].expiresAtMs, now)}`,
-            to: '/approvals',
-            act: 'Decide',
-          },
-        ]),
+    ...pending.slice(0, 1).map(({ expiresAtMs }) => ({
+      icon: 'approvals' as const,
+      says: plural(pending.length, 'pending approval'),
+      detail: `the first has ${formatTimeLeft(expiresAtMs, now)}`,
+      to: '/approvals',
+      act: 'Decide',
+    })),
     ...(servers ?? []).flatMap(listServerNeeds),
     ...(settings?.gates ?? [])
       .filter(({ state }) => state === 'lost')
       .map(({ name, seenAtMs }) => ({
-        key: `gate ${name}`,
         icon: 'servers' as const,
         says: `The gate ${name} is lost`,
         detail: `since ${minute(seenAtMs)}`,
         to: '/settings?section=data',
-        act: 'Look',
       })),
     ...limits
       .filter(({ share }) => share >= NEARLY_FULL)
       .map(({ limit, whose, used, max }) => ({
-        key: `limit ${limit} ${whose}`,
         icon: 'limited' as const,
         says: `${limit}: ${used} of ${max} used`,
         detail: whose.replace(/#\d+@\d{13}$/, ', one session'),
         to: '/overview?section=limits',
-        act: 'Look',
       })),
     ...alerts
       .filter(({ state, kind }) => state === 'ongoing' && !LISTED_KINDS.includes(kind))
       .map(({ id, title, facts, atMs }) => ({
-        key: id,
         icon: 'warn' as const,
         says: title,
         detail: [ago(atMs, now), ...facts.map(({ name, value }) => `${name}: ${value}`)].join('; '),
         to: pathTo('alerts', id),
-        act: 'Look',
       })),
   ]
 }
@@ -145,7 +128,6 @@ function listServerNeeds({ name, state, why, undecided, new: fresh }: ServerView
   const needs: Need[] = []
   if (undecided > 0)
     needs.push({
-      key: `definitions ${name}`,
       icon: 'warn',
       says: plural(undecided, 'definition to review', 'definitions to review'),
       detail: `of ${name}: calls are denied until you accept or refuse`,
@@ -154,45 +136,36 @@ function listServerNeeds({ name, state, why, undecided, new: fresh }: ServerView
     })
   if (state === 'failing' || state === 'needs login')
     needs.push({
-      key: `server ${name}`,
       icon: 'servers',
       says: state === 'failing' ? `${name} is failing` : `${name} needs a login`,
       detail: why.replaceAll('`', ''),
       to: page,
-      act: 'Look',
     })
   if (fresh > 0)
     needs.push({
-      key: `new ${name}`,
       icon: 'servers',
       says: plural(fresh, 'new tool'),
       detail: `of ${name}`,
       to: `${page}?show=new`,
-      act: 'Look',
     })
   return needs
 }
 
 /** How servers, gates and agents are; nothing is said to be well that was not looked at. */
-function States({
-  servers,
-  settings,
-  period,
-  everyMs,
-}: {
-  servers: readonly ServerView[] | undefined
-  settings: SettingsView | undefined
-  period: (typeof PERIODS)[number]
-  everyMs: number
-}): JSX.Element {
-  const agents = useResource<{ running: boolean; agents: ListedAgentView[] }>('/agents', everyMs)
-  const list = servers ?? []
+export function States({ period }: { period: (typeof PERIODS)[number] }): JSX.Element {
+  const servers = useResource<{ servers: ServerView[] }>('/servers', REFRESH_MS).value
+  const settings = useResource<SettingsView>('/settings', REFRESH_MS).value
+  const list = servers?.servers ?? []
+  const agents = useResource<{ running: boolean; agents: ListedAgentView[] }>(
+    list.some(({ kind }) => kind === 'builtin') ? '/agents' : undefined,
+    REFRESH_MS,
+  )
   const failing = list.filter(({ state }) => state === 'failing' || state === 'needs login').length
   const unread = list.filter(({ listed, state }) => !listed && state === 'idle').length
   const gates = (settings?.gates ?? []).filter(({ state }) => state !== 'stopped')
   const lost = gates.filter(({ state }) => state === 'lost').length
   return (
-    <ul className="attention">
+    <ul className="tiles">
       <Card
         icon="servers"
         to="/servers"
@@ -210,7 +183,7 @@ function States({
         </Card>
       )}
       {agents.value?.running === true && (
-        <Card icon="agents" to="/agents" detail={<Usage period={period} everyMs={everyMs} />}>
+        <Card icon="agents" to="/agents" detail={<Usage period={period} />}>
           {plural(agents.value.agents.length, 'agent')}
         </Card>
       )}
@@ -231,11 +204,11 @@ function Card({
 }): JSX.Element {
   return (
     <li>
-      <Link to={to} className="card attention-card">
+      <Link to={to} className="card row line plain-link attention-card">
         <Icon name={icon} />
         <span>
           <span className="strong">{children}</span>
-          {detail !== '' && <span className="muted small attention-detail">{detail}</span>}
+          {detail !== '' && <span className="muted small">{detail}</span>}
         </span>
       </Link>
     </li>

@@ -3,7 +3,6 @@
 
 import { type JSX, useMemo } from 'react'
 import type {
-  CountedName,
   ListedAgentView,
   Overview as OverviewData,
   SettingsView,
@@ -13,50 +12,48 @@ import { useResource } from '../../resource.ts'
 import { go, pathTo, setQuery, useRoute } from '../../route.ts'
 import { mayAct, useMe } from '../../session.ts'
 import { Link } from '../../ui/button.tsx'
-import { splitTool, toLines } from '../../ui/call-counts.ts'
+import { splitTool } from '../../ui/call-counts.ts'
 import { CallPlots } from '../../ui/call-plots.tsx'
 import { Chips } from '../../ui/fields.tsx'
 import { OUTCOME_LABELS, OutcomeBadge } from '../../ui/marks.tsx'
-import { ErrorNotice, Loading, NotFollowed, Notice, PageHead } from '../../ui/page.tsx'
-import { PERIODS } from '../../ui/periods.ts'
+import { NotFollowed, Notice, Page } from '../../ui/page.tsx'
+import { Loaded } from '../../ui/panel.tsx'
+import { PERIODS, REFRESH_MS } from '../../ui/periods.ts'
 import { useSection } from '../../ui/section.ts'
 import { GateText } from '../../ui/text.tsx'
 import { TopList } from '../../ui/top-list.tsx'
 import { count, minute } from '../../ui/words.ts'
 import { Change } from './change.tsx'
 import { Limits } from './limits.tsx'
-import { NeedsYou } from './needs-you.tsx'
+import { NeedsYou, States } from './needs-you.tsx'
 import { RecentAlerts } from './recent-alerts.tsx'
 import './overview.css'
-
-const REFRESH_MS = 10_000
 
 export function Overview(): JSX.Element {
   const { query } = useRoute()
   const range = PERIODS.find(({ value }) => value === query.get('range')) ?? PERIODS[1]
-  const path = `/overview?lengthMs=${range.ms}`
-  const { value, error, reload } = useResource<OverviewData>(path, REFRESH_MS)
+  const figures = useResource<OverviewData>(`/overview?lengthMs=${range.ms}`, REFRESH_MS)
   return (
-    <div className="page">
-      <PageHead title="Overview" lead="What needs you now, and what passed the gate.">
+    <Page
+      title="Overview"
+      lead="What needs you now, and what passed the gate."
+      side={
         <Chips
           label="Period"
           value={range.value}
           onChange={(one) => setQuery({ range: one === '24h' ? '' : one })}
           choices={PERIODS}
         />
-      </PageHead>
-      <div className="page-body stack">
-        {error !== undefined && <ErrorNotice error={error} again={reload} />}
-        <NotReady />
-        <FirstSteps />
-        <NeedsYou period={range} everyMs={REFRESH_MS} />
-        <RecentAlerts everyMs={REFRESH_MS} />
-        {value === undefined && error === undefined && <Loading />}
-        {value !== undefined && <Figures data={value} range={range.before} />}
-        <Limits everyMs={REFRESH_MS} />
-      </div>
-    </div>
+      }
+    >
+      <NotReady />
+      <FirstSteps />
+      <NeedsYou />
+      <States period={range} />
+      <RecentAlerts />
+      <Loaded of={figures}>{(data) => <Figures data={data} range={range.before} />}</Loaded>
+      <Limits />
+    </Page>
   )
 }
 
@@ -93,7 +90,9 @@ function NotReady(): JSX.Element | null {
 function Figures({ data, range }: { data: OverviewData; range: string }): JSX.Element {
   const { sinceMs, untilMs, totals, before, behind, recordsSinceMs } = data
   const hasBefore = OUTCOME_LABELS.some((word) => (before[word] ?? 0) > 0)
-  const agents = useResource<{ agents: ListedAgentView[] }>('/agents').value?.agents
+  const agents = useResource<{ agents: ListedAgentView[] }>(
+    data.agents.length > 0 ? '/agents' : undefined,
+  ).value?.agents
   const tasks = useMemo(
     () => new Map((agents ?? []).flatMap(({ id, task }) => (task === '' ? [] : [[id, task]]))),
     [agents],
@@ -109,7 +108,7 @@ function Figures({ data, range }: { data: OverviewData; range: string }): JSX.El
       )}
       {data.notFollowed !== undefined && <NotFollowed why={data.notFollowed} />}
       <section ref={section} className="card" aria-label="Calls by decision">
-        <div className="plot-head">
+        <div className="row plot-head">
           <h2 className="small-head">Calls</h2>
           {OUTCOME_LABELS.map((word) => (
             <Link
@@ -135,58 +134,34 @@ function Figures({ data, range }: { data: OverviewData; range: string }): JSX.El
               `; records begin ${minute(recordsSinceMs)}`}
           </span>
         </div>
-        <DecisionPlots data={data} />
+        <CallPlots
+          data={data}
+          label="Calls by decision"
+          height={120}
+          onSelect={(fromMs, toMs) =>
+            go(`/ledger${formatQuery({ sinceMs: fromMs, untilMs: toMs })}`)
+          }
+        />
       </section>
-      <div className="overview-lists">
-        <Names title="Reasons" list={data.reasons} to={(code) => ({ code, ...within })} />
-        <Names
+      <div className="tiles">
+        <TopList title="Reasons" list={data.reasons} toQuery={(code) => ({ code, ...within })} />
+        <TopList
           title="Principals"
           list={data.principals}
-          to={(principal) => ({ principal, ...within })}
+          toQuery={(principal) => ({ principal, ...within })}
         />
-        <Names
+        <TopList
           title="Agents"
           list={data.agents}
           toName={(id) => tasks.get(id) ?? id}
-          to={(agent) => ({ agent, ...within })}
+          toQuery={(agent) => ({ agent, ...within })}
         />
-        <Names title="Tools" list={data.tools} to={(tool) => ({ ...splitTool(tool), ...within })} />
+        <TopList
+          title="Tools"
+          list={data.tools}
+          toQuery={(tool) => ({ ...splitTool(tool), ...within })}
+        />
       </div>
     </>
   )
-}
-
-function DecisionPlots({ data }: { data: OverviewData }): JSX.Element {
-  const { times, lines } = useMemo(() => toLines(data), [data])
-  return (
-    <CallPlots
-      times={times}
-      lines={lines}
-      all={{ label: 'Calls by decision', height: 120 }}
-      refused={{ label: 'Held or refused calls', height: 64 }}
-      onSelect={(fromMs, toMs) => go(`/ledger${formatQuery({ sinceMs: fromMs, untilMs: toMs })}`)}
-    />
-  )
-}
-
-function Names({
-  title,
-  list,
-  to,
-  toName = (name) => name,
-}: {
-  title: string
-  list: readonly CountedName[]
-  to: (name: string) => Readonly<Record<string, string>>
-  /** As people know it. */
-  toName?: (name: string) => string
-}): JSX.Element {
-  const names = list.map(({ name, calls, counts }) => ({
-    name,
-    says: toName(name),
-    calls,
-    words: counts,
-  }))
-  const toLedger = (name: string) => `${pathTo('ledger')}${formatQuery(to(name))}`
-  return <TopList title={title} none="None in this period." list={names} to={toLedger} />
 }

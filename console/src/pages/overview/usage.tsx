@@ -6,37 +6,31 @@ import type {
   UsageFigures,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { useResource } from '../../resource.ts'
-import type { PERIODS } from '../../ui/periods.ts'
+import { type PERIODS, REFRESH_MS } from '../../ui/periods.ts'
 import { count, minute, money, plural, short } from '../../ui/words.ts'
 import { Change } from './change.tsx'
 
-export function Usage({
-  period,
-  everyMs,
-}: {
-  period: (typeof PERIODS)[number]
-  everyMs: number
-}): JSX.Element | null {
-  const { value } = useResource<AgentUsage>(`/usage?lengthMs=${period.ms}`, everyMs)
+export function Usage({ period }: { period: (typeof PERIODS)[number] }): JSX.Element | null {
+  const { value } = useResource<AgentUsage>(`/usage?lengthMs=${period.ms}`, REFRESH_MS)
   if (value === undefined) return null
   const { totals, before, models, knownSinceMs, sinceMs } = value
   const hasBefore = knownSinceMs === null || knownSinceMs <= sinceMs - period.ms
   const hasCost = totals.cost > 0 || before.cost > 0
   return (
     <>
-      <span className="usage-line" title={describeTokens(value, hasBefore ? period.before : '')}>
+      <span className="small" title={describeTokens(value, hasBefore ? period.before : '')}>
         {period.says}: {short(totals.tokens)} tokens{' '}
         {hasBefore && before.tokens > 0 && <Change now={totals.tokens} before={before.tokens} />}
       </span>
       {hasCost && (
-        <span className="usage-line" title={models.map(describeCost).join('\n')}>
+        <span className="small" title={models.map(describeCost).join('\n')}>
           cost {money(totals.cost)}{' '}
           {hasBefore && before.cost > 0 && (
             <Change now={totals.cost} before={before.cost} format={money} />
           )}
         </span>
       )}
-      {!hasBefore && <span className="usage-line">known since {minute(knownSinceMs)}</span>}
+      {!hasBefore && <span className="small">known since {minute(knownSinceMs)}</span>}
     </>
   )
 }

@@ -151,5 +151,5 @@ export function Editor({
     editor.focus()
   }, [line])
 
-  return <div ref={place} className="editor" />
+  return <div ref={place} className="card editor" />
 }

@@ -18,7 +18,8 @@ import { Diff } from '../../ui/diff.tsx'
 import { SelectField, TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { OutcomeBadge } from '../../ui/marks.tsx'
-import { Empty, ErrorNotice, Loading, Notice, PageHead } from '../../ui/page.tsx'
+import { Empty, ErrorNotice, Loading, Notice, Page, PageHead } from '../../ui/page.tsx'
+import { Loaded } from '../../ui/panel.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { date } from '../../ui/words.ts'
@@ -31,27 +32,24 @@ import './policy.css'
 const Editor = lazy(async () => ({ default: (await import('./editor.tsx')).Editor }))
 
 export function Policy(): JSX.Element {
-  const { value, error, reload } = useResource<PolicyView>('/policy', undefined, true)
+  const policy = useResource<PolicyView>('/policy', undefined, true)
+  const { value, reload } = policy
   const { query } = useRoute()
   const documents = value?.documents ?? []
   const document =
     pick(documents, query.get('document')) ?? pick(documents, 'policy') ?? documents[0]
   if (document === undefined)
     return (
-      <div className="page">
-        <PageHead title="Policy" />
-        {error !== undefined && (
-          <div className="page-body">
-            <ErrorNotice error={error} again={reload} />
-          </div>
-        )}
-        {value === undefined && error === undefined && <Loading />}
-        {value !== undefined && (
-          <Empty icon="policy" title="There is no policy">
-            Without one everything is denied. Name a file under <code>policy:</code> in sluice.yaml.
-          </Empty>
-        )}
-      </div>
+      <Page title="Policy">
+        <Loaded of={policy}>
+          {() => (
+            <Empty icon="policy" title="There is no policy">
+              Without one everything is denied. Name a file under <code>policy:</code> in
+              sluice.yaml.
+            </Empty>
+          )}
+        </Loaded>
+      </Page>
     )
   return (
     <Working
@@ -148,7 +146,7 @@ function Working({
         </Button>
       </PageHead>
       <Banners fixed={document.fixed} why={why} />
-      <div className="policy-body">
+      <div className="split policy-body">
         {board === undefined ? (
           <Loading />
         ) : (
@@ -159,8 +157,8 @@ function Working({
             onLocked={showRule}
           />
         )}
-        <div className="editor-side">
-          <Suspense fallback={<div className="editor" />}>
+        <div className="stack editor-side">
+          <Suspense fallback={<div className="card editor" />}>
             <Editor
               text={draft.text}
               problems={problems}
@@ -207,12 +205,12 @@ function Banners({ fixed, why }: { fixed: string; why: string }): JSX.Element {
   return (
     <>
       {fixed !== '' && (
-        <div className="banner">
+        <div className="banner warn">
           <Icon name="lock" /> {fixed}: try things here, and change it there.
         </div>
       )}
       {why !== '' && (
-        <div className="banner">
+        <div className="banner warn">
           <Icon name="warn" /> <UntrustedText text={why} />
         </div>
       )}
@@ -229,12 +227,12 @@ function Problems({
 }): JSX.Element | null {
   if (problems.length === 0) return null
   return (
-    <ul className="card problem-list" aria-label="Problems">
+    <ul className="card scroll problem-list" aria-label="Problems">
       {problems.map((problem) => (
         <li key={`${problem.line}${problem.message}`}>
           <button
             type="button"
-            className={`problem ${problem.severity}`}
+            className={`line-button ${problem.severity === 'error' ? 'bad' : 'warn'}`}
             onClick={() => onShow(problem.line)}
           >
             <Icon name={problem.severity === 'error' ? 'deny' : 'warn'} />
@@ -257,7 +255,7 @@ function VersionDiff({ id, current }: { id: number; current: string }): JSX.Elem
   const [isOpen, setOpen] = useState(false)
   const { value } = useResource<{ text: string }>(isOpen ? `/policy/versions/${id}` : undefined)
   return (
-    <details className="version-diff" onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <details className="full" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Compare with the file now</summary>
       {value !== undefined &&
         (value.text === current ? (

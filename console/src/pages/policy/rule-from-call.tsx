@@ -3,7 +3,6 @@
 
 import { type JSX, useEffect, useMemo, useState } from 'react'
 import type {
-  CallExplanation,
   PolicyDocumentView,
   PolicyDraft,
   PolicyView,
@@ -12,12 +11,13 @@ import type {
 import { type ApiError, formatQuery, post, toApiError } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { pathTo } from '../../route.ts'
+import { Form } from '../../ui/ask.tsx'
 import { Button, Link } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { SelectField, TextField } from '../../ui/fields.tsx'
+import { toChoices } from '../../ui/fields.tsx'
 import { ErrorNotice, Loading, Notice } from '../../ui/page.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
-import { nameRecord } from '../../ui/words.ts'
+import { NAME, type RuleSubject, VALUE } from './rule-subject.ts'
 import { type PolicyTest, SaveDialog } from './save.tsx'
 
 export type NewRuleAction = 'allow' | 'require_approval' | 'deny'
@@ -27,24 +27,20 @@ interface AskedFrom {
   readonly value: string
 }
 
-/** A number that a rule may be written with. */
-const VALUE = /^\d{1,15}(\.\d{1,15})?$/
-const NAME = /^[A-Za-z_]\w{0,63}$/
-
 export function RuleFromCall({
-  call,
+  subject,
   action,
   onClose,
 }: {
-  call: CallExplanation
+  subject: RuleSubject
   action: NewRuleAction
   onClose: () => void
 }): JSX.Element {
   const { value, error } = useResource<PolicyView>('/policy', undefined, true)
   const [from, setFrom] = useState<AskedFrom>()
   const [isEvery, setEvery] = useState(false)
-  // A record has the name of the document that decided, and its digest.
-  const name = call.policy.split(' ')[0]
+  const own = value?.documents.filter(({ house }) => !house) ?? []
+  const name = subject.policy ?? (own.length === 1 ? own[0]?.name : undefined)
   const document = value?.documents.find((one) => one.name === name)
   if (document === undefined || document.fixed !== '')
     return (
@@ -52,109 +48,107 @@ export function RuleFromCall({
         {error !== undefined && <ErrorNotice error={error} />}
         {value === undefined && error === undefined && <Loading />}
         {value !== undefined && document === undefined && (
-          <Notice kind="warn">The policy {name} that decided it is not here any more.</Notice>
+          <Notice kind="warn">
+            {name === undefined
+              ? 'There are several policies: choose one, and change its rule there. '
+              : `The policy ${name} that decided it is not here any more. `}
+            <Link to="/policy">Open the policy</Link>
+          </Notice>
         )}
         {document !== undefined && <Notice>{document.fixed}: change it there.</Notice>}
       </Dialog>
     )
   if (action === 'require_approval' && from === undefined && !isEvery)
     return (
-      <AskFrom call={call} onClose={onClose} onChosen={setFrom} onEvery={() => setEvery(true)} />
+      <AskFrom
+        subject={subject}
+        onClose={onClose}
+        onChosen={setFrom}
+        onEvery={() => setEvery(true)}
+      />
     )
-  return <Drafted call={call} action={action} document={document} from={from} onClose={onClose} />
+  return (
+    <Drafted subject={subject} action={action} document={document} from={from} onClose={onClose} />
+  )
 }
 
 /** Numbers that the tool declares, and those that the call was judged by. */
 function AskFrom({
-  call,
+  subject,
   onClose,
   onChosen,
   onEvery,
 }: {
-  call: CallExplanation
+  subject: RuleSubject
   onClose: () => void
   onChosen: (from: AskedFrom) => void
   /** Whatever its arguments are. */
   onEvery: () => void
 }): JSX.Element {
-  const { server, name } = call
+  const { server, name, numbers } = subject
   const { value: tool } = useResource<ToolPage>(`/tool${formatQuery({ server, name })}`)
-  const judged = useMemo(() => new Map(listNumbers(call)), [call])
+  const judged = new Map(numbers)
   const names = [...new Set([...judged.keys(), ...listNumericArguments(tool?.inputSchema ?? '')])]
-  const [argument, setArgument] = useState('')
-  const [amount, setAmount] = useState<string>()
-  const chosen = argument === '' ? (names[0] ?? '') : argument
-  const limit = amount ?? judged.get(chosen) ?? ''
-  const isValid = chosen !== '' && VALUE.test(limit)
-  const choose = () => isValid && onChosen({ argument: chosen, value: limit })
+  if (tool === undefined && names.length === 0)
+    return (
+      <Dialog title="Ask a person" onClose={onClose}>
+        <Loading />
+      </Dialog>
+    )
+  const [first] = names
+  const id = <UntrustedText text={`${server}/${name}`} className="mono" />
+  const every = (
+    <Button kind={first === undefined ? 'primary' : 'quiet'} onPress={onEvery}>
+      Ask for every call
+    </Button>
+  )
   return (
     <Dialog title="Ask a person" onClose={onClose}>
-      {tool === undefined && names.length === 0 ? (
-        <Loading />
-      ) : names.length === 0 ? (
+      {first === undefined ? (
         <>
-          <p>
-            <UntrustedText text={`${server}/${name}`} className="mono" /> has no number to ask from.
-            A person can be asked for each of its calls.
-          </p>
-          <div className="row">
-            <Button kind="primary" onPress={onEvery}>
-              Ask for every call
-            </Button>
-          </div>
+          <p>{id} has no number to ask from. A person can be asked for each of its calls.</p>
+          <div className="row">{every}</div>
         </>
       ) : (
-        <>
+        <Form
+          fields={({ argument = first }) => [
+            { name: 'argument', label: 'Argument', choices: toChoices(names), value: first },
+            {
+              name: 'value',
+              label: 'Ask from',
+              placeholder: '50.00',
+              value: judged.get(argument) ?? '',
+            },
+          ]}
+          findFault={({ value = '' }) => (VALUE.test(value) ? undefined : '')}
+          confirm="See what it changes"
+          onSubmit={({ argument = first, value = '' }) => onChosen({ argument, value })}
+        >
           <p>
-            Calls of <UntrustedText text={`${server}/${name}`} className="mono" /> pass below the
-            value, and a person is asked from it on. A call without the argument is held too.
+            Calls of {id} pass below the value, and a person is asked from it on. A call without the
+            argument is held too.
           </p>
-          <SelectField
-            label="Argument"
-            quiet={false}
-            value={chosen}
-            onChange={(next) => {
-              setArgument(next)
-              setAmount(undefined)
-            }}
-            choices={names.map((one) => ({ value: one, says: one }))}
-          />
-          <TextField
-            label="Ask from"
-            isFirst
-            placeholder="50.00"
-            value={limit}
-            onChange={setAmount}
-            onEnter={choose}
-          />
-          <div className="row">
-            <Button kind="primary" isDisabled={!isValid} onPress={choose}>
-              See what it changes
-            </Button>
-            <Button kind="quiet" onPress={onEvery}>
-              Ask for every call
-            </Button>
-          </div>
-        </>
+          <div className="row">{every}</div>
+        </Form>
       )}
     </Dialog>
   )
 }
 
 function Drafted({
-  call,
+  subject,
   action,
   document,
   from,
   onClose,
 }: {
-  call: CallExplanation
+  subject: RuleSubject
   action: NewRuleAction
   document: PolicyDocumentView
   from: AskedFrom | undefined
   onClose: () => void
 }): JSX.Element {
-  const tool = `${call.server}/${call.name}`
+  const tool = `${subject.server}/${subject.name}`
   const [text, setText] = useState<string>()
   const [error, setError] = useState<ApiError>()
   const { name, text: before } = document
@@ -166,16 +160,16 @@ function Drafted({
     )
   }, [name, before, tool, action, from])
   const test = useMemo((): PolicyTest => {
-    const numbers = Object.fromEntries(listNumbers(call))
+    const numbers = Object.fromEntries(subject.numbers)
     const args = from === undefined ? numbers : { ...numbers, [from.argument]: from.value }
     const says = from === undefined ? 'always' : `from ${from.argument} ${from.value} on`
     return {
-      name: `record ${nameRecord(call)}: ${action} ${says}`,
+      name: `${subject.called}: ${action} ${says}`,
       call: tool,
       args,
       expect: action,
     }
-  }, [call, action, from, tool])
+  }, [subject, action, from, tool])
   if (text === undefined || text === before)
     return (
       <Dialog title="A rule from this call" onClose={onClose}>
@@ -192,14 +186,6 @@ function Drafted({
   return (
     <SaveDialog document={document} text={text} test={test} onClose={onClose} onSaved={onClose} />
   )
-}
-
-/** Arguments on the first level, by name, that were numbers when the call was judged. */
-function listNumbers({ judged }: CallExplanation): [name: string, value: string][] {
-  return judged.flatMap(({ path, value }): [string, string][] => {
-    const name = path.replace(/^args\./, '')
-    return path !== name && NAME.test(name) && VALUE.test(value) ? [[name, value]] : []
-  })
 }
 
 function listNumericArguments(schema: string): string[] {

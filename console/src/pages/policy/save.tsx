@@ -9,15 +9,17 @@ import type {
   PolicyTestsDraft,
   SavedPolicy,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
-import { type ApiError, formatQuery, post, save, toApiError } from '../../api.ts'
+import { formatQuery, post, save, toApiError } from '../../api.ts'
 import { sendWithProof } from '../../session.ts'
+import { Form, type FormValues } from '../../ui/ask.tsx'
 import { Button, Link } from '../../ui/button.tsx'
 import { splitTool } from '../../ui/call-counts.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Diff } from '../../ui/diff.tsx'
-import { SelectField, TextField } from '../../ui/fields.tsx'
+import { SelectField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
-import { ErrorNotice, Notice } from '../../ui/page.tsx'
+import { Notice } from '../../ui/page.tsx'
+import { DataTable } from '../../ui/panel.tsx'
 import { GateText, UntrustedText } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { count, formatPointer, plural } from '../../ui/words.ts'
@@ -40,10 +42,8 @@ export function SaveDialog({
   onReload?: () => void
 }): JSX.Element {
   const [meaning, setMeaning] = useState<PolicyDraft>()
-  const [why, setWhy] = useState('')
-  const [error, setError] = useState<ApiError>()
+  const [isStale, setStale] = useState(false)
   const [patch, setPatch] = useState<string>()
-  const [busy, setBusy] = useState(false)
   const { name, digest, versioned } = document
   const [days, setDays] = useState('1')
   useEffect(() => {
@@ -53,71 +53,60 @@ export function SaveDialog({
   }, [name, text, test, days])
   const tests = meaning?.tests
   const added = tests !== undefined && tests.refused === '' && tests.differences.length === 0
-  const put = async () => {
-    // Not disabled meanwhile: a button that is would lose the focus, and Escape with it.
-    if (busy) return
-    setBusy(true)
-    setError(undefined)
-    try {
-      const saved = await sendWithProof<SavedPolicy>('PUT', '/policy', {
-        name,
-        text,
-        base: digest,
-        why,
-        ...(added && { tests: { base: tests.base, text: tests.after } }),
-      })
-      if (saved.patch !== undefined) return setPatch(saved.patch)
-      const cases = added ? tests.before : undefined
-      showToast('saved, and in force', { undo: () => takeBack(document, saved, cases, onSaved) })
-      onSaved()
-    } catch (fault) {
-      setError(toApiError(fault))
-    } finally {
-      setBusy(false)
-    }
+  const put = async ({ why }: FormValues) => {
+    const cases = added ? { tests: { base: tests.base, text: tests.after } } : {}
+    const body = { name, text, base: digest, why, ...cases }
+    const saved = await sendWithProof<SavedPolicy>('PUT', '/policy', body).catch((error) => {
+      setStale(toApiError(error).message.includes('changed in the meantime'))
+      throw error
+    })
+    if (saved.patch !== undefined) return setPatch(saved.patch)
+    const before = added ? tests.before : undefined
+    showToast('saved, and in force', { undo: () => takeBack(document, saved, before, onSaved) })
+    onSaved()
   }
   if (patch !== undefined)
     return <PatchDialog file={document.file} patch={patch} onClose={onClose} />
   return (
     <Dialog title={versioned ? 'Make a patch' : 'Save the policy'} onClose={onClose} wide>
-      {meaning === undefined ? (
-        <p className="muted" role="status">
-          Trying it on known tools and the calls of {days === '1' ? 'the last day' : `${days} days`}
-          …
-        </p>
-      ) : (
-        <Meaning meaning={meaning} />
-      )}
-      <SelectField label="Try it on" value={days} onChange={setDays} choices={DAYS} />
-      <Diff before={document.text} after={text} />
-      {tests !== undefined && <Tests tests={tests} />}
-      {error !== undefined && <ErrorNotice error={error} />}
-      {error?.message.includes('changed in the meantime') === true && onReload !== undefined && (
-        <div className="row">
-          <Button onPress={onReload}>
-            <Icon name="refresh" /> Load the file again and keep my text
-          </Button>
-        </div>
-      )}
-      <TextField
-        label="Why (kept with the version)"
-        value={why}
-        onChange={setWhy}
-        placeholder="for example: the nightly job needs it"
-      />
-      <div className="row">
-        <Button kind="primary" onPress={put}>
-          <Icon name="key" />{' '}
-          {versioned
+      <Form
+        fields={[
+          {
+            name: 'why',
+            label: 'Why (kept with the version)',
+            placeholder: 'for example: the nightly job needs it',
+          },
+        ]}
+        confirm={
+          versioned
             ? 'Make the patch'
             : meaning === undefined
               ? 'Save without knowing the effect'
-              : 'Save and put in force'}
-        </Button>
-        <Button kind="quiet" onPress={onClose}>
-          Cancel
-        </Button>
-      </div>
+              : 'Save and put in force'
+        }
+        icon="key"
+        onSubmit={put}
+        onCancel={onClose}
+      >
+        {meaning === undefined ? (
+          <p className="muted" role="status">
+            Trying it on known tools and the calls of{' '}
+            {days === '1' ? 'the last day' : `${days} days`}…
+          </p>
+        ) : (
+          <Meaning meaning={meaning} />
+        )}
+        <SelectField label="Try it on" value={days} onChange={setDays} choices={DAYS} />
+        <Diff before={document.text} after={text} />
+        {tests !== undefined && <Tests tests={tests} />}
+        {isStale && onReload !== undefined && (
+          <div className="row">
+            <Button onPress={onReload}>
+              <Icon name="refresh" /> Load the file again and keep my text
+            </Button>
+          </div>
+        )}
+      </Form>
     </Dialog>
   )
 }
@@ -209,9 +198,10 @@ function Tests({ tests }: { tests: PolicyTestsDraft }): JSX.Element {
   )
 }
 
+const MARKS = { loosens: 'ask', tightens: 'allow', depends: 'limited' } as const
+
 function Meaning({ meaning }: { meaning: PolicyDraft }): JSX.Element {
   const { changes, loosens, replay, cases } = meaning
-  const of = (kind: string) => changes.filter(({ change }) => change === kind)
   return (
     <div className="stack">
       {loosens.length > 0 && (
@@ -228,24 +218,18 @@ function Meaning({ meaning }: { meaning: PolicyDraft }): JSX.Element {
         </Notice>
       )}
       <div className="row">
-        {of('loosens').length > 0 && (
-          <span className="mark ask">
-            {plural(of('loosens').length, 'tool loosens', 'tools loosen')}
-          </span>
-        )}
-        {of('tightens').length > 0 && (
-          <span className="mark allow">
-            {plural(of('tightens').length, 'tool tightens', 'tools tighten')}
-          </span>
-        )}
-        {of('depends').length > 0 && (
-          <span className="mark limited">
-            {plural(of('depends').length, 'tool depends', 'tools depend')}
-          </span>
-        )}
+        {(['loosens', 'tightens', 'depends'] as const).map((kind) => {
+          const tools = changes.filter(({ change }) => change === kind).length
+          if (tools === 0) return null
+          return (
+            <span key={kind} className={`mark ${MARKS[kind]}`}>
+              {plural(tools, `tool ${kind}`, `tools ${kind.slice(0, -1)}`)}
+            </span>
+          )
+        })}
       </div>
       {changes.length > 0 && (
-        <ul className="verdicts small">
+        <ul className="scroll low small">
           {changes.slice(0, 200).map(({ tool, from, to, change }) => (
             <li key={tool}>
               <UntrustedText text={tool} className="mono" />: {from} → <b>{to}</b>{' '}
@@ -281,30 +265,24 @@ function Effect({ replay }: { replay: NonNullable<PolicyDraft['replay']> }): JSX
         {unknown > 0 && `; of ${count(unknown)} the ledger has not all values that rules read`}.
       </p>
       {flips.length > 0 && (
-        <table className="table">
-          <thead>
-            <tr>
-              <th>Tool</th>
-              <th>From</th>
-              <th>To</th>
-              <th className="right">Calls</th>
-            </tr>
-          </thead>
-          <tbody>
-            {flips.slice(0, 20).map(({ tool, from, to, count: n }) => (
-              <tr key={`${tool} ${from} ${to}`}>
-                <td>
-                  <Link to={`/ledger${formatQuery(splitTool(tool))}`}>
-                    <UntrustedText text={tool} />
-                  </Link>
-                </td>
-                <td>{from}</td>
-                <td className="strong">{to}</td>
-                <td className="right num">{count(n)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <DataTable
+          label="Changed decisions"
+          rows={flips.slice(0, 20)}
+          keyOf={({ tool, from, to }) => `${tool} ${from} ${to}`}
+          columns={[
+            {
+              head: 'Tool',
+              cell: ({ tool }) => (
+                <Link to={`/ledger${formatQuery(splitTool(tool))}`}>
+                  <UntrustedText text={tool} />
+                </Link>
+              ),
+            },
+            { head: 'From', cell: ({ from }) => from },
+            { head: 'To', className: 'strong', cell: ({ to }) => to },
+            { head: 'Calls', className: 'right num', cell: ({ count: n }) => count(n) },
+          ]}
+        />
       )}
     </section>
   )

@@ -9,17 +9,17 @@ import type {
   SettingsView,
   ToolView,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
-import { type ApiError, formatQuery, get, post, toApiError } from '../../api.ts'
+import { formatQuery, get, post } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { go } from '../../route.ts'
 import { sendWithProof } from '../../session.ts'
+import { Form, type FormField, type FormValues } from '../../ui/ask.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Diff } from '../../ui/diff.tsx'
-import { Chips, TextArea, TextField } from '../../ui/fields.tsx'
-import { Icon } from '../../ui/icons.tsx'
 import { Category, OutcomeBadge, Risk, toOutcomeLabel } from '../../ui/marks.tsx'
-import { ErrorNotice, Loading, Notice } from '../../ui/page.tsx'
+import { Loading, Notice } from '../../ui/page.tsx'
+import { DataTable } from '../../ui/panel.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { plural } from '../../ui/words.ts'
@@ -65,88 +65,65 @@ export function AddServer({ onClose }: { onClose: () => void }): JSX.Element {
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/i
 
 function EntryForm({ onPreview }: { onPreview: (preview: Preview) => void }): JSX.Element {
-  const [name, setName] = useState('')
-  const [kind, setKind] = useState('url')
-  const [url, setUrl] = useState('')
-  const [authorization, setAuthorization] = useState('')
-  const [command, setCommand] = useState('')
-  const [environment, setEnvironment] = useState('')
-  const [error, setError] = useState<ApiError>()
-  const words = linesOf(command)
-  const isReady =
-    NAME.test(name) && (kind === 'url' ? /^https?:\/\/\S+$/.test(url) : words.length > 0)
-  const look = () => {
-    if (!isReady) return
-    setError(undefined)
-    const env = Object.fromEntries(linesOf(environment).map(splitVariable))
-    const entry =
-      kind === 'url'
-        ? { url, ...(authorization !== '' && { headers: { authorization } }) }
-        : { command: words, ...(environment.trim() !== '' && { env }) }
-    post<Preview>(`/servers/${encodeURIComponent(name)}/preview`, { entry }).then(
-      onPreview,
-      (fault) => setError(toApiError(fault)),
+  const look = async ({ name = '', ...form }: FormValues) =>
+    onPreview(
+      await post<Preview>(`/servers/${encodeURIComponent(name)}/preview`, { entry: toEntry(form) }),
     )
-  }
   return (
-    <>
-      <TextField label="Name" isFirst placeholder="billing" value={name} onChange={setName} />
-      {name !== '' && !NAME.test(name) && (
-        <Notice kind="bad">Use letters, digits, - and _ (no spaces), at most 64.</Notice>
-      )}
-      <Chips
-        label="How it is reached"
-        value={kind}
-        onChange={setKind}
-        choices={[
-          { value: 'url', says: 'By its address' },
-          { value: 'command', says: 'The gate starts it' },
-        ]}
-      />
-      {kind === 'url' ? (
-        <>
-          <TextField
-            label="Address"
-            placeholder="https://mcp.example.com/mcp"
-            value={url}
-            onChange={setUrl}
-            onEnter={look}
-          />
-          <TextField
-            label="Authorization header (optional; use a variable of the gate for a key)"
-            placeholder="Bearer $&#123;BILLING_TOKEN&#125;"
-            value={authorization}
-            onChange={setAuthorization}
-            onEnter={look}
-          />
-        </>
-      ) : (
-        <>
-          <TextArea
-            label="Command, one word per line"
-            mono
-            rows={4}
-            placeholder={'npx\n-y\n@modelcontextprotocol/server-memory'}
-            value={command}
-            onChange={setCommand}
-          />
-          <TextArea
-            label="Environment (optional), NAME=value per line"
-            mono
-            rows={2}
-            value={environment}
-            onChange={setEnvironment}
-          />
-        </>
-      )}
-      {error !== undefined && <ErrorNotice error={error} />}
-      <div className="row">
-        <Button kind="primary" isDisabled={!isReady} onPress={look}>
-          See what it does
-        </Button>
-      </div>
-    </>
+    <Form fields={listFields} findFault={findFault} confirm="See what it does" onSubmit={look} />
   )
+}
+
+const KINDS = [
+  { value: 'url', says: 'By its address' },
+  { value: 'command', says: 'The gate starts it' },
+]
+
+function listFields({ kind = 'url' }: FormValues): FormField[] {
+  const ways: readonly FormField[] =
+    kind === 'url'
+      ? [
+          { name: 'url', label: 'Address', placeholder: 'https://mcp.example.com/mcp' },
+          {
+            name: 'authorization',
+            label: 'Authorization header (optional; use a variable of the gate for a key)',
+            placeholder: 'Bearer $' + '{BILLING_TOKEN}',
+          },
+        ]
+      : [
+          {
+            name: 'command',
+            label: 'Command, one word per line',
+            type: 'area',
+            rows: 4,
+            placeholder: 'npx\n-y\n@modelcontextprotocol/server-memory',
+          },
+          {
+            name: 'environment',
+            label: 'Environment (optional), NAME=value per line',
+            type: 'area',
+            rows: 2,
+          },
+        ]
+  return [
+    { name: 'name', label: 'Name', placeholder: 'billing' },
+    { name: 'kind', label: 'How it is reached', type: 'chips', choices: KINDS, value: 'url' },
+    ...ways,
+  ]
+}
+
+function findFault({ name = '', kind, url = '', command = '' }: FormValues): string | undefined {
+  if (name !== '' && !NAME.test(name))
+    return 'Use letters, digits, - and _ (no spaces), at most 64.'
+  const isReached = kind === 'url' ? /^https?:\/\/\S+$/.test(url) : linesOf(command).length > 0
+  return name !== '' && isReached ? undefined : ''
+}
+
+function toEntry(form: FormValues): object {
+  const { kind, url, authorization = '', command = '', environment = '' } = form
+  if (kind === 'url') return { url, ...(authorization !== '' && { headers: { authorization } }) }
+  const env = Object.fromEntries(linesOf(environment).map(splitVariable))
+  return { command: linesOf(command), ...(environment.trim() !== '' && { env }) }
 }
 
 /** Verbatim: the passkey signs exactly this. */
@@ -159,22 +136,21 @@ function Confirm({
   onBack: () => void
   onAdded: () => void
 }): JSX.Element {
-  const [error, setError] = useState<ApiError>()
   const write = (value: unknown) => JSON.stringify(value, null, 2)
   const { command } = entry as { command?: readonly string[] }
-  const put = () => {
-    setError(undefined)
-    const path = `/servers/${encodeURIComponent(server)}`
-    sendWithProof('PUT', path, { entry, digest, replaces: how === 'changed' }).then(
-      () => {
-        showToast(`${how} ${server}`)
-        onAdded()
-      },
-      (fault) => setError(toApiError(fault)),
-    )
+  const put = async () => {
+    const body = { entry, digest, replaces: how === 'changed' }
+    await sendWithProof('PUT', `/servers/${encodeURIComponent(server)}`, body)
+    showToast(`${how} ${server}`)
+    onAdded()
   }
   return (
-    <>
+    <Form
+      confirm={how === 'added' ? 'Add it' : 'Change it'}
+      icon="key"
+      onSubmit={put}
+      onCancel={onBack}
+    >
       <Notice kind="warn">
         {command === undefined
           ? `The gate will reach this address, and send it the headers below, for every call of ${server}.`
@@ -200,17 +176,8 @@ function Confirm({
           <Diff before={write(before)} after={write(entry)} />
         </>
       )}
-      {error !== undefined && <ErrorNotice error={error} />}
       <p className="muted small">Your passkey signs exactly this and nothing else.</p>
-      <div className="row">
-        <Button kind="primary" onPress={put}>
-          <Icon name="key" /> {how === 'added' ? 'Add it' : 'Change it'}
-        </Button>
-        <Button kind="quiet" onPress={onBack}>
-          Back
-        </Button>
-      </div>
-    </>
+    </Form>
   )
 }
 
@@ -231,45 +198,27 @@ function suggestAction({ category, unknown, risk, dangers }: ListedTool): string
 
 function FirstList({ server, onClose }: { server: string; onClose: () => void }): JSX.Element {
   const [tools, setTools] = useState<readonly ListedTool[]>()
-  const [error, setError] = useState<ApiError>()
-  const [busy, setBusy] = useState(false)
   const read = async () => {
-    setError(undefined)
-    setBusy(true)
-    try {
-      await post(`/servers/${encodeURIComponent(server)}/tools`)
-      const [{ tools: all }, { held }] = await Promise.all([
-        get<{ tools: ToolView[] }>('/tools'),
-        get<PendingDefinitionsView>('/pins'),
-      ])
-      const dangersOf = (name: string) =>
-        held.find((one) => one.server === server && one.name === name)?.dangers ?? []
-      setTools(
-        all
-          .filter((tool) => tool.server === server)
-          .map((tool) => ({
-            ...tool,
-            dangers: [...new Set(dangersOf(tool.name).map(({ kind }) => kind))],
-          })),
-      )
-    } catch (fault) {
-      setError(toApiError(fault))
-    } finally {
-      setBusy(false)
-    }
+    await post(`/servers/${encodeURIComponent(server)}/tools`)
+    const [{ tools: all }, { held }] = await Promise.all([
+      get<{ tools: ToolView[] }>('/tools'),
+      get<PendingDefinitionsView>('/pins'),
+    ])
+    const dangersOf = (name: string) =>
+      held.find((one) => one.server === server && one.name === name)?.dangers ?? []
+    const own = all.filter((tool) => tool.server === server)
+    setTools(
+      own.map((tool) => ({
+        ...tool,
+        dangers: [...new Set(dangersOf(tool.name).map(({ kind }) => kind))],
+      })),
+    )
   }
   const attacks = (tools ?? []).filter(({ dangers }) => dangers.length > 0)
   const differing = (tools ?? []).filter((tool) => tool.verdict !== suggestAction(tool))
   return (
     <Dialog title={`${server} is added`} onClose={onClose} wide>
-      {error !== undefined && <ErrorNotice error={error} />}
-      {tools === undefined && (
-        <div className="row">
-          <Button kind="primary" isDisabled={busy} onPress={() => void read()}>
-            <Icon name="refresh" /> {busy ? 'Reading its tools…' : 'Read its tools'}
-          </Button>
-        </div>
-      )}
+      {tools === undefined && <Form confirm="Read its tools" icon="refresh" onSubmit={read} />}
       {tools !== undefined && (
         <>
           <p>{plural(tools.length, 'tool')}, with the decision now and what is suggested.</p>
@@ -280,52 +229,55 @@ function FirstList({ server, onClose }: { server: string; onClose: () => void })
               under Servers.
             </Notice>
           )}
-          <table className="table">
-            <thead>
-              <tr>
-                <th>Tool</th>
-                <th>Class</th>
-                <th>Now</th>
-                <th>Suggested</th>
-              </tr>
-            </thead>
-            <tbody>
-              {tools.map((tool) => (
-                <tr key={tool.name}>
-                  <td className="strong">
-                    <UntrustedText text={tool.name} />{' '}
-                    {tool.held && <span className="tag high">to review</span>}
-                    {tool.dangers.length > 0 && (
-                      <div className="small tool-dangers">{tool.dangers.join(', ')}</div>
-                    )}
-                  </td>
-                  <td>
-                    <Category name={tool.category} unknown={tool.unknown} />{' '}
-                    <Risk level={tool.risk} unknown={tool.unknown} />
-                  </td>
-                  <td>
-                    <OutcomeBadge word={toOutcomeLabel(tool.verdict)} />
-                  </td>
-                  <td>
-                    <OutcomeBadge word={toOutcomeLabel(suggestAction(tool))} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <DataTable
+            label="Its tools"
+            rows={tools}
+            keyOf={({ name }) => name}
+            columns={[
+              { head: 'Tool', cell: (tool) => <FirstTool tool={tool} /> },
+              {
+                head: 'Class',
+                cell: ({ category, risk, unknown }) => (
+                  <>
+                    <Category name={category} unknown={unknown} />{' '}
+                    <Risk level={risk} unknown={unknown} />
+                  </>
+                ),
+              },
+              {
+                head: 'Now',
+                cell: ({ verdict }) => <OutcomeBadge word={toOutcomeLabel(verdict)} />,
+              },
+              {
+                head: 'Suggested',
+                cell: (tool) => <OutcomeBadge word={toOutcomeLabel(suggestAction(tool))} />,
+              },
+            ]}
+          />
           <div className="row">
-            <Button
-              kind="primary"
-              isDisabled={differing.length === 0}
-              onPress={() => void draftRules(server, differing).catch(complain)}
-            >
-              Put {plural(differing.length, 'suggestion')} into the policy editor
-            </Button>
+            {differing.length > 0 && (
+              <Button
+                kind="primary"
+                onPress={() => void draftRules(server, differing).catch(complain)}
+              >
+                Put {plural(differing.length, 'suggestion')} into the policy editor
+              </Button>
+            )}
             <Button onPress={onClose}>Done</Button>
           </div>
         </>
       )}
     </Dialog>
+  )
+}
+
+function FirstTool({ tool: { name, held, dangers } }: { tool: ListedTool }): JSX.Element {
+  return (
+    <>
+      <UntrustedText text={name} className="strong" />{' '}
+      {held && <span className="tag high">to review</span>}
+      {dangers.length > 0 && <div className="small worse">{dangers.join(', ')}</div>}
+    </>
   )
 }
 

@@ -6,15 +6,15 @@ import type {
   ServerView,
   SettingsView,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import { GRANT_NAME } from '../../../../packages/sluice/src/core/grant-fields.ts'
 import { useResource } from '../../resource.ts'
 import { sendWithProof } from '../../session.ts'
-import { Button } from '../../ui/button.tsx'
+import { Form, type FormField } from '../../ui/ask.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { SelectField, TextField } from '../../ui/fields.tsx'
-import { Icon } from '../../ui/icons.tsx'
-import { Loading, Notice } from '../../ui/page.tsx'
+import { toChoices } from '../../ui/fields.tsx'
+import { Notice } from '../../ui/page.tsx'
+import { Loaded } from '../../ui/panel.tsx'
 import { ShownOnce } from '../../ui/shown-once.tsx'
-import { complain } from '../../ui/toasts.tsx'
 
 interface Target {
   readonly server: string
@@ -70,9 +70,6 @@ const CLIENTS: readonly Client[] = [
   },
 ]
 
-/** As the gate reads it. */
-const GRANT_NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]*$/
-
 export function ConnectClient({
   servers,
   onClose,
@@ -80,90 +77,54 @@ export function ConnectClient({
   servers: readonly ServerView[]
   onClose: () => void
 }): JSX.Element {
-  const { value: settings } = useResource<SettingsView>('/settings')
-  const [kind, setKind] = useState('claude-code')
-  const [server, setServer] = useState(servers[0]?.name ?? '')
-  const [name, setName] = useState('')
-  const [policy, setPolicy] = useState('')
-  const [token, setToken] = useState<string>()
-  const client = CLIENTS.find(({ value }) => value === kind) ?? CLIENTS[0]
-  const chosenPolicy = policy === '' ? (settings?.policies[0] ?? 'policy') : policy
-  const isReady = GRANT_NAME.test(name) && server !== ''
-  const make = () => {
-    if (!isReady) return
-    const body = { name, policy: chosenPolicy, groups: [] }
-    sendWithProof<{ token: string }>('POST', '/grants', body).then(
-      (made) => setToken(made.token),
-      complain,
-    )
-  }
-  if (settings === undefined)
+  const settings = useResource<SettingsView>('/settings')
+  const [made, setMade] = useState<{ readonly client: Client; readonly text: string }>()
+  if (made !== undefined)
     return (
-      <Dialog title="Connect a client" onClose={onClose}>
-        <Loading />
-      </Dialog>
+      <ShownOnce title={`${made.client.says}: shown only once`} text={made.text} onClose={onClose}>
+        Put this {made.client.where}. The gate keeps only the hash of the token.
+      </ShownOnce>
     )
-  if (token !== undefined && client !== undefined)
-    return <Snippet client={client} onClose={onClose} target={toTarget(settings, server, token)} />
   return (
     <Dialog title="Connect a client" onClose={onClose}>
-      {!settings.hasAddress && (
-        <Notice kind="warn">
-          This gate was started by a client and has no address. Run <code>sluice init</code> to put
-          it in front of clients on this machine, or start it with <code>sluice up</code>.
-        </Notice>
-      )}
-      <SelectField label="Client" quiet={false} value={kind} onChange={setKind} choices={CLIENTS} />
-      <SelectField
-        label="Server"
-        quiet={false}
-        value={server}
-        onChange={setServer}
-        choices={servers.map((one) => ({ value: one.name, says: one.name }))}
-      />
-      <TextField
-        label="Name of its grant"
-        isFirst
-        placeholder="ann-laptop"
-        value={name}
-        onChange={setName}
-        onEnter={make}
-      />
-      {name !== '' && !GRANT_NAME.test(name) && (
-        <Notice kind="bad">Use letters, digits and . _ @ - (no spaces).</Notice>
-      )}
-      <SelectField
-        label="Policy"
-        quiet={false}
-        value={chosenPolicy}
-        onChange={setPolicy}
-        choices={settings.policies.map((one) => ({ value: one, says: one }))}
-      />
-      <div className="row">
-        <Button kind="primary" isDisabled={!isReady || !settings.hasAddress} onPress={make}>
-          <Icon name="key" /> Create the grant
-        </Button>
-      </div>
+      <Loaded of={settings}>
+        {({ policies, hasAddress, url }) => (
+          <Form
+            fields={listFields(servers, policies)}
+            findFault={({ name = '' }) => {
+              if (name === '' || !hasAddress) return ''
+              return GRANT_NAME.form.test(name) ? undefined : GRANT_NAME.help
+            }}
+            confirm="Create the grant"
+            icon="key"
+            onSubmit={async ({ name, policy, server = '', client: kind }) => {
+              const body = { name, policy, groups: [] }
+              const { token } = await sendWithProof<{ token: string }>('POST', '/grants', body)
+              const client = CLIENTS.find(({ value }) => value === kind) as Client
+              const path = `${url.replace(/\/$/, '')}/mcp/${encodeURIComponent(server)}`
+              setMade({ client, text: client.write({ server, url: path, token }) })
+            }}
+          >
+            {!hasAddress && (
+              <Notice kind="warn">
+                This gate was started by a client and has no address. Run <code>sluice init</code>{' '}
+                to put it in front of clients on this machine, or start it with{' '}
+                <code>sluice up</code>.
+              </Notice>
+            )}
+          </Form>
+        )}
+      </Loaded>
     </Dialog>
   )
 }
 
-function toTarget({ url }: SettingsView, server: string, token: string): Target {
-  return { server, url: `${url.replace(/\/$/, '')}/mcp/${encodeURIComponent(server)}`, token }
-}
-
-function Snippet({
-  client: { says, where, write },
-  target,
-  onClose,
-}: {
-  client: Client
-  target: Target
-  onClose: () => void
-}): JSX.Element {
-  return (
-    <ShownOnce title={`${says}: shown only once`} text={write(target)} onClose={onClose}>
-      Put this {where}. The gate keeps only the hash of the token.
-    </ShownOnce>
-  )
+function listFields(servers: readonly ServerView[], policies: readonly string[]): FormField[] {
+  const names = servers.map(({ name }) => name)
+  return [
+    { name: 'client', label: 'Client', choices: CLIENTS, value: 'claude-code' },
+    { name: 'server', label: 'Server', choices: toChoices(names), value: names[0] ?? '' },
+    { name: 'name', label: 'Name of its grant', placeholder: 'ann-laptop' },
+    { name: 'policy', label: 'Policy', choices: toChoices(policies), value: policies[0] ?? '' },
+  ]
 }

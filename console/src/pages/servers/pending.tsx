@@ -6,16 +6,16 @@ import { type JSX, useState } from 'react'
 import type { PendingDefinitionView } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { post } from '../../api.ts'
 import { mayAct, sendWithProof, useMe } from '../../session.ts'
+import { AskButton, type FormValues } from '../../ui/ask.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Diff } from '../../ui/diff.tsx'
-import { TextField } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Category, OutcomeBadge } from '../../ui/marks.tsx'
 import { Notice } from '../../ui/page.tsx'
 import { useSection } from '../../ui/section.ts'
 import { ToolName, UntrustedText } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
-import { date, plural } from '../../ui/words.ts'
+import { date, formatPointer, plural } from '../../ui/words.ts'
 
 interface PendingProps {
   readonly held: readonly PendingDefinitionView[]
@@ -28,22 +28,21 @@ export function PendingDefinitions({ held, more, reload }: PendingProps): JSX.El
   const waiting = held.filter(({ refused }) => refused === null)
   const refused = held.filter((pin) => pin.refused !== null)
   const section = useSection<HTMLElement>('definitions', waiting.length > 0)
+  const toCard = (pin: PendingDefinitionView) => (
+    <PendingDefinitionCard key={pin.digest} pin={pin} reload={reload} />
+  )
   return (
     <>
       {waiting.length > 0 && (
         <section ref={section} className="stack" aria-label="Definitions to review">
           <h2>{plural(waiting.length, 'definition')} to review</h2>
-          {waiting.map((pin) => (
-            <PendingDefinitionCard key={pin.digest} pin={pin} reload={reload} />
-          ))}
+          {waiting.map(toCard)}
         </section>
       )}
       {refused.length > 0 && (
         <section className="stack" aria-label="Refused definitions">
           <h2>{plural(refused.length, 'refused definition')}</h2>
-          {refused.map((pin) => (
-            <PendingDefinitionCard key={pin.digest} pin={pin} reload={reload} />
-          ))}
+          {refused.map(toCard)}
         </section>
       )}
       {more > 0 && (
@@ -68,7 +67,6 @@ function PendingDefinitionCard({
 }): JSX.Element {
   const me = useMe()
   const [open, setOpen] = useState(false)
-  const [why, setWhy] = useState<string>()
   const { server, name, digest, dangers, refused } = pin
   const isRead = read.has(digest)
   const isDangerous = dangers.length > 0
@@ -81,15 +79,14 @@ function PendingDefinitionCard({
       showToast(`accepted the definition of ${server}/${name}`)
       reload()
     }, complain)
-  const refuse = () =>
-    post('/pins/refuse', { server, name, digest, why }).then(() => {
-      showToast(`refused: ${server}/${name} stays blocked`)
-      setWhy(undefined)
-      reload()
-    }, complain)
+  const refuse = async (values: FormValues) => {
+    await post('/pins/refuse', { server, name, digest, ...values })
+    showToast(`refused: ${server}/${name} stays blocked`)
+    reload()
+  }
   return (
     <article
-      className="card held"
+      className="card card-body stack held"
       data-refused={refused !== null}
       data-danger={isDangerous}
       aria-label={`${server}/${name}`}
@@ -113,13 +110,15 @@ function PendingDefinitionCard({
           {mayAct(me, 'policy-manager') && (
             <>
               {refused === null && (
-                <Button
+                <AskButton
+                  says="Refuse…"
+                  button="refuse"
+                  title={`Refuse the definition of ${server}/${name}`}
+                  fields={[{ name: 'why', label: 'Why not', placeholder: 'Shown to callers' }]}
+                  confirm="Refuse it"
                   kind="refuse"
-                  onPress={() => setWhy(why === undefined ? '' : undefined)}
-                  aria-expanded={why !== undefined}
-                >
-                  Refuse…
-                </Button>
+                  onSubmit={refuse}
+                />
               )}
               <Button
                 kind={refused === null && !isDangerous ? 'approve' : 'plain'}
@@ -146,9 +145,9 @@ function PendingDefinitionCard({
         <Notice kind="bad">
           <span className="strong">The new definition tries to steer the model.</span>
           <ul className="changes">
-            {dangers.map(({ kind, at, text }) => (
-              <li key={`${at} ${kind} ${text}`}>
-                {kind} in <span className="mono">{at}</span>:{' '}
+            {dangers.filter(isFirstOfKind).map(({ kind, at, text }) => (
+              <li key={`${at} ${kind}`}>
+                {kind} in <span className="mono">{formatPointer(at)}</span>:{' '}
                 <UntrustedText text={`“${text}”`} className="mono" />
               </li>
             ))}
@@ -172,28 +171,18 @@ function PendingDefinitionCard({
           ))}
         </ul>
       )}
-      {why !== undefined && (
-        <form
-          className="row held-refuse"
-          onSubmit={(event) => {
-            event.preventDefault()
-            void refuse()
-          }}
-        >
-          <TextField
-            label="Why not"
-            value={why}
-            onChange={setWhy}
-            placeholder="Shown to callers; may be left empty"
-          />
-          <Button kind="refuse" type="submit">
-            Refuse it
-          </Button>
-        </form>
-      )}
       {open && <Diff before={pin.before} after={pin.after} />}
     </article>
   )
+}
+
+/** Of several that were found in one place, one is enough. */
+function isFirstOfKind<Found extends { readonly kind: string; readonly at: string }>(
+  { kind, at }: Found,
+  index: number,
+  all: readonly Found[],
+): boolean {
+  return all.findIndex((one) => one.kind === kind && one.at === at) === index
 }
 
 const SIGNS: Readonly<Record<string, string>> = { '+': 'new: ', '-': 'gone: ', '~': '' }

@@ -16,7 +16,8 @@ import { mayAct, useMe } from '../../session.ts'
 import { Button, Link } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { OUTCOME_LABELS, OutcomeBadge } from '../../ui/marks.tsx'
-import { ErrorNotice, Loading, Notice, PageHead } from '../../ui/page.tsx'
+import { Notice, Page } from '../../ui/page.tsx'
+import { type DataColumn, DataTable, Facts, Loaded, Panel } from '../../ui/panel.tsx'
 import { GateText, TextLine, UntrustedText } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { count, plural } from '../../ui/words.ts'
@@ -62,9 +63,12 @@ export function Servers(): JSX.Element {
     [tools.value, chosen],
   )
   return (
-    <div className="page">
-      <PageHead title={chosen ?? 'Servers'} lead={<Lead chosen={chosen} />}>
-        {chosen === undefined && mayAct(me, 'admin') && (
+    <Page
+      title={chosen ?? 'Servers'}
+      lead={<Lead chosen={chosen} />}
+      side={
+        chosen === undefined &&
+        mayAct(me, 'admin') && (
           <>
             <Button onPress={() => setQuery({ add: 'client' }, 'push')}>
               <Icon name="plus" /> Connect a client
@@ -73,28 +77,29 @@ export function Servers(): JSX.Element {
               <Icon name="plus" /> Add a server
             </Button>
           </>
-        )}
-      </PageHead>
-      <div className="page-body stack">
-        {servers.error !== undefined && (
-          <ErrorNotice error={servers.error} again={servers.reload} />
-        )}
-        {servers.value === undefined && servers.error === undefined && <Loading />}
-        {servers.value !== undefined && <Warnings view={servers.value} />}
-        {pending.length > 0 && (
-          <PendingDefinitions held={pending} more={pins.value?.more ?? 0} reload={pins.reload} />
-        )}
-        <ul className="server-grid">
-          {list
-            .filter(({ name }) => isShown(name))
-            .map((server) => (
-              <li key={server.name}>
-                <Server server={server} current={server.name === chosen} reload={servers.reload} />
-              </li>
-            ))}
-        </ul>
-        <Tools tools={shown} loading={tools.value === undefined} server={chosen} />
-      </div>
+        )
+      }
+    >
+      <Loaded of={servers}>{(view) => <Warnings view={view} />}</Loaded>
+      {pending.length > 0 && (
+        <PendingDefinitions held={pending} more={pins.value?.more ?? 0} reload={pins.reload} />
+      )}
+      {chosen === undefined && list.length > 0 && (
+        <div className="card">
+          <DataTable
+            label="Servers"
+            columns={listColumns(servers.reload)}
+            rows={list}
+            keyOf={({ name }) => name}
+          />
+        </div>
+      )}
+      {list
+        .filter(({ name }) => name === chosen)
+        .map((server) => (
+          <WholeServer key={server.name} server={server} reload={servers.reload} />
+        ))}
+      <Tools tools={shown} loading={tools.value === undefined} server={chosen} />
       <Suspense>
         {query.get('add') === 'server' && <AddServer onClose={() => setQuery({ add: '' })} />}
         {query.get('add') === 'client' && (
@@ -102,7 +107,7 @@ export function Servers(): JSX.Element {
         )}
       </Suspense>
       {open !== null && <ToolDrawer name={open} onClose={() => setQuery({ tool: '' })} />}
-    </div>
+    </Page>
   )
 }
 
@@ -147,67 +152,102 @@ const STATES: Readonly<Record<ServerView['state'], string>> = {
   frozen: 'failing',
 }
 
-function Server({
-  server,
-  current,
-  reload,
-}: {
-  server: ServerView
-  current: boolean
-  reload: () => void
-}): JSX.Element {
+function State({ server: { state } }: { server: ServerView }): JSX.Element {
   return (
-    <div className="card server" data-current={current}>
-      <div className="row spread server-head">
-        <Link to={pathTo('servers', server.name)} className="server-name" current={current}>
-          {server.name}
-        </Link>
-        <span className="row small">
-          <span className={`dot ${STATES[server.state]}`} aria-hidden="true" /> {server.state}
+    <span className="row line">
+      <span className={`dot ${STATES[state]}`} aria-hidden="true" /> {state}
+    </span>
+  )
+}
+
+function listColumns(reload: () => void): DataColumn<ServerView>[] {
+  return [
+    {
+      head: 'Server',
+      className: 'server-cell',
+      cell: ({ name, where }) => (
+        <>
+          <Link to={pathTo('servers', name)} className="strong">
+            {name}
+          </Link>
+          <TextLine text={where} className="mono small muted" />
+        </>
+      ),
+    },
+    { head: 'State', cell: (server) => <State server={server} /> },
+    {
+      head: 'Tools',
+      className: 'right num',
+      cell: ({ tools, new: fresh }) => (
+        <>
+          {fresh > 0 && <span className="mark new">{fresh} new</span>} {count(tools)}
+        </>
+      ),
+    },
+    {
+      head: 'Held',
+      className: 'right num',
+      cell: ({ held }) => held > 0 && <OutcomeBadge word="ask" says={count(held)} />,
+    },
+    { head: 'Calls since the start', cell: (server) => <Calls server={server} /> },
+    {
+      head: 'Last error',
+      className: 'server-cell small',
+      cell: ({ why }) => why !== '' && <GateText text={why} />,
+    },
+    {
+      head: '',
+      className: 'right',
+      cell: (server) => (
+        <>
+          <ToolActions server={server} reload={reload} />
           <FreezeButton target={{ scope: 'server', id: server.name }} />
+        </>
+      ),
+    },
+  ]
+}
+
+function Calls({ server: { calls } }: { server: ServerView }): JSX.Element {
+  return (
+    <span className="row">
+      {OUTCOME_LABELS.filter((word) => (calls[word] ?? 0) > 0).map((word) => (
+        <span key={word}>
+          <OutcomeBadge word={word} bare says={count(calls[word] ?? 0)} />
+          <span className="visually-hidden">{word}</span>
         </span>
-      </div>
-      <TextLine text={server.where} className="mono small muted" />
-      {server.sandbox !== '' && (
-        <TextLine text={`Sandbox: ${server.sandbox}`} className="small muted" />
-      )}
-      {server.credential !== '' && <TextLine text={server.credential} className="small muted" />}
-      {server.refusedHosts.length > 0 && (
+      ))}
+    </span>
+  )
+}
+
+function WholeServer({ server, reload }: { server: ServerView; reload: () => void }): JSX.Element {
+  const { name, where, sandbox, credential, refusedHosts, state, why } = server
+  return (
+    <Panel title="State" isSmall side={<FreezeButton target={{ scope: 'server', id: name }} />}>
+      <Facts
+        of={{
+          State: <State server={server} />,
+          Reached: <UntrustedText text={where} className="mono" />,
+          Sandbox: sandbox !== '' && sandbox,
+          Credential: credential !== '' && credential,
+          Sessions: `${count(server.sessions)}, ${plural(server.openRequests, 'call')} in flight`,
+          'Calls since the start': <Calls server={server} />,
+        }}
+      />
+      {refusedHosts.length > 0 && (
         <Notice kind="warn">
-          Refused hosts: <UntrustedText text={server.refusedHosts.join(', ')} />.{' '}
-          <span className="mono">sluice server lock {server.name} --add</span> shows them for
-          review.
+          Refused hosts: <UntrustedText text={refusedHosts.join(', ')} />.{' '}
+          <span className="mono">sluice server lock {name} --add</span> shows them for review.
         </Notice>
       )}
-      {server.why !== '' && (
-        <Notice kind={server.state === 'frozen' ? 'warn' : 'bad'}>
-          <GateText text={server.why} />
+      {why !== '' && (
+        <Notice kind={state === 'frozen' ? 'warn' : 'bad'}>
+          <GateText text={why} />
         </Notice>
       )}
-      <div className="row small muted num">
-        <span>{plural(server.tools, 'tool')}</span>
-        <span>{plural(server.sessions, 'session')}</span>
-        <span>{server.openRequests} in flight</span>
-        {server.held > 0 && (
-          <span className="mark ask">
-            <Icon name="ask" size={12} /> {server.held} held
-          </span>
-        )}
-        {server.new > 0 && <span className="mark new">{server.new} new</span>}
-      </div>
       <ToolActions server={server} reload={reload} />
-      <div className="row small" title="Calls since the gate started">
-        {OUTCOME_LABELS.some((word) => (server.calls[word] ?? 0) > 0) && (
-          <span className="muted">since start</span>
-        )}
-        {OUTCOME_LABELS.filter((word) => (server.calls[word] ?? 0) > 0).map((word) => (
-          <span key={word} className="row">
-            <OutcomeBadge word={word} bare says={count(server.calls[word] ?? 0)} />
-            <span className="visually-hidden">{word}</span>
-          </span>
-        ))}
-      </div>
-    </div>
+    </Panel>
   )
 }
 
@@ -234,7 +274,7 @@ function ToolActions({
       })
   }
   return (
-    <div className="row small">
+    <span className="row">
       {(!listed || isFailing) && (
         <Button onPress={read} isDisabled={busy}>
           {busy ? 'Reading…' : isFailing ? 'Try again' : 'Read its tools now'}
@@ -249,6 +289,6 @@ function ToolActions({
           </Button>
         </>
       )}
-    </div>
+    </span>
   )
 }

@@ -7,10 +7,12 @@ import { formatQuery } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { mayAct, useMe } from '../../session.ts'
 import { Button, Link } from '../../ui/button.tsx'
+import { splitTool } from '../../ui/call-counts.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Category, Risk } from '../../ui/marks.tsx'
-import { ErrorNotice, Loading, Notice } from '../../ui/page.tsx'
-import { LongText, UntrustedText } from '../../ui/text.tsx'
+import { Notice } from '../../ui/page.tsx'
+import { Loaded } from '../../ui/panel.tsx'
+import { LongText, ToolName, UntrustedText } from '../../ui/text.tsx'
 
 /** JSON Pointers of a definition, in words. */
 const PLACES: Readonly<Record<string, string>> = {
@@ -20,23 +22,11 @@ const PLACES: Readonly<Record<string, string>> = {
 }
 
 export function ToolDrawer({ name, onClose }: { name: string; onClose: () => void }): JSX.Element {
-  const slash = name.indexOf('/')
-  const [server, tool] = [name.slice(0, slash), name.slice(slash + 1)]
-  const { value, error } = useResource<ToolPage>(`/tool${formatQuery({ server, name: tool })}`)
+  const of = splitTool(name)
+  const tool = useResource<ToolPage>(`/tool${formatQuery(of)}`)
   return (
-    <Dialog
-      title={
-        <span className="tool-title">
-          <span className="muted">{server}/</span>
-          <UntrustedText text={tool} />
-        </span>
-      }
-      onClose={onClose}
-      side
-    >
-      {error !== undefined && <ErrorNotice error={error} />}
-      {value === undefined && error === undefined && <Loading />}
-      {value !== undefined && <WholeTool tool={value} />}
+    <Dialog title={<ToolName {...of} />} onClose={onClose} side>
+      <Loaded of={tool}>{(page) => <WholeTool tool={page} />}</Loaded>
     </Dialog>
   )
 }
@@ -71,16 +61,10 @@ function WholeTool({ tool }: { tool: ToolPage }): JSX.Element {
           ))}
         </Notice>
       )}
-      <section className="stack">
-        <h3>What its server says</h3>
-        {tool.description === '' ? (
-          <p className="muted">Nothing.</p>
-        ) : (
-          <LongText text={tool.description} code />
-        )}
-      </section>
+      <h3>What its server says</h3>
+      <LongText text={tool.description === '' ? 'nothing' : tool.description} code />
       {tool.evidence.length > 0 && (
-        <section className="stack">
+        <>
           <h3>Why the catalogue classifies it as {tool.inCatalogue ?? tool.category}</h3>
           <ul className="stack small">
             {tool.evidence.slice(0, 8).map(({ text, at, says }) => (
@@ -90,17 +74,15 @@ function WholeTool({ tool }: { tool: ToolPage }): JSX.Element {
               </li>
             ))}
           </ul>
-        </section>
+        </>
       )}
-      <section className="stack">
-        <h3>Arguments</h3>
-        <LongText text={tool.inputSchema === '' ? 'none declared' : tool.inputSchema} code />
-      </section>
+      <h3>Arguments</h3>
+      <LongText text={tool.inputSchema === '' ? 'none declared' : tool.inputSchema} code />
       {tool.annotations !== '' && (
-        <section className="stack">
+        <>
           <h3>The server’s own hints</h3>
           <LongText text={tool.annotations} code />
-        </section>
+        </>
       )}
       <details>
         <summary>The catalogue’s page, as Markdown</summary>

@@ -54,7 +54,7 @@ export function Tools({
   const isFiltered = q !== '' || category !== '' || show !== ''
   return (
     <section className="card tools" aria-label="Tools">
-      <div className="tools-head">
+      <div className="row tools-head">
         <h2>
           {server === undefined ? 'Tools' : `Tools of ${server}`}{' '}
           <span className="muted num">{count(shown.length)}</span>

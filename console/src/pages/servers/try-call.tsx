@@ -7,14 +7,14 @@ import type {
   TriedCall,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import type { GrantList } from '../../../../packages/sluice/src/core/grant-fields.ts'
-import { type ApiError, formatQuery, toApiError } from '../../api.ts'
+import { formatQuery } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { sendWithProof } from '../../session.ts'
-import { Button, Link } from '../../ui/button.tsx'
+import { Form, type FormField, type FormValues } from '../../ui/ask.tsx'
+import { Link } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { SelectField, TextArea, TextField } from '../../ui/fields.tsx'
-import { Icon } from '../../ui/icons.tsx'
-import { ErrorNotice, Notice } from '../../ui/page.tsx'
+import { toChoices } from '../../ui/fields.tsx'
+import { Notice } from '../../ui/page.tsx'
 import { LongText } from '../../ui/text.tsx'
 import { millis } from '../../ui/words.ts'
 
@@ -27,11 +27,8 @@ interface ArgumentField {
 export function TryCall({ tool, onClose }: { tool: ToolPage; onClose: () => void }): JSX.Element {
   const { server, name } = tool
   const { value } = useResource<GrantList>('/grants')
+  const [result, setResult] = useState<TriedCall & { readonly principal: string }>()
   const fields = useMemo(() => readFields(tool.inputSchema), [tool.inputSchema])
-  const [values, setValues] = useState<Readonly<Record<string, string>>>({})
-  const [principal, setPrincipal] = useState('')
-  const [result, setResult] = useState<(TriedCall & { readonly principal: string }) | 'busy'>()
-  const [error, setError] = useState<ApiError>()
   const principals = [
     ...(value?.localUser === true ? ['local'] : []),
     ...(value?.grants ?? [])
@@ -41,45 +38,32 @@ export function TryCall({ tool, onClose }: { tool: ToolPage; onClose: () => void
       )
       .map((grant) => grant.name),
   ]
-  const chosen = principal === '' ? (principals[0] ?? '') : principal
-  const args = writeArguments(fields, values)
-  const send = () => {
-    if (args === undefined || chosen === '' || result === 'busy') return
-    setResult('busy')
-    setError(undefined)
-    const body = { server, name, principal: chosen, args }
-    sendWithProof<TriedCall>('POST', '/calls', body).then(
-      (tried) => setResult({ ...tried, principal: chosen }),
-      (fault) => {
-        setResult(undefined)
-        setError(toApiError(fault))
-      },
-    )
+  const as = { name: AS, label: 'As', choices: toChoices(principals), value: principals[0] ?? '' }
+  const findFault = (values: FormValues) => {
+    if (writeArguments(fields, values) === undefined)
+      return 'An argument cannot be read as its type.'
+    return values[AS] === '' ? '' : undefined
+  }
+  const send = async (values: FormValues) => {
+    const principal = values[AS] ?? ''
+    const body = { server, name, principal, args: writeArguments(fields, values) }
+    setResult({ ...(await sendWithProof<TriedCall>('POST', '/calls', body)), principal })
   }
   return (
     <Dialog title={`Try ${server}/${name}`} onClose={onClose} wide>
-      <Notice kind="warn">
-        This is a real call with its effects, decided and recorded like every other. The ledger says
-        that you made it here.
-      </Notice>
-      <SelectField
-        label="As"
-        quiet={false}
-        value={chosen}
-        onChange={setPrincipal}
-        choices={principals.map((one) => ({ value: one, says: one }))}
-      />
-      {fields.map((field) => (
-        <Argument
-          key={field.name}
-          field={field}
-          value={values[field.name] ?? ''}
-          onChange={(text) => setValues({ ...values, [field.name]: text })}
-        />
-      ))}
-      {args === undefined && <Notice kind="bad">An argument cannot be read as its type.</Notice>}
-      {error !== undefined && <ErrorNotice error={error} />}
-      {result !== undefined && result !== 'busy' && (
+      <Form
+        fields={[as, ...fields.map(toFormField)]}
+        findFault={findFault}
+        confirm="Make the call"
+        icon="key"
+        onSubmit={send}
+      >
+        <Notice kind="warn">
+          This is a real call with its effects, decided and recorded like every other. The ledger
+          says that you made it here.
+        </Notice>
+      </Form>
+      {result !== undefined && (
         <section className="stack" aria-label="Answer">
           <Notice kind={result.isError ? 'bad' : 'good'}>
             {result.isError ? 'Refused or failed' : 'Answered'} after {millis(result.durationMs)}.{' '}
@@ -92,38 +76,19 @@ export function TryCall({ tool, onClose }: { tool: ToolPage; onClose: () => void
           <LongText text={result.answer} code />
         </section>
       )}
-      <div className="row">
-        <Button kind="primary" isDisabled={args === undefined || chosen === ''} onPress={send}>
-          <Icon name="key" /> {result === 'busy' ? 'Calling…' : 'Make the call'}
-        </Button>
-      </div>
     </Dialog>
   )
 }
 
-function Argument({
-  field: { name, kind, isRequired },
-  value,
-  onChange,
-}: {
-  field: ArgumentField
-  value: string
-  onChange: (text: string) => void
-}): JSX.Element {
+/** No name of an argument: those are not empty. */
+const AS = ''
+
+function toFormField({ name, kind, isRequired }: ArgumentField): FormField {
   const label = isRequired ? `${name} (required)` : name
-  if (kind === 'boolean')
-    return (
-      <SelectField
-        label={label}
-        quiet={false}
-        value={value}
-        onChange={onChange}
-        choices={['', 'true', 'false'].map((one) => ({ value: one, says: one || 'not given' }))}
-      />
-    )
-  if (kind === 'json')
-    return <TextArea label={`${label}, as JSON`} mono rows={3} value={value} onChange={onChange} />
-  return <TextField label={label} value={value} onChange={onChange} />
+  if (kind === 'json') return { name, label: `${label}, as JSON`, type: 'area' }
+  if (kind !== 'boolean') return { name, label }
+  const choices = ['', 'true', 'false'].map((one) => ({ value: one, says: one || 'not given' }))
+  return { name, label, choices }
 }
 
 /** A schema that declares no properties takes any object. */

@@ -13,6 +13,7 @@ import { mayAct, useMe } from '../../session.ts'
 import { AlertList, AlertsMissing } from '../../ui/alert-list.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/page.tsx'
+import { Panel } from '../../ui/panel.tsx'
 import { useSection } from '../../ui/section.ts'
 import { complain } from '../../ui/toasts.tsx'
 import { date, span } from '../../ui/words.ts'
@@ -26,10 +27,12 @@ const KINDS: Readonly<Record<string, string>> = {
   injection: 'answers that instruct the model',
   limit: 'limits nearly full',
   server: 'failing servers',
+  sandbox: 'hosts that a sandbox refuses',
   definition: 'definitions to review',
   tools: 'new tools',
   ledger: 'a ledger that cannot be written or does not verify',
   gate: 'lost gates',
+  hooks: 'calls that a client made beside its hooks',
   test: 'test',
 }
 
@@ -51,15 +54,18 @@ export function AlertSettings(): JSX.Element | null {
       })
   }
   return (
-    <section ref={section} className="card card-body stack" aria-label="Alerts">
-      <div className="row spread">
-        <h2>Alerts</h2>
-        {alerts !== null && mayAct(me, 'admin') && (
+    <Panel
+      ref={section}
+      title="Alerts"
+      side={
+        alerts !== null &&
+        mayAct(me, 'admin') && (
           <Button onPress={test} isDisabled={busy}>
             {busy ? 'Sending…' : 'Send a test'}
           </Button>
-        )}
-      </div>
+        )
+      }
+    >
       {alerts === null ? (
         <p className="muted">
           This gate sends none. Write <code>alerts: {'{}'}</code> in sluice.yaml, with a webhook or
@@ -83,7 +89,7 @@ export function AlertSettings(): JSX.Element | null {
       )}
       {!isComplete && <AlertsMissing />}
       {sent.length > 0 && <SentAlerts sent={sent} />}
-    </section>
+    </Panel>
   )
 }
 

@@ -4,46 +4,32 @@
 import { type JSX, useState } from 'react'
 import type { PersonView } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { useResource } from '../../resource.ts'
-import { addPasskey, mayAct, refreshMe, sendWithProof, signOut, useMe } from '../../session.ts'
-import { openShortcut } from '../../shortcuts.tsx'
+import { addPasskey, mayAct, refreshMe, sendWithProof, useMe } from '../../session.ts'
+import { AskButton, Form, type FormField, type FormValues } from '../../ui/ask.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { SelectField, TextField } from '../../ui/fields.tsx'
+import { toChoices } from '../../ui/fields.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { useNow } from '../../ui/now.ts'
-import { ErrorNotice, Notice } from '../../ui/page.tsx'
+import { Notice } from '../../ui/page.tsx'
+import { DataTable, Loaded, Panel } from '../../ui/panel.tsx'
+import { ShownOnce } from '../../ui/shown-once.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
-import { ThemeSwitch } from '../../ui/theme-switch.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { date, namesIn, span } from '../../ui/words.ts'
-import { ZoneSwitch } from '../../ui/zone-switch.tsx'
-import { Token } from './grants.tsx'
 
 const REFRESH_MS = 5_000
 const ROLES = ['viewer', 'approver', 'policy-manager', 'admin']
 
-/** The signed-in user; on a phone the only place to sign out. */
 export function You(): JSX.Element {
   const me = useMe()
   const now = useNow(30_000)
   return (
-    <section className="card card-body row spread" aria-label="You">
-      <div>
-        <h2>
-          <UntrustedText text={me?.name ?? ''} />
-        </h2>
-        <p className="muted">
-          {me?.roles.includes('admin') === true ? 'admin' : me?.roles.join(', ')}; this sign-in ends
-          in {span(secondsTo(me?.expiresAtMs ?? now, now))}
-        </p>
-      </div>
-      <div className="row phone-only">
-        <Button onPress={() => openShortcut('palette')}>Go to…</Button>
-        <ThemeSwitch />
-        <ZoneSwitch />
-        <Button onPress={signOut}>Sign out</Button>
-      </div>
-    </section>
+    <Panel title={me?.name ?? ''}>
+      <p className="muted">
+        {describeRoles(me?.roles ?? [])}; this sign-in ends in{' '}
+        {span(secondsTo(me?.expiresAtMs ?? now, now))}
+      </p>
+    </Panel>
   )
 }
 
@@ -53,20 +39,16 @@ function secondsTo(ms: number, nowMs: number): number {
 
 export function OwnPasskeys(): JSX.Element {
   const me = useMe()
-  const [label, setLabel] = useState('')
-  const [pin, setPin] = useState('')
-  const add = () =>
-    addPasskey(label === '' ? 'This browser' : label, pin).then(() => {
-      setPin('')
-      showToast('the passkey is added')
-    }, complain)
+  const add = async ({ label = '', pin = '' }: FormValues) => {
+    await addPasskey(label === '' ? 'This browser' : label, pin)
+    showToast('the passkey is added')
+  }
   const remove = (id: string) =>
     sendWithProof('DELETE', `/passkeys/${encodeURIComponent(id)}`)
       .then(refreshMe)
       .catch(complain)
   return (
-    <section className="card card-body stack" aria-label="Your passkeys">
-      <h2>Your passkeys</h2>
+    <Panel title="Your passkeys">
       {me?.passkeys.length === 0 && (
         <Notice kind="warn">
           You have none yet. You need one to approve calls, save policies and create grants: a
@@ -88,110 +70,109 @@ export function OwnPasskeys(): JSX.Element {
           </li>
         ))}
       </ul>
-      <div className="row passkey-row">
-        <TextField
-          label="Name of the passkey"
-          value={label}
-          onChange={setLabel}
-          placeholder="This browser"
-        />
-        {me?.hasPin === true && (
-          <TextField
-            label="Your PIN"
-            type="password"
-            value={pin}
-            onChange={setPin}
-            onEnter={() => pin !== '' && void add()}
-          />
-        )}
-        <Button onPress={add} isDisabled={me?.hasPin === true && pin === ''}>
-          <Icon name="plus" /> Add a passkey
-        </Button>
-      </div>
+      <Form
+        fields={[
+          { name: 'label', label: 'Name of the passkey', placeholder: 'This browser' },
+          ...(me?.hasPin === true ? [PIN] : []),
+        ]}
+        findFault={({ pin }) => (pin === '' ? '' : undefined)}
+        confirm="Add a passkey"
+        icon="plus"
+        kind="plain"
+        clears
+        onSubmit={add}
+      />
       {me?.hasPin === true && (
         <p className="muted small">
           The PIN that you set with <code>sluice approvers pin</code>. The gate asks for it whenever
           a passkey is added, so that an open page is not enough.
         </p>
       )}
-    </section>
+    </Panel>
   )
 }
 
+const PIN: FormField = { name: 'pin', label: 'Your PIN', type: 'password' }
+
 export function People(): JSX.Element {
   const me = useMe()
-  const { value, error, reload } = useResource<{ people: PersonView[] }>('/people', REFRESH_MS)
-  const [adding, setAdding] = useState(false)
+  const people = useResource<{ people: PersonView[] }>('/people', REFRESH_MS)
   const [once, setOnce] = useState<string>()
   const may = mayAct(me, 'admin')
   const remove = (name: string) =>
     sendWithProof('DELETE', `/people/${encodeURIComponent(name)}`).then(() => {
       showToast(`${name} was removed`)
-      reload()
+      people.reload()
     }, complain)
-  return (
-    <section className="card card-body stack" aria-label="People">
-      <div className="row spread">
-        <h2>People</h2>
-        {may && (
-          <Button onPress={() => setAdding(true)}>
-            <Icon name="plus" /> Add person
-          </Button>
-        )}
-      </div>
-      {error !== undefined && <ErrorNotice error={error} again={reload} />}
-      <table className="table folds" hidden={value === undefined}>
-        <thead>
-          <tr>
-            <th>Name</th>
-            <th>Roles</th>
-            <th>Groups</th>
-            <th>Confirms with</th>
-            <th>
-              <span className="visually-hidden">Action</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {(value?.people ?? []).map((person) => (
-            <tr key={person.name}>
-              <td>
-                <span className="strong">{person.name}</span>{' '}
-                {person.kind === 'system' && <span className="tag">system</span>}
-              </td>
-              <td>{person.roles.join(', ')}</td>
-              <td className="muted">{person.groups.join(', ')}</td>
-              <td className="muted">{describeCredentials(person)}</td>
-              <td className="right">
-                {may && person.name !== me?.name && (
-                  <Button kind="refuse" onPress={() => remove(person.name)}>
-                    Remove
-                  </Button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {adding && (
-        <AddPerson
-          onClose={() => setAdding(false)}
-          onAdded={(message) => {
-            setAdding(false)
-            setOnce(message)
-            reload()
-          }}
-        />
-      )}
-      {once !== undefined && (
-        <Token
-          token={once}
-          what="Send it to the person it is for. A link is valid for a day, and once."
-          onClose={() => setOnce(undefined)}
-        />
-      )}
-    </section>
+  const add = async (form: FormValues) => {
+    const { token, invitation } = await sendWithProof<{ invitation?: unknown; token?: string }>(
+      'POST',
+      '/people',
+      toPerson(form),
+    )
+    setOnce(token ?? (typeof invitation === 'string' ? invitation : JSON.stringify(invitation)))
+    people.reload()
+  }
+  const button = (
+    <AskButton
+      says="Add person"
+      title="Add person"
+      fields={FIELDS}
+      findFault={({ name }) => (name === '' ? '' : undefined)}
+      confirm="Add"
+      icon="key"
+      onSubmit={add}
+    />
   )
+  return (
+    <Panel title="People" side={may && button}>
+      <Loaded of={people}>
+        {({ people: list }) => (
+          <DataTable
+            label="People"
+            rows={list}
+            keyOf={({ name }) => name}
+            columns={[
+              {
+                head: 'Name',
+                cell: ({ name, kind }) => (
+                  <>
+                    <span className="strong">{name}</span>{' '}
+                    {kind === 'system' && <span className="tag">system</span>}
+                  </>
+                ),
+              },
+              { head: 'Roles', cell: ({ roles }) => describeRoles(roles) },
+              { head: 'Groups', className: 'muted', cell: ({ groups }) => groups.join(', ') },
+              { head: 'Confirms with', className: 'muted', cell: describeCredentials },
+              {
+                head: '',
+                className: 'right',
+                cell: ({ name }) =>
+                  may &&
+                  name !== me?.name && (
+                    <Button kind="refuse" onPress={() => remove(name)}>
+                      Remove
+                    </Button>
+                  ),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+      {once !== undefined && (
+        <ShownOnce title="Shown only once" text={once} onClose={() => setOnce(undefined)}>
+          The gate keeps only its hash. Send it to the person it is for. A link is valid for a day,
+          and once.
+        </ShownOnce>
+      )}
+    </Panel>
+  )
+}
+
+/** An admin may do everything. */
+function describeRoles(roles: readonly string[]): string {
+  return roles.includes('admin') ? 'admin' : roles.join(', ')
 }
 
 function describeCredentials({ passkeys, pinSet, token }: PersonView): string {
@@ -203,63 +184,26 @@ function describeCredentials({ passkeys, pinSet, token }: PersonView): string {
   return ways.length === 0 ? 'nothing yet' : ways.join(', ')
 }
 
-function AddPerson({
-  onClose,
-  onAdded,
-}: {
-  onClose: () => void
-  onAdded: (message: string) => void
-}): JSX.Element {
-  const [name, setName] = useState('')
-  const [role, setRole] = useState('approver')
-  const [groups, setGroups] = useState('')
-  const [kind, setKind] = useState('person')
-  const add = () => {
-    if (name === '') return
-    sendWithProof<{ invitation?: unknown; token?: string }>('POST', '/people', {
-      name,
-      roles: role === 'viewer' ? ['viewer'] : ['viewer', role],
-      groups: namesIn(groups),
-      ...(kind === 'system' ? { token: true } : {}),
-    }).then(
-      ({ token, invitation }) =>
-        onAdded(
-          token ?? (typeof invitation === 'string' ? invitation : JSON.stringify(invitation)),
-        ),
-      complain,
-    )
+const FIELDS: readonly FormField[] = [
+  { name: 'name', label: 'Name' },
+  {
+    name: 'kind',
+    label: 'Kind',
+    value: 'person',
+    choices: [
+      { value: 'person', says: 'A person, who gets a link' },
+      { value: 'system', says: 'A system, which gets a credential' },
+    ],
+  },
+  { name: 'role', label: 'Role', value: 'approver', choices: toChoices(ROLES) },
+  { name: 'groups', label: 'Groups (comma-separated)', placeholder: 'finance' },
+]
+
+function toPerson({ name, role = '', groups = '', kind }: FormValues): object {
+  return {
+    name,
+    roles: role === 'viewer' ? ['viewer'] : ['viewer', role],
+    groups: namesIn(groups),
+    ...(kind === 'system' ? { token: true } : {}),
   }
-  return (
-    <Dialog title="Add person" onClose={onClose}>
-      <TextField label="Name" isFirst value={name} onChange={setName} onEnter={add} />
-      <SelectField
-        label="Kind"
-        quiet={false}
-        value={kind}
-        onChange={setKind}
-        choices={[
-          { value: 'person', says: 'A person, who gets a link' },
-          { value: 'system', says: 'A system, which gets a credential' },
-        ]}
-      />
-      <SelectField
-        label="Role"
-        quiet={false}
-        value={role}
-        onChange={setRole}
-        choices={ROLES.map((one) => ({ value: one, says: one }))}
-      />
-      <TextField
-        label="Groups (comma-separated)"
-        value={groups}
-        onChange={setGroups}
-        placeholder="finance"
-      />
-      <div className="row">
-        <Button kind="primary" isDisabled={name === ''} onPress={add}>
-          <Icon name="key" /> Add
-        </Button>
-      </div>
-    </Dialog>
-  )
 }

@@ -1,0 +1,32 @@
+// A few recorded calls of a session in order, each of which opens.
+
+import type { JSX } from 'react'
+import type { CallRecord } from '../../../packages/sluice/src/admin/contract/contract.ts'
+import { titleOfCall } from '../../../packages/sluice/src/core/call-title.ts'
+import { OutcomeBadge } from './marks.tsx'
+import { TextLine } from './text.tsx'
+import { clock } from './words.ts'
+
+export function CallList({
+  calls,
+  onOpen,
+}: {
+  calls: readonly CallRecord[]
+  onOpen: (call: CallRecord) => void
+}): JSX.Element {
+  return (
+    <ol className="before">
+      {calls.map((call) => (
+        <li key={call.seq}>
+          <button type="button" className="line-button" onClick={() => onOpen(call)}>
+            <span className="muted num small">{clock(call.atMs)}</span>
+            <OutcomeBadge word={call.word} bare />
+            <TextLine text={titleOfCall(call)} className="mono" />
+            {call.labels.length > 0 && <span className="tag high">{call.labels.join(', ')}</span>}
+            <TextLine text={call.word === 'allow' ? '' : call.reason} className="muted small" />
+          </button>
+        </li>
+      ))}
+    </ol>
+  )
+}
