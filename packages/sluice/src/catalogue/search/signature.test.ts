@@ -59,3 +59,22 @@ test('a schema of very many members is an object, not a page', () => {
 test('any JSON is a schema that can be written', () => {
   fc.assert(fc.property(fc.jsonValue(), (schema) => write(schema).startsWith('t(')))
 })
+
+test('a schema whose members refer to itself many times over is not unfolded', () => {
+  const members = Array.from({ length: 60 }, (_, at) => [`m${at}`, { $ref: '#/$defs/T' }])
+  const type = { type: 'object', properties: Object.fromEntries(members) }
+  let reads = 0
+  const counted = new Proxy(type, {
+    get: (target, key) => {
+      reads += 1
+      return Reflect.get(target, key)
+    },
+  })
+  write({ $defs: { T: counted }, properties: { a: { $ref: '#/$defs/T' } } })
+  expect(reads).toBeLessThan(10_000)
+})
+
+test('a name that could be read as another line is quoted', () => {
+  const tool = { server: 's', name: 'a' }
+  expect(writeSignature('a\nb({}) // fine', tool)).toBe('"a\\nb({}) // fine"({})')
+})

@@ -6,8 +6,11 @@ import type { ToolDefinition } from '@sluice/policy/core/tools'
 
 const DEPTH_MAX = 6
 const ENUM_WORDS_MAX = 12
+/** Types that are written of one definition: references could unfold to any number. */
+const TYPES_MAX = 200
 const SENTENCE_LENGTH_MAX = 160
 const SIGNATURE_LENGTH_MAX = 1_200
+const PLAIN_NAME = /^[\w./-]+$/
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/
 
 const SIMPLE: Readonly<Record<string, string>> = {
@@ -18,12 +21,20 @@ const SIMPLE: Readonly<Record<string, string>> = {
   null: 'null',
 }
 
+interface Schemas {
+  readonly root: JsonObject
+  /** How many types may still be written. */
+  left: number
+}
+
 /** `name({owner:string,state?:"open"|"closed"}) // What it does.` */
 export function writeSignature(name: string, { description, inputSchema }: ToolDefinition): string {
   const root = isObject(inputSchema) ? inputSchema : {}
-  const args = writeObject(root, root, 0)
-  const call = `${name}(${args === 'object' ? '{}' : args})`
-  const short = call.length > SIGNATURE_LENGTH_MAX ? `${name}(object)` : call
+  const args = writeObject(root, { root, left: TYPES_MAX }, 0)
+  // A name with a line break would read as two results.
+  const shown = PLAIN_NAME.test(name) ? name : JSON.stringify(name)
+  const call = `${shown}(${args === 'object' ? '{}' : args})`
+  const short = call.length > SIGNATURE_LENGTH_MAX ? `${shown}(object)` : call
   const about = firstSentence(typeof description === 'string' ? description : '')
   return about === '' ? short : `${short} // ${about}`
 }
@@ -35,19 +46,20 @@ function firstSentence(text: string): string {
   return `${sentence.slice(0, SENTENCE_LENGTH_MAX).replace(/[\ud800-\udbff]$/, '')}…`
 }
 
-function writeType(schema: JsonValue | undefined, root: JsonObject, depth: number): string {
-  if (!isObject(schema) || depth > DEPTH_MAX) return 'unknown'
+function writeType(schema: JsonValue | undefined, schemas: Schemas, depth: number): string {
+  if (!isObject(schema) || depth > DEPTH_MAX || --schemas.left < 0) return 'unknown'
   const { $ref, enum: words, const: only, anyOf, oneOf, allOf, type } = schema
-  if (typeof $ref === 'string') return writeType(resolve($ref, root), root, depth + 1)
+  if (typeof $ref === 'string') return writeType(resolve($ref, schemas.root), schemas, depth + 1)
   if (only !== undefined) return JSON.stringify(only)
   if (Array.isArray(words)) return writeWords(words)
   const choices = anyOf ?? oneOf
-  if (Array.isArray(choices)) return join(choices.map((each) => writeType(each, root, depth + 1)))
-  if (Array.isArray(allOf) && allOf.length === 1) return writeType(allOf[0], root, depth + 1)
+  if (Array.isArray(choices))
+    return join(choices.map((each) => writeType(each, schemas, depth + 1)))
+  if (Array.isArray(allOf) && allOf.length === 1) return writeType(allOf[0], schemas, depth + 1)
   if (Array.isArray(type))
-    return join(type.map((each) => writeType({ ...schema, type: each }, root, depth + 1)))
-  if (type === 'array') return writeArray(writeType(schema.items, root, depth + 1))
-  if (type === 'object' || isObject(schema.properties)) return writeObject(schema, root, depth)
+    return join(type.map((each) => writeType({ ...schema, type: each }, schemas, depth + 1)))
+  if (type === 'array') return writeArray(writeType(schema.items, schemas, depth + 1))
+  if (type === 'object' || isObject(schema.properties)) return writeObject(schema, schemas, depth)
   return SIMPLE[String(type)] ?? 'unknown'
 }
 
@@ -60,19 +72,19 @@ function writeArray(item: string): string {
   return item.includes('|') ? `(${item})[]` : `${item}[]`
 }
 
-function writeObject(schema: JsonObject, root: JsonObject, depth: number): string {
+function writeObject(schema: JsonObject, schemas: Schemas, depth: number): string {
   const { properties, required, additionalProperties } = schema
   const members = Object.entries(isObject(properties) ? properties : {})
   if (members.length === 0) {
     if (!isObject(additionalProperties)) return 'object'
-    return `Record<string,${writeType(additionalProperties, root, depth + 1)}>`
+    return `Record<string,${writeType(additionalProperties, schemas, depth + 1)}>`
   }
   const needed = new Set(Array.isArray(required) ? required : [])
   // What must be given comes first: a long signature is read from its beginning.
   const inOrder = members.sort(([a], [b]) => Number(needed.has(b)) - Number(needed.has(a)))
   const written = inOrder.map(([name, value]) => {
     const key = IDENTIFIER.test(name) ? name : JSON.stringify(name)
-    return `${key}${needed.has(name) ? '' : '?'}:${writeType(value, root, depth + 1)}`
+    return `${key}${needed.has(name) ? '' : '?'}:${writeType(value, schemas, depth + 1)}`
   })
   return `{${written.join(',')}}`
 }

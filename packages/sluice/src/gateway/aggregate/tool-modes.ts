@@ -50,7 +50,6 @@ const FOUND_DEFAULT = 10
 /** By the digest of server and definition; definitions rarely change, and sessions share them. */
 const indexed = new LruMap<string, ListedTool | null>(INDEXED_TOOLS_CACHED_MAX)
 
-const READS = { readOnlyHint: true, openWorldHint: false }
 const TEXT = { type: 'string' }
 
 export class ToolModes {
@@ -62,44 +61,28 @@ export class ToolModes {
 
   /** The result of `tools/list`. */
   async list(): Promise<string> {
-    const servers = [...new Set((await this.#tools()).map(({ server }) => server))]
-    const named = servers.slice(0, NAMED_SERVERS_MAX).join(', ')
-    const more = servers.length > NAMED_SERVERS_MAX ? ', …' : ''
-    const search = {
-      name: 'search_tools',
-      description: `Finds tools by what they do; returns signatures. Name the product if you can. Servers: ${named}${more}.`,
-      inputSchema: {
-        type: 'object',
-        properties: {
-          query: TEXT,
-          server: TEXT,
-          limit: { type: 'integer', maximum: FOUND_TOOLS_MAX },
-        },
-        required: ['query'],
-      },
-      annotations: READS,
-    }
-    const describe = {
-      name: 'describe_tools',
-      description: 'Returns the full definitions of tools, if a signature is not enough.',
-      inputSchema: {
-        type: 'object',
-        properties: { names: { type: 'array', items: TEXT, maxItems: DESCRIBED_TOOLS_MAX } },
-        required: ['names'],
-      },
-      annotations: READS,
-    }
-    const call = {
-      name: CALL_TOOL,
-      description: 'Calls a tool that search_tools found, with the arguments of its signature.',
-      inputSchema: {
-        type: 'object',
-        properties: { name: TEXT, arguments: { type: 'object' } },
-        required: ['name'],
-      },
-      annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
-    }
-    return JSON.stringify({ tools: [search, describe, call] })
+    const servers = (await this.#tools()).map(({ server }) => server)
+    const found = 'Finds tools by what they do; returns signatures. Name the product if you can.'
+    const limit = { type: 'integer', maximum: FOUND_TOOLS_MAX }
+    const names = { type: 'array', items: TEXT, maxItems: DESCRIBED_TOOLS_MAX }
+    const tools = [
+      define('search_tools', `${found} ${nameServers(servers)}`, {
+        query: TEXT,
+        server: TEXT,
+        limit,
+      }),
+      define(
+        'describe_tools',
+        'Returns the full definitions of tools, if a signature is not enough.',
+        { names },
+      ),
+      define(
+        CALL_TOOL,
+        'Calls a tool that search_tools found, with the arguments of its signature.',
+        { name: TEXT, arguments: { type: 'object' } },
+      ),
+    ]
+    return JSON.stringify({ tools })
   }
 
   /** Undefined if the call is not one of the mode's tools. */
@@ -128,8 +111,9 @@ export class ToolModes {
     const ranked = await runInSlices(rankTools(terms, query, Number(limit)), 'list')
     if (ranked.length > 0)
       return answered(ranked.map((at) => (tools[at] as ListedTool).signature).join('\n'))
-    const servers = [...new Set(all.map((tool) => tool.server))].slice(0, NAMED_SERVERS_MAX)
-    return answered(`No tool found: try other words. Servers: ${servers.join(', ')}.`)
+    return answered(
+      `No tool found: try other words. ${nameServers(all.map((tool) => tool.server))}`,
+    )
   }
 
   async #describe({ names }: JsonObject): Promise<string> {
@@ -177,6 +161,22 @@ export class ToolModes {
     indexed.set(key, tool)
     return tool
   }
+}
+
+/** A tool of the mode, whose first argument is required. Clients ask before a call that may do anything. */
+function define(name: string, description: string, properties: JsonObject): JsonObject {
+  const annotations =
+    name === CALL_TOOL
+      ? { readOnlyHint: false, destructiveHint: true, openWorldHint: true }
+      : { readOnlyHint: true, openWorldHint: false }
+  const required = Object.keys(properties).slice(0, 1)
+  return { name, description, inputSchema: { type: 'object', properties, required }, annotations }
+}
+
+function nameServers(servers: readonly string[]): string {
+  const names = [...new Set(servers)]
+  const more = names.length > NAMED_SERVERS_MAX ? ', …' : ''
+  return `Servers: ${names.slice(0, NAMED_SERVERS_MAX).join(', ') || 'none'}${more}.`
 }
 
 function answered(text: string): string {
