@@ -20,9 +20,9 @@ export class ExpiringMap<Value> {
   }
 
   take(key: string): Value | undefined {
-    const entry = this.#entries.peek(key)
+    const value = this.get(key)
     this.#entries.delete(key)
-    return entry !== undefined && this.#nowMs() < entry.untilMs ? entry.value : undefined
+    return value
   }
 
   /** Looks without taking. */
@@ -31,17 +31,9 @@ export class ExpiringMap<Value> {
     return entry !== undefined && this.#nowMs() < entry.untilMs ? entry.value : undefined
   }
 
-  delete(key: string): void {
-    this.#entries.delete(key)
-  }
-
   /** The oldest of these go, so that no more than so many are left. */
   keepAtMost(count: number, is: (value: Value) => boolean): void {
     const keys = [...this.#entries].filter(([, { value }]) => is(value)).map(([key]) => key)
     for (const key of keys.slice(0, Math.max(0, keys.length - count))) this.#entries.delete(key)
-  }
-
-  deleteWhere(is: (value: Value) => boolean): void {
-    for (const [key, { value }] of this.#entries) if (is(value)) this.#entries.delete(key)
   }
 }

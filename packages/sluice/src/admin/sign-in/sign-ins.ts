@@ -110,7 +110,7 @@ export class SignIns {
   /** Everything that was begun in somebody's name. */
   endAllOf(name: string): void {
     this.#sessions.removeAllOf(name)
-    this.#codes.deleteWhere((code) => code.name === name)
+    this.#codes.keepAtMost(0, (code) => code.name === name)
   }
 
   #ofPage(token: string): ActiveSignIn | undefined {

@@ -2,7 +2,7 @@
 // refresh them. Types and pure functions only.
 
 import type { AddressZone } from '@sluice/policy/core/ip-address'
-import { parseObject } from '@sluice/policy/core/json'
+import { type JsonObject, parseObject } from '@sluice/policy/core/json'
 import type { ClientAuth } from './client-authentication.ts'
 
 export interface Login {
@@ -47,7 +47,12 @@ export function isDue({ expiresMs }: Login, nowMs: number, aheadMs: number): boo
 
 /** When a JWT ends, in milliseconds; undefined if it does not say. Nothing of it is verified. */
 export function expiryOf(jwt: string): number | undefined {
-  const [, payload = ''] = jwt.split('.')
-  const exp = parseObject(Buffer.from(payload, 'base64url').toString())?.exp
+  const { exp } = readJwt(jwt, 'claims')
   return typeof exp === 'number' ? exp * 1_000 : undefined
+}
+
+/** Empty if it is no JWT. Nothing of it is verified. */
+export function readJwt(jwt: string, part: 'header' | 'claims'): JsonObject {
+  const text = jwt.split('.')[part === 'header' ? 0 : 1] ?? ''
+  return parseObject(Buffer.from(text, 'base64url').toString()) ?? {}
 }
