@@ -17,6 +17,7 @@ import { canProve } from '../identity/people/people.ts'
 import { OPERATIONS, toOperationParts } from '../operations/table.ts'
 import { createPersonVerifier } from '../operations/verify-person.ts'
 import { processClock } from '../store/process-clock.ts'
+import { authzenEndpoint } from './endpoints/authzen-endpoint.ts'
 import { operationEndpoints, watchEndpoint } from './endpoints/operation-endpoints.ts'
 import { type Endpoint, endpoint } from './http/endpoint.ts'
 import { ApiError } from './http/errors.ts'
@@ -39,9 +40,10 @@ export function startAdmin(
   const page = startConsole(parts, agents, nowMs)
   const people = openSignIn(parts)
   const { signIns, challenges, rpOf, invite } = people
+  const operations = toOperationParts(parts)
   const endpoints: Endpoint[] = [
     ...signInEndpoints(people),
-    ...operationEndpoints(OPERATIONS, toOperationParts(parts), {
+    ...operationEndpoints(OPERATIONS, operations, {
       /** A link by which somebody without any credential adds the first passkey. */
       'people.add': async (answer, { name, token }, by) =>
         token === true ? answer : { ...answer, invitation: await invite(String(name), by) },
@@ -50,6 +52,7 @@ export function startAdmin(
         return answer
       },
     }),
+    authzenEndpoint(operations),
     ...(parts.approvals === undefined ? [] : [watchEndpoint(parts.approvals)]),
     ...page.endpoints,
   ]

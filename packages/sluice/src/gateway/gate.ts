@@ -3,8 +3,10 @@
 
 import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
+import type { Decision } from '@sluice/policy/core/decision'
 import { Listeners } from '@sluice/policy/core/listeners'
 import type { KnownTool } from '@sluice/policy/core/tools'
+import { TOOL_CALL } from '@sluice/policy/language/methods'
 import { listRuleTexts } from '@sluice/policy/model/canonical-rule'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { readsProvenance } from '@sluice/policy/model/reads-provenance'
@@ -15,6 +17,7 @@ import type { ProtocolGeneration } from '../protocol/protocol-generation.ts'
 import { processClock } from '../store/process-clock.ts'
 import { AggregateSession } from './aggregate/aggregate-session.ts'
 import type { CallPipeline } from './call/call-request.ts'
+import { decideCall } from './call/decide-call.ts'
 import { labelSession } from './call/inspect-answers.ts'
 import { LedgerCallRecorder } from './call/record-calls.ts'
 import { settleCalls } from './call/settle-calls.ts'
@@ -37,6 +40,7 @@ import { stripOwn } from './session/strip-link.ts'
 import { type SeenListsContext, VisibleLists } from './session/visible-lists.ts'
 import { CALL_IDLE_MS_MAX, CALL_LOOK_EVERY_MS, TOOLS_FRESH_MS } from './shared/limits.ts'
 import { type Log, limitLog } from './shared/log.ts'
+import { type AskedCall, factsOf, objectionTo, parseCall, toRequest } from './shared/parse-call.ts'
 import {
   ALL_SERVERS,
   type ClientEvents,
@@ -383,6 +387,28 @@ export class Gate {
     for (const [relay, other] of this.#relays.entries())
       if (other.lease.id === lease.id || (scope === 'principal' && other.who().principal.id === id))
         relay.tellListsChanged()
+  }
+
+  /** What would be decided on the first call of a new session of this caller. Nothing is charged, recorded or sent. */
+  decide({ principal, policy }: Caller, server: string, asked: AskedCall): Decision {
+    const { ownPaths, pins, policies, servers } = this.#parts
+    const bound = policies().of(policy)
+    const message = toRequest(asked)
+    const call = parseCall(server, message)
+    const tool = this.toolsOf(server).get(call.method === TOOL_CALL ? call.name : '')
+    const session = { id: '', startedAtMs: Date.now(), calls: 0, saw: [] }
+    const transport = servers.find(server)?.kind ?? 'http'
+    const known = { ownPaths, transport, principal, agent: null, session, provenance: undefined }
+    const request = {
+      call,
+      facts: factsOf(message, { known, tool, args: call.args }),
+      argsText: undefined,
+      objection: objectionTo(message, tool),
+      held: tool && markObserved(pins.heldOf(tool), bound.policy),
+    }
+    const { admission, frozen, now } = this.#pipeline
+    const pipeline = { frozen, now, policy: () => bound }
+    return decideCall({ pipeline, request, usage: admission.usage }).decision
   }
 
   get knownTools(): readonly KnownTool[] {

@@ -14,6 +14,7 @@ import type { Policies } from '../gateway/state/policies.ts'
 import type { Servers } from '../gateway/state/servers.ts'
 import type { ActiveLockFile } from '../gateway/tools/active-lock-file.ts'
 import type { Pins } from '../gateway/tools/pins.ts'
+import type { Authenticator } from '../identity/callers/authenticator.ts'
 import type { Grants } from '../identity/callers/grants.ts'
 import type { People } from '../identity/people/people.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -35,6 +36,8 @@ export interface OperationParts {
   /** Ends what is open and now frozen; the number of calls that were cancelled. */
   readonly interrupt: () => number
   readonly grants: Grants
+  readonly authenticator: Pick<Authenticator, 'callerOf'>
+  readonly gate: Pick<Gate, 'decide'>
   /** The names of the documents that a grant may name. */
   readonly policies: readonly string[]
   /** Sessions of callers who may no longer call are to be ended. */

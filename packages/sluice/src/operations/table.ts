@@ -6,6 +6,7 @@ import type { AdminParts, ClusterOperations, CommandParts } from '../gateway/sta
 import { processClock } from '../store/process-clock.ts'
 import { ApprovalNews } from './approval-news.ts'
 import { APPROVAL_OPERATIONS } from './approvals.ts'
+import { DECIDE_CALL } from './decide-call.ts'
 import { FREEZE_OPERATIONS } from './freeze.ts'
 import { GRANT_OPERATIONS } from './grants.ts'
 import type { Operation, OperationParts, ServerFile } from './operation.ts'
@@ -20,6 +21,7 @@ import { TRUST_KEY } from './trust-key.ts'
 import { createPersonVerifier } from './verify-person.ts'
 
 export const OPERATIONS: readonly Operation[] = [
+  DECIDE_CALL,
   ...FREEZE_OPERATIONS,
   ...APPROVAL_OPERATIONS,
   ...GRANT_OPERATIONS,
@@ -34,9 +36,11 @@ export const OPERATIONS: readonly Operation[] = [
 ]
 
 export function toOperationParts(parts: AdminParts | CommandParts): OperationParts {
-  const { config, freezes, gate, grants, ledger, people, pins, approvals } = parts
+  const { authenticator, config, freezes, gate, grants, ledger, people, pins, approvals } = parts
   let news: ApprovalNews | undefined
   return {
+    authenticator,
+    gate,
     people,
     ledger,
     freezes,
@@ -50,7 +54,7 @@ export function toOperationParts(parts: AdminParts | CommandParts): OperationPar
     },
     interrupt: () => gate.interrupt(),
     policies: policyNames(config),
-    grantsChanged: () => parts.authenticator.grantsChanged(),
+    grantsChanged: () => authenticator.grantsChanged(),
     toolsChanged: () => gate.policyChanged(),
     ...toClusterParts(parts.cluster),
     data: config.data,

@@ -39,7 +39,10 @@ export async function withOfflineParts<T>(
 }
 
 /** Everything but what `needsGate` is for. */
-type DirectoryParts = Omit<OperationParts, 'pins' | 'approvals' | 'news' | 'running'>
+type DirectoryParts = Omit<
+  OperationParts,
+  'pins' | 'approvals' | 'authenticator' | 'gate' | 'news' | 'running'
+>
 
 export class OfflineParts implements DirectoryParts {
   readonly ledger: Ledger

@@ -17,7 +17,7 @@ import { describePending } from '../tools/describe-pending.ts'
 import type { CallPipeline, CallRequest } from './call-request.ts'
 
 export interface DecideOptions {
-  readonly pipeline: CallPipeline
+  readonly pipeline: Pick<CallPipeline, 'frozen' | 'now' | 'policy'>
   readonly request: CallRequest
   readonly usage: LimitUsage
 }

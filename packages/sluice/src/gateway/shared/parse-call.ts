@@ -8,8 +8,10 @@ import { SCHEMA_DEPTH_MAX } from '@sluice/policy/language/limits'
 import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from '@sluice/policy/language/methods'
 import { classifyCall } from '../../catalogue/classify/classify-call.ts'
 import { SERVER_REQUESTS } from '../../core/call-title.ts'
+import { InputError } from '../../core/operation-error.ts'
 import { findCaseVariant, findUnsafeKeys } from '../../protocol/check-arguments.ts'
 import type { JsonRpcRequest } from '../../protocol/message.ts'
+import { readMessages } from '../../protocol/read-message.ts'
 import { argumentsHoldNumber, argumentsHoldSecret } from './inspect-arguments.ts'
 
 /** They follow a call that was judged. */
@@ -63,6 +65,23 @@ export function parseCall(
   const args = method === TOOL_CALL || method === 'prompts/get' ? value.arguments : value
   const judged = AS_READS.has(method) ? READ : method
   return { server, method: judged, name, args: isObject(args) ? args : {} }
+}
+
+/** A call that a person or a program asks about, with its arguments as JSON. */
+export interface AskedCall {
+  readonly method: string
+  readonly name: string
+  readonly args: string
+}
+
+/** The request that a client would send. Throws an InputError if the gate would not read it. */
+export function toRequest({ method, name, args }: AskedCall): JsonRpcRequest {
+  const target = isAboutResource(method) ? { uri: name } : { name }
+  const call = JSON.stringify({ jsonrpc: '2.0', id: 0, method, params: target })
+  const read = readMessages(`${call.slice(0, -2)},"arguments":${args}}}`, { batches: false })
+  const [message] = read.ok ? read.messages : []
+  if (message?.kind === 'request') return message
+  throw new InputError(`the call: ${read.ok ? 'no request' : read.message}`, 'send JSON')
 }
 
 /** Policy would judge `path` while a server that ignores case acts on `Path`. */

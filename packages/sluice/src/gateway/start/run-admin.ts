@@ -104,7 +104,7 @@ export interface CommandParts {
   readonly people: People
   readonly approvals: ApprovalService
   readonly grants: Grants
-  readonly authenticator: Pick<Authenticator, 'grantsChanged'>
+  readonly authenticator: Pick<Authenticator, 'grantsChanged' | 'callerOf'>
   readonly traces: TraceRecorder
   readonly log: Log
   /** The gates that share a store; undefined if this one shares none. */

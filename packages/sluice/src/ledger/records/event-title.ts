@@ -37,6 +37,7 @@ const TITLES: Readonly<Record<string, string>> = {
   failover: 'Records given back after a failover of the database',
   export: 'Ledger exported',
   'console-call': 'Call tried from the console',
+  'decision-asked': 'Decision asked for',
   lock: 'Tools locked',
   'agents-trust': 'Installation trusted',
   'traces-start': 'Recording of sessions started',
