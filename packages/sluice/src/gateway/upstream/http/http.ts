@@ -271,7 +271,9 @@ export class HttpUpstream implements Upstream, HttpHost {
   sendAgain(message: OutgoingMessage, failure: UpstreamFailure): boolean {
     const { authorization, credential, isRenewed } = message
     if (failure.status === 401 && credential !== undefined) {
-      void credential.refused(authorization).then((isNew) => {
+      // If the store of tokens cannot be read there is no other one.
+      const renewed = credential.refused(authorization).catch(() => false)
+      void renewed.then((isNew) => {
         if (isNew && isRenewed !== true) this.#post({ ...message, isRenewed: true })
         else this.fail(failure)
       })
