@@ -6,7 +6,7 @@ import type { ProtocolGeneration } from '../../protocol/protocol-generation.ts'
 import { readMessages } from '../../protocol/read-message.ts'
 import { writeError, writeResult } from '../../protocol/write-message.ts'
 import type { ToolMode } from '../shared/tool-mode.ts'
-import type { ClientEvents, ClientTransport } from '../shared/transport.ts'
+import type { ClientEvents, ClientTransport, MessageContext } from '../shared/transport.ts'
 import { AggregateSession } from './aggregate-session.ts'
 
 /** The value of a result; undefined answers nothing, a string is an error. */
@@ -29,7 +29,8 @@ export class AllServersClient {
   readonly log: string[] = []
   readonly links = new Map<string, ClientTransport>()
   /** Requests as the servers got them. */
-  readonly got: { server: string; request: JsonRpcRequest }[] = []
+  readonly got: { server: string; request: JsonRpcRequest; related: MessageContext | undefined }[] =
+    []
   /** Servers that were told something: that a request is no longer wanted. */
   readonly cancelled: string[] = []
   readonly link: ClientTransport
@@ -78,10 +79,10 @@ export class AllServersClient {
     this.sayText(JSON.stringify({ jsonrpc: '2.0', ...message }))
   }
 
-  sayText(text: string): void {
+  sayText(text: string, related?: MessageContext): void {
     const read = readMessages(text, { batches: false })
     if (!read.ok) throw new Error(read.message)
-    this.session.events.onMessage(read.messages[0] as JsonRpcMessage)
+    this.session.events.onMessage(read.messages[0] as JsonRpcMessage, related)
   }
 
   answerTo(id: RequestId): ReceivedMessage | undefined {
@@ -91,10 +92,10 @@ export class AllServersClient {
   #serve(name: string, server: Server, link: ClientTransport): ClientEvents {
     this.links.set(name, link)
     return {
-      onMessage: (message) => {
+      onMessage: (message, related) => {
         if (message.kind === 'notification') this.cancelled.push(name)
         if (message.kind !== 'request') return
-        this.got.push({ server: name, request: message })
+        this.got.push({ server: name, request: message, related })
         const { id } = message
         const answer = server(message.method, { ...message.params?.value })
         if (answer === undefined) return

@@ -77,15 +77,20 @@ test('a call is the call of the tool that it names, with the exact text of its a
   const client = await open()
   const args = '{"n":1.0,"big":12345678901234567890}'
   const params = `{"name":"call_tool","arguments":{"name":"mail__send_mail","arguments":${args}},"_meta":{"progressToken":7}}`
-  client.sayText(`{"jsonrpc":"2.0","id":"x","method":"tools/call","params":${params}}`)
+  const headers = new Map([['mcp-param-n', '1']])
+  const related = { headers, trace: { traceparent: 'trace' } }
+  client.sayText(`{"jsonrpc":"2.0","id":"x","method":"tools/call","params":${params}}`, related)
   await vi.waitFor(() => expect(client.answerTo('x')).toBeDefined())
-  const { server, request } = client.got.at(-1) ?? {}
+  const { server, request, related: passed } = client.got.at(-1) ?? {}
   expect(server).toBe('mail')
   expect(Object.fromEntries(request?.params?.text ?? [])).toEqual({
     name: '"send_mail"',
     arguments: args,
     _meta: '{"progressToken":7}',
   })
+  // The headers are those of `call_tool`, which the server does not know.
+  expect(passed?.headers).toBeUndefined()
+  expect(passed?.trace).toEqual({ traceparent: 'trace' })
   expect(client.answerTo('x')?.result.called.name).toBe('send_mail')
 })
 
