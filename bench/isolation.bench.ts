@@ -1,6 +1,6 @@
-// `npm run bench -- isolation [--rounds N]`: CPU of one start of a server, from its process to the answer of
-// `initialize`, plain, on the floor and locked, alternated; medians. CPU is that of all processes of the server at
-// that moment, among them the launcher, which becomes the server. The launcher is that of the built package (`npm run
+// `npm run bench -- isolation [--rounds N]`: CPU and memory of one start of a server, from its process to the answer of
+// `initialize`, plain, on the floor and locked, alternated; medians. They are those of all processes of the server at
+// that moment, memory as their share of it (PSS), among them the launcher, which becomes the server. The launcher is that of the built package (`npm run
 // build` first): from the sources Node would strip its types.
 
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -50,7 +50,7 @@ export async function run(options: RunOptions): Promise<number> {
     floor: { ...server, isolation },
     locked: { ...server, isolation, sandbox: { read: [], write: [], hosts: [] } },
   }
-  const measured: Record<string, number[]> = { plain: [], floor: [], locked: [] }
+  const measured: Record<string, Used[]> = { plain: [], floor: [], locked: [] }
   try {
     for (let round = 0; round < rounds; round++)
       for (const [kind, started] of Object.entries(kinds))
@@ -58,23 +58,36 @@ export async function run(options: RunOptions): Promise<number> {
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-  const medians = Object.entries(measured).map(([kind, values]) => `${kind} ${median(values)} ms`)
-  console.log(`CPU of a start, median of ${rounds}: ${medians.join(', ')}`)
+  const medians = Object.entries(measured).map(([kind, values]) => {
+    const cpu = median(values.map(({ cpuMs }) => cpuMs))
+    const memory = median(values.map(({ memoryKb }) => memoryKb)) / 1_024
+    return `${kind} ${cpu} ms, ${memory.toFixed(1)} MB`
+  })
+  console.log(`a start, median of ${rounds}: ${medians.join('; ')}`)
   return 0
 }
 
-/** Milliseconds of CPU a start. */
-async function measureStarts(server: Parameters<typeof startStdioServer>[0]): Promise<number> {
-  let sum = 0
-  for (let start = 0; start < STARTS; start++) sum += await measureStart(server)
-  return sum / STARTS
+interface Used {
+  readonly cpuMs: number
+  readonly memoryKb: number
 }
 
-function measureStart(server: Parameters<typeof startStdioServer>[0]): Promise<number> {
+/** The mean of a start. */
+async function measureStarts(server: Parameters<typeof startStdioServer>[0]): Promise<Used> {
+  let [cpuMs, memoryKb] = [0, 0]
+  for (let start = 0; start < STARTS; start++) {
+    const used = await measureStart(server)
+    cpuMs += used.cpuMs / STARTS
+    memoryKb += used.memoryKb / STARTS
+  }
+  return { cpuMs, memoryKb }
+}
+
+function measureStart(server: Parameters<typeof startStdioServer>[0]): Promise<Used> {
   return new Promise((resolve, reject) => {
     const link = startStdioServer(server, {
       onMessage: () => {
-        resolve(usedMs(link.pid as number))
+        resolve(readUse(link.pid as number))
         link.close('measured')
       },
       onFailure: ({ message }) => reject(new Error(message)),
@@ -84,17 +97,20 @@ function measureStart(server: Parameters<typeof startStdioServer>[0]): Promise<n
   })
 }
 
-/** CPU of a process and all that descend from it: fields 14 and 15 of the system's lines. */
-function usedMs(leader: number): number {
+/** What a process and all that descend from it have used: fields 14 and 15 of the system's lines are ticks. */
+function readUse(leader: number): Used {
   const tree = listProcesses().filter((pid) =>
     listAncestors(pid).some((each) => each.pid === leader),
   )
-  const ticks = tree.map((pid) => {
+  let [ticks, memoryKb] = [0, 0]
+  for (const pid of tree) {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-    return Number(fields[11]) + Number(fields[12])
-  })
-  return ticks.reduce((all, each) => all + each, 0) * TICK_MS
+    ticks += Number(fields[11]) + Number(fields[12])
+    const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1')
+    memoryKb += Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0)
+  }
+  return { cpuMs: ticks * TICK_MS, memoryKb }
 }
 
 function median(values: readonly number[]): number {
