@@ -16,7 +16,6 @@ import {
 import type { Caller } from '../../../identity/callers/caller.ts'
 import { HOOK_CALL_MS_MAX } from '../../config/limits.ts'
 import type { FamilyMemory } from '../../session/open-sessions.ts'
-import type { ClientEvents, ClientTransport, ConnectionOrigin } from '../../shared/transport.ts'
 import {
   type CallReply,
   type KeptLink,
@@ -24,6 +23,7 @@ import {
   readCallReply,
   toCallParams,
 } from '../sessions/kept-links.ts'
+import type { OpenServer } from '../sessions/list-tools.ts'
 import { type EndCall, HOOK_META, type HookServer } from './hook-server.ts'
 import {
   HOOK_ANNOUNCED_MAX,
@@ -55,12 +55,7 @@ export interface HookIncident {
 
 export interface HookGateContext {
   readonly serverOf: (client: HookClient) => HookServer
-  readonly open: (
-    server: string,
-    link: ClientTransport,
-    who: () => Caller,
-    origin: ConnectionOrigin,
-  ) => ClientEvents
+  readonly open: OpenServer
   /** What the session of this key remembers. */
   readonly memoryOf: (who: Caller, sessionKey: string) => FamilyMemory | Promise<FamilyMemory>
   readonly readsOrigins: (caller: Caller) => boolean

@@ -21,6 +21,7 @@ import type { ClientEvents, ClientTransport, ConnectionOrigin } from '../../shar
 import { type FrontRequest, JSON_TYPE, type ResponseWriter } from '../exchange/response-writer.ts'
 import type { RequestForwarder } from '../forward/forward-requests.ts'
 import type { ClientSession } from '../sessions/front-session.ts'
+import type { OpenServer } from '../sessions/list-tools.ts'
 import { type SessionIds, SessionRegistry, toSessionKey } from '../sessions/session-registry.ts'
 import { SseSession } from '../sessions/sse-session.ts'
 import {
@@ -38,12 +39,7 @@ export interface McpFrontOptions {
   /** Undefined if there is no such server. */
   readonly kindOf: (server: string) => ServerConfig['kind'] | undefined
   /** Puts the gate behind a new session; the link is ready for messages when it returns. */
-  readonly open: (
-    server: string,
-    link: ClientTransport,
-    who: () => Caller,
-    origin: ConnectionOrigin,
-  ) => ClientEvents
+  readonly open: OpenServer
   readonly sessionNames: SessionIds
   /** What a session token names; undefined if the gate did not make it. */
   readonly readSessionToken: (token: string) => string | undefined

@@ -40,7 +40,8 @@ export async function listTools(link: MemberTransport): Promise<ToolDefinition[]
   return tools
 }
 
-type OpenServer = (
+/** Puts the gate between a link and a server; the link is ready for messages when it returns. */
+export type OpenServer = (
   server: string,
   link: ClientTransport,
   who: () => Caller,

@@ -17,13 +17,8 @@ import {
 } from '../../processes/client-process.ts'
 import { CLIENT_ENVIRONMENT_BYTES_MAX, SESSIONS_MAX } from '../../shared/limits.ts'
 import { readToolMode } from '../../shared/tool-mode.ts'
-import {
-  type ClientEnvironment,
-  type ClientEvents,
-  type ClientTransport,
-  type ConnectionOrigin,
-  PIPE_STOPPING,
-} from '../../shared/transport.ts'
+import { type ClientEnvironment, PIPE_STOPPING } from '../../shared/transport.ts'
+import type { OpenServer } from '../sessions/list-tools.ts'
 import { LineConnection } from './line-transport.ts'
 import { readHello, type SocketHandshake } from './socket-handshake.ts'
 
@@ -32,12 +27,7 @@ export interface SocketFrontOptions {
   readonly hasServer: (name: string) => boolean
   /** The variables of a client that servers may have even if the client is of another user. */
   readonly listedVariables: (server: string) => readonly string[]
-  readonly open: (
-    server: string,
-    link: ClientTransport,
-    who: () => Caller,
-    origin: ConnectionOrigin,
-  ) => ClientEvents
+  readonly open: OpenServer
   /** Throws if this token, or none, lets nobody in. */
   readonly identify: (token: string | undefined, server: string) => Caller | Promise<Caller>
   /** Does what a command asks; what it throws is the answer too. */
