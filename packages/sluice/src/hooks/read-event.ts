@@ -81,7 +81,8 @@ export function readHookEvent(client: HookClient, payload: JsonValue): HookEvent
 function findMcpServer({ mcp_server, mcp_context }: JsonObject, tool: string): string | undefined {
   const name = isObject(mcp_server) ? mcp_server.name : undefined
   const inContext = isObject(mcp_context) ? mcp_context.server_name : undefined
-  return [name, inContext].find((one) => typeof one === 'string') ?? /^mcp__(.+?)__/.exec(tool)?.[1]
+  const named = [name, inContext].find(isName) as string | undefined
+  return named ?? /^mcp__(.+?)__/.exec(tool)?.[1]
 }
 
 /** Rules name one argument for one meaning, and a path is judged where the client stands. */
