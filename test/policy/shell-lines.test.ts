@@ -21,3 +21,9 @@ test('the pack holds 2 % of what is not to be asked, and 99 % of what is', () =>
   expect(share(scores.needless)).toBeLessThan(0.02)
   expect(share(scores.caught)).toBeGreaterThan(0.99)
 })
+
+test('a line of 1,400 characters is decided', () => {
+  const command = `git commit -m '${'word '.repeat(280)}'`
+  const line = { command, cwd: '/srv/app', label: 'changes', ask: false } as const
+  expect(judgeLines([line])).toMatchObject([{ action: 'allow' }])
+})
