@@ -216,7 +216,7 @@ class ShellReader {
   }
 
   #computeText(text: string): void {
-    if (!/^\s*(?:-?\d{1,18}|\$[#?$!]|\$\{#\w+(?:\[@\])?\}|\$\(\(.*|)\s*$/s.test(text))
+    if (!/^(?:-?\d{1,18}|\$[#?$!]|\$\{#\w+(?:\[@\])?\}|\$\(\(.*|)$/s.test(text.trim()))
       this.#doubt('arithmetic on an expression')
   }
 

@@ -118,15 +118,18 @@ function isValue(words: readonly ShellWord[], at: number, { values }: Program): 
   return values.includes(words[at - 1]?.text ?? '')
 }
 
+/** Options that only print something, of programs that take them in short form. */
+const SHORT_ASKS = ['-h', '-v', '-V', '-version']
+
 /** Whether a started command is certain to change nothing. */
 export function readsCommand({ path, rest }: StartedCommand): boolean {
   const keys = path.map((_, index) => path.slice(0, index + 1).join(' '))
   const levels = keys.map((key) => PROGRAMS.get(key.replace(AWS_VERB, 'aws $1')) ?? UNKNOWN)
   const last = levels.at(-1) ?? UNKNOWN
   const program = last === UNKNOWN ? (WRAPPERS.get(path.join(' ')) ?? UNKNOWN) : last
-  const short = !levels[0]?.marks.has('v') ? '' : levels.length === 1 ? '|-[hvV]|-version' : '|-h'
-  const asked = new RegExp(`^(?:--help|--version${short})$`)
-  if (levels[0] !== UNKNOWN && rest.length === 1 && asked.test(rest[0]?.text ?? '')) return true
+  const short = !levels[0]?.marks.has('v') ? [] : levels.length === 1 ? SHORT_ASKS : ['-h']
+  const asks = ['--help', '--version', ...short]
+  if (levels[0] !== UNKNOWN && rest.length === 1 && asks.includes(rest[0]?.text ?? '')) return true
   if (program.marks.has('no')) return false
   const never = levels.flatMap((level) => level.never)
   const [operands, options] = partition(rest, program)
