@@ -33,11 +33,12 @@ env() {
   while :; do
     case $1 in
     -u) shift 2 ;;
-    -* | *=*) shift ;;
+    -*) shift ;;
     *) break ;;
     esac
   done
-  "$@"
+  while [[ $1 == *=* ]]; do shift; done
+  [ $# -eq 0 ] || "$@"
 }
 nice() {
   [ "$1" != -n ] || shift 2

@@ -232,7 +232,7 @@ export function compareWithBash(texts: readonly string[], isRestricted = false):
       const isName = reading.commands.includes(words[0] ?? '')
       // Without expansions the arguments are known too; of a wrapper there is the name alone.
       const isLine =
-        /[$`*?[{~]|<\(/.test(text) ||
+        /[$`*?[{~]|[<>]\(/.test(text) ||
         reading.lines.some((line) => sortWords(line) === sortWords(words.join(' '))) ||
         reading.lines.some((line) => `${words.join(' ')} `.startsWith(`${line} `))
       return isName && isLine ? [] : [`${JSON.stringify(text)} starts ${JSON.stringify(words)}`]

@@ -54,6 +54,11 @@ describe('not certain', () => {
     ['an indirect expansion', `echo \${!x}`],
     ['a callback', 'mapfile -C rm -c 1 x < f'],
     ['a line that continues in a quote', "ls $'a\\\nb'"],
+    ['words of an assignment that env may start', 'env v=$(cat x) ls'],
+    [
+      'arithmetic that Bash runs as commands',
+      'echo $(( 1 + $((1 + 1))$(case x in x) ls;; esac) ))',
+    ],
     ['a number before a substitution', 'cat 0<(rm x)'],
     ['a line that continues in a word', '3\\\n>&1 rm x'],
     ['a line that continues in a here-document', 'cat <<E\n$(# $(a \\\nb)\nrm)\nE\n'],

@@ -188,6 +188,10 @@ class ShellReader {
       case 'TestUnary':
         if (/^-[vR]$/.test(node.operator)) this.#doubt('`-v`, which evaluates')
         break
+      case 'ArithmeticExpansion':
+        // Where Bash finds no end of the arithmetic, it runs a subshell.
+        if (/[;\n]/.test(node.text)) this.#doubt('arithmetic that may be commands')
+        break
       case 'ArithmeticWord':
         this.#computeText(node.value)
         break
@@ -258,7 +262,10 @@ class ShellReader {
     const assigns = /^(?:env|sudo|doas)$/.test(program)
     const start = inner.findIndex(({ text }) => !assigns || !text.includes('='))
     const assignments = inner.slice(0, start === -1 ? undefined : start)
-    for (const { text } of assignments) this.#assign(text.replace(/=.*/s, ''))
+    for (const { text, splits } of assignments) {
+      this.#assign(text.replace(/=.*/s, ''))
+      if (splits) this.#doubt('an assignment that may become a command')
+    }
     if (start === -1) return
     const own = args.slice(0, args.length - inner.length)
     this.#start(program.endsWith('xargs') ? addWords(own, inner) : inner.slice(start), depth)

@@ -18,6 +18,7 @@ export async function writeChange({ file, before, after, mode }: Change): Promis
     }
   } catch (error) {
     const why = (error as Error).message
-    throw new CliError('CLI_FILE', `\`${file}\` cannot be written: ${why}`, 'name another --config')
+    const help = 'check owner and mode of the file and of its folder, and run it again'
+    throw new CliError('CLI_FILE', `\`${file}\` cannot be written: ${why}`, help)
   }
 }
