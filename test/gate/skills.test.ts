@@ -85,7 +85,12 @@ const PARTLY: Shelf = {
 }
 const LIAR: Shelf = {
   root: 'skill://liar',
-  files: { 'SKILL.md': skillText('liar', 'Honest.'), 'same-size.md': 'abc', 'longer.md': 'abc' },
+  files: {
+    'SKILL.md': skillText('liar', 'Honest.'),
+    'same-size.md': 'abc',
+    'longer.md': 'abc',
+    'huge.md': 'x'.repeat(4_300_000),
+  },
   lies: { 'same-size.md': 'xyz', 'longer.md': 'abcd', 'unlisted.md': 'not in the manifest' },
 }
 const POISON: Shelf = {
@@ -184,6 +189,7 @@ describe.each(GENERATIONS)('a client of the %s generation', (generation) => {
     const liar = byName('liar')
     await expect(skills.read(liar, 'same-size.md')).rejects.toThrow(/another digest/)
     await expect(skills.read(liar, 'longer.md')).rejects.toThrow(/4 bytes and 3 in its manifest/)
+    await expect(skills.read(liar, 'huge.md')).rejects.toThrow(/too long to be checked/)
     await expect(skills.read(byName('poison'))).rejects.toThrow(/looks like an attack/)
     await expect(skills.read(byName('card'), 'number.md')).rejects.toThrow(/whole or not at all/)
     expect(await skills.read(byName('moving'), 'today.md')).toMatchObject({ verified: false })

@@ -13,7 +13,7 @@ import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
 import { editElements, editMember, patchObject } from '../../protocol/members.ts'
 import { describePendingToCaller } from '../tools/describe-pending.ts'
 import { sha256 } from '../tools/pins.ts'
-import { APP_PAGES_MAX } from './limits.ts'
+import { APP_PAGES_MAX, HASHED_LENGTH_MAX } from './limits.ts'
 import type { SeenListsContext } from './visible-lists.ts'
 
 const SCHEME = /^ui:/i
@@ -32,6 +32,7 @@ export class AppPages {
   /** Why a page that was read may not pass; undefined if it may, or is none. */
   checkAnswer(uri: string, result: string): string | undefined {
     if (!SCHEME.test(uri)) return undefined
+    if (result.length > HASHED_LENGTH_MAX) return 'the page is too long to be pinned'
     const contents = [...splitElements(splitMembers(result).get('contents') ?? '[]')].map(
       (text) => {
         const content = JSON.parse(text) as JsonObject

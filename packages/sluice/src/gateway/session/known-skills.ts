@@ -11,7 +11,7 @@ import { readUri } from '@sluice/policy/expression/functions/resource-uri'
 import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
 import { RELIST_MS } from '../shared/limits.ts'
 import type { PendingDefinition, Pins } from '../tools/pins.ts'
-import { SKILL_FILES_MAX, SKILLS_MAX } from './limits.ts'
+import { HASHED_LENGTH_MAX, SKILL_FILES_MAX, SKILLS_MAX } from './limits.ts'
 import { listEntries } from './list-entries.ts'
 import type { SeenListsContext } from './visible-lists.ts'
 
@@ -144,6 +144,7 @@ export class KnownSkills {
     uri: string,
     result: string,
   ): Promise<string | undefined> {
+    if (result.length > HASHED_LENGTH_MAX) return 'the file is too long to be checked'
     const contents = [...splitElements(splitMembers(result).get('contents') ?? '[]')]
     if (contents.length !== 1) return `the server sent ${contents.length} contents for one file`
     const { text, blob } = JSON.parse(contents[0] as string) as Record<string, unknown>
