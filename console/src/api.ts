@@ -40,6 +40,8 @@ export function withAuthorization(headers: Record<string, string> = {}): Record<
   return token === undefined ? headers : { ...headers, authorization: `Bearer ${token}` }
 }
 
+const FRESH = { cache: 'no-store', redirect: 'error' } as const
+
 export async function call<Answer>(
   method: 'GET' | 'POST' | 'PUT' | 'DELETE',
   path: string,
@@ -57,9 +59,13 @@ export async function call<Answer>(
     ...(body !== undefined && { 'content-type': 'application/json' }),
     ...(proof !== undefined && { 'sluice-proof': proof }),
   })
-  const request: RequestInit = { method, headers, cache: 'no-store', redirect: 'error' }
-  if (body !== undefined) request.body = JSON.stringify(body)
-  if (signal !== undefined) request.signal = signal
+  const request: RequestInit = {
+    ...FRESH,
+    method,
+    headers,
+    body: body === undefined ? null : JSON.stringify(body),
+    signal: signal ?? null,
+  }
   const response = await fetch(`/api${path}`, request).catch((error: Error) => {
     if (error.name === 'AbortError') throw error
     throw new ApiError(0, 'UNREACHABLE', 'the gate does not answer', 'is it running?')
@@ -111,12 +117,7 @@ export async function download(
     readonly onProgress?: (bytes: number) => void
   },
 ): Promise<string> {
-  const request: RequestInit = {
-    headers: withAuthorization(),
-    cache: 'no-store',
-    redirect: 'error',
-  }
-  if (signal !== undefined) request.signal = signal
+  const request = { ...FRESH, headers: withAuthorization(), signal: signal ?? null }
   const response = await fetch(`/api${path}`, request)
   if (!response.ok) throw await refusal(response)
   const parts: BlobPart[] = []

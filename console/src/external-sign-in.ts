@@ -47,25 +47,21 @@ export function takeAnswer(): IssuerAnswer | undefined {
   const [code, state, error] = ['code', 'state', 'error'].map((name) => query.get(name))
   if (code === null && error === null) return undefined
   if (left === undefined || state !== left.state || issuer !== left.issuer)
-    throw new ApiError(
-      0,
-      'EXTERNAL_SIGN_IN',
+    throw toError(
       'this answer belongs to no sign-in of this tab',
       'begin here; if you did not, somebody may have tried to sign you in as another',
     )
-  if (typeof code !== 'string')
-    throw new ApiError(
-      0,
-      'EXTERNAL_SIGN_IN',
-      `${left.issuer} did not sign you in: ${query.get('error_description') ?? error}`.slice(
-        0,
-        ERROR_LENGTH_MAX,
-      ),
-      'try again',
-    )
+  if (typeof code !== 'string') {
+    const why = query.get('error_description') ?? error
+    throw toError(`${left.issuer} did not sign you in: ${why}`, 'try again')
+  }
   const iss = query.get('iss')
   const { verifier } = left
   return { code, state: left.state, verifier, ...(iss === null ? {} : { iss }) }
+}
+
+function toError(message: string, help: string): ApiError {
+  return new ApiError(0, 'EXTERNAL_SIGN_IN', message.slice(0, ERROR_LENGTH_MAX), help)
 }
 
 function takeLeft(): PendingSignIn | undefined {

@@ -59,7 +59,7 @@ export function Empty({
 }): JSX.Element {
   return (
     <div className="empty">
-      <Icon name={icon} />
+      <Icon name={icon} size={28} />
       <h2>{title}</h2>
       {children !== undefined && <p>{children}</p>}
     </div>

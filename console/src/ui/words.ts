@@ -1,6 +1,7 @@
 // Formats times, durations and numbers as text.
 
 import { unescapePointer } from '@sluice/policy/core/json-pointer'
+import type { CallRecord } from '../../../packages/sluice/src/admin/contract/contract.ts'
 import { chosenZone } from '../zone.ts'
 
 const CLOCK = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const
@@ -54,14 +55,11 @@ export const short = (value: number): string => compact.format(value)
 export const money = (value: number): string =>
   value === 0 ? '0' : value.toFixed(value < 1 ? 4 : 2)
 
-/** A record by its number; where gates share a store, by its gate and the number there. */
-export function nameRecord({ seq, origin }: NumberedRecord): string {
-  return origin === undefined ? String(seq) : `${origin.gate} ${origin.seq}`
-}
+type Numbered = { readonly seq: number; readonly origin?: CallRecord['origin'] }
 
-interface NumberedRecord {
-  readonly seq: number
-  readonly origin?: { readonly gate: string; readonly seq: number } | undefined
+/** A record by its number; where gates share a store, by its gate and the number there. */
+export function nameRecord({ seq, origin }: Numbered): string {
+  return origin === undefined ? String(seq) : `${origin.gate} ${origin.seq}`
 }
 
 export function plural(value: number, one: string, many = `${one}s`): string {

@@ -46,7 +46,7 @@ export function openInbox(): () => void {
       () => change({ state: 'lost' }),
     )
   }
-  const end = listen('/approvals/watch', {
+  ending = listen('/approvals/watch', {
     keeps: 'while seen or first',
     // What was missed between two streams is in the list.
     onState: (state, why) => (state === 'open' ? void load() : change({ state: 'lost', why })),
@@ -56,7 +56,6 @@ export function openInbox(): () => void {
       upsertRequest(request)
     },
   })
-  ending = end
   return ending
 }
 

@@ -8,8 +8,6 @@ import { CallPlots } from '../../ui/call-plots.tsx'
 import { count } from '../../ui/words.ts'
 
 export function Histogram({ data }: { data: CallHistogram }): JSX.Element {
-  const select = (fromMs: number, toMs: number) =>
-    setQuery({ sinceMs: String(fromMs), untilMs: String(toMs) }, 'push')
   const all = data.intervals
     .flatMap(({ counts }) => Object.values(counts))
     .reduce((sum, value) => sum + value, 0)
@@ -20,7 +18,14 @@ export function Histogram({ data }: { data: CallHistogram }): JSX.Element {
         {data.newest !== undefined && ` among the newest ${count(data.newest)} records`}. Click a
         bar, or drag over several, to see only those.
       </p>
-      <CallPlots data={data} label="Matching calls over time" height={80} onSelect={select} />
+      <CallPlots
+        data={data}
+        label="Matching calls over time"
+        height={80}
+        onSelect={(fromMs, toMs) =>
+          setQuery({ sinceMs: String(fromMs), untilMs: String(toMs) }, 'push')
+        }
+      />
     </section>
   )
 }

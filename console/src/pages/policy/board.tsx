@@ -255,28 +255,28 @@ const Piece = memo(function Piece({
             </Fragment>
           ))}
         </bdi>
-        <span className="row line">
-          {item.condition === '' ? (
+        {item.condition !== '' ? (
+          <UntrustedText text={describeCondition(item)} className="small piece-name tone" />
+        ) : (
+          <span className="row line">
             <span className="muted small cut">{item.detail}</span>
-          ) : (
-            <UntrustedText text={describeCondition(item)} className="tag medium cut" />
-          )}
-          {(item.risk === 'high' || item.risk === 'critical') && (
-            <span className={`tag ${item.risk}`}>{item.risk}</span>
-          )}
-          {item.lock !== '' && item.condition === '' && <span className="tag medium">locked</span>}
-          {item.guardrails.length > 0 && (
-            <span className="tag" title={`Guardrails: ${item.guardrails.join(', ')}`}>
-              <Icon name="shield" size={10} />
-              <span className="visually-hidden">guardrails: {item.guardrails.join(', ')}</span>
-            </span>
-          )}
-          {item.limits.length > 0 && (
-            <span className="tag cut" title={item.limits.join(', ')}>
-              {item.limits.join(', ')}
-            </span>
-          )}
-        </span>
+            {(item.risk === 'high' || item.risk === 'critical') && (
+              <span className={`tag ${item.risk}`}>{item.risk}</span>
+            )}
+            {item.lock !== '' && <span className="tag medium">locked</span>}
+            {item.guardrails.length > 0 && (
+              <span className="tag" title={`Guardrails: ${item.guardrails.join(', ')}`}>
+                <Icon name="shield" size={10} />
+                <span className="visually-hidden">guardrails: {item.guardrails.join(', ')}</span>
+              </span>
+            )}
+            {item.limits.length > 0 && (
+              <span className="tag cut" title={item.limits.join(', ')}>
+                {item.limits.join(', ')}
+              </span>
+            )}
+          </span>
+        )}
       </div>
     </li>
   )

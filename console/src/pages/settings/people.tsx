@@ -27,14 +27,10 @@ export function You(): JSX.Element {
     <Panel title={me?.name ?? ''}>
       <p className="muted">
         {describeRoles(me?.roles ?? [])}; this sign-in ends in{' '}
-        {span(secondsTo(me?.expiresAtMs ?? now, now))}
+        {span(Math.max(0, Math.round(((me?.expiresAtMs ?? now) - now) / 1_000)))}
       </p>
     </Panel>
   )
-}
-
-function secondsTo(ms: number, nowMs: number): number {
-  return Math.max(0, Math.round((ms - nowMs) / 1_000))
 }
 
 export function OwnPasskeys(): JSX.Element {
