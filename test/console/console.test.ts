@@ -614,7 +614,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await raiseBound(page, stage.gate.folder)
   })
 
-  test('a call is tried from the console, under a policy and on record', async () => {
+  test('a call is tried from the console: decided, not made, and on record', async () => {
     await open('Overview')
     expect(await tryCall(page)).toEqual([])
   })

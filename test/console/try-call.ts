@@ -1,5 +1,5 @@
-// The story of a call that is tried from the console: found by the palette, decided by the policy, and
-// recorded with who made it.
+// The story of a call that is tried from the console: found by the palette, decided by the policy without being
+// made, and recorded with who asked.
 
 import type { Page } from 'playwright-core'
 import { violationsIn } from './axe.ts'
@@ -18,14 +18,11 @@ export async function tryCall(page: Page): Promise<string[]> {
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'Try a call…' }).click()
   await page.getByLabel(/^text/).fill('from the console')
-  await page.getByRole('button', { name: 'Make the call' }).click()
-  const answer = page.getByLabel('Answer')
-  await answer.getByText(/^Answered after/).waitFor()
-  await answer.getByText('from the console').waitFor()
-  await answer.getByRole('link', { name: 'See its record' }).click()
-  await page.locator('tbody .grid-row', { hasText: 'sluice-console (ada)' }).waitFor()
-  await page.getByRole('radio', { name: 'Events' }).click()
-  await page.getByText('Call tried from the console').first().waitFor()
-  await page.getByText('office/write_note, by ada').first().waitFor()
+  await page.getByRole('button', { name: 'Ask what is decided' }).click()
+  const decision = page.getByLabel('Decision')
+  await decision.getByText('ALLOWED').waitFor()
+  await page.getByRole('button', { name: 'Close' }).last().click()
+  await page.goto(new URL('/ledger?shows=events', page.url()).href)
+  await page.getByText('Decision asked for').first().waitFor()
   return found
 }

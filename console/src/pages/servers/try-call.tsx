@@ -1,22 +1,25 @@
 // Tries a call of a tool: a field for each argument that its schema declares, under a grant of one's
-// choice, through the whole gate. It has its effects, so it needs the passkey.
+// choice, and what would be decided on it. The call is not made.
 
 import { type JSX, useMemo, useState } from 'react'
-import type {
-  ToolPage,
-  TriedCall,
-} from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import type { ToolPage } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import type { GrantList } from '../../../../packages/sluice/src/core/grant-fields.ts'
-import { formatQuery } from '../../api.ts'
+import { post } from '../../api.ts'
 import { useResource } from '../../resource.ts'
-import { sendWithProof } from '../../session.ts'
 import { Form, type FormField, type FormValues } from '../../ui/ask.tsx'
-import { Link } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { toChoices } from '../../ui/fields.tsx'
-import { Notice } from '../../ui/page.tsx'
-import { LongText } from '../../ui/text.tsx'
-import { millis } from '../../ui/words.ts'
+import { OutcomeBadge, toOutcomeLabel } from '../../ui/marks.tsx'
+import { GateText } from '../../ui/text.tsx'
+import { formatPointer } from '../../ui/words.ts'
+
+/** The answer of `POST /api/decide`. */
+interface ToldDecision {
+  readonly action: string
+  readonly code: string
+  readonly reason: string
+  readonly rule: string
+}
 
 interface ArgumentField {
   readonly name: string
@@ -27,7 +30,7 @@ interface ArgumentField {
 export function TryCall({ tool, onClose }: { tool: ToolPage; onClose: () => void }): JSX.Element {
   const { server, name } = tool
   const { value } = useResource<GrantList>('/grants')
-  const [result, setResult] = useState<TriedCall & { readonly principal: string }>()
+  const [result, setResult] = useState<ToldDecision>()
   const fields = useMemo(() => readFields(tool.inputSchema), [tool.inputSchema])
   const principals = [
     ...(value?.localUser === true ? ['local'] : []),
@@ -47,33 +50,29 @@ export function TryCall({ tool, onClose }: { tool: ToolPage; onClose: () => void
   const send = async (values: FormValues) => {
     const principal = values[AS] ?? ''
     const body = { server, name, principal, args: writeArguments(fields, values) }
-    setResult({ ...(await sendWithProof<TriedCall>('POST', '/calls', body)), principal })
+    setResult(await post<ToldDecision>('/decide', body))
   }
   return (
     <Dialog title={`Try ${server}/${name}`} onClose={onClose} wide>
       <Form
         fields={[as, ...fields.map(toFormField)]}
         findFault={findFault}
-        confirm="Make the call"
-        icon="key"
+        confirm="Ask what is decided"
         onSubmit={send}
       >
-        <Notice kind="warn">
-          This is a real call with its effects, decided and recorded like every other. The ledger
-          says that you made it here.
-        </Notice>
+        <p className="muted">
+          Decided as the first call of a new session: nothing is sent, held or counted. The ledger
+          says that you asked.
+        </p>
       </Form>
       {result !== undefined && (
-        <section className="stack" aria-label="Answer">
-          <Notice kind={result.isError ? 'bad' : 'good'}>
-            {result.isError ? 'Refused or failed' : 'Answered'} after {millis(result.durationMs)}.{' '}
-            <Link
-              to={`/ledger${formatQuery({ server, name, principal: result.principal, sinceMs: result.atMs })}`}
-            >
-              See its record
-            </Link>
-          </Notice>
-          <LongText text={result.answer} code />
+        <section className="stack" aria-label="Decision">
+          <div className="row">
+            <OutcomeBadge word={toOutcomeLabel(result.action)} />
+            <code>{result.code}</code>
+            {result.rule !== '' && <span className="muted">rule {formatPointer(result.rule)}</span>}
+          </div>
+          {result.reason !== '' && <GateText text={result.reason} />}
         </section>
       )}
     </Dialog>

@@ -13,7 +13,6 @@ import { liveEndpoints } from './endpoints/live-endpoints.ts'
 import { policyEndpoints } from './endpoints/policy-endpoints.ts'
 import { serversEndpoints } from './endpoints/servers-endpoints.ts'
 import { settingsEndpoints } from './endpoints/settings-endpoints.ts'
-import { tryCallEndpoint } from './endpoints/try-call-endpoint.ts'
 import { verifyEndpoint } from './endpoints/verify-endpoint.ts'
 import type { Endpoint } from './http/endpoint.ts'
 import { ConsolePage } from './http/serve-console.ts'
@@ -42,19 +41,18 @@ export function startConsole(
   const nameSession = (id: string) => parts.gate.sessions.nameOf(id)
   const ruleText = (policy: string, pointer: string) =>
     ruleTextOf(policies.documents, policy, pointer)
-  const recordAs = (name: string) => (detail: JsonObject) =>
-    parts.ledger.event({ atMs: Date.now(), name, detail })
+  const record = (detail: JsonObject) =>
+    parts.ledger.event({ atMs: Date.now(), name: 'export', detail })
   return {
     endpoints: [
       ...liveEndpoints({ reader, ruleText, nameSession, nowMs }),
       verifyEndpoint(parts),
-      ...exportEndpoints({ reader, record: recordAs('export'), nowMs }),
+      ...exportEndpoints({ reader, record, nowMs }),
       ...policyEndpoints({ policies, store, reader, reload, flushTools, nowMs }),
       ...agentsEndpoints(agents, reader),
       ...settingsEndpoints(parts),
       ...alertsEndpoints(parts),
       ...serversEndpoints({ parts, reader }),
-      tryCallEndpoint({ parts, record: recordAs('console-call'), nowMs }),
     ],
     serve: (request, response) => {
       const [path = '/'] = (request.url ?? '/').split('?')

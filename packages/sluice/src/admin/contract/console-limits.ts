@@ -70,17 +70,6 @@ export const FOLLOW_WAIT_MS = 2_000
 /** Free disk space below which records of the other gates are no longer copied. */
 export const FOLLOW_FREE_BYTES_MIN = 512 * 1_048_576
 
-/**
- * How long a call that was made from the console waits for its answer. A pending approval ends with
- * it.
- */
-export const TRIED_CALL_MS = 60_000
-/**
- * Length of the arguments of a call that is made from the console, and of the part of its answer
- * that is shown. Longer arguments are refused.
- */
-export const TRIED_ANSWER_LENGTH_MAX = 100_000
-
 /** Length of a policy draft in the console: that of a policy document. A longer one is refused. */
 export const DRAFT_LENGTH_MAX = 1_024 * 1_024
 /** How far back a policy draft is replayed against recorded calls. */

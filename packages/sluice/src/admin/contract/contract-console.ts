@@ -217,16 +217,6 @@ export interface PendingDefinitionView {
   readonly digest: string
 }
 
-/** `POST /api/calls`: what the caller would have received. */
-export interface TriedCall {
-  readonly isError: boolean
-  /** Its result, or the error, as JSON. */
-  readonly answer: string
-  /** When it was made: its record is the first after that. */
-  readonly atMs: number
-  readonly durationMs: number
-}
-
 // ---- Policy
 
 export interface PolicyDocumentView {
