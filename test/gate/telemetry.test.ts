@@ -67,6 +67,8 @@ function findUnknown(queries: string, metrics: string): string[] {
   return [...selected, ...grouped]
     .filter(({ name, label }) => {
       const series = metrics.split('\n').filter((line) => new RegExp(`^${name}[{ ]`).test(line))
+      // Without a stall there is no series of stalls.
+      if (series.length === 0) return !metrics.includes(`# TYPE ${name} `)
       return !series.some((line) => label === undefined || line.includes(`${label}="`))
     })
     .map(({ name, label }) => `${name}{${label ?? ''}}`)
