@@ -1,5 +1,6 @@
 // `localhost` is two addresses: both are the gate's, or the gate does not start.
 
+import { once } from 'node:events'
 import { createServer as createHttpServer, get } from 'node:http'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { networkInterfaces } from 'node:os'
@@ -22,6 +23,21 @@ function take(host: string, port = 0): Promise<number> {
     server.once('error', reject)
     server.listen(port, host, () => resolve((server.address() as AddressInfo).port))
   })
+}
+
+/** A port that is taken at [::1] only: other programs may have the same number at 127.0.0.1. */
+async function takeFreeElsewhere(): Promise<number> {
+  for (;;) {
+    const port = await take('::1')
+    const isFree = await take('127.0.0.1', port).then(
+      () => true,
+      () => false,
+    )
+    if (!isFree) continue
+    // The last one that was taken: given back.
+    await once(ends.pop()?.() as Server, 'close')
+    return port
+  }
 }
 
 function listenerOf(server: Server, isAlone = false): LocalhostListener {
@@ -53,7 +69,7 @@ describe.runIf(hasIPv6)('finding: another process at [::1] is the console to a b
   })
 
   test('a port that is taken there is refused, and given up here', async () => {
-    const port = await take('::1')
+    const port = await takeFreeElsewhere()
     await expect(listenerOf(createServer()).listen('127.0.0.1', port)).rejects.toMatchObject({
       code: 'EADDRINUSE',
       message: `port ${port} is in use at [::1], where programs look for \`localhost\``,
