@@ -58,11 +58,16 @@ async function tellWhere(data: string, file: string): Promise<void> {
 
 /** Prints the last lines; says where the file ended. */
 function showTail(file: string, count: number): number {
+  const { lines, end } = readTail(file, count)
+  for (const line of lines) process.stdout.write(`${printable(line)}\n`)
+  return end
+}
+
+/** The last lines of a log, and where it ended. */
+export function readTail(file: string, count: number): { lines: string[]; end: number } {
   const { text, end } = readFrom(file, -LOG_TAIL_BYTES_MAX)
   const lines = text.replace(/\n$/, '').split('\n')
-  const last = count === 0 ? [] : lines.slice(-count)
-  for (const line of last) process.stdout.write(`${printable(line)}\n`)
-  return end
+  return { lines: count === 0 ? [] : lines.slice(-count), end }
 }
 
 /** Never ends by itself. */

@@ -17,6 +17,7 @@ import { askIfRunning } from '../connect/ask-operation.ts'
 import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
 import { gateLog } from '../connect/start-gate.ts'
 import { runChecks } from './doctor-checks.ts'
+import { readTail } from './logs.ts'
 
 interface Options extends DataOptions {
   readonly out: string
@@ -31,6 +32,8 @@ Examples:
 The file is plain text: read it before you send it. It has the results of \`sluice doctor\`, the status and
 metrics of the gate, sluice.yaml and the policy, and the end of the log. Values of \`env\` and \`headers\` and
 everything that looks like a secret are masked. No call, key or database is in it.`
+
+const NONE = 'there is none'
 
 export function addSupportBundle(parent: Command, answer: SetExitCode): void {
   addDataOptions(parent.command('support-bundle'))
@@ -75,6 +78,7 @@ async function ask(output: Output): Promise<boolean> {
 async function collectParts(options: Options): Promise<[string, readonly string[]][]> {
   const { config } = options
   const { data } = findData(options, { mayBeMissing: true })
+  const log = gateLog(data)
   const status = await askIfRunning(data, SHOW_STATUS)
   const metrics = status && (await askIfRunning(data, WRITE_METRICS))
   const document = parseDocument(readOr(config))
@@ -91,7 +95,7 @@ async function collectParts(options: Options): Promise<[string, readonly string[
       'policy',
       typeof policy === 'string' ? readOr(resolve(config, '..', policy)) : 'none is named',
     ],
-    ['log', readOr(gateLog(data)).split('\n').slice(-SUPPORT_LOG_LINES).join('\n')],
+    ['log', existsSync(log) ? readTail(log, SUPPORT_LOG_LINES).lines.join('\n') : NONE],
   ]
   return texts.map(([name, text]) => [name, text.trimEnd().split('\n').map(maskLine)])
 }
@@ -113,6 +117,7 @@ function hideValues(document: ReturnType<typeof parseDocument>): string {
   return document.toString()
 }
 
+/** Also a file that no command would take, because it is not UTF-8 or too long. */
 function readOr(file: string): string {
-  return existsSync(file) ? readFileSync(file, 'utf8') : 'there is none'
+  return existsSync(file) ? readFileSync(file, 'utf8') : NONE
 }

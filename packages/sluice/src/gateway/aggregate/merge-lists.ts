@@ -16,6 +16,7 @@ import {
   MEMBER_WAIT_MS_MAX,
   MERGED_PAGE_LENGTH_MAX,
 } from '../shared/limits.ts'
+import { type ListPage, listPages } from '../shared/list-pages.ts'
 import { Slices } from '../shared/slices.ts'
 import { withTimeout } from '../shared/with-timeout.ts'
 import { AdvertisedNames } from './advertised-names.ts'
@@ -114,9 +115,9 @@ export class MergedLists {
     const appTools = new Set<string>()
     const { name: server } = member
     let isLong = false
-    for await (const result of this.#pages(member, method)) {
-      isLong ||= result.length > LIST_AT_ONCE_LENGTH_MAX || entries.length > ENTRIES_AT_ONCE_MAX
-      for (const text of splitElements(splitMembers(result).get(key) ?? '[]')) {
+    for await (const { members, length } of this.#pages(member, method)) {
+      isLong ||= length > LIST_AT_ONCE_LENGTH_MAX || entries.length > ENTRIES_AT_ONCE_MAX
+      for (const text of splitElements(members.get(key) ?? '[]')) {
         if (isLong && slices.isOver) await slices.next()
         enterStep('merge')
         const entry: unknown = JSON.parse(text)
@@ -143,25 +144,21 @@ export class MergedLists {
     return listed
   }
 
-  /** The results of one server's list, up to the limits; a limit that is reached is reported. */
-  async *#pages(member: AggregateMember, method: string): AsyncGenerator<string> {
-    let length = 0
-    let cursor: string | undefined
-    for (let page = 0; page < LIST_PAGES_MAX; page++) {
-      const params = membersFrom(cursor === undefined ? {} : { cursor })
-      const { result, error } = await member.ask(method, params)
+  /** The pages of one server's list, up to the limits; a limit that is reached is reported. */
+  async *#pages(member: AggregateMember, method: string): AsyncGenerator<ListPage> {
+    const report = (count: string) =>
+      this.#context.onLimit(member.name, `its ${method} has more than ${count}`)
+    const ask = async (params: Record<string, string>) => {
+      const { result, error } = await member.ask(method, membersFrom(params))
       if (result === undefined) throw new Error(error?.message)
-      length += result.length
-      if (length > MEMBER_LIST_LENGTH_MAX) {
-        const long = `its ${method} has more than ${MEMBER_LIST_LENGTH_MAX} characters`
-        return this.#context.onLimit(member.name, long)
-      }
-      yield result
-      const next: unknown = JSON.parse(splitMembers(result).get('nextCursor') ?? 'null')
-      if (typeof next !== 'string') return
-      cursor = next
+      return result
     }
-    this.#context.onLimit(member.name, `its ${method} has more than ${LIST_PAGES_MAX} pages`)
+    let length = 0
+    for await (const page of listPages(ask, () => report(`${LIST_PAGES_MAX} pages`))) {
+      length += page.length
+      if (length > MEMBER_LIST_LENGTH_MAX) return report(`${MEMBER_LIST_LENGTH_MAX} characters`)
+      yield page
+    }
   }
 
   #advertise(

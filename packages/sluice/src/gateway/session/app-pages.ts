@@ -12,7 +12,7 @@ import { getUiMeta } from '../../protocol/extensions.ts'
 import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
 import { editElements, editMember, patchObject } from '../../protocol/members.ts'
 import { describePendingToCaller } from '../tools/describe-pending.ts'
-import { sha256 } from '../tools/pins.ts'
+import { isWithheld, sha256 } from '../tools/pins.ts'
 import { APP_PAGES_MAX, HASHED_LENGTH_MAX } from './limits.ts'
 import type { SeenListsContext } from './visible-lists.ts'
 
@@ -45,8 +45,8 @@ export class AppPages {
     const isSame = JSON.stringify(known?.definition) === JSON.stringify(definition)
     const tool = isSame && known ? known : ({ definition, category: 'Read', risk: 'low' } as const)
     this.#pages.set(uri, tool)
-    const held = this.#heldOf(tool)
-    return held && describePendingToCaller(held)
+    const held = this.#context.heldOf(tool)
+    return isWithheld(held) ? describePendingToCaller(held) : undefined
   }
 
   /** The text of an entry of a list, or of the contents of a page, which names no host beyond `egress`. */
@@ -80,14 +80,9 @@ export class AppPages {
   #isWithheld(name: string, facts: Omit<Facts, 'tool'>): boolean {
     const { server, policy, now } = this.#context
     const known = this.#pages.get(name)
-    if (known !== undefined && this.#heldOf(known) !== undefined) return true
+    if (known !== undefined && isWithheld(this.#context.heldOf(known))) return true
     const call = { server, name, method: 'resources/read' }
     return !isVisible(policy(), call, { ...facts, isListed: true }, now())
-  }
-
-  #heldOf(tool: KnownTool) {
-    const held = this.#context.heldOf(tool)
-    return held?.isObserved === true ? undefined : held
   }
 }
 

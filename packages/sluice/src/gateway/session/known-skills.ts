@@ -10,7 +10,7 @@ import { isVisible } from '@sluice/policy/decide/decide'
 import { readUri } from '@sluice/policy/expression/functions/resource-uri'
 import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
 import { RELIST_MS } from '../shared/limits.ts'
-import type { PendingDefinition, Pins } from '../tools/pins.ts'
+import { isWithheld, type PendingDefinition, type Pins } from '../tools/pins.ts'
 import { HASHED_LENGTH_MAX, SKILL_FILES_MAX, SKILLS_MAX } from './limits.ts'
 import { listEntries } from './list-entries.ts'
 import type { SeenListsContext } from './visible-lists.ts'
@@ -195,8 +195,7 @@ export class KnownSkills {
   }
 
   #isHeld({ tool }: Skill): boolean {
-    const held = this.#context.heldOf(tool)
-    return held !== undefined && held.isObserved !== true
+    return isWithheld(this.#context.heldOf(tool))
   }
 
   #isHidden({ tool, files }: Skill, facts: Omit<Facts, 'tool'>): boolean {

@@ -1,9 +1,10 @@
 // The entries of a server's list over all of its pages, as the server wrote them: asked for by the gate itself.
 
-import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
+import { splitElements } from '../../protocol/json/raw-members.ts'
 import type { JsonRpcResponse } from '../../protocol/message.ts'
 import { RPC } from '../../protocol/rpc-codes.ts'
 import { LIST_PAGES_MAX } from '../shared/limits.ts'
+import { listPages } from '../shared/list-pages.ts'
 import { Slices } from '../shared/slices.ts'
 
 /** Asks the server, as the gate; rejects if no answer comes. */
@@ -16,19 +17,18 @@ export async function* listEntries(
   key: string,
 ): AsyncGenerator<string> {
   const slices = new Slices()
-  let cursor: string | undefined
-  for (let page = 0; page < LIST_PAGES_MAX; page++) {
-    const { result, error } = await ask(list, cursor === undefined ? {} : { cursor })
-    if (error?.code === RPC.methodNotFound) return
-    if (result === undefined) throw new Error(`the server does not answer \`${list}\``)
-    const members = splitMembers(result)
+  const askPage = async (params: Record<string, string>) => {
+    const { result, error } = await ask(list, params)
+    if (result === undefined && error?.code !== RPC.methodNotFound)
+      throw new Error(`the server does not answer \`${list}\``)
+    return result
+  }
+  const refuse = () => {
+    throw new Error(`the server's \`${list}\` has more than ${LIST_PAGES_MAX} pages`)
+  }
+  for await (const { members } of listPages(askPage, refuse))
     for (const text of splitElements(members.get(key) ?? '[]')) {
       if (slices.isOver) await slices.next()
       yield text
     }
-    const next: unknown = JSON.parse(members.get('nextCursor') ?? 'null')
-    if (typeof next !== 'string') return
-    cursor = next
-  }
-  throw new Error(`the server's \`${list}\` has more than ${LIST_PAGES_MAX} pages`)
 }

@@ -15,9 +15,10 @@ import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
 import { writeMembers } from '../../protocol/write-message.ts'
 import { enterStep } from '../shared/current-step.ts'
 import { LIST_AT_ONCE_LENGTH_MAX, LIST_PAGES_MAX } from '../shared/limits.ts'
+import { listPages } from '../shared/list-pages.ts'
 import { Slices } from '../shared/slices.ts'
 import type { KnownTools } from '../tools/known-tools.ts'
-import type { PendingDefinition } from '../tools/pins.ts'
+import { isWithheld, type PendingDefinition } from '../tools/pins.ts'
 import { AppPages } from './app-pages.ts'
 import { KnownSkills, type SkillsContext } from './known-skills.ts'
 import {
@@ -120,8 +121,7 @@ export class VisibleLists {
   }
 
   #isHeld(tool: KnownTool): boolean {
-    const held = this.heldOf(tool)
-    return held !== undefined && held.isObserved !== true
+    return isWithheld(this.heldOf(tool))
   }
 
   /** Tools of this server that the caller of a denied one sees and may call. */
@@ -220,14 +220,15 @@ export class VisibleLists {
   async #listTools(): Promise<void> {
     const slices = new Slices()
     const generation = this.#generation
-    let cursor: string | undefined
-    for (let page = 0; page < LIST_PAGES_MAX; page++) {
-      const params = cursor === undefined ? {} : { cursor }
+    const ask = async (params: Record<string, string>) => {
       const { result, error } = await this.#context.ask('tools/list', params)
       if (result === undefined) throw new Error(`the server lists no tools: ${error?.message}`)
-      const isLong = result.length > LIST_AT_ONCE_LENGTH_MAX
-      if (isLong) await slices.next()
-      const members = splitMembers(result)
+      if (result.length > LIST_AT_ONCE_LENGTH_MAX) await slices.next()
+      return result
+    }
+    const stop = () => this.#leaveOut(`its tools have more than ${LIST_PAGES_MAX} pages`)
+    for await (const { members, length } of listPages(ask, stop)) {
+      const isLong = length > LIST_AT_ONCE_LENGTH_MAX
       for (const text of splitElements(members.get('tools') ?? '[]')) {
         if (isLong && slices.isOver) await slices.next()
         enterStep('list')
@@ -236,11 +237,7 @@ export class VisibleLists {
         if (typeof name === 'string' && !this.#isTooLong(name))
           this.#learn(definition as JsonObject, text, generation)
       }
-      const next: unknown = JSON.parse(members.get('nextCursor') ?? 'null')
-      if (typeof next !== 'string') return
-      cursor = next
     }
-    this.#leaveOut(`its tools have more than ${LIST_PAGES_MAX} pages`)
   }
 
   /** Undefined if it is too long to be looked at. */

@@ -51,6 +51,11 @@ export interface PendingDefinition {
   readonly isObserved?: boolean
 }
 
+/** Whether a definition is neither listed nor called while it waits. */
+export function isWithheld(held: PendingDefinition | undefined): held is PendingDefinition {
+  return held !== undefined && held.isObserved !== true
+}
+
 type ToolName = Pick<ToolDefinition, 'server' | 'name'>
 
 /** New tools of a list are logged together, this long after the first. */

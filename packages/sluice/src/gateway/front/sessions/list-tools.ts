@@ -1,7 +1,6 @@
 // The gate as a client of one of its servers, behind its own relay: begins a session and reads the list
 // of tools. What the relay sees of the list is known to the gate from then on.
 
-import type { JsonValue } from '@sluice/policy/core/json'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { AGENT_SESSIONS_MAX } from '../../../core/grant-fields.ts'
 import type { Caller } from '../../../identity/callers/caller.ts'
@@ -9,9 +8,9 @@ import { AGENT_SESSIONS_WINDOW_MS } from '../../../identity/limits.ts'
 import { withMembers } from '../../../protocol/members.ts'
 import { negotiateRevision } from '../../../protocol/revisions.ts'
 import { LOCAL_POLICY } from '../../config/grants.ts'
-import { LIST_PAGES_MAX } from '../../shared/limits.ts'
+import { listPages } from '../../shared/list-pages.ts'
 import type { ClientEvents, ClientTransport, ConnectionOrigin } from '../../shared/transport.ts'
-import { MemberTransport } from './member-transport.ts'
+import { MemberTransport, membersFrom } from './member-transport.ts'
 
 /** Rejects if the server refuses. */
 export async function beginSession(link: MemberTransport, client: string): Promise<void> {
@@ -28,15 +27,10 @@ export async function beginSession(link: MemberTransport, client: string): Promi
 /** All pages, of what the caller may see. */
 export async function listTools(link: MemberTransport): Promise<ToolDefinition[]> {
   const tools: ToolDefinition[] = []
-  let cursor: JsonValue | undefined
-  for (let page = 0; page < LIST_PAGES_MAX; page++) {
-    const texts = typeof cursor === 'string' ? { cursor: JSON.stringify(cursor) } : {}
-    const { result } = await link.ask('tools/list', withMembers(undefined, texts))
-    const value = JSON.parse(result ?? '{}') as { tools?: ToolDefinition[]; nextCursor?: string }
-    tools.push(...(value.tools ?? []))
-    cursor = value.nextCursor
-    if (cursor === undefined) break
-  }
+  const ask = async (params: Record<string, string>) =>
+    (await link.ask('tools/list', membersFrom(params))).result
+  for await (const { members } of listPages(ask, () => {}))
+    tools.push(...(JSON.parse(members.get('tools') ?? '[]') as ToolDefinition[]))
   return tools
 }
 
