@@ -56,9 +56,7 @@ beforeAll(async () => {
       },
       record: async (how, name) => void recorded.push(`${how} ${name}`),
     }),
-    endpoint({
-      method: 'POST',
-      path: '/api/things/:id',
+    endpoint('POST /api/things/:id', {
       role: 'approver',
       proof: true,
       summary: 'decides',
@@ -70,17 +68,13 @@ beforeAll(async () => {
         return { done: true }
       },
     }),
-    endpoint({
-      method: 'GET',
-      path: '/api/things',
+    endpoint('GET /api/things', {
       role: 'viewer',
       summary: 'lists',
       input: { limit: { shape: { kind: 'integer', min: 1, max: 10 }, doc: 'so many' } },
       handle: ({ input: { limit = 5 } }) => ({ limit }),
     }),
-    endpoint({
-      method: 'GET',
-      path: '/api/things/watch',
+    endpoint('GET /api/things/watch', {
       role: 'viewer',
       summary: 'watches',
       handle: ({ lastEventId }) =>
@@ -370,9 +364,7 @@ test('finding: one person cannot take the streams of all others', async () => {
 
 test('the table describes itself', () => {
   const table = [
-    endpoint({
-      method: 'POST',
-      path: '/api/things/:id',
+    endpoint('POST /api/things/:id', {
       role: 'approver',
       proof: true,
       summary: 'decides',

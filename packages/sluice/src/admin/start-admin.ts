@@ -57,9 +57,7 @@ export function startAdmin(
     ...page.endpoints,
   ]
   endpoints.push(
-    endpoint({
-      method: 'GET',
-      path: '/api/openapi.json',
+    endpoint('GET /api/openapi.json', {
       role: 'viewer',
       summary: 'this table',
       handle: () => openApiOf(endpoints),

@@ -18,7 +18,7 @@ import {
   PROMPT_WAIT_MS,
 } from '../contract/console-limits.ts'
 import type { AgentStep, AgentTurns } from '../contract/contract-agents.ts'
-import { type Endpoint, endpoint, required } from '../http/endpoint.ts'
+import { type Endpoint, endpoint, type Route, required } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import { EventStreamResponse } from '../http/events.ts'
 import { findFailure, listTurns } from '../queries/agent-turns.ts'
@@ -50,9 +50,7 @@ export function agentsEndpoints(
     )
   }
   return [
-    endpoint({
-      method: 'GET',
-      path: '/api/agents',
+    endpoint('GET /api/agents', {
       role: 'viewer',
       summary: 'agents of all owners, the newest first',
       handle: async ({ person }) => {
@@ -61,9 +59,7 @@ export function agentsEndpoints(
         return { running: service() !== undefined, agents }
       },
     }),
-    endpoint({
-      method: 'GET',
-      path: '/api/usage',
+    endpoint('GET /api/usage', {
       role: 'viewer',
       input: STRETCH,
       summary: 'tokens and cost of a stretch of time by model, and of the one before (AgentUsage)',
@@ -73,9 +69,7 @@ export function agentsEndpoints(
         return toAgentUsage(stretch, report)
       },
     }),
-    endpoint({
-      method: 'POST',
-      path: '/api/agents',
+    endpoint('POST /api/agents', {
       role: 'viewer',
       input: {
         owner: required({ kind: 'text', max: 200 }, 'whose it is to be'),
@@ -97,26 +91,20 @@ export function agentsEndpoints(
 /** What an agent says and holds. */
 function lookEndpoints(running: () => Service, reader: LedgerReader): Endpoint[] {
   return [
-    ownEndpoint(running, {
-      method: 'GET',
-      path: '/api/agents/:id',
+    ownEndpoint(running, 'GET /api/agents/:id', {
       input: TURN,
       summary: 'one agent, now or as it was after a turn',
       work: async ({ steps }, { id, turn = null }) =>
         agentPage(await steps.look(id, turn, processClock.nowMs()), turn),
     }),
-    ownEndpoint(running, {
-      method: 'GET',
-      path: '/api/agents/:id/events',
+    ownEndpoint(running, 'GET /api/agents/:id/events', {
       summary: 'the journal of an agent, event by event',
       work: async ({ steps }, { id }, { owner }) => {
         const entries = await readJournal(steps, owner, id)
         return { events: entries.map(agentEvent) }
       },
     }),
-    ownEndpoint(running, {
-      method: 'GET',
-      path: '/api/agents/:id/turns',
+    ownEndpoint(running, 'GET /api/agents/:id/turns', {
       summary: 'the turns of an agent: times, tokens, cost, and its calls on record',
       work: async ({ steps }, { id }, { owner }): Promise<AgentTurns> => {
         const { agent } = await steps.standing(owner, id, processClock.nowMs())
@@ -126,9 +114,7 @@ function lookEndpoints(running: () => Service, reader: LedgerReader): Endpoint[]
         return { turns: listTurns(agent, history, calls), failure: findFailure(history), behind }
       },
     }),
-    ownEndpoint(running, {
-      method: 'GET',
-      path: '/api/agents/:id/watch',
+    ownEndpoint(running, 'GET /api/agents/:id/watch', {
       summary: 'what an agent does, as it comes: events `text` and `step` (AgentStep)',
       work: async ({ watch }, { id }) =>
         new EventStreamResponse((feed) =>
@@ -138,9 +124,7 @@ function lookEndpoints(running: () => Service, reader: LedgerReader): Endpoint[]
           }),
         ),
     }),
-    ownEndpoint(running, {
-      method: 'GET',
-      path: '/api/agents/:id/file',
+    ownEndpoint(running, 'GET /api/agents/:id/file', {
       input: FILE,
       summary: 'a file of an agent, as text, now or as it was after a turn',
       work: async ({ steps }, { id, path, turn = null }) => {
@@ -148,9 +132,7 @@ function lookEndpoints(running: () => Service, reader: LedgerReader): Endpoint[]
         return { path, isText: file.isText, text: file.text.slice(0, FILE_LENGTH_SHOWN) }
       },
     }),
-    ownEndpoint(running, {
-      method: 'GET',
-      path: '/api/agents/:id/export',
+    ownEndpoint(running, 'GET /api/agents/:id/export', {
       summary: 'an agent as JSON, secrets redacted',
       work: async (agents, { id }, { owner }) => {
         const { exported } = await agents.export(owner, id, 'json', 'redact')
@@ -162,9 +144,7 @@ function lookEndpoints(running: () => Service, reader: LedgerReader): Endpoint[]
 
 function actEndpoints(running: () => Service): Endpoint[] {
   return [
-    ownEndpoint(running, {
-      method: 'POST',
-      path: '/api/agents/:id/prompt',
+    ownEndpoint(running, 'POST /api/agents/:id/prompt', {
       input: {
         input: required({ kind: 'text', max: 100_000 }, 'what to do'),
       },
@@ -176,32 +156,24 @@ function actEndpoints(running: () => Service): Endpoint[] {
         return { state }
       },
     }),
-    ownEndpoint(running, {
-      method: 'POST',
-      path: '/api/agents/:id/stop',
+    ownEndpoint(running, 'POST /api/agents/:id/stop', {
       input: REASON,
       summary: 'stop an agent and whatever it is doing',
       work: async (agents, { id, reason }, { owner }) =>
         agentView(await agents.stop(owner, id, reason), true),
     }),
-    ownEndpoint(running, {
-      method: 'POST',
-      path: '/api/agents/:id/pause',
+    ownEndpoint(running, 'POST /api/agents/:id/pause', {
       input: REASON,
       summary: 'send nothing more for an agent until it is resumed',
       work: async (agents, { id, reason }, { owner }) =>
         agentView(await agents.pause(owner, id, reason), true),
     }),
-    ownEndpoint(running, {
-      method: 'POST',
-      path: '/api/agents/:id/resume',
+    ownEndpoint(running, 'POST /api/agents/:id/resume', {
       summary: 'go on with an agent that was paused or stopped',
       work: async (agents, { id }, { owner }) =>
         agentView(await agents.resume(owner, id, {}), true),
     }),
-    ownEndpoint(running, {
-      method: 'POST',
-      path: '/api/agents/:id/fork',
+    ownEndpoint(running, 'POST /api/agents/:id/fork', {
       input: { turn: required(orNull(COUNT), 'of this turn; null for now') },
       summary: 'a copy that goes its own way, of now or of an earlier turn',
       work: async (agents, { id, turn }, { owner }) => {
@@ -215,9 +187,8 @@ function actEndpoints(running: () => Service): Endpoint[] {
 /** Acts as the agent's owner, if the role of the person allows it. */
 function ownEndpoint<const Fields extends ShapeFields = Record<never, never>>(
   running: () => Service,
+  route: Route,
   row: {
-    readonly method: Endpoint['method']
-    readonly path: `/api/agents/:id${string}`
     readonly input?: Fields
     readonly summary: string
     readonly work: (
@@ -227,10 +198,9 @@ function ownEndpoint<const Fields extends ShapeFields = Record<never, never>>(
     ) => Promise<object>
   },
 ): Endpoint {
-  const { work, path, ...rest } = row
-  return endpoint<'/api/agents/:id', Fields>({
+  const { work, ...rest } = row
+  return endpoint<'GET /api/agents/:id', Fields>(route as 'GET /api/agents/:id', {
     ...rest,
-    path: path as '/api/agents/:id',
     role: 'viewer',
     handle: ({ input, person }) =>
       withApiErrors(async () => {

@@ -29,9 +29,7 @@ export function alertsEndpoints({
       () => ({ alerts: [], isComplete: false }),
     )
   return [
-    endpoint({
-      method: 'GET',
-      path: '/api/limits',
+    endpoint('GET /api/limits', {
       role: 'viewer',
       summary: 'how full the limits of the policy are, the fullest first (LimitsView)',
       handle: async (): Promise<LimitsView> => {
@@ -43,9 +41,7 @@ export function alertsEndpoints({
         return { limits: shown, count: all.length }
       },
     }),
-    endpoint({
-      method: 'GET',
-      path: '/api/alerts',
+    endpoint('GET /api/alerts', {
       role: 'viewer',
       summary: 'what alerts are sent for, and the last ones of all gates (AlertsView)',
       handle: async (): Promise<AlertsView> => {
@@ -53,9 +49,7 @@ export function alertsEndpoints({
         return { alerts: alerts?.config ?? null, sent: sent.map(toView), isComplete }
       },
     }),
-    endpoint({
-      method: 'POST',
-      path: '/api/alerts/test',
+    endpoint('POST /api/alerts/test', {
       role: 'admin',
       summary: 'send a test alert over every channel, and say what became of it (AlertTest)',
       handle: async ({ person }): Promise<AlertTest> => {

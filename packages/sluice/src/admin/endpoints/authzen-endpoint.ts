@@ -12,9 +12,7 @@ import { type Endpoint, endpoint, required } from '../http/endpoint.ts'
 const ANY = { kind: 'any' } as const
 
 export function authzenEndpoint(parts: OperationParts): Endpoint {
-  return endpoint({
-    method: 'POST',
-    path: '/api/access/v1/evaluation',
+  return endpoint('POST /api/access/v1/evaluation', {
     role: 'viewer',
     summary: 'AuthZEN 1.0: whether a subject may make a call, which is not made',
     input: {

@@ -31,9 +31,7 @@ const FILES: Readonly<Record<ConsoleFormat, { readonly type: string; readonly en
 
 export function exportEndpoints({ reader, record, nowMs }: ExportParts): Endpoint[] {
   return [
-    endpoint({
-      method: 'GET',
-      path: '/api/ledger/export',
+    endpoint('GET /api/ledger/export', {
       role: 'viewer',
       input: {
         ...FILTER,

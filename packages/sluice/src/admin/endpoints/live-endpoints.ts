@@ -66,51 +66,39 @@ const ADDRESS = {
 export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
   const { reader, nowMs } = parts
   return [
-    endpoint({
-      method: 'GET',
-      path: '/api/ledger',
+    endpoint('GET /api/ledger', {
       role: 'viewer',
       input: QUERY,
       summary: 'calls on record, newest or oldest first, a page at a time',
       handle: ({ input: { sort }, input, request }) =>
         reader.ask(sort === undefined ? 'page' : 'sorted', toQuery(input), request),
     }),
-    endpoint({
-      method: 'GET',
-      path: '/api/ledger/histogram',
+    endpoint('GET /api/ledger/histogram', {
       role: 'viewer',
       input: FILTER,
       summary: 'the same calls counted in intervals of time by outcome (CallHistogram)',
       handle: ({ input, request }) => reader.ask('histogram', toQuery(input), request),
     }),
     sumEndpoint(reader),
-    endpoint({
-      method: 'GET',
-      path: '/api/ledger/names',
+    endpoint('GET /api/ledger/names', {
       role: 'viewer',
       input: NAMES,
       summary: 'names that recorded calls have in one column, for suggestions (LedgerNames)',
       handle: ({ input }) => reader.ask('names', { text: '', ...input }),
     }),
-    endpoint({
-      method: 'GET',
-      path: '/api/overview',
+    endpoint('GET /api/overview', {
       role: 'viewer',
       input: STRETCH,
       summary:
         'calls of a stretch of time by outcome, reason, principal, agent and tool (Overview)',
       handle: ({ input }) => reader.ask('overview', toStretch(input, nowMs())),
     }),
-    endpoint({
-      method: 'GET',
-      path: '/api/ledger/events',
+    endpoint('GET /api/ledger/events', {
       role: 'viewer',
       summary: 'what happened to the gate itself: starts, policies, pins, freezes, people',
       handle: () => reader.ask('events', undefined as never),
     }),
-    endpoint({
-      method: 'GET',
-      path: '/api/calls/:callId',
+    endpoint('GET /api/calls/:callId', {
       role: 'viewer',
       input: ADDRESS,
       summary: 'one call with everything its verdict was reached from',
@@ -120,9 +108,7 @@ export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
 }
 
 function sumEndpoint(reader: LedgerReader): Endpoint {
-  return endpoint({
-    method: 'GET',
-    path: '/api/ledger/sum',
+  return endpoint('GET /api/ledger/sum', {
     role: 'viewer',
     input: { ...FILTER, sort: required(text, 'the path of the value') },
     summary: 'sum, smallest and largest of a recorded value of the same calls (RecordedSum)',

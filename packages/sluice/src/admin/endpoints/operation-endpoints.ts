@@ -57,9 +57,7 @@ function fieldsOf(input: ShapeFields, { omit = [], require = [] }: HttpFace): Sh
 }
 
 export function watchEndpoint(approvals: ApprovalService): Endpoint {
-  return endpoint({
-    method: 'GET',
-    path: '/api/approvals/watch',
+  return endpoint('GET /api/approvals/watch', {
     role: 'viewer',
     summary: 'every change of a held call, as an event `approval`',
     handle: () =>

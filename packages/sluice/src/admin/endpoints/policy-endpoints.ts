@@ -104,9 +104,7 @@ const SAVE = {
 export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
   const { policies, store, reader, flushTools, nowMs } = parts
   return [
-    endpoint({
-      method: 'GET',
-      path: '/api/policy',
+    endpoint('GET /api/policy', {
       role: 'viewer',
       summary: 'the policy documents as their files are now, and whether that is in force',
       handle: (): PolicyView => ({
@@ -114,16 +112,12 @@ export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
         why: policies.why,
       }),
     }),
-    endpoint({
-      method: 'GET',
-      path: '/api/policy/schema',
+    endpoint('GET /api/policy/schema', {
       role: 'viewer',
       summary: 'the JSON Schema of a policy document',
       handle: () => policyJsonSchema() as object,
     }),
-    endpoint({
-      method: 'POST',
-      path: '/api/policy/draft',
+    endpoint('POST /api/policy/draft', {
       role: 'viewer',
       input: DRAFT,
       summary: 'what a text would mean, or the text after a move; nothing is saved',
@@ -140,25 +134,19 @@ export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
         })
       },
     }),
-    endpoint({
-      method: 'PUT',
-      path: '/api/policy',
+    endpoint('PUT /api/policy', {
       role: 'policy-manager',
       proof: true,
       input: SAVE,
       summary: 'save a document and put it in force; a file under version control gives a patch',
       handle: ({ input, person }) => savePolicy(parts, input, person),
     }),
-    endpoint({
-      method: 'GET',
-      path: '/api/policy/versions',
+    endpoint('GET /api/policy/versions', {
       role: 'viewer',
       summary: 'versions that were saved here, the newest first',
       handle: () => ({ versions: store.versions() }),
     }),
-    endpoint({
-      method: 'GET',
-      path: '/api/policy/versions/:id',
+    endpoint('GET /api/policy/versions/:id', {
       role: 'viewer',
       summary: 'the text of one version',
       handle: ({ input }) => {

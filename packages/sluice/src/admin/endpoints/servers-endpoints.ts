@@ -45,9 +45,7 @@ export function serversEndpoints({ parts, reader }: ServersEndpointParts): Endpo
     throw new ApiError('API_NOT_FOUND', `no server is called \`${name}\``, 'see /api/servers')
   }
   return [
-    endpoint({
-      method: 'GET',
-      path: '/api/servers',
+    endpoint('GET /api/servers', {
       role: 'viewer',
       summary: 'how each server is',
       handle: async (): Promise<ServersView> => {
@@ -56,16 +54,12 @@ export function serversEndpoints({ parts, reader }: ServersEndpointParts): Endpo
         return { servers: serverViews(parts), pending: pendingViews(parts), unconfined }
       },
     }),
-    endpoint({
-      method: 'GET',
-      path: '/api/tools',
+    endpoint('GET /api/tools', {
       role: 'viewer',
       summary: 'every tool that was listed, with class, risk and what a plain call gets',
       handle: async () => ({ tools: await toolViews(parts, reader) }),
     }),
-    endpoint({
-      method: 'GET',
-      path: '/api/tool',
+    endpoint('GET /api/tool', {
       role: 'viewer',
       input: TOOL,
       summary: 'the catalogue’s page of one tool; the words of its definition are its server’s',
@@ -81,23 +75,17 @@ export function serversEndpoints({ parts, reader }: ServersEndpointParts): Endpo
         return pageOf(tool, scope, await assessNeighbours(known))
       },
     }),
-    endpoint({
-      method: 'POST',
-      path: '/api/servers/:name/tools',
+    endpoint('POST /api/servers/:name/tools', {
       role: 'policy-manager',
       summary: 'start the server if it does not run, and read its tools',
       handle: ({ input }) => listTools(parts, nameServer(input.name)),
     }),
-    endpoint({
-      method: 'POST',
-      path: '/api/servers/:name/seen',
+    endpoint('POST /api/servers/:name/seen', {
       role: 'policy-manager',
       summary: 'the new tools of the server were looked at: they are no longer marked',
       handle: ({ input }) => ({ seen: parts.newTools.markSeen(nameServer(input.name)) }),
     }),
-    endpoint({
-      method: 'GET',
-      path: '/api/pins',
+    endpoint('GET /api/pins', {
       role: 'viewer',
       summary: 'definitions that wait for a person, with what has changed',
       handle: () => viewPendingDefinitions(pins),

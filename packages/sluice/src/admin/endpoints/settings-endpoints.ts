@@ -28,9 +28,7 @@ const WHAT: Readonly<Record<string, string>> = {
 
 export function settingsEndpoints(parts: AdminParts): Endpoint[] {
   return [
-    endpoint({
-      method: 'GET',
-      path: '/api/settings',
+    endpoint('GET /api/settings', {
       role: 'viewer',
       summary: 'the gate itself: where it is, how it is, what it keeps where',
       handle: async (): Promise<SettingsView> => {

@@ -7,9 +7,7 @@ import { type Endpoint, endpoint } from '../http/endpoint.ts'
 export function verifyEndpoint(
   parts: Pick<AdminParts, 'verification' | 'cluster' | 'config'>,
 ): Endpoint {
-  return endpoint({
-    method: 'POST',
-    path: '/api/ledger/verify',
+  return endpoint('POST /api/ledger/verify', {
     role: 'viewer',
     summary: 'verify the chain of this gate with its checkpoints (VerificationView)',
     handle: async (): Promise<VerificationView> => {

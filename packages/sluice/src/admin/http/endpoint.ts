@@ -40,6 +40,9 @@ export interface Endpoint {
   readonly handle: (call: EndpointCall<never>) => unknown
 }
 
+/** `GET /api/approvals/:id`. */
+export type Route = `${Endpoint['method']} /${string}`
+
 /** The names in a path. */
 type PathNames<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | PathNames<`/${Rest}`>
@@ -47,11 +50,7 @@ type PathNames<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
     ? Name
     : never
 
-type EndpointDefinition<Path, Fields> = Omit<
-  Endpoint,
-  'path' | 'proof' | 'input' | 'hasBody' | 'handle'
-> & {
-  readonly path: Path
+type EndpointDefinition<Path, Fields> = Pick<Endpoint, 'role' | 'summary' | 'output'> & {
   readonly proof?: Endpoint['proof']
   /** Fields beside those that are named in the path. */
   readonly input?: Fields
@@ -84,18 +83,19 @@ const IN_PATH = required({ kind: 'text', max: 300 }, 'in the path')
  * client; and saving a policy or trying a call, which commands do with the file and with a client.
  */
 // biome-ignore lint/complexity/noBannedTypes: without `input` there are no fields
-export function endpoint<const Path extends string, const Fields extends ShapeFields = {}>({
-  proof = false,
-  input,
-  handle,
-  ...row
-}: EndpointDefinition<Path, Fields>): Endpoint {
-  const named = Object.fromEntries(namesIn(row.path).map((name) => [name, IN_PATH]))
+export function endpoint<const At extends Route, const Fields extends ShapeFields = {}>(
+  route: At,
+  { proof = false, input, handle, ...row }: EndpointDefinition<At, Fields>,
+): Endpoint {
+  const [method, path] = route.split(' ') as [Endpoint['method'], string]
+  const named = Object.fromEntries(namesIn(path).map((name) => [name, IN_PATH]))
   return {
     ...row,
+    method,
+    path,
     proof,
     input: { ...named, ...input },
-    hasBody: input !== undefined && takesBody(row.method),
+    hasBody: input !== undefined && takesBody(method),
     handle: handle as Endpoint['handle'],
   }
 }

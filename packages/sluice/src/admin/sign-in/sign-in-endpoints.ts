@@ -96,9 +96,7 @@ const PROOF_WISH = {
 export function signInEndpoints(parts: SignInParts): Endpoint[] {
   const { passkeys, challenges, signIns, rpOf, nowMs } = parts
   return [
-    endpoint({
-      method: 'GET',
-      path: '/api/sign-in',
+    endpoint('GET /api/sign-in', {
       role: 'anyone',
       summary: 'the ways to sign in here',
       handle: ({ request }): SignInMethods => ({
@@ -107,25 +105,19 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
         issuers: parts.issuers,
       }),
     }),
-    endpoint({
-      method: 'POST',
-      path: '/api/sign-in/challenge',
+    endpoint('POST /api/sign-in/challenge', {
       role: 'anyone',
       summary: 'what a passkey has to sign to sign in',
       handle: async ({ request }) => ({ challenge: await challenges.forSignIn(rpOf(request)) }),
     }),
-    endpoint({
-      method: 'POST',
-      path: '/api/sign-in/issuers/:name',
+    endpoint('POST /api/sign-in/issuers/:name', {
       role: 'anyone',
       input: { challenge: required(CHALLENGE, 'of the tab') },
       summary: 'where a browser signs in at an authorisation server; it comes back to the page',
       handle: ({ input: { name, challenge }, request }) =>
         parts.elsewhere.begin(name, challenge, rpOf(request).origin),
     }),
-    endpoint({
-      method: 'POST',
-      path: '/api/links',
+    endpoint('POST /api/links', {
       role: 'anyone',
       input: { link: required(TEXT, 'of the address') },
       summary:
@@ -139,9 +131,7 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
         return { approval, approver, challenge }
       },
     }),
-    endpoint({
-      method: 'POST',
-      path: '/api/sign-in',
+    endpoint('POST /api/sign-in', {
       role: 'anyone',
       input: SIGN_IN,
       summary:
@@ -151,9 +141,7 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
         return { token, me: tellMe(parts, as, rpOf(request)) }
       },
     }),
-    endpoint({
-      method: 'DELETE',
-      path: '/api/sign-in',
+    endpoint('DELETE /api/sign-in', {
       role: 'viewer',
       summary: 'sign out',
       handle: ({ request }) => {
@@ -161,9 +149,7 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
         return { signedOut: true }
       },
     }),
-    endpoint({
-      method: 'GET',
-      path: '/api/me',
+    endpoint('GET /api/me', {
       role: 'viewer',
       summary: 'who is signed in',
       handle: ({ request }) => tellMe(parts, signIns.who(bearerOf(request)), rpOf(request)),
@@ -175,9 +161,7 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
 function passkeyEndpoints(parts: SignInParts): Endpoint[] {
   const { passkeys, challenges, rpOf, record } = parts
   return [
-    endpoint({
-      method: 'POST',
-      path: '/api/proofs',
+    endpoint('POST /api/proofs', {
       role: 'viewer',
       input: PROOF_WISH,
       summary: 'what a passkey has to sign for one request',
@@ -185,9 +169,7 @@ function passkeyEndpoints(parts: SignInParts): Endpoint[] {
         challenge: await challenges.forAction(person, input, rpOf(request)),
       }),
     }),
-    endpoint({
-      method: 'POST',
-      path: '/api/passkeys/challenge',
+    endpoint('POST /api/passkeys/challenge', {
       role: 'viewer',
       summary: 'what a browser has to make a passkey for',
       handle: async ({ person, request }) => {
@@ -196,9 +178,7 @@ function passkeyEndpoints(parts: SignInParts): Endpoint[] {
         return { challenge: await challenges.forRegistration(person.name, rpOf(request)) }
       },
     }),
-    endpoint({
-      method: 'POST',
-      path: '/api/passkeys',
+    endpoint('POST /api/passkeys', {
       role: 'viewer',
       proof: 'offered',
       input: NEW_PASSKEY,
@@ -208,9 +188,7 @@ function passkeyEndpoints(parts: SignInParts): Endpoint[] {
         return addPasskey(parts, person, passkey, rpOf(request))
       },
     }),
-    endpoint({
-      method: 'DELETE',
-      path: '/api/passkeys/:id',
+    endpoint('DELETE /api/passkeys/:id', {
       role: 'viewer',
       proof: true,
       summary: 'remove a passkey of one’s own',
