@@ -68,3 +68,9 @@ test('a gate stops taking requests, lets calls finish, and closes its stores las
   await gate.stop()
   expect(order).toEqual([])
 })
+
+test('a gate that has stopped leaves no timer that keeps its process from ending', async () => {
+  const gate = await ownGate({ servers: {} })
+  await gate.stop()
+  expect(process.getActiveResourcesInfo()).not.toContain('Timeout')
+})

@@ -20,6 +20,7 @@ import { displayName } from '../../core/display-name.ts'
 import type { CallOutcome } from '../shared/outcome.ts'
 import { readPackageVersion } from '../shared/package-version.ts'
 import type { TraceContext } from '../shared/transport.ts'
+import { withTimeout } from '../shared/with-timeout.ts'
 import type { CallSpan, CallWithFacts, StartSpan } from './instrument-calls.ts'
 import { TELEMETRY_END_MS_MAX, TELEMETRY_EVERY_MS, TELEMETRY_SPANS_MAX } from './limits.ts'
 
@@ -51,10 +52,7 @@ export function startTelemetry(url: string): Telemetry {
   return {
     startSpan: (watched, parent) => new GateSpan(tracer, watched, parent),
     end: async () => {
-      const patience = new Promise<void>((resolve) => {
-        setTimeout(resolve, TELEMETRY_END_MS_MAX).unref()
-      })
-      await Promise.race([provider.shutdown().catch(() => {}), patience])
+      await withTimeout(provider.shutdown(), TELEMETRY_END_MS_MAX).catch(() => {})
     },
   }
 }

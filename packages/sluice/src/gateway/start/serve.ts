@@ -2,7 +2,6 @@
 // is first in `listClosingSteps` ends first.
 
 import { performance } from 'node:perf_hooks'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { HandleSealer } from '../../identity/keys/handle-sealer.ts'
 import { SessionTokens } from '../../identity/sessions/session-tokens.ts'
 import { HttpFront } from '../front/http/http-front.ts'
@@ -10,6 +9,7 @@ import { MetricsFront } from '../front/http/serve-metrics.ts'
 import { TlsCertificate } from '../front/http/tls-certificate.ts'
 import { createSessionIds } from '../front/sessions/sealed-session-ids.ts'
 import { DRAIN_MS } from '../shared/limits.ts'
+import { withTimeout } from '../shared/with-timeout.ts'
 import type { GateAdmin } from './open-admin.ts'
 import { authenticateFor } from './open-authenticator.ts'
 import type { GateCalls } from './open-calls.ts'
@@ -59,7 +59,7 @@ function listClosingSteps(
 ): (() => void | Promise<void>)[] {
   const settle = [
     () => approvals.engine.close(),
-    () => Promise.race([socket.announceStop(), sleep(DRAIN_MS)]),
+    () => withTimeout(socket.announceStop(), DRAIN_MS),
     () => gate.drain(DRAIN_MS),
   ]
   if (front === undefined) return settle
