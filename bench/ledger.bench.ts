@@ -67,7 +67,7 @@ async function load(directory: string, sync: Sync, lanes: number, forMs: number)
   const lane = async () => {
     while (performance.now() < stop) {
       const began = performance.now()
-      const seq = await ledger.intent(judgement(number++))
+      const seq = await ledger.intent(decisionEntry(number++))
       times.push((performance.now() - began) * 1_000)
       // The server answers in a later turn.
       await new Promise((resolve) => setImmediate(resolve))
@@ -140,7 +140,7 @@ function formatRow(row: Row): string {
   ].join('  ')
 }
 
-function judgement(number: number): DecisionEntry {
+function decisionEntry(number: number): DecisionEntry {
   return {
     atMs: Date.now(),
     callId: `01HZX3T9V0000000000000${number}`,

@@ -5,7 +5,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import type { LimitCharge } from '@sluice/policy/core/counters'
 import { ONE } from '@sluice/policy/core/decimal'
-import { judgement } from '../../packages/sluice/src/ledger/judgements.test-support.ts'
+import { decisionEntry } from '../../packages/sluice/src/ledger/decision-entries.test-support.ts'
 import { encodeBody } from '../../packages/sluice/src/ledger/records/encoding.ts'
 import { outcomeEntry } from '../../packages/sluice/src/ledger/records/record.ts'
 import { openSharedGate } from '../../packages/sluice/src/store/postgres/shared-gate.test-support.ts'
@@ -101,7 +101,7 @@ async function serveTurns(url: string, gate: string): Promise<void> {
       amount: ONE,
     }
     const now = { wallMs: Date.now(), monotonicMs: began }
-    const entry = judgement(nth, { callId })
+    const entry = decisionEntry(nth, { callId })
     const [reply] = await store.admit([{ mode: 'charge', callId, charges: [charge], now, entry }])
     if (reply?.status !== 'admitted') throw new Error(`not admitted: ${JSON.stringify(reply)}`)
     const { sequence } = reply

@@ -4,7 +4,7 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { LedgerReader } from '../../packages/sluice/src/admin/queries/ledger-reader.ts'
-import { judgement } from '../../packages/sluice/src/ledger/judgements.test-support.ts'
+import { decisionEntry } from '../../packages/sluice/src/ledger/decision-entries.test-support.ts'
 import { Ledger } from '../../packages/sluice/src/ledger/ledger.ts'
 import { encodeBody } from '../../packages/sluice/src/ledger/records/encoding.ts'
 import { MERGED_FOLDER } from '../../packages/sluice/src/ledger/records/files.ts'
@@ -78,7 +78,7 @@ async function time(what: string, ask: () => Promise<unknown>): Promise<void> {
 async function writeCalls(store: string, gate: string, calls: number): Promise<void> {
   const { store: admission, close } = await openSharedGate(store, gate)
   const write = async (n: number) => {
-    const entry = judgement(n, {
+    const entry = decisionEntry(n, {
       callId: `${gate}-${n}`,
       atMs: START_MS + Math.floor((n / calls) * SPAN_MS),
       session: `session-${n % 1_000}`,

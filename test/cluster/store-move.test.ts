@@ -13,7 +13,7 @@ import { SharedStore } from '../../packages/sluice/src/gateway/start/open-shared
 import { Grants } from '../../packages/sluice/src/identity/callers/grants.ts'
 import { InstallationKey } from '../../packages/sluice/src/identity/keys/installation-key.ts'
 import { deriveSigningKey } from '../../packages/sluice/src/identity/keys/signing-key.ts'
-import { judgement } from '../../packages/sluice/src/ledger/judgements.test-support.ts'
+import { decisionEntry } from '../../packages/sluice/src/ledger/decision-entries.test-support.ts'
 import { Ledger } from '../../packages/sluice/src/ledger/ledger.ts'
 import { parsePostgresUrl } from '../../packages/sluice/src/store/postgres/address.ts'
 import { BlockingTransaction } from '../../packages/sluice/src/store/postgres/blocking-transaction.ts'
@@ -69,7 +69,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a move', postgres), (
     const signer = deriveSigningKey(InstallationKey.at(data))
     const options = { directory: data, checkpoints: { signer } }
     const open = Ledger.open(options)
-    await open.intent(judgement(1))
+    await open.intent(decisionEntry(1))
     open.close()
     expect((await sluice(move)).stderr).toContain('1 calls have no outcome')
     const ledger = Ledger.open(options)

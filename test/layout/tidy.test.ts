@@ -43,6 +43,12 @@ const REPLACED: readonly (readonly [modules: RegExp, word: RegExp, instead: stri
     'decision',
   ],
   [/^packages\/sluice\/src\/gateway\/call\//, /\bCallVerdict\b|\bverdict = await\b/, 'decision'],
+  // `judged` is public: `record: judged` of a policy.
+  [
+    /^packages\/sluice\/src\/(?:ledger|gateway\/(?:call|start))\//,
+    /judge(?!d)|weigh|misfit/i,
+    'decide, entry, stale or full',
+  ],
 ]
 
 /** Modules whose doc comments are sentences, and how a fragment begins. */

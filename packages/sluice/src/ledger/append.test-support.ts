@@ -2,7 +2,7 @@
 // to stdout, immediately and synchronously, which intents were promised to be durable.
 
 import { writeSync } from 'node:fs'
-import { judgement } from './judgements.test-support.ts'
+import { decisionEntry } from './decision-entries.test-support.ts'
 import { Ledger } from './ledger.ts'
 
 const CONCURRENT = 32
@@ -24,5 +24,5 @@ async function keepCalling(): Promise<void> {
 }
 
 function called(callId: string) {
-  return judgement(0, { atMs: Date.now(), callId })
+  return decisionEntry(0, { atMs: Date.now(), callId })
 }

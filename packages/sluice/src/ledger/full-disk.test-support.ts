@@ -5,7 +5,7 @@ import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { openLedgerReadOnly } from './chain/read.ts'
-import { allowed, judgement } from './judgements.test-support.ts'
+import { allowed, decisionEntry } from './decision-entries.test-support.ts'
 import { Ledger, type LedgerState } from './ledger.ts'
 import { verifyLedger } from './verify/verify.ts'
 
@@ -40,5 +40,5 @@ process.stdout.write(JSON.stringify(seen))
 
 /** Long, so that the disk fills quickly. */
 function long(number: number) {
-  return judgement(number, { decision: { ...allowed, reason: 'x'.repeat(2_000) } })
+  return decisionEntry(number, { decision: { ...allowed, reason: 'x'.repeat(2_000) } })
 }

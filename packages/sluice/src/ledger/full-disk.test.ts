@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { openLedgerReadOnly, recordsFrom } from './chain/read.ts'
 import { type Reserve, ReserveFile } from './chain/reserve.ts'
-import { denied, judgement } from './judgements.test-support.ts'
+import { decisionEntry, denied } from './decision-entries.test-support.ts'
 import { Ledger } from './ledger.ts'
 import { freshDirectory } from './samples.test-support.ts'
 import { verifyLedger } from './verify/verify.ts'
@@ -55,7 +55,7 @@ function onSmallDisk(directory: string) {
 
 async function fillUp(ledger: Ledger): Promise<number> {
   for (let n = 0; n < 1_000; n++) {
-    const error = await ledger.intent(judgement(n, large)).then(
+    const error = await ledger.intent(decisionEntry(n, large)).then(
       () => undefined,
       (reason) => reason,
     )
@@ -72,14 +72,14 @@ test('on a full disk denials and events are written from the reserve, intents re
   const written = await fillUp(ledger)
   expect(written).toBeGreaterThan(20)
   expect(ledger.state).toBe('reserve')
-  await ledger.refuse(judgement(0, { decision: denied }))
+  await ledger.refuse(decisionEntry(0, { decision: denied }))
   await ledger.event({ atMs: 1, name: 'freeze', detail: null })
   ledger.outcome(1, { atMs: 1, status: 'answered' })
-  await expect(ledger.intent(judgement(0))).rejects.toMatchObject({ why: 'STORE_FULL' })
+  await expect(ledger.intent(decisionEntry(0))).rejects.toMatchObject({ why: 'STORE_FULL' })
 
   disk.pagesMax = 200
   await vi.waitFor(() => expect(ledger.state).toBe('writing'), { timeout: 60_000 })
-  await ledger.intent(judgement(1))
+  await ledger.intent(decisionEntry(1))
   ledger.close()
   const database = openLedgerReadOnly(directory)
   expect(verifyLedger(database).problems).toEqual([])
@@ -94,7 +94,7 @@ test('when the reserve is used up too, nothing is promised, and it recovers', as
   await fillUp(ledger)
   let written = 0
   while (ledger.state === 'reserve')
-    await ledger.refuse(judgement(0, { ...large, decision: denied })).then(
+    await ledger.refuse(decisionEntry(0, { ...large, decision: denied })).then(
       () => written++,
       (error) => expect(error).toMatchObject({ code: 'LEDGER_UNAVAILABLE', why: 'STORE_FULL' }),
     )
@@ -111,8 +111,8 @@ test('a start on a full disk forwards nothing, and recovers automatically', asyn
   const reserve = { fill: () => room, release: () => {} }
   const ledger = Ledger.open({ directory, reserve: () => reserve })
   onTestFinished(() => ledger.close())
-  await expect(ledger.intent(judgement(1))).rejects.toMatchObject({ why: 'STORE_FULL' })
-  await ledger.refuse(judgement(2))
+  await expect(ledger.intent(decisionEntry(1))).rejects.toMatchObject({ why: 'STORE_FULL' })
+  await ledger.refuse(decisionEntry(2))
   room = true
   await vi.waitFor(() => expect(ledger.state).toBe('writing'), { timeout: 60_000 })
 })
@@ -128,17 +128,17 @@ test('a ledger that becomes read-only refuses, and recovers', async () => {
   })
   onTestFinished(() => ledger.close())
   database?.exec('PRAGMA query_only = ON')
-  await expect(ledger.intent(judgement(1))).rejects.toMatchObject({ why: 'STORE_READ_ONLY' })
+  await expect(ledger.intent(decisionEntry(1))).rejects.toMatchObject({ why: 'STORE_READ_ONLY' })
   expect(ledger.state).toBe('failing')
   database?.exec('PRAGMA query_only = OFF')
   await vi.waitFor(() => expect(ledger.state).toBe('writing'), { timeout: 60_000 })
-  expect(await ledger.intent(judgement(1))).toBe(2)
+  expect(await ledger.intent(decisionEntry(1))).toBe(2)
 })
 
 test('a directory that may not be written: no start, but it can be read', async () => {
   const directory = freshDirectory()
   const ledger = Ledger.open({ directory })
-  await ledger.intent(judgement(1))
+  await ledger.intent(decisionEntry(1))
   ledger.close()
   chmodSync(join(directory, 'ledger.db'), 0o444)
   chmodSync(directory, 0o555)

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { StoreError } from '../store/errors.ts'
 import { openLedgerReadOnly, recordsFrom } from './chain/read.ts'
-import { denied, judgement } from './judgements.test-support.ts'
+import { decisionEntry, denied } from './decision-entries.test-support.ts'
 import { Ledger, type LedgerOptions } from './ledger.ts'
 import { KEPT_OUTCOMES_MAX, RESERVE_BYTES } from './records/limits.ts'
 import type { LedgerRecord } from './records/record.ts'
@@ -35,8 +35,8 @@ describe('appending', () => {
     const directory = freshDirectory()
     const ledger = open(directory)
     const all = await Promise.all([
-      ...Array.from({ length: 50 }, (_, n) => ledger.intent(judgement(n))),
-      ledger.refuse(judgement(50, { decision: denied })),
+      ...Array.from({ length: 50 }, (_, n) => ledger.intent(decisionEntry(n))),
+      ledger.refuse(decisionEntry(50, { decision: denied })),
       ledger.event({ atMs: 1, name: 'start', detail: { version: '1' } }),
     ])
     expect(all).toEqual(Array.from({ length: 52 }, (_, n) => n + 1))
@@ -48,16 +48,16 @@ describe('appending', () => {
 
   test('the next turn is the next transaction', async () => {
     const ledger = open(freshDirectory())
-    for (let n = 0; n < 5; n++) await ledger.intent(judgement(n))
+    for (let n = 0; n < 5; n++) await ledger.intent(decisionEntry(n))
     expect(ledger.figures.commits).toBe(5)
   })
 
   test('outcomes join the next commit, or get their own soon', async () => {
     const directory = freshDirectory()
     const ledger = open(directory)
-    const first = await ledger.intent(judgement(1))
+    const first = await ledger.intent(decisionEntry(1))
     ledger.outcome(first, answered)
-    await ledger.intent(judgement(2))
+    await ledger.intent(decisionEntry(2))
     expect(ledger.figures).toMatchObject({ commits: 2, seq: 3, open: 1 })
     ledger.outcome(3, { ...answered, durationMs: 1.5, labels: ['private'] })
     await vi.waitFor(() => expect(ledger.figures).toMatchObject({ commits: 3, open: 0 }), 60_000)
@@ -66,9 +66,9 @@ describe('appending', () => {
 
   test('it is on disk when the promise resolves', async () => {
     const directory = freshDirectory()
-    const seq = await open(directory).intent(judgement(7))
+    const seq = await open(directory).intent(decisionEntry(7))
     expect(records(directory).find((record) => record.seq === seq)).toEqual({
-      ...judgement(7),
+      ...decisionEntry(7),
       kind: 'intent',
       seq,
     })
@@ -77,10 +77,10 @@ describe('appending', () => {
   test('a record that cannot be stored is refused alone', async () => {
     const ledger = open(freshDirectory())
     const settled = await Promise.allSettled([
-      ledger.intent(judgement(1)),
-      ledger.intent(judgement(2, { judged: { x: Number.NaN } })),
+      ledger.intent(decisionEntry(1)),
+      ledger.intent(decisionEntry(2, { judged: { x: Number.NaN } })),
       ledger.event({ atMs: 1, name: 'huge', detail: 'x'.repeat(300_000) }),
-      ledger.intent(judgement(3)),
+      ledger.intent(decisionEntry(3)),
     ])
     expect(settled).toMatchObject([
       { value: 1 },
@@ -93,7 +93,7 @@ describe('appending', () => {
   test('an outcome that cannot be stored whole is stored as its status', async () => {
     const directory = freshDirectory()
     const ledger = open(directory)
-    ledger.outcome(await ledger.intent(judgement(1)), { ...answered, durationMs: Number.NaN })
+    ledger.outcome(await ledger.intent(decisionEntry(1)), { ...answered, durationMs: Number.NaN })
     await vi.waitFor(() => expect(ledger.figures.open).toBe(0), 60_000)
     expect(records(directory).at(-1)).toMatchObject({ intent: 1, status: 'answered' })
   })
@@ -111,7 +111,7 @@ describe('appending', () => {
 
   test('files are for their owner only', async () => {
     const directory = join(freshDirectory(), 'data')
-    await open(directory).intent(judgement(1))
+    await open(directory).intent(decisionEntry(1))
     expect(statSync(directory).mode & 0o777).toBe(0o700)
     for (const name of ['ledger.db', 'ledger.db-wal', 'ledger.db-shm', 'ledger.reserve'])
       expect([name, statSync(join(directory, name)).mode & 0o777]).toEqual([name, 0o600])
@@ -119,18 +119,20 @@ describe('appending', () => {
 
   test('with full sync', async () => {
     const directory = freshDirectory()
-    expect(await open(directory, { sync: 'full' }).intent(judgement(1))).toBe(1)
+    expect(await open(directory, { sync: 'full' }).intent(decisionEntry(1))).toBe(1)
   })
 
   test('nothing is written after the end', async () => {
     const ledger = open(freshDirectory())
-    const last = ledger.intent(judgement(1))
+    const last = ledger.intent(decisionEntry(1))
     ledger.close()
     ledger.close()
     expect(await last).toBe(1)
     ledger.outcome(1, answered)
-    await expect(ledger.intent(judgement(2))).rejects.toMatchObject({ code: 'LEDGER_UNAVAILABLE' })
-    await expect(ledger.refuse(judgement(2))).rejects.toMatchObject({
+    await expect(ledger.intent(decisionEntry(2))).rejects.toMatchObject({
+      code: 'LEDGER_UNAVAILABLE',
+    })
+    await expect(ledger.refuse(decisionEntry(2))).rejects.toMatchObject({
       message: expect.stringMatching(/closed/),
     })
   })
@@ -140,12 +142,12 @@ describe('restart', () => {
   test('marks open calls as unknown, once, and continues the chain', async () => {
     const directory = freshDirectory()
     const ledger = open(directory)
-    for (let n = 1; n <= 4; n++) await ledger.intent(judgement(n))
+    for (let n = 1; n <= 4; n++) await ledger.intent(decisionEntry(n))
     ledger.outcome(2, answered)
     ledger.close()
     open(directory, { now: () => 99 }).close()
     const again = open(directory)
-    expect(await again.intent(judgement(5))).toBe(10)
+    expect(await again.intent(decisionEntry(5))).toBe(10)
     const seen = records(directory)
     expect(seen.slice(5, 9)).toMatchObject([
       { intent: 1, status: 'unknown', atMs: 99 },
@@ -158,7 +160,7 @@ describe('restart', () => {
   test('a clean end leaves nothing to do', async () => {
     const directory = freshDirectory()
     const ledger = open(directory)
-    ledger.outcome(await ledger.intent(judgement(1)), answered)
+    ledger.outcome(await ledger.intent(decisionEntry(1)), answered)
     ledger.close()
     expect(open(directory).figures).toMatchObject({ commits: 0, seq: 2, open: 0 })
   })
@@ -166,7 +168,7 @@ describe('restart', () => {
   test('a chain whose end was edited is not continued', async () => {
     const directory = freshDirectory()
     const ledger = open(directory)
-    for (let n = 1; n <= 9; n++) await ledger.intent(judgement(n))
+    for (let n = 1; n <= 9; n++) await ledger.intent(decisionEntry(n))
     ledger.close()
     edit(directory, "UPDATE blocks SET data = replace(data, 'call-7', 'call-6') WHERE seq = 7")
     expect(() => Ledger.open({ directory })).toThrow(/record 7 was edited/)
@@ -198,9 +200,9 @@ describe('while writing fails', () => {
     const directory = freshDirectory()
     const states: string[] = []
     const ledger = open(directory, { onState: (state) => states.push(state) })
-    const first = await ledger.intent(judgement(1))
+    const first = await ledger.intent(decisionEntry(1))
     const unlock = lock(directory)
-    await expect(ledger.intent(judgement(2))).rejects.toMatchObject({
+    await expect(ledger.intent(decisionEntry(2))).rejects.toMatchObject({
       code: 'LEDGER_UNAVAILABLE',
       why: 'STORE_LOCKED',
       help: expect.stringMatching(/recovers automatically/),
@@ -208,8 +210,8 @@ describe('while writing fails', () => {
     expect(ledger.state).toBe('failing')
     // Without waiting for the lock: the database is not asked.
     const statements = vi.spyOn(DatabaseSync.prototype, 'exec')
-    await expect(ledger.intent(judgement(3))).rejects.toMatchObject({ why: 'STORE_LOCKED' })
-    await expect(ledger.refuse(judgement(3))).rejects.toMatchObject({ why: 'STORE_LOCKED' })
+    await expect(ledger.intent(decisionEntry(3))).rejects.toMatchObject({ why: 'STORE_LOCKED' })
+    await expect(ledger.refuse(decisionEntry(3))).rejects.toMatchObject({ why: 'STORE_LOCKED' })
     expect(statements.mock.calls.filter(([sql]) => /^BEGIN/i.test(sql))).toEqual([])
     statements.mockRestore()
     ledger.outcome(first, answered)
@@ -218,7 +220,7 @@ describe('while writing fails', () => {
     unlock()
     await vi.waitFor(() => expect(ledger.state).toBe('writing'), { timeout: 60_000 })
     expect(ledger.fault).toBeUndefined()
-    await ledger.intent(judgement(4))
+    await ledger.intent(decisionEntry(4))
     expect(records(directory)).toMatchObject([
       { callId: 'call-1' },
       { kind: 'outcome', intent: 1, status: 'answered' },
@@ -231,9 +233,9 @@ describe('while writing fails', () => {
   test('outcomes are buffered up to their bound; the rest is unknown at the next start', async () => {
     const directory = freshDirectory()
     const ledger = open(directory)
-    await Promise.all([1, 2].map((n) => ledger.intent(judgement(n))))
+    await Promise.all([1, 2].map((n) => ledger.intent(decisionEntry(n))))
     const unlock = lock(directory)
-    await expect(ledger.intent(judgement(3))).rejects.toThrow()
+    await expect(ledger.intent(decisionEntry(3))).rejects.toThrow()
     for (let n = 0; n < KEPT_OUTCOMES_MAX; n++) ledger.outcome(1, answered)
     ledger.outcome(2, answered)
     expect(ledger.figures.kept).toBe(KEPT_OUTCOMES_MAX)
@@ -253,10 +255,10 @@ describe('while writing fails', () => {
     const directory = freshDirectory()
     const one = open(directory)
     const two = open(directory)
-    await one.intent(judgement(1))
-    await expect(two.intent(judgement(2))).rejects.toMatchObject({ why: 'STORE_LOCKED' })
+    await one.intent(decisionEntry(1))
+    await expect(two.intent(decisionEntry(2))).rejects.toMatchObject({ why: 'STORE_LOCKED' })
     await vi.waitFor(() => expect(two.state).toBe('writing'), { timeout: 60_000 })
-    await two.intent(judgement(3))
+    await two.intent(decisionEntry(3))
     const kinds = records(directory).map((record) => record.kind)
     expect(kinds).toEqual(['intent', 'event', 'intent'])
   })
@@ -265,14 +267,14 @@ describe('while writing fails', () => {
     const directory = freshDirectory()
     let nowMs = 10_000
     const ledger = open(directory, { now: () => nowMs })
-    await ledger.intent(judgement(1))
+    await ledger.intent(decisionEntry(1))
     const file = join(directory, 'ledger.db')
     renameSync(file, `${file}.away`)
     nowMs += 2_000
-    await expect(ledger.intent(judgement(2))).rejects.toMatchObject({ why: 'STORE_MISSING' })
+    await expect(ledger.intent(decisionEntry(2))).rejects.toMatchObject({ why: 'STORE_MISSING' })
     renameSync(`${file}.away`, file)
     await vi.waitFor(() => expect(ledger.state).toBe('writing'), { timeout: 60_000 })
-    await ledger.intent(judgement(3))
+    await ledger.intent(decisionEntry(3))
     expect(records(directory).map((record) => record.kind)).toEqual(['intent', 'event', 'intent'])
   })
 

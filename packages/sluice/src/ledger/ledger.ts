@@ -132,14 +132,14 @@ export class Ledger {
   }
 
   /** Resolves with the record's number once it is durable. If it rejects, forward nothing. */
-  intent(judgement: DecisionEntry): Promise<number> {
+  intent(entry: DecisionEntry): Promise<number> {
     if (this.#state !== 'writing') return Promise.reject(this.#unavailable())
-    return this.#promise({ ...judgement, kind: 'intent' })
+    return this.#promise({ ...entry, kind: 'intent' })
   }
 
   /** A call that is not forwarded: denied, limited, pending approval. */
-  refuse(judgement: DecisionEntry): Promise<number> {
-    return this.#promise({ ...judgement, kind: 'refusal' })
+  refuse(entry: DecisionEntry): Promise<number> {
+    return this.#promise({ ...entry, kind: 'refusal' })
   }
 
   event(event: GateEvent): Promise<number> {

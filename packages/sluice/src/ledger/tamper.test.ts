@@ -12,7 +12,7 @@ import { type Checkpoint, makeCheckpoint } from './chain/checkpoint.ts'
 import { readCheckpoints } from './chain/checkpoint-file.ts'
 import { Peaks } from './chain/merkle.ts'
 import { blocksFrom } from './chain/read.ts'
-import { judgement } from './judgements.test-support.ts'
+import { decisionEntry } from './decision-entries.test-support.ts'
 import { Ledger } from './ledger.ts'
 import { CHECKPOINTS_FILE, ledgerFile } from './records/files.ts'
 import { freshDirectoryForAll } from './samples.test-support.ts'
@@ -35,7 +35,7 @@ beforeAll(async () => {
   directory = freshDirectoryForAll()
   const ledger = Ledger.open({ directory, checkpoints: { signer, every: 60 } })
   for (let at = 0; at < RECORDS; at += 10) {
-    await Promise.all(Array.from({ length: 10 }, (_, n) => ledger.intent(judgement(at + n))))
+    await Promise.all(Array.from({ length: 10 }, (_, n) => ledger.intent(decisionEntry(at + n))))
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
   ledger.close()
@@ -160,7 +160,7 @@ describe('checkpoints', () => {
     const elsewhere = freshDirectoryForAll()
     const checkpointer = { signer: signerForTests('other'), every: 10 }
     const ledger = Ledger.open({ directory: elsewhere, checkpoints: checkpointer })
-    await ledger.intent(judgement(1))
+    await ledger.intent(decisionEntry(1))
     ledger.close()
     const others = readCheckpoints(join(elsewhere, CHECKPOINTS_FILE))
     rmSync(elsewhere, { recursive: true })

@@ -220,7 +220,7 @@ describe.each(DRIVERS)('admission: $name', ({ isHere, open }) => {
     expect(replies.filter(({ status }) => status === 'admitted')).toHaveLength(1)
     const rest = replies.filter(({ status }) => status !== 'admitted')
     for (const reply of rest)
-      expect(reply).toMatchObject({ status: 'misfit', refused: 0, room: [{ remaining: ZERO }] })
+      expect(reply).toMatchObject({ status: 'full', refused: 0, room: [{ remaining: ZERO }] })
     expect(await written()).toHaveLength(1)
   })
 
@@ -237,14 +237,14 @@ describe.each(DRIVERS)('admission: $name', ({ isHere, open }) => {
     const [wide, full] = [rate(2, { key: 'wide' }), rate(1, { key: 'full' })]
     await admitOne(store, charge([full]))
     const reply = await admitOne(store, charge([wide, full]))
-    expect(reply).toMatchObject({ status: 'misfit', refused: 1 })
-    if (reply.status !== 'misfit') return
+    expect(reply).toMatchObject({ status: 'full', refused: 1 })
+    if (reply.status !== 'full') return
     const usage = usageOfRoom([wide, full], reply.room)
     const looks = [wide, full, rate(1, { key: 'other' })].map(
       (each) => usage.look(each, NOW).passes,
     )
     expect(looks).toEqual([true, false, true])
-    for (const expected of ['admitted', 'admitted', 'misfit'])
+    for (const expected of ['admitted', 'admitted', 'full'])
       expect((await admitOne(store, charge([wide]))).status).toBe(expected)
   })
 
@@ -297,7 +297,7 @@ describe.each(DRIVERS)('admission: $name', ({ isHere, open }) => {
     const probe = { mode: 'probe', charges: [rate(1)], now: NOW } as const
     expect(await admitOne(store, probe)).toEqual({ status: 'fits' })
     const admitted = await admitOne(store, charge([rate(1)]))
-    expect(await admitOne(store, probe)).toMatchObject({ status: 'misfit', refused: 0 })
+    expect(await admitOne(store, probe)).toMatchObject({ status: 'full', refused: 0 })
     expect(await written()).toHaveLength(1)
     if (admitted.status === 'admitted') await store.refund(admitted.receipt)
     expect(await admitOne(store, probe)).toEqual({ status: 'fits' })

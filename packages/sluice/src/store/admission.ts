@@ -50,7 +50,7 @@ export type AdmissionReply =
   /** A probe: everything would fit. */
   | { readonly status: 'fits' }
   /** Nothing happened. `room` has one value for each charge. */
-  | { readonly status: 'misfit'; readonly refused: number; readonly room: readonly LimitStatus[] }
+  | { readonly status: 'full'; readonly refused: number; readonly room: readonly LimitStatus[] }
   /** Nothing happened: the approval no longer covers this call. */
   | { readonly status: 'approval-used' }
   /** Nothing happened: another gate changed the policy, a freeze, an approval or the session since

@@ -11,7 +11,7 @@ import {
   startPostgres,
 } from '../../../../../test/support/postgres.ts'
 import { scratchDirectory } from '../../../../../test/support/scratch.ts'
-import { allowed, denied, judgement } from '../../ledger/judgements.test-support.ts'
+import { allowed, decisionEntry, denied } from '../../ledger/decision-entries.test-support.ts'
 import { Ledger } from '../../ledger/ledger.ts'
 import { encodeBody } from '../../ledger/records/encoding.ts'
 import { MERGED_FOLDER } from '../../ledger/records/files.ts'
@@ -344,7 +344,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('all gates', postgres)
 })
 
 function makeCall(gate: string, n: number): DecisionEntry {
-  return judgement(n, {
+  return decisionEntry(n, {
     callId: `${gate}-${n}`,
     atMs: START_MS + n * 41_000,
     decision: n % 7 === 0 ? denied : allowed,

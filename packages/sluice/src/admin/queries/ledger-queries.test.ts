@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { allowed, judgement } from '../../ledger/judgements.test-support.ts'
+import { allowed, decisionEntry } from '../../ledger/decision-entries.test-support.ts'
 import { Ledger } from '../../ledger/ledger.ts'
 import { LedgerQueries } from './ledger-queries.ts'
 import { LedgerReader } from './ledger-reader.ts'
@@ -18,7 +18,7 @@ let directory: string
 let reading: LedgerQueries
 
 async function append(ledger: Ledger, n: number): Promise<void> {
-  const call = judgement(n, {
+  const call = decisionEntry(n, {
     atMs: 1_000_000 + n * 1_000,
     session: `session-${n % 3}`,
     decision: allowed,

@@ -3,7 +3,7 @@
 import type { Steps } from '@sluice/policy/core/steps'
 import { expect, test } from 'vitest'
 import { openLedgerReadOnly, recordsFrom } from '../../ledger/chain/read.ts'
-import { allowed, denied, judgement } from '../../ledger/judgements.test-support.ts'
+import { allowed, decisionEntry, denied } from '../../ledger/decision-entries.test-support.ts'
 import { Ledger } from '../../ledger/ledger.ts'
 import { HOUR_MS } from '../../ledger/query/call-counts.ts'
 import { queryLedger } from '../../ledger/query/query.ts'
@@ -44,7 +44,7 @@ test('every figure is exact for the stretch it names, and for the one before', a
   ] as const
   for (let n = 0; n < 500; n++) {
     const [, decision] = decisions.find(([every]) => n % every === 0) ?? [1, allowed]
-    const entry = judgement(n, {
+    const entry = decisionEntry(n, {
       atMs: START_MS + n * STEP_MS,
       decision,
       agent: n % 4 === 0 ? `agent-${n % 24}` : null,
@@ -58,12 +58,12 @@ test('every figure is exact for the stretch it names, and for the one before', a
   // The clock was set back by a second between the first and the second of them.
   for (const [at, atMs] of [0, -1_000, 3_600_000].entries())
     await ledger.intent(
-      judgement(500 + at, { atMs: START_MS - 36_000_000 + atMs, server: 'odd', name: 'one' }),
+      decisionEntry(500 + at, { atMs: START_MS - 36_000_000 + atMs, server: 'odd', name: 'one' }),
     )
   // The first and the last millisecond of an hour, of a person and a tool of their own.
   for (const [at, decision] of [allowed, denied, approved, asked, refused].entries())
     for (const atMs of [HOUR_MS - 1, HOUR_MS, 2 * HOUR_MS - 1, 2 * HOUR_MS]) {
-      const entry = judgement(600 + at, {
+      const entry = decisionEntry(600 + at, {
         atMs: START_MS + atMs,
         decision,
         server: 'ends',

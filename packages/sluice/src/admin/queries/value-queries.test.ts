@@ -4,7 +4,7 @@ import { ExactNumber } from '@sluice/policy/core/json'
 import { runSteps } from '@sluice/policy/core/steps'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
-import { judgement } from '../../ledger/judgements.test-support.ts'
+import { decisionEntry } from '../../ledger/decision-entries.test-support.ts'
 import { Ledger } from '../../ledger/ledger.ts'
 import { RecordIndex } from '../../ledger/query/record-index.ts'
 import { parseConditions } from '../../ledger/records/recorded-values.ts'
@@ -30,7 +30,7 @@ beforeAll(async () => {
       undeclared: false,
       ...(amount !== undefined && { 'args.amount': new ExactNumber(String(amount)) }),
     }
-    const call = judgement(n, { atMs: 1_000_000 + n, name: `refund_${n % 2}`, judged })
+    const call = decisionEntry(n, { atMs: 1_000_000 + n, name: `refund_${n % 2}`, judged })
     const seq = await ledger.intent(call)
     ledger.outcome(seq, { atMs: call.atMs + 5, status: 'answered', bytes: 1 })
   }

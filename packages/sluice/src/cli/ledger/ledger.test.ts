@@ -11,7 +11,7 @@ import { Command } from 'commander'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
 import { deriveSigningKey } from '../../identity/keys/signing-key.ts'
-import { denied, judgement } from '../../ledger/judgements.test-support.ts'
+import { decisionEntry, denied } from '../../ledger/decision-entries.test-support.ts'
 import { Ledger } from '../../ledger/ledger.ts'
 import { Output } from '../../terminal/output.ts'
 import { addLedger } from './commands.ts'
@@ -23,10 +23,10 @@ beforeAll(async () => {
   data = mkdtempSync(join(tmpdir(), 'sluice-cli-ledger-'))
   const ledger = Ledger.open({ directory: data })
   await ledger.event({ atMs: 1_800_000_000_000, name: 'start', detail: { version: '1' } })
-  const seq = await ledger.intent(judgement(1))
+  const seq = await ledger.intent(decisionEntry(1))
   ledger.outcome(seq, { atMs: 1_800_000_000_050, status: 'answered', durationMs: 12.34, bytes: 99 })
-  await ledger.refuse(judgement(2, { decision: { ...denied, reason: 'no \u001b[31m way' } }))
-  await ledger.intent(judgement(3, { principal: { id: 'ben', kind: 'grant' } }))
+  await ledger.refuse(decisionEntry(2, { decision: { ...denied, reason: 'no \u001b[31m way' } }))
+  await ledger.intent(decisionEntry(3, { principal: { id: 'ben', kind: 'grant' } }))
   ledger.close()
 })
 afterAll(() => rmSync(data, { recursive: true }))
@@ -199,7 +199,7 @@ describe('export in other forms', () => {
     onTestFinished(() => rmSync(directory, { recursive: true }))
     const ledger = Ledger.open({ directory })
     const decision = { ...denied, reason: 'a=b|c\\d\nCEF:0|x' }
-    await ledger.refuse(judgement(1, { name: '=cmd|calc,"x"\n', decision }))
+    await ledger.refuse(decisionEntry(1, { name: '=cmd|calc,"x"\n', decision }))
     await ledger.event({ atMs: 1_800_000_000_000, name: 'freeze', detail: { why: 'x=y' } })
     ledger.close()
     return directory
@@ -334,7 +334,7 @@ describe('signed', () => {
     const signer = deriveSigningKey(InstallationKey.at(signed))
     const ledger = Ledger.open({ directory: signed, checkpoints: { signer } })
     await ledger.event({ atMs: 1, name: 'start', detail: { signedBy: signer.publicKey } })
-    for (let n = 0; n < 20; n++) await ledger.intent(judgement(n))
+    for (let n = 0; n < 20; n++) await ledger.intent(decisionEntry(n))
     ledger.close()
   })
   afterAll(() => rmSync(signed, { recursive: true }))

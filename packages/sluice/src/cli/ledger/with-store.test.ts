@@ -15,7 +15,7 @@ import {
 import { sluice, sluiceJson } from '../../../../../test/support/run-sluice.ts'
 import { scratchDirectory } from '../../../../../test/support/scratch.ts'
 import { SHARED_MARK } from '../../gateway/data/shared-tables.ts'
-import { denied, judgement } from '../../ledger/judgements.test-support.ts'
+import { decisionEntry, denied } from '../../ledger/decision-entries.test-support.ts'
 import { Ledger } from '../../ledger/ledger.ts'
 import { encodeBody } from '../../ledger/records/encoding.ts'
 import { type DecisionEntry, outcomeEntry } from '../../ledger/records/record.ts'
@@ -44,7 +44,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('ledger --store', post
 
   /** Odd calls are at `west`, by the agent `odd`. */
   function makeCall(n: number): DecisionEntry {
-    return judgement(n, { atMs: START_MS + n * 1_000, agent: n % 2 === 1 ? 'odd' : 'even' })
+    return decisionEntry(n, { atMs: START_MS + n * 1_000, agent: n % 2 === 1 ? 'odd' : 'even' })
   }
   async function call(at: number, n: number): Promise<void> {
     const admission = gates[at]?.store

@@ -181,7 +181,7 @@ test('a rule in shadow stops nothing, whatever the store says of its limit', asy
         remaining: max,
         retryAfterMs: 0,
       }))
-      return [{ status: 'misfit', refused: 0, room }]
+      return [{ status: 'full', refused: 0, room }]
     },
   }
   Object.assign(pipeline, { admission: fickle })

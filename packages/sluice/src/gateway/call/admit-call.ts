@@ -54,7 +54,7 @@ export async function admitCall(options: AdmitOptions): Promise<AdmissionResult>
     }
     const isLastTry = tries === ADMIT_TRIES_MAX
     const charged =
-      approval.status === 'misfit'
+      approval.status === 'stale'
         ? approval
         : await chargeAndRecord({ pipeline, passing: approval.passing, tracked, isLastTry })
     if (charged.status === 'admitted')

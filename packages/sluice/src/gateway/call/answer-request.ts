@@ -1,4 +1,4 @@
-// The reply to a request, once: what was inspected, or that a fault came in between. A sender that no
+// The reply to a request, once: what was inspected, or that a fault prevented it. A sender that no
 // longer waits gets no answer. Called by handle-call.ts.
 
 import { RPC } from '../../protocol/rpc-codes.ts'

@@ -20,7 +20,12 @@ import { enterStep } from '../shared/current-step.ts'
 import type { CallOutcome } from '../shared/outcome.ts'
 import { describePendingToCaller } from '../tools/describe-pending.ts'
 import type { CallPipeline, CallRequest, TrackedCall } from './call-request.ts'
-import { listCharges, type Misfit, type PassingCall, toMisfit } from './charge-and-record.ts'
+import {
+  listCharges,
+  type PassingCall,
+  type StaleDecision,
+  toStaleDecision,
+} from './charge-and-record.ts'
 import { toDenial, toFreezeTarget, toUnavailable } from './decide-call.ts'
 
 /** The approvals, as far as waiting needs them; an ApprovalEngine fits. */
@@ -97,7 +102,7 @@ export type ApprovalWaitResult =
   /** Something changed: the call is looked up and decided again. */
   | { readonly status: 'again'; readonly wait: ApprovalWaitState }
   /** A limit is full: as after a charge that does not fit. */
-  | ({ readonly status: 'misfit' } & Misfit)
+  | ({ readonly status: 'stale' } & StaleDecision)
   | { readonly status: 'approved'; readonly passing: PassingCall }
 
 /** Why a call cannot be submitted for approval: an approver could not read it, and masking and ordering
@@ -135,7 +140,8 @@ export async function awaitApproval(options: ApprovalOptions): Promise<ApprovalW
   // A full limit is reported before a person is asked.
   const charges = listCharges(decision)
   const [room] = await pipeline.admission.admit([{ mode: 'probe', charges, now }])
-  if (room?.status === 'misfit') return { status: 'misfit', ...toMisfit(decision, charges, room) }
+  if (room?.status === 'full')
+    return { status: 'stale', ...toStaleDecision(decision, charges, room) }
   // It would not be carried out, and its request would have the times of a gate whose clock may be wrong.
   if (room?.status === 'unavailable') {
     pipeline.record.unrecorded(tracked.callId, room.why)

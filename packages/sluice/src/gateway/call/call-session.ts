@@ -73,7 +73,7 @@ export interface CallSession extends CallContext {
   readonly close: (why: string) => void
 }
 
-/** A request of one side, as it came. */
+/** A request of one side, as it was received. */
 export interface IncomingRequest {
   readonly sender: 'client' | 'server'
   readonly message: JsonRpcRequest

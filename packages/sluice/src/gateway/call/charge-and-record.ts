@@ -31,12 +31,12 @@ export type ChargeOutcome =
       readonly request: CallRequest
     }
   /** Nothing was charged, used or recorded. */
-  | ({ readonly status: 'misfit' } & Misfit)
+  | ({ readonly status: 'stale' } & StaleDecision)
   /** The call cannot be recorded, so it is not made, and its refusal cannot be recorded either. */
   | { readonly status: 'unavailable'; readonly decision: Decision }
 
 /** The limits, or the approval, changed since the decision: decide again. */
-export interface Misfit {
+export interface StaleDecision {
   /** The limits with what is left of them; undefined if they did not change. */
   readonly usage?: LimitUsage | undefined
   /** The refusal of a call that was decided too often. */
@@ -62,12 +62,12 @@ export async function chargeAndRecord(options: ChargeOptions): Promise<ChargeOut
       const { sequence: intent, receipt } = reply
       return { status: 'admitted', admission: { intent, receipt, watched, approval }, request }
     }
-    case 'misfit':
-      return { status: 'misfit', ...toMisfit(decision, charges, reply) }
+    case 'full':
+      return { status: 'stale', ...toStaleDecision(decision, charges, reply) }
     case 'approval-used':
-      return { status: 'misfit', refusal: toDenial(decision, 'APPROVAL_USED', APPROVAL_LOST) }
+      return { status: 'stale', refusal: toDenial(decision, 'APPROVAL_USED', APPROVAL_LOST) }
     case 'changed':
-      return { status: 'misfit', refusal: toDenial(decision, 'POLICY_FAULT', KEEPS_CHANGING) }
+      return { status: 'stale', refusal: toDenial(decision, 'POLICY_FAULT', KEEPS_CHANGING) }
     default: {
       const why = reply?.status === 'unavailable' ? reply.why : 'the store gave no answer'
       const fault = toUnavailable(decision)
@@ -94,11 +94,11 @@ const KEEPS_CHANGING =
   'policies, freezes, approvals or the session were changed at other gates during every decision; try again'
 
 /** Other calls were faster between the decision and the charge. */
-export function toMisfit(
+export function toStaleDecision(
   decision: Decision,
   charges: readonly LimitCharge[],
-  { refused, room }: AdmissionReply & { status: 'misfit' },
-): Misfit {
+  { refused, room }: AdmissionReply & { status: 'full' },
+): StaleDecision {
   const code = charges[refused]?.kind === 'rate' ? 'RATE_LIMITED' : 'SPEND_LIMITED'
   const denial = toDenial(
     decision,

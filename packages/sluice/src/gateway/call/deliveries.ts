@@ -136,7 +136,7 @@ export function findSource(call: MessageSource & Partial<CrossedCall>): MessageS
   return named ?? { method, name }
 }
 
-/** Answers that describe a server and its tools: the pins judge them too. */
+/** Answers that describe a server and its tools: they are compared with the pins too. */
 const DEFINITIONS: ReadonlySet<string> = new Set(['initialize', 'server/discover', 'tools/list'])
 
 /** Answers that describe what a server offers and hold no data of it. Clients load them at the start, so

@@ -26,7 +26,7 @@ export function filterResult(options: FilterOptions): JsonRpcResponse | Promise<
   const { client, generation, lists, names, tasks } = session
   const stripped = stripGateMeta(response)
   if (stripped.error !== undefined && names.isVague(method, name)) {
-    session.log(`told as "not found": ${stripped.error.message}`)
+    session.log(`answered as "not found": ${stripped.error.message}`)
     return { ...stripped, error: unknownError(method, name, generation) }
   }
   if (stripped.result === undefined) return stripped

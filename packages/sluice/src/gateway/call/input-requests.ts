@@ -1,5 +1,5 @@
 // What a server asks of a client inside an answer: sampling, elicitation and roots in a result of the
-// stateless generation, pages to open in an error of 2025-11-25. Each is judged as the request it would have
+// stateless generation, pages to open in an error of 2025-11-25. Each is decided as the request it would have
 // been in a session, wherever it stands: a question that may not be put reaches nobody.
 
 import { isObject, type JsonObject } from '@sluice/policy/core/json'

@@ -1,4 +1,4 @@
-// What came of a forwarded request, as its sender may see it, and the outcome for the audit log. A
+// The result of a forwarded request, as its sender may see it, and the outcome for the audit log. A
 // server's answer that asks something of the client is decided first. Every text towards a client is
 // inspected once more as it is sent (deliveries.ts). Called by handle-call.ts.
 
@@ -330,7 +330,7 @@ export function writeAnswer(
 }
 
 /**
- * A failure of a server as the answer to the request that failed: what a caller is told if nobody
+ * A failure of a server as the answer to the request that failed: what a caller gets if nobody
  * treats the failure otherwise. The code and the help go in `data`, under the gate's own name. Pure.
  */
 export function toFailureResponse(failure: UpstreamFailure): JsonRpcResponse | undefined {

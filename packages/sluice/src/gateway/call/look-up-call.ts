@@ -110,7 +110,7 @@ function toClientCall(
     waitOptions: () =>
       createWaitOptions(message, {
         isWanted: () => pending.isOpen,
-        judge: (edited) => toClientCall(options, edited, tool),
+        toCall: (edited) => toClientCall(options, edited, tool),
         waitMsMax: (approval) => prompts.patienceMs(message, facts, approval, retry),
         askClient: (approval) => prompts.ask(message, facts, approval),
       }),

@@ -1,5 +1,5 @@
 // Sealed values in the arguments of a call. Rules, approvers and the ledger see placeholders; the values
-// are put in after the last decision, for tools that every rule they came under allows. A call that may
+// are put in after the last decision, for tools that every rule on them allows. A call that may
 // not have one of its values is denied, and the reason is the same for every such value, known or not.
 
 import { TOOL_CALL } from '@sluice/policy/language/methods'

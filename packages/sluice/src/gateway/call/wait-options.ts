@@ -10,20 +10,20 @@ import type { CallRequest } from './call-request.ts'
 interface WaitSources {
   readonly isWanted: () => boolean
   /** The same with other arguments, by the definition that is known. */
-  readonly judge?: (request: JsonRpcRequest) => CallRequest
+  readonly toCall?: (request: JsonRpcRequest) => CallRequest
   readonly waitMsMax?: ApprovalWaitOptions['waitMsMax']
   readonly askClient?: ApprovalWaitOptions['askClient']
 }
 
 export function createWaitOptions(
   request: JsonRpcRequest,
-  { isWanted, judge, waitMsMax = () => Number.POSITIVE_INFINITY, askClient }: WaitSources,
+  { isWanted, toCall, waitMsMax = () => Number.POSITIVE_INFINITY, askClient }: WaitSources,
 ): ApprovalWaitOptions {
   return {
     params: request.params?.text,
     waitMsMax,
     isWanted,
-    withArgs: judge && ((args) => judge(withArgs(request, args))),
+    withArgs: toCall && ((args) => toCall(withArgs(request, args))),
     askClient,
   }
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { judgement } from '../../ledger/judgements.test-support.ts'
+import { decisionEntry } from '../../ledger/decision-entries.test-support.ts'
 import { Ledger } from '../../ledger/ledger.ts'
 import { BackgroundIndexer } from './background-indexer.ts'
 
@@ -14,7 +14,7 @@ test('a gate that is never quiet is indexed all the same', async () => {
   const ledger = Ledger.open({ directory })
   const index = new BackgroundIndexer({ directory, ledger, isQuiet: () => false, log: () => {} })
   let number = 0
-  const load = setInterval(() => void ledger.intent(judgement(number++)), 20)
+  const load = setInterval(() => void ledger.intent(decisionEntry(number++)), 20)
   onTestFinished(() => {
     clearInterval(load)
     index.close()

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { scratchDirectory } from '../../../../../test/support/scratch.ts'
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
 import { deriveSigningKey } from '../../identity/keys/signing-key.ts'
-import { judgement } from '../../ledger/judgements.test-support.ts'
+import { decisionEntry } from '../../ledger/decision-entries.test-support.ts'
 import { Ledger } from '../../ledger/ledger.ts'
 import { LedgerVerification } from './ledger-verification.ts'
 
@@ -13,7 +13,7 @@ test('the verification of a gate compares the chain with its checkpoints', async
   const signer = deriveSigningKey(InstallationKey.at(directory))
   const ledger = Ledger.open({ directory, checkpoints: { signer } })
   await ledger.event({ atMs: 1, name: 'start', detail: { signedBy: signer.publicKey } })
-  for (let n = 0; n < 20; n++) await ledger.intent(judgement(n))
+  for (let n = 0; n < 20; n++) await ledger.intent(decisionEntry(n))
   ledger.close()
   const logged: unknown[] = []
   const verification = new LedgerVerification({

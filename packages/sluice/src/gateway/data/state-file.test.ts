@@ -13,7 +13,7 @@ import { InstallationKey } from '../../identity/keys/installation-key.ts'
 import { deriveSigningKey } from '../../identity/keys/signing-key.ts'
 import { makeSessions } from '../../identity/sessions/agent-sessions.test-support.ts'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
-import { allowed, judgement, take } from '../../ledger/judgements.test-support.ts'
+import { allowed, decisionEntry, take } from '../../ledger/decision-entries.test-support.ts'
 import { Ledger } from '../../ledger/ledger.ts'
 import { SLICE_MS } from '../shared/limits.ts'
 import { STATE_COUNTER_EVENTS_MAX, STATE_EVENTS_MAX } from './limits.ts'
@@ -45,7 +45,7 @@ async function callAll(ledger: Ledger, count: number, session: string): Promise<
   for (let n = 0; n < count; n++) {
     const decision = { ...allowed, limits: [one, money] }
     const atMs = Date.now() - 1_000
-    seqs.push(await ledger.intent(judgement(n, { atMs, session, decision })))
+    seqs.push(await ledger.intent(decisionEntry(n, { atMs, session, decision })))
   }
   return seqs
 }

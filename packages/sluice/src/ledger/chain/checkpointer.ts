@@ -1,5 +1,5 @@
 // Creates checkpoints of a ledger while it is written: every N records, after a delay if fewer
-// came, and at the end. The tree grows a few records per turn, so that no call waits for it. What a
+// were written, and at the end. The tree grows a few records per turn, so that no call waits for it. What a
 // checkpoint covers is on disk before the checkpoint is written. Called by the ledger after
 // commits.
 

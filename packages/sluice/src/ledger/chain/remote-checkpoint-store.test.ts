@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { judgement } from '../judgements.test-support.ts'
+import { decisionEntry } from '../decision-entries.test-support.ts'
 import { Ledger } from '../ledger.ts'
 import { freshDirectory } from '../samples.test-support.ts'
 import { signerForTests } from '../signer.test-support.ts'
@@ -55,7 +55,7 @@ async function sendTo(place: RemoteStoreConfig, records: number) {
   })
   const onCheckpoint = (checkpoint: Checkpoint) => second.send(checkpoint)
   const ledger = Ledger.open({ directory: freshDirectory(), checkpoints: { signer, onCheckpoint } })
-  for (let n = 0; n < records; n++) await ledger.intent(judgement(n))
+  for (let n = 0; n < records; n++) await ledger.intent(decisionEntry(n))
   ledger.close()
   return { second, reports }
 }

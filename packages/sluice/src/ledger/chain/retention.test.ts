@@ -4,7 +4,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
-import { judgement } from '../judgements.test-support.ts'
+import { decisionEntry } from '../decision-entries.test-support.ts'
 import { Ledger } from '../ledger.ts'
 import { queryLedger } from '../query/query.ts'
 import { RecordIndex } from '../query/record-index.ts'
@@ -30,12 +30,13 @@ async function tenDays(openDay = -1) {
   for (let day = 0; day < 10; day++, nowMs += DAY_MS) {
     const ledger = Ledger.open(options)
     for (let n = 0; n < 20; n++) {
-      const seq = await ledger.intent(judgement(day * 20 + n, { atMs: nowMs }))
+      const seq = await ledger.intent(decisionEntry(day * 20 + n, { atMs: nowMs }))
       if (day !== openDay || n > 0) ledger.outcome(seq, { atMs: nowMs, status: 'answered' })
     }
     // A restart would mark it as unknown: the same run continues.
     if (day === openDay) {
-      for (; day < 9; day++, nowMs += DAY_MS) await ledger.intent(judgement(day, { atMs: nowMs }))
+      for (; day < 9; day++, nowMs += DAY_MS)
+        await ledger.intent(decisionEntry(day, { atMs: nowMs }))
       return { directory, options, ledger }
     }
     ledger.close()
@@ -77,7 +78,7 @@ test('by age: the chain, proofs and queries of what is left are as before', asyn
   reader.close()
   // And it continues.
   const again = Ledger.open(options)
-  await again.intent(judgement(1))
+  await again.intent(decisionEntry(1))
   expect(await again.retain({ keepMs: 4 * DAY_MS }, Number.POSITIVE_INFINITY)).toBe(0)
   again.close()
   expect(problemsOf(directory)).toEqual([])
@@ -112,7 +113,7 @@ describe('a clock that was set', () => {
       nowMs = START_MS + day * DAY_MS
       const ledger = Ledger.open(options)
       for (let n = 0; n < 10; n++) {
-        const seq = await ledger.intent(judgement(n, { atMs: nowMs }))
+        const seq = await ledger.intent(decisionEntry(n, { atMs: nowMs }))
         ledger.outcome(seq, { atMs: nowMs, status: 'answered' })
       }
       ledger.close()

@@ -5,7 +5,7 @@ import { rmSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { beforeAll, expect, test } from 'vitest'
 import { openLedgerReadOnly } from '../chain/read.ts'
-import { allowed, denied, judgement } from '../judgements.test-support.ts'
+import { allowed, decisionEntry, denied } from '../decision-entries.test-support.ts'
 import { Ledger } from '../ledger.ts'
 import type { Query } from '../query/query.ts'
 import { freshDirectoryForAll } from '../samples.test-support.ts'
@@ -22,7 +22,11 @@ beforeAll(async () => {
   const open: number[] = []
   for (let n = 0; n < CALLS; n++) {
     const decision = n % 5 === 0 ? denied : allowed
-    const call = judgement(n, { atMs: START + n, server: n % 2 === 0 ? 'even' : 'odd', decision })
+    const call = decisionEntry(n, {
+      atMs: START + n,
+      server: n % 2 === 0 ? 'even' : 'odd',
+      decision,
+    })
     if (n % 5 === 0) await writing.refuse(call)
     else open.push(await writing.intent(call))
     if (n % 10 === 0) await writing.event({ atMs: START + n, name: 'policy', detail: {} })

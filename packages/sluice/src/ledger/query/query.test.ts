@@ -8,7 +8,7 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { OUTCOME_LABELS } from '../../core/outcome-label.ts'
 import { openLedgerReadOnly } from '../chain/read.ts'
-import { allowed, denied, judgement } from '../judgements.test-support.ts'
+import { allowed, decisionEntry, denied } from '../decision-entries.test-support.ts'
 import { Ledger } from '../ledger.ts'
 import { freshDirectory, freshDirectoryForAll } from '../samples.test-support.ts'
 import { type Query, queryLedger } from './query.ts'
@@ -34,7 +34,7 @@ function refusal(n: number): typeof denied {
 }
 
 async function append(ledger: Ledger, n: number): Promise<void> {
-  const call = judgement(n, {
+  const call = decisionEntry(n, {
     // The clock is temporarily set back in the middle.
     atMs: START + (n >= 100 && n < 120 ? n - 50 : n) * 1_000,
     principal: { id: ['ann', 'ben', 'cleo'][n % 3] as string, kind: 'grant' },

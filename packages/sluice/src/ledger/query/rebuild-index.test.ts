@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { trustDataFolder } from '../../store/files/private-folder.ts'
 import { openLedgerReadOnly } from '../chain/read.ts'
-import { allowed, denied, judgement } from '../judgements.test-support.ts'
+import { allowed, decisionEntry, denied } from '../decision-entries.test-support.ts'
 import { Ledger } from '../ledger.ts'
 import { freshDirectory, freshDirectoryForAll } from '../samples.test-support.ts'
 import { queryLedger } from './query.ts'
@@ -21,7 +21,7 @@ beforeAll(async () => {
   const ledger = Ledger.open({ directory: made })
   for (let n = 0; n < 40; n++) {
     const decision = n % 5 === 0 ? denied : allowed
-    const call = judgement(n, { name: n % 3 === 0 ? 'delete_all' : 'list', decision })
+    const call = decisionEntry(n, { name: n % 3 === 0 ? 'delete_all' : 'list', decision })
     if (n % 5 === 0) await ledger.refuse(call)
     else ledger.outcome(await ledger.intent(call), { atMs: call.atMs, status: 'answered' })
     if (n % 10 === 0) await ledger.event({ atMs: call.atMs, name: 'policy', detail: { at: 'é' } })
@@ -117,7 +117,7 @@ describe('F10: a changed index', () => {
     quiet.catchUp()
     expect(look(directory, { isRebuilt: true })).toEqual(unchanged)
     const ledger = Ledger.open({ directory })
-    await ledger.refuse(judgement(99, { name: 'delete_all', decision: denied }))
+    await ledger.refuse(decisionEntry(99, { name: 'delete_all', decision: denied }))
     ledger.close()
     quiet.catchUp()
     quiet.close()

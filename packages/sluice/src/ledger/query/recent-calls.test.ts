@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { openLedgerReadOnly } from '../chain/read.ts'
-import { judgement } from '../judgements.test-support.ts'
+import { decisionEntry } from '../decision-entries.test-support.ts'
 import { Ledger } from '../ledger.ts'
 import { freshDirectory } from '../samples.test-support.ts'
 import { recentCalls } from './recent-calls.ts'
@@ -13,9 +13,9 @@ test('calls in order; of outcomes only those that matter', async () => {
   const directory = freshDirectory()
   const ledger = Ledger.open({ directory })
   const calls = await Promise.all(
-    [0, 1, 2, 3, 4].map((n) => ledger.intent(judgement(n, { session: `"s,${n}"` }))),
+    [0, 1, 2, 3, 4].map((n) => ledger.intent(decisionEntry(n, { session: `"s,${n}"` }))),
   )
-  await ledger.refuse(judgement(5, { name: 'x'.repeat(5_000) }))
+  await ledger.refuse(decisionEntry(5, { name: 'x'.repeat(5_000) }))
   await ledger.event({ atMs: NOW, name: 'policy', detail: [[], 1, false] })
   const [plain, unknown, labelled, failed, returned] = calls as [
     number,

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
 import { scratchDirectory } from '../../../../../test/support/scratch.ts'
 import { hashAt, openLedgerReadOnly } from '../chain/read.ts'
-import { allowed, judgement } from '../judgements.test-support.ts'
+import { allowed, decisionEntry } from '../decision-entries.test-support.ts'
 import { Ledger } from '../ledger.ts'
 import { DROPPED_PER_INDEXED } from '../records/limits.ts'
 import { RecordIndex } from './record-index.ts'
@@ -17,7 +17,9 @@ async function fill(directory: string): Promise<number> {
   const ledger = Ledger.open({ directory })
   for (let n = 0; n < CALLS; n++) {
     const atMs = 1_800_000_000_000 + n * MINUTE_MS
-    const seq = await ledger.intent(judgement(n, { atMs, session: 'ann#0@1', decision: allowed }))
+    const seq = await ledger.intent(
+      decisionEntry(n, { atMs, session: 'ann#0@1', decision: allowed }),
+    )
     ledger.outcome(seq, { atMs, status: 'answered', labels: [] })
   }
   for (let n = 0; n < CALLS; n++)

@@ -4,7 +4,7 @@ import type { LimitCharge } from '@sluice/policy/core/counters'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { expect, test } from 'vitest'
 import { openLedgerReadOnly } from '../chain/read.ts'
-import { allowed, denied, judgement, take } from '../judgements.test-support.ts'
+import { allowed, decisionEntry, denied, take } from '../decision-entries.test-support.ts'
 import { Ledger } from '../ledger.ts'
 import { freshDirectory } from '../samples.test-support.ts'
 import { restoreLimits } from './restore-limits.ts'
@@ -23,7 +23,7 @@ async function ledgerOf(calls: readonly { ageMs: number; limits: readonly LimitC
   const directory = freshDirectory()
   const ledger = Ledger.open({ directory })
   for (const [n, { ageMs, limits }] of calls.entries())
-    await ledger.intent(judgement(n, { atMs: NOW - ageMs, decision: { ...allowed, limits } }))
+    await ledger.intent(decisionEntry(n, { atMs: NOW - ageMs, decision: { ...allowed, limits } }))
   return { directory, ledger, restored: (windowMs = 24 * HOUR) => restored(directory, windowMs) }
 }
 
@@ -42,7 +42,7 @@ test('oldest first, each charge while its window lasts', async () => {
     { ageMs: 20_000, limits: [] },
     { ageMs: 10_000, limits: [take, aDay] },
   ])
-  await ledger.refuse(judgement(9, { atMs: NOW, decision: denied }))
+  await ledger.refuse(decisionEntry(9, { atMs: NOW, decision: denied }))
   ledger.close()
   expect(restored()).toEqual([
     [2 * HOUR, 'money'],
@@ -64,7 +64,7 @@ test('refunds are left out, charges of shadow rules are included', async () => {
   ledger.outcome(2, { atMs: NOW, status: 'answered' })
   const { rule, action, code, reason } = denied
   const shadow = [{ rule, action, code, reason, limits: [{ ...take, key: 'shadow:x' }] }]
-  await ledger.intent(judgement(3, { atMs: NOW, decision: { ...allowed, limits: [], shadow } }))
+  await ledger.intent(decisionEntry(3, { atMs: NOW, decision: { ...allowed, limits: [], shadow } }))
   ledger.close()
   expect(restored(directory, HOUR)).toEqual([
     [2_000, take.key],

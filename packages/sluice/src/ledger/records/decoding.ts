@@ -25,9 +25,9 @@ function toRecord(fields: RecordArray): LedgerRecord {
     throw broken(`record ${seq} has version \`${version}\`, this program reads ${ENCODING_VERSION}`)
   switch (kind) {
     case KINDS.intent:
-      return { kind: 'intent', seq, ...judgement(atMs, rest) }
+      return { kind: 'intent', seq, ...decisionEntry(atMs, rest) }
     case KINDS.refusal:
-      return { kind: 'refusal', seq, ...judgement(atMs, rest) }
+      return { kind: 'refusal', seq, ...decisionEntry(atMs, rest) }
     case KINDS.outcome: {
       const [intent, status, durationMs, bytes, errorCode, digest, labels, attempts] = rest
       const [givenBack, changes = []] = rest.slice(8)
@@ -139,7 +139,7 @@ function parseRecordJson(text: string): RecordArray {
   throw broken('a record is not readable')
 }
 
-function judgement(atMs: number, fields: RecordArray): DecisionEntry {
+function decisionEntry(atMs: number, fields: RecordArray): DecisionEntry {
   const [limits, shadow, callId, id, principalKind, agent, session, server, method, name] = fields
   const [category, policy, action, code, rule, reason, guardrails, judged, argsDigest, unknown] =
     fields.slice(10)

@@ -7,7 +7,7 @@ import { CATEGORIES } from '@sluice/policy/core/tools'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ANSWER_CHANGES } from '../../core/answer-changes.ts'
-import { judgement } from '../judgements.test-support.ts'
+import { decisionEntry } from '../decision-entries.test-support.ts'
 import { decode, decodeCharges } from './decoding.ts'
 import { encode } from './encoding.ts'
 import { TEXT_LENGTH_MAX } from './limits.ts'
@@ -107,14 +107,14 @@ describe('encoding', () => {
   })
 
   test('nor do two positions, nor an intent and its refusal', () => {
-    const one = { ...judgement(1), kind: 'intent' } as const
+    const one = { ...decisionEntry(1), kind: 'intent' } as const
     expect(encode(one, 1)).not.toBe(encode(one, 2))
     expect(encode(one, 1)).not.toBe(encode({ ...one, kind: 'refusal' }, 1))
   })
 
   test('a long text is stored as its start and a digest, and differs by its end', () => {
     const long = 'x'.repeat(TEXT_LENGTH_MAX)
-    const of = (name: string) => encode({ ...judgement(1, { name }), kind: 'intent' }, 1)
+    const of = (name: string) => encode({ ...decisionEntry(1, { name }), kind: 'intent' }, 1)
     expect(of(`${long}a`)).not.toBe(of(`${long}b`))
     expect(of(`${long}\ud800`)).not.toBe(of(`${long}\ud801`))
     expect(of(`${long}a`).length).toBeLessThan(3_000)

@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openLedgerReadOnly } from '../chain/read.ts'
-import { allowed, denied, judgement } from '../judgements.test-support.ts'
+import { allowed, decisionEntry, denied } from '../decision-entries.test-support.ts'
 import { Ledger } from '../ledger.ts'
 import { RecordIndex } from '../query/record-index.ts'
 import { freshDirectoryForAll } from '../samples.test-support.ts'
@@ -30,7 +30,7 @@ beforeAll(async () => {
       limits: [],
     }
     const decision = name === 'new' ? { ...allowed, shadow: [shadow] } : allowed
-    const seq = await ledger.intent(judgement(day, { atMs, name, decision }))
+    const seq = await ledger.intent(decisionEntry(day, { atMs, name, decision }))
     ledger.outcome(seq, { atMs, status, durationMs: 10 * day })
   }
   await call(-1, 'old', 'answered')
@@ -39,7 +39,7 @@ beforeAll(async () => {
   await call(3, 'new', 'unknown')
   const refuse = (day: number, decision: object, who = 'ann') =>
     ledger.refuse(
-      judgement(day, {
+      decisionEntry(day, {
         atMs: SINCE_MS + day * DAY_MS,
         principal: { id: who, kind: 'grant' },
         name: '<script>alert(1)</script>|[x](http://evil)\u202e',

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listRecordSpans } from '../chain/block.ts'
-import { judgement } from '../judgements.test-support.ts'
+import { decisionEntry } from '../decision-entries.test-support.ts'
 import { Ledger } from '../ledger.ts'
 import { freshDirectoryForAll } from '../samples.test-support.ts'
 import { verifyLedger, verifyTail } from './verify.ts'
@@ -34,7 +34,7 @@ beforeAll(async () => {
   const ledger = Ledger.open({ directory })
   for (let at = 0, turn = 1; at < RECORDS; turn++) {
     const size = Math.min(RECORDS - at, [1, 3, 1, 12][turn % 4] as number)
-    const group = Array.from({ length: size }, (_, n) => ledger.intent(judgement(at + n)))
+    const group = Array.from({ length: size }, (_, n) => ledger.intent(decisionEntry(at + n)))
     await Promise.all(group)
     at += size
   }

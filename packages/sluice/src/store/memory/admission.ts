@@ -56,7 +56,7 @@ export class EmbeddedAdmissionStore<Entry> implements AdmissionStore<Entry> {
     const { charges, now } = request
     const room = charges.map((charge) => this.usage.look(charge, now))
     const refused = room.findIndex(({ passes }) => !passes)
-    return refused < 0 ? { status: 'fits' } : { status: 'misfit', refused, room }
+    return refused < 0 ? { status: 'fits' } : { status: 'full', refused, room }
   }
 
   /** Nothing is waited for before the intent is queued: no other call comes in between. */
@@ -66,7 +66,7 @@ export class EmbeddedAdmissionStore<Entry> implements AdmissionStore<Entry> {
     const consumed = counters.consume(charges, now)
     if (!consumed.ok) {
       const room = charges.map((charge) => counters.look(charge, now))
-      return { status: 'misfit', refused: consumed.refused, room }
+      return { status: 'full', refused: consumed.refused, room }
     }
     const { receipt } = consumed
     let isUsed = false

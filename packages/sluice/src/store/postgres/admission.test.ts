@@ -17,7 +17,7 @@ import {
 import { selfSigned } from '../../../../../test/support/self-signed.ts'
 import { until } from '../../../../../test/support/start-gate.ts'
 import { TcpRelay } from '../../../../../test/support/tcp-relay.ts'
-import { judgement } from '../../ledger/judgements.test-support.ts'
+import { decisionEntry } from '../../ledger/decision-entries.test-support.ts'
 import type { DecisionEntry } from '../../ledger/records/record.ts'
 import type { AdmissionReply, ChargeRequest } from '../admission.ts'
 import { describePostgres, parsePostgresUrl } from './address.ts'
@@ -32,7 +32,7 @@ const postgres = findPostgres()
 let lastId = 0
 function charge(charges: readonly LimitCharge[]): ChargeRequest<DecisionEntry> {
   const callId = `call ${++lastId}`
-  return { mode: 'charge', callId, charges, now: NOW, entry: judgement(lastId, { callId }) }
+  return { mode: 'charge', callId, charges, now: NOW, entry: decisionEntry(lastId, { callId }) }
 }
 
 function countAdmitted(replies: readonly AdmissionReply[]): number {
@@ -93,8 +93,8 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a shared store', post
     await one([two])
     await one([two])
     const full = await one([two])
-    expect(full).toMatchObject({ status: 'misfit', room: [{ passes: false }] })
-    if (full.status !== 'misfit') return
+    expect(full).toMatchObject({ status: 'full', room: [{ passes: false }] })
+    if (full.status !== 'full') return
     const [room] = full.room
     expect(room?.retryAfterMs).toBeGreaterThan(50_000)
     expect(room?.retryAfterMs).toBeLessThanOrEqual(60_000)
@@ -146,7 +146,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a shared store', post
     await set('')
     await until(() => store.state === 'open' && other.store.state === 'open')
     expect([await one([limit]), await other.one([limit]), await one([limit])]).toMatchObject(
-      ['admitted', 'admitted', 'misfit'].map((status) => ({ status })),
+      ['admitted', 'admitted', 'full'].map((status) => ({ status })),
     )
   })
 

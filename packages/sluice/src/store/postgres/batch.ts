@@ -193,14 +193,14 @@ export function readBatchResult(
   before: ChainHead,
   row: Row,
 ): BatchResult {
-  const misfits = new Map(
-    (JSON.parse(String(row.misfits)) as MisfitRow[]).map((misfit) => [misfit[0] - 1, misfit]),
+  const full = new Map(
+    (JSON.parse(String(row.misfits)) as FullRow[]).map((limit) => [limit[0] - 1, limit]),
   )
   const written: WrittenRecord[] = []
   let { seq, hash: last } = before
   const replies = batch.map((item, at): AdmissionReply => {
-    const misfit = misfits.get(at)
-    if (misfit !== undefined) return toMisfit(item, misfit)
+    const limit = full.get(at)
+    if (limit !== undefined) return toFull(item, limit)
     if (item.isProbe) return { status: 'fits' }
     seq++
     last = chainHash(last, `[1,${seq}${item.body}`)
@@ -233,7 +233,7 @@ export function readWritten(
 }
 
 /** The number of the item, from 1; the charge that did not fit, or -1 if its session has changed; room and wait of each charge. */
-type MisfitRow = readonly [number, number, readonly (readonly [string, number])[]]
+type FullRow = readonly [number, number, readonly (readonly [string, number])[]]
 
 /** Longer than any approval lasts. */
 export const APPROVAL_WINDOW_MS = 400 * 86_400_000
@@ -250,13 +250,13 @@ export function digestCharge({ key, windowMs }: Pick<LimitCharge, 'key' | 'windo
   return hash('sha256', `${windowMs} ${key}`, 'binary')
 }
 
-function toMisfit({ approval, charges }: QueuedItem, [, refused, room]: MisfitRow): AdmissionReply {
+function toFull({ approval, charges }: QueuedItem, [, refused, room]: FullRow): AdmissionReply {
   if (refused < 0) return { status: 'changed' }
   if (approval && refused === charges.length - 1 && charges.at(-1)?.key.startsWith('approval '))
     return { status: 'approval-used' }
   const limits = room.slice(0, approval ? charges.length - 1 : charges.length)
   return {
-    status: 'misfit',
+    status: 'full',
     refused,
     room: limits.map(([left, waitMs], at) => {
       const remaining = parseDecimal(left) ?? ZERO

@@ -30,7 +30,10 @@ export const denied: RecordedDecision = {
   limits: [],
 }
 
-export function judgement(number: number, overrides: Partial<DecisionEntry> = {}): DecisionEntry {
+export function decisionEntry(
+  number: number,
+  overrides: Partial<DecisionEntry> = {},
+): DecisionEntry {
   return {
     atMs: 1_800_000_000_000 + number,
     callId: `call-${number}`,
