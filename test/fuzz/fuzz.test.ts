@@ -13,7 +13,7 @@ import { insertCounters } from './instrument.ts'
 import { PLANTED_FAULTS } from './planted-faults.ts'
 import { seeds as policySeeds } from './targets/policy.ts'
 
-const EXECUTIONS = 2_000
+const EXECUTIONS = 1_000
 
 describe.each(FUZZ_TARGETS)('%s', (target) => {
   test('a short run finds nothing', async () => {
@@ -27,7 +27,7 @@ describe.each(FUZZ_TARGETS)('%s', (target) => {
     const faults = PLANTED_FAULTS[target] ?? []
     expect(faults).toHaveLength(3)
     const fault = faults[2] as (typeof faults)[number]
-    const report = await fuzz({ target, executions: 100 * EXECUTIONS, seconds: 60, fault })
+    const report = await fuzz({ target, executions: 200 * EXECUTIONS, seconds: 60, fault })
     expect(report.finding).toBeDefined()
   })
 })

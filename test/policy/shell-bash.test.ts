@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { Random } from '../fuzz/mutate.ts'
 import { compareWithBash, generateShellText } from '../support/shell-texts.ts'
 
-const TEXTS = 20_000
+const TEXTS = 5_000
 
 test(`Bash starts nothing else for the certain ones of ${TEXTS} random texts`, () => {
   const random = new Random(20_261_117)
