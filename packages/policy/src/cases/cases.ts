@@ -5,6 +5,17 @@ import { ACTIONS, type Action } from '../core/actions.ts'
 import { compareDecimal, toDecimal } from '../core/decimal.ts'
 import { ExactNumber, type JsonObject, type JsonValue } from '../core/json.ts'
 import { CATEGORIES, type Category } from '../core/tools.ts'
+import {
+  BOOLEAN,
+  duration,
+  integer,
+  list,
+  object,
+  required,
+  someOf,
+  text,
+  word,
+} from '../document/build-shape.ts'
 import { asMap, checkShape } from '../document/check-shape.ts'
 import { scalar, strings } from '../document/fields.ts'
 import { KEY_LENGTH_MAX } from '../document/limits.ts'
@@ -55,67 +66,46 @@ export interface CaseFile {
   readonly cases: readonly PolicyCase[]
 }
 
-const text: Shape = { kind: 'text', max: KEY_LENGTH_MAX }
+const TEXT: Shape = text(KEY_LENGTH_MAX)
 const any: Shape = { kind: 'any' }
-const words = (list: readonly string[]): Shape => ({ kind: 'word', words: list })
 const field = (shape: Shape, doc: string) => ({ shape, doc })
-const list = (of: Shape): Shape => ({ kind: 'list', of, max: 10_000 })
 
 const EXPECT: Shape = {
   kind: 'either',
   of: [
-    words(ACTIONS),
-    {
-      kind: 'object',
-      noun: 'an expectation',
-      fields: {
-        action: field(words(ACTIONS), 'the verdict'),
-        code: field(text, '`ALLOWED`, `DENIED`, `RATE_LIMITED`, …'),
-        rule: field(text, 'JSON Pointer of the rule that decides'),
-        reason: field(text, 'what the agent receives'),
-        guardrails: field(list(text), 'names of the guardrails that apply'),
-        visible: field({ kind: 'boolean' }, 'whether a list shows it'),
-      },
-    },
+    word(ACTIONS),
+    object('an expectation', {
+      action: field(word(ACTIONS), 'the verdict'),
+      code: field(TEXT, '`ALLOWED`, `DENIED`, `RATE_LIMITED`, …'),
+      rule: field(TEXT, 'JSON Pointer of the rule that decides'),
+      reason: field(TEXT, 'what the agent receives'),
+      guardrails: field(list(TEXT, 10_000), 'names of the guardrails that apply'),
+      visible: field(BOOLEAN, 'whether a list shows it'),
+    }),
   ],
 }
 
-const CASE: Shape = {
-  kind: 'object',
-  noun: 'a case',
-  fields: {
-    name: field(text, 'what it shows'),
-    call: { shape: text, doc: '`<server>/<tool>`', required: true },
-    method: field(words([TOOL_CALL, ...CONTENT_METHODS.keys()]), '`tools/call` by default'),
-    args: field(any, 'the arguments'),
-    ...factFields({ count: 1_000_000, list: 10_000 }),
-    category: field(words(CATEGORIES), 'the class of this very call'),
-    secret: field({ kind: 'boolean' }, 'the arguments hold a key or password'),
-    card: field({ kind: 'boolean' }, 'the arguments hold the number of a card'),
-    iban: field({ kind: 'boolean' }, 'the arguments hold an IBAN'),
-    at: field(text, 'when, as `2026-01-01T12:00:00Z`'),
-    repeat: field(
-      { kind: 'integer', min: 1, max: 100_000 },
-      'repeat the call this often; the last one is decided',
-    ),
-    every: field({ kind: 'duration', maxSeconds: 31_536_000 }, 'time between repeated calls'),
-    expect: { shape: EXPECT, doc: 'an action, or what else must hold', required: true },
-  },
-}
+const CASE: Shape = object('a case', {
+  name: field(TEXT, 'what it shows'),
+  call: required(TEXT, '`<server>/<tool>`'),
+  method: field(word([TOOL_CALL, ...CONTENT_METHODS.keys()]), '`tools/call` by default'),
+  args: field(any, 'the arguments'),
+  ...factFields({ count: 1_000_000, list: 10_000 }),
+  category: field(word(CATEGORIES), 'the class of this very call'),
+  secret: field(BOOLEAN, 'the arguments hold a key or password'),
+  card: field(BOOLEAN, 'the arguments hold the number of a card'),
+  iban: field(BOOLEAN, 'the arguments hold an IBAN'),
+  at: field(TEXT, 'when, as `2026-01-01T12:00:00Z`'),
+  repeat: field(integer(1, 100_000), 'repeat the call this often; the last one is decided'),
+  every: field(duration(31_536_000), 'time between repeated calls'),
+  expect: required(EXPECT, 'an action, or what else must hold'),
+})
 
-const FILE: Shape = {
-  kind: 'object',
-  noun: 'a file of cases',
-  fields: {
-    policy: field({ kind: 'text', max: 4_096 }, 'the policy, relative to this file'),
-    tools: field({ kind: 'text', max: 4_096 }, 'known tools, relative to this file'),
-    cases: {
-      shape: { kind: 'list', of: CASE, min: 1, max: 10_000 },
-      doc: 'calls and what is expected of them',
-      required: true,
-    },
-  },
-}
+const FILE: Shape = object('a file of cases', {
+  policy: field(text(4_096), 'the policy, relative to this file'),
+  tools: field(text(4_096), 'known tools, relative to this file'),
+  cases: required(someOf(CASE, 10_000), 'calls and what is expected of them'),
+})
 
 export function readCases(source: { file: string; text: string }): {
   cases?: CaseFile

@@ -3,6 +3,7 @@
 
 import { ACTIONS, type Action } from '../core/actions.ts'
 import { CATEGORIES, type Category, RISKS, type Risk } from '../core/tools.ts'
+import { object, required, text, word } from '../document/build-shape.ts'
 import { asMap, checkShape } from '../document/check-shape.ts'
 import { scalar } from '../document/fields.ts'
 import { KEY_LENGTH_MAX } from '../document/limits.ts'
@@ -47,59 +48,40 @@ const oneOrMore = (of: Shape): Shape => ({
   kind: 'either',
   of: [of, { kind: 'list', of, max: 100 }],
 })
-const text: Shape = { kind: 'text', max: KEY_LENGTH_MAX }
+const TEXT: Shape = text(KEY_LENGTH_MAX)
 
-const CLAIM: Shape = {
-  kind: 'object',
-  noun: 'a claim',
-  fields: {
-    category: {
-      shape: oneOrMore({ kind: 'word', words: CATEGORIES }),
-      doc: 'tools of this category',
-    },
-    risk: { shape: oneOrMore({ kind: 'word', words: RISKS }), doc: 'tools of this risk' },
-    tool: { shape: oneOrMore(text), doc: '`<server>/<tool>` or a glob' },
-    server: { shape: oneOrMore(text), doc: 'tools of this server' },
-    when: {
-      shape: { kind: 'text', max: EXPRESSION_LENGTH_MAX },
-      doc: 'only calls of which this condition is true, as `args.amount > 5000.0`',
-    },
-    after: {
-      shape: oneOrMore(text),
-      doc: 'only in sessions that have all of these labels, after any sequence of allowed calls',
-    },
-    action: {
-      shape: oneOrMore({ kind: 'word', words: ACTIONS }),
-      doc: 'the verdict',
-      required: true,
+const CLAIM: Shape = object('a claim', {
+  category: { shape: oneOrMore(word(CATEGORIES)), doc: 'tools of this category' },
+  risk: { shape: oneOrMore(word(RISKS)), doc: 'tools of this risk' },
+  tool: { shape: oneOrMore(TEXT), doc: '`<server>/<tool>` or a glob' },
+  server: { shape: oneOrMore(TEXT), doc: 'tools of this server' },
+  when: {
+    shape: text(EXPRESSION_LENGTH_MAX),
+    doc: 'only calls of which this condition is true, as `args.amount > 5000.0`',
+  },
+  after: {
+    shape: oneOrMore(TEXT),
+    doc: 'only in sessions that have all of these labels, after any sequence of allowed calls',
+  },
+  action: required(oneOrMore(word(ACTIONS)), 'the verdict'),
+})
+
+const FILE: Shape = object('a file of properties', {
+  properties: {
+    doc: 'what must hold',
+    required: true,
+    shape: {
+      kind: 'list',
+      min: 1,
+      max: 1_000,
+      of: object('a property', {
+        name: { shape: TEXT, doc: 'for people' },
+        never: { shape: CLAIM, doc: 'no call of these tools may end so' },
+        always: { shape: CLAIM, doc: 'every call of these tools ends so' },
+      }),
     },
   },
-}
-
-const FILE: Shape = {
-  kind: 'object',
-  noun: 'a file of properties',
-  fields: {
-    properties: {
-      doc: 'what must hold',
-      required: true,
-      shape: {
-        kind: 'list',
-        min: 1,
-        max: 1_000,
-        of: {
-          kind: 'object',
-          noun: 'a property',
-          fields: {
-            name: { shape: text, doc: 'for people' },
-            never: { shape: CLAIM, doc: 'no call of these tools may end so' },
-            always: { shape: CLAIM, doc: 'every call of these tools ends so' },
-          },
-        },
-      },
-    },
-  },
-}
+})
 
 export function readProperties(source: { file: string; text: string }): {
   properties?: Property[]

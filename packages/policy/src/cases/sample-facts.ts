@@ -6,6 +6,7 @@ import type { Instant } from '../core/clock.ts'
 import type { JsonValue } from '../core/json.ts'
 import type { PastCalls } from '../core/past-calls.ts'
 import type { Category, KnownTool } from '../core/tools.ts'
+import { duration, integer, list, object, required, text } from '../document/build-shape.ts'
 import { KEY_LENGTH_MAX } from '../document/limits.ts'
 import { parseDuration, type Shape, type ShapeFields } from '../document/shape.ts'
 import { SessionProvenance } from '../provenance/session-provenance.ts'
@@ -120,52 +121,47 @@ export function splitServerAndName(text: string): { server: string; name: string
 
 /** The shape of caller and session in a file that users write. */
 export function factFields(bounds: { readonly count: number; readonly list: number }): ShapeFields {
-  const text: Shape = { kind: 'text', max: KEY_LENGTH_MAX }
-  const texts: Shape = { kind: 'list', of: text, max: bounds.list }
-  const count: Shape = { kind: 'integer', min: 0, max: bounds.count }
-  const object = (noun: string, doc: string, shapes: Readonly<Record<string, Shape>>) => {
-    const fields = Object.entries(shapes).map(([name, shape]) => [name, { shape, doc: '' }])
-    return { shape: { kind: 'object', noun, fields: Object.fromEntries(fields) }, doc } as const
+  const name: Shape = text(KEY_LENGTH_MAX)
+  const texts: Shape = list(name, bounds.list)
+  const count: Shape = integer(0, bounds.count)
+  const factOf = (noun: string, doc: string, shapes: Readonly<Record<string, Shape>>) => {
+    const fields = Object.entries(shapes).map(([key, shape]) => [key, { shape, doc: '' }])
+    return { shape: object(noun, Object.fromEntries(fields)), doc }
   }
   return {
-    prompt: { shape: { kind: 'text', max: 10_000 }, doc: 'what the user asked for' },
+    prompt: { shape: text(10_000), doc: 'what the user asked for' },
     answers: {
-      shape: { kind: 'list', of: { kind: 'any' }, max: 100 },
+      shape: list({ kind: 'any' }, 100),
       doc: 'answers that the session has read: text, or structured content',
     },
     called: {
-      shape: {
-        kind: 'list',
-        of: {
-          kind: 'object',
-          noun: 'an earlier call',
-          fields: {
-            tool: { shape: text, doc: '`<server>/<tool>`', required: true },
-            ago: {
-              shape: { kind: 'duration', maxSeconds: 31_536_000 },
-              doc: 'how long before this call; a moment if left out',
-            },
+      shape: list(
+        object('an earlier call', {
+          tool: required(name, '`<server>/<tool>`'),
+          ago: {
+            shape: duration(31_536_000),
+            doc: 'how long before this call; a moment if left out',
           },
-        },
-        max: PAST_KEPT,
-      },
+        }),
+        PAST_KEPT,
+      ),
       doc: 'what the session called before, the oldest first',
     },
-    principal: object('a principal', 'who calls', {
-      id: text,
-      kind: text,
+    principal: factOf('a principal', 'who calls', {
+      id: name,
+      kind: name,
       groups: texts,
       claims: { kind: 'any' },
     }),
-    session: object('a session', 'what the session is like', {
-      id: text,
+    session: factOf('a session', 'what the session is like', {
+      id: name,
       calls: count,
       saw: texts,
     }),
-    agent: object('an agent', 'the agent that calls', {
-      id: text,
-      owner: text,
-      template: text,
+    agent: factOf('an agent', 'the agent that calls', {
+      id: name,
+      owner: name,
+      template: name,
       depth: count,
       turn: count,
     }),

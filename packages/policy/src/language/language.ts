@@ -6,6 +6,17 @@ import { BLOCKING_KINDS, DATA_KINDS } from '../core/data-kinds.ts'
 import { CHANNELS } from '../core/decision.ts'
 import { ARGUMENT_ROLES, PROTECTION_LEVELS, TRUST_WORDS } from '../core/provenance.ts'
 import { CATEGORIES } from '../core/tools.ts'
+import {
+  BOOLEAN,
+  duration,
+  integer,
+  list,
+  object,
+  record,
+  required,
+  someOf,
+  word,
+} from '../document/build-shape.ts'
 import { KEY_LENGTH_MAX } from '../document/limits.ts'
 import type { Field, KeyShape, Shape, ShapeFields } from '../document/shape.ts'
 import {
@@ -30,9 +41,6 @@ const text = (max: number, example?: string): Shape => ({
   max,
   ...(example === undefined ? {} : { example }),
 })
-const word = (words: readonly string[]): Shape => ({ kind: 'word', words })
-const list = (of: Shape, max = 100): Shape => ({ kind: 'list', of, max })
-const someOf = (of: Shape, max = 100): Shape => ({ kind: 'list', of, max, min: 1 })
 const oneOrMore = (of: Shape): Shape => ({
   kind: 'either',
   of: [of, someOf(of, LIMITS_PER_RULE_MAX)],
@@ -46,11 +54,10 @@ const TIGHTENING: Shape = {
 }
 const MODE = word(['enforce', 'shadow'])
 const PER = oneOrMore(text(KEY_LENGTH_MAX))
-const WINDOW: Field = {
-  shape: { kind: 'duration', maxSeconds: WINDOW_SECONDS_MAX },
-  doc: 'seconds, or `30s`, `5m`, `1h`, `1d`; the window slides',
-  required: true,
-}
+const WINDOW: Field = required(
+  duration(WINDOW_SECONDS_MAX),
+  'seconds, or `30s`, `5m`, `1h`, `1d`; the window slides',
+)
 const PER_FIELD: Field = {
   shape: PER,
   doc: 'what splits the counter: `session` (the default), `principal`, `agent`, `server`, `tool`, `everyone`, `args.x`, or a list',
@@ -61,11 +68,10 @@ const RATE_LIMIT: Shape = {
   noun: 'a rate limit',
   example: '`{ max: 5, window: 1m }`',
   fields: {
-    max: {
-      shape: { kind: 'integer', min: 1, max: RATE_MAX, zero: 'to let nothing pass, write `deny`' },
-      doc: 'calls in any stretch of `window`',
-      required: true,
-    },
+    max: required(
+      { kind: 'integer', min: 1, max: RATE_MAX, zero: 'to let nothing pass, write `deny`' },
+      'calls in any stretch of `window`',
+    ),
     window: WINDOW,
     per: PER_FIELD,
   },
@@ -76,39 +82,31 @@ const SPEND_LIMIT: Shape = {
   noun: 'a spend limit',
   example: '`{ amount: args.amount, max: 100, window: 1d }`',
   fields: {
-    amount: {
-      shape: text(KEY_LENGTH_MAX, '`args.amount`'),
-      doc: 'an argument, or an argument times an argument or a number: `args.amount`, `args.cents * 0.01`',
-      required: true,
-    },
-    max: { shape: { kind: 'decimal' }, doc: 'sum in any stretch of `window`', required: true },
+    amount: required(
+      text(KEY_LENGTH_MAX, '`args.amount`'),
+      'an argument, or an argument times an argument or a number: `args.amount`, `args.cents * 0.01`',
+    ),
+    max: required({ kind: 'decimal' }, 'sum in any stretch of `window`'),
     window: WINDOW,
     per: PER_FIELD,
   },
 }
 
-const APPROVAL: Shape = {
-  kind: 'object',
-  noun: 'an approval',
-  fields: {
-    timeout: {
-      shape: { kind: 'duration', maxSeconds: APPROVAL_TIMEOUT_SECONDS_MAX },
-      doc: 'how long a request stays open; then it is denied (10m)',
-    },
-    wait: {
-      shape: { kind: 'duration', maxSeconds: APPROVAL_WAIT_SECONDS_MAX },
-      doc: 'how long the call itself waits before it is told to retry (25s)',
-    },
-    approvers: { shape: list(text(100)), doc: 'groups or names; any approver by default' },
-    quorum: {
-      shape: { kind: 'integer', min: 1, max: QUORUM_MAX },
-      doc: 'how many must approve (1)',
-    },
-    channels: { shape: someOf(word(CHANNELS)), doc: 'how approvers are notified, in this order' },
-    separate_duties: { shape: { kind: 'boolean' }, doc: 'the owner of the agent may not approve' },
-    edit_args: { shape: { kind: 'boolean' }, doc: 'an approver may change arguments' },
+const APPROVAL: Shape = object('an approval', {
+  timeout: {
+    shape: duration(APPROVAL_TIMEOUT_SECONDS_MAX),
+    doc: 'how long a request stays open; then it is denied (10m)',
   },
-}
+  wait: {
+    shape: duration(APPROVAL_WAIT_SECONDS_MAX),
+    doc: 'how long the call itself waits before it is told to retry (25s)',
+  },
+  approvers: { shape: list(text(100)), doc: 'groups or names; any approver by default' },
+  quorum: { shape: integer(1, QUORUM_MAX), doc: 'how many must approve (1)' },
+  channels: { shape: someOf(word(CHANNELS)), doc: 'how approvers are notified, in this order' },
+  separate_duties: { shape: BOOLEAN, doc: 'the owner of the agent may not approve' },
+  edit_args: { shape: BOOLEAN, doc: 'an approver may change arguments' },
+})
 
 const COMMON: ShapeFields = {
   reason: {
@@ -147,7 +145,7 @@ const RULE: Shape = {
         timeout: 'put it under `approval`',
       },
       fields: {
-        action: { shape: ACTION, doc: 'what happens to the call', required: true },
+        action: required(ACTION, 'what happens to the call'),
         otherwise: { shape: ACTION, doc: 'if `when` is false; `deny` by default' },
         over: { shape: someOf(word(CATEGORIES)), doc: 'categories whose rule this glob lifts' },
         ...COMMON,
@@ -167,22 +165,18 @@ const GUARDRAIL: Shape = {
     methods: 'put it under `match`',
   },
   fields: {
-    name: { shape: text(200), doc: 'unique; counters and records go by it', required: true },
+    name: required(text(200), 'unique; counters and records go by it'),
     match: {
       doc: 'all that are given must hold; left out matches every call',
-      shape: {
-        kind: 'object',
-        noun: 'a match',
-        fields: {
-          categories: { shape: someOf(word(CATEGORIES)), doc: 'the tool has one of these' },
-          tools: { shape: someOf(text(KEY_LENGTH_MAX), 1_000), doc: '`<server>/<tool>` or globs' },
-          servers: { shape: someOf(text(KEY_LENGTH_MAX)), doc: 'names or globs' },
-          methods: {
-            shape: someOf(word(['tools/call', ...CONTENT_METHODS.keys()])),
-            doc: 'the call is one of these',
-          },
+      shape: object('a match', {
+        categories: { shape: someOf(word(CATEGORIES)), doc: 'the tool has one of these' },
+        tools: { shape: someOf(text(KEY_LENGTH_MAX), 1_000), doc: '`<server>/<tool>` or globs' },
+        servers: { shape: someOf(text(KEY_LENGTH_MAX)), doc: 'names or globs' },
+        methods: {
+          shape: someOf(word(['tools/call', ...CONTENT_METHODS.keys()])),
+          doc: 'the call is one of these',
         },
-      },
+      }),
     },
     action: { shape: TIGHTENING, doc: 'combined with the rule; the stronger action wins' },
     ...COMMON,
@@ -215,13 +209,10 @@ const ANSWER: Shape = {
       doc: 'tools that the agent may pass a redacted secret on to, by its placeholder',
     },
     max_bytes: {
-      shape: { kind: 'integer', min: 1_024, max: ANSWER_BYTES_MAX },
+      shape: integer(1_024, ANSWER_BYTES_MAX),
       doc: 'texts of an answer are cut at so many bytes, with a handle to read on',
     },
-    max_tokens: {
-      shape: { kind: 'integer', min: 256, max: ANSWER_TOKENS_MAX },
-      doc: 'the same in estimated tokens',
-    },
+    max_tokens: { shape: integer(256, ANSWER_TOKENS_MAX), doc: 'the same in estimated tokens' },
     links: {
       shape: HOSTS,
       doc: 'hosts whose links and images in Markdown stay; others are removed',
@@ -236,23 +227,16 @@ export const DOCUMENT: Shape & { kind: 'object' } = {
   noun: 'a policy',
   elsewhere: { rules: 'rules are under `tools` and `categories`' },
   fields: {
-    version: {
-      shape: { kind: 'constant', value: 1 },
-      doc: '`1`, the version of the language',
-      required: true,
-    },
-    default: { shape: ACTION, doc: 'the action for calls that no rule matches', required: true },
+    version: required({ kind: 'constant', value: 1 }, '`1`, the version of the language'),
+    default: required(ACTION, 'the action for calls that no rule matches'),
     mode: { shape: MODE, doc: '`shadow`: nothing is enforced, every verdict is recorded' },
     protect: {
       shape: word(PROTECTION_LEVELS),
       doc: "holds calls whose values come from a stranger's text; `policy check --show` lists its guardrails",
     },
-    categories: {
-      shape: { kind: 'record', keys: { kind: 'word', words: CATEGORIES }, of: RULE },
-      doc: 'rules by what a tool can do',
-    },
+    categories: { shape: record(word(CATEGORIES), RULE), doc: 'rules by what a tool can do' },
     tools: {
-      shape: { kind: 'record', keys: names('tool'), of: RULE },
+      shape: record(names('tool'), RULE),
       doc: 'rules by `<server>/<tool>`; `*` and `?` make a glob',
     },
     guardrails: {
@@ -260,7 +244,7 @@ export const DOCUMENT: Shape & { kind: 'object' } = {
       doc: 'apply on top of every rule; only tighten',
     },
     labels: {
-      shape: { kind: 'record', keys: names('tool'), of: someOf(text(50)) },
+      shape: record(names('tool'), someOf(text(50))),
       doc: 'what an answer of this tool brings into the session',
     },
     label_scope: {
@@ -268,85 +252,67 @@ export const DOCUMENT: Shape & { kind: 'object' } = {
       doc: '`principal`: rules see the labels of all sessions of the principal (`session`)',
     },
     answers: {
-      shape: { kind: 'record', keys: names('tool'), of: ANSWER },
+      shape: record(names('tool'), ANSWER),
       doc: 'what comes back, by `<server>/<name>` or glob; all that match add up',
     },
     egress: {
-      shape: { kind: 'record', keys: names('tool'), of: HOSTS },
+      shape: record(names('tool'), HOSTS),
       doc: 'hosts that arguments of this tool may name; any other denies the call',
     },
     canaries: {
-      shape: {
-        kind: 'record',
-        keys: {
+      shape: record(
+        {
           kind: 'form',
           noun: 'canary',
           form: /^[a-z0-9][a-z0-9_-]{0,49}$/i,
           help: 'letters, digits, `-` and `_`',
         },
-        of: text(CANARY_LENGTH_MAX),
-      },
+        text(CANARY_LENGTH_MAX),
+      ),
       doc: 'planted values by name: a call that carries one is denied, and its session frozen',
     },
     classify: {
-      shape: { kind: 'record', keys: names('tool'), of: word(CATEGORIES) },
+      shape: record(names('tool'), word(CATEGORIES)),
       doc: "overrides the catalogue's classification",
     },
     destinations: {
-      shape: {
-        kind: 'record',
-        keys: names('tool'),
-        of: {
-          kind: 'record',
-          keys: {
+      shape: record(
+        names('tool'),
+        record(
+          {
             kind: 'form',
             noun: 'argument',
             form: /^[^.\s[\]]{1,100}(?:\.[^.\s[\]]{1,100}){0,7}$/,
             help: 'its name, or the names on the way to it: `to`, `message.to`',
           },
-          of: word(ARGUMENT_ROLES),
-        },
-      },
+          word(ARGUMENT_ROLES),
+        ),
+      ),
       doc: 'what arguments are for `protect`, over what their names say',
     },
     trust: {
-      shape: {
-        kind: 'record',
-        keys: names('tool'),
-        of: {
-          kind: 'either',
-          of: [
-            word(['all']),
+      shape: record(names('tool'), {
+        kind: 'either',
+        of: [
+          word(['all']),
+          record(
             {
-              kind: 'record',
-              keys: {
-                kind: 'form',
-                noun: 'field',
-                form: /^(?:\.|[^.\s[\]]{1,100}(?:\.[^.\s[\]]{1,100}){0,7})$/,
-                help: 'its name, or the names on the way to it: `email`, `items.id`, `*.id`, `items.$key`, or `.` for everything',
-              },
-              of: word(TRUST_WORDS),
+              kind: 'form',
+              noun: 'field',
+              form: /^(?:\.|[^.\s[\]]{1,100}(?:\.[^.\s[\]]{1,100}){0,7})$/,
+              help: 'its name, or the names on the way to it: `email`, `items.id`, `*.id`, `items.$key`, or `.` for everything',
             },
-          ],
-        },
-      },
+            word(TRUST_WORDS),
+          ),
+        ],
+      }),
       doc: 'fields of answers that nobody else can choose, for `protect`; `all`: nobody else writes any of it',
     },
     methods: {
-      shape: {
-        kind: 'record',
-        keys: { kind: 'word', words: [...CONTENT_METHODS.keys()] },
-        of: RULE,
-      },
+      shape: record(word([...CONTENT_METHODS.keys()]), RULE),
       doc: 'rules for what is not a tool call',
     },
-    resources: {
-      shape: { kind: 'record', keys: names('resource'), of: RULE },
-      doc: 'rules by `<server>/<URI>`',
-    },
-    prompts: {
-      shape: { kind: 'record', keys: names('prompt'), of: RULE },
-      doc: 'rules by `<server>/<name>`',
-    },
+    resources: { shape: record(names('resource'), RULE), doc: 'rules by `<server>/<URI>`' },
+    prompts: { shape: record(names('prompt'), RULE), doc: 'rules by `<server>/<name>`' },
   },
 }

@@ -2,6 +2,7 @@
 // operations with `/api` and its OpenAPI page, the options of `sluice grants add`, and the types and the
 // form of the console derive from these fields.
 
+import { BOOLEAN, integer, list, required, text } from '@sluice/policy/document/build-shape'
 import type { FieldValues, ShapeValue } from '@sluice/policy/document/shape'
 import { COUNT, FLAG, fieldsOf, listOf, orNull, TEXT, TIME } from './answer-shapes.ts'
 
@@ -34,27 +35,26 @@ export const POLICY_NAME = {
   help: 'small letters, digits and `-`, at most 64',
 } as const
 
-export const SLOTS = { kind: 'integer', min: 1, max: AGENT_SESSIONS_SETTING_MAX } as const
+export const SLOTS = integer(1, AGENT_SESSIONS_SETTING_MAX)
 
 const TERMS = {
-  policy: {
-    shape: POLICY_NAME,
-    doc: 'the policy that applies to it: a name under `policies`, or `policy`',
-    required: true,
-    example: 'readonly',
-  },
+  policy: required(
+    POLICY_NAME,
+    'the policy that applies to it: a name under `policies`, or `policy`',
+    'readonly',
+  ),
   groups: {
-    shape: { kind: 'list', of: GROUP_NAME, max: GRANT_GROUPS_MAX },
+    shape: list(GROUP_NAME, GRANT_GROUPS_MAX),
     doc: 'what rules see as `principal.groups`',
     example: ['ops'],
   },
   explain: {
-    shape: { kind: 'boolean' },
+    shape: BOOLEAN,
     doc: 'a denial names the rule and what is left of a limit',
     default: false,
   },
   prompt: {
-    shape: { kind: 'boolean' },
+    shape: BOOLEAN,
     doc: 'what its client says in `_meta` under `sluice/prompt` counts as asked for by the user',
     default: false,
   },
@@ -68,11 +68,7 @@ const TERMS = {
 
 /** `grants.add`. */
 export const GRANT_REQUEST = {
-  name: {
-    shape: GRANT_NAME,
-    doc: 'who it is for: the principal in rules and records',
-    required: true,
-  },
+  name: required(GRANT_NAME, 'who it is for: the principal in rules and records'),
   ...TERMS,
   slots: {
     shape: SLOTS,
@@ -83,21 +79,20 @@ export const GRANT_REQUEST = {
 
 /** Under `grants:` of sluice.yaml, by its name. */
 export const FIXED_GRANT = {
-  hash: {
-    shape: {
+  hash: required(
+    {
       kind: 'form',
       noun: 'hash of a token',
       form: /^sha256:[0-9a-f]{64}$/,
       help: '`sha256:` and 64 hex digits, as `sluice grants add NAME --fixed` prints it',
       secret: true,
     },
-    doc: 'of its token, as `sluice grants add NAME --fixed` prints it',
-    required: true,
-    example: `sha256:${'0'.repeat(64)}`,
-  },
+    'of its token, as `sluice grants add NAME --fixed` prints it',
+    `sha256:${'0'.repeat(64)}`,
+  ),
   ...TERMS,
   hooks: {
-    shape: { kind: 'text', max: 24 },
+    shape: text(24),
     doc: 'the server with `builtin: claude-code` or another client whose hooks it is for, as `sluice init --hooks` writes it. It opens `/hooks/NAME` and nothing else',
     example: 'claude-code',
   },

@@ -4,6 +4,7 @@
 // for the owner.
 
 import type { JsonObject } from '@sluice/policy/core/json'
+import { word } from '@sluice/policy/document/build-shape'
 import type { ShapeValue } from '@sluice/policy/document/shape'
 import { COUNT, FLAG, fieldsOf, listOf, orNull, TEXT, TIME } from './answer-shapes.ts'
 import { foldLookAlikes } from './look-alikes.ts'
@@ -28,8 +29,8 @@ export interface Person {
 /** An approver as lists and answers show one: never anything of a PIN or a token. */
 export const PERSON_VIEW = fieldsOf({
   name: TEXT,
-  kind: { kind: 'word', words: ['person', 'system'] },
-  roles: listOf({ kind: 'word', words: ROLES }),
+  kind: word(['person', 'system']),
+  roles: listOf(word(ROLES)),
   groups: listOf(TEXT),
   owns: listOf(TEXT),
   since: TIME,

@@ -2,6 +2,18 @@
 // socket; every verdict, every look behind a mask and every lifting does. Whether this person may decide
 // over a request is the engine's to say.
 
+import {
+  BOOLEAN,
+  integer,
+  list,
+  object,
+  record,
+  required,
+  someOf,
+  text,
+  textOrEmpty,
+  word,
+} from '@sluice/policy/document/build-shape'
 import type { ShapeValue } from '@sluice/policy/document/shape'
 import { COUNT, FLAG, fieldsOf, listOf, objectOf } from '../core/answer-shapes.ts'
 import {
@@ -18,57 +30,36 @@ import { APPROVALS_LISTED_MAX, APPROVALS_PAGE_MAX, DENIED_AT_ONCE_MAX } from './
 import { type Operation, type OperationParts, operation, type Requester } from './operation.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
-const text = (max: number) => ({ kind: 'text', max, empty: true }) as const
-const WORDS = text(10_000)
-const ID = {
-  shape: { kind: 'text', max: 300 },
-  doc: 'of the request; at a terminal the beginning is enough',
-  required: true,
-} as const
+const WORDS = textOrEmpty(10_000)
+const ID = required(text(300), 'of the request; at a terminal the beginning is enough')
 const FILTER = {
-  states: {
-    shape: { kind: 'list', of: { kind: 'word', words: APPROVAL_STATES }, max: 7 },
-    doc: 'only in these states',
-  },
-  server: { shape: { kind: 'text', max: 64 }, doc: 'only of this server' },
-  principal: { shape: { kind: 'text', max: 300 }, doc: 'only of this caller' },
+  states: { shape: list(word(APPROVAL_STATES), 7), doc: 'only in these states' },
+  server: { shape: text(64), doc: 'only of this server' },
+  principal: { shape: text(300), doc: 'only of this caller' },
 } as const
-const BOUND = {
-  kind: 'object',
-  noun: 'a bound',
-  fields: {
-    any: { shape: { kind: 'boolean' }, doc: 'any value' },
-    oneOf: { shape: { kind: 'list', of: WORDS, max: 100, min: 1 }, doc: 'one of these JSON texts' },
-    min: { shape: WORDS, doc: 'at least this number' },
-    max: { shape: WORDS, doc: 'at most this number' },
-  },
-} as const
+const BOUND = object('a bound', {
+  any: { shape: BOOLEAN, doc: 'any value' },
+  oneOf: { shape: someOf(WORDS, 100), doc: 'one of these JSON texts' },
+  min: { shape: WORDS, doc: 'at least this number' },
+  max: { shape: WORDS, doc: 'at most this number' },
+})
 const COUNT_MAX = Number.MAX_SAFE_INTEGER
-const TERMS = {
-  kind: 'object',
-  noun: 'terms of a standing approval',
-  fields: {
-    forMs: {
-      shape: { kind: 'integer', min: 1, max: COUNT_MAX },
-      doc: 'how long, in milliseconds',
-      required: true,
-    },
-    calls: { shape: { kind: 'integer', min: 1, max: COUNT_MAX }, doc: 'at most so many calls' },
-    bounds: {
-      shape: {
-        kind: 'record',
-        keys: {
-          kind: 'form',
-          noun: 'name of an argument',
-          form: /^[\s\S]{0,200}$/,
-          help: 'its name',
-        },
-        of: BOUND,
+const TERMS = object('terms of a standing approval', {
+  forMs: required(integer(1, COUNT_MAX), 'how long, in milliseconds'),
+  calls: { shape: integer(1, COUNT_MAX), doc: 'at most so many calls' },
+  bounds: {
+    shape: record(
+      {
+        kind: 'form',
+        noun: 'name of an argument',
+        form: /^[\s\S]{0,200}$/,
+        help: 'its name',
       },
-      doc: 'what arguments may be; the others stay exactly as they are',
-    },
+      BOUND,
+    ),
+    doc: 'what arguments may be; the others stay exactly as they are',
   },
-} as const
+})
 
 const REQUEST = objectOf<ApprovalRequest>()
 const STANDING_FIELDS = {
@@ -89,8 +80,8 @@ export const LIST_APPROVALS = operation({
   command: 'approvals list',
   input: {
     ...FILTER,
-    before: { shape: { kind: 'text', max: 64 }, doc: 'those older than this request' },
-    limit: { shape: { kind: 'integer', min: 1, max: APPROVALS_PAGE_MAX }, doc: 'at most so many' },
+    before: { shape: text(64), doc: 'those older than this request' },
+    limit: { shape: integer(1, APPROVALS_PAGE_MAX), doc: 'at most so many' },
   },
   output: LISTING,
   run: async (parts, input, { channel }) =>
@@ -109,7 +100,7 @@ export const APPROVAL_NEWS = operation({
   needsGate: true,
   command: 'approvals watch',
   input: {
-    news: { shape: { kind: 'integer', min: 0, max: COUNT_MAX }, doc: 'what the last answer said' },
+    news: { shape: integer(0, COUNT_MAX), doc: 'what the last answer said' },
   },
   output: LISTING,
   run: async (parts, input) => {
@@ -158,17 +149,13 @@ export const DECIDE_APPROVAL = operation({
   command: ({ verdict }) => `approvals ${String(verdict)}`,
   input: {
     id: ID,
-    verdict: {
-      shape: { kind: 'word', words: ['approve', 'deny'] },
-      doc: 'what is decided',
-      required: true,
-    },
+    verdict: required(word(['approve', 'deny']), 'what is decided'),
     comment: { shape: WORDS, doc: 'in the audit log; a denial tells it to the caller' },
     edits: {
-      shape: { kind: 'integer', min: 0, max: COUNT_MAX },
+      shape: integer(0, COUNT_MAX),
       doc: 'as the request that was seen has it; needed if an approver changed the arguments',
     },
-    args: { shape: text(1_024 * 1_024), doc: 'JSON text of the arguments to send instead' },
+    args: { shape: textOrEmpty(1_024 * 1_024), doc: 'JSON text of the arguments to send instead' },
     forAWhile: { shape: TERMS, doc: 'a standing approval: calls like this one pass, too' },
   },
   output: REQUEST,
@@ -188,11 +175,7 @@ const DENY_APPROVALS = operation({
   needsGate: true,
   http: { method: 'POST', path: '/api/approvals/deny' },
   input: {
-    ids: {
-      shape: { kind: 'list', of: ID.shape, min: 1, max: DENIED_AT_ONCE_MAX },
-      doc: 'of the requests',
-      required: true,
-    },
+    ids: required(someOf(ID.shape, DENIED_AT_ONCE_MAX), 'of the requests'),
     comment: { shape: WORDS, doc: 'in the audit log; told to the callers' },
   },
   output: fieldsOf({ requests: listOf(REQUEST) }),
@@ -248,9 +231,9 @@ export const LIFT = operation({
   http: { method: 'POST', path: '/api/barred/lift' },
   command: 'approvals lift',
   input: {
-    session: { shape: WORDS, doc: 'as `sluice approvals list` shows it', required: true },
-    server: { shape: WORDS, doc: 'the server of the tool', required: true },
-    name: { shape: WORDS, doc: 'the tool', required: true },
+    session: required(WORDS, 'as `sluice approvals list` shows it'),
+    server: required(WORDS, 'the server of the tool'),
+    name: required(WORDS, 'the tool'),
   },
   output: fieldsOf({ lifted: FLAG }),
   run: async ({ approvals }, input, { by }) => {

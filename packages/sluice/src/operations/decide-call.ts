@@ -2,13 +2,14 @@
 // decided as the first one of a new session, by the same function as every call. Nothing is counted, held or
 // sent; that it was asked is recorded.
 
+import { required, text } from '@sluice/policy/document/build-shape'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import { fieldsOf, TEXT } from '../core/answer-shapes.ts'
 import { NotFoundError } from '../core/operation-error.ts'
 import { toActor } from '../core/person.ts'
 import { operation } from './operation.ts'
 
-const NAME = { kind: 'text', max: 1_000 } as const
+const NAME = text(1_000)
 
 export const DECIDE_CALL = operation({
   name: 'calls.decide',
@@ -18,11 +19,11 @@ export const DECIDE_CALL = operation({
   http: { method: 'POST', path: '/api/decide' },
   needsGate: true,
   input: {
-    principal: { shape: NAME, doc: 'who calls: a grant, or `local`', required: true },
-    server: { shape: NAME, doc: 'which server', required: true },
-    name: { shape: NAME, doc: 'which tool or prompt, or the URI of a resource', required: true },
+    principal: required(NAME, 'who calls: a grant, or `local`'),
+    server: required(NAME, 'which server'),
+    name: required(NAME, 'which tool or prompt, or the URI of a resource'),
     method: { shape: NAME, doc: 'the method of MCP; `tools/call` if left out' },
-    args: { shape: { kind: 'text', max: 1_048_576 }, doc: 'the arguments as JSON' },
+    args: { shape: text(1_048_576), doc: 'the arguments as JSON' },
   },
   output: fieldsOf({ action: TEXT, code: TEXT, reason: TEXT, rule: TEXT }),
   run: async ({ authenticator, gate, servers, ledger, nowMs }, input, { by }) => {

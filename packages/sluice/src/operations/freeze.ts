@@ -1,6 +1,7 @@
 // `freeze` and `thaw`. A freeze applies at once, whatever cannot be written; a thaw is recorded before it
 // takes effect. The same on a running gate and on a data directory if none runs.
 
+import { BOOLEAN, text, textOrEmpty, word } from '@sluice/policy/document/build-shape'
 import type { FieldValues, ShapeValue } from '@sluice/policy/document/shape'
 import { COUNT, fieldsOf, listOf, TEXT, TIME } from '../core/answer-shapes.ts'
 import { InputError, OperationError } from '../core/operation-error.ts'
@@ -15,22 +16,22 @@ import { FREEZE_ID_LENGTH_MAX, FREEZE_WHY_LENGTH_MAX } from './limits.ts'
 import { type Operation, type OperationParts, operation } from './operation.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
-const id = { kind: 'text', max: FREEZE_ID_LENGTH_MAX } as const
+const id = text(FREEZE_ID_LENGTH_MAX)
 const TARGET = {
-  all: { shape: { kind: 'boolean' }, doc: 'everything, as if nothing is named' },
+  all: { shape: BOOLEAN, doc: 'everything, as if nothing is named' },
   server: { shape: id, doc: 'only this server' },
   principal: { shape: id, doc: 'only this principal' },
   agent: { shape: id, doc: 'only this agent' },
   session: { shape: id, doc: 'only this session, by its id' },
 } as const
 export const FREEZE_VIEW = fieldsOf({
-  scope: { kind: 'word', words: SCOPES },
+  scope: word(SCOPES),
   id: TEXT,
   at: TIME,
   why: TEXT,
 })
 export type FreezeView = ShapeValue<typeof FREEZE_VIEW>
-const WHY = { kind: 'text', max: FREEZE_WHY_LENGTH_MAX, empty: true } as const
+const WHY = textOrEmpty(FREEZE_WHY_LENGTH_MAX)
 
 export const FREEZE = operation({
   name: 'freeze',

@@ -1,6 +1,7 @@
 // `sluice grants`: who may call. Adding and revoking need the proof of an admin, and are recorded before
 // anybody can call with the token.
 
+import { BOOLEAN, required, text } from '@sluice/policy/document/build-shape'
 import { fillDefaults, parseTime } from '@sluice/policy/document/shape'
 import { FLAG, fieldsOf, TEXT } from '../core/answer-shapes.ts'
 import {
@@ -76,8 +77,8 @@ export const REVOKE_GRANT = operation({
   http: { method: 'DELETE', path: '/api/grants/:name' },
   command: 'grants revoke',
   input: {
-    name: { shape: { kind: 'text', max: 300 }, doc: 'whose', required: true },
-    forget: { shape: { kind: 'boolean' }, doc: 'remove it from the list, too' },
+    name: required(text(300), 'whose'),
+    forget: { shape: BOOLEAN, doc: 'remove it from the list, too' },
   },
   output: fieldsOf({ name: TEXT, revoked: FLAG, forgotten: FLAG, fixed: FLAG, localUser: FLAG }),
   run: async (parts, input, { by }) => {

@@ -3,6 +3,15 @@
 // the log of every start. What cannot be recorded is not done: the event comes first everywhere.
 
 import type { JsonObject } from '@sluice/policy/core/json'
+import {
+  BOOLEAN,
+  list,
+  required,
+  someOf,
+  text,
+  textOrEmpty,
+  word,
+} from '@sluice/policy/document/build-shape'
 import { fieldsOf, orNull, TEXT } from '../core/answer-shapes.ts'
 import { GRANT_GROUPS_MAX, GROUP_NAME } from '../core/grant-fields.ts'
 import { OperationError } from '../core/operation-error.ts'
@@ -21,7 +30,7 @@ import { checkNewPin } from '../identity/people/pin.ts'
 import { commandOperation, type Operation, type OperationParts, operation } from './operation.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
-const NAME = { kind: 'text', max: 64 } as const
+const NAME = text(64)
 /** A grant's name, `local`, or `<issuer>:<subject>`. */
 const PRINCIPAL = {
   kind: 'form',
@@ -31,7 +40,7 @@ const PRINCIPAL = {
 } as const
 /** Checked by `checkNewPin` alone: a message of the shape's would have the PIN in it. */
 const PIN = { kind: 'any' } as const
-const WHAT = { kind: 'text', max: 200 } as const
+const WHAT = text(200)
 
 export const LIST_PEOPLE = operation({
   name: 'people.list',
@@ -55,9 +64,9 @@ const SET_FIRST_PIN = commandOperation({
   socket: 'first-pin',
   command: 'approvers pin',
   input: {
-    name: { shape: NAME, doc: 'who', required: true },
-    pin: { shape: PIN, doc: 'the PIN', required: true },
-    at: { shape: { kind: 'text', max: 4_096, empty: true }, doc: 'the terminal it was typed at' },
+    name: required(NAME, 'who'),
+    pin: required(PIN, 'the PIN'),
+    at: { shape: textOrEmpty(4_096), doc: 'the terminal it was typed at' },
   },
   run: async (parts, { name, pin, at = 'unknown' }) => {
     const first: Approver = {
@@ -87,7 +96,7 @@ export const CHANGE_PIN = commandOperation({
   command: 'approvers pin',
   input: {
     name: { shape: NAME, doc: 'whose; by default that of the one who asks' },
-    pin: { shape: PIN, doc: 'the new PIN', required: true },
+    pin: required(PIN, 'the new PIN'),
   },
   run: async (parts, input, { by }) => {
     const { people, nowMs, tell } = parts
@@ -116,20 +125,14 @@ export const ADD_PERSON = operation({
   http: { method: 'POST', path: '/api/people', omit: ['pin'] },
   command: 'approvers add',
   input: {
-    name: { shape: NAME, doc: 'who, as the audit log names them', required: true },
+    name: required(NAME, 'who, as the audit log names them'),
     roles: {
-      shape: { kind: 'list', of: { kind: 'word', words: ROLES }, max: ROLES.length, min: 1 },
+      shape: someOf(word(ROLES), ROLES.length),
       doc: `what they may do, of ${ROLES.join(', ')} (approver)`,
     },
-    groups: {
-      shape: { kind: 'list', of: GROUP_NAME, max: GRANT_GROUPS_MAX },
-      doc: 'what rules name as `approvers`',
-    },
-    owns: {
-      shape: { kind: 'list', of: PRINCIPAL, max: GRANT_GROUPS_MAX },
-      doc: 'principals that are their own',
-    },
-    token: { shape: { kind: 'boolean' }, doc: 'a system: the answer has its credential, once' },
+    groups: { shape: list(GROUP_NAME, GRANT_GROUPS_MAX), doc: 'what rules name as `approvers`' },
+    owns: { shape: list(PRINCIPAL, GRANT_GROUPS_MAX), doc: 'principals that are their own' },
+    token: { shape: BOOLEAN, doc: 'a system: the answer has its credential, once' },
     pin: { shape: PIN, doc: 'a PIN that the person typed' },
   },
   output: fieldsOf({ person: PERSON_VIEW, token: orNull(TEXT) }, { invitation: TEXT }),
@@ -167,7 +170,7 @@ export const REMOVE_PERSON = operation({
   socket: 'approver-remove',
   http: { method: 'DELETE', path: '/api/people/:name' },
   command: 'approvers remove',
-  input: { name: { shape: { kind: 'text', max: 300 }, doc: 'who', required: true } },
+  input: { name: required(text(300), 'who') },
   output: fieldsOf({ removed: PERSON_VIEW }),
   run: async (parts, { name }, { by }) => {
     const removed = parts.people.remove(checkName(name))
@@ -186,15 +189,11 @@ export const PROVE_PERSON = commandOperation({
   socket: 'prove',
   command: (input) => String(input.what),
   input: {
-    what: { shape: WHAT, doc: 'what the proof is for', required: true },
-    may: {
-      shape: {
-        kind: 'word',
-        words: Object.keys(REQUIRED_ROLES) as (keyof typeof REQUIRED_ROLES)[],
-      },
-      doc: 'what the person must be allowed to do',
-      required: true,
-    },
+    what: required(WHAT, 'what the proof is for'),
+    may: required(
+      word(Object.keys(REQUIRED_ROLES) as (keyof typeof REQUIRED_ROLES)[]),
+      'what the person must be allowed to do',
+    ),
   },
   run: async ({ ledger, nowMs }, { what }, { by }) => {
     const detail = { what, by: toActor(by) }

@@ -2,6 +2,7 @@
 // runs, what servers last listed is in gate.db, and a person accepts that (`acceptStored`).
 
 import type { DatabaseSync } from 'node:sqlite'
+import { list, required, text, textOrEmpty } from '@sluice/policy/document/build-shape'
 import type { FieldValues, ShapeValue } from '@sluice/policy/document/shape'
 import { pinOf } from '../catalogue/pins/pin.ts'
 import { COUNT, FLAG, fieldsOf, listOf, TEXT } from '../core/answer-shapes.ts'
@@ -14,12 +15,12 @@ import { REFUSAL_LENGTH_MAX } from './limits.ts'
 import { commandOperation, type Operation, operation } from './operation.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
-const DIGEST = { kind: 'text', max: 200 } as const
+const DIGEST = text(200)
 const TARGET = {
-  server: { shape: { kind: 'text', max: 64 }, doc: 'of which server', required: true },
-  name: { shape: { kind: 'text', max: 1_000 }, doc: 'which tool; all of the server if left out' },
+  server: required(text(64), 'of which server'),
+  name: { shape: text(1_000), doc: 'which tool; all of the server if left out' },
   seen: {
-    shape: { kind: 'list', of: DIGEST, max: 100_000 },
+    shape: list(DIGEST, 100_000),
     doc: 'digests of the definitions that the person was shown: no other is meant',
   },
   digest: { shape: DIGEST, doc: 'the same for one definition' },
@@ -78,10 +79,7 @@ export const REFUSE_PINS = operation({
   needsGate: true,
   input: {
     ...TARGET,
-    why: {
-      shape: { kind: 'text', max: REFUSAL_LENGTH_MAX, empty: true },
-      doc: 'in the audit log, and told to callers',
-    },
+    why: { shape: textOrEmpty(REFUSAL_LENGTH_MAX), doc: 'in the audit log, and told to callers' },
   },
   output: fieldsOf({ refused: listOf(VIEW) }),
   run: async ({ pins, ledger, nowMs }, input, { by }) => {

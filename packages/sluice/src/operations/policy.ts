@@ -1,10 +1,11 @@
 // `sluice policy apply`: puts a policy or a lock file in force that may loosen something. Without a
 // digest it only shows what would change, and needs no proof.
 
+import { text } from '@sluice/policy/document/build-shape'
 import { commandOperation } from './operation.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
-const DIGEST = { kind: 'text', max: 1_000 } as const
+const DIGEST = text(1_000)
 
 export const APPLY_POLICY = commandOperation({
   name: 'policy.apply',

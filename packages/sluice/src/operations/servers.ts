@@ -4,6 +4,7 @@
 
 import { readFileSync } from 'node:fs'
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import { BOOLEAN, required, text } from '@sluice/policy/document/build-shape'
 import type { FieldValues, ShapeValue } from '@sluice/policy/document/shape'
 import { COUNT, FLAG, fieldsOf, objectOf, TEXT } from '../core/answer-shapes.ts'
 import { OperationError } from '../core/operation-error.ts'
@@ -35,8 +36,8 @@ import {
 } from './operation.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
-const NAME = { shape: { kind: 'text', max: 1_000 }, doc: 'the server', required: true } as const
-const DIGEST = { kind: 'text', max: 100 } as const
+const NAME = required(text(1_000), 'the server')
+const DIGEST = text(100)
 const ENTRY = objectOf<JsonObject>()
 export type ServerList = ReturnType<typeof listServers>
 const CHANGED = fieldsOf({ server: TEXT, how: TEXT, running: FLAG })
@@ -69,12 +70,11 @@ const PREVIEW_SERVER = operation({
 
 const PUT = {
   name: NAME,
-  entry: {
-    shape: { kind: 'any' },
-    doc: 'the server, as in sluice.yaml; at a terminal the program and its arguments, after --',
-    required: true,
-  },
-  replaces: { shape: { kind: 'boolean' }, doc: 'change the server of this name' },
+  entry: required(
+    { kind: 'any' },
+    'the server, as in sluice.yaml; at a terminal the program and its arguments, after --',
+  ),
+  replaces: { shape: BOOLEAN, doc: 'change the server of this name' },
   digest: { shape: DIGEST, doc: 'of what the person was shown' },
 } as const
 
@@ -135,7 +135,7 @@ export const ACCEPT_SERVER = operation({
   socket: 'server-accept',
   http: { method: 'POST', path: '/api/servers/:name/accept' },
   command: 'server accept',
-  input: { name: NAME, digest: { shape: DIGEST, doc: 'of what was shown', required: true } },
+  input: { name: NAME, digest: required(DIGEST, 'of what was shown') },
   output: fieldsOf({ server: TEXT, how: TEXT }),
   run: ({ serverFile }, { name, digest }, { by, channel }) => {
     checkChannel(serverFile, channel, by)

@@ -1,6 +1,7 @@
 // `sluice sessions`: which sessions there are, and ending one. Ending makes a session forget its labels,
 // so it needs the proof of a person and is recorded.
 
+import { required, text } from '@sluice/policy/document/build-shape'
 import { OperationError } from '../core/operation-error.ts'
 import { InstallationKey } from '../identity/keys/installation-key.ts'
 import { describeSession, type SessionView } from '../identity/sessions/describe-session.ts'
@@ -45,11 +46,7 @@ export const END_SESSION = commandOperation({
   command: 'sessions end',
   needsGate: true,
   input: {
-    session: {
-      shape: { kind: 'text', max: 1_000 },
-      doc: 'as `sluice sessions list` shows it',
-      required: true,
-    },
+    session: required(text(1_000), 'as `sluice sessions list` shows it'),
   },
   run: async ({ ledger, nowMs, running }, { session }, { by }) => {
     const ended = await running.gate.sessions.end(session)

@@ -2,6 +2,7 @@
 // reading and deleting need the proof of a person and are recorded; turning it off needs none.
 
 import type { JsonObject } from '@sluice/policy/core/json'
+import { duration, required, text } from '@sluice/policy/document/build-shape'
 import { fillDefaults, parseDuration } from '@sluice/policy/document/shape'
 import { OperationError } from '../core/operation-error.ts'
 import { TRACE_KEEP_SECONDS_MAX, TRACE_RECORD_SECONDS_MAX } from '../gateway/traces/limits.ts'
@@ -10,8 +11,8 @@ import type { TraceView } from '../gateway/traces/trace-recorder.ts'
 import { commandOperation, type Operation } from './operation.ts'
 import { REQUIRED_ROLES } from './verify-person.ts'
 
-const NAME = { kind: 'text', max: 1_000 } as const
-const ID = { shape: NAME, doc: 'which recording', required: true } as const
+const NAME = text(1_000)
+const ID = required(NAME, 'which recording')
 
 export const LIST_TRACES = commandOperation({
   name: 'traces.list',
@@ -26,13 +27,9 @@ export const LIST_TRACES = commandOperation({
 })
 
 const RECORDED = {
-  for: {
-    shape: { kind: 'duration', maxSeconds: TRACE_RECORD_SECONDS_MAX },
-    doc: 'how long to record',
-    default: '1h',
-  },
+  for: { shape: duration(TRACE_RECORD_SECONDS_MAX), doc: 'how long to record', default: '1h' },
   keep: {
-    shape: { kind: 'duration', maxSeconds: TRACE_KEEP_SECONDS_MAX },
+    shape: duration(TRACE_KEEP_SECONDS_MAX),
     doc: 'when to delete it, from now',
     default: '7d',
   },

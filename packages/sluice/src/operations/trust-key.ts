@@ -1,6 +1,7 @@
 // `sluice agents trust`: after the proof of a person, and recorded before a bundle of that installation
 // can restore memory.
 
+import { BOOLEAN, required, text } from '@sluice/policy/document/build-shape'
 import { OperationError } from '../core/operation-error.ts'
 import { toActor } from '../core/person.ts'
 import { PUBLIC_KEY, readTrustedKeys, writeTrustedKeys } from '../store/files/trusted-keys.ts'
@@ -16,8 +17,8 @@ export const TRUST_KEY = commandOperation({
   socket: 'agents-trust',
   command: 'agents trust',
   input: {
-    key: { shape: { kind: 'text', max: 1_000 }, doc: 'its public key', required: true },
-    remove: { shape: { kind: 'boolean' }, doc: 'stop trusting it' },
+    key: required(text(1_000), 'its public key'),
+    remove: { shape: BOOLEAN, doc: 'stop trusting it' },
   },
   run: async ({ data, ledger, nowMs }, { key, remove = false }, { by }) => {
     if (!PUBLIC_KEY.test(key))

@@ -2,6 +2,7 @@
 // only for its owner and admins, and so is prompting, stopping, forking, exporting and importing. What
 // an agent calls goes through the gate, regardless of who prompted it.
 
+import { required, text, textOrEmpty } from '@sluice/policy/document/build-shape'
 import type { FieldValues, ShapeFields } from '@sluice/policy/document/shape'
 import type { Service } from '../../agents/service/service.ts'
 import { AgentError } from '../../agents/shared/errors.ts'
@@ -18,7 +19,7 @@ import {
   PROMPT_WAIT_MS,
 } from '../contract/console-limits.ts'
 import type { AgentStep, AgentTurns } from '../contract/contract-agents.ts'
-import { type Endpoint, endpoint, type Route, required } from '../http/endpoint.ts'
+import { type Endpoint, endpoint, type Route } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import { EventStreamResponse } from '../http/events.ts'
 import { findFailure, listTurns } from '../queries/agent-turns.ts'
@@ -27,13 +28,12 @@ import { toAgentUsage, toUsageRanges } from '../queries/usage-view.ts'
 import { agentEvent, agentPage, agentView, toAgentList } from './agent-views.ts'
 import { STRETCH, toStretch } from './stretch.ts'
 
-const text = (max: number) => ({ kind: 'text', max, empty: true }) as const
 const TURN = { turn: { shape: COUNT, doc: 'as it was after this turn' } } as const
 const FILE = {
   ...TURN,
-  path: required({ kind: 'text', max: 4_096 }, 'which file'),
+  path: required(text(4_096), 'which file'),
 } as const
-const REASON = { reason: required(text(1_000), 'in its journal') } as const
+const REASON = { reason: required(textOrEmpty(1_000), 'in its journal') } as const
 
 /** `service`: undefined if the gate runs no agents. */
 export function agentsEndpoints(
@@ -72,7 +72,7 @@ export function agentsEndpoints(
     endpoint('POST /api/agents', {
       role: 'viewer',
       input: {
-        owner: required({ kind: 'text', max: 200 }, 'whose it is to be'),
+        owner: required(text(200), 'whose it is to be'),
         agent: { shape: { kind: 'any' }, doc: 'as it was exported' },
       },
       summary: 'bring an exported agent in, for one of the principals one owns',
@@ -146,7 +146,7 @@ function actEndpoints(running: () => Service): Endpoint[] {
   return [
     ownEndpoint(running, 'POST /api/agents/:id/prompt', {
       input: {
-        input: required({ kind: 'text', max: 100_000 }, 'what to do'),
+        input: required(text(100_000), 'what to do'),
       },
       summary: 'give an agent something to do; the run goes on after the answer',
       work: async (agents, { id, input }, { owner, person }) => {

@@ -3,11 +3,12 @@
 // `resource.id` is `<server>/<name>`, and `context.arguments` are the arguments.
 
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import { required } from '@sluice/policy/document/build-shape'
 import { InputError } from '../../core/operation-error.ts'
 import { DECIDE_CALL } from '../../operations/decide-call.ts'
 import type { OperationParts } from '../../operations/operation.ts'
 import { runProven } from '../../operations/run-operation.ts'
-import { type Endpoint, endpoint, required } from '../http/endpoint.ts'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
 
 const ANY = { kind: 'any' } as const
 

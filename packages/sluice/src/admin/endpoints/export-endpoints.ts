@@ -3,6 +3,7 @@
 // record.
 
 import type { JsonObject } from '@sluice/policy/core/json'
+import { word } from '@sluice/policy/document/build-shape'
 import { toActor } from '../../core/person.ts'
 import type { ExportPage } from '../../ledger/export/chunks.ts'
 import { EXPORT_FORMATS, type ExportFormat } from '../../ledger/export/forms.ts'
@@ -35,7 +36,7 @@ export function exportEndpoints({ reader, record, nowMs }: ExportParts): Endpoin
       role: 'viewer',
       input: {
         ...FILTER,
-        format: { shape: { kind: 'word', words: FORMATS }, doc: 'jsonl unless said' },
+        format: { shape: word(FORMATS), doc: 'jsonl unless said' },
       },
       summary:
         'the record as a file, oldest first: JSON lines, CSV, CEF or OpenTelemetry logs, or `calls`: CSV with one line for each call and its outcome; with the filters of /api/ledger',

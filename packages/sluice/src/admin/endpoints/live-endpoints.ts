@@ -1,12 +1,13 @@
 // Recorded calls: pages of the ledger, one call explained, events. Everything here only looks; reading is done in a thread of its own.
 
+import { integer, required, text, word } from '@sluice/policy/document/build-shape'
 import { COUNT } from '../../core/answer-shapes.ts'
 import { OUTCOME_LABELS } from '../../core/outcome-label.ts'
 import type { Query } from '../../ledger/query/query.ts'
 import { parseConditions } from '../../ledger/records/recorded-values.ts'
 import type { CallExplanation } from '../contract/contract-console.ts'
 import type { CallAddress } from '../contract/contract-live.ts'
-import { type Endpoint, endpoint, required } from '../http/endpoint.ts'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import { explainCall } from '../queries/call-views.ts'
 import type { NamesRequest } from '../queries/histogram.ts'
@@ -22,43 +23,40 @@ export interface LiveEndpointParts {
   readonly nowMs: () => number
 }
 
-const text = { kind: 'text', max: 400 } as const
+const TEXT = text(400)
 /** Which calls: everything given must hold. */
 export const FILTER = {
-  principal: { shape: text, doc: 'who called' },
-  agent: { shape: text, doc: 'which agent' },
-  session: { shape: text, doc: 'in which session' },
-  server: { shape: text, doc: 'to which server' },
-  name: { shape: text, doc: 'which tool' },
-  action: { shape: text, doc: 'what was decided' },
-  code: { shape: text, doc: 'for which reason' },
+  principal: { shape: TEXT, doc: 'who called' },
+  agent: { shape: TEXT, doc: 'which agent' },
+  session: { shape: TEXT, doc: 'in which session' },
+  server: { shape: TEXT, doc: 'to which server' },
+  name: { shape: TEXT, doc: 'which tool' },
+  action: { shape: TEXT, doc: 'what was decided' },
+  code: { shape: TEXT, doc: 'for which reason' },
   sinceMs: STRETCH.sinceMs,
   untilMs: STRETCH.untilMs,
-  text: { shape: text, doc: 'words that the record has' },
-  word: { shape: { kind: 'word', words: OUTCOME_LABELS }, doc: 'how it ended' },
-  where: { shape: text, doc: 'recorded values: `args.amount > 5000`, several with `;`' },
+  text: { shape: TEXT, doc: 'words that the record has' },
+  word: { shape: word(OUTCOME_LABELS), doc: 'how it ended' },
+  where: { shape: TEXT, doc: 'recorded values: `args.amount > 5000`, several with `;`' },
 } as const
 const QUERY = {
   ...FILTER,
   order: {
-    shape: { kind: 'word', words: ['newest', 'oldest', 'largest', 'smallest'] },
+    shape: word(['newest', 'oldest', 'largest', 'smallest']),
     doc: 'which come first; the last two by the value at `sort`',
   },
-  sort: { shape: text, doc: 'the path of a recorded value: only calls that have one' },
+  sort: { shape: TEXT, doc: 'the path of a recorded value: only calls that have one' },
   before: { shape: COUNT, doc: 'only records before this one' },
   after: { shape: COUNT, doc: 'only records after this one' },
-  limit: { shape: { kind: 'integer', min: 1, max: 500 }, doc: 'at most so many' },
+  limit: { shape: integer(1, 500), doc: 'at most so many' },
 } as const
 const NAMED_COLUMNS = ['principal', 'agent', 'session', 'server', 'tool', 'code', 'value'] as const
 const NAMES = {
-  of: required(
-    { kind: 'word', words: NAMED_COLUMNS satisfies readonly NamesRequest['of'][] },
-    'the column',
-  ),
-  text: { shape: { ...text, empty: true }, doc: 'what they contain' },
+  of: required(word(NAMED_COLUMNS satisfies readonly NamesRequest['of'][]), 'the column'),
+  text: { shape: { ...TEXT, empty: true }, doc: 'what they contain' },
 } as const
 const ADDRESS = {
-  session: required({ ...text, empty: true }, 'of the call'),
+  session: required({ ...TEXT, empty: true }, 'of the call'),
   atMs: required(COUNT, 'when it was made'),
   seq: { shape: COUNT, doc: 'of its record' },
 } as const
@@ -110,7 +108,7 @@ export function liveEndpoints(parts: LiveEndpointParts): Endpoint[] {
 function sumEndpoint(reader: LedgerReader): Endpoint {
   return endpoint('GET /api/ledger/sum', {
     role: 'viewer',
-    input: { ...FILTER, sort: required(text, 'the path of the value') },
+    input: { ...FILTER, sort: required(TEXT, 'the path of the value') },
     summary: 'sum, smallest and largest of a recorded value of the same calls (RecordedSum)',
     handle: ({ input, request }) => reader.ask('sum', toQuery(input), request),
   })

@@ -6,6 +6,16 @@ import { basename } from 'node:path'
 import { moveRule } from '@sluice/policy/change/edit-rule'
 import { ACTIONS } from '@sluice/policy/core/actions'
 import { CATEGORIES } from '@sluice/policy/core/tools'
+import {
+  BOOLEAN,
+  integer,
+  object,
+  record,
+  required,
+  text,
+  textOrEmpty,
+  word,
+} from '@sluice/policy/document/build-shape'
 import type { ShapeValue } from '@sluice/policy/document/shape'
 import { policyJsonSchema } from '@sluice/policy/language/json-schema'
 import { InputError } from '../../core/operation-error.ts'
@@ -13,7 +23,7 @@ import { BASE_POLICY } from '../../gateway/config/grants.ts'
 import { makeDocument, type PolicyDocument } from '../../gateway/state/documents.ts'
 import { DRAFT_LENGTH_MAX, REPLAY_MS } from '../contract/console-limits.ts'
 import type { PolicyDocumentView, PolicyView } from '../contract/contract-console.ts'
-import { type Endpoint, endpoint, required } from '../http/endpoint.ts'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import type { LedgerReader } from '../queries/ledger-reader.ts'
 import { isVersioned, type SavePolicyParts, savePolicy } from './save-policy.ts'
@@ -24,35 +34,22 @@ export interface PolicyEndpointParts extends SavePolicyParts {
   readonly flushTools: () => Promise<void>
 }
 
-const line = (max: number) => ({ kind: 'text', max }) as const
-const action = { kind: 'word', words: ACTIONS } as const
-const NAME = required(line(64), 'which policy')
-const TEXT = {
-  shape: { kind: 'text', max: DRAFT_LENGTH_MAX, empty: true },
-  doc: 'the document',
-  required: true,
-} as const
+const action = word(ACTIONS)
+const NAME = required(text(64), 'which policy')
+const TEXT = required(textOrEmpty(DRAFT_LENGTH_MAX), 'the document')
 /** One of `tool` and `category`. */
-const MOVE = {
-  kind: 'object',
-  noun: 'a move',
-  fields: {
-    tool: { shape: line(400), doc: '`<server>/<tool>`' },
-    category: { shape: { kind: 'word', words: CATEGORIES }, doc: 'a category of tools' },
-    to: required(action, 'what becomes of calls'),
-    from: {
-      shape: {
-        kind: 'object',
-        noun: 'a bound',
-        fields: {
-          argument: required(line(600), 'of the tool'),
-          value: required(line(40), 'from which on'),
-        },
-      },
-      doc: 'only calls from a value on',
-    },
+const MOVE = object('a move', {
+  tool: { shape: text(400), doc: '`<server>/<tool>`' },
+  category: { shape: word(CATEGORIES), doc: 'a category of tools' },
+  to: required(action, 'what becomes of calls'),
+  from: {
+    shape: object('a bound', {
+      argument: required(text(600), 'of the tool'),
+      value: required(text(40), 'from which on'),
+    }),
+    doc: 'only calls from a value on',
   },
-} as const
+})
 const ARGUMENT = {
   kind: 'form',
   noun: 'name of an argument',
@@ -65,38 +62,30 @@ const SCALAR = {
   form: /^(?=.{0,400}$)(?:true|false|null|-?\d{1,15}(?:\.\d{1,15})?|"(?:[^"\\\p{C}]|\\["\\/bfnrt])*")$/u,
   help: 'JSON on one line: a text, a number, true, false or null',
 } as const
-const TEST = {
-  kind: 'object',
-  noun: 'a case',
-  fields: {
-    name: required(line(200), 'what it is called'),
-    call: required(line(400), '`<server>/<tool>`'),
-    args: required({ kind: 'record', keys: ARGUMENT, of: SCALAR }, 'values as JSON'),
-    expect: required(action, 'what becomes of the call'),
-  },
-} as const
+const TEST = object('a case', {
+  name: required(text(200), 'what it is called'),
+  call: required(text(400), '`<server>/<tool>`'),
+  args: required(record(ARGUMENT, SCALAR), 'values as JSON'),
+  expect: required(action, 'what becomes of the call'),
+})
 const DRAFT = {
   name: NAME,
   text: TEXT,
   move: { shape: MOVE, doc: 'on the board' },
-  replay: { shape: { kind: 'boolean' }, doc: 'try it on recorded calls' },
-  days: { shape: { kind: 'integer', min: 1, max: 30 }, doc: 'on those of so many; 1 unless said' },
+  replay: { shape: BOOLEAN, doc: 'try it on recorded calls' },
+  days: { shape: integer(1, 30), doc: 'on those of so many; 1 unless said' },
   test: { shape: TEST, doc: 'a case to add' },
 } as const
 const SAVE = {
   name: NAME,
   text: TEXT,
-  base: required(line(100), 'digest of what was edited'),
-  why: required({ ...line(500), empty: true }, 'kept with the version'),
+  base: required(text(100), 'digest of what was edited'),
+  why: required(textOrEmpty(500), 'kept with the version'),
   tests: {
-    shape: {
-      kind: 'object',
-      noun: 'a file of cases',
-      fields: {
-        base: required({ ...line(100), empty: true }, 'digest; empty for a new one'),
-        text: TEXT,
-      },
-    },
+    shape: object('a file of cases', {
+      base: required(textOrEmpty(100), 'digest; empty for a new one'),
+      text: TEXT,
+    }),
     doc: 'the file of cases beside it, as it was drafted',
   },
 } as const

@@ -5,6 +5,7 @@
 import { basename } from 'node:path'
 import { type KnownTool, type ToolDefinition, toToolId } from '@sluice/policy/core/tools'
 import { getRulesForTool } from '@sluice/policy/decide/resolve'
+import { required, text } from '@sluice/policy/document/build-shape'
 import type { ApplicableRules } from '@sluice/policy/model/applicable-rules'
 import { assessTool, classify } from '../../catalogue/classify/classify.ts'
 import { getAssessment } from '../../catalogue/pages/assessment-cache.ts'
@@ -23,7 +24,7 @@ import { DEFINITION_LENGTH_SHOWN, NEIGHBOURS_MAX } from '../contract/console-lim
 import type { PendingServerView } from '../contract/contract.ts'
 import type { ServersView, ServerView, ToolPage, ToolView } from '../contract/contract-console.ts'
 import type { OutcomeLabel } from '../contract/contract-live.ts'
-import { type Endpoint, endpoint, required } from '../http/endpoint.ts'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import type { LedgerReader } from '../queries/ledger-reader.ts'
 import { toIndentedJson, viewPendingDefinitions } from './pending-definitions.ts'
@@ -34,8 +35,8 @@ export interface ServersEndpointParts {
 }
 
 const TOOL = {
-  server: required({ kind: 'text', max: 64 }, 'its server'),
-  name: required({ kind: 'text', max: 1_000 }, 'which tool'),
+  server: required(text(64), 'its server'),
+  name: required(text(1_000), 'which tool'),
 } as const
 
 export function serversEndpoints({ parts, reader }: ServersEndpointParts): Endpoint[] {

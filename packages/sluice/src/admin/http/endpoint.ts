@@ -3,7 +3,8 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { JsonObject } from '@sluice/policy/core/json'
-import type { FieldValues, Shape, ShapeFields } from '@sluice/policy/document/shape'
+import { required, text } from '@sluice/policy/document/build-shape'
+import type { FieldValues, ShapeFields } from '@sluice/policy/document/shape'
 import type { Person, Role } from '../../core/person.ts'
 import type { Download } from './download.ts'
 import type { EventStreamResponse } from './events.ts'
@@ -68,12 +69,7 @@ export function namesIn(path: string): string[] {
   return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
 }
 
-/** A field that has to be there. */
-export function required<const S extends Shape>(shape: S, doc: string) {
-  return { shape, doc, required: true } as const
-}
-
-const IN_PATH = required({ kind: 'text', max: 300 }, 'in the path')
+const IN_PATH = required(text(300), 'in the path')
 
 /**
  * A row that only HTTP has. What a person or program can ask of a gate is an operation (operations/), from

@@ -4,6 +4,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import { isObject } from '@sluice/policy/core/json'
+import { object, required, text, textOrEmpty, word } from '@sluice/policy/document/build-shape'
 import type { FieldValues } from '@sluice/policy/document/shape'
 import type { Person } from '../../core/person.ts'
 import type { ApprovalLinks } from '../../identity/keys/approval-links.ts'
@@ -18,7 +19,7 @@ import type {
   SignInMethods,
 } from '../contract/contract.ts'
 import { bearerOf } from '../http/bearer-token.ts'
-import { type Endpoint, endpoint, required } from '../http/endpoint.ts'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import { GUEST_FRESH_MS, GUEST_MS } from '../http/limits.ts'
 import type { Challenges } from './challenges.ts'
@@ -45,7 +46,6 @@ export interface SignInParts {
   readonly nowMs: () => number
 }
 
-const text = (max: number) => ({ kind: 'text', max }) as const
 const TEXT = text(16_384)
 const ANY = { kind: 'any' } as const
 /** A secret of a tab, and its hash (RFC 7636). */
@@ -57,16 +57,12 @@ const VERIFIER = {
   secret: true,
 } as const
 const CHALLENGE = { ...VERIFIER, noun: 'challenge', form: /^[\w-]{43}$/ } as const
-const ANSWER = {
-  kind: 'object',
-  noun: 'an answer of an authorisation server',
-  fields: {
-    code: required(text(4_096), 'as the browser brought it'),
-    state: required(text(1_000), 'as the browser brought it'),
-    iss: { shape: text(2_048), doc: 'as the browser brought it' },
-    verifier: required(VERIFIER, 'the secret of the tab'),
-  },
-} as const
+const ANSWER = object('an answer of an authorisation server', {
+  code: required(text(4_096), 'as the browser brought it'),
+  state: required(text(1_000), 'as the browser brought it'),
+  iss: { shape: text(2_048), doc: 'as the browser brought it' },
+  verifier: required(VERIFIER, 'the secret of the tab'),
+})
 const SIGN_IN = {
   code: { shape: TEXT, doc: 'of `sluice console` or an invitation' },
   assertion: { shape: ANY, doc: 'of a passkey' },
@@ -80,7 +76,7 @@ const NEW_PASSKEY = {
   pin: { shape: ANY, doc: 'of the person' },
 } as const
 const PROOF_WISH = {
-  method: required({ kind: 'word', words: ['POST', 'PUT', 'DELETE'] }, 'of the request'),
+  method: required(word(['POST', 'PUT', 'DELETE']), 'of the request'),
   path: required(
     {
       kind: 'form',
@@ -90,7 +86,7 @@ const PROOF_WISH = {
     },
     'of the request',
   ),
-  body: required({ kind: 'text', max: 1_024 * 1_024, empty: true }, 'of the request'),
+  body: required(textOrEmpty(1_024 * 1_024), 'of the request'),
 } as const
 
 export function signInEndpoints(parts: SignInParts): Endpoint[] {

@@ -15,6 +15,7 @@ import { CATEGORIES, type KnownTool } from '@sluice/policy/core/tools'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { decide, isVisible } from '@sluice/policy/decide/decide'
 import type { TraceStep } from '@sluice/policy/decide/trace'
+import { BOOLEAN, object, word } from '@sluice/policy/document/build-shape'
 import { checkShape } from '@sluice/policy/document/check-shape'
 import { didYouMean } from '@sluice/policy/document/nearest'
 import { Problems } from '@sluice/policy/document/problem'
@@ -34,18 +35,14 @@ import { readObject } from '../../terminal/read-input.ts'
 import { createToolFinder, readTools, suggestTool } from '../../terminal/read-tools.ts'
 import { readCount, readTime } from '../connect/read-option.ts'
 
-const FACTS: Shape = {
-  kind: 'object',
-  noun: 'the facts',
-  fields: {
-    ...factFields({ count: Number.MAX_SAFE_INTEGER, list: 1_000 }),
-    callCategory: { shape: { kind: 'word', words: CATEGORIES }, doc: '' },
-    holdsSecret: { shape: { kind: 'boolean' }, doc: '' },
-    holdsCard: { shape: { kind: 'boolean' }, doc: '' },
-    holdsIban: { shape: { kind: 'boolean' }, doc: '' },
-    transport: { shape: { kind: 'word', words: ['stdio', 'http'] }, doc: '' },
-  },
-}
+const FACTS: Shape = object('the facts', {
+  ...factFields({ count: Number.MAX_SAFE_INTEGER, list: 1_000 }),
+  callCategory: { shape: word(CATEGORIES), doc: '' },
+  holdsSecret: { shape: BOOLEAN, doc: '' },
+  holdsCard: { shape: BOOLEAN, doc: '' },
+  holdsIban: { shape: BOOLEAN, doc: '' },
+  transport: { shape: word(['stdio', 'http']), doc: '' },
+})
 
 interface Options {
   policy: string

@@ -1,8 +1,8 @@
 // What sluice.yaml says of the agents: the providers of their models, what models cost, how much of
 // their history is kept, and what becomes of runs that a crash cut off. Called by config.ts.
 
+import { integer, object, record, required, text, word } from '@sluice/policy/document/build-shape'
 import { findEntry, type LocatedMap } from '@sluice/policy/document/read-document'
-import type { Shape } from '@sluice/policy/document/shape'
 import { readFields, readValue, URL_SHAPE } from './values.ts'
 
 export interface ModelProvider {
@@ -29,94 +29,61 @@ export interface AgentsConfig {
 const DAYS_MAX = 36_500
 const MEGABYTES_MAX = 100_000
 
-export const MODELS = {
-  kind: 'record',
-  keys: {
+export const MODELS = record(
+  {
     kind: 'form',
     noun: 'name of a provider',
     form: /^[a-z][a-z0-9_-]{0,63}$/,
     help: 'small letters, digits, `_` and `-`, at most 64',
   },
-  of: {
-    kind: 'object',
-    noun: 'a provider of models',
-    fields: {
-      url: {
-        shape: URL_SHAPE,
-        doc: 'base address of its OpenAI chat completions',
-        required: true,
-        example: 'https://models.example.com/v1',
-      },
-      key: {
-        shape: { kind: 'text', max: 8_192 },
-        doc: 'its key, given by a variable',
-        example: `$\{MODEL_KEY}`,
-      },
-    },
-  },
-} as const satisfies Shape
+  object('a provider of models', {
+    url: required(
+      URL_SHAPE,
+      'base address of its OpenAI chat completions',
+      'https://models.example.com/v1',
+    ),
+    key: { shape: text(8_192), doc: 'its key, given by a variable', example: `$\{MODEL_KEY}` },
+  }),
+)
 
-const PRICES = {
-  kind: 'record',
-  keys: {
+const PRICES = record(
+  {
     kind: 'form',
     noun: 'name of a model',
     form: /^[a-z][a-z0-9_-]{0,63}:.{1,200}$/,
     help: '`provider:model`, such as `anthropic:claude-sonnet-4-6`',
   },
-  of: {
-    kind: 'object',
-    noun: 'a price',
-    fields: {
-      input: {
-        shape: { kind: 'decimal' },
-        doc: 'of a million input tokens',
-        required: true,
-        example: 3,
-      },
-      output: {
-        shape: { kind: 'decimal' },
-        doc: 'of a million output tokens',
-        required: true,
-        example: 15,
-      },
-    },
-  },
-} as const satisfies Shape
+  object('a price', {
+    input: required({ kind: 'decimal' }, 'of a million input tokens', 3),
+    output: required({ kind: 'decimal' }, 'of a million output tokens', 15),
+  }),
+)
 
-export const AGENTS = {
-  kind: 'object',
-  noun: 'settings of the agents',
-  fields: {
-    resume: {
-      shape: { kind: 'word', words: ['auto', 'ask'] },
-      doc: 'whether runs that a crash interrupted continue by themselves',
-      default: 'auto',
-    },
-    prices: { shape: PRICES, doc: 'what models cost, so that agents can have a limit on cost' },
-    history: {
-      shape: {
-        kind: 'object',
-        noun: 'how much history is kept',
-        fields: {
-          days: {
-            shape: { kind: 'integer', min: 1, max: DAYS_MAX },
-            doc: 'older events of an agent are dropped, behind a checkpoint',
-            unset: 'no bound by age',
-            example: 30,
-          },
-          megabytes: {
-            shape: { kind: 'integer', min: 1, max: MEGABYTES_MAX },
-            doc: 'size of the events of one agent; the oldest are dropped beyond it',
-            unset: '64',
-            example: 64,
-          },
-        },
-      },
-      doc: 'how much of what agents did is kept; their state always is',
-    },
+export const AGENTS = object('settings of the agents', {
+  resume: {
+    shape: word(['auto', 'ask']),
+    doc: 'whether runs that a crash interrupted continue by themselves',
+    default: 'auto',
   },
-} as const satisfies Shape
+  prices: { shape: PRICES, doc: 'what models cost, so that agents can have a limit on cost' },
+  history: {
+    shape: object('how much history is kept', {
+      days: {
+        shape: integer(1, DAYS_MAX),
+        doc: 'older events of an agent are dropped, behind a checkpoint',
+        unset: 'no bound by age',
+        example: 30,
+      },
+      megabytes: {
+        shape: integer(1, MEGABYTES_MAX),
+        doc: 'size of the events of one agent; the oldest are dropped beyond it',
+        unset: '64',
+        example: 64,
+      },
+    }),
+    doc: 'how much of what agents did is kept; their state always is',
+  },
+})
 
 export function readAgents(map: LocatedMap): AgentsConfig {
   const { resume, prices = {}, history = {} } = readFields(AGENTS.fields, findEntry(map, 'agents'))

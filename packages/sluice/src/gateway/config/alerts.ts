@@ -1,9 +1,9 @@
 // `alerts` of sluice.yaml: which alerts a person on duty gets, and over which of the channels that approvals
 // have. Called by config.ts.
 
+import { duration, integer, list, object, word } from '@sluice/policy/document/build-shape'
 import { asMap } from '@sluice/policy/document/check-shape'
 import { findEntry, type LocatedMap } from '@sluice/policy/document/read-document'
-import type { Shape } from '@sluice/policy/document/shape'
 import { ALERT_KINDS } from '../../core/alert.ts'
 import type { ChannelsConfig } from './channels.ts'
 import {
@@ -25,54 +25,42 @@ export interface AlertsConfig {
   readonly verifyMs: number
 }
 
-const percent = { kind: 'integer', min: 1, max: 100 } as const
+const percent = integer(1, 100)
 
-export const ALERTS = {
-  kind: 'object',
-  noun: 'settings of alerts',
-  fields: {
-    on: {
-      shape: {
-        kind: 'list',
-        of: { kind: 'word', words: ALERT_KINDS },
-        max: ALERT_KINDS.length,
-      },
-      doc: '`denials` a high rate of denied calls, `injection` orders to the model in an answer (the gate then looks through all of them), `limit` a limit nearly full, `server` a server fails, `definition` a new or changed definition waits for review, `tools` a known server has new tools, `ledger` calls cannot be recorded or the chain does not verify, `gate` another gate of the store is gone, `hooks` a client with hooks made a call that its hooks did not announce, or another than was decided',
-      unset: 'all of them',
-      example: ['injection', 'definition', 'ledger'],
-    },
-    channels: {
-      shape: {
-        kind: 'list',
-        of: { kind: 'word', words: ALERT_CHANNELS },
-        max: ALERT_CHANNELS.length,
-      },
-      doc: 'which channels of `approvals` alerts go out on',
-      unset: 'all that `approvals` has',
-      example: ['email'],
-    },
-    every: {
-      shape: { kind: 'duration', maxSeconds: ALERT_EVERY_SECONDS_MAX },
-      doc: 'at most one alert of a kind is sent in this time',
-      default: '15m',
-    },
-    denials: {
-      shape: percent,
-      doc: 'percent of the calls of five minutes that have to be denied, of at least 20',
-      default: ALERT_DENIALS_PERCENT,
-    },
-    limit: {
-      shape: percent,
-      doc: 'percent of a limit that have to be used',
-      default: ALERT_LIMIT_PERCENT,
-    },
-    verify: {
-      shape: { kind: 'duration', maxSeconds: ALERT_VERIFY_SECONDS_MAX },
-      doc: 'how often the gate verifies the whole chain of the ledger, for alerts of `ledger`',
-      default: '24h',
-    },
+export const ALERTS = object('settings of alerts', {
+  on: {
+    shape: list(word(ALERT_KINDS), ALERT_KINDS.length),
+    doc: '`denials` a high rate of denied calls, `injection` orders to the model in an answer (the gate then looks through all of them), `limit` a limit nearly full, `server` a server fails, `definition` a new or changed definition waits for review, `tools` a known server has new tools, `ledger` calls cannot be recorded or the chain does not verify, `gate` another gate of the store is gone, `hooks` a client with hooks made a call that its hooks did not announce, or another than was decided',
+    unset: 'all of them',
+    example: ['injection', 'definition', 'ledger'],
   },
-} as const satisfies Shape
+  channels: {
+    shape: list(word(ALERT_CHANNELS), ALERT_CHANNELS.length),
+    doc: 'which channels of `approvals` alerts go out on',
+    unset: 'all that `approvals` has',
+    example: ['email'],
+  },
+  every: {
+    shape: duration(ALERT_EVERY_SECONDS_MAX),
+    doc: 'at most one alert of a kind is sent in this time',
+    default: '15m',
+  },
+  denials: {
+    shape: percent,
+    doc: 'percent of the calls of five minutes that have to be denied, of at least 20',
+    default: ALERT_DENIALS_PERCENT,
+  },
+  limit: {
+    shape: percent,
+    doc: 'percent of a limit that have to be used',
+    default: ALERT_LIMIT_PERCENT,
+  },
+  verify: {
+    shape: duration(ALERT_VERIFY_SECONDS_MAX),
+    doc: 'how often the gate verifies the whole chain of the ledger, for alerts of `ledger`',
+    default: '24h',
+  },
+})
 
 /** Nothing if there is no such key: then no alerts are sent. */
 export function readAlerts(

@@ -1,6 +1,16 @@
 // How the gate is reached from elsewhere and who signs tokens for it, as sluice.yaml says: `listen`,
 // `tls`, `public_url`, `auth`. Beyond loopback only with TLS, its own or a proxy's. Called by config.ts.
 
+import {
+  BOOLEAN,
+  list,
+  object,
+  record,
+  required,
+  someOf,
+  text,
+  word,
+} from '@sluice/policy/document/build-shape'
 import { asMap } from '@sluice/policy/document/check-shape'
 import { findEntry, type LocatedMap, type LocatedNode } from '@sluice/policy/document/read-document'
 import type { FilledValues, Shape } from '@sluice/policy/document/shape'
@@ -22,28 +32,13 @@ export interface ListenConfig {
   readonly publicUrl?: string
 }
 
-const text = (max: number) => ({ kind: 'text', max }) as const
-const names = { kind: 'list', of: text(256), max: 64 } as const
+const names = list(text(256), 64)
 const url = safeUrlShape('CONFIG_ISSUER')
 
-export const TLS: Shape = {
-  kind: 'object',
-  noun: 'TLS settings',
-  fields: {
-    cert: {
-      shape: text(4_096),
-      doc: 'file of the certificate with its chain',
-      required: true,
-      example: './gate.pem',
-    },
-    key: {
-      shape: text(4_096),
-      doc: 'file of its private key',
-      required: true,
-      example: './gate.key',
-    },
-  },
-}
+export const TLS: Shape = object('TLS settings', {
+  cert: required(text(4_096), 'file of the certificate with its chain', './gate.pem'),
+  key: required(text(4_096), 'file of its private key', './gate.key'),
+})
 
 const ROLE_GROUPS = Object.fromEntries(
   ROLES.map((role) => [
@@ -56,151 +51,109 @@ const ROLE_GROUPS = Object.fromEntries(
   ]),
 )
 
-const ISSUER = {
-  kind: 'object',
-  noun: 'an issuer',
-  fields: {
-    issuer: {
-      shape: url,
-      doc: 'as its tokens name it in `iss`',
-      required: true,
-      example: 'https://login.example.com',
-    },
-    policy: {
-      shape: text(64),
-      doc: 'the policy for callers with its tokens: a name of `policies`, or `policy`',
-      required: true,
-      example: 'readonly',
-    },
-    jwks: {
-      shape: url,
-      doc: 'where its keys are',
-      unset: 'as its metadata says',
-      example: 'https://login.example.com/jwks',
-    },
-    audience: {
-      shape: text(2_048),
-      doc: "audience of a token that is accepted beside the gate's own addresses",
-      example: 'sluice',
-    },
-    scopes: {
-      shape: names,
-      doc: 'a token must have all of them',
-      example: ['tools'],
-    },
-    groups: {
-      shape: text(256),
-      doc: 'the claim that becomes `principal.groups`',
-      default: 'groups',
-    },
-    subject: {
-      shape: text(256),
-      doc: 'the claim that names the person: `oid` for Microsoft Entra, whose `sub` differs for each application',
-      default: 'sub',
-    },
-    client: {
-      shape: {
-        kind: 'object',
-        noun: 'a client',
-        fields: { ...CLIENT_FIELDS, client_id: { ...CLIENT_FIELDS.client_id, required: true } },
-      },
-      doc: 'the gate as a client there: for servers with `login: exchange` or `login: id-jag`',
-    },
-    algorithms: {
-      shape: { kind: 'list', of: { kind: 'word', words: ALGORITHMS }, max: 16, min: 1 },
-      doc: 'signature algorithms that are accepted',
-      unset: 'all that are asymmetric',
-      example: ['ES256'],
-    },
-    sessions: {
-      shape: SESSION_LIMIT,
-      doc: 'how many sessions each caller may have',
-      unset: 'as `sessions` of the configuration',
-      example: { max: 5 },
-    },
-    slots: { shape: SLOTS, doc: 'an older name of `sessions.max`', example: 5 },
-    explain: {
-      shape: { kind: 'boolean' },
-      doc: 'a denial names the rule and what is left of a limit',
-      default: false,
-    },
-    roles: {
-      shape: {
-        kind: 'object',
-        noun: 'roles',
-        fields: ROLE_GROUPS,
-      },
-      doc: 'who may sign in to the console, by the groups of their token',
-      unset: 'only `admins`',
-    },
-    admins: {
-      shape: names,
-      doc: 'subjects (`sub`) who sign in to the console as admin, whatever their groups: the first administrator if there is no terminal',
-      example: ['ann'],
-    },
-    console: {
-      shape: {
-        kind: 'object',
-        noun: 'a client of the console',
-        fields: {
-          ...CLIENT_FIELDS,
-          client_id: {
-            shape: text(2_048),
-            doc: 'as the authorisation server knows the console',
-            required: true,
-            example: 'sluice-console',
-          },
-          scopes: {
-            shape: names,
-            doc: 'scopes to request beside `openid`',
-            example: ['profile'],
-          },
-        },
-      },
-      doc: 'OIDC client of the console; its redirect address is `<base>/sign-in/<name>`',
-    },
+const ISSUER = object('an issuer', {
+  issuer: required(url, 'as its tokens name it in `iss`', 'https://login.example.com'),
+  policy: required(
+    text(64),
+    'the policy for callers with its tokens: a name of `policies`, or `policy`',
+    'readonly',
+  ),
+  jwks: {
+    shape: url,
+    doc: 'where its keys are',
+    unset: 'as its metadata says',
+    example: 'https://login.example.com/jwks',
   },
-} as const satisfies Shape
+  audience: {
+    shape: text(2_048),
+    doc: "audience of a token that is accepted beside the gate's own addresses",
+    example: 'sluice',
+  },
+  scopes: { shape: names, doc: 'a token must have all of them', example: ['tools'] },
+  groups: { shape: text(256), doc: 'the claim that becomes `principal.groups`', default: 'groups' },
+  subject: {
+    shape: text(256),
+    doc: 'the claim that names the person: `oid` for Microsoft Entra, whose `sub` differs for each application',
+    default: 'sub',
+  },
+  client: {
+    shape: object('a client', {
+      ...CLIENT_FIELDS,
+      client_id: { ...CLIENT_FIELDS.client_id, required: true },
+    }),
+    doc: 'the gate as a client there: for servers with `login: exchange` or `login: id-jag`',
+  },
+  algorithms: {
+    shape: someOf(word(ALGORITHMS), 16),
+    doc: 'signature algorithms that are accepted',
+    unset: 'all that are asymmetric',
+    example: ['ES256'],
+  },
+  sessions: {
+    shape: SESSION_LIMIT,
+    doc: 'how many sessions each caller may have',
+    unset: 'as `sessions` of the configuration',
+    example: { max: 5 },
+  },
+  slots: { shape: SLOTS, doc: 'an older name of `sessions.max`', example: 5 },
+  explain: {
+    shape: BOOLEAN,
+    doc: 'a denial names the rule and what is left of a limit',
+    default: false,
+  },
+  roles: {
+    shape: object('roles', ROLE_GROUPS),
+    doc: 'who may sign in to the console, by the groups of their token',
+    unset: 'only `admins`',
+  },
+  admins: {
+    shape: names,
+    doc: 'subjects (`sub`) who sign in to the console as admin, whatever their groups: the first administrator if there is no terminal',
+    example: ['ann'],
+  },
+  console: {
+    shape: object('a client of the console', {
+      ...CLIENT_FIELDS,
+      client_id: required(
+        text(2_048),
+        'as the authorisation server knows the console',
+        'sluice-console',
+      ),
+      scopes: { shape: names, doc: 'scopes to request beside `openid`', example: ['profile'] },
+    }),
+    doc: 'OIDC client of the console; its redirect address is `<base>/sign-in/<name>`',
+  },
+})
 
-export const OAUTH: Shape = {
-  kind: 'object',
-  noun: 'settings of the gate as a client',
-  fields: {
-    client_id: {
-      shape: {
+export const OAUTH: Shape = object('settings of the gate as a client', {
+  client_id: {
+    shape: {
+      kind: 'form',
+      noun: 'https address with a path',
+      form: /^https:\/\/[^/?#]+\/[^?#]{1,2048}$/,
+      help: 'write `https://gate.example.com/oauth/client.json`',
+      code: 'CONFIG_ISSUER',
+    },
+    doc: 'address of its client ID metadata document, used by `sluice login` where the server takes one; below `public_url` the gate serves it',
+    unset: 'the gate registers itself',
+    example: 'https://gate.example.com/oauth/client.json',
+  },
+})
+
+export const AUTH: Shape = object('authentication settings', {
+  issuers: required(
+    record(
+      {
         kind: 'form',
-        noun: 'https address with a path',
-        form: /^https:\/\/[^/?#]+\/[^?#]{1,2048}$/,
-        help: 'write `https://gate.example.com/oauth/client.json`',
-        code: 'CONFIG_ISSUER',
+        noun: 'name of an issuer',
+        form: /^[a-z0-9][a-z0-9-]{0,31}$/,
+        help: 'small letters, digits and `-`, at most 32',
       },
-      doc: 'address of its client ID metadata document, used by `sluice login` where the server takes one; below `public_url` the gate serves it',
-      unset: 'the gate registers itself',
-      example: 'https://gate.example.com/oauth/client.json',
-    },
-  },
-}
-
-export const AUTH: Shape = {
-  kind: 'object',
-  noun: 'authentication settings',
-  fields: {
-    issuers: {
-      shape: {
-        kind: 'record',
-        keys: {
-          kind: 'form',
-          noun: 'name of an issuer',
-          form: /^[a-z0-9][a-z0-9-]{0,31}$/,
-          help: 'small letters, digits and `-`, at most 32',
-        },
-        of: ISSUER,
-      },
-      doc: 'authorisation servers whose access tokens are accepted; principals are `name:subject`',
-      required: true,
-    },
-  },
-}
+      ISSUER,
+    ),
+    'authorisation servers whose access tokens are accepted; principals are `name:subject`',
+  ),
+})
 
 export function readListenConfig(map: LocatedMap, values: ConfigValues): ListenConfig {
   const tls = asMap(findEntry(map, 'tls'))

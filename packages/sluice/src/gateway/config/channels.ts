@@ -3,9 +3,19 @@
 
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import {
+  BOOLEAN,
+  integer,
+  list,
+  object,
+  record,
+  required,
+  text,
+  word,
+} from '@sluice/policy/document/build-shape'
 import { asMap } from '@sluice/policy/document/check-shape'
 import { findEntry, type LocatedMap, type LocatedNode } from '@sluice/policy/document/read-document'
-import { fillDefaults, type Shape, type ShapeValue } from '@sluice/policy/document/shape'
+import { fillDefaults, type ShapeValue } from '@sluice/policy/document/shape'
 import type { EmailConfig } from '../../approvals/channels/email.ts'
 import { MESSAGE_APPROVERS_MAX } from '../../approvals/channels/limits.ts'
 import { WEBHOOK_FORMS } from '../../approvals/channels/message-forms.ts'
@@ -18,7 +28,6 @@ export interface ChannelsConfig {
   readonly email?: EmailConfig
 }
 
-const text = (max: number) => ({ kind: 'text', max }) as const
 const code = 'CONFIG_CHANNEL'
 /** One mailbox and nothing else: no list, no comment, no second header. */
 const MAILBOX = {
@@ -42,96 +51,68 @@ const approverName = {
   help: 'as `sluice approvers list` shows it',
 } as const
 const ARGS = {
-  shape: { kind: 'boolean' },
+  shape: BOOLEAN,
   doc: 'messages carry the arguments, secrets masked; otherwise only the console shows them',
   default: false,
 } as const
 
-const WEBHOOK = {
-  kind: 'object',
-  noun: 'a webhook of approvals',
-  fields: {
-    url: {
-      shape: safeUrlShape(code),
-      doc: 'where pending approvals are posted',
-      required: true,
-      example: 'https://hooks.example.com/sluice',
-    },
-    secret: {
-      shape: secretShape(code),
-      doc: 'signs the messages, at least 16 characters; give it by a variable. Required for `plain`',
-      example: `$\{WEBHOOK_SECRET}`,
-    },
-    form: {
-      shape: { kind: 'word', words: WEBHOOK_FORMS },
-      doc: '`plain` JSON, or a message in the format of `slack` or `teams`',
-      default: 'plain',
-    },
-    approvers: {
-      shape: { kind: 'list', of: text(128), max: MESSAGE_APPROVERS_MAX },
-      doc: 'approvers whose links the message carries, one each',
-      example: ['ann'],
-    },
-    args: ARGS,
+const WEBHOOK = object('a webhook of approvals', {
+  url: required(
+    safeUrlShape(code),
+    'where pending approvals are posted',
+    'https://hooks.example.com/sluice',
+  ),
+  secret: {
+    shape: secretShape(code),
+    doc: 'signs the messages, at least 16 characters; give it by a variable. Required for `plain`',
+    example: `$\{WEBHOOK_SECRET}`,
   },
-} as const satisfies Shape
+  form: {
+    shape: word(WEBHOOK_FORMS),
+    doc: '`plain` JSON, or a message in the format of `slack` or `teams`',
+    default: 'plain',
+  },
+  approvers: {
+    shape: list(text(128), MESSAGE_APPROVERS_MAX),
+    doc: 'approvers whose links the message carries, one each',
+    example: ['ann'],
+  },
+  args: ARGS,
+})
 
-const EMAIL = {
-  kind: 'object',
-  noun: 'e-mail settings',
-  fields: {
-    host: {
-      shape: HOST,
-      doc: 'the mail server',
-      required: true,
-      example: 'mail.example.com',
-    },
-    port: {
-      shape: { kind: 'integer', min: 1, max: 65_535 },
-      doc: 'its port',
-      unset: '587, or 465 with `tls: implicit`',
-      example: 587,
-    },
-    tls: {
-      shape: { kind: 'word', words: ['starttls', 'implicit', 'none'] },
-      doc: '`starttls`, which must succeed; `implicit`; `none` only on this machine',
-      default: 'starttls',
-    },
-    ca: {
-      shape: text(4_096),
-      doc: 'file with more certificates to trust',
-      example: './mail-ca.pem',
-    },
-    user: { shape: text(256), doc: 'account at the mail server', example: 'sluice' },
-    password: {
-      shape: text(1_024),
-      doc: 'its password; give it by a variable',
-      example: `$\{MAIL_PASSWORD}`,
-    },
-    from: {
-      shape: MAILBOX,
-      doc: 'the sender address',
-      required: true,
-      example: 'sluice@example.com',
-    },
-    to: {
-      shape: { kind: 'record', keys: approverName, of: MAILBOX },
-      doc: 'the address of each approver, by name: each gets a mail of their own',
-      required: true,
-      example: { ann: 'ann@example.com' },
-    },
-    args: ARGS,
+const EMAIL = object('e-mail settings', {
+  host: required(HOST, 'the mail server', 'mail.example.com'),
+  port: {
+    shape: integer(1, 65_535),
+    doc: 'its port',
+    unset: '587, or 465 with `tls: implicit`',
+    example: 587,
   },
-} as const satisfies Shape
+  tls: {
+    shape: word(['starttls', 'implicit', 'none']),
+    doc: '`starttls`, which must succeed; `implicit`; `none` only on this machine',
+    default: 'starttls',
+  },
+  ca: { shape: text(4_096), doc: 'file with more certificates to trust', example: './mail-ca.pem' },
+  user: { shape: text(256), doc: 'account at the mail server', example: 'sluice' },
+  password: {
+    shape: text(1_024),
+    doc: 'its password; give it by a variable',
+    example: `$\{MAIL_PASSWORD}`,
+  },
+  from: required(MAILBOX, 'the sender address', 'sluice@example.com'),
+  to: required(
+    record(approverName, MAILBOX),
+    'the address of each approver, by name: each gets a mail of their own',
+    { ann: 'ann@example.com' },
+  ),
+  args: ARGS,
+})
 
-export const CHANNELS = {
-  kind: 'object',
-  noun: 'settings of approvals',
-  fields: {
-    webhook: { shape: WEBHOOK, doc: 'notifies a program or a chat if a rule names the channel' },
-    email: { shape: EMAIL, doc: 'notifies approvers by e-mail if a rule names the channel' },
-  },
-} as const satisfies Shape
+export const CHANNELS = object('settings of approvals', {
+  webhook: { shape: WEBHOOK, doc: 'notifies a program or a chat if a rule names the channel' },
+  email: { shape: EMAIL, doc: 'notifies approvers by e-mail if a rule names the channel' },
+})
 
 export function readChannels(map: LocatedMap, values: ConfigValues): ChannelsConfig {
   const node = asMap(findEntry(map, 'approvals'))

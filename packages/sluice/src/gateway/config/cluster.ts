@@ -2,6 +2,7 @@
 // cluster. Called by config.ts.
 
 import { hostname } from 'node:os'
+import { object, text } from '@sluice/policy/document/build-shape'
 import { asMap } from '@sluice/policy/document/check-shape'
 import { findEntry, type LocatedMap } from '@sluice/policy/document/read-document'
 import type { Shape } from '@sluice/policy/document/shape'
@@ -30,37 +31,33 @@ const NAME = {
   code: 'CONFIG_STORE',
 } as const
 
-export const STORE: Shape = { kind: 'text', max: 2_048 }
+export const STORE: Shape = text(2_048)
 
-export const CLUSTER = {
-  kind: 'object',
-  noun: 'settings of a cluster',
-  fields: {
-    name: {
-      shape: NAME,
-      doc: 'name of this gate: another one at every gate, and the same after a restart',
-      unset: 'the name of the host',
-      example: 'gate-1',
-    },
-    address: {
-      shape: {
-        kind: 'form',
-        noun: 'address of a gate',
-        form: /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]{1,253})(:\d{1,5})?$/,
-        help: 'write `host` or `host:port`',
-        code: 'CONFIG_STORE',
-      },
-      doc: 'where the other gates reach this one, `host` or `host:port`: they pass on requests of its sessions',
-      unset: 'the interface of `listen`, with a free port',
-      example: 'gate-1.internal:7434',
-    },
-    key: {
-      shape: { kind: 'text', max: 1_024 },
-      doc: 'secret of the cluster, at least 32 characters, the same at every gate; give it by a variable',
-      example: `$\{SLUICE_CLUSTER_KEY}`,
-    },
+export const CLUSTER = object('settings of a cluster', {
+  name: {
+    shape: NAME,
+    doc: 'name of this gate: another one at every gate, and the same after a restart',
+    unset: 'the name of the host',
+    example: 'gate-1',
   },
-} as const satisfies Shape
+  address: {
+    shape: {
+      kind: 'form',
+      noun: 'address of a gate',
+      form: /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]{1,253})(:\d{1,5})?$/,
+      help: 'write `host` or `host:port`',
+      code: 'CONFIG_STORE',
+    },
+    doc: 'where the other gates reach this one, `host` or `host:port`: they pass on requests of its sessions',
+    unset: 'the interface of `listen`, with a free port',
+    example: 'gate-1.internal:7434',
+  },
+  key: {
+    shape: text(1_024),
+    doc: 'secret of the cluster, at least 32 characters, the same at every gate; give it by a variable',
+    example: `$\{SLUICE_CLUSTER_KEY}`,
+  },
+})
 
 export function readCluster(
   map: LocatedMap,

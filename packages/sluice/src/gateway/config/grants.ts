@@ -1,6 +1,7 @@
 // Who may call, as far as sluice.yaml says so: policies by name, and grants that are fixed there by
 // the hash of their token. Called by config.ts.
 
+import { object, record, text } from '@sluice/policy/document/build-shape'
 import { asMap } from '@sluice/policy/document/check-shape'
 import { findEntry, type LocatedMap } from '@sluice/policy/document/read-document'
 import { parseTime, type Shape } from '@sluice/policy/document/shape'
@@ -13,29 +14,20 @@ import { type ConfigValues, readFields } from './values.ts'
 export const LOCAL_POLICY = 'policy'
 export const BASE_POLICY = 'house'
 
-export const POLICIES: Shape = {
-  kind: 'record',
-  keys: POLICY_NAME,
-  of: { kind: 'text', max: 4_096 },
-}
+export const POLICIES: Shape = record(POLICY_NAME, text(4_096))
 
-export const GRANTS = {
-  kind: 'record',
-  keys: GRANT_NAME,
-  of: {
-    kind: 'object',
-    noun: 'a grant',
-    fields: {
-      ...FIXED_GRANT,
-      sessions: {
-        shape: SESSION_LIMIT,
-        doc: 'how many sessions it may have',
-        unset: 'as `sessions` of the configuration',
-        example: { max: 5 },
-      },
+export const GRANTS = record(
+  GRANT_NAME,
+  object('a grant', {
+    ...FIXED_GRANT,
+    sessions: {
+      shape: SESSION_LIMIT,
+      doc: 'how many sessions it may have',
+      unset: 'as `sessions` of the configuration',
+      example: { max: 5 },
     },
-  },
-} as const satisfies Shape
+  }),
+)
 
 /** By name, without the base policy; its path beside them. */
 export function readPolicies(

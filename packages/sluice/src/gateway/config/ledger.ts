@@ -2,9 +2,17 @@
 // often it is signed and where else the checkpoints go. Called by config.ts.
 
 import { resolve, sep } from 'node:path'
+import {
+  duration,
+  integer,
+  object,
+  required,
+  text,
+  word,
+} from '@sluice/policy/document/build-shape'
 import { asMap } from '@sluice/policy/document/check-shape'
 import { findEntry, type LocatedMap, type LocatedNode } from '@sluice/policy/document/read-document'
-import { fillDefaults, type Shape, type ShapeValue } from '@sluice/policy/document/shape'
+import { fillDefaults, type ShapeValue } from '@sluice/policy/document/shape'
 import type { RemoteStoreConfig } from '../../ledger/chain/remote-checkpoint-store.ts'
 import { CHECKPOINT_EVERY_RECORDS } from '../../ledger/records/limits.ts'
 import { KEEP_MS_MIN, KEEP_SECONDS_MAX, KEEP_SIZE_BYTES_MIN } from './limits.ts'
@@ -24,131 +32,96 @@ export interface LedgerConfig {
   readonly places: readonly RemoteStoreConfig[]
 }
 
-const text = (max: number) => ({ kind: 'text', max }) as const
 const url = safeUrlShape('CONFIG_LEDGER')
 
 const UNITS: Readonly<Record<string, number>> = { MB: 1e6, GB: 1e9, TB: 1e12 }
 const SIZE = /^(\d{1,6})\s?(MB|GB|TB)$/
 
-const CHECKPOINTS = {
-  kind: 'object',
-  noun: 'settings of checkpoints',
-  fields: {
-    every: {
-      shape: { kind: 'integer', min: 10, max: 1_000_000 },
-      doc: 'records between two of them',
-      default: CHECKPOINT_EVERY_RECORDS,
-    },
-    file: {
-      shape: text(4_096),
-      doc: 'a file outside of the data directory, best on another machine, to which they are appended',
-      example: '/mnt/backup/checkpoints',
-    },
-    webhook: {
-      shape: {
-        kind: 'object',
-        noun: 'a webhook of checkpoints',
-        fields: {
-          url: {
-            shape: url,
-            doc: 'each is posted there',
-            required: true,
-            example: 'https://hooks.example.com/checkpoints',
-          },
-          secret: {
-            shape: secretShape('CONFIG_LEDGER'),
-            doc: 'signs the messages, at least 16 characters; give it by a variable',
-            required: true,
-            example: `$\{WEBHOOK_SECRET}`,
-          },
-        },
-      },
-      doc: 'they are posted there too, signed as in Standard Webhooks',
-    },
-    s3: {
-      shape: {
-        kind: 'object',
-        noun: 'a bucket',
-        fields: {
-          endpoint: {
-            shape: url,
-            doc: 'address of the service',
-            required: true,
-            example: 'https://s3.eu-central-1.amazonaws.com',
-          },
-          bucket: {
-            shape: {
-              kind: 'form',
-              noun: 'bucket name',
-              form: /^[\w.-]{1,255}$/,
-              help: 'its name, without `/`',
-              code: 'CONFIG_LEDGER',
-            },
-            doc: 'its name',
-            required: true,
-            example: 'checkpoints',
-          },
-          prefix: {
-            shape: text(512),
-            doc: 'prefix of the object names',
-            example: 'gate-1/',
-          },
-          region: { shape: text(64), doc: 'its region', default: 'us-east-1' },
-          access_key: {
-            shape: text(256),
-            doc: 'access key, which only has to put objects; give it by a variable',
-            required: true,
-            example: `$\{S3_ACCESS_KEY}`,
-          },
-          secret_key: {
-            shape: text(1_024),
-            doc: 'secret of the access key; give it by a variable',
-            required: true,
-            example: `$\{S3_SECRET_KEY}`,
-          },
-        },
-      },
-      doc: 'one object each in a bucket that speaks S3',
-    },
+const CHECKPOINTS = object('settings of checkpoints', {
+  every: {
+    shape: integer(10, 1_000_000),
+    doc: 'records between two of them',
+    default: CHECKPOINT_EVERY_RECORDS,
   },
-} as const satisfies Shape
+  file: {
+    shape: text(4_096),
+    doc: 'a file outside of the data directory, best on another machine, to which they are appended',
+    example: '/mnt/backup/checkpoints',
+  },
+  webhook: {
+    shape: object('a webhook of checkpoints', {
+      url: required(url, 'each is posted there', 'https://hooks.example.com/checkpoints'),
+      secret: required(
+        secretShape('CONFIG_LEDGER'),
+        'signs the messages, at least 16 characters; give it by a variable',
+        `$\{WEBHOOK_SECRET}`,
+      ),
+    }),
+    doc: 'they are posted there too, signed as in Standard Webhooks',
+  },
+  s3: {
+    shape: object('a bucket', {
+      endpoint: required(url, 'address of the service', 'https://s3.eu-central-1.amazonaws.com'),
+      bucket: required(
+        {
+          kind: 'form',
+          noun: 'bucket name',
+          form: /^[\w.-]{1,255}$/,
+          help: 'its name, without `/`',
+          code: 'CONFIG_LEDGER',
+        },
+        'its name',
+        'checkpoints',
+      ),
+      prefix: { shape: text(512), doc: 'prefix of the object names', example: 'gate-1/' },
+      region: { shape: text(64), doc: 'its region', default: 'us-east-1' },
+      access_key: required(
+        text(256),
+        'access key, which only has to put objects; give it by a variable',
+        `$\{S3_ACCESS_KEY}`,
+      ),
+      secret_key: required(
+        text(1_024),
+        'secret of the access key; give it by a variable',
+        `$\{S3_SECRET_KEY}`,
+      ),
+    }),
+    doc: 'one object each in a bucket that speaks S3',
+  },
+})
 
-export const LEDGER = {
-  kind: 'object',
-  noun: 'ledger settings',
-  fields: {
-    sync: {
-      shape: { kind: 'word', words: ['normal', 'full'] },
-      doc: '`full` also survives power loss, and is slower',
-      default: 'normal',
-    },
-    record: {
-      shape: { kind: 'word', words: ['plain', 'judged'] },
-      doc: '`judged`: texts that rules read are recorded too, so that `replay` can evaluate them; numbers, booleans and enums always are',
-      default: 'plain',
-    },
-    keep: {
-      shape: { kind: 'duration', maxSeconds: KEEP_SECONDS_MAX },
-      doc: 'older records are dropped; at least `1d`',
-      unset: 'all are kept',
-      example: '90d',
-    },
-    keep_size: {
-      shape: {
-        kind: 'form',
-        noun: 'size',
-        form: SIZE,
-        check: (size) => toBytes(size) >= KEEP_SIZE_BYTES_MIN,
-        help: 'write `500MB`, `20GB` or `1TB`; 10MB at least',
-        code: 'CONFIG_LEDGER',
-      },
-      doc: 'the oldest are dropped beyond this size; `MB`, `GB` or `TB`, at least `10MB`',
-      unset: 'all are kept',
-      example: '20GB',
-    },
-    checkpoints: { shape: CHECKPOINTS, doc: 'signed heads of the hash chain' },
+export const LEDGER = object('ledger settings', {
+  sync: {
+    shape: word(['normal', 'full']),
+    doc: '`full` also survives power loss, and is slower',
+    default: 'normal',
   },
-} as const satisfies Shape
+  record: {
+    shape: word(['plain', 'judged']),
+    doc: '`judged`: texts that rules read are recorded too, so that `replay` can evaluate them; numbers, booleans and enums always are',
+    default: 'plain',
+  },
+  keep: {
+    shape: duration(KEEP_SECONDS_MAX),
+    doc: 'older records are dropped; at least `1d`',
+    unset: 'all are kept',
+    example: '90d',
+  },
+  keep_size: {
+    shape: {
+      kind: 'form',
+      noun: 'size',
+      form: SIZE,
+      check: (size) => toBytes(size) >= KEEP_SIZE_BYTES_MIN,
+      help: 'write `500MB`, `20GB` or `1TB`; 10MB at least',
+      code: 'CONFIG_LEDGER',
+    },
+    doc: 'the oldest are dropped beyond this size; `MB`, `GB` or `TB`, at least `10MB`',
+    unset: 'all are kept',
+    example: '20GB',
+  },
+  checkpoints: { shape: CHECKPOINTS, doc: 'signed heads of the hash chain' },
+})
 
 export function readLedger(map: LocatedMap, data: string, values: ConfigValues): LedgerConfig {
   const node = findEntry(map, 'ledger')

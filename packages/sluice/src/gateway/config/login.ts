@@ -2,6 +2,7 @@
 // Tokens go over TLS or stay on this machine, and never beside another Authorization header. The issuer that gets
 // a secret or a token of the gate is named here, never by the server.
 
+import { BOOLEAN, list, object, required, text, word } from '@sluice/policy/document/build-shape'
 import { asMap } from '@sluice/policy/document/check-shape'
 import { findEntry, type LocatedMap, type LocatedNode } from '@sluice/policy/document/read-document'
 import type { Shape } from '@sluice/policy/document/shape'
@@ -30,15 +31,9 @@ export interface LoginConfig extends IssuerClient {
   readonly assertion?: Secret | undefined
 }
 
-const text = (max: number) => ({ kind: 'text', max }) as const
-
 /** A client of an authorisation server. */
 export const CLIENT_FIELDS = {
-  client_id: {
-    shape: text(2_048),
-    doc: 'a client that is registered there',
-    example: 'sluice',
-  },
+  client_id: { shape: text(2_048), doc: 'a client that is registered there', example: 'sluice' },
   client_secret: {
     shape: text(8_192),
     doc: 'its secret, if it has one; needs `issuer`',
@@ -53,14 +48,13 @@ export const CLIENT_FIELDS = {
 } as const
 
 const FIELDS = {
-  login: {
-    shape: { kind: 'word', words: KINDS },
-    doc: 'one login for all callers (`gate`) or one for each (`principal`); a machine (`client`), a workload with a JWT (`assertion`); the token of the caller for one of the server (`exchange`); the identity of the caller (`id-jag`)',
-    required: true,
-  },
+  login: required(
+    word(KINDS),
+    'one login for all callers (`gate`) or one for each (`principal`); a machine (`client`), a workload with a JWT (`assertion`); the token of the caller for one of the server (`exchange`); the identity of the caller (`id-jag`)',
+  ),
   ...CLIENT_FIELDS,
   scopes: {
-    shape: { kind: 'list', of: text(256), max: 64 },
+    shape: list(text(256), 64),
     doc: 'scopes to request',
     unset: 'as the server says',
     example: ['read'],
@@ -82,13 +76,13 @@ const FIELDS = {
     example: 'crm',
   },
   resource: {
-    shape: { kind: 'either', of: [safeUrlShape('CONFIG_SERVER'), { kind: 'boolean' }] },
+    shape: { kind: 'either', of: [safeUrlShape('CONFIG_SERVER'), BOOLEAN] },
     doc: "what tokens are asked for, instead of the server's own address; `false`: no `resource` is sent",
     unset: 'as the server says, if that covers the `url`',
     example: 'https://mcp.example.com',
   },
   form: {
-    shape: { kind: 'word', words: ['rfc8693', 'on-behalf-of'] },
+    shape: word(['rfc8693', 'on-behalf-of']),
     doc: 'of an `exchange`: `on-behalf-of` for Microsoft Entra',
     default: 'rfc8693',
   },
@@ -101,10 +95,7 @@ const FIELDS = {
 
 export const LOGIN: Shape = {
   kind: 'either',
-  of: [
-    { kind: 'word', words: ['login'] },
-    { kind: 'object', noun: 'a login', fields: FIELDS },
-  ],
+  of: [word(['login']), object('a login', FIELDS)],
 }
 
 /** What each kind needs, and why. */

@@ -1,8 +1,9 @@
 // How many sessions a principal may have, as sluice.yaml says for all and for a grant or an issuer. `slots`
 // is an older name of `sessions.max`. Called by config.ts, grants.ts and auth.ts.
 
+import { duration, object } from '@sluice/policy/document/build-shape'
 import { findEntry, type LocatedMap } from '@sluice/policy/document/read-document'
-import type { Shape, ShapeValue } from '@sluice/policy/document/shape'
+import type { ShapeValue } from '@sluice/policy/document/shape'
 import { AGENT_SESSIONS_MAX, SLOTS } from '../../core/grant-fields.ts'
 import { AGENT_SESSIONS_SECONDS_MAX } from '../../identity/limits.ts'
 import type { SessionLimit } from '../../identity/sessions/agent-sessions.ts'
@@ -13,7 +14,7 @@ export interface SessionsConfig extends SessionLimit {
   readonly idleMs: number
 }
 
-const seconds = { kind: 'duration', maxSeconds: AGENT_SESSIONS_SECONDS_MAX } as const
+const seconds = duration(AGENT_SESSIONS_SECONDS_MAX)
 
 const LIMIT_FIELDS = {
   max: {
@@ -29,24 +30,12 @@ const LIMIT_FIELDS = {
 } as const
 
 /** Of a grant or an issuer. */
-export const SESSION_LIMIT = {
-  kind: 'object',
-  noun: 'a quota of sessions',
-  fields: LIMIT_FIELDS,
-} as const satisfies Shape
+export const SESSION_LIMIT = object('a quota of sessions', LIMIT_FIELDS)
 
-export const SESSIONS = {
-  kind: 'object',
-  noun: 'settings of sessions',
-  fields: {
-    ...LIMIT_FIELDS,
-    idle: {
-      shape: seconds,
-      doc: 'a session ends so long after its last connection',
-      default: '30m',
-    },
-  },
-} as const satisfies Shape
+export const SESSIONS = object('settings of sessions', {
+  ...LIMIT_FIELDS,
+  idle: { shape: seconds, doc: 'a session ends so long after its last connection', default: '30m' },
+})
 
 export function readSessions(map: LocatedMap): SessionsConfig {
   const { max, window, idle } = readFields(SESSIONS.fields, findEntry(map, 'sessions'))
