@@ -20,17 +20,14 @@ export function Button({
   return <AriaButton {...props} className={names.join(' ')} />
 }
 
-export function Link({
-  to,
-  children,
-  className,
-  current,
-}: {
-  to: string
-  children: ReactNode
-  className?: string
-  current?: boolean
-}): JSX.Element {
+interface LinkProps {
+  readonly to: string
+  readonly children: ReactNode
+  readonly className?: string
+  readonly current?: boolean
+}
+
+export function Link({ to, children, className, current }: LinkProps): JSX.Element {
   const follow = (event: MouseEvent) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return
     event.preventDefault()

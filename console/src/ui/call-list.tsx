@@ -7,13 +7,12 @@ import { OutcomeBadge } from './marks.tsx'
 import { TextLine } from './text.tsx'
 import { clock } from './words.ts'
 
-export function CallList({
-  calls,
-  onOpen,
-}: {
-  calls: readonly CallRecord[]
-  onOpen: (call: CallRecord) => void
-}): JSX.Element {
+interface CallListProps {
+  readonly calls: readonly CallRecord[]
+  readonly onOpen: (call: CallRecord) => void
+}
+
+export function CallList({ calls, onOpen }: CallListProps): JSX.Element {
   return (
     <ol className="before">
       {calls.map((call) => (

@@ -5,17 +5,14 @@ import { pickRefusals, toLines } from './call-counts.ts'
 import { Plot } from './plot.tsx'
 import { short } from './words.ts'
 
-export function CallPlots({
-  data,
-  label,
-  height,
-  onSelect,
-}: {
-  data: Parameters<typeof toLines>[0]
-  label: string
-  height: number
-  onSelect: (fromMs: number, toMs: number) => void
-}): JSX.Element {
+interface CallPlotsProps {
+  readonly data: Parameters<typeof toLines>[0]
+  readonly label: string
+  readonly height: number
+  readonly onSelect: (fromMs: number, toMs: number) => void
+}
+
+export function CallPlots({ data, label, height, onSelect }: CallPlotsProps): JSX.Element {
   const { times, lines } = useMemo(() => toLines(data), [data])
   const refusals = useMemo(() => pickRefusals(lines), [lines])
   const common = { times, unit: short, onSelect }

@@ -57,16 +57,14 @@ export function Dialog(props: DialogProps): JSX.Element {
   )
 }
 
+interface DialogButtonProps {
+  readonly says: string
+  readonly icon: IconName
+  readonly children: ReactNode
+}
+
 /** A button that opens what there is no room for. */
-export function DialogButton({
-  says,
-  icon,
-  children,
-}: {
-  says: string
-  icon: IconName
-  children: ReactNode
-}): JSX.Element {
+export function DialogButton({ says, icon, children }: DialogButtonProps): JSX.Element {
   const [isOpen, setOpen] = useState(false)
   return (
     <div>

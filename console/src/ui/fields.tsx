@@ -13,19 +13,15 @@ interface FieldProps {
   readonly quiet?: boolean
 }
 
-function Labelled({
-  id,
-  label,
-  quiet,
-  className = '',
-  children,
-}: {
+interface LabelledProps {
   readonly id: string
   readonly label: string
   readonly quiet: boolean
   readonly className?: string
   readonly children: ReactNode
-}): JSX.Element {
+}
+
+function Labelled({ id, label, quiet, className = '', children }: LabelledProps): JSX.Element {
   return (
     <div className={`field ${className}`}>
       <label htmlFor={id} className={quiet ? 'visually-hidden' : undefined}>

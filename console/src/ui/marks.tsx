@@ -27,15 +27,13 @@ export const OUTCOME_CHOICES: readonly { value: OutcomeLabel; says: string }[] =
   { value: 'hide', says: 'Hidden' },
 ]
 
-export function OutcomeBadge({
-  word,
-  says,
-  bare = false,
-}: {
-  word: OutcomeLabel
-  says?: string
-  bare?: boolean
-}): JSX.Element {
+interface OutcomeBadgeProps {
+  readonly word: OutcomeLabel
+  readonly says?: string
+  readonly bare?: boolean
+}
+
+export function OutcomeBadge({ word, says, bare = false }: OutcomeBadgeProps): JSX.Element {
   return (
     <span className={`mark ${word}${bare ? ' bare' : ''}`}>
       <Icon name={word} size={12} />
@@ -44,25 +42,23 @@ export function OutcomeBadge({
   )
 }
 
-export function Category({
-  name,
-  unknown = false,
-}: {
-  name: string | null
+interface CategoryProps {
+  readonly name: string | null
   /** It is a guess. */
-  unknown?: boolean | undefined
-}): JSX.Element | null {
+  readonly unknown?: boolean | undefined
+}
+
+export function Category({ name, unknown = false }: CategoryProps): JSX.Element | null {
   if (name === null) return null
   return <span className="tag">{unknown ? `unknown, perhaps ${name}` : name}</span>
 }
 
-export function Risk({
-  level,
-  unknown = false,
-}: {
-  level: string | null
+interface RiskProps {
+  readonly level: string | null
   /** A guess has no risk. */
-  unknown?: boolean | undefined
-}): JSX.Element | null {
+  readonly unknown?: boolean | undefined
+}
+
+export function Risk({ level, unknown = false }: RiskProps): JSX.Element | null {
   return level === null || unknown ? null : <span className={`tag ${level}`}>{level} risk</span>
 }

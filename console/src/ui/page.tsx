@@ -6,15 +6,13 @@ import { Button } from './button.tsx'
 import { Icon, type IconName } from './icons.tsx'
 import { GateText } from './text.tsx'
 
-export function PageHead({
-  title,
-  lead,
-  children,
-}: {
-  title: string
-  lead?: ReactNode
-  children?: ReactNode
-}): JSX.Element {
+interface PageHeadProps {
+  readonly title: string
+  readonly lead?: ReactNode
+  readonly children?: ReactNode
+}
+
+export function PageHead({ title, lead, children }: PageHeadProps): JSX.Element {
   return (
     <header className="row page-head">
       <h1>{title}</h1>
@@ -25,19 +23,16 @@ export function PageHead({
   )
 }
 
-/** A page whose content scrolls below its head. */
-export function Page({
-  title,
-  lead,
-  side,
-  children,
-}: {
-  title: string
-  lead?: ReactNode
+interface PageProps {
+  readonly title: string
+  readonly lead?: ReactNode
   /** Beside the title. */
-  side?: ReactNode
-  children: ReactNode
-}): JSX.Element {
+  readonly side?: ReactNode
+  readonly children: ReactNode
+}
+
+/** A page whose content scrolls below its head. */
+export function Page({ title, lead, side, children }: PageProps): JSX.Element {
   return (
     <div className="page">
       <PageHead title={title} lead={lead}>
@@ -48,15 +43,13 @@ export function Page({
   )
 }
 
-export function Empty({
-  icon,
-  title,
-  children,
-}: {
-  icon: IconName
-  title: string
-  children?: ReactNode
-}): JSX.Element {
+interface EmptyProps {
+  readonly icon: IconName
+  readonly title: string
+  readonly children?: ReactNode
+}
+
+export function Empty({ icon, title, children }: EmptyProps): JSX.Element {
   return (
     <div className="empty">
       <Icon name={icon} size={28} />
@@ -66,13 +59,12 @@ export function Empty({
   )
 }
 
-export function Notice({
-  kind = 'plain',
-  children,
-}: {
-  kind?: 'plain' | 'good' | 'warn' | 'bad'
-  children: ReactNode
-}): JSX.Element {
+interface NoticeProps {
+  readonly kind?: 'plain' | 'good' | 'warn' | 'bad'
+  readonly children: ReactNode
+}
+
+export function Notice({ kind = 'plain', children }: NoticeProps): JSX.Element {
   const icon = { plain: 'info', good: 'allow', warn: 'warn', bad: 'deny' } as const
   return (
     <div className={`notice ${kind}`} role={kind === 'bad' ? 'alert' : undefined}>
@@ -91,13 +83,12 @@ export function NotFollowed({ why }: { why: string }): JSX.Element {
   )
 }
 
-export function ErrorNotice({
-  error,
-  again,
-}: {
-  error: ApiError
-  again?: (() => void) | undefined
-}): JSX.Element {
+interface ErrorNoticeProps {
+  readonly error: ApiError
+  readonly again?: (() => void) | undefined
+}
+
+export function ErrorNotice({ error, again }: ErrorNoticeProps): JSX.Element {
   return (
     <Notice kind="bad">
       <span className="strong">

@@ -5,21 +5,17 @@ import type { Resource } from '../resource.ts'
 import { ErrorNotice, Loading } from './page.tsx'
 import { UntrustedText } from './text.tsx'
 
-export function Panel({
-  title,
-  isSmall = false,
-  side,
-  ref,
-  children,
-}: {
+interface PanelProps {
   /** Also its name for screen readers. */
-  title: string
-  isSmall?: boolean
+  readonly title: string
+  readonly isSmall?: boolean
   /** Beside the title. */
-  side?: ReactNode
-  ref?: Ref<HTMLElement>
-  children: ReactNode
-}): JSX.Element {
+  readonly side?: ReactNode
+  readonly ref?: Ref<HTMLElement>
+  readonly children: ReactNode
+}
+
+export function Panel({ title, isSmall = false, side, ref, children }: PanelProps): JSX.Element {
   return (
     <section ref={ref} className="card card-body stack" aria-label={title}>
       <div className="row spread">
@@ -60,14 +56,13 @@ export function Loaded<Value>({
   )
 }
 
+interface FactsProps {
+  readonly of: Readonly<Record<string, ReactNode>>
+  readonly className?: string
+}
+
 /** Names and values. A fact whose value is undefined, null or false is left out. */
-export function Facts({
-  of,
-  className = 'facts',
-}: {
-  of: Readonly<Record<string, ReactNode>>
-  className?: string
-}): JSX.Element {
+export function Facts({ of, className = 'facts' }: FactsProps): JSX.Element {
   const shown = Object.entries(of).filter(([, value]) => value != null && value !== false)
   return (
     <dl className={className}>
@@ -90,18 +85,15 @@ export interface DataColumn<Row> {
   readonly className?: string
 }
 
+interface DataTableProps<Row> {
+  readonly label: string
+  readonly columns: readonly (DataColumn<Row> | false)[]
+  readonly rows: readonly Row[]
+  readonly keyOf: (row: Row) => string
+}
+
 /** A table that is shown whole; at phone width each row is folded into a few lines. */
-export function DataTable<Row>({
-  label,
-  columns,
-  rows,
-  keyOf,
-}: {
-  label: string
-  columns: readonly (DataColumn<Row> | false)[]
-  rows: readonly Row[]
-  keyOf: (row: Row) => string
-}): JSX.Element {
+export function DataTable<Row>({ label, columns, rows, keyOf }: DataTableProps<Row>): JSX.Element {
   const shown = columns.filter((column) => column !== false)
   return (
     <div className="table-wrap">

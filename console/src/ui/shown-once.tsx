@@ -6,18 +6,15 @@ import { Dialog } from './dialog.tsx'
 import { Icon } from './icons.tsx'
 import { complain, showToast } from './toasts.tsx'
 
-export function ShownOnce({
-  title,
-  text,
-  onClose,
-  children,
-}: {
-  title: string
-  text: string
-  onClose: () => void
+interface ShownOnceProps {
+  readonly title: string
+  readonly text: string
+  readonly onClose: () => void
   /** Where to put it. */
-  children: ReactNode
-}): JSX.Element {
+  readonly children: ReactNode
+}
+
+export function ShownOnce({ title, text, onClose, children }: ShownOnceProps): JSX.Element {
   const copy = () => navigator.clipboard.writeText(text).then(() => showToast('copied'), complain)
   return (
     <Dialog title={title} onClose={onClose} isKept>

@@ -7,13 +7,12 @@ import { hasHidden, splitHiddenText } from './hidden-text.ts'
 
 export const FOLD_LENGTH = 1_200
 
-export function UntrustedText({
-  text,
-  className = '',
-}: {
-  text: string
-  className?: string
-}): JSX.Element {
+interface TextProps {
+  readonly text: string
+  readonly className?: string
+}
+
+export function UntrustedText({ text, className = '' }: TextProps): JSX.Element {
   return <bdi className={`gate-text ${className}`}>{marked(text)}</bdi>
 }
 
@@ -50,13 +49,7 @@ export function GateText({ text }: { text: string }): JSX.Element {
  * On one line, truncated if it does not fit; the whole text on hover is not offered: it may be
  * long.
  */
-export function TextLine({
-  text,
-  className = '',
-}: {
-  text: string
-  className?: string
-}): JSX.Element {
+export function TextLine({ text, className = '' }: TextProps): JSX.Element {
   return <bdi className={`cut ${className}`}>{marked(text.slice(0, 300))}</bdi>
 }
 
