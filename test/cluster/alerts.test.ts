@@ -7,7 +7,10 @@ import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { AlertsView } from '../../packages/sluice/src/admin/contract/contract.ts'
+import type {
+  AlertsView,
+  SentAlertView,
+} from '../../packages/sluice/src/admin/contract/contract.ts'
 import { parsePostgresUrl } from '../../packages/sluice/src/store/postgres/address.ts'
 import { PostgresConnections } from '../../packages/sluice/src/store/postgres/connections.ts'
 import { ensureConsole } from '../../scripts/build-console.ts'
@@ -134,6 +137,18 @@ describe.skipIf(postgres === undefined || chromium === undefined)(suite, () => {
 
   test('a lost gate is told by one of the others, and by the next if that is killed meanwhile', async () => {
     isHanging = true
+    const token = await getToken(gateOf('north'))
+    const { sent } = await listAt(gateOf('north'), token)
+    const { id } = sent.find(
+      (one) => one.kind === 'denials' && one.gate === 'west',
+    ) as SentAlertView
+    const handle = (of: string) =>
+      fetch(`${gateOf('north').url}/api/alerts/${of}/handled`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ note: 'a wrong script' }),
+      })
+    expect([(await handle(id)).status, (await handle('none')).status]).toEqual([200, 404])
     await gateOf('south').kill()
     await expect.poll(() => ofSouth().length, WAIT).toBeGreaterThan(0)
     teller = seenBy(ofSouth()[0] as JsonAlert) ?? ''
@@ -157,6 +172,15 @@ describe.skipIf(postgres === undefined || chromium === undefined)(suite, () => {
       return sent.find((one) => one.kind === 'denials' && one.gate === 'south')?.state
     }
     expect(await denials()).toBe('unknown')
+    // Whichever gate it was told, and whichever was started again since.
+    for (const at of [gate, gateOf(teller)])
+      await expect
+        .poll(
+          async () =>
+            (await listAt(at, await getToken(at))).sent.map(({ handled }) => handled?.note),
+          WAIT,
+        )
+        .toContain('a wrong script')
     const { page } = await signedIn(browser, { gate, url: namedUrl(gate) })
     page.setDefaultTimeout(WAIT.timeout)
     const recent = page.getByLabel('Recent alerts')

@@ -773,6 +773,11 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await toReview.waitFor()
     await open('Servers')
     await page.getByText('it failed before the restart and was not tried since').waitFor()
+    // Calls of the last 24 hours, not only since the start.
+    await page
+      .getByRole('row', { name: /^office/ })
+      .getByText('deny')
+      .waitFor()
     await held.waitFor()
     await open('Overview')
     await page

@@ -9,14 +9,13 @@ import { UntrustedText } from './text.tsx'
 import { duration } from './words.ts'
 import './alert-list.css'
 
-export function AlertList({
-  alerts,
-  when,
-}: {
-  alerts: readonly SentAlertView[]
+interface AlertListProps {
+  readonly alerts: readonly SentAlertView[]
   /** The time of an alert in words. */
-  when: (atMs: number) => string
-}): JSX.Element {
+  readonly when: (atMs: number) => string
+}
+
+export function AlertList({ alerts, when }: AlertListProps): JSX.Element {
   return (
     <ul className="stack">
       {alerts.map(({ id, title, facts, undelivered, ...alert }) => (
@@ -43,11 +42,25 @@ export function AlertList({
   )
 }
 
+const RECENT_MS = 24 * 3_600_000
+
+export function isRecent({ kind, atMs }: SentAlertView, nowMs: number): boolean {
+  return kind !== 'test' && atMs > nowMs - RECENT_MS
+}
+
+/** What is so, or has happened in the last day, needs a person until somebody has handled it. */
+export function needsPerson(alert: SentAlertView, nowMs: number): boolean {
+  const { state, handled } = alert
+  return handled === null && (state === 'ongoing' || (state === 'past' && isRecent(alert, nowMs)))
+}
+
 export function AlertState({
   state,
   atMs,
   overAtMs,
-}: Pick<SentAlertView, 'state' | 'atMs' | 'overAtMs'>): JSX.Element | null {
+  handled,
+}: Pick<SentAlertView, 'state' | 'atMs' | 'overAtMs' | 'handled'>): JSX.Element | null {
+  if (handled !== null) return <span title={handled.note}>handled by {handled.by}</span>
   if (state === 'ongoing') return <span className="mark ask">ongoing</span>
   if (state === 'unknown') return <span className="muted">open when its gate was lost</span>
   if (overAtMs === null) return null

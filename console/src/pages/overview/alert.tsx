@@ -8,13 +8,14 @@ import type {
   LedgerPage,
   SentAlertView,
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
-import { formatQuery } from '../../api.ts'
+import { formatQuery, post } from '../../api.ts'
 import { FreezeButton } from '../../freeze.tsx'
 import { useOpenTitle } from '../../page-title.ts'
-import { useResource } from '../../resource.ts'
+import { queries, useResource } from '../../resource.ts'
 import { useRoute } from '../../route.ts'
 import { mayAct, useMe } from '../../session.ts'
 import { AlertState } from '../../ui/alert-list.tsx'
+import { AskButton } from '../../ui/ask.tsx'
 import { Link } from '../../ui/button.tsx'
 import { CallList } from '../../ui/call-list.tsx'
 import { Empty, Notice, Page } from '../../ui/page.tsx'
@@ -52,7 +53,7 @@ export function AlertPage(): JSX.Element {
 }
 
 function WholeAlert({ alert }: { alert: SentAlertView }): JSX.Element {
-  const { atMs, facts, found, page, undelivered } = alert
+  const { atMs, facts, found, page, undelivered, handled } = alert
   const isOfCalls = page.startsWith('/ledger?')
   const about = useResource<LedgerPage>(isOfCalls ? `${page}&limit=1` : undefined).value?.calls[0]
   return (
@@ -64,6 +65,13 @@ function WholeAlert({ alert }: { alert: SentAlertView }): JSX.Element {
             ...Object.fromEntries(
               facts.map(({ name, value }) => [name, <UntrustedText key={name} text={value} />]),
             ),
+            ...(handled !== null && {
+              Handled: (
+                <UntrustedText
+                  text={`by ${handled.by}, ${date(handled.atMs)}${handled.note && `: ${handled.note}`}`}
+                />
+              ),
+            }),
           }}
         />
         {found !== '' && (
@@ -77,6 +85,7 @@ function WholeAlert({ alert }: { alert: SentAlertView }): JSX.Element {
         )}
         <div className="row">
           {about !== undefined && <Actions call={about} />}
+          {handled === null && <Handle id={alert.id} />}
           <Link to={page}>
             {isOfCalls ? 'All calls in the ledger' : 'Go to where it can be solved'}
           </Link>
@@ -84,6 +93,23 @@ function WholeAlert({ alert }: { alert: SentAlertView }): JSX.Element {
       </Panel>
       {about !== undefined && <Afterwards call={about} />}
     </>
+  )
+}
+
+/** Then it leaves the list of what needs a person, for everybody; what it is about stays as it is. */
+function Handle({ id }: { id: string }): JSX.Element | null {
+  if (!mayAct(useMe(), 'approver')) return null
+  return (
+    <AskButton
+      says="Mark as handled…"
+      title="Mark this alert as handled"
+      fields={[{ name: 'note', label: 'What was done' }]}
+      confirm="Mark as handled"
+      onSubmit={async (values) => {
+        await post(`/alerts/${encodeURIComponent(id)}/handled`, values)
+        await queries.invalidateQueries({ queryKey: ['/alerts'] })
+      }}
+    />
   )
 }
 

@@ -1,5 +1,5 @@
 // What needs a person now, in one list: held calls, definitions, failing servers, full limits, lost gates and
-// other alerts that are ongoing. Each leads to where one acts. Below it the state of servers, gates and agents.
+// other alerts that are not handled. Each leads to where one acts. Below it the state of servers, gates and agents.
 
 import type { JSX, ReactNode } from 'react'
 import type {
@@ -12,6 +12,7 @@ import type {
 } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { useResource } from '../../resource.ts'
 import { pathTo } from '../../route.ts'
+import { needsPerson } from '../../ui/alert-list.tsx'
 import { Link } from '../../ui/button.tsx'
 import { Icon, type IconName } from '../../ui/icons.tsx'
 import { useNow } from '../../ui/now.ts'
@@ -111,7 +112,7 @@ function listNeeds(
         to: '/overview?section=limits',
       })),
     ...alerts
-      .filter(({ state, kind }) => state === 'ongoing' && !LISTED_KINDS.includes(kind))
+      .filter((alert) => needsPerson(alert, now) && !LISTED_KINDS.includes(alert.kind))
       .map(({ id, title, facts, atMs }) => ({
         icon: 'warn' as const,
         says: title,

@@ -3,6 +3,7 @@
 
 import { type JSX, lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import type {
+  Overview,
   PendingDefinitionsView,
   ServersView,
   ServerView,
@@ -18,6 +19,7 @@ import { Icon } from '../../ui/icons.tsx'
 import { OUTCOME_LABELS, OutcomeBadge } from '../../ui/marks.tsx'
 import { Notice, Page } from '../../ui/page.tsx'
 import { type DataColumn, DataTable, Facts, Loaded, Panel } from '../../ui/panel.tsx'
+import { REFRESH_MS as CALLS_REFRESH_MS, PERIODS } from '../../ui/periods.ts'
 import { GateText, TextLine, UntrustedText } from '../../ui/text.tsx'
 import { complain, showToast } from '../../ui/toasts.tsx'
 import { count, plural } from '../../ui/words.ts'
@@ -189,7 +191,7 @@ function listColumns(reload: () => void): DataColumn<ServerView>[] {
       className: 'right num',
       cell: ({ held }) => held > 0 && <OutcomeBadge word="ask" says={count(held)} />,
     },
-    { head: 'Calls since the start', cell: (server) => <Calls server={server} /> },
+    { head: 'Calls, 24 h', cell: ({ name }) => <Calls server={name} /> },
     {
       head: 'Last error',
       className: 'server-cell small',
@@ -208,7 +210,10 @@ function listColumns(reload: () => void): DataColumn<ServerView>[] {
   ]
 }
 
-function Calls({ server: { calls } }: { server: ServerView }): JSX.Element {
+/** By the ledger, of all gates that share it. */
+function Calls({ server }: { server: string }): JSX.Element {
+  const { value } = useResource<Overview>(`/overview?lengthMs=${PERIODS[1].ms}`, CALLS_REFRESH_MS)
+  const calls = value?.servers.find(({ name }) => name === server)?.counts ?? {}
   return (
     <span className="row">
       {OUTCOME_LABELS.filter((word) => (calls[word] ?? 0) > 0).map((word) => (
@@ -232,7 +237,7 @@ function WholeServer({ server, reload }: { server: ServerView; reload: () => voi
           Sandbox: sandbox !== '' && sandbox,
           Credential: credential !== '' && credential,
           Sessions: `${count(server.sessions)}, ${plural(server.openRequests, 'call')} in flight`,
-          'Calls since the start': <Calls server={server} />,
+          'Calls, 24 h': <Calls server={name} />,
         }}
       />
       {refusedHosts.length > 0 && (

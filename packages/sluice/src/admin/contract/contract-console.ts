@@ -4,7 +4,7 @@
 
 import type { Action } from '@sluice/policy/core/actions'
 import type { PendingServerView } from './contract.ts'
-import type { LiveRow, OutcomeLabel } from './contract-live.ts'
+import type { LiveRow } from './contract-live.ts'
 
 // ---- Recorded calls
 
@@ -135,7 +135,6 @@ export interface ServerView {
   readonly held: number
   /** Of those held, the ones that still need a decision. */
   readonly undecided: number
-  readonly calls: Partial<Record<OutcomeLabel, number>>
 }
 
 export interface ServersView {

@@ -47,6 +47,8 @@ export interface Overview extends CallHistogram {
   readonly principals: readonly CountedName[]
   readonly agents: readonly CountedName[]
   readonly tools: readonly CountedName[]
+  /** Every server that was called, in no order. */
+  readonly servers: readonly CountedName[]
 }
 
 /** `GET /api/usage`: what models took for agents, removed ones too. In whole minutes: one belongs to the
@@ -123,6 +125,14 @@ export interface SentAlertView {
   readonly overAtMs: number | null
   /** Channels that did not take it. */
   readonly undelivered: readonly string[]
+  /** Null until a person has said so. */
+  readonly handled: AlertHandling | null
+}
+
+export interface AlertHandling {
+  readonly by: string
+  readonly note: string
+  readonly atMs: number
 }
 
 /** `POST /api/alerts/test`: `why` is empty if it was sent. */

@@ -1,13 +1,16 @@
 // Alerts and limits for the console: what is watched, what was sent, a test message, and how full limits
 // are. The engine is in the gate (gateway/alerts).
 
+import { required, textOrEmpty } from '@sluice/policy/document/build-shape'
 import type { AlertList } from '../../gateway/alerts/alerts.ts'
 import { describeLimitKey } from '../../gateway/alerts/describe-limit.ts'
 import { LIMITS_SHOWN_MAX } from '../../gateway/alerts/limits.ts'
 import { isOngoing, type ListedAlert, listStored } from '../../gateway/alerts/stored-alerts.ts'
 import { clockNow } from '../../gateway/start/open-alerts.ts'
 import type { AdminParts } from '../../gateway/start/run-admin.ts'
+import { ALERT_HANDLED } from '../../ledger/records/event-title.ts'
 import type {
+  AlertHandling,
   AlertsView,
   AlertTest,
   LimitsView,
@@ -15,12 +18,15 @@ import type {
 } from '../contract/contract-overview.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
+import type { LedgerReader } from '../queries/ledger-reader.ts'
 
-export function alertsEndpoints({
-  alerts,
-  alertRows,
-  limits,
-}: Pick<AdminParts, 'alerts' | 'alertRows' | 'limits'>): Endpoint[] {
+export interface AlertsEndpointParts
+  extends Pick<AdminParts, 'alerts' | 'alertRows' | 'limits' | 'ledger'> {
+  readonly reader: LedgerReader
+}
+
+export function alertsEndpoints(parts: AlertsEndpointParts): Endpoint[] {
+  const { alerts, alertRows, limits, ledger, reader } = parts
   /** A gate that sends none lists those of the others. */
   const list = (): Promise<AlertList> =>
     alerts?.list() ??
@@ -45,8 +51,27 @@ export function alertsEndpoints({
       role: 'viewer',
       summary: 'what alerts are sent for, and the last ones of all gates (AlertsView)',
       handle: async (): Promise<AlertsView> => {
-        const { alerts: sent, isComplete } = await list()
-        return { alerts: alerts?.config ?? null, sent: sent.map(toView), isComplete }
+        // An alert may be about a ledger that cannot be read.
+        const readHandled = async () => reader.ask('handledAlerts', undefined as never)
+        const [{ alerts: sent, isComplete }, handled] = await Promise.all([
+          list(),
+          readHandled().catch(() => new Map<string, AlertHandling>()),
+        ])
+        const views = sent.map((one) => toView(one, handled.get(one.id)))
+        return { alerts: alerts?.config ?? null, sent: views, isComplete }
+      },
+    }),
+    endpoint('POST /api/alerts/:id/handled', {
+      role: 'approver',
+      input: { note: required(textOrEmpty(400), 'what was done') },
+      summary: 'say that this alert is handled, for everybody and the record',
+      handle: async ({ input: { id, note }, person: { name: by } }) => {
+        const alert = (await list()).alerts.find((one) => one.id === id)
+        if (alert === undefined)
+          throw new ApiError('API_NOT_FOUND', `no alert has the id \`${id}\``, 'see /api/alerts')
+        const detail = { id, title: alert.title, by, note }
+        await ledger.event({ atMs: Date.now(), name: ALERT_HANDLED, detail })
+        return { by, note }
       },
     }),
     endpoint('POST /api/alerts/test', {
@@ -65,11 +90,12 @@ export function alertsEndpoints({
   ]
 }
 
-function toView(alert: ListedAlert): SentAlertView {
+function toView(alert: ListedAlert, handled: AlertHandling | undefined): SentAlertView {
   const { id, gate, atMs, kind, title, facts, found = '', page, overAtMs = null } = alert
   const { undelivered } = alert
   const state = stateOf(alert)
-  return { id, gate, atMs, kind, title, facts, found, page, state, overAtMs, undelivered }
+  const what = { id, gate, atMs, kind, title, facts, found, page }
+  return { ...what, state, overAtMs, undelivered, handled: handled ?? null }
 }
 
 function stateOf(alert: ListedAlert): SentAlertView['state'] {

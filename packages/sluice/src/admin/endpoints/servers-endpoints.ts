@@ -10,7 +10,6 @@ import type { ApplicableRules } from '@sluice/policy/model/applicable-rules'
 import { assessTool, classify } from '../../catalogue/classify/classify.ts'
 import { getAssessment } from '../../catalogue/pages/assessment-cache.ts'
 import { toolPage } from '../../catalogue/pages/tool-page.ts'
-import { toOutcomeLabel } from '../../core/outcome-label.ts'
 import { markdownOf } from '../../core/pages/page-markdown.ts'
 import type { ServerConfig } from '../../gateway/config/config.ts'
 import { LOCAL_POLICY } from '../../gateway/config/grants.ts'
@@ -23,7 +22,6 @@ import type { ServerFailure } from '../../gateway/tools/server-notes.ts'
 import { DEFINITION_LENGTH_SHOWN, NEIGHBOURS_MAX } from '../contract/console-limits.ts'
 import type { PendingServerView } from '../contract/contract.ts'
 import type { ServersView, ServerView, ToolPage, ToolView } from '../contract/contract-console.ts'
-import type { OutcomeLabel } from '../contract/contract-live.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import type { LedgerReader } from '../queries/ledger-reader.ts'
@@ -178,23 +176,16 @@ function toBoundedText(value: unknown): string {
 
 /**
  * How each server is, for people: up, idle, starting, failing and why, frozen, or without a login;
- * where it is reached, without what is secret; and what became of its calls since the gate started.
+ * where it is reached, without what is secret.
  */
 function serverViews(parts: AdminParts): ServerView[] {
-  const { servers, gate, pins, freezes, meter } = parts
+  const { servers, gate, pins, freezes } = parts
   const tools = parts.tools.counts()
   const fresh = countByServer(parts.newTools.list())
   const held = countByServer(pins.held.map(({ tool }) => tool.definition))
   const undecided = countByServer(
     pins.held.filter(({ refused }) => refused === undefined).map(({ tool }) => tool.definition),
   )
-  const calls = new Map<string, Partial<Record<OutcomeLabel, number>>>()
-  for (const { labels, value } of meter.decisions) {
-    const counts = calls.get(labels.server ?? '') ?? {}
-    const word = toOutcomeLabel(labels.action ?? '', labels.code ?? '')
-    counts[word] = (counts[word] ?? 0) + value
-    calls.set(labels.server ?? '', counts)
-  }
   return servers.entries.map(([name, server]) => {
     const figures = gate.figures(name)
     const frozen = freezes.of({ server: name, principal: '', agent: null })
@@ -214,7 +205,6 @@ function serverViews(parts: AdminParts): ServerView[] {
       new: fresh.get(name) ?? 0,
       held: held.get(name) ?? 0,
       undecided: undecided.get(name) ?? 0,
-      calls: calls.get(name) ?? {},
     }
   })
 }

@@ -18,6 +18,7 @@ import { originReader, type RecordOrigin, toOriginal } from '../../ledger/merged
 import { type CallWithOutcome, type Query, queryLedger } from '../../ledger/query/query.ts'
 import { RecordIndex } from '../../ledger/query/record-index.ts'
 import { SessionNames } from '../../ledger/query/session-names.ts'
+import { ALERT_HANDLED } from '../../ledger/records/event-title.ts'
 import { MERGED_FOLDER } from '../../ledger/records/files.ts'
 import type { DecisionRecord, LedgerRecord, OutcomeRecord } from '../../ledger/records/record.ts'
 import {
@@ -38,6 +39,7 @@ import type {
 } from '../contract/contract-console.ts'
 import type { CallAddress } from '../contract/contract-live.ts'
 import type {
+  AlertHandling,
   CallHistogram,
   LedgerNames,
   Overview,
@@ -251,6 +253,18 @@ export class LedgerQueries {
       if (events.length >= EVENTS_MAX || ++seen > EVENT_RECORDS_MAX) break
     }
     return { events, ...this.#notFollowed }
+  }
+
+  /** By the id of the alert; of several notes the last. */
+  handledAlerts(): Map<string, AlertHandling> {
+    const rows = this.#searched()
+      .index.database.prepare(
+        `SELECT e.at AS atMs, e.detail ->> 'id' AS id, e.detail ->> 'by' AS by, e.detail ->> 'note' AS note
+          FROM words w JOIN events e ON e.name = w.id
+          WHERE w.text = '${ALERT_HANDLED}' ORDER BY e.seq DESC LIMIT ${EVENTS_MAX}`,
+      )
+      .all() as unknown as (AlertHandling & { readonly id: string })[]
+    return new Map(rows.reverse().map(({ id, ...handled }) => [id, handled]))
   }
 
   overview(request: TimeRange): Overview {

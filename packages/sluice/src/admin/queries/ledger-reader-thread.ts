@@ -39,6 +39,7 @@ export interface ReadRequest {
     | 'call'
     | 'stretch'
     | 'events'
+    | 'handledAlerts'
     | 'overview'
     | 'histogram'
     | 'names'

@@ -9,7 +9,7 @@ import type { TimeRange } from './time-range.ts'
 
 export type OverviewFigures = Pick<
   Overview,
-  'totals' | 'before' | 'reasons' | 'principals' | 'agents' | 'tools'
+  'totals' | 'before' | 'reasons' | 'principals' | 'agents' | 'tools' | 'servers'
 > & { readonly inIntervals: OutcomeCounts }
 
 export function countOverview(
@@ -31,17 +31,19 @@ export function countOverview(
     principals: countNames(own, ({ principal }) => principal.id),
     agents: countNames(own, ({ agent }) => agent ?? ''),
     tools: countNames(own, ({ server, name }) => `${server}/${name}`),
+    servers: countNames(own, ({ server }) => server).sort(byName),
   }
 }
 
 /** The same of an answer; the intervals added up. */
 export function readFigures(overview: Overview | Omit<Overview, 'behind'>): OverviewFigures {
-  const { totals, before, reasons, principals, agents, tools, intervals } = overview
+  const { totals, before, reasons, principals, agents, tools, servers, intervals } = overview
   const inIntervals: Record<string, number> = {}
   for (const { counts } of intervals)
     for (const [label, n] of Object.entries(counts))
       inIntervals[label] = (inIntervals[label] ?? 0) + n
-  return { totals, before, reasons, principals, agents, tools, inIntervals }
+  const named = { principals, agents, tools, servers: servers.toSorted(byName) }
+  return { totals, before, reasons, ...named, inIntervals }
 }
 
 function countOutcomes(calls: readonly DecisionRecord[]): OutcomeCounts {
@@ -51,6 +53,10 @@ function countOutcomes(calls: readonly DecisionRecord[]): OutcomeCounts {
     counts[label] = (counts[label] ?? 0) + 1
   }
   return counts
+}
+
+function byName(one: CountedName, other: CountedName): number {
+  return one.name < other.name ? -1 : 1
 }
 
 /** The most frequent; a call without a name is left out. */

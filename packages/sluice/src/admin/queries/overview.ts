@@ -1,5 +1,5 @@
 // Figures of a stretch of time for the overview: calls by outcome, in intervals and in all, beside the
-// stretch before it, and by reason, principal, agent and tool. Exact: whole minutes
+// stretch before it, and by reason, principal, agent, tool and server. Exact: whole minutes
 // and hours by the counts of the index, what is left at both ends by its calls.
 
 import type { DatabaseSync } from 'node:sqlite'
@@ -35,6 +35,7 @@ export function readOverview(
     principals: countNames(index, 'principal', { sinceMs, untilMs }),
     agents: countNames(index, 'agent', { sinceMs, untilMs }),
     tools: countNames(index, 'tool', { sinceMs, untilMs }),
+    servers: countServers(index, { sinceMs, untilMs }),
   }
 }
 
@@ -86,12 +87,8 @@ function toNames(rows: readonly NamedRow[]): CountedName[] {
   }))
 }
 
-/** The most frequent, by outcome: whole hours by their counts, the calls at both ends one by one. */
-function countNames(
-  index: DatabaseSync,
-  column: CountedColumn,
-  { sinceMs, untilMs }: TimeRange,
-): CountedName[] {
+/** SQL that counts calls by outcome: whole hours by their counts, the calls at both ends one by one. */
+function countWords(column: CountedColumn, { sinceMs, untilMs }: TimeRange): string {
   const [first, end] = [Math.ceil(sinceMs / HOUR_MS), Math.floor(untilMs / HOUR_MS)]
   const calls = (from: number, to: number) =>
     `SELECT ${column} AS word, action, code, 1 AS n FROM calls
@@ -105,15 +102,31 @@ function countNames(
             WHERE kind = ${COUNTED_KINDS[column]} AND hour >= ${first} AND hour < ${end}`,
           calls(end * HOUR_MS, untilMs),
         ]
+  return `SELECT word, action, code, sum(n) AS n FROM (${parts.join(' UNION ALL ')}) GROUP BY 1, 2, 3`
+}
+
+/** The most frequent, by outcome. */
+function countNames(index: DatabaseSync, column: CountedColumn, range: TimeRange): CountedName[] {
   const rows = index
     .prepare(
-      `WITH counted AS MATERIALIZED
-        (SELECT word, action, code, sum(n) AS n FROM (${parts.join(' UNION ALL ')}) GROUP BY 1, 2, 3),
+      `WITH counted AS MATERIALIZED (${countWords(column, range)}),
       top AS MATERIALIZED
         (SELECT word, w.text AS name, sum(n) AS calls FROM counted JOIN words w ON w.id = word
           GROUP BY 1 ORDER BY calls DESC, name LIMIT ${OVERVIEW_TOP})
       SELECT name, a.text AS action, c.text AS code, n FROM top JOIN counted USING (word)
         JOIN words a ON a.id = action JOIN words c ON c.id = code ORDER BY calls DESC, name`,
+    )
+    .all()
+  return toNames(rows as unknown as NamedRow[])
+}
+
+/** All of them, by outcome: a tool is counted under the name of its server and its own. */
+function countServers(index: DatabaseSync, range: TimeRange): CountedName[] {
+  const rows = index
+    .prepare(
+      `SELECT substr(w.text, 1, instr(w.text, '/') - 1) AS name, a.text AS action, c.text AS code,
+        sum(n) AS n FROM (${countWords('tool', range)}) JOIN words w ON w.id = word
+        JOIN words a ON a.id = action JOIN words c ON c.id = code GROUP BY 1, 2, 3`,
     )
     .all()
   return toNames(rows as unknown as NamedRow[])

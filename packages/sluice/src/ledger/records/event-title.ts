@@ -1,7 +1,11 @@
 // Events of the ledger in words, for the console and the command line. Pure.
 
+/** The event that a person has handled an alert: the console reads it back. */
+export const ALERT_HANDLED = 'alert-handled'
+
 const TITLES: Readonly<Record<string, string>> = {
   alert: 'Alert sent',
+  [ALERT_HANDLED]: 'Alert handled',
   start: 'Gate started',
   stop: 'Gate stopped',
   policy: 'Policy put in force',
