@@ -12,6 +12,8 @@ export const ERRORS = {
   STORE_LOCKED: 'another process is writing to the same file',
   STORE_CORRUPT: 'a file in the data directory is damaged, or is not a database',
   STORE_NEWER: 'a file in the data directory, or the shared store, was made by a newer version',
+  STORE_OLDER:
+    'a file in the data directory, or the shared store, is of a version that was never released',
   STORE_MISSING: 'a file of the data directory is not there, or was moved away',
   STORE_IO: 'the disk answered with an error',
   STORE_ADDRESS: 'the address of the shared store is wrong',

@@ -9,7 +9,7 @@ import { WAL_MOVED_COMMITS, WAL_PAGES_MAX } from '../shared/limits.ts'
 import { type Dialect, SQLITE } from './dialects.ts'
 import { PostgresDatabase, type SharedJournalPlace } from './postgres-database.ts'
 import type { SqlRow } from './read-rows.ts'
-import { MIGRATIONS } from './schema.ts'
+import { MIGRATIONS, OLDEST_VERSION } from './schema.ts'
 
 export type Value = string | number | null | Uint8Array
 
@@ -62,7 +62,8 @@ export class Database implements AgentDatabase {
     // its own, and not SQLite's exclusive mode: a backup reads the file while agents run.
     this.#releaseLock = takeFileLock(directory, 'agents.lock')
     try {
-      this.database = openDatabase({ directory, name: 'agents.db', migrations: MIGRATIONS })
+      const versions = { migrations: MIGRATIONS, oldest: OLDEST_VERSION }
+      this.database = openDatabase({ directory, name: 'agents.db', ...versions })
       this.database.exec(`PRAGMA wal_autocheckpoint = ${WAL_PAGES_MAX}`)
     } catch (error) {
       this.#releaseLock()

@@ -3,31 +3,13 @@
 
 import type { Migration } from '../../store/sqlite/migrate.ts'
 
-/** Of tables that were made again without a change of their columns. */
-const EVENTS_COLUMNS = `    agent INTEGER NOT NULL,
-    seq INTEGER NOT NULL,
-    at INTEGER NOT NULL,
-    kind TEXT NOT NULL,
-    turn INTEGER NOT NULL,
-    event TEXT NOT NULL,
-    bytes BLOB,
-    answer BLOB,
-    nonce TEXT,
-    PRIMARY KEY (agent, seq)`
-const EFFECTS_COLUMNS = `    agent INTEGER NOT NULL,
-    effect TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    body TEXT NOT NULL,
-    started_at INTEGER,
-    ticket TEXT,
-    PRIMARY KEY (agent, effect)`
-const PROGRAM_EVENTS_COLUMNS = `    agent INTEGER NOT NULL,
-    effect TEXT NOT NULL,
-    seq INTEGER NOT NULL,
-    event TEXT NOT NULL,
-    PRIMARY KEY (agent, effect, seq)`
+/** A file of a version before it is refused: none of them was released. */
+export const OLDEST_VERSION = 4
 
 export const MIGRATIONS: readonly Migration[] = [
+  '',
+  '',
+  '',
   `
   CREATE TABLE images (
     hash TEXT PRIMARY KEY,
@@ -42,7 +24,10 @@ export const MIGRATIONS: readonly Migration[] = [
     cost_micros REAL NOT NULL DEFAULT 0,
     calls INTEGER NOT NULL DEFAULT 0,
     limits TEXT NOT NULL,
-    price TEXT NOT NULL
+    price TEXT NOT NULL,
+    -- Counted and named here, so that a commit writes no index for them.
+    members INTEGER NOT NULL DEFAULT 0,
+    owner TEXT NOT NULL DEFAULT ''
   );
 
   CREATE TABLE agents (
@@ -62,22 +47,38 @@ export const MIGRATIONS: readonly Migration[] = [
     state TEXT NOT NULL,
     summary TEXT NOT NULL,
     wake_at INTEGER,
-    host_stop TEXT
+    host_stop TEXT,
+    -- What its events take, so that nobody has to add it up.
+    journal_bytes INTEGER NOT NULL DEFAULT 0
   );
   CREATE INDEX agents_by_owner ON agents (owner, agent);
-  CREATE INDEX agents_by_family ON agents (family);
   CREATE INDEX agents_by_wake ON agents (wake_at) WHERE wake_at IS NOT NULL;
 
+  -- Without a rowid, finding a place reads whole rows on its way, and one of 8 MB takes 5 ms of every
+  -- insert beside it: tables whose rows may be large have one, and a slim index.
   CREATE TABLE events (
-${EVENTS_COLUMNS}
-  ) WITHOUT ROWID;
-  CREATE INDEX events_by_nonce ON events (agent, nonce) WHERE nonce IS NOT NULL;
-  CREATE INDEX events_by_turn ON events (agent, turn, seq);
+    agent INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    turn INTEGER NOT NULL,
+    event TEXT NOT NULL,
+    bytes BLOB,
+    answer BLOB,
+    nonce TEXT,
+    PRIMARY KEY (agent, seq)
+  );
 
   -- Forks share a memory until they do something of their own.
   CREATE TABLE memories (
     memory INTEGER PRIMARY KEY,
     bytes BLOB NOT NULL
+  );
+  -- What a guest answered when it came to rest: who asks the same again wakes nobody.
+  CREATE TABLE memory_answers (
+    memory INTEGER PRIMARY KEY,
+    at_rest TEXT,
+    forked TEXT
   );
   CREATE TABLE checkpoints (
     agent INTEGER NOT NULL,
@@ -100,13 +101,23 @@ ${EVENTS_COLUMNS}
 
   -- Effects without a result. A row with started_at was begun; what became of it only a result says.
   CREATE TABLE effects (
-${EFFECTS_COLUMNS}
-  ) WITHOUT ROWID;
+    agent INTEGER NOT NULL,
+    effect TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    body TEXT NOT NULL,
+    started_at INTEGER,
+    ticket TEXT,
+    PRIMARY KEY (agent, effect)
+  );
 
   -- What programs asked for and were told; a program's own journal.
   CREATE TABLE program_events (
-${PROGRAM_EVENTS_COLUMNS}
-  ) WITHOUT ROWID;
+    agent INTEGER NOT NULL,
+    effect TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    event TEXT NOT NULL,
+    PRIMARY KEY (agent, effect, seq)
+  );
 
   CREATE TABLE templates (
     owner TEXT NOT NULL,
@@ -120,55 +131,6 @@ ${PROGRAM_EVENTS_COLUMNS}
     value TEXT NOT NULL,
     PRIMARY KEY (owner, name)
   ) WITHOUT ROWID;
-  `,
-  `
-  -- Counted and named here, so that a commit writes no index for them.
-  ALTER TABLE families ADD COLUMN members INTEGER NOT NULL DEFAULT 0;
-  ALTER TABLE families ADD COLUMN owner TEXT NOT NULL DEFAULT '';
-  UPDATE families SET
-    members = (SELECT count(*) FROM agents a WHERE a.family = families.family),
-    owner = coalesce((SELECT owner FROM agents a WHERE a.family = families.family LIMIT 1), '');
-  DROP INDEX agents_by_family;
-  DROP INDEX events_by_turn;
-  DROP INDEX events_by_nonce;
-
-  -- What a guest answered when it came to rest: who asks the same again wakes nobody.
-  CREATE TABLE memory_answers (
-    memory INTEGER PRIMARY KEY,
-    at_rest TEXT,
-    forked TEXT
-  );
-  `,
-  `
-  -- What the events of an agent take, so that nobody has to add it up.
-  ALTER TABLE agents ADD COLUMN journal_bytes INTEGER NOT NULL DEFAULT 0;
-  UPDATE agents SET journal_bytes = (
-    SELECT coalesce(sum(octet_length(event) + coalesce(octet_length(bytes), 0)), 0)
-    FROM events e WHERE e.agent = agents.agent);
-  `,
-  `
-  -- Without a rowid, finding a place reads whole rows on its way, and one of 8 MB takes 5 ms of every
-  -- insert beside it: what may be large has rows of its own and a slim index.
-  CREATE TABLE events_new (
-${EVENTS_COLUMNS}
-  );
-  INSERT INTO events_new SELECT * FROM events ORDER BY agent, seq;
-  DROP TABLE events;
-  ALTER TABLE events_new RENAME TO events;
-
-  CREATE TABLE effects_new (
-${EFFECTS_COLUMNS}
-  );
-  INSERT INTO effects_new SELECT * FROM effects ORDER BY agent, effect;
-  DROP TABLE effects;
-  ALTER TABLE effects_new RENAME TO effects;
-
-  CREATE TABLE program_events_new (
-${PROGRAM_EVENTS_COLUMNS}
-  );
-  INSERT INTO program_events_new SELECT * FROM program_events ORDER BY agent, effect, seq;
-  DROP TABLE program_events;
-  ALTER TABLE program_events_new RENAME TO program_events;
   `,
   `
   -- What a family has seen, by the labels of the policy: kept here, because a family outlives the

@@ -33,6 +33,7 @@ const HELP: Record<StoreErrorCode, string> = {
   STORE_LOCKED: 'end the other process that writes there, or wait for it',
   STORE_CORRUPT: 'restore a backup; the file itself is left as it is',
   STORE_NEWER: 'use the version that made it, or restore a backup',
+  STORE_OLDER: 'start with a new one: no released version made it',
   STORE_MISSING: 'no gate has run with this data directory yet: name another with --data',
   STORE_IO: 'check the disk; the system log may say more',
   STORE_ADDRESS: 'write postgres://user@host:5432/database',
@@ -71,6 +72,14 @@ export function newerVersion(file: string, found: number, known: number): StoreE
     'STORE_NEWER',
     `\`${file}\` has version ${found}, this program knows up to ${known}`,
     HELP.STORE_NEWER,
+  )
+}
+
+export function olderVersion(place: string, found: number, oldest: number): StoreError {
+  return new StoreError(
+    'STORE_OLDER',
+    `${place} has version ${found}, this program knows versions from ${oldest} on`,
+    HELP.STORE_OLDER,
   )
 }
 

@@ -7,7 +7,9 @@ export const AGENT_TABLES = `
   CREATE TABLE sluice_agents.leases (
     lease uuid PRIMARY KEY,
     gate text NOT NULL,
-    beat_at timestamptz NOT NULL DEFAULT now()
+    beat_at timestamptz NOT NULL DEFAULT now(),
+    -- Of the database on which it was taken: a failover may have lost steps.
+    timeline text NOT NULL DEFAULT ''
   ) WITH (fillfactor = 50);
   CREATE TABLE sluice_agents.requests (
     id uuid PRIMARY KEY,
@@ -122,15 +124,7 @@ export const AGENT_TABLES = `
     value text NOT NULL,
     PRIMARY KEY (owner, name)
   );
-`
-
-/** A lease is valid on the timeline of the database on which it was taken: a failover may have lost steps. */
-export const LEASE_TIMELINES = `
-  ALTER TABLE sluice_agents.leases ADD COLUMN timeline text NOT NULL DEFAULT '';
-`
-
-/** What models took in a minute or an hour. What was used before is in families only, without a time. */
-export const MODEL_USAGE = `
+  -- What models took in a minute or an hour.
   CREATE TABLE sluice_agents.model_usage (
     span bigint NOT NULL,
     start_at bigint NOT NULL,
@@ -142,7 +136,4 @@ export const MODEL_USAGE = `
     cost_nanos bigint NOT NULL,
     PRIMARY KEY (span, start_at, model, writer)
   ) WITH (fillfactor = 70);
-  INSERT INTO sluice_agents.settings
-    SELECT '', 'usage since', floor(extract(epoch FROM now()) * 1000)::bigint::text
-    WHERE EXISTS (SELECT 1 FROM sluice_agents.families WHERE tokens > 0);
 `

@@ -37,22 +37,13 @@ export const ADMIT_DURABLY = `
   END $$;
 `
 
-/** What replaces the records of a gate that \`ledger: { keep }\` has dropped: a checkpoint signed by the gate. */
-export const LEDGER_BASE = `
-  CREATE TABLE sluice.ledger_base (
-    gate text PRIMARY KEY,
-    seq bigint NOT NULL,
-    hash bytea NOT NULL,
-    checkpoint text NOT NULL
-  );
-`
-
 /**
- * As \`change\`. The gate says the next version, and on which timeline the database is: the first change after a
- * failover leaves out a million versions, so that every change after it has a higher one than those that were lost.
+ * Changes rows of \`shared\`. The lock waits for every admission under way and keeps the next ones out: no
+ * call is admitted by a state that another gate has already replaced. The gate says the next version, and on which
+ * timeline the database is: the first change after a failover leaves out a million versions, so that every change
+ * after it has a higher one than those that were lost.
  */
-export const CHANGE_FROM = `
-  ALTER TABLE sluice.control ADD COLUMN timeline text NOT NULL DEFAULT '';
+export const CHANGE = `
   CREATE FUNCTION sluice.change_from(
     my_gate text, my_epoch bigint, my_version bigint, my_next bigint, my_timeline text,
     kinds text[], ids bytea[], keys text[], bodies text[], macs bytea[], my_root bytea

@@ -3,13 +3,14 @@
 // something waits until no live gate needs it, and shuts out gates that do not know better.
 
 import { StoreError } from '../errors.ts'
+import { olderVersion } from '../files/faults.ts'
 import { GATE_GONE_MS, MIGRATE_DEADLINE_MS } from '../limits.ts'
 import type { PostgresConnections } from './connections.ts'
-import { MIGRATIONS, type StoreMigration } from './schema.ts'
+import { FIRST_STORE_VERSION, getStoreVersion, MIGRATIONS, type StoreMigration } from './schema.ts'
 
 const VERSION = `
   SELECT to_regclass('sluice.migrations') IS NOT NULL AS has_tables`
-/** Tables of an older version have no column \`oldest\`. */
+/** Tables of a version that is refused may have no column \`oldest\`. */
 const APPLIED = `SELECT coalesce(max(version), 0) AS version,
   coalesce(max((to_jsonb(m) ->> 'oldest')::int), 0) AS oldest FROM sluice.migrations m`
 /** One that has just started still says that it was stopped before. */
@@ -27,15 +28,16 @@ export async function migrate(
   connections: PostgresConnections,
   migrations: readonly StoreMigration[] = MIGRATIONS,
 ): Promise<void> {
-  const { version: done } = await checkStoreVersion(connections, migrations.length)
-  for (let version = done; version < migrations.length; version++) {
-    const migration = migrations[version] as StoreMigration
+  const { version: done } = await checkStoreVersion(connections, getStoreVersion(migrations))
+  for (const [at, migration] of migrations.entries()) {
+    const version = FIRST_STORE_VERSION + at
+    if (version <= done) continue
     if (await isTooEarly(connections, migration)) return
     try {
-      await connections.query(sqlOf(version + 1, migration), undefined, MIGRATE_DEADLINE_MS)
+      await connections.query(sqlOf(version, migration), undefined, MIGRATE_DEADLINE_MS)
     } catch (error) {
       // Another gate was faster: its row is the one that collides.
-      if ((await readStoreVersion(connections)).version <= version)
+      if ((await readStoreVersion(connections)).version < version)
         throw explain(error as Error, done === 0)
     }
   }
@@ -44,9 +46,11 @@ export async function migrate(
 /** Throws if a gate that knows this version of the tables cannot use the store any more. */
 export async function checkStoreVersion(
   connections: PostgresConnections,
-  known = MIGRATIONS.length,
+  known = getStoreVersion(),
 ): Promise<StoreVersion> {
   const found = await readStoreVersion(connections)
+  if (found.version > 0 && found.version < FIRST_STORE_VERSION)
+    throw olderVersion('the shared store', found.version, FIRST_STORE_VERSION)
   if (found.oldest <= known) return found
   throw new StoreError(
     'STORE_NEWER',
@@ -66,7 +70,8 @@ function sqlOf(version: number, { sql, oldest }: StoreMigration): string {
   return `
     SELECT pg_advisory_xact_lock(1936487785, 2);
     CREATE SCHEMA IF NOT EXISTS sluice;
-    CREATE TABLE IF NOT EXISTS sluice.migrations (version int PRIMARY KEY, at timestamptz NOT NULL DEFAULT now());
+    CREATE TABLE IF NOT EXISTS sluice.migrations (version int PRIMARY KEY, at timestamptz NOT NULL DEFAULT now(),
+      oldest int NOT NULL DEFAULT 0);
     INSERT INTO sluice.migrations (version) VALUES (${version});
     ${sql}
     ${removal}`

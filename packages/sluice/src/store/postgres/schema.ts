@@ -3,14 +3,15 @@
 // Migrations only add, so that gates of this version and of the next run side by side; what is removed is
 // removed by a migration that says which gates it leaves behind. Applied by migrate.ts.
 
-import { AGENT_TABLES, LEASE_TIMELINES, MODEL_USAGE } from './agent-tables.ts'
+import { AGENT_TABLES } from './agent-tables.ts'
 import { ALERT_TABLES } from './alert-rows.ts'
-import { ADMIT_DURABLY, CHANGE_FROM, LEDGER_BASE, RESTORE_CHAIN } from './durability-schema.ts'
-import { LEASES, SESSION_TIMELINES, SESSIONS, TAKEOVERS } from './session-schema.ts'
+import { ADMIT_DURABLY, CHANGE, RESTORE_CHAIN } from './durability-schema.ts'
+import { SESSIONS } from './session-schema.ts'
 
 /**
+ * `gates.tables`: the version of the tables that a gate knows.
  * `counter` and `charge`: sliding windows; a charge is one row for each counter and batch. `ledger`: one
- * hash chain for each gate. `shared`: rows that all gates have a copy of (freezes, policies). `control`:
+ * hash chain for each gate; `ledger_base` has the signed checkpoint that replaces records which were dropped. `shared`: rows that all gates have a copy of (freezes, policies). `control`:
  * its `version` rises with every change of `shared`; `root` authenticates all of them together.
  */
 const TABLES = `
@@ -18,7 +19,8 @@ const TABLES = `
     one boolean PRIMARY KEY DEFAULT true CHECK (one),
     id uuid NOT NULL DEFAULT gen_random_uuid(),
     version bigint NOT NULL DEFAULT 0,
-    root bytea NOT NULL DEFAULT ''
+    root bytea NOT NULL DEFAULT '',
+    timeline text NOT NULL DEFAULT ''
   );
   INSERT INTO sluice.control DEFAULT VALUES;
   CREATE TABLE sluice.gates (
@@ -36,7 +38,9 @@ const TABLES = `
     release text NOT NULL DEFAULT '',
     config text NOT NULL DEFAULT '',
     address text NOT NULL DEFAULT '',
-    key text NOT NULL DEFAULT ''
+    key text NOT NULL DEFAULT '',
+    peer text NOT NULL DEFAULT '',
+    tables int NOT NULL DEFAULT 0
   ) WITH (fillfactor = 50);
   CREATE TABLE sluice.counter (
     key bytea PRIMARY KEY,
@@ -62,6 +66,12 @@ const TABLES = `
     body bytea NOT NULL,
     hash bytea NOT NULL,
     PRIMARY KEY (gate, seq)
+  );
+  CREATE TABLE sluice.ledger_base (
+    gate text PRIMARY KEY,
+    seq bigint NOT NULL,
+    hash bytea NOT NULL,
+    checkpoint text NOT NULL
   );
   CREATE TABLE sluice.shared (
     kind text NOT NULL,
@@ -164,8 +174,6 @@ const ADMIT_WRITE = `    INSERT INTO ledger SELECT my_gate, r.seq, my_epoch, adm
     misfits := '[' || array_to_string(told, ',') || ']';
 `
 
-const ANY_ROW_MOVED = '(SELECT version FROM control) IS DISTINCT FROM my_version'
-
 /**
  * The arguments are flat: \`kinds\` has one letter for each item (i: call, p: probe, r o e: a record as
  * it is), \`charge_*\` has one element for each charge in the order of the items, and names its counter by
@@ -175,21 +183,17 @@ const ANY_ROW_MOVED = '(SELECT version FROM control) IS DISTINCT FROM my_version
  * Order of locks: shared control lock, the gate's own row, counters by key. Nothing is decided before all
  * of them are held; the time is taken after that and never runs backwards for a counter.
  *
- * With \`hasChecks\` a call also says by which version of its sessions it was decided, and is sent back if
- * another gate has changed them since (position of the call, -1): see session-schema.ts. \`isMoved\`: whether a
- * call may have been decided by an older state than the present one.
+ * A call says by which version of its sessions it was decided, and is sent back if another gate has changed them
+ * since (position of the call, -1): see session-schema.ts. No call is decided by \`logins\`: tokens are stored for
+ * every new caller, and would make all gates decide again.
  */
-const defineAdmit = (hasChecks: boolean, isMoved = ANY_ROW_MOVED): string => `
+const ADMIT = `
   CREATE OR REPLACE FUNCTION sluice.admit(
     my_gate text, my_epoch bigint, my_version bigint, my_open_from bigint,
     kinds text, ids text[], bodies bytea, lengths int[],
     keys bytea, windows bigint[],
-    charge_counts int[], charge_keys int[], charge_max numeric[], charge_amount numeric[],${
-      hasChecks
-        ? `
-    owners bytea, check_counts int[], check_owners int[], check_versions bigint[],`
-        : ''
-    }
+    charge_counts int[], charge_keys int[], charge_max numeric[], charge_amount numeric[],
+    owners bytea, check_counts int[], check_owners int[], check_versions bigint[],
     OUT at timestamptz, OUT batch bigint, OUT seq bigint, OUT head bytea, OUT misfits text
   ) LANGUAGE plpgsql
   SET search_path = sluice, pg_temp
@@ -199,7 +203,8 @@ const defineAdmit = (hasChecks: boolean, isMoved = ANY_ROW_MOVED): string => `
   DECLARE
 ${ADMIT_VARIABLES}  BEGIN
     PERFORM pg_advisory_xact_lock_shared(1936487785, 1);
-    IF ${isMoved} AND kinds ~ '[ip]' THEN
+    IF my_version NOT BETWEEN coalesce((SELECT max(version) FROM shared WHERE kind <> 'logins'), 0)
+        AND (SELECT version FROM control) AND kinds ~ '[ip]' THEN
       RAISE EXCEPTION 'the shared state has changed' USING ERRCODE = 'SL001';
     END IF;
     UPDATE gates g SET batch = g.batch + 1, open_from = my_open_from
@@ -210,33 +215,24 @@ ${ADMIT_VARIABLES}  BEGIN
     END IF;
     first_seq := admit.seq;
     admit.at := clock_timestamp();
-${ADMIT_COUNTERS}${
-  hasChecks
-    ? `
-    IF length(owners) > 0 THEN
+${ADMIT_COUNTERS}    IF length(owners) > 0 THEN
       SELECT array_agg(coalesce(o.version, 0) ORDER BY w.place) INTO versions
         FROM generate_series(0, length(owners) / 32 - 1) AS w(place)
         LEFT JOIN session_owner o ON o.owner = substring(owners FROM w.place * 32 + 1 FOR 32);
-    END IF;`
-    : ''
-}
+    END IF;
     FOR i IN 1..n LOOP
       item_kind := substr(kinds, i, 1);
       body := substring(bodies FROM offset_ FOR lengths[i]);
       offset_ := offset_ + lengths[i];
       refused := -1;
-      is_stale := false;${
-        hasChecks
-          ? `
+      is_stale := false;
       IF check_counts[i] > 0 THEN
         FOR j IN first_check..first_check + check_counts[i] - 1 LOOP
           is_stale := is_stale OR versions[check_owners[j]] <> check_versions[j];
         END LOOP;
         first_check := first_check + check_counts[i];
         IF is_stale THEN told := told || ('[' || i || ',-1,[]]'); END IF;
-      END IF;`
-          : ''
-      }
+      END IF;
       IF is_stale THEN
         first_charge := first_charge + charge_counts[i];
       ELSIF charge_counts[i] > 0 THEN
@@ -295,50 +291,6 @@ const GIVE_BACK = `
   END $$;
 `
 
-/**
- * Changes rows of \`shared\`. The lock waits for every admission under way and keeps the next ones out: no
- * call is admitted by a state that another gate has already replaced.
- */
-const CHANGE = `
-  CREATE FUNCTION sluice.change(
-    my_gate text, my_epoch bigint, my_version bigint,
-    kinds text[], ids bytea[], keys text[], bodies text[], macs bytea[], my_root bytea
-  ) RETURNS bigint LANGUAGE plpgsql
-  SET search_path = sluice, pg_temp SET lock_timeout = '800ms'
-  AS $$
-  BEGIN
-    PERFORM pg_advisory_xact_lock(1936487785, 1);
-    IF NOT EXISTS (SELECT 1 FROM gates g WHERE g.gate = my_gate AND g.epoch = my_epoch) THEN
-      RAISE EXCEPTION 'another gate has this name' USING ERRCODE = 'SL002';
-    END IF;
-    UPDATE control SET version = version + 1, root = my_root WHERE version = my_version;
-    IF NOT FOUND THEN
-      RAISE EXCEPTION 'the shared state has changed' USING ERRCODE = 'SL001';
-    END IF;
-    INSERT INTO shared SELECT r.kind, r.id, r.key, r.body, my_version + 1, r.mac
-      FROM unnest(kinds, ids, keys, bodies, macs) AS r(kind, id, key, body, mac)
-      ON CONFLICT (kind, id) DO UPDATE SET body = excluded.body, version = excluded.version, mac = excluded.mac;
-    RETURN my_version + 1;
-  END $$;
-`
-
-/** `gates.tables`: the version of the tables that a gate knows. `migrations.oldest`: the one it has to know. */
-const VERSIONS = `
-  ALTER TABLE sluice.migrations ADD COLUMN oldest int NOT NULL DEFAULT 0;
-  ALTER TABLE sluice.gates ADD COLUMN tables int NOT NULL DEFAULT 0;
-`
-
-/**
- * No call is decided by \`logins\`: tokens are stored for every new caller, and would make all gates decide again.
- */
-const DECIDING_ROWS = `
-  CREATE INDEX shared_deciding ON sluice.shared (version) WHERE kind <> 'logins';
-${defineAdmit(
-  true,
-  `my_version NOT BETWEEN coalesce((SELECT max(version) FROM shared WHERE kind <> 'logins'), 0)
-      AND (SELECT version FROM control)`,
-)}`
-
 export interface StoreMigration {
   readonly sql: string
   /** It removes or changes something: gates that know a lower version cannot run beside it. It is applied
@@ -346,20 +298,22 @@ export interface StoreMigration {
   readonly oldest?: number
 }
 
-/** In order; the position of the last one is the version of the tables. */
+/** The version of the tables that the first migration makes. No version before it was released. */
+export const FIRST_STORE_VERSION = 13
+
+/** In order; each makes the version after that of the one before. */
 export const MIGRATIONS: readonly StoreMigration[] = [
-  { sql: TABLES + defineAdmit(false) + GIVE_BACK + CHANGE },
-  { sql: SESSIONS + defineAdmit(true) },
-  { sql: TAKEOVERS },
-  { sql: AGENT_TABLES },
-  { sql: LEASES },
-  { sql: VERSIONS },
-  { sql: ADMIT_DURABLY },
-  { sql: LEDGER_BASE },
-  { sql: CHANGE_FROM + RESTORE_CHAIN },
-  { sql: LEASE_TIMELINES },
-  { sql: SESSION_TIMELINES },
-  { sql: MODEL_USAGE },
-  { sql: ALERT_TABLES },
-  { sql: DECIDING_ROWS },
+  {
+    sql: [TABLES, SESSIONS, ADMIT, ADMIT_DURABLY, GIVE_BACK, CHANGE, RESTORE_CHAIN, AGENT_TABLES]
+      .concat(ALERT_TABLES)
+      .join(''),
+  },
+  {
+    sql: `CREATE INDEX shared_deciding ON sluice.shared (version) WHERE kind <> 'logins';${ADMIT}`,
+  },
 ]
+
+/** The version of the tables after the last of these migrations. */
+export function getStoreVersion(migrations: readonly StoreMigration[] = MIGRATIONS): number {
+  return FIRST_STORE_VERSION + migrations.length - 1
+}

@@ -9,10 +9,12 @@ const SLACK_MS = 3 * SESSION_TOUCH_MS
 
 /**
  * Versions are of one sequence, so that a row that was removed and made again never has an old one.
- * \`gates\` only grows: what a gate remembers of a session in memory is incomplete if there are others.
+ * \`gates\` only grows: what a gate remembers of a session in memory is incomplete if there are others, and after a
+ * failover (\`timeline\`), since others may have used the session in seconds that were lost. \`takeover\`: sessions of
+ * clients that a gate has taken over from one that was gone. \`lease\`: work that only one gate does at a time, with
+ * an end if that gate dies.
  */
 const TABLES = `
-  ALTER TABLE sluice.gates ADD COLUMN peer text NOT NULL DEFAULT '';
   CREATE SEQUENCE sluice.session_version;
   CREATE TABLE sluice.session_owner (
     owner bytea PRIMARY KEY,
@@ -34,8 +36,21 @@ const TABLES = `
     started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     seen_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     keep_ms bigint NOT NULL,
+    timeline text NOT NULL DEFAULT substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8),
     PRIMARY KEY (owner, number)
   ) WITH (fillfactor = 50);
+  CREATE TABLE sluice.takeover (
+    session bytea PRIMARY KEY,
+    owner text NOT NULL,
+    from_gate text NOT NULL,
+    at timestamptz NOT NULL DEFAULT now()
+  );
+  CREATE INDEX takeover_from ON sluice.takeover (from_gate, at);
+  CREATE TABLE sluice.lease (
+    name bytea PRIMARY KEY,
+    gate text NOT NULL,
+    until timestamptz NOT NULL
+  );
 `
 
 /** The session of a new connection, as AgentSessions decides it at a gate of its own. */
@@ -143,35 +158,6 @@ const TOUCH = `
     UPDATE session_owner w SET seen_at = clock_timestamp() FROM locked l WHERE w.owner = l.owner
     RETURNING w.owner, w.version;
   $$;
-`
-
-/** Sessions of clients that a gate has taken over from one that was gone. */
-export const TAKEOVERS = `
-  CREATE TABLE sluice.takeover (
-    session bytea PRIMARY KEY,
-    owner text NOT NULL,
-    from_gate text NOT NULL,
-    at timestamptz NOT NULL DEFAULT now()
-  );
-  CREATE INDEX takeover_from ON sluice.takeover (from_gate, at);
-`
-
-/**
- * The timeline of the database on which a session began. After a failover, other gates may have used it in seconds
- * that were lost: what a gate remembers of such a session is incomplete.
- */
-export const SESSION_TIMELINES = `
-  ALTER TABLE sluice.session ADD COLUMN timeline text NOT NULL
-    DEFAULT substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8);
-`
-
-/** Work that only one gate does at a time, with an end if that gate dies. */
-export const LEASES = `
-  CREATE TABLE sluice.lease (
-    name bytea PRIMARY KEY,
-    gate text NOT NULL,
-    until timestamptz NOT NULL
-  );
 `
 
 export const SESSIONS = TABLES + OPEN + SEE + TOUCH

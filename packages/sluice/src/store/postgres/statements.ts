@@ -7,7 +7,7 @@ import {
   SWEPT_COUNTERS_MAX,
   SWEPT_SESSIONS_MAX,
 } from '../limits.ts'
-import { MIGRATIONS } from './schema.ts'
+import { getStoreVersion } from './schema.ts'
 
 export const ADMIT = `CALL sluice.admit_durably($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
   $15, $16, $17, $18, $19, $20, NULL, NULL, NULL, NULL, NULL)`
@@ -23,7 +23,7 @@ export const GIVE_BACK = 'SELECT sluice.give_back($1, $2, $3, $4, $5)'
 export const TIMELINE = 'substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)'
 const HEAD = `epoch, seq, head, batch, open_from, ${TIMELINE} AS timeline`
 export const ENTER = `INSERT INTO sluice.gates AS g (gate, epoch, owner, tables)
-  VALUES ($1, 1, $2, ${MIGRATIONS.length}) ON CONFLICT (gate) DO UPDATE
+  VALUES ($1, 1, $2, ${getStoreVersion()}) ON CONFLICT (gate) DO UPDATE
     SET epoch = g.epoch + 1, owner = excluded.owner, tables = excluded.tables, beat_at = now(), started_at = now()
   RETURNING ${HEAD}`
 export const RAISE = `UPDATE sluice.gates SET epoch = epoch + 1, beat_at = now()
@@ -31,7 +31,7 @@ export const RAISE = `UPDATE sluice.gates SET epoch = epoch + 1, beat_at = now()
 /** After a failover that lost the registration of this gate: its name was not taken since. $3 is its epoch, and $4
  * the timeline that it knew. */
 export const REGISTER_AGAIN = `INSERT INTO sluice.gates AS g (gate, epoch, owner, tables)
-  SELECT $1, $3::bigint + 1, $2, ${MIGRATIONS.length} WHERE ${TIMELINE} <> $4
+  SELECT $1, $3::bigint + 1, $2, ${getStoreVersion()} WHERE ${TIMELINE} <> $4
   ON CONFLICT (gate) DO UPDATE
     SET epoch = excluded.epoch, owner = excluded.owner, tables = excluded.tables, beat_at = now()
     WHERE g.epoch < excluded.epoch - 1

@@ -4,7 +4,7 @@
 
 import { closeSync, existsSync, openSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import { newerVersion, notOurs } from '../files/faults.ts'
+import { newerVersion, notOurs, olderVersion } from '../files/faults.ts'
 
 /** SQL that migrates from one version to the next. */
 export type Migration = string
@@ -12,16 +12,24 @@ export type Migration = string
 /** `slce`: this file is Sluice's. */
 const APPLICATION_ID = 0x736c6365
 
+export interface FileVersions {
+  /** In order; the version of a file is the number of migrations applied. */
+  readonly migrations: readonly Migration[]
+  /** A file of a version before it is refused. */
+  readonly oldest?: number
+}
+
 export function checkVersion(
   database: DatabaseSync,
   file: string,
-  migrations: readonly Migration[],
+  { migrations, oldest = 1 }: FileVersions,
 ): void {
   const version = pragma(database, 'user_version')
   const application = pragma(database, 'application_id')
   const tables = Number(database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.n ?? 0)
   if (application !== APPLICATION_ID && (application !== 0 || tables > 0)) throw notOurs(file)
   if (version > migrations.length) throw newerVersion(file, version, migrations.length)
+  if (version > 0 && version < oldest) throw olderVersion(`\`${file}\``, version, oldest)
 }
 
 export function migrate(

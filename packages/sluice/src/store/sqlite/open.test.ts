@@ -97,6 +97,16 @@ describe('a file', () => {
       expect(error.message).toContain('has version 2, this program knows up to 1')
     }
   })
+
+  test('of a version that was never released is refused, for reading too', () => {
+    const options = fresh([ONE])
+    openDatabase(options).close()
+    for (const open of [openDatabase, openReadOnly]) {
+      const error = failure(() => open({ ...options, migrations: ['', ONE], oldest: 2 }))
+      expect(error.code).toBe('STORE_OLDER')
+      expect(error.message).toContain('has version 1, this program knows versions from 2 on')
+    }
+  })
 })
 
 describe('what is not ours', () => {

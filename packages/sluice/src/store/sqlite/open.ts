@@ -15,18 +15,16 @@ import {
   WAL_KEPT_BYTES_MAX,
   WAL_PAGES_MAX,
 } from '../limits.ts'
-import { checkVersion, type Migration, migrate } from './migrate.ts'
+import { checkVersion, type FileVersions, migrate } from './migrate.ts'
 import { openFile } from './open-file.ts'
 
 /** `normal` survives the death of the process, `full` also the loss of power. */
 export type Sync = 'normal' | 'full'
 
-export interface OpenOptions {
+export interface OpenOptions extends FileVersions {
   readonly directory: string
   /** The file's name in the directory, such as `ledger.db`. */
   readonly name: string
-  /** In order; the version of a file is the number of migrations applied. */
-  readonly migrations: readonly Migration[]
   readonly sync?: Sync
   /**
    * Derived from other files and decides nothing: may be created next to data of another user's
@@ -44,7 +42,7 @@ export function openDatabase(options: OpenOptions): DatabaseSync {
     else makePrivateFolder(directory)
     makePrivate(file)
     database = openFile(file, { timeout: OPEN_TIMEOUT_MS })
-    checkVersion(database, file, migrations)
+    checkVersion(database, file, options)
     database.exec(`
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = ${sync === 'full' ? 'FULL' : 'NORMAL'};
@@ -63,11 +61,11 @@ export function openDatabase(options: OpenOptions): DatabaseSync {
 }
 
 /** Read-only: creates nothing, changes nothing, and works while another process writes. */
-export function openReadOnly({ directory, name, migrations }: OpenOptions): DatabaseSync {
-  const file = join(directory, name)
+export function openReadOnly(options: OpenOptions): DatabaseSync {
+  const file = join(options.directory, options.name)
   if (!existsSync(file)) throw missing(file)
   try {
-    return checked(file, file, migrations)
+    return checked(file, file, options)
   } catch (error) {
     // In a directory that may not be written SQLite cannot create the files that readers share.
     // Without a write-ahead log no process is writing, and the file can be read directly.
@@ -76,17 +74,17 @@ export function openReadOnly({ directory, name, migrations }: OpenOptions): Data
     const url = pathToFileURL(file)
     url.searchParams.set('immutable', '1')
     try {
-      return checked(url, file, migrations)
+      return checked(url, file, options)
     } catch {
       throw storeFault(error, file)
     }
   }
 }
 
-function checked(where: string | URL, file: string, migrations: readonly Migration[]) {
+function checked(where: string | URL, file: string, versions: FileVersions) {
   const database = openFile(where, { readOnly: true, timeout: OPEN_TIMEOUT_MS })
   try {
-    checkVersion(database, file, migrations)
+    checkVersion(database, file, versions)
     return database
   } catch (error) {
     database.close()
