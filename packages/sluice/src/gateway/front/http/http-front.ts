@@ -12,7 +12,6 @@ import {
 import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { RPC } from '../../../protocol/rpc-codes.ts'
 import {
   BODY_BYTES_MAX,
   CLIENT_CONNECTIONS_MAX,
@@ -24,7 +23,7 @@ import {
   STOP_QUIET_MS,
 } from '../../shared/limits.ts'
 import { ALL_SERVERS } from '../../shared/transport.ts'
-import { type FrontRequest, NodeResponseWriter } from '../exchange/response-writer.ts'
+import { type FrontRequest, NodeResponseWriter, type ResponseWriter } from '../exchange/response-writer.ts'
 import { UnreadResponses } from '../exchange/unread-answers.ts'
 import type { PlainEvents } from '../fast-path/connection.ts'
 import { FastPathServer } from '../fast-path/connections.ts'
@@ -91,18 +90,8 @@ export class HttpFront {
   constructor(options: HttpFrontOptions) {
     this.#options = options
     this.#mcp = new McpFront(options)
-    const take = (request: IncomingMessage, response: ServerResponse): void => {
-      const failed = (error: Error) =>
-        writeRpcError(new NodeResponseWriter(response), 500, {
-          code: RPC.internal,
-          message: error.message,
-        })
-      try {
-        this.#handle(request, response)?.catch(failed)
-      } catch (error) {
-        failed(error as Error)
-      }
-    }
+    const take = (request: IncomingMessage, response: ServerResponse): void =>
+      runFor(new NodeResponseWriter(response), () => this.#handle(request, response))
     this.#server =
       options.tls === undefined ? createServer(take) : this.#createTls(options.tls, take)
     this.#listener = new LocalhostListener(this.#server, { isAlone: options.tls !== undefined })
@@ -110,15 +99,8 @@ export class HttpFront {
     // Also of those that make room and are not gone yet, or have not shaken hands.
     this.#server.maxConnections = 2 * CLIENT_CONNECTIONS_MAX
     const event = options.tls === undefined ? 'connection' : 'secureConnection'
-    const takePlain: PlainEvents['onRequest'] = (head, body, socket, reply) => {
-      const failed = (error: Error) =>
-        writeRpcError(reply, 500, { code: RPC.internal, message: error.message })
-      try {
-        this.#handlePlain(head, body, socket, reply)?.catch(failed)
-      } catch (error) {
-        failed(error as Error)
-      }
-    }
+    const takePlain: PlainEvents['onRequest'] = (head, body, socket, reply) =>
+      runFor(reply, () => this.#handlePlain(head, body, socket, reply))
     const onUnread = (socket: Socket) => this.#unread.add(socket)
     this.#plain = new FastPathServer(this.#server, event, { onRequest: takePlain, onUnread })
     this.#server.on(event, (socket: Socket) => this.#mcp.lookAt(socket))
@@ -150,18 +132,11 @@ export class HttpFront {
     const path = (incoming.url ?? '').split('?')[0] as string
     const server = findServer(path)
     if (server === undefined) return nothingAt(reply, path)
-    if (this.#stopping)
-      return writeRpcError(reply, 503, { code: RPC.internal, message: 'the gate is stopping' })
+    if (this.#stopping) return writeRpcError(reply, 503, 'the gate is stopping')
     const { headers, method, socket, url } = incoming
     const request: FrontRequest = { headers, method, socket, url, forwarded: { isLocal } }
     const body = () => readBody(incoming, BODY_BYTES_MAX)
-    const failed = (error: Error) =>
-      writeRpcError(reply, 500, { code: RPC.internal, message: error.message })
-    try {
-      this.#mcp.take({ server, path, request, reply, body })?.catch(failed)
-    } catch (error) {
-      failed(error as Error)
-    }
+    runFor(reply, () => this.#mcp.take({ server, path, request, reply, body }))
   }
 
   /** Ends sessions that other gates have taken over. */
@@ -223,10 +198,8 @@ export class HttpFront {
     }
     const { request, server, path, why } = route
     if (this.#refusals !== undefined) this.#askedMs = this.#options.nowMs()
-    if (why !== undefined)
-      return writeRpcError(reply, 403, { code: RPC.invalidRequest, message: why })
-    if (this.#stopping)
-      return writeRpcError(reply, 503, { code: RPC.internal, message: 'the gate is stopping' })
+    if (why !== undefined) return writeRpcError(reply, 403, why)
+    if (this.#stopping) return writeRpcError(reply, 503, 'the gate is stopping')
     const body = () => decodeBody(request.headers, bytes)
     return this.#mcp.take({ server, path, request, reply, body })
   }
@@ -239,11 +212,7 @@ export class HttpFront {
     if ('status' in head) return this.#refuseHead(request, response, head)
     request.url = head.target
     const why = findOriginProblem(request, this.#port, this.#options.names)
-    if (why !== undefined)
-      return writeRpcError(new NodeResponseWriter(response), 403, {
-        code: RPC.invalidRequest,
-        message: why,
-      })
+    if (why !== undefined) return writeRpcError(new NodeResponseWriter(response), 403, why)
     const path = (request.url ?? '').split('?')[0] as string
     if (path === '/healthz') return void response.writeHead(200, PLAIN).end('ok\n')
     if (path === '/readyz') return this.#ready(response)
@@ -257,8 +226,7 @@ export class HttpFront {
     const hooked = this.#options.hooks?.serverOf(path)
     if (server === undefined && hooked === undefined && this.#options.site === undefined)
       return nothingAt(reply, path)
-    if (this.#stopping)
-      return writeRpcError(reply, 503, { code: RPC.internal, message: 'the gate is stopping' })
+    if (this.#stopping) return writeRpcError(reply, 503, 'the gate is stopping')
     if (hooked !== undefined) return this.#hook(hooked, request, reply)
     if (server === undefined) return this.#site(request, response)
     const body = () => readBody(request, BODY_BYTES_MAX)
@@ -272,24 +240,17 @@ export class HttpFront {
   ): void {
     this.#ending.add(socket)
     response.setHeader('connection', 'close')
-    writeRpcError(new NodeResponseWriter(response), status, {
-      code: RPC.invalidRequest,
-      message: why,
-    })
+    writeRpcError(new NodeResponseWriter(response), status, why)
   }
 
   async #hook(server: string, request: IncomingMessage, reply: NodeResponseWriter): Promise<void> {
-    if (await this.#mcp.isOwnPeer(request.socket))
-      return writeRpcError(reply, 403, { code: RPC.invalidRequest, message: OWN_PEER })
+    if (await this.#mcp.isOwnPeer(request.socket)) return writeRpcError(reply, 403, OWN_PEER)
     await this.#options.hooks?.serve(server, request, reply)
   }
 
   async #site(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (await this.#mcp.isOwnPeer(request.socket))
-      return writeRpcError(new NodeResponseWriter(response), 403, {
-        code: RPC.invalidRequest,
-        message: OWN_PEER,
-      })
+      return writeRpcError(new NodeResponseWriter(response), 403, OWN_PEER)
     await this.#options.site?.serve(request, response)
   }
 
@@ -299,6 +260,16 @@ export class HttpFront {
     if (this.#refusals !== undefined) this.#refusals += 1
     const word = ok ? 'ready' : 'not ready'
     response.writeHead(ok ? 200 : 503, PLAIN).end(why === '' ? `${word}\n` : `${word}: ${why}\n`)
+  }
+}
+
+/** Answers with what `work` throws, at once or later. */
+function runFor(reply: ResponseWriter, work: () => void | Promise<void>): void {
+  const failed = (error: Error) => writeRpcError(reply, 500, error.message)
+  try {
+    work()?.catch(failed)
+  } catch (error) {
+    failed(error as Error)
   }
 }
 

@@ -5,7 +5,6 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { RPC } from '../../../protocol/rpc-codes.ts'
 import type { ChildPeers } from '../../processes/child-peers.ts'
 import { CLIENT_KEEP_ALIVE_MS } from '../../shared/limits.ts'
 import { PAGE_CONNECTIONS_MAX } from '../../shared/turn-limits.ts'
@@ -98,7 +97,7 @@ export class PageFront {
     try {
       const refuse = (status: number, why: string) => {
         response.setHeader('connection', 'close')
-        writeRpcError(reply, status, { code: RPC.invalidRequest, message: why })
+        writeRpcError(reply, status, why)
       }
       const head = checkHead(request) ?? targetOf(request, 'http')
       if ('status' in head) return refuse(head.status, head.why)
@@ -112,7 +111,7 @@ export class PageFront {
       if (site === undefined || /^\/mcp(?:\/|$)/.test(path)) return refuse(404, NO_MCP)
       await site.serve(request, response)
     } catch (error) {
-      writeRpcError(reply, 500, { code: RPC.internal, message: (error as Error).message })
+      writeRpcError(reply, 500, (error as Error).message)
     }
   }
 }

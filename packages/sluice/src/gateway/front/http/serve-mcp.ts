@@ -120,7 +120,7 @@ export class McpFront {
 
   #identify(isOwnPeer: boolean, mcpRequest: McpRequest): void | Promise<void> {
     const { request, reply, path } = mcpRequest
-    if (isOwnPeer) return writeRpcError(reply, 403, { code: RPC.invalidRequest, message: OWN_PEER })
+    if (isOwnPeer) return writeRpcError(reply, 403, OWN_PEER)
     const caller = this.#options.authenticate.caller(request, reply, path)
     if (caller instanceof Promise) return caller.then((found) => this.#serve(found, mcpRequest))
     return this.#serve(caller, mcpRequest)
@@ -137,7 +137,7 @@ export class McpFront {
     } catch (error) {
       const { message, help } = error as OperationError
       const text = `${message}: ${help}`
-      return writeRpcError(reply, 400, { code: RPC.invalidRequest, message: text })
+      return writeRpcError(reply, 400, text)
     }
     const gate = this.#elsewhere(caller, mcpRequest)
     if (gate !== undefined) return this.#forward(gate, caller, mcpRequest)
@@ -173,7 +173,7 @@ export class McpFront {
     const id = sessionIdOf(request) as string
     const body = request.method === 'POST' ? await mcpRequest.body() : undefined
     if (body !== undefined && body.text === undefined)
-      return writeRpcError(reply, body.status, { code: RPC.parse, message: body.why })
+      return writeRpcError(reply, body.status, body.why, { code: RPC.parse })
     const here = { ...mcpRequest, body: () => body as BodyResult }
     const passed = { request, reply, isLocal: isLocalRequest(request), body: body?.text }
     for (let tries = 0; tries < FORWARD_TRIES_MAX; tries++) {
@@ -181,16 +181,12 @@ export class McpFront {
       if (owner === forwarder.gate) return this.#serveHere(caller, here)
       const result = await forwarder.pass(owner, passed)
       if (result === 'passed') return
-      if (result === 'unknown')
-        return writeRpcError(reply, 502, { code: RPC.internal, message: OUTCOME_UNKNOWN })
+      if (result === 'unknown') return writeRpcError(reply, 502, OUTCOME_UNKNOWN)
       // Its server cannot go on with it: the client initialises again.
       if (this.#options.kindOf(server) !== 'http') return this.#sessionGone(reply, request)
       if (await forwarder.takeOver(id, owner)) return this.#serveHere(caller, here)
     }
-    writeRpcError(reply, 503, {
-      code: RPC.internal,
-      message: 'the session changes its gate: try again',
-    })
+    writeRpcError(reply, 503, 'the session changes its gate: try again')
   }
 
   /** Ends sessions that other gates have taken over. */
@@ -210,11 +206,7 @@ export class McpFront {
 
   #post(caller: Caller, mcpRequest: McpRequest): void | Promise<void> {
     const form = answerForm(mcpRequest.request.headers.accept)
-    if (form === undefined)
-      return writeRpcError(mcpRequest.reply, 406, {
-        code: RPC.invalidRequest,
-        message: NOT_ACCEPTABLE,
-      })
+    if (form === undefined) return writeRpcError(mcpRequest.reply, 406, NOT_ACCEPTABLE)
     mcpRequest.reply.readsOnlyEvents = form === 'events'
     const body = mcpRequest.body()
     if (body instanceof Promise)
@@ -230,7 +222,7 @@ export class McpFront {
 
   #read(caller: Caller, { server, request, reply }: McpRequest, body: BodyResult): void {
     if (body.text === undefined)
-      return writeRpcError(reply, body.status, { code: RPC.parse, message: body.why })
+      return writeRpcError(reply, body.status, body.why, { code: RPC.parse })
     const id = sessionIdOf(request)
     const existing = this.#use(server, caller, request)
     enterStep('read')
@@ -239,7 +231,7 @@ export class McpFront {
     this.#options.onRead(performance.now() - beganMs)
     if (!read.ok) {
       const text = `${read.message} (at character ${read.offset + 1})`
-      return writeRpcError(reply, 400, { code: toRpcCode(read.code), message: text, id: read.id })
+      return writeRpcError(reply, 400, text, { code: toRpcCode(read.code), id: read.id })
     }
     if (isStatelessPost(request.headers, read.messages))
       return this.#stateless(server, caller, { messages: read.messages, request, reply })
@@ -247,9 +239,8 @@ export class McpFront {
     const [first] = read.messages
     const unlike = findHeaderBodyMismatch(request.headers, read.messages)
     if (unlike !== undefined)
-      return writeRpcError(reply, 400, {
+      return writeRpcError(reply, 400, unlike, {
         code: RPC.headerMismatch,
-        message: unlike,
         id: first?.kind === 'request' ? first.id : null,
       })
     const opens = first?.kind === 'request' && first.method === 'initialize'
@@ -261,8 +252,7 @@ export class McpFront {
       )
     if (session === undefined) return tooMany(reply)
     const refused = session.refuses(read.messages)
-    if (refused !== undefined)
-      return writeRpcError(reply, 400, { code: RPC.invalidRequest, message: refused })
+    if (refused !== undefined) return writeRpcError(reply, 400, refused)
     const headers = paramHeaders(request.headers)
     const trace = { trace: checkTrace(request.headers) }
     const related = headers.size === 0 ? trace : { ...trace, headers }
@@ -290,14 +280,10 @@ export class McpFront {
     const id = sessionIdOf(request)
     const none =
       'there is no session: send `initialize`, then its Mcp-Session-Id with every request'
-    if (id === undefined)
-      return writeRpcError(reply, 400, { code: RPC.invalidRequest, message: none })
+    if (id === undefined) return writeRpcError(reply, 400, none)
     const why = this.#sessions.whyOver(id)
     const over = `this session is over${why === undefined ? '' : ` (${why.slice(0, 300)})`}`
-    writeRpcError(reply, 404, {
-      code: RPC.invalidRequest,
-      message: `${over}: send \`initialize\` again`,
-    })
+    writeRpcError(reply, 404, `${over}: send \`initialize\` again`)
   }
 
   /** The transport of 2024-11-05. */
@@ -321,10 +307,7 @@ export class McpFront {
     if (unspoken !== undefined) return reply.send(400, JSON_TYPE, unspoken.text)
     if (message?.kind === 'notification') return reply.send(202, {})
     if (message?.kind !== 'request' || messages.length > 1)
-      return writeRpcError(reply, 400, {
-        code: RPC.invalidRequest,
-        message: 'one request a POST, and no answers',
-      })
+      return writeRpcError(reply, 400, 'one request a POST, and no answers')
     const refused = rejectStatelessPost(headers, message)
     if (refused !== undefined) return reply.send(400, JSON_TYPE, refused.text)
     const capabilities = JSON.stringify(getMeta(message.params)[META.capabilities])
@@ -367,26 +350,24 @@ function opensSse(request: FrontRequest): boolean {
 export function nothingAt(reply: ResponseWriter, path: string): void {
   const text = `nothing is at \`${path.slice(0, 100)}\``
   const help = 'servers are at /mcp/<server>, all of them at /mcp'
-  writeRpcError(reply, 404, { code: RPC.invalidRequest, message: `${text}: ${help}` })
+  writeRpcError(reply, 404, `${text}: ${help}`)
 }
 
 function tooMany(reply: ResponseWriter): void {
-  writeRpcError(reply, 503, {
-    code: RPC.internal,
-    message: `all ${SESSIONS_MAX} sessions are in use: try again later`,
-  })
+  writeRpcError(reply, 503, `all ${SESSIONS_MAX} sessions are in use: try again later`)
 }
 
-interface RpcErrorReply {
-  readonly code: number
-  readonly message: string
+interface RpcErrorOptions {
+  /** That of the status if it is not said: a fault of the gate from 500 on, otherwise one of the request. */
+  readonly code?: number
   readonly id?: RequestId | null | undefined
 }
 
 export function writeRpcError(
   reply: ResponseWriter,
   status: number,
-  { code, message, id = null }: RpcErrorReply,
+  message: string,
+  { code = status < 500 ? RPC.invalidRequest : RPC.internal, id = null }: RpcErrorOptions = {},
 ): void {
   if (reply.isBegun) return reply.destroy()
   reply.send(status, JSON_TYPE, writeError(id, code, message))
