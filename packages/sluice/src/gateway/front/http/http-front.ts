@@ -23,7 +23,11 @@ import {
   STOP_QUIET_MS,
 } from '../../shared/limits.ts'
 import { ALL_SERVERS } from '../../shared/transport.ts'
-import { type FrontRequest, NodeResponseWriter, type ResponseWriter } from '../exchange/response-writer.ts'
+import {
+  type FrontRequest,
+  NodeResponseWriter,
+  type ResponseWriter,
+} from '../exchange/response-writer.ts'
 import { UnreadResponses } from '../exchange/unread-answers.ts'
 import type { PlainEvents } from '../fast-path/connection.ts'
 import { FastPathServer } from '../fast-path/connections.ts'
