@@ -14,19 +14,7 @@ export interface Dialect {
   readonly insertAlike: string
   /** The first event of forks: time, turn, answer, first and last key. */
   readonly appendForked: string
-  /** A page of rows as JSON: the columns are JSON already, so that nothing is parsed and written again. */
-  readonly agentPage: string
 }
-
-const PAGE_MEMBERS = (json: (column: string) => string) => `
-  'key', agent, 'id', id, 'owner', owner, 'family', family, 'depth', depth, 'image', image,
-  'createdAt', created_at, 'seq', seq, 'asked', ${json('asked')}, 'model', model,
-  'price', ${json('price')}, 'template', template, 'grants', ${json('grants')}, 'state', state,
-  'summary', ${json('summary')}, 'hostStop', ${json('host_stop')}, 'pausedAt', paused_at`
-
-const PAGE_ROWS = `(SELECT * FROM agents WHERE owner = ? AND agent > ?
-  AND (CAST(? AS TEXT) IS NULL OR state = ?) AND (CAST(? AS BIGINT) IS NULL OR family = ?)
-  ORDER BY agent LIMIT ?) AS page`
 
 export const SQLITE: Dialect = {
   insertFamily: `INSERT INTO families (family, members, owner, limits, price, labels)
@@ -37,8 +25,6 @@ export const SQLITE: Dialect = {
     SELECT agent, 1, ?1, 'forked', ?2,
       json_object('kind', 'forked', 'at', ?1, 'id', id, 'seed', id), ?3
     FROM agents WHERE agent >= ?4 AND agent <= ?5 ORDER BY agent`,
-  agentPage: `SELECT json_group_array(json_object(${PAGE_MEMBERS((column) => `json(${column})`)})) AS page
-    FROM ${PAGE_ROWS}`,
 }
 
 /** Parameters in the list of a SELECT have no type unless they are given one. */
@@ -58,7 +44,4 @@ export const POSTGRES: Dialect = {
       '{"kind":"forked","at":' || CAST(?1 AS BIGINT) || ',"id":"' || id || '","seed":"' || id || '"}',
       CAST(?3 AS BYTEA)
     FROM agents WHERE agent >= CAST(?4 AS BIGINT) AND agent <= CAST(?5 AS BIGINT) ORDER BY agent`,
-  agentPage: `SELECT coalesce(
-      json_agg(json_build_object(${PAGE_MEMBERS((column) => `CAST(${column} AS JSON)`)}) ORDER BY agent), '[]'
-    )::text AS page FROM ${PAGE_ROWS}`,
 }

@@ -24,6 +24,10 @@ import { type SqlRow, toAgent, toFamily } from './read-rows.ts'
 import { keepRemovedFamily } from './removed-families.ts'
 import type { AgentPageQuery, AgentRow, EventRow, FamilyRow } from './rows.ts'
 
+const AGENT_PAGE = `SELECT * FROM agents WHERE owner = ? AND agent > ?
+  AND (CAST(? AS TEXT) IS NULL OR state = ?) AND (CAST(? AS BIGINT) IS NULL OR family = ?)
+  ORDER BY agent LIMIT ?`
+
 export class Journal implements EventJournal, StepTables {
   readonly memories: CheckpointStore
   readonly work: OpenWork
@@ -169,19 +173,8 @@ export class Journal implements EventJournal, StepTables {
     return agent
   }
 
-  /** A page of rows as JSON: the columns are JSON already, so that nothing is parsed and written again. */
-  agents(owner: string, { state, after, limit, family }: AgentPageQuery): string {
-    const row = this.get(
-      this.database.dialect.agentPage,
-      owner,
-      after,
-      state,
-      state,
-      family,
-      family,
-      limit,
-    )
-    return String(row?.page)
+  agents(owner: string, { state, after, limit, family }: AgentPageQuery): AgentRow[] {
+    return this.all(AGENT_PAGE, owner, after, state, state, family, family, limit).map(toAgent)
   }
 
   /** Counted once and then cached: counting rows would make a create slower with each agent. */

@@ -1,5 +1,4 @@
-// Rows of agents that are being made, built in the same way by the thread that commits them and by the
-// caller, so that only what the caller cannot know crosses the thread. Pure.
+// Rows of agents that are being made. Pure.
 
 import type { JournalEvent, Limits, Price, Summary } from '../../guest/protocol.ts'
 import type { AgentRow, FamilyRow } from './rows.ts'

@@ -170,17 +170,6 @@ export class Operations extends OwnerOperations {
     limit: number,
     family: number | null = null,
   ): AgentRow[] {
-    return JSON.parse(this.listText(owner, state, after, limit, family)) as AgentRow[]
-  }
-
-  /** The same as it crosses the thread. */
-  listText(
-    owner: string,
-    state: string | null,
-    after: number,
-    limit: number,
-    family: number | null = null,
-  ): string {
     const page = { state, after, limit: Math.min(limit, LIST_PAGE_MAX), family }
     return this.#stepper.journal.agents(owner, page)
   }

@@ -31,7 +31,7 @@ test('the operations run in a thread, and what they did is there after a restart
   expect(Buffer.from(read.content ?? []).toString()).toBe('hello')
 })
 
-test('what crosses the thread in short is what is in the rows', async () => {
+test('what crosses the thread is what is in the rows', async () => {
   const { steps, image } = await start(scratchDirectory())
   const config = configOf()
   const { limits } = config

@@ -161,7 +161,7 @@ export function startStepThread(data: StepThreadData, startedAtMs: number): Step
           const inSlices = () => sendInSlices(request, send)
           answer = await (SLICED.has(name) ? slicedTurns.run(whose, inSlices) : inSlices())
         } else answer = await thread.ask<StepAnswer>(request)
-        const { value, length } = readAnswer(name, values, answer)
+        const { value, length } = readAnswer(answer)
         mirror.note(name, values, value, length)
         return value
       } catch (error) {

@@ -34,7 +34,6 @@ const CALLS: ReadonlySet<string> = new Set(['create', 'apply', 'ask'])
 
 interface StartedThread {
   readonly name: keyof Operations
-  readonly values: readonly unknown[]
   readonly work: SlicedWork<unknown>
 }
 
@@ -56,23 +55,20 @@ serveThread(
     isAsked = true
     pause ??= setInterval(tidy, TIDY_PAUSE_MS)
     const { name } = request
-    const isText = name === 'list'
-    const operation = operations[isText ? 'listText' : name] as (...values: unknown[]) => unknown
-    const values = readRequest(request)
-    const value = operation.apply(operations, values)
-    if (isSliced(value)) return { value: goOn({ name, values, work: value }) }
-    if (isText) return { value: { text: value } }
+    const operation = operations[name] as (...values: unknown[]) => unknown
+    const value = operation.apply(operations, readRequest(request))
+    if (isSliced(value)) return { value: goOn({ name, work: value }) }
     if (CALLS.has(name)) isReady = false
     if (value instanceof Promise)
-      return value.then((result) => ({ value: packAnswer(name, values, result) }))
-    return { value: packAnswer(name, values, value) }
+      return value.then((result) => ({ value: packAnswer(name, result) }))
+    return { value: packAnswer(name, value) }
   },
   { rest: makeReady },
 )
 
 function goOn(started: StartedThread): SliceAnswer {
   const { done, value } = runSlice(started.work)
-  if (done === true) return packAnswer(started.name, started.values, value)
+  if (done === true) return packAnswer(started.name, value)
   lastSlice += 1
   underWay.set(lastSlice, started)
   return { slice: lastSlice }
