@@ -1,18 +1,11 @@
 // `sluice policy import`: a PolicyLayer policy (Intercept YAML or hosted JSON) as a Sluice policy,
 // with a warning wherever the original would have failed open.
 
-import type { Command } from 'commander'
-import type { SetExitCode } from '../terminal/exit-code.ts'
-import { Output, plural, printable } from '../terminal/output.ts'
+import { defineCommand, type OptionsOf } from '../terminal/define-command.ts'
+import { type Output, plural, printable } from '../terminal/output.ts'
 import { readText } from '../terminal/read-input.ts'
 import { writeNewFile } from '../terminal/write-new-file.ts'
 import { importPolicy } from './import-policy.ts'
-
-interface Options {
-  server: string
-  out?: string
-  json?: boolean
-}
 
 const EXAMPLES = `
 Examples:
@@ -22,16 +15,21 @@ Examples:
 
 Decisions are those of the original, but for limits, where this one is never looser.`
 
-export function addPolicyImport(parent: Command, answer: SetExitCode): void {
-  parent
-    .command('import')
-    .argument('<file>', 'Intercept YAML, or the hosted JSON')
-    .requiredOption('--server <name>', 'the name the server has here')
-    .option('--out <file>', 'write the policy there instead of to stdout')
-    .option('--json', 'print JSON: yaml, warnings, errors')
-    .addHelpText('after', EXAMPLES)
-    .action((file: string, options: Options) => answer(run(file, options, new Output(options))))
-}
+const OPTIONS = {
+  '--server <name>': { doc: 'the name the server has here', required: true },
+  '--out <file>': 'write the policy there instead of to stdout',
+} as const
+
+type Options = OptionsOf<typeof OPTIONS>
+
+export const addPolicyImport = defineCommand({
+  name: 'import',
+  args: { '<file>': 'Intercept YAML, or the hosted JSON' },
+  options: OPTIONS,
+  json: 'print JSON: yaml, warnings, errors',
+  examples: EXAMPLES,
+  run: ({ file, ...options }, output) => run(file, options, output),
+})
 
 function run(file: string, options: Options, output: Output): 0 | 1 {
   const text = readText(file)

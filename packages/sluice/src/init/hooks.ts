@@ -11,10 +11,10 @@ import { addObserveMode } from '../gateway/state/observe-mode.ts'
 import { CLIENT_NAMES, HOOK_CLIENTS, type HookClient } from '../hooks/hook-event.ts'
 import { HOOK_ANSWER_SECONDS, listHookEntries, readHookEntry } from '../hooks/settings.ts'
 import { hashGrantToken, makeToken } from '../identity/callers/grant.ts'
+import { confirm } from '../terminal/ask.ts'
 import { CliError } from '../terminal/errors.ts'
 import type { Output } from '../terminal/output.ts'
 import { readText } from '../terminal/read-input.ts'
-import { askerFor } from './ask.ts'
 import { gateAddress } from './config.ts'
 import { changeFile } from './files/change-file.ts'
 import { CLIENTS } from './files/client.ts'
@@ -198,9 +198,7 @@ function change(file: string, after: string): Change {
 
 async function isAgreed({ yes }: HookOptions, output: Output): Promise<boolean> {
   if (yes !== undefined) return true
-  const asker = askerFor(output.json)
-  const agreed = (await asker?.yes('write these lines?')) ?? false
-  asker?.close()
+  const agreed = await confirm('write these lines?', output)
   if (!agreed) output.line('nothing was written: see --yes')
   return agreed
 }

@@ -4,17 +4,13 @@
 
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { type Command, Option } from 'commander'
 import { homeOf } from '../gateway/config/user-folders.ts'
-import { CliError } from '../terminal/errors.ts'
-import type { SetExitCode } from '../terminal/exit-code.ts'
-import { Output } from '../terminal/output.ts'
+import { defineCommand } from '../terminal/define-command.ts'
 import { CLIENTS } from './files/client.ts'
-import { ClientError } from './files/errors.ts'
 import { initHooks, undoHooks } from './hooks.ts'
 import { findServers } from './move/find-servers.ts'
 import { type ConfigPlace, findRecord, placeConfig, thisMachine } from './place.ts'
-import { Init, type InitOptions } from './run-init.ts'
+import { INIT_OPTIONS, Init } from './run-init.ts'
 import { undoInit } from './undo.ts'
 
 const EXAMPLES = `
@@ -31,57 +27,34 @@ Clients: ${Object.values(CLIENTS).join(', ')}.
 A server that came with a project (.mcp.json, .cursor/mcp.json, …) is listed and never started unless
 it is named. Keys go to sluice.env, which only you can read. docs/how-to/clients.md says more.`
 
-export function addInit(parent: Command, answer: SetExitCode): void {
-  parent
-    .command('init')
-    .option('--config <file>', 'what to write', 'sluice.yaml')
-    .option('--project <dirs...>', 'project folders to search for client files', ['.'])
-    .option('--yes [names...]', 'agree to all servers in your own files, or to those named')
-    .option('--move', 'put the gate in front: change the entries of the clients')
-    .addOption(
-      new Option('--via <way>', 'how the clients reach the gate')
-        .choices(['stdio', 'url'])
-        .default('stdio'),
-    )
-    .option('--observe', 'enforce nothing yet: record what the policy would say about each call')
-    .option('--hooks [clients...]', 'let clients ask the gate before they use a tool of their own')
-    .option('--enforce', 'with --hooks: the clients stop if no gate answers')
-    .option('--managed [root]', 'as --hooks --enforce, in the machine-wide files of the clients')
-    .option('--dry-run', 'show every line that would change, and change nothing')
-    .option('--undo', 'restore the entries of the clients')
-    .option('--reveal', 'with --dry-run: show keys too')
-    .option('--json', 'print JSON')
-    .addHelpText('after', EXAMPLES)
-    .action(async (options: InitOptions, command: Command) => {
-      const output = new Output(options)
-      const isNamed = command.getOptionValueSource('config') !== 'default'
-      const user = { home: homeOf(process.env), environment: process.env }
-      try {
-        if (options.undo === true) {
-          const beside = join(dirname(resolve(options.config)), 'sluice.moved.json')
-          const record = isNamed ? beside : findRecord(options.config, user)
-          const isDry = options.dryRun === true
-          const config = join(dirname(record), 'sluice.yaml')
-          const hooked = await undoHooks(config, isDry, output)
-          if (hooked > 0 && !existsSync(record)) return answer(0)
-          return answer(await undoInit(record, isDry, output))
-        }
-        if (options.hooks !== undefined || options.managed !== undefined) {
-          const { hooks = true, managed: root, ...others } = options
-          const { config } = isNamed ? options : placeConfig(options.config, [], user)
-          const managed = root === undefined ? {} : { managed: root === true ? '/' : root }
-          return answer(await initHooks({ ...others, ...managed, config, hooks }, output))
-        }
-        const discovery = await findServers(thisMachine(options.project))
-        const { config, because }: ConfigPlace = isNamed
-          ? { config: options.config }
-          : placeConfig(options.config, discovery.servers, user)
-        if (because !== undefined)
-          output.remark(`the gate's files go to ${dirname(config)}: ${because}`)
-        answer(await new Init({ ...options, config }, output).run(discovery))
-      } catch (error) {
-        if (!(error instanceof ClientError)) throw error
-        throw new CliError('CLI_FILE', `${error.message} [${error.code}]`, error.help)
-      }
-    })
-}
+export const addInit = defineCommand({
+  name: 'init',
+  options: INIT_OPTIONS,
+  examples: EXAMPLES,
+  run: async (options, output, command) => {
+    const isNamed = command.getOptionValueSource('config') !== 'default'
+    const user = { home: homeOf(process.env), environment: process.env }
+    if (options.undo === true) {
+      const beside = join(dirname(resolve(options.config)), 'sluice.moved.json')
+      const record = isNamed ? beside : findRecord(options.config, user)
+      const isDry = options.dryRun === true
+      const config = join(dirname(record), 'sluice.yaml')
+      const hooked = await undoHooks(config, isDry, output)
+      if (hooked > 0 && !existsSync(record)) return 0
+      return undoInit(record, isDry, output)
+    }
+    if (options.hooks !== undefined || options.managed !== undefined) {
+      const { hooks = true, managed: root, ...others } = options
+      const { config } = isNamed ? options : placeConfig(options.config, [], user)
+      const managed = root === undefined ? {} : { managed: root === true ? '/' : root }
+      return initHooks({ ...others, ...managed, config, hooks }, output)
+    }
+    const discovery = await findServers(thisMachine(options.project))
+    const { config, because }: ConfigPlace = isNamed
+      ? { config: options.config }
+      : placeConfig(options.config, discovery.servers, user)
+    if (because !== undefined)
+      output.remark(`the gate's files go to ${dirname(config)}: ${because}`)
+    return new Init({ ...options, config }, output).run(discovery)
+  },
+})

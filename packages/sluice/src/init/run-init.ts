@@ -11,11 +11,12 @@ import { readConfig } from '../gateway/config/config.ts'
 import { keysPath, writeKeys } from '../gateway/config/keys.ts'
 import { addObserveMode } from '../gateway/state/observe-mode.ts'
 import { inspectDefinition } from '../guard/inspect-definition.ts'
+import { askerFor, type QuestionPrompt } from '../terminal/ask.ts'
+import type { OptionsOf } from '../terminal/define-command.ts'
 import { CliError } from '../terminal/errors.ts'
 import { type Output, plural, printable } from '../terminal/output.ts'
 import { suggestKnownPolicy } from '../terminal/packs/known-fields.ts'
 import { readText } from '../terminal/read-input.ts'
-import { askerFor, type QuestionPrompt } from './ask.ts'
 import { type AskedServers, askServers } from './ask-servers.ts'
 import { showClosing } from './closing.ts'
 import {
@@ -40,21 +41,26 @@ import { PLAIN_POLICY } from './plain-policy.ts'
 import { type Change, maskChanges, showChanges, showFound, startOf } from './show.ts'
 import { writeChange } from './write-change.ts'
 
-export interface InitOptions {
-  readonly config: string
-  readonly project: readonly string[]
-  readonly yes?: true | readonly string[]
-  readonly move?: boolean
-  readonly via: 'stdio' | 'url'
-  readonly observe?: boolean
-  readonly dryRun?: boolean
-  readonly undo?: boolean
-  readonly hooks?: true | readonly string[]
-  readonly enforce?: boolean
-  readonly managed?: true | string
-  readonly reveal?: boolean
-  readonly json?: boolean
-}
+export const INIT_OPTIONS = {
+  '--config <file>': ['what to write', 'sluice.yaml'],
+  '--project <dirs...>': ['project folders to search for client files', ['.']],
+  '--yes [names...]': 'agree to all servers in your own files, or to those named',
+  '--move': 'put the gate in front: change the entries of the clients',
+  '--via <way>': {
+    doc: 'how the clients reach the gate',
+    choices: ['stdio', 'url'],
+    unset: 'stdio',
+  },
+  '--observe': 'enforce nothing yet: record what the policy would say about each call',
+  '--hooks [clients...]': 'let clients ask the gate before they use a tool of their own',
+  '--enforce': 'with --hooks: the clients stop if no gate answers',
+  '--managed [root]': 'as --hooks --enforce, in the machine-wide files of the clients',
+  '--dry-run': 'show every line that would change, and change nothing',
+  '--undo': 'restore the entries of the clients',
+  '--reveal': 'with --dry-run: show keys too',
+} as const
+
+type InitOptions = OptionsOf<typeof INIT_OPTIONS>
 
 interface InitResult {
   readonly servers: readonly NamedServer[]

@@ -2,8 +2,6 @@
 // stdout, so that a script that parses the output always finds one. Called by main.
 
 import { type Command, CommanderError } from 'commander'
-import { IdentityError } from '../identity/errors.ts'
-import { StoreError } from '../store/errors.ts'
 import { CliError } from './errors.ts'
 import { printable, toJsonLine } from './output.ts'
 
@@ -15,11 +13,7 @@ export function printFailure(error: unknown, program: Command, argv: readonly st
     if (error.code === 'commander.help') return 2
   }
   const known =
-    error instanceof CommanderError
-      ? misuse(error, program, argv)
-      : error instanceof StoreError || error instanceof IdentityError
-        ? new CliError('CLI_FILE', `${error.message} (${error.code})`, error.help)
-        : error
+    error instanceof CommanderError ? misuse(error, program, argv) : toCliError(error as Error)
   if (known instanceof CliError) {
     const { code, message, help, problems } = known
     writeStderr(`sluice: ${printLines(message)} [${code}]\n  help: ${printLines(help)}\n`)
@@ -30,6 +24,15 @@ export function printFailure(error: unknown, program: Command, argv: readonly st
   writeStderr(`sluice: this is a fault of ours, please report it: ${fault}\n`)
   answer(argv, { code: null, message: fault, help: 'please report it: it is a fault of ours' })
   return 2
+}
+
+/** Errors of the modules below that say what to do: those of stores and files have a code, a refusal of the gate
+ * has none. Any other error is a fault. */
+function toCliError(error: Error & { readonly code?: string; readonly help?: string }): unknown {
+  const { code, message, help } = error
+  if (error instanceof CliError || typeof help !== 'string') return error
+  if (code === undefined) return new CliError('CLI_GATE', message, help)
+  return new CliError('CLI_FILE', `${message} (${code})`, help)
 }
 
 /** Further lines are indented: no text can pass for a line of its own. */

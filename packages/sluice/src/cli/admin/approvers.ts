@@ -5,12 +5,13 @@ import type { JsonObject } from '@sluice/policy/core/json'
 import type { Command } from 'commander'
 import { InputError } from '../../core/operation-error.ts'
 import { ADD_PERSON, CHANGE_PIN, LIST_PEOPLE, REMOVE_PERSON } from '../../operations/people.ts'
+import { defineCommand } from '../../terminal/define-command.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { Output, printable } from '../../terminal/output.ts'
+import { type Output, printable } from '../../terminal/output.ts'
 import { addOperationCommand, OperationClient } from '../connect/ask-operation.ts'
-import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
+import { DATA, type DataOptions, findData } from '../connect/find-data.ts'
 import { askGate } from '../connect/gate-socket.ts'
-import { addProofOption, askFirstPin, askNewPin, askPeople } from '../connect/prove-person.ts'
+import { askFirstPin, askNewPin, askPeople, PROOF } from '../connect/prove-person.ts'
 import { showPeople } from './show-people.ts'
 
 const ADD_EXAMPLES = `
@@ -44,11 +45,7 @@ export function addApprovers(program: Command, answer: SetExitCode): void {
     args: { name: '<name>' },
     print: (_, output, { name }) => output.line(`${printable(name)} decides no more`),
   })
-  addProofOption(addDataOptions(parent.command('pin').argument('[name]', 'whose; yours without')))
-    .description('set the first PIN, or change one')
-    .option('--json', 'print JSON')
-    .addHelpText('after', PIN_EXAMPLES)
-    .action((name: string | undefined, options: DataOptions) => setPin(name, options, answer))
+  addPin(parent, answer)
   addOperationCommand(parent, answer, {
     row: LIST_PEOPLE,
     name: 'list',
@@ -66,7 +63,7 @@ function addAdd(parent: Command, answer: SetExitCode): void {
     description: 'add an approver',
     args: { name: '<name>' },
     omit: ['pin'],
-    extra: (command) => command.option('--pin', 'the person is here and types a PIN now'),
+    options: { '--pin': 'the person is here and types a PIN now' },
     examples: ADD_EXAMPLES,
     before: ({ token }, _, { pin }) =>
       token === true && pin === true
@@ -108,12 +105,19 @@ async function invite(
   }
 }
 
+const addPin = defineCommand({
+  name: 'pin',
+  description: 'set the first PIN, or change one',
+  args: { '[name]': 'whose; yours without' },
+  options: { ...DATA, ...PROOF },
+  examples: PIN_EXAMPLES,
+  run: setPin,
+})
+
 async function setPin(
-  name: string | undefined,
-  options: DataOptions,
-  answer: SetExitCode,
-): Promise<void> {
-  const output = new Output(options)
+  { name, ...options }: DataOptions & { readonly name?: string },
+  output: Output,
+): Promise<0 | 1> {
   // The configuration names it: it is made here, before any agent can start the gate.
   const place = findData(options, { mayBeMissing: options.data === undefined })
   const client = new OperationClient(place, options)
@@ -125,12 +129,12 @@ async function setPin(
       ...(name === undefined ? {} : { name }),
     })
     output.value({ set: first !== undefined, first: true })
-    return answer(first === undefined ? 1 : 0)
+    return first === undefined ? 1 : 0
   }
   const proof = await client.prove()
   const whose = name ?? String(proof.name)
   await client.ask(CHANGE_PIN, { name: whose, pin: await askNewPin(whose) })
   output.value({ set: true, first: false })
   output.line(`the PIN of ${printable(whose)} is changed`)
-  answer(0)
+  return 0
 }

@@ -3,16 +3,14 @@
 
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Command } from 'commander'
 import { backUp } from '../../gateway/data/backup.ts'
 import { DataInUseError, DataLock } from '../../gateway/data/data-lock.ts'
 import { restoreBackup } from '../../gateway/data/restore.ts'
+import { defineCommand } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { Output, plural, printable } from '../../terminal/output.ts'
-import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
-import { peopleOffline, provePersonAlone } from '../connect/prove-person.ts'
-import { asCliError } from '../connect/run-on-owner.ts'
+import { plural, printable } from '../../terminal/output.ts'
+import { DATA, type DataOptions, findData } from '../connect/find-data.ts'
+import { PROOF, peopleOffline, provePersonAlone } from '../connect/prove-person.ts'
 
 const BACKUP_EXAMPLES = `
 Examples:
@@ -30,47 +28,38 @@ Examples:
 Stop the gate first. Every file is compared with the digests of the backup, and the ledger is verified.
 Asks for your PIN of the data that is there now (role admin), where anybody has one. What is in the data directory is moved beside it, to a folder whose name ends in the time.`
 
-export function addBackup(parent: Command, answer: SetExitCode): void {
-  addDataOptions(parent.command('backup').argument('<folder>', 'where the copy goes'))
-    .option('--json', 'print JSON')
-    .addHelpText('after', BACKUP_EXAMPLES)
-    .action((folder: string, options: DataOptions) => {
-      const output = new Output(options)
-      const made = withBackupErrors(() =>
-        backUp(findData(options).data, resolve(folder), new Date()),
-      )
-      output.value({ folder: resolve(folder), ...made })
-      output.line(`${output.paint('green', 'copied')}: ${plural(made.files.length, 'file')}`)
-      output.line(output.paint('dim', `head ${made.head.seq}:${made.head.hash}`))
-      answer(0)
-    })
-}
+export const addBackup = defineCommand({
+  name: 'backup',
+  args: { '<folder>': 'where the copy goes' },
+  options: DATA,
+  examples: BACKUP_EXAMPLES,
+  run: ({ folder, ...options }, output) => {
+    const made = backUp(findData(options).data, resolve(folder), new Date())
+    output.value({ folder: resolve(folder), ...made })
+    output.line(`${output.paint('green', 'copied')}: ${plural(made.files.length, 'file')}`)
+    output.line(output.paint('dim', `head ${made.head.seq}:${made.head.hash}`))
+  },
+})
 
-export function addRestore(parent: Command, answer: SetExitCode): void {
-  addDataOptions(
-    parent.command('restore').argument('<folder>', 'a folder that `sluice backup` has made'),
-  )
-    .option('--as <name>', 'your name, if several people have a PIN')
-    .option('--json', 'print JSON')
-    .addHelpText('after', RESTORE_EXAMPLES)
-    .action(async (folder: string, options: DataOptions) => {
-      const output = new Output(options)
-      const { data } = findData(options, { mayBeMissing: true })
-      const lock = withBackupErrors(() => DataLock.take(data))
-      try {
-        await proveRestore(data, folder, options)
-        const done = await restoreBackup(resolve(folder), data, new Date()).catch((error) => {
-          throw asCliError(error as Error)
-        })
-        output.value({ data, ...done })
-        output.line(`${output.paint('green', 'restored')}: as of ${printable(done.at)}`)
-        if (done.movedTo !== null) output.line(`what was there is in ${done.movedTo}`)
-        answer(0)
-      } finally {
-        lock.release()
-      }
-    })
-}
+export const addRestore = defineCommand({
+  name: 'restore',
+  args: { '<folder>': 'a folder that `sluice backup` has made' },
+  options: { ...DATA, ...PROOF },
+  examples: RESTORE_EXAMPLES,
+  run: async ({ folder, ...options }, output) => {
+    const { data } = findData(options, { mayBeMissing: true })
+    const lock = takeLock(data)
+    try {
+      await proveRestore(data, folder, options)
+      const done = await restoreBackup(resolve(folder), data, new Date())
+      output.value({ data, ...done })
+      output.line(`${output.paint('green', 'restored')}: as of ${printable(done.at)}`)
+      if (done.movedTo !== null) output.line(`what was there is in ${done.movedTo}`)
+    } finally {
+      lock.release()
+    }
+  },
+})
 
 /** A backup brings back an older policy, older grants and older approvers. */
 async function proveRestore(data: string, folder: string, options: DataOptions): Promise<void> {
@@ -79,17 +68,14 @@ async function proveRestore(data: string, folder: string, options: DataOptions):
   if (anybody !== true) return
   const proof = await provePersonAlone(data, options)
   const request = { do: 'prove', what: `restore ${resolve(folder)}`, may: 'restore', proof }
-  await peopleOffline(data, request).catch((error: Error) => {
-    throw asCliError(error)
-  })
+  await peopleOffline(data, request)
 }
 
-function withBackupErrors<T>(work: () => T): T {
+function takeLock(data: string): DataLock {
   try {
-    return work()
+    return DataLock.take(data)
   } catch (error) {
-    if (error instanceof DataInUseError)
-      throw new CliError('CLI_GATE', error.message, 'a backup is restored while no gate runs')
-    throw asCliError(error as Error)
+    if (!(error instanceof DataInUseError)) throw error
+    throw new CliError('CLI_GATE', error.message, 'a backup is restored while no gate runs')
   }
 }

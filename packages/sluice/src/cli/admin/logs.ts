@@ -2,20 +2,14 @@
 // `sluice up` writes its log to its own stderr.
 
 import { closeSync, existsSync, fstatSync, openSync, readSync, watchFile } from 'node:fs'
-import type { Command } from 'commander'
 import { SHOW_STATUS } from '../../operations/status.ts'
-import { CliError } from '../../terminal/errors.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
+import { defineCommand } from '../../terminal/define-command.ts'
 import { LOG_TAIL_BYTES_MAX } from '../../terminal/limits.ts'
 import { printable } from '../../terminal/output.ts'
 import { askIfRunning } from '../connect/ask-operation.ts'
-import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
+import { DATA, findData } from '../connect/find-data.ts'
+import { readCount } from '../connect/read-option.ts'
 import { gateLog } from '../connect/start-gate.ts'
-
-interface Options extends DataOptions {
-  readonly follow?: boolean
-  readonly lines: string
-}
 
 const LOOK_EVERY_MS = 250
 
@@ -29,23 +23,25 @@ This is the log of gates that clients started. A gate of \`sluice up\` writes to
 its terminal, or at the log of its service (\`journalctl -u sluice\`). What agents did is in the ledger:
 \`sluice ledger tail\`.`
 
-export function addLogs(parent: Command, answer: SetExitCode): void {
-  addDataOptions(parent.command('logs'))
-    .option('-f, --follow', 'keep printing new lines')
-    .option('-n, --lines <n>', 'how many of the last lines', '50')
-    .addHelpText('after', EXAMPLES)
-    .action(async (options: Options) => {
-      const { data } = findData(options, { mayBeMissing: options.data === undefined })
-      const count = Number(options.lines)
-      if (!Number.isSafeInteger(count) || count < 0)
-        throw new CliError('CLI_ARGUMENT', `--lines is \`${options.lines}\``, 'a whole number')
-      const file = gateLog(data)
-      await tellWhere(data, file)
-      const end = existsSync(file) ? showTail(file, count) : 0
-      if (options.follow === true) return follow(file, end)
-      answer(existsSync(file) ? 0 : 1)
-    })
-}
+export const addLogs = defineCommand({
+  name: 'logs',
+  options: {
+    ...DATA,
+    '-f, --follow': 'keep printing new lines',
+    '-n, --lines <n>': ['how many of the last lines', '50'],
+  },
+  json: false,
+  examples: EXAMPLES,
+  run: async (options) => {
+    const { data } = findData(options, { mayBeMissing: options.data === undefined })
+    const count = readCount(options.lines, '--lines', Number.MAX_SAFE_INTEGER, 0)
+    const file = gateLog(data)
+    await tellWhere(data, file)
+    const end = existsSync(file) ? showTail(file, count) : 0
+    if (options.follow === true) return void follow(file, end)
+    return existsSync(file) ? 0 : 1
+  },
+})
 
 async function tellWhere(data: string, file: string): Promise<void> {
   const status = await askIfRunning(data, SHOW_STATUS)

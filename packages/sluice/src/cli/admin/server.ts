@@ -18,6 +18,7 @@ import {
 } from '../../operations/servers.ts'
 import { SHOW_STATUS } from '../../operations/status.ts'
 import { makePrivateFolder } from '../../store/files/private-folder.ts'
+import { many, type OptionsOf } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { type Output, printable } from '../../terminal/output.ts'
@@ -25,14 +26,14 @@ import { addOperationCommand, askIfRunning } from '../connect/ask-operation.ts'
 import { type ConfigOptions, loadConfig, parseConfigFor } from '../connect/load-config.ts'
 import type { DataPlace } from '../connect/offline-parts.ts'
 
-interface AddOptions {
-  readonly url?: string
-  readonly env?: readonly string[]
-  readonly header?: readonly string[]
-  readonly cwd?: string
-  readonly login?: boolean
-  readonly replace?: boolean
-}
+const ADD_OPTIONS = {
+  '--url <url>': 'a server over HTTP',
+  '--env <NAME=value>': many('environment of the command; may be repeated'),
+  '--header <name=value>': many('sent to the url; may be repeated'),
+  '--cwd <dir>': 'working directory of the command',
+  '--login': 'the server uses OAuth: sign in with `sluice login NAME`',
+  '--replace': 'change the server of this name',
+} as const
 
 const EXAMPLES = `
 Examples:
@@ -108,13 +109,6 @@ export function addServer(program: Command, answer: SetExitCode): void {
   })
 }
 
-interface LockCommandOptions {
-  readonly read?: readonly string[]
-  readonly write?: readonly string[]
-  readonly host?: readonly string[]
-  readonly add?: boolean
-}
-
 function addLock(parent: Command, answer: SetExitCode): void {
   addOperationCommand(parent, answer, {
     row: PUT_SERVER,
@@ -122,12 +116,12 @@ function addLock(parent: Command, answer: SetExitCode): void {
     description: 'let a server do only what its `sandbox` names',
     args: { name: '<name>' },
     omit: ['entry', 'replaces', 'digest'],
-    extra: (command) =>
-      command
-        .option('--read <path>', 'it may read this file or folder; may be repeated', many, [])
-        .option('--write <path>', 'it may read and write it; may be repeated', many, [])
-        .option('--host <name>', 'it may reach this host; may be repeated', many, [])
-        .option('--add', 'also the hosts that it was refused'),
+    options: {
+      '--read <path>': many('it may read this file or folder; may be repeated'),
+      '--write <path>': many('it may read and write it; may be repeated'),
+      '--host <name>': many('it may reach this host; may be repeated'),
+      '--add': 'also the hosts that it was refused',
+    },
     examples: LOCK_EXAMPLES,
     find: findServers,
     ask: async (client, { name }, options, output) => {
@@ -139,15 +133,14 @@ function addLock(parent: Command, answer: SetExitCode): void {
           `\`${name}\` is no server with a command in ${config.file}`,
           '`sluice server list` shows what there is',
         )
-      const wanted = options as LockCommandOptions
-      const status = wanted.add ? await askIfRunning(data, SHOW_STATUS, {}) : undefined
+      const status = options.add ? await askIfRunning(data, SHOW_STATUS, {}) : undefined
       const refused = status?.servers.find((each) => each.name === name)?.refusedHosts ?? []
       const there = isObject(before.sandbox) ? before.sandbox : {}
-      const here = (paths: readonly string[] = []) => paths.map((path) => resolve(path))
+      const here = (paths: readonly string[]) => paths.map((path) => resolve(path))
       const sandbox = {
-        read: merge(there.read, here(wanted.read)),
-        write: merge(there.write, here(wanted.write)),
-        hosts: merge(there.hosts, [...(wanted.host ?? []), ...refused]),
+        read: merge(there.read, here(options.read)),
+        write: merge(there.write, here(options.write)),
+        hosts: merge(there.hosts, [...options.host, ...refused]),
       }
       output.remark(`\`${name}\` may do this, and nothing else:`)
       showEntry(sandbox, output)
@@ -165,8 +158,6 @@ function merge(lines: JsonValue | undefined, more: readonly string[]): string[] 
   return [...new Set([...(Array.isArray(lines) ? lines.map(String) : []), ...more])]
 }
 
-const many = (value: string, before: readonly string[]): string[] => [...before, value]
-
 function addAdd(parent: Command, answer: SetExitCode): void {
   addOperationCommand(parent, answer, {
     row: PUT_SERVER,
@@ -174,22 +165,14 @@ function addAdd(parent: Command, answer: SetExitCode): void {
     description: 'add a server, or change one',
     args: { name: '<name>', entry: '[command...]' },
     omit: ['replaces', 'digest'],
-    extra: (command) =>
-      command
-        .option('--url <url>', 'a server over HTTP')
-        .option('--env <NAME=value>', 'environment of the command; may be repeated', many, [])
-        .option('--header <name=value>', 'sent to the url; may be repeated', many, [])
-        .option('--cwd <dir>', 'working directory of the command')
-        .option('--login', 'the server uses OAuth: sign in with `sluice login NAME`')
-        .option('--replace', 'change the server of this name'),
+    options: ADD_OPTIONS,
     examples: EXAMPLES,
     find: findServers,
     ask: (client, { name, entry: words }, options, output) => {
       const { config } = client.place
-      const added = options as AddOptions
-      const entry = entryOf(words as readonly string[], added, config.file)
+      const entry = entryOf(words as readonly string[], options, config.file)
       const before = config.writtenServers?.[name]
-      const replaces = added.replace === true
+      const replaces = options.replace === true
       if (before !== undefined && !replaces)
         throw new CliError(
           'CLI_ARGUMENT',
@@ -252,7 +235,7 @@ function showPending(name: string, { pending, running }: ServerList, output: Out
 
 function entryOf(
   words: readonly string[],
-  { url, env = [], header = [], cwd, login }: AddOptions,
+  { url, env, header, cwd, login }: OptionsOf<typeof ADD_OPTIONS>,
   file: string,
 ): JsonObject {
   if ((url === undefined) === (words.length === 0))

@@ -2,23 +2,18 @@
 // in order. If none runs, what it would find.
 
 import { existsSync } from 'node:fs'
-import type { Command } from 'commander'
 import { homeOf } from '../../gateway/config/user-folders.ts'
 import { describeFreezeTarget } from '../../gateway/state/freezes.ts'
 import { HOOK_CLIENTS } from '../../hooks/hook-event.ts'
 import { hookFile } from '../../init/hook-file.ts'
 import { type GateStatus, SHOW_STATUS, WRITE_METRICS } from '../../operations/status.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
+import { defineCommand } from '../../terminal/define-command.ts'
 import { GATE_STATUS_MS_MAX } from '../../terminal/limits.ts'
-import { Output, plural, printable } from '../../terminal/output.ts'
+import { type Output, plural, printable } from '../../terminal/output.ts'
 import { askIfRunning } from '../connect/ask-operation.ts'
-import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
+import { DATA, findData } from '../connect/find-data.ts'
 import type { OfflineStatus } from './offline-status.ts'
 import { showPeople } from './show-people.ts'
-
-interface Options extends DataOptions {
-  readonly metrics?: boolean
-}
 
 const EXAMPLES = `
 Examples:
@@ -28,24 +23,22 @@ Examples:
 
 Exit code 0 if the gate runs and is ready, 1 if not.`
 
-export function addStatus(parent: Command, answer: SetExitCode): void {
-  addDataOptions(parent.command('status'))
-    .option('--metrics', 'the figures of the gate, in the format of Prometheus')
-    .option('--json', 'print JSON')
-    .addHelpText('after', EXAMPLES)
-    .action(async (options: Options) => {
-      const { data } = findData(options, { mayBeMissing: options.data === undefined })
-      if (options.metrics === true) return answer(await metrics(data))
-      const response =
-        (await askIfRunning(data, SHOW_STATUS, { waitMs: GATE_STATUS_MS_MAX })) ??
-        (await readOffline(data))
-      const output = new Output(options)
-      output.value(response)
-      printStatus(response, output)
-      await printHooks(output)
-      answer(response.running && response.ready ? 0 : 1)
-    })
-}
+export const addStatus = defineCommand({
+  name: 'status',
+  options: { ...DATA, '--metrics': 'the figures of the gate, in the format of Prometheus' },
+  examples: EXAMPLES,
+  run: async (options, output) => {
+    const { data } = findData(options, { mayBeMissing: options.data === undefined })
+    if (options.metrics === true) return metrics(data)
+    const response =
+      (await askIfRunning(data, SHOW_STATUS, { waitMs: GATE_STATUS_MS_MAX })) ??
+      (await readOffline(data))
+    output.value(response)
+    printStatus(response, output)
+    await printHooks(output)
+    return response.running && response.ready ? 0 : 1
+  },
+})
 
 /** They are what they are: the same text with --json too. */
 async function metrics(data: string): Promise<0 | 1> {

@@ -14,16 +14,10 @@ import { isSharedCopy } from '../../gateway/data/shared-tables.ts'
 import { openLedgerReadOnly, readHead } from '../../ledger/chain/read.ts'
 import { toHex } from '../../store/chain-hash.ts'
 import type { PostgresAddress } from '../../store/postgres/address.ts'
+import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { Output, plural } from '../../terminal/output.ts'
-
-interface Options {
-  readonly from: string
-  readonly to: string
-  readonly name?: string
-  readonly json?: boolean
-}
+import { plural } from '../../terminal/output.ts'
 
 const EXAMPLES = `
 Examples:
@@ -36,32 +30,37 @@ Stop the gate first, and name an empty database. The ledger goes on as the chain
 the name of the gate that uses this data directory from now on (\`cluster: { name }\`, or the host's). Nothing is
 removed from the data directory.`
 
+const OPTIONS = {
+  '--from <dir>': { doc: 'the data directory of a gate that is stopped', required: true },
+  '--to <address>': { doc: 'an empty database, postgres://…', required: true },
+  '--name <name>': 'name of this gate in the cluster (default: the host name)',
+} as const
+
+type Options = OptionsOf<typeof OPTIONS>
+
 export function addStore(parent: Command, answer: SetExitCode): void {
-  parent
-    .command('store')
-    .command('move')
-    .requiredOption('--from <dir>', 'the data directory of a gate that is stopped')
-    .requiredOption('--to <address>', 'an empty database, postgres://…')
-    .option('--name <name>', 'name of this gate in the cluster (default: the host name)')
-    .option('--json', 'print JSON')
-    .addHelpText('after', EXAMPLES)
-    .action(async (options: Options) => {
-      const output = new Output(options)
-      const moved = await withErrors(() => move(options))
-      output.value({ ...moved })
-      if (moved.wasMoved) output.line('it was moved before: only the mark was missing')
-      else {
-        const { records, rows, charges, agents } = moved
-        output.line(
-          `${output.paint('green', 'moved')}: ${plural(records, 'record')} of the ledger, ` +
-            `${plural(rows, 'shared row')}, ${plural(charges, 'charge')}, ${plural(agents, 'agent')}`,
-        )
-      }
-      output.line(output.paint('dim', `head ${moved.head.seq}:${moved.head.hash}`))
-      output.line(`start the gate \`${moved.gate}\` with \`sluice up --store …\``)
-      answer(0)
-    })
+  addMove(parent.command('store'), answer)
 }
+
+const addMove = defineCommand({
+  name: 'move',
+  options: OPTIONS,
+  examples: EXAMPLES,
+  run: async (options, output) => {
+    const moved = await withErrors(() => move(options))
+    output.value({ ...moved })
+    if (moved.wasMoved) output.line('it was moved before: only the mark was missing')
+    else {
+      const { records, rows, charges, agents } = moved
+      output.line(
+        `${output.paint('green', 'moved')}: ${plural(records, 'record')} of the ledger, ` +
+          `${plural(rows, 'shared row')}, ${plural(charges, 'charge')}, ${plural(agents, 'agent')}`,
+      )
+    }
+    output.line(output.paint('dim', `head ${moved.head.seq}:${moved.head.hash}`))
+    output.line(`start the gate \`${moved.gate}\` with \`sluice up --store …\``)
+  },
+})
 
 async function move({ from, to, name: gate = hostname() }: Options) {
   const data = resolve(from)

@@ -3,26 +3,20 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Command } from 'commander'
 import { isMap, isScalar, parseDocument, visit } from 'yaml'
 import { readPackageVersion } from '../../gateway/shared/package-version.ts'
 import { maskLine } from '../../guard/secrets.ts'
-import { askerFor } from '../../init/ask.ts'
 import { SHOW_STATUS, WRITE_METRICS } from '../../operations/status.ts'
+import { confirm } from '../../terminal/ask.ts'
+import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { SUPPORT_LOG_LINES } from '../../terminal/limits.ts'
-import { Output, plural, printable, toJson } from '../../terminal/output.ts'
+import { type Output, plural, printable, toJson } from '../../terminal/output.ts'
 import { askIfRunning } from '../connect/ask-operation.ts'
-import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
+import { DATA, findData } from '../connect/find-data.ts'
 import { gateLog } from '../connect/start-gate.ts'
 import { runChecks } from './doctor-checks.ts'
 import { readTail } from './logs.ts'
-
-interface Options extends DataOptions {
-  readonly out: string
-  readonly yes?: boolean
-}
 
 const EXAMPLES = `
 Examples:
@@ -35,14 +29,20 @@ everything that looks like a secret are masked. No call, key or database is in i
 
 const NONE = 'there is none'
 
-export function addSupportBundle(parent: Command, answer: SetExitCode): void {
-  addDataOptions(parent.command('support-bundle'))
-    .option('--out <file>', 'where it is written', 'sluice-support.txt')
-    .option('--yes', 'write it without asking')
-    .option('--json', 'print JSON')
-    .addHelpText('after', EXAMPLES)
-    .action(async (options: Options) => answer(await writeBundle(options, new Output(options))))
-}
+const OPTIONS = {
+  ...DATA,
+  '--out <file>': ['where it is written', 'sluice-support.txt'],
+  '--yes': 'write it without asking',
+} as const
+
+type Options = OptionsOf<typeof OPTIONS>
+
+export const addSupportBundle = defineCommand({
+  name: 'support-bundle',
+  options: OPTIONS,
+  examples: EXAMPLES,
+  run: writeBundle,
+})
 
 async function writeBundle(options: Options, output: Output): Promise<0 | 1> {
   const file = resolve(options.out)
@@ -55,7 +55,7 @@ async function writeBundle(options: Options, output: Output): Promise<0 | 1> {
     const note = masked === 0 ? '' : `, ${masked} with something masked`
     output.line(`  ${name.padEnd(12)} ${plural(lines.length, 'line')}${note}`)
   }
-  const isWanted = options.yes === true || (await ask(output))
+  const isWanted = options.yes === true || (await confirm('Write it?', output))
   const sizes = parts.map(([name, lines]) => ({ name, lines: lines.length }))
   output.value({ file, written: isWanted, parts: sizes })
   if (!isWanted) {
@@ -66,13 +66,6 @@ async function writeBundle(options: Options, output: Output): Promise<0 | 1> {
   writeFileSync(file, text.join('\n'), { mode: 0o600, flag: 'wx' })
   output.line('written: read it before you send it')
   return 0
-}
-
-async function ask(output: Output): Promise<boolean> {
-  const asker = askerFor(output.json)
-  const isWanted = await asker?.yes('Write it?')
-  asker?.close()
-  return isWanted === true
 }
 
 async function collectParts(options: Options): Promise<[string, readonly string[]][]> {

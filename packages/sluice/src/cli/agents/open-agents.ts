@@ -3,24 +3,33 @@
 // and errors of the module as the command line's own. The module is loaded only by what runs agents.
 
 import { resolve } from 'node:path'
-import type { Command } from 'commander'
 import type { ProgressListener } from '../../agents/runs/run-watch.ts'
 import type { Service } from '../../agents/service/service.ts'
 import { isSharedCopy } from '../../gateway/data/shared-tables.ts'
 import { LOCAL_USER } from '../../identity/names.ts'
+import {
+  type CommandDefinition,
+  defineCommand,
+  type ExitCode,
+  type Flags,
+  many,
+  type OptionsOf,
+} from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
+import type { Output } from '../../terminal/output.ts'
 import { printable } from '../../terminal/output.ts'
-import { addDirectoryOptions } from '../connect/find-data.ts'
+import { DIRECTORY } from '../connect/find-data.ts'
 import type { AgentsApi, ProgressWatch } from './agents-api.ts'
 
-export interface AgentsOptions {
-  readonly data: string
-  readonly server: string
-  readonly price: readonly string[]
-  readonly scripts?: string
-  readonly provider: readonly string[]
-  readonly json?: boolean
-}
+export const AGENTS = {
+  ...DIRECTORY,
+  '--server <name>': ['name of the server in the gate that runs the agents', 'agents'],
+  '--scripts <dir>': 'folder of `script:` models (default: <data>/scripts)',
+  '--provider <name=url>': many('a server that speaks OpenAI chat completions'),
+  '--price <model=in/out>': many('price of a million tokens of a model'),
+} as const
+
+export type AgentsOptions = OptionsOf<typeof AGENTS>
 
 /** As the tools answer. */
 export interface AgentToolView {
@@ -33,17 +42,6 @@ export interface AgentToolView {
 
 /** Agents of the command line and of `agents serve` are the local user's. */
 export const OWNER = LOCAL_USER.id
-
-/** An option that may be given again. */
-export const gather = (value: string, all: readonly string[]): readonly string[] => [...all, value]
-
-export function addAgentsOptions(command: Command): Command {
-  return addDirectoryOptions(command)
-    .option('--server <name>', 'name of the server in the gate that runs the agents', 'agents')
-    .option('--scripts <dir>', 'folder of `script:` models (default: <data>/scripts)')
-    .option('--provider <name=url>', 'a server that speaks OpenAI chat completions', gather, [])
-    .option('--price <model=in/out>', 'price of a million tokens of a model', gather, [])
-}
 
 async function openAgents(options: AgentsOptions): Promise<Service> {
   const { Service: Agents } = await import('../../agents/service/service.ts')
@@ -91,8 +89,31 @@ function readPrice(text: string): [string, { inputMicros: number; outputMicros: 
   return [model, { inputMicros: Number(input), outputMicros: Number(output) }]
 }
 
+type AgentsDefinition<Args, All> = Omit<CommandDefinition<Args, All>, 'run'> & {
+  readonly run: (
+    agents: AgentsApi,
+    options: OptionsOf<Args> & OptionsOf<All> & { readonly json?: boolean },
+    output: Output,
+  ) => Promise<ExitCode>
+}
+
+/** A command on the agents of a data directory. */
+// biome-ignore lint/complexity/noBannedTypes: without a table there are no values
+export function defineAgentsCommand<const Args extends Flags = {}, const All extends Flags = {}>({
+  options: own,
+  run,
+  ...definition
+}: AgentsDefinition<Args, All>) {
+  return defineCommand({
+    ...definition,
+    options: { ...AGENTS, ...own },
+    run: (options, output) =>
+      withAgents(options as never, (agents) => run(agents, options as never, output)),
+  })
+}
+
 /** Runs `work` on the agents of the data directory, by the gate that has them or here. */
-export async function withAgents<T>(
+async function withAgents<T>(
   options: AgentsOptions,
   work: (agents: AgentsApi) => Promise<T>,
 ): Promise<T> {

@@ -3,38 +3,13 @@
 
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import type { Command } from 'commander'
+import { many, type OptionsOf } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { Output, printable } from '../../terminal/output.ts'
+import { type Output, printable } from '../../terminal/output.ts'
 import type { AgentsApi } from './agents-api.ts'
-import {
-  type AgentsOptions,
-  type AgentToolView,
-  addAgentsOptions,
-  gather,
-  withAgents,
-} from './open-agents.ts'
+import { type AgentToolView, defineAgentsCommand } from './open-agents.ts'
 import { readAmount, readWhole } from './read-options.ts'
 import { startFollowing } from './watch.ts'
-
-interface CreateOptions extends AgentsOptions {
-  readonly template?: string
-  readonly model?: string
-  readonly instructions?: string
-  readonly maxTurns?: string
-  readonly maxCost?: string
-  readonly maxTokens?: string
-  readonly codeTimeout?: string
-  readonly sees?: string
-  readonly tools: readonly string[]
-  readonly file: readonly string[]
-}
-
-interface PromptOptions extends AgentsOptions {
-  readonly follow?: boolean
-  readonly maxTurns?: string
-}
 
 const CREATE_EXAMPLES = `
 Examples:
@@ -54,69 +29,66 @@ Examples:
 Turns and todos are shown on stderr as they come; Ctrl-C cancels the run. Exit code 0 if the agent
 answered, 1 if it stopped for another reason.`
 
-export function addAgentsCreate(parent: Command, answer: SetExitCode): void {
-  addAgentsOptions(parent.command('create'))
-    .description('create an agent')
-    .option('--template <id>', 'coder, researcher, tester, reviewer, security, swarm, or your own')
-    .option('--model <provider:model>', 'such as anthropic:claude-sonnet-4-6 or ollama:llama3')
-    .option('--instructions <text>', 'what it is told')
-    .option(
-      '--tools <server/tool>',
-      'tools to give it, such as "github/*"; may be repeated',
-      gather,
-      [],
-    )
-    .option('--max-turns <n>', 'answered model calls in its life')
-    .option('--max-tokens <n>', 'tokens in its life')
-    .option('--max-cost <amount>', 'cost in its life; the model needs a price')
-    .option('--code-timeout <ms>', 'time of one program of run_code')
-    .option('--sees <family|owner>', 'which agents it sees if it is given tools of agents')
-    .option('--file <path>', 'a file to add; may be repeated', gather, [])
-    .option('--json', 'print JSON')
-    .addHelpText('after', CREATE_EXAMPLES)
-    .action(async (options: CreateOptions) => {
-      const output = new Output(options)
-      await withAgents(options, async (agents) => {
-        const request = {
-          ...(options.template === undefined ? {} : { template: options.template }),
-          ...(options.model === undefined ? {} : { model: options.model }),
-          ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
-          ...(options.tools.length === 0 ? {} : { tools: options.tools }),
-          ...(options.sees === undefined ? {} : { sees: options.sees }),
-          ...limitsOf(options),
-          files: Object.fromEntries(options.file.map(readFile)),
-        }
-        const { agent } = await agents.call<{ agent: AgentToolView }>('wasm_agent_create', request)
-        output.value({ success: true, agent })
-        output.line(agent.id)
-      })
-      answer(0)
-    })
-}
+const CREATE_OPTIONS = {
+  '--template <id>': 'coder, researcher, tester, reviewer, security, swarm, or your own',
+  '--model <provider:model>': 'such as anthropic:claude-sonnet-4-6 or ollama:llama3',
+  '--instructions <text>': 'what it is told',
+  '--tools <server/tool>': many('tools to give it, such as "github/*"; may be repeated'),
+  '--max-turns <n>': 'answered model calls in its life',
+  '--max-tokens <n>': 'tokens in its life',
+  '--max-cost <amount>': 'cost in its life; the model needs a price',
+  '--code-timeout <ms>': 'time of one program of run_code',
+  '--sees <family|owner>': 'which agents it sees if it is given tools of agents',
+  '--file <path>': many('a file to add; may be repeated'),
+} as const
 
-export function addAgentsPrompt(parent: Command, answer: SetExitCode): void {
-  addAgentsOptions(parent.command('prompt <agent> <text>'))
-    .description('give an agent something to do and wait for its answer')
-    .option('--max-turns <n>', 'turns of this run')
-    .option(
-      '--follow',
-      'show the text of the model as it comes and every event, with tokens and cost so far, on stderr',
-    )
-    .option('--json', 'print JSON')
-    .addHelpText('after', PROMPT_EXAMPLES)
-    .action(async (agent: string, text: string, options: PromptOptions) => {
-      const code = await withAgents(options, (agents) => prompt(agents, agent, text, options))
-      answer(code)
-    })
-}
+type CreateOptions = OptionsOf<typeof CREATE_OPTIONS>
+
+export const addAgentsCreate = defineAgentsCommand({
+  name: 'create',
+  description: 'create an agent',
+  options: CREATE_OPTIONS,
+  examples: CREATE_EXAMPLES,
+  run: async (agents, options, output) => {
+    const request = {
+      ...(options.template === undefined ? {} : { template: options.template }),
+      ...(options.model === undefined ? {} : { model: options.model }),
+      ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
+      ...(options.tools.length === 0 ? {} : { tools: options.tools }),
+      ...(options.sees === undefined ? {} : { sees: options.sees }),
+      ...limitsOf(options),
+      files: Object.fromEntries(options.file.map(readFile)),
+    }
+    const { agent } = await agents.call<{ agent: AgentToolView }>('wasm_agent_create', request)
+    output.value({ success: true, agent })
+    output.line(agent.id)
+  },
+})
+
+const PROMPT_ARGS = { '<agent>': '', '<text>': '' } as const
+
+const PROMPT_OPTIONS = {
+  '--max-turns <n>': 'turns of this run',
+  '--follow':
+    'show the text of the model as it comes and every event, with tokens and cost so far, on stderr',
+} as const
+
+type PromptOptions = OptionsOf<typeof PROMPT_OPTIONS & typeof PROMPT_ARGS>
+
+export const addAgentsPrompt = defineAgentsCommand({
+  name: 'prompt',
+  description: 'give an agent something to do and wait for its answer',
+  args: PROMPT_ARGS,
+  options: PROMPT_OPTIONS,
+  examples: PROMPT_EXAMPLES,
+  run: prompt,
+})
 
 async function prompt(
   agents: AgentsApi,
-  agentId: string,
-  input: string,
-  options: PromptOptions,
+  { agent: agentId, text: input, ...options }: PromptOptions,
+  output: Output,
 ): Promise<0 | 1> {
-  const output = new Output(options)
   let drawn = ''
   const draw = async (): Promise<void> => {
     const { todos } = await agents.call<TodosView>('wasm_agent_todos', { agentId })

@@ -1,20 +1,9 @@
 // `sluice agents ls`, `todos` and `files`: what there is, and how far it has come. With --json the
 // same as the MCP tools answer.
 
-import type { Command } from 'commander'
 import { visibleLines } from '../../core/visible-text.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { Output, printable } from '../../terminal/output.ts'
-import {
-  type AgentsOptions,
-  type AgentToolView,
-  addAgentsOptions,
-  withAgents,
-} from './open-agents.ts'
-
-interface FilesOptions extends AgentsOptions {
-  readonly glob?: string
-}
+import { printable } from '../../terminal/output.ts'
+import { type AgentToolView, defineAgentsCommand } from './open-agents.ts'
 
 interface AgentsPage {
   readonly agents: readonly AgentToolView[]
@@ -40,75 +29,62 @@ interface FilesView {
   }[]
 }
 
-export function addAgentsLs(parent: Command, answer: SetExitCode): void {
-  addAgentsOptions(parent.command('ls'))
-    .description('the agents')
-    .option('--json', 'print JSON')
-    .action(async (options: AgentsOptions) => {
-      const output = new Output(options)
-      await withAgents(options, async (agents) => {
-        const all: AgentToolView[] = []
-        for (let cursor: string | null | undefined; cursor !== null; ) {
-          const request = cursor === undefined ? {} : { cursor }
-          const page: AgentsPage = await agents.call('wasm_agent_list', request)
-          all.push(...page.agents)
-          cursor = page.nextCursor
-        }
-        output.value({ agents: all, count: all.length })
-        for (const { id, state, turnCount, fileCount, model } of all)
-          output.line(
-            `${id}  ${state.padEnd(8)} ${turnCount} turns  ${fileCount} files  ${printable(model)}`,
-          )
-        if (all.length === 0) output.line('no agents')
-      })
-      answer(0)
-    })
-}
+export const addAgentsLs = defineAgentsCommand({
+  name: 'ls',
+  description: 'the agents',
+  run: async (agents, _options, output) => {
+    const all: AgentToolView[] = []
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const request = cursor === undefined ? {} : { cursor }
+      const page: AgentsPage = await agents.call('wasm_agent_list', request)
+      all.push(...page.agents)
+      cursor = page.nextCursor
+    }
+    output.value({ agents: all, count: all.length })
+    for (const { id, state, turnCount, fileCount, model } of all)
+      output.line(
+        `${id}  ${state.padEnd(8)} ${turnCount} turns  ${fileCount} files  ${printable(model)}`,
+      )
+    if (all.length === 0) output.line('no agents')
+  },
+})
 
-export function addAgentsTodos(parent: Command, answer: SetExitCode): void {
-  addAgentsOptions(parent.command('todos <agent>'))
-    .description("an agent's todo list")
-    .option('--json', 'print JSON')
-    .action(async (agent: string, options: AgentsOptions) => {
-      const output = new Output(options)
-      await withAgents(options, async (agents) => {
-        const view = await agents.call<TodosView>('wasm_agent_todos', { agentId: agent })
-        output.value(view)
-        for (const { id, status, content } of view.todos)
-          output.line(`${id.padEnd(4)} ${status.padEnd(11)} ${printable(content)}`)
-        if (view.todos.length === 0) output.line('no todos')
-      })
-      answer(0)
-    })
-}
+export const addAgentsTodos = defineAgentsCommand({
+  name: 'todos',
+  description: "an agent's todo list",
+  args: { '<agent>': '' },
+  run: async (agents, { agent }, output) => {
+    const view = await agents.call<TodosView>('wasm_agent_todos', { agentId: agent })
+    output.value(view)
+    for (const { id, status, content } of view.todos)
+      output.line(`${id.padEnd(4)} ${status.padEnd(11)} ${printable(content)}`)
+    if (view.todos.length === 0) output.line('no todos')
+  },
+})
 
-export function addAgentsFiles(parent: Command, answer: SetExitCode): void {
-  addAgentsOptions(parent.command('files <agent> [path]'))
-    .description("an agent's files, or the content of one")
-    .option('--glob <pattern>', 'only those that match')
-    .option('--json', 'print JSON')
-    .action(async (agent: string, path: string | undefined, options: FilesOptions) => {
-      const output = new Output(options)
-      await withAgents(options, async (agents) => {
-        const question = {
-          agentId: agent,
-          ...(path === undefined ? {} : { path }),
-          ...(options.glob === undefined ? {} : { glob: options.glob }),
-        }
-        const { files, fileCount } = await agents.call<FilesView>('wasm_agent_files', question)
-        output.value({ files, fileCount })
-        const [file] = files
-        if (path !== undefined && file !== undefined && !output.json)
-          writeContent(file.content ?? Buffer.from(file.contentBase64 ?? '', 'base64'))
-        else
-          for (const each of files)
-            output.line(
-              `${String(each.bytes).padStart(9)}  ${each.modifiedAt}  ${printable(each.path)}`,
-            )
-      })
-      answer(0)
-    })
-}
+export const addAgentsFiles = defineAgentsCommand({
+  name: 'files',
+  description: "an agent's files, or the content of one",
+  args: { '<agent>': '', '[path]': '' },
+  options: { '--glob <pattern>': 'only those that match' },
+  run: async (agents, { agent, path, ...options }, output) => {
+    const question = {
+      agentId: agent,
+      ...(path === undefined ? {} : { path }),
+      ...(options.glob === undefined ? {} : { glob: options.glob }),
+    }
+    const { files, fileCount } = await agents.call<FilesView>('wasm_agent_files', question)
+    output.value({ files, fileCount })
+    const [file] = files
+    if (path !== undefined && file !== undefined && !output.json)
+      writeContent(file.content ?? Buffer.from(file.contentBase64 ?? '', 'base64'))
+    else
+      for (const each of files)
+        output.line(
+          `${String(each.bytes).padStart(9)}  ${each.modifiedAt}  ${printable(each.path)}`,
+        )
+  },
+})
 
 /** The bytes as they are, for a pipe or a file. On a terminal, what a model wrote must not control it. */
 function writeContent(content: string | Buffer): void {

@@ -2,20 +2,13 @@
 // installations whose bundles restore memory here. Trusting one needs the proof of a person.
 
 import { resolve } from 'node:path'
-import type { Command } from 'commander'
 import { TRUST_KEY } from '../../operations/trust-key.ts'
 import { readTrustedKeys } from '../../store/files/trusted-keys.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { Output } from '../../terminal/output.ts'
+import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
+import type { Output } from '../../terminal/output.ts'
 import { OperationClient } from '../connect/ask-operation.ts'
-import { addDirectoryOptions } from '../connect/find-data.ts'
-
-interface TrustOptions {
-  readonly data: string
-  readonly remove?: boolean
-  readonly as?: string
-  readonly json?: boolean
-}
+import { DIRECTORY } from '../connect/find-data.ts'
+import { PROOF } from '../connect/prove-person.ts'
 
 const EXAMPLES = `
 Examples:
@@ -26,21 +19,26 @@ Examples:
 A bundle of a trusted installation restores the exact memory of its agent if it was made with the same
 core; others restore from JSON. It grants no tools. Asks for your PIN at the terminal (role admin).`
 
-export function addAgentsTrust(parent: Command, answer: SetExitCode): void {
-  addDirectoryOptions(parent.command('trust [key]'))
-    .description('other installations whose bundles restore memory here')
-    .option('--remove', 'stop trusting it')
-    .option('--as <name>', 'your name, if several people have a PIN')
-    .option('--json', 'print JSON')
-    .addHelpText('after', EXAMPLES)
-    .action(async (key: string | undefined, options: TrustOptions) => {
-      const output = new Output(options)
-      const data = resolve(options.data)
-      if (key === undefined) await list(data, output)
-      else await change(data, key, options, output)
-      answer(0)
-    })
-}
+const OPTIONS = {
+  ...DIRECTORY,
+  '--remove': 'stop trusting it',
+  ...PROOF,
+} as const
+
+type TrustOptions = OptionsOf<typeof OPTIONS>
+
+export const addAgentsTrust = defineCommand({
+  name: 'trust',
+  description: 'other installations whose bundles restore memory here',
+  args: { '[key]': '' },
+  options: OPTIONS,
+  examples: EXAMPLES,
+  run: async ({ key, ...options }, output) => {
+    const data = resolve(options.data)
+    if (key === undefined) await list(data, output)
+    else await change(data, key, options, output)
+  },
+})
 
 async function list(data: string, output: Output): Promise<void> {
   const { loadBundleKey } = await import('../../agents/transfer/bundle-key.ts')

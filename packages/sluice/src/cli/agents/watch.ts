@@ -2,16 +2,9 @@
 // now. `prompt --follow` prints the same lines while a run goes on.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Command } from 'commander'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { Output, printable } from '../../terminal/output.ts'
+import { printable } from '../../terminal/output.ts'
 import type { AgentsApi } from './agents-api.ts'
-import {
-  type AgentsOptions,
-  type AgentToolView,
-  addAgentsOptions,
-  withAgents,
-} from './open-agents.ts'
+import { type AgentToolView, defineAgentsCommand } from './open-agents.ts'
 import { readWhole } from './read-options.ts'
 
 interface HistoryPage {
@@ -40,11 +33,6 @@ interface StateView {
   }
 }
 
-interface HistoryOptions extends AgentsOptions {
-  readonly from?: string
-  readonly follow?: boolean
-}
-
 const POLL_MS = 300
 /** Of one value in a line. */
 const SHOWN_LENGTH = 400
@@ -58,74 +46,64 @@ Examples:
 
 Following needs a gate that runs the agents; otherwise nothing happens while the command looks.`
 
-export function addAgentsShow(parent: Command, answer: SetExitCode): void {
-  addAgentsOptions(parent.command('show <agent>'))
-    .description('an agent: state, model, limits, tools, tokens and cost')
-    .option('--json', 'print JSON')
-    .action(async (agentId: string, options: AgentsOptions) => {
-      const output = new Output(options)
-      await withAgents(options, async (agents) => {
-        const view = await stateOf(agents, agentId)
-        const { agent, usage, state } = view
-        const { limits, tools, instructions } = state.config
-        output.value({ agent, usage, limits, tools, instructions })
-        output.line(`${agent.id}  ${agent.state}  ${printable(agent.model)}  ${agent.createdAt}`)
-        output.line(`${agent.turnCount} turns, ${agent.fileCount} files, ${spent(usage)}`)
-        const set = Object.entries(limits).filter(([, value]) => value !== null)
-        output.line(`limits  ${set.map(([name, value]) => `${name} ${value}`).join(', ')}`)
-        const names = tools.map(({ server, tool }) => printable(`${server}/${tool}`))
-        output.line(`tools   ${names.join(', ') || 'its own'}`)
-        if (instructions !== '') output.line(`told    ${shorten(instructions)}`)
-      })
-      answer(0)
-    })
-}
+export const addAgentsShow = defineAgentsCommand({
+  name: 'show',
+  description: 'an agent: state, model, limits, tools, tokens and cost',
+  args: { '<agent>': '' },
+  run: async (agents, { agent: agentId }, output) => {
+    const view = await stateOf(agents, agentId)
+    const { agent, usage, state } = view
+    const { limits, tools, instructions } = state.config
+    output.value({ agent, usage, limits, tools, instructions })
+    output.line(`${agent.id}  ${agent.state}  ${printable(agent.model)}  ${agent.createdAt}`)
+    output.line(`${agent.turnCount} turns, ${agent.fileCount} files, ${spent(usage)}`)
+    const set = Object.entries(limits).filter(([, value]) => value !== null)
+    output.line(`limits  ${set.map(([name, value]) => `${name} ${value}`).join(', ')}`)
+    const names = tools.map(({ server, tool }) => printable(`${server}/${tool}`))
+    output.line(`tools   ${names.join(', ') || 'its own'}`)
+    if (instructions !== '') output.line(`told    ${shorten(instructions)}`)
+  },
+})
 
-export function addAgentsHistory(parent: Command, answer: SetExitCode): void {
-  addAgentsOptions(parent.command('history <agent>'))
-    .description('what happened to an agent, event by event')
-    .option('--from <event>', 'from this event on')
-    .option('--json', 'print JSON')
-    .action(async (agentId: string, options: HistoryOptions) => {
-      const output = new Output(options)
-      const from = options.from === undefined ? 1 : readWhole('--from', options.from, 1)
-      await withAgents(options, async (agents) => {
-        const events: HistoryEvent[] = []
-        await printSince(agents, agentId, from, (event) => {
-          events.push(event)
-          output.line(eventLine(event))
-        })
-        output.value({ agentId, events })
-      })
-      answer(0)
+export const addAgentsHistory = defineAgentsCommand({
+  name: 'history',
+  description: 'what happened to an agent, event by event',
+  args: { '<agent>': '' },
+  options: { '--from <event>': 'from this event on' },
+  run: async (agents, { agent: agentId, ...options }, output) => {
+    const from = options.from === undefined ? 1 : readWhole('--from', options.from, 1)
+    const events: HistoryEvent[] = []
+    await printSince(agents, agentId, from, (event) => {
+      events.push(event)
+      output.line(eventLine(event))
     })
-}
+    output.value({ agentId, events })
+  },
+})
 
-export function addAgentsLogs(parent: Command, answer: SetExitCode): void {
-  addAgentsOptions(parent.command('logs <agent>'))
-    .description('the events of an agent as lines, and those that come')
-    .option('-f, --follow', 'keep going until Ctrl-C')
-    .option('--json', 'a line of JSON for each')
-    .addHelpText('after', LOGS_EXAMPLES)
-    .action(async (agentId: string, options: HistoryOptions) => {
-      let isOver = false
-      process.once('SIGINT', () => {
-        isOver = true
-      })
-      await withAgents(options, async (agents) => {
-        const print = (event: HistoryEvent): void => {
-          const line = options.json === true ? JSON.stringify(event) : eventLine(event)
-          process.stdout.write(`${line}\n`)
-        }
-        let next = await printSince(agents, agentId, 1, print)
-        while (options.follow === true && !isOver) {
-          await sleep(POLL_MS)
-          next = await printSince(agents, agentId, next, print)
-        }
-      })
-      answer(0)
+export const addAgentsLogs = defineAgentsCommand({
+  name: 'logs',
+  description: 'the events of an agent as lines, and those that come',
+  args: { '<agent>': '' },
+  options: { '-f, --follow': 'keep going until Ctrl-C' },
+  json: 'a line of JSON for each',
+  examples: LOGS_EXAMPLES,
+  run: async (agents, { agent: agentId, ...options }) => {
+    let isOver = false
+    process.once('SIGINT', () => {
+      isOver = true
     })
-}
+    const print = (event: HistoryEvent): void => {
+      const line = options.json === true ? JSON.stringify(event) : eventLine(event)
+      process.stdout.write(`${line}\n`)
+    }
+    let next = await printSince(agents, agentId, 1, print)
+    while (options.follow === true && !isOver) {
+      await sleep(POLL_MS)
+      next = await printSince(agents, agentId, next, print)
+    }
+  },
+})
 
 /** Prints events as they come; `total` says what was used so far. */
 export async function startFollowing(

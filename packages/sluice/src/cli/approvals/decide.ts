@@ -5,6 +5,7 @@ import { type FieldValues, parseDuration } from '@sluice/policy/document/shape'
 import type { Command } from 'commander'
 import type { ApprovalRequest, ArgumentBound, StandingTerms } from '../../core/approval.ts'
 import { DECIDE_APPROVAL, END_STANDING, LIFT, SHOW_APPROVAL } from '../../operations/approvals.ts'
+import { many, type OptionsOf } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { type Output, printable } from '../../terminal/output.ts'
@@ -18,12 +19,15 @@ import type { DataPlace } from '../connect/offline-parts.ts'
 import { readCount } from '../connect/read-option.ts'
 import { pageOf, reveal } from './source.ts'
 
-interface StandingOptions {
-  readonly for?: string
-  readonly bound?: readonly string[]
-  readonly calls?: string
-  readonly reveal?: boolean
-}
+const STANDING = {
+  '--for <time>': 'also allow calls like it for this long: 30m, 8h',
+  '--bound <bound>': many('with --for: bound of an argument'),
+  '--calls <n>': 'with --for: at most this many calls',
+  '--reveal': 'show masked values first, with the same PIN; asks again',
+} as const
+
+/** Denying has none of them. */
+type StandingOptions = Partial<OptionsOf<typeof STANDING>>
 
 const APPROVE_EXAMPLES = `
 Examples:
@@ -40,12 +44,7 @@ export function addApprovalsDecide(parent: Command, answer: SetExitCode): void {
   addOperationCommand(parent, answer, {
     ...verdictCommand('approve'),
     description: 'approve a call, once',
-    extra: (command) =>
-      command
-        .option('--for <time>', 'also allow calls like it for this long: 30m, 8h')
-        .option('--bound <bound>', 'with --for: bound of an argument', collect, [])
-        .option('--calls <n>', 'with --for: at most this many calls')
-        .option('--reveal', 'show masked values first, with the same PIN; asks again'),
+    options: STANDING,
     examples: APPROVE_EXAMPLES,
   })
   addOperationCommand(parent, answer, {
@@ -79,14 +78,13 @@ type Decision = FieldValues<typeof DECIDE_APPROVAL.input>
 
 function verdictCommand(
   verdict: Decision['verdict'],
-): OperationCommand<typeof DECIDE_APPROVAL, DataPlace> {
+): OperationCommand<typeof DECIDE_APPROVAL, DataPlace, typeof STANDING> {
   return {
     row: DECIDE_APPROVAL,
     name: verdict,
     args: { id: '<id>' },
     omit: ['verdict', 'edits', 'forAWhile'],
-    ask: (client, input, options, output) =>
-      decide(client, { ...input, verdict }, options as StandingOptions, output),
+    ask: (client, input, options, output) => decide(client, { ...input, verdict }, options, output),
     print: ({ state, asks }, output) => {
       const missing = asks.filter(({ quorum, approvedBy }) => approvedBy.length < quorum)
       const waits =
@@ -176,8 +174,4 @@ function readBound(text: string): [string, ArgumentBound] {
   if (sign === '<=') return [name, { max: value }]
   if (sign === '>=') return [name, { min: value }]
   return [name, value === '*' ? { any: true } : { oneOf: value.split('|') }]
-}
-
-function collect(value: string, before: readonly string[]): string[] {
-  return [...before, value]
 }

@@ -7,7 +7,7 @@ import { type ApprovalsListing, LIST_APPROVALS, SHOW_APPROVAL } from '../../oper
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { type Output, plural, printable } from '../../terminal/output.ts'
 import { addOperationCommand } from '../connect/ask-operation.ts'
-import { addProofOption } from '../connect/prove-person.ts'
+import { PROOF } from '../connect/prove-person.ts'
 import { formatRequest, pageOf, reveal } from './source.ts'
 
 const LIST_EXAMPLES = `
@@ -29,7 +29,7 @@ export function addApprovalsList(parent: Command, answer: SetExitCode): void {
     name: 'list',
     description: 'list pending approvals',
     omit: ['states', 'before', 'limit'],
-    extra: (command) => command.option('--all', 'decided requests, too'),
+    options: { '--all': 'decided requests, too' },
     examples: LIST_EXAMPLES,
     ask: (client, input, { all }) => {
       const states = all === true ? APPROVAL_STATES : (['pending', 'approved', 'unknown'] as const)
@@ -60,11 +60,7 @@ export function addApprovalsShow(parent: Command, answer: SetExitCode): void {
     name: 'show',
     description: 'everything about one request',
     args: { id: '<id>' },
-    extra: (command) =>
-      addProofOption(command).option(
-        '--reveal',
-        'show masked values; asks for your PIN and is recorded',
-      ),
+    options: { ...PROOF, '--reveal': 'show masked values; asks for your PIN and is recorded' },
     examples: SHOW_EXAMPLES,
     ask: async (client, input, options) => {
       const request = await client.ask(SHOW_APPROVAL, input)

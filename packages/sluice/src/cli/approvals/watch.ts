@@ -1,7 +1,6 @@
 // `sluice approvals watch`: a live inbox on the terminal, with keys to decide. News comes from the gate
 // as it happens; a verdict asks for the PIN at the terminal device, as every other command does.
 
-import type { Command } from 'commander'
 import type { ApprovalRequest } from '../../core/approval.ts'
 import {
   APPROVAL_NEWS,
@@ -9,12 +8,12 @@ import {
   DECIDE_APPROVAL,
   LIST_APPROVALS,
 } from '../../operations/approvals.ts'
+import { defineCommand } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output, printable } from '../../terminal/output.ts'
 import { OperationClient } from '../connect/ask-operation.ts'
-import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
-import { addProofOption } from '../connect/prove-person.ts'
+import { DATA, type DataOptions, findData } from '../connect/find-data.ts'
+import { PROOF } from '../connect/prove-person.ts'
 import { formatRequest, pageOf } from './source.ts'
 
 const EXAMPLES = `
@@ -25,18 +24,18 @@ Examples:
 Keys: j and k (or the arrows) choose, Enter shows or hides everything, a approves, d denies, q leaves.
 A verdict asks for your PIN. Without a terminal each request is one line as it comes.`
 
-export function addApprovalsWatch(parent: Command, answer: SetExitCode): void {
-  addProofOption(
-    addDataOptions(parent.command('watch').description('a live inbox, with keys to decide')),
-  )
-    .addHelpText('after', EXAMPLES)
-    .action(async (options: DataOptions) => {
-      const { data } = findData(options)
-      const inbox = new Inbox(data, options)
-      await (process.stdin.isTTY && process.stdout.isTTY ? inbox.run() : inbox.print())
-      answer(0)
-    })
-}
+export const addApprovalsWatch = defineCommand({
+  name: 'watch',
+  description: 'a live inbox, with keys to decide',
+  options: { ...DATA, ...PROOF },
+  json: false,
+  examples: EXAMPLES,
+  run: async (options) => {
+    const { data } = findData(options)
+    const inbox = new Inbox(data, options)
+    await (process.stdin.isTTY && process.stdout.isTTY ? inbox.run() : inbox.print())
+  },
+})
 
 class Inbox {
   readonly #data: string

@@ -4,7 +4,6 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
-import type { Command } from 'commander'
 import { getAssessment } from '../../catalogue/pages/assessment-cache.ts'
 import { attacksPage } from '../../catalogue/pages/attacks-page.ts'
 import { countTools, serverPage, summaryOf } from '../../catalogue/pages/server-page.ts'
@@ -12,9 +11,9 @@ import { toolPage } from '../../catalogue/pages/tool-page.ts'
 import type { Page } from '../../core/pages/page.ts'
 import { htmlOf, SEARCH, STYLE } from '../../core/pages/page-html.ts'
 import { markdownOf } from '../../core/pages/page-markdown.ts'
+import { defineCommand } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { Output, plural } from '../../terminal/output.ts'
+import { plural } from '../../terminal/output.ts'
 import { readDefinitions } from '../../terminal/read-tools.ts'
 
 const EXAMPLES = `
@@ -25,27 +24,25 @@ Examples:
 /** In a folder that was written by this command. */
 const MARK = '.sluice-catalogue'
 
-export function addCatalogueBuild(parent: Command, answer: SetExitCode): void {
-  parent
-    .command('build')
-    .description('write a static site of the servers and tools that are known')
-    .argument('<dir>', 'where to; empty, or written by this command before')
-    .requiredOption(
-      '--tools <file>',
-      'known tools: a JSON array of definitions, each with "server"',
+export const addCatalogueBuild = defineCommand({
+  name: 'build',
+  description: 'write a static site of the servers and tools that are known',
+  args: { '<dir>': 'where to; empty, or written by this command before' },
+  options: {
+    '--tools <file>': {
+      doc: 'known tools: a JSON array of definitions, each with "server"',
+      required: true,
+    },
+  },
+  examples: EXAMPLES,
+  run: ({ dir, ...options }, output) => {
+    const built = build(dir, readDefinitions(options.tools))
+    output.value(built)
+    output.line(
+      `${plural(built.pages, 'page')} of ${plural(built.servers, 'server')} in ${dir}: open ${join(dir, 'index.html')}`,
     )
-    .option('--json', 'print JSON')
-    .addHelpText('after', EXAMPLES)
-    .action((dir: string, options: { tools: string; json?: boolean }) => {
-      const output = new Output(options)
-      const built = build(dir, readDefinitions(options.tools))
-      output.value(built)
-      output.line(
-        `${plural(built.pages, 'page')} of ${plural(built.servers, 'server')} in ${dir}: open ${join(dir, 'index.html')}`,
-      )
-      answer(0)
-    })
-}
+  },
+})
 
 function build(dir: string, tools: readonly ToolDefinition[]) {
   claim(dir)

@@ -2,10 +2,9 @@
 // that say so and the attacks that fit. Answers in the order of the question.
 
 import type { ToolDefinition } from '@sluice/policy/core/tools'
-import type { Command } from 'commander'
 import { getAssessment } from '../../catalogue/pages/assessment-cache.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { Output, printable } from '../../terminal/output.ts'
+import { defineCommand } from '../../terminal/define-command.ts'
+import { printable } from '../../terminal/output.ts'
 import { readDefinitions } from '../../terminal/read-tools.ts'
 
 const EXAMPLES = `
@@ -16,21 +15,17 @@ Examples:
 
 A tools file is a JSON array of tool definitions, each with "server".`
 
-export function addClassify(parent: Command, answer: SetExitCode): void {
-  parent
-    .command('classify')
-    .argument('[file]', 'the same as --tools')
-    .option('--tools <file>', 'the definitions; `-` is standard input', '-')
-    .option('--json', 'print JSON')
-    .addHelpText('after', EXAMPLES)
-    .action((file: string | undefined, options: { tools: string; json?: boolean }) => {
-      const output = new Output(options)
-      const answers = readDefinitions(file ?? options.tools).map(classified)
-      output.value(answers)
-      for (const one of answers) output.line(formatAssessment(one))
-      answer(0)
-    })
-}
+export const addClassify = defineCommand({
+  name: 'classify',
+  args: { '[file]': 'the same as --tools' },
+  options: { '--tools <file>': ['the definitions; `-` is standard input', '-'] },
+  examples: EXAMPLES,
+  run: ({ file, ...options }, output) => {
+    const answers = readDefinitions(file ?? options.tools).map(classified)
+    output.value(answers)
+    for (const one of answers) output.line(formatAssessment(one))
+  },
+})
 
 function classified(definition: ToolDefinition) {
   const { riskBecause, attacks, ...assessment } = getAssessment(definition)

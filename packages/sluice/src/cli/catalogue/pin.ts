@@ -4,7 +4,6 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Category, Risk } from '@sluice/policy/core/tools'
-import type { Command } from 'commander'
 import { classify, classifyOwn } from '../../catalogue/classify/classify.ts'
 import { isOwnTool } from '../../catalogue/classify/own-tools.ts'
 import { type Pin, writeLock } from '../../catalogue/pins/lock-file.ts'
@@ -18,20 +17,13 @@ import {
   type PendingPin,
   REFUSE_PINS,
 } from '../../operations/pins.ts'
+import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { Output, plural, printable } from '../../terminal/output.ts'
+import { type Output, plural, printable } from '../../terminal/output.ts'
 import { readDefinitions } from '../../terminal/read-tools.ts'
 import { OperationClient } from '../connect/ask-operation.ts'
-import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
-
-interface Options extends DataOptions {
-  readonly tools?: string
-  readonly held?: boolean
-  readonly accept?: string
-  readonly refuse?: string
-  readonly why?: string
-}
+import { DATA, findData } from '../connect/find-data.ts'
+import { PROOF } from '../connect/prove-person.ts'
 
 const EXAMPLES = `
 Examples:
@@ -46,25 +38,29 @@ Examples:
 --accept and --refuse ask for your PIN at the terminal (role policy-manager or admin).
 With a sluice.lock beside sluice.yaml the gate accepts what it pins and nothing else.`
 
-export function addPin(parent: Command, answer: SetExitCode): void {
-  addDataOptions(parent.command('pin'))
-    .option('--tools <file>', 'pin these definitions: a JSON array, each with "server"')
-    .option('--held', 'list what is held')
-    .option('--accept <name>', 'accept what is held of a server, or one tool: SERVER/TOOL')
-    .option('--refuse <name>', 'refuse what is held of a server, or one tool: SERVER/TOOL')
-    .option('--why <text>', 'with --refuse: the reason, recorded and told to callers')
-    .option('--as <name>', 'your name, if several people have a PIN')
-    .option('--json', 'print JSON')
-    .addHelpText('after', EXAMPLES)
-    .action(async (options: Options) => {
-      const output = new Output(options)
-      if (options.held === true) await tellHeld(options, output)
-      else if (options.accept !== undefined) await accept(options.accept, options, output)
-      else if (options.refuse !== undefined) await refuse(options.refuse, options, output)
-      else write(options, output)
-      answer(0)
-    })
-}
+const OPTIONS = {
+  ...DATA,
+  '--tools <file>': 'pin these definitions: a JSON array, each with "server"',
+  '--held': 'list what is held',
+  '--accept <name>': 'accept what is held of a server, or one tool: SERVER/TOOL',
+  '--refuse <name>': 'refuse what is held of a server, or one tool: SERVER/TOOL',
+  '--why <text>': 'with --refuse: the reason, recorded and told to callers',
+  ...PROOF,
+} as const
+
+type Options = OptionsOf<typeof OPTIONS>
+
+export const addPin = defineCommand({
+  name: 'pin',
+  options: OPTIONS,
+  examples: EXAMPLES,
+  run: async (options, output) => {
+    if (options.held === true) await tellHeld(options, output)
+    else if (options.accept !== undefined) await accept(options.accept, options, output)
+    else if (options.refuse !== undefined) await refuse(options.refuse, options, output)
+    else write(options, output)
+  },
+})
 
 async function tellHeld(options: Options, output: Output): Promise<void> {
   const response = await new OperationClient(findData(options), options).ask(HELD_PINS, {})

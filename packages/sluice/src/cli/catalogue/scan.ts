@@ -3,19 +3,18 @@
 
 import { writeFileSync } from 'node:fs'
 import { CATEGORIES, RISKS, type ToolDefinition } from '@sluice/policy/core/tools'
-import type { Command } from 'commander'
 import {
   type AssessmentWithAttacks,
   getAssessment,
 } from '../../catalogue/pages/assessment-cache.ts'
 import { countTools, serverPage, summaryOf } from '../../catalogue/pages/server-page.ts'
 import { htmlOf, STYLE } from '../../core/pages/page-html.ts'
+import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { BRIEF_CHARS_MAX } from '../../terminal/limits.ts'
 import { listAllTools } from '../../terminal/list-all-tools.ts'
 import { listServerTools } from '../../terminal/list-server-tools.ts'
-import { Output, plural, printable } from '../../terminal/output.ts'
+import { type Output, plural, printable } from '../../terminal/output.ts'
 import { suggestKnownPolicy } from '../../terminal/packs/known-fields.ts'
 import { readDefinitions } from '../../terminal/read-tools.ts'
 import { writeNewFile } from '../../terminal/write-new-file.ts'
@@ -28,17 +27,6 @@ import {
   remarkLeftOut,
 } from './list-tools.ts'
 
-interface Options {
-  readonly url?: string
-  readonly config?: string
-  readonly tools?: string
-  readonly name: string
-  readonly html?: string
-  readonly brief?: boolean
-  readonly policy?: string
-  readonly json?: boolean
-}
-
 const EXAMPLES = `
 Examples:
   sluice scan -- npx -y @modelcontextprotocol/server-filesystem ./workspace
@@ -50,30 +38,33 @@ Examples:
 
 A server of the configuration that cannot be listed is left out with a warning, and the exit code is 1.`
 
-export function addScan(parent: Command, answer: SetExitCode): void {
-  parent
-    .command('scan')
-    .argument('[command...]', 'a server over stdio: its program and arguments, after --')
-    .option('--url <url>', 'a server over HTTP')
-    .option('--config <file>', 'the servers of a configuration')
-    .option('--tools <file>', 'definitions that are known: a JSON array, each with "server"')
-    .option('--name <name>', 'what to call the server of a command or url', 'server')
-    .option('--html <file>', 'write a page')
-    .option('--brief', 'a short version for an agent')
-    .option('--policy <file>', 'write a working policy for these tools that denies by default')
-    .option('--json', 'print JSON')
-    .addHelpText('after', EXAMPLES)
-    .action(async (command: string[], options: Options) => {
-      const output = new Output(options)
-      const listed = await toolsOf(command, options, output)
-      const { tools } = listed
-      remarkLeftOut(listed, output)
-      if (options.policy !== undefined) writePolicy(options.policy, tools, output)
-      if (options.html !== undefined) writeFileSync(options.html, pageOf(tools))
-      printTools(listed, options, output)
-      answer(listed.leftOut.length === 0 ? 0 : 1)
-    })
-}
+const OPTIONS = {
+  '--url <url>': 'a server over HTTP',
+  '--config <file>': 'the servers of a configuration',
+  '--tools <file>': 'definitions that are known: a JSON array, each with "server"',
+  '--name <name>': ['what to call the server of a command or url', 'server'],
+  '--html <file>': 'write a page',
+  '--brief': 'a short version for an agent',
+  '--policy <file>': 'write a working policy for these tools that denies by default',
+} as const
+
+type Options = OptionsOf<typeof OPTIONS>
+
+export const addScan = defineCommand({
+  name: 'scan',
+  args: { '[command...]': 'a server over stdio: its program and arguments, after --' },
+  options: OPTIONS,
+  examples: EXAMPLES,
+  run: async ({ command, ...options }, output) => {
+    const listed = await toolsOf(command, options, output)
+    const { tools } = listed
+    remarkLeftOut(listed, output)
+    if (options.policy !== undefined) writePolicy(options.policy, tools, output)
+    if (options.html !== undefined) writeFileSync(options.html, pageOf(tools))
+    printTools(listed, options, output)
+    return listed.leftOut.length === 0 ? 0 : 1
+  },
+})
 
 async function toolsOf(
   command: readonly string[],

@@ -6,19 +6,13 @@ import type { Command } from 'commander'
 import { markOwnTool } from '../../catalogue/classify/own-tools.ts'
 import { readGateStore } from '../../gateway/data/gate-store.ts'
 import { readKeptTools } from '../../gateway/tools/stored-tools.ts'
+import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { Output, plural } from '../../terminal/output.ts'
+import { type Output, plural } from '../../terminal/output.ts'
 import { findData } from '../connect/find-data.ts'
 import { loadConfig } from '../connect/load-config.ts'
 import { type ListedTools, listConfiguredTools, nameBuiltin, remarkLeftOut } from './list-tools.ts'
-
-interface Options {
-  readonly config: string
-  readonly data?: string
-  readonly seen?: boolean
-  readonly out?: string
-}
 
 const EXAMPLES = `
 Examples:
@@ -28,31 +22,37 @@ Examples:
 
 Exit code 0, or 1 if a server was left out, which is reported.`
 
+const OPTIONS = {
+  '--config <file>': ['the configuration', 'sluice.yaml'],
+  '--data <dir>': 'the data directory, with --seen',
+  '--seen': 'what the gate has seen of its servers; none is started',
+  '--out <file>': 'where to write it, instead of stdout',
+} as const
+
 export function addTools(program: Command, answer: SetExitCode): void {
-  const tools = program.command('tools').helpCommand(false)
-  tools
-    .command('export')
-    .description('write the file that `sluice policy … --tools` reads')
-    .option('--config <file>', 'the configuration', 'sluice.yaml')
-    .option('--data <dir>', 'the data directory, with --seen')
-    .option('--seen', 'what the gate has seen of its servers; none is started')
-    .option('--out <file>', 'where to write it, instead of stdout')
-    .addHelpText('after', EXAMPLES)
-    .action(async (options: Options) => {
-      const output = new Output({})
-      const listed = await toolsOf(options, output)
-      remarkLeftOut(listed, output)
-      const text = `${JSON.stringify({ ...nameBuiltin(listed.tools), tools: listed.tools }, null, 2)}\n`
-      if (options.out === undefined) process.stdout.write(text)
-      else {
-        write(options.out, text)
-        output.remark(`wrote ${options.out}: ${plural(listed.tools.length, 'tool')}`)
-      }
-      answer(listed.leftOut.length === 0 ? 0 : 1)
-    })
+  addExport(program.command('tools').helpCommand(false), answer)
 }
 
-async function toolsOf(options: Options, output: Output): Promise<ListedTools> {
+const addExport = defineCommand({
+  name: 'export',
+  description: 'write the file that `sluice policy … --tools` reads',
+  options: OPTIONS,
+  json: false,
+  examples: EXAMPLES,
+  run: async (options, output) => {
+    const listed = await toolsOf(options, output)
+    remarkLeftOut(listed, output)
+    const text = `${JSON.stringify({ ...nameBuiltin(listed.tools), tools: listed.tools }, null, 2)}\n`
+    if (options.out === undefined) process.stdout.write(text)
+    else {
+      write(options.out, text)
+      output.remark(`wrote ${options.out}: ${plural(listed.tools.length, 'tool')}`)
+    }
+    return listed.leftOut.length === 0 ? 0 : 1
+  },
+})
+
+async function toolsOf(options: OptionsOf<typeof OPTIONS>, output: Output): Promise<ListedTools> {
   if (options.seen !== true) return listConfiguredTools(loadConfig(options, output), output)
   const { data, builtin = [] } = findData(options)
   const tools = readGateStore(data, readKeptTools).map(({ definition }) => definition)

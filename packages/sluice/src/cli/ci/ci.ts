@@ -7,13 +7,13 @@ import { ATTACK_TEXT } from '@sluice/policy/cases/attack-answer'
 import { simulate } from '@sluice/policy/cases/simulate'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
-import type { Command } from 'commander'
 import { readPackageVersion } from '../../gateway/shared/package-version.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
+import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
 import { Output, plural, printable, type Style } from '../../terminal/output.ts'
 import { readTools } from '../../terminal/read-tools.ts'
 import { readInjections, readTraces } from '../../terminal/read-traces.ts'
-import { readPercent, simulationOptions } from '../policy/simulate.ts'
+import { readPercent } from '../connect/read-option.ts'
+import { simulationOptions } from '../policy/simulate.ts'
 import type { CiCheck, CiReport, CiStep } from './ci-report.ts'
 import { compareWithBase } from './compare-base.ts'
 import {
@@ -29,25 +29,6 @@ import { writeJunit } from './write-junit.ts'
 import { writeMarkdown } from './write-markdown.ts'
 import { writeSarif } from './write-sarif.ts'
 
-interface Options {
-  readonly policy?: string
-  readonly house?: string
-  readonly tools?: string
-  readonly cases?: readonly string[]
-  readonly properties?: string
-  readonly traces?: string
-  readonly injections?: string
-  readonly minUntouched: string
-  readonly minStopped: string
-  readonly coverage: string
-  readonly base?: string
-  readonly failOnLooser?: boolean
-  readonly junit?: string
-  readonly sarif?: string
-  readonly markdown?: string
-  readonly json?: boolean
-}
-
 const EXAMPLES = `
 Examples:
   sluice ci                                    # the files of this folder
@@ -59,39 +40,42 @@ In the folder: policy.yaml, and if they exist tools.json, cases.yaml, properties
 injections.jsonl. A step without its file is skipped, with a note, and fails if a threshold is set for it. With --base, git is asked for the policy of that revision. Exit code 0
 if every step passed or was skipped, 1 if one failed.`
 
-export function addCi(parent: Command, answer: SetExitCode): void {
-  parent
-    .command('ci')
-    .argument('[folder]', 'where the files are', '.')
-    .option('--policy <file>', 'another policy than policy.yaml')
-    .option('--house <file>', 'base policy, whose guardrails apply on top')
-    .option('--tools <file>', 'known tools, if not tools.json')
-    .option('--cases <files...>', 'files of cases, if not cases.yaml')
-    .option('--properties <file>', 'a file of properties, if not properties.yaml')
-    .option('--traces <file>', 'recorded sessions, if not traces.jsonl')
-    .option('--injections <file>', 'attacks to play on them, if not injections.jsonl')
-    .option('--min-untouched <percent>', 'fail if fewer sessions pass untouched', '0')
-    .option('--min-stopped <percent>', 'fail if fewer attacks are stopped', '0')
-    .option('--coverage <percent>', 'fail if cases try fewer branches', '0')
-    .option('--base <revision>', 'the git revision to compare decisions with')
-    .option('--fail-on-looser', 'fail if something is looser than in the base revision')
-    .option('--junit <file>', 'write the results as JUnit XML')
-    .option('--sarif <file>', 'write the problems as SARIF 2.1.0')
-    .option('--markdown <file>', 'write a summary as Markdown')
-    .option('--json', 'print JSON')
-    .addHelpText('after', EXAMPLES)
-    .action(async (folder: string, options: Options) => {
-      const output = new Output(options)
-      const report = await run(folder, options)
-      output.value(report)
-      print(report, output)
-      if (options.junit !== undefined) writeFileSync(options.junit, writeJunit(report))
-      if (options.sarif !== undefined)
-        writeFileSync(options.sarif, writeSarif(report, readPackageVersion()))
-      if (options.markdown !== undefined) writeFileSync(options.markdown, writeMarkdown(report))
-      answer(report.ok ? 0 : 1)
-    })
-}
+const OPTIONS = {
+  '--policy <file>': 'another policy than policy.yaml',
+  '--house <file>': 'base policy, whose guardrails apply on top',
+  '--tools <file>': 'known tools, if not tools.json',
+  '--cases <files...>': 'files of cases, if not cases.yaml',
+  '--properties <file>': 'a file of properties, if not properties.yaml',
+  '--traces <file>': 'recorded sessions, if not traces.jsonl',
+  '--injections <file>': 'attacks to play on them, if not injections.jsonl',
+  '--min-untouched <percent>': ['fail if fewer sessions pass untouched', '0'],
+  '--min-stopped <percent>': ['fail if fewer attacks are stopped', '0'],
+  '--coverage <percent>': ['fail if cases try fewer branches', '0'],
+  '--base <revision>': 'the git revision to compare decisions with',
+  '--fail-on-looser': 'fail if something is looser than in the base revision',
+  '--junit <file>': 'write the results as JUnit XML',
+  '--sarif <file>': 'write the problems as SARIF 2.1.0',
+  '--markdown <file>': 'write a summary as Markdown',
+} as const
+
+type Options = OptionsOf<typeof OPTIONS>
+
+export const addCi = defineCommand({
+  name: 'ci',
+  args: { '[folder]': ['where the files are', '.'] },
+  options: OPTIONS,
+  examples: EXAMPLES,
+  run: async ({ folder, ...options }, output) => {
+    const report = await run(folder, options)
+    output.value(report)
+    print(report, output)
+    if (options.junit !== undefined) writeFileSync(options.junit, writeJunit(report))
+    if (options.sarif !== undefined)
+      writeFileSync(options.sarif, writeSarif(report, readPackageVersion()))
+    if (options.markdown !== undefined) writeFileSync(options.markdown, writeMarkdown(report))
+    return report.ok ? 0 : 1
+  },
+})
 
 async function run(folder: string, options: Options): Promise<CiReport> {
   const inputs = findInputs(folder, options)

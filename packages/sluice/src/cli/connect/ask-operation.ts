@@ -11,13 +11,14 @@ import type { Command } from 'commander'
 import { InputError, type OperationError } from '../../core/operation-error.ts'
 import type { AnswerOf, Operation } from '../../operations/operation.ts'
 import { proofOf, runOperation } from '../../operations/run-operation.ts'
+import { addOptions, type Flags, type OptionsOf } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output } from '../../terminal/output.ts'
-import { addDataOptions, type DataOptions, findData } from './find-data.ts'
+import { DATA, type DataOptions, findData } from './find-data.ts'
 import { type AskOptions, askGate } from './gate-socket.ts'
 import { type DataPlace, type OfflineParts, withOfflineParts } from './offline-parts.ts'
-import { addProofOption, type ProofOptions, provePerson } from './prove-person.ts'
+import { PROOF, type ProofOptions, provePerson } from './prove-person.ts'
 import { readTime } from './read-option.ts'
 import { runOnOwner } from './run-on-owner.ts'
 
@@ -87,7 +88,7 @@ async function askRunningGate(
 
 type Inputs<Row extends Operation> = FieldValues<Row['input']>
 
-export interface OperationCommand<Row extends Operation, Place extends DataPlace> {
+export interface OperationCommand<Row extends Operation, Place extends DataPlace, Extra> {
   readonly row: Row
   readonly name: string
   /** Fields that are arguments, and how they are written: `<name>`. The others are options. */
@@ -95,16 +96,16 @@ export interface OperationCommand<Row extends Operation, Place extends DataPlace
   /** Fields that the command fills in by itself. */
   readonly omit?: readonly (keyof Row['input'] & string)[]
   /** Options of the command alone. */
-  readonly extra?: (command: Command) => unknown
+  readonly options?: Extra
   readonly description?: string
   readonly examples?: string
   /** Where the data is; as `--config` and `--data` say unless given. */
-  readonly find?: (options: Options, output: Output) => Place
+  readonly find?: (options: DataOptions, output: Output) => Place
   /** Before a person is asked for a PIN: why not, or the exit code if the command ends here. */
   readonly before?: (
     input: Inputs<Row>,
     place: Place,
-    options: Options,
+    options: OptionsOf<Extra>,
     output: Output,
   ) => OperationError | 0 | 1 | undefined
   /** For a command that asks for more than the one operation, or fills in fields. Undefined if nothing was
@@ -112,7 +113,7 @@ export interface OperationCommand<Row extends Operation, Place extends DataPlace
   readonly ask?: (
     client: OperationClient<Place>,
     input: Inputs<Row>,
-    options: Options,
+    options: DataOptions & OptionsOf<Extra>,
     output: Output,
   ) => Promise<AnswerOf<Row> | undefined>
   /** What a person reads; 1 if that is the exit code. */
@@ -120,20 +121,19 @@ export interface OperationCommand<Row extends Operation, Place extends DataPlace
     answer: AnswerOf<Row>,
     output: Output,
     input: Inputs<Row>,
-    options: Options,
+    options: OptionsOf<Extra>,
   ) => unknown
   /** What `--json` prints, if not the answer. */
   readonly value?: (answer: AnswerOf<Row>) => unknown
 }
 
-type Options = DataOptions & Readonly<Record<string, unknown>>
-
 /** A command that asks for one operation and prints its answer. */
-export function addOperationCommand<Row extends Operation, Place extends DataPlace>(
-  parent: Command,
-  answer: SetExitCode,
-  face: OperationCommand<Row, Place>,
-): void {
+export function addOperationCommand<
+  Row extends Operation,
+  Place extends DataPlace,
+  // biome-ignore lint/complexity/noBannedTypes: without a table there are no values
+  const Extra extends Flags = {},
+>(parent: Command, answer: SetExitCode, face: OperationCommand<Row, Place, Extra>): void {
   const { row, name, description = row.summary, find = findData } = face
   const command = parent.command(name).description(description)
   const written: Readonly<Record<string, string | undefined>> = face.args ?? {}
@@ -143,12 +143,11 @@ export function addOperationCommand<Row extends Operation, Place extends DataPla
     (field) => [field, written[field] ?? toFlag(field, row.input[field])] as const,
   )
   for (const [field, flag] of flags) addField(command, flag, row.input[field])
-  face.extra?.(command)
-  addDataOptions(command).option('--json', 'print JSON')
-  if (row.proof !== 'none') addProofOption(command)
+  addOptions(command, { ...face.options, ...DATA, '--json': 'print JSON' })
+  if (row.proof !== 'none') addOptions(command, PROOF)
   if (face.examples !== undefined) command.addHelpText('after', face.examples)
   command.action(async (...values: unknown[]) => {
-    const options = values.at(-2) as Options
+    const options = values.at(-2) as DataOptions & OptionsOf<Extra> & Record<string, unknown>
     const output = new Output(options)
     const named = flags.flatMap(([field, flag]) => {
       const at = args.indexOf(field)

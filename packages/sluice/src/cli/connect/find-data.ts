@@ -4,7 +4,6 @@
 
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Command } from 'commander'
 import { readDataLocation } from '../../gateway/config/data-location.ts'
 import { findUserConfig } from '../../gateway/config/user-folders.ts'
 import { CliError } from '../../terminal/errors.ts'
@@ -21,28 +20,24 @@ export interface DataOptions extends ProofOptions {
   readonly json?: boolean
 }
 
-export function addDataOptions(command: Command): Command {
-  return command
-    .option('--config <file>', 'the configuration, which names the data directory', CONFIG)
-    .option('--data <dir>', 'the data directory')
-}
+export const DATA = {
+  '--config <file>': ['the configuration, which names the data directory', CONFIG],
+  '--data <dir>': 'the data directory',
+} as const
 
-/** The same for commands that also work if no gate was ever configured: from the start of the
- * command on, its `data` is known. A directory that is not there is the command's to judge. */
-export function addDirectoryOptions(command: Command): Command {
-  const file = `the configuration, which names the data directory (default: "${CONFIG}" if it exists)`
-  return command
-    .option('--config <file>', file)
-    .option('--data <dir>', 'the data directory')
-    .hook('preAction', (_, command) => {
-      const { config, data } = command.opts<Partial<DataOptions>>()
-      if (data !== undefined) return
-      const own = existsSync('./.sluice') ? undefined : findUserConfig(process.env)
-      const named = config ?? (existsSync(CONFIG) ? CONFIG : own)
-      const directory =
-        named === undefined ? './.sluice' : findData({ config: named }, { mayBeMissing: true }).data
-      command.setOptionValue('data', directory)
-    })
+/** The same for commands that also work if no gate was ever configured: their `data` is always known. A
+ * directory that is not there is for the command to decide about. */
+export const DIRECTORY = {
+  '--config <file>': `the configuration, which names the data directory (default: "${CONFIG}" if it exists)`,
+  '--data <dir>': { doc: 'the data directory', fill: findDirectory },
+} as const
+
+function findDirectory({ config }: Partial<DataOptions>): string {
+  const own = existsSync('./.sluice') ? undefined : findUserConfig(process.env)
+  const named = config ?? (existsSync(CONFIG) ? CONFIG : own)
+  return named === undefined
+    ? './.sluice'
+    : findData({ config: named }, { mayBeMissing: true }).data
 }
 
 /** `servers` is undefined if only the directory is known. */

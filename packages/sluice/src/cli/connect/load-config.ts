@@ -4,7 +4,6 @@
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import type { Problem } from '@sluice/policy/document/problem'
-import type { Command } from 'commander'
 import { whatIsWrong } from '../../gateway/config/cluster.ts'
 import { type GateConfig, readConfig } from '../../gateway/config/config.ts'
 import type { Environment } from '../../gateway/config/values.ts'
@@ -20,6 +19,7 @@ import { type Output, plural } from '../../terminal/output.ts'
 import { readText } from '../../terminal/read-input.ts'
 import type { DataOptions } from './find-data.ts'
 import { loadEnvironment } from './load-environment.ts'
+import { readCount } from './read-option.ts'
 
 export interface ConfigOptions extends DataOptions {
   readonly port?: string
@@ -28,12 +28,10 @@ export interface ConfigOptions extends DataOptions {
 }
 
 /** The options of commands that read the whole configuration. */
-export function addConfigOptions(command: Command): Command {
-  return command
-    .option('--config <file>', 'the configuration', 'sluice.yaml')
-    .option('--data <dir>', 'data directory, instead of the one in the configuration')
-    .option('--json', 'print JSON')
-}
+export const CONFIG_OPTIONS = {
+  '--config <file>': ['the configuration', 'sluice.yaml'],
+  '--data <dir>': 'data directory, instead of the one in the configuration',
+} as const
 
 export function loadConfig(
   { config: file, port, data, store }: ConfigOptions,
@@ -45,9 +43,7 @@ export function loadConfig(
   for (const problem of problems) output.problem(problem, text)
   if (config === undefined)
     throw new CliError('CLI_POLICY', `\`${file}\` has errors`, 'fix the errors shown above')
-  const number = port === undefined ? config.port : Number(port)
-  if (!Number.isInteger(number) || number < 0 || number > 65_535)
-    throw new CliError('CLI_ARGUMENT', `--port is \`${port}\``, 'a number from 0 to 65535')
+  const number = port === undefined ? config.port : readCount(port, '--port', 65_535, 0)
   const moved = data === undefined ? config : withData(config, resolve(data))
   return { ...moved, ...withStore(config, store, environment), port: number }
 }

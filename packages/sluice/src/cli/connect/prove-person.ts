@@ -4,7 +4,6 @@
 
 import { userInfo } from 'node:os'
 import type { JsonObject } from '@sluice/policy/core/json'
-import type { Command } from 'commander'
 import type { PeopleList } from '../../core/person.ts'
 import { PIN_LENGTH_MIN } from '../../identity/limits.ts'
 import { isPersonName } from '../../identity/names.ts'
@@ -25,9 +24,7 @@ export interface ProofOptions {
 type PeopleRequest = JsonObject & { readonly do: string }
 type AskPeople = (request: PeopleRequest) => Promise<JsonObject>
 
-export function addProofOption(command: Command): Command {
-  return command.option('--as <name>', 'your name, if several people have a PIN')
-}
+export const PROOF = { '--as <name>': 'your name, if several people have a PIN' } as const
 
 /** Asks the owner of a data directory for something about people. */
 export function askPeople(data: string, request: PeopleRequest): Promise<JsonObject> {

@@ -1,4 +1,4 @@
-// Times and counts as options take them.
+// Times, counts, ports and percentages as options take them.
 
 import { parseDuration, parseTime } from '@sluice/policy/document/shape'
 import { CliError } from '../../terminal/errors.ts'
@@ -21,8 +21,18 @@ export function readTime(
   )
 }
 
-export function readCount(text: string, option: string, max: number): number {
-  const count = Number(text)
-  if (Number.isInteger(count) && count >= 1 && count <= max) return count
-  throw new CliError('CLI_ARGUMENT', `${option} is \`${text}\``, `a whole number from 1 to ${max}`)
+export function readCount(text: string, option: string, max: number, min = 1): number {
+  const count = text.trim() === '' ? Number.NaN : Number(text)
+  if (Number.isInteger(count) && count >= min && count <= max) return count
+  const help = `a whole number from ${min} to ${max}`
+  throw new CliError('CLI_ARGUMENT', `${option} is \`${text}\``, help)
+}
+
+/** Throws if it is no percentage. */
+export function readPercent(name: string, text: string): number {
+  // A variable of CI that is not set must not mean "no minimum".
+  const value = /^\d{1,3}(\.\d+)?$/.test(text) ? Number(text) : 101
+  if (value > 100)
+    throw new CliError('CLI_ARGUMENT', `${name} is \`${text}\``, 'a number from 0 to 100')
+  return value
 }

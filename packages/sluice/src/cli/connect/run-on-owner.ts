@@ -3,11 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '@sluice/policy/core/json'
-import { OperationError } from '../../core/operation-error.ts'
 import { DataInUseError, DataLock } from '../../gateway/data/data-lock.ts'
-import { NewerDataError } from '../../gateway/data/data-version.ts'
-import { LedgerError } from '../../ledger/records/errors.ts'
-import { StoreError } from '../../store/errors.ts'
 import { CliError } from '../../terminal/errors.ts'
 import { askGate } from './gate-socket.ts'
 
@@ -31,8 +27,6 @@ export async function runOnOwner(
     }
     try {
       return await alone()
-    } catch (error) {
-      throw asCliError(error as Error)
     } finally {
       lock.release()
     }
@@ -43,17 +37,8 @@ function takeLock(directory: string, isLast: boolean): DataLock | undefined {
   try {
     return DataLock.take(directory)
   } catch (error) {
-    if (!(error instanceof DataInUseError)) throw asCliError(error as Error)
+    if (!(error instanceof DataInUseError)) throw error
     if (!isLast) return undefined
     throw new CliError('CLI_GATE', `${error.message}, and it does not answer`, 'stop it by its pid')
   }
-}
-
-export function asCliError(error: Error): Error {
-  if (error instanceof OperationError) return new CliError('CLI_GATE', error.message, error.help)
-  if (error instanceof NewerDataError)
-    return new CliError('CLI_FILE', error.message, 'every other command says the same')
-  if (error instanceof StoreError || error instanceof LedgerError)
-    return new CliError('CLI_FILE', `${error.message} (${error.code})`, error.help)
-  return error
 }

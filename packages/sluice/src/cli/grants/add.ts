@@ -29,11 +29,9 @@ export function addGrantsAdd(parent: Command, answer: SetExitCode): void {
     row: ADD_GRANT,
     name: 'add',
     args: { name: '<name>' },
-    extra: (command) =>
-      command.option(
-        '--fixed',
-        'print lines for sluice.yaml instead of keeping the grant in the store',
-      ),
+    options: {
+      '--fixed': 'print lines for sluice.yaml instead of keeping the grant in the store',
+    },
     examples: EXAMPLES,
     description: 'add a caller and print its token, once',
     find: findGrants,

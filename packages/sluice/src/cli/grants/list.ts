@@ -1,19 +1,14 @@
 // `sluice grants list`: who may call, under which policy, and when they last did. Shows no token, for
 // none is kept.
 
-import type { Command } from 'commander'
 import type { GrantView } from '../../core/grant-fields.ts'
 import { isSharedCopy } from '../../gateway/data/shared-tables.ts'
 import { isGrantValid } from '../../identity/callers/grant.ts'
 import { toGrantView } from '../../operations/grants.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { Output, plural, printable } from '../../terminal/output.ts'
-import { addConfigOptions, type ConfigOptions, loadConfig } from '../connect/load-config.ts'
+import { defineCommand } from '../../terminal/define-command.ts'
+import { type Output, plural, printable } from '../../terminal/output.ts'
+import { CONFIG_OPTIONS, loadConfig } from '../connect/load-config.ts'
 import { withGrants } from './source.ts'
-
-interface Options extends ConfigOptions {
-  readonly all?: boolean
-}
 
 const EXAMPLES = `
 Examples:
@@ -25,30 +20,26 @@ Exit code 0 if there are grants, 1 if there are none: then the local user needs 
 const ALL_REVOKED =
   'every grant is revoked or has ended (--all shows them), so nobody is let in: `sluice grants add` makes another, `sluice grants revoke NAME --forget` of each lets the local user in again'
 
-export function addGrantsList(parent: Command, answer: SetExitCode): void {
-  addConfigOptions(
-    parent
-      .command('list')
-      .description('who may call')
-      .option('--all', 'the revoked and ended ones too'),
-  )
-    .addHelpText('after', EXAMPLES)
-    .action((options: Options) => {
-      const output = new Output(options)
-      const config = loadConfig(options, output)
-      const nowMs = Date.now()
-      withGrants(config, (grants) => {
-        const shown = grants.list().filter((one) => options.all || isGrantValid(one, nowMs))
-        const views = shown.map((one) => toGrantView(one, grants))
-        output.value({ grants: views, localUser: !grants.exist })
-        const never = isSharedCopy(config.data) ? 'not used at this gate' : 'never used'
-        for (const view of views) output.line(formatGrant(view, never, nowMs, output))
-        if (!grants.exist) output.line('no grants: the local user is let in without a token')
-        else if (shown.length === 0) output.line(ALL_REVOKED)
-        answer(grants.exist ? 0 : 1)
-      })
+export const addGrantsList = defineCommand({
+  name: 'list',
+  description: 'who may call',
+  options: { '--all': 'the revoked and ended ones too', ...CONFIG_OPTIONS },
+  examples: EXAMPLES,
+  run: (options, output) => {
+    const config = loadConfig(options, output)
+    const nowMs = Date.now()
+    withGrants(config, (grants) => {
+      const shown = grants.list().filter((one) => options.all || isGrantValid(one, nowMs))
+      const views = shown.map((one) => toGrantView(one, grants))
+      output.value({ grants: views, localUser: !grants.exist })
+      const never = isSharedCopy(config.data) ? 'not used at this gate' : 'never used'
+      for (const view of views) output.line(formatGrant(view, never, nowMs, output))
+      if (!grants.exist) output.line('no grants: the local user is let in without a token')
+      else if (shown.length === 0) output.line(ALL_REVOKED)
+      return grants.exist ? 0 : 1
     })
-}
+  },
+})
 
 function formatGrant(grant: GrantView, never: string, nowMs: number, output: Output): string {
   const { name, policy, slots, groups, explain, prompt, fixed, until, lastUsed, revoked } = grant

@@ -1,39 +1,26 @@
 // Which calls a command is about: by caller, agent, session, server, tool, decision and time. Shared by
 // `sluice ledger query` and `sluice ledger export`.
 
-import type { Command } from 'commander'
 import type { Query } from '../../ledger/query/query.ts'
+import type { OptionsOf } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
 import { readTime } from '../connect/read-option.ts'
 
-export interface CallFilters {
-  who?: string
-  principal?: string
-  agent?: string
-  session?: string
-  server?: string
-  tool?: string
-  denied?: boolean
-  action?: string
-  code?: string
-  since?: string
-  until?: string
-}
+export const CALL_FILTERS = {
+  '--who <id>': 'who called: the principal',
+  '--principal <id>': 'the same',
+  '--agent <id>': 'which agent of that caller',
+  '--session <id>': 'in which session',
+  '--server <name>': 'on which server',
+  '--tool <server/tool>': 'which tool (or resource URI or prompt)',
+  '--denied': 'only what was refused: denied, limited, held, hidden',
+  '--action <action>': 'allow, require_approval, deny or hide',
+  '--code <code>': 'with which code, such as RATE_LIMITED',
+  '--since <time>': 'not before: `15m`, `2h`, `7d` (ago), or a time',
+  '--until <time>': 'not after',
+} as const
 
-export function addCallFilters(command: Command): Command {
-  return command
-    .option('--who <id>', 'who called: the principal')
-    .option('--principal <id>', 'the same')
-    .option('--agent <id>', 'which agent of that caller')
-    .option('--session <id>', 'in which session')
-    .option('--server <name>', 'on which server')
-    .option('--tool <server/tool>', 'which tool (or resource URI or prompt)')
-    .option('--denied', 'only what was refused: denied, limited, held, hidden')
-    .option('--action <action>', 'allow, require_approval, deny or hide')
-    .option('--code <code>', 'with which code, such as RATE_LIMITED')
-    .option('--since <time>', 'not before: `15m`, `2h`, `7d` (ago), or a time')
-    .option('--until <time>', 'not after')
-}
+export type CallFilters = OptionsOf<typeof CALL_FILTERS>
 
 /** Without those that were not given. */
 export function readCallFilters(options: CallFilters): Query {

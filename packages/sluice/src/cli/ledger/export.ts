@@ -4,7 +4,6 @@
 
 import { once } from 'node:events'
 import { closeSync, openSync, writeSync } from 'node:fs'
-import { type Command, Option } from 'commander'
 import { readPackageVersion } from '../../gateway/shared/package-version.ts'
 import { deliverWebhook } from '../../ledger/chain/deliver-webhook.ts'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
@@ -16,22 +15,11 @@ import {
 } from '../../ledger/export/chunks.ts'
 import { EXPORT_FORMATS, type ExportFormat } from '../../ledger/export/forms.ts'
 import type { LedgerRecord } from '../../ledger/records/record.ts'
+import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { addDirectoryOptions } from '../connect/find-data.ts'
+import { DIRECTORY } from '../connect/find-data.ts'
 import { readCount } from '../connect/read-option.ts'
-import { addCallFilters, type CallFilters, readCallFilters } from './call-filters.ts'
-import { toCommandError, withCliErrors } from './source.ts'
-
-interface Options extends CallFilters {
-  data: string
-  store?: string
-  format: ExportFormat
-  out?: string
-  otlp?: string
-  from?: string
-  encoded?: boolean
-}
+import { CALL_FILTERS, type CallFilters, readCallFilters } from './call-filters.ts'
 
 const EXAMPLES = `
 Examples:
@@ -51,26 +39,29 @@ Examples:
 hash = SHA-256(hash before it, length of the encoded text as 4 bytes, encoded text); the first
 follows 32 zero bytes.`
 
-export function addLedgerExport(parent: Command, answer: SetExitCode): void {
-  addCallFilters(addDirectoryOptions(parent.command('export')))
-    .description('write every record, oldest first: JSON lines, CSV, CEF or OpenTelemetry logs')
-    .addOption(
-      new Option('--format <form>', 'format of the output')
-        .choices(EXPORT_FORMATS)
-        .default('jsonl'),
-    )
-    .option('--out <file>', 'file to write, readable by its owner only (default: stdout)')
-    .option('--otlp <url>', 'send to a collector that takes OTLP over HTTP, as JSON')
-    .option('--from <seq>', 'begin with this record')
-    .option('--store <address>', 'the records of all gates in the shared store at postgres://…')
-    .option('--encoded', 'with the text that was hashed (jsonl)')
-    .option('--json', 'lines of JSON, which is the default')
-    .addHelpText('after', EXAMPLES)
-    .action(async (options: Options) => {
-      await exportAll(options)
-      answer(0)
-    })
-}
+const OPTIONS = {
+  ...DIRECTORY,
+  ...CALL_FILTERS,
+  '--format <form>': { doc: 'format of the output', choices: EXPORT_FORMATS, unset: 'jsonl' },
+  '--out <file>': 'file to write, readable by its owner only (default: stdout)',
+  '--otlp <url>': 'send to a collector that takes OTLP over HTTP, as JSON',
+  '--from <seq>': 'begin with this record',
+  '--store <address>': 'the records of all gates in the shared store at postgres://…',
+  '--encoded': 'with the text that was hashed (jsonl)',
+} as const
+
+type Options = OptionsOf<typeof OPTIONS>
+
+export const addLedgerExport = defineCommand({
+  name: 'export',
+  description: 'write every record, oldest first: JSON lines, CSV, CEF or OpenTelemetry logs',
+  options: OPTIONS,
+  json: 'lines of JSON, which is the default',
+  examples: EXAMPLES,
+  run: async (options) => {
+    await exportAll(options)
+  },
+})
 
 async function exportAll(options: Options): Promise<void> {
   const isWanted = selectRecords(options)
@@ -90,11 +81,9 @@ async function exportAll(options: Options): Promise<void> {
     const { readAllGates, withStore } = await import('./with-store.ts')
     return withStore(store, (connections) => send(selected(readAllGates(connections), isWanted)))
   }
-  const ledger = withCliErrors(() => openLedgerReadOnly(options.data))
+  const ledger = openLedgerReadOnly(options.data)
   try {
     await send(selected([readHashedRecords(ledger, from)], isWanted))
-  } catch (error) {
-    throw toCommandError(error)
   } finally {
     ledger.close()
   }

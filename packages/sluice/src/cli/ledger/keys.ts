@@ -11,11 +11,6 @@ import type { LedgerError } from '../../ledger/records/errors.ts'
 import { CHECKPOINTS_FILE } from '../../ledger/records/files.ts'
 import { CliError } from '../../terminal/errors.ts'
 
-/** For options that may be given several times. */
-export function gather(value: string, before: readonly string[] | undefined): string[] {
-  return [...(before ?? []), value]
-}
-
 /** The public key of the installation; undefined if the directory has none. Makes none. */
 export function ownKey(directory: string): string | undefined {
   if (!existsSync(join(directory, 'identity.key'))) return undefined

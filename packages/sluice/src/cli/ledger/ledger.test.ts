@@ -124,7 +124,7 @@ describe('tail', () => {
     const database = new DatabaseSync(join(directory, 'ledger.db'))
     database.exec('INSERT INTO blocks VALUES (3, 1, 1, 1, zeroblob(33))')
     database.close()
-    expect(await ended).toMatchObject({ code: 'CLI_FILE' })
+    expect(await ended).toMatchObject({ code: 'LEDGER_BROKEN' })
     spy.mockRestore()
     rmSync(directory, { recursive: true })
   })
@@ -281,7 +281,7 @@ describe('SQL', () => {
     'select nothing from calls',
   ])('%s is refused', async (select) => {
     await expect(sql(select)).rejects.toMatchObject({
-      message: expect.stringContaining('LEDGER_QUERY'),
+      code: 'LEDGER_QUERY',
     })
   })
 

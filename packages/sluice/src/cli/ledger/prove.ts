@@ -2,23 +2,15 @@
 // who has the checkpoint and shall see no other record. `sluice ledger key`: who signs here.
 
 import { writeFileSync } from 'node:fs'
-import type { Command } from 'commander'
 import { escapeUnseenJson } from '../../core/visible-text.ts'
 import { RecordIndex } from '../../ledger/query/record-index.ts'
 import { checkProof, proveRecord } from '../../ledger/verify/proof.ts'
+import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { Output } from '../../terminal/output.ts'
-import { addDirectoryOptions } from '../connect/find-data.ts'
+import { DIRECTORY } from '../connect/find-data.ts'
 import { readCount } from '../connect/read-option.ts'
 import { checkpointsBeside, ownKey, readAllCheckpoints } from './keys.ts'
 import { withLedger } from './source.ts'
-
-interface Options {
-  data: string
-  checkpoint?: string
-  out?: string
-}
 
 const EXAMPLES = `
 Examples:
@@ -28,21 +20,27 @@ Examples:
 The proof has the record as it was hashed, and hashes. Its receiver checks it with
   sluice ledger verify --proof record-1207.json --checkpoint gate.jsonl --key gate.pub`
 
-export function addLedgerProve(parent: Command, answer: SetExitCode): void {
-  addDirectoryOptions(parent.command('prove'))
-    .description('prove one record to somebody who has only a checkpoint')
-    .argument('<seq>', 'the number of the record')
-    .option('--checkpoint <file>', 'for the first checkpoint in there that is over the record')
-    .option('--out <file>', 'file to write (default: stdout)')
-    .option('--json', 'it is JSON anyway')
-    .addHelpText('after', EXAMPLES)
-    .action((seq: string, options: Options) => {
-      const text = prove(readCount(seq, 'the number of the record', 2 ** 50), options)
-      if (options.out === undefined) process.stdout.write(text)
-      else writeFileSync(options.out, text, { mode: 0o600 })
-      answer(0)
-    })
-}
+const OPTIONS = {
+  ...DIRECTORY,
+  '--checkpoint <file>': 'for the first checkpoint in there that is over the record',
+  '--out <file>': 'file to write (default: stdout)',
+} as const
+
+type Options = OptionsOf<typeof OPTIONS>
+
+export const addLedgerProve = defineCommand({
+  name: 'prove',
+  description: 'prove one record to somebody who has only a checkpoint',
+  args: { '<seq>': 'the number of the record' },
+  options: OPTIONS,
+  json: 'it is JSON anyway',
+  examples: EXAMPLES,
+  run: ({ seq, ...options }) => {
+    const text = prove(readCount(seq, 'the number of the record', 2 ** 50), options)
+    if (options.out === undefined) process.stdout.write(text)
+    else writeFileSync(options.out, text, { mode: 0o600 })
+  },
+})
 
 function prove(seq: number, { data, checkpoint }: Options): string {
   return withLedger(data, (ledger) => {
@@ -87,22 +85,20 @@ Examples:
 
 Ed25519, the 32 bytes of the public key as base64url. It is derived from identity.key.`
 
-export function addLedgerKey(parent: Command, answer: SetExitCode): void {
-  addDirectoryOptions(parent.command('key'))
-    .description('the public key that checkpoints are signed with')
-    .option('--json', 'print JSON')
-    .addHelpText('after', KEY_EXAMPLES)
-    .action((options: { data: string; json?: boolean }) => {
-      const output = new Output(options)
-      const key = ownKey(options.data)
-      if (key === undefined)
-        throw new CliError(
-          'CLI_FILE',
-          `\`${options.data}\` has no key`,
-          'a gate makes one when it first runs; name its directory with --data',
-        )
-      output.value({ key })
-      output.line(key)
-      answer(0)
-    })
-}
+export const addLedgerKey = defineCommand({
+  name: 'key',
+  description: 'the public key that checkpoints are signed with',
+  options: DIRECTORY,
+  examples: KEY_EXAMPLES,
+  run: (options, output) => {
+    const key = ownKey(options.data)
+    if (key === undefined)
+      throw new CliError(
+        'CLI_FILE',
+        `\`${options.data}\` has no key`,
+        'a gate makes one when it first runs; name its directory with --data',
+      )
+    output.value({ key })
+    output.line(key)
+  },
+})

@@ -2,7 +2,6 @@
 // SELECT asks. By an index beside the ledger where the directory may be written, else by reading all
 // of it.
 
-import type { Command } from 'commander'
 import { recordJson } from '../../ledger/export/record-json.ts'
 import { toOriginal } from '../../ledger/merged/origins.ts'
 import { type Query, type QueryPage, queryLedger } from '../../ledger/query/query.ts'
@@ -16,23 +15,14 @@ import {
   SQL_ROWS_ALLOWED_MAX,
 } from '../../ledger/records/limits.ts'
 import { StoreError } from '../../store/errors.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { Output } from '../../terminal/output.ts'
+import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
+import type { Output } from '../../terminal/output.ts'
 import { tableLines } from '../../terminal/table-lines.ts'
-import { addDirectoryOptions } from '../connect/find-data.ts'
+import { DIRECTORY } from '../connect/find-data.ts'
 import { readCount } from '../connect/read-option.ts'
-import { addCallFilters, type CallFilters, readCallFilters } from './call-filters.ts'
+import { CALL_FILTERS, readCallFilters } from './call-filters.ts'
 import { callLine } from './lines.ts'
-import { addStoreOptions, type OpenRecords, type RecordsOptions, withRecords } from './source.ts'
-
-interface Options extends RecordsOptions, CallFilters {
-  all?: boolean
-  before?: string
-  limit: string
-  sql?: string
-  timeout: string
-  json?: boolean
-}
+import { type OpenRecords, STORE, withIndex, withRecords } from './source.ts'
 
 const EXAMPLES = () => `
 Examples:
@@ -56,23 +46,30 @@ gate that wrote a record and its number there.
 
 Exit code 0 if something was found, 1 if not.`
 
-export function addLedgerQuery(parent: Command, answer: SetExitCode): void {
-  const command = addStoreOptions(addDirectoryOptions(parent.command('query')))
-  addCallFilters(command.description('find calls by caller, tool, decision and time, newest first'))
-    .option('--before <seq>', 'only records before this number: the next page')
-    .option('--limit <n>', 'how many', '100')
-    .option('--all', 'every page, of at most --limit calls each; with --store all of one copy')
-    .option('--sql <select>', 'one SELECT of your own, instead of the filters')
-    .option('--timeout <seconds>', 'how long the SELECT may take', '10')
-    .option('--json', 'print JSON')
-    .addHelpText('after', EXAMPLES)
-    .action(async (options: Options) => {
-      const output = new Output(options)
-      // Wrong arguments are reported before anything is copied from a shared store.
-      const work = options.sql === undefined ? query(options, output) : ask(options, output)
-      answer(await withRecords(options, output, work))
-    })
-}
+const OPTIONS = {
+  ...DIRECTORY,
+  ...STORE,
+  ...CALL_FILTERS,
+  '--before <seq>': 'only records before this number: the next page',
+  '--limit <n>': ['how many', '100'],
+  '--all': 'every page, of at most --limit calls each; with --store all of one copy',
+  '--sql <select>': 'one SELECT of your own, instead of the filters',
+  '--timeout <seconds>': ['how long the SELECT may take', '10'],
+} as const
+
+type Options = OptionsOf<typeof OPTIONS>
+
+export const addLedgerQuery = defineCommand({
+  name: 'query',
+  description: 'find calls by caller, tool, decision and time, newest first',
+  options: OPTIONS,
+  examples: EXAMPLES,
+  run: (options, output) => {
+    // Wrong arguments are reported before anything is copied from a shared store.
+    const work = options.sql === undefined ? query(options, output) : ask(options, output)
+    return withRecords(options, output, work)
+  },
+})
 
 function query(options: Options, output: Output): (records: OpenRecords) => 0 | 1 {
   const { before, limit } = options
@@ -156,9 +153,7 @@ function ask(
   const rowsMax = readCount(limit, '--limit', SQL_ROWS_ALLOWED_MAX)
   const timeoutMs = readCount(timeout, '--timeout', SQL_MS_ALLOWED_MAX / 1_000) * 1_000
   return async ({ directory, ledger }) => {
-    const index = new RecordIndex(directory, ledger)
-    index.catchUp()
-    index.close()
+    withIndex(directory, ledger, () => {})
     const isMerged = store !== undefined
     const { columns, rows, more } = await runSql(directory, sql, { rowsMax, timeoutMs, isMerged })
     output.value({ columns, rows, more })

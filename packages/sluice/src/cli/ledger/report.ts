@@ -2,29 +2,17 @@
 // HTML page with plots.
 
 import { writeFileSync } from 'node:fs'
-import { type Command, Option } from 'commander'
-import { RecordIndex } from '../../ledger/query/record-index.ts'
 import { gatherReport } from '../../ledger/report/gather.ts'
 import type { LedgerReport } from '../../ledger/report/report.ts'
 import { buildSections, formatTitle } from '../../ledger/report/sections.ts'
 import { asHtml, asMarkdown } from '../../ledger/report/write-report.ts'
+import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { Output } from '../../terminal/output.ts'
+import type { Output } from '../../terminal/output.ts'
 import { tableLines } from '../../terminal/table-lines.ts'
-import { addDirectoryOptions } from '../connect/find-data.ts'
+import { DIRECTORY } from '../connect/find-data.ts'
 import { readTime } from '../connect/read-option.ts'
-import { addStoreOptions, type RecordsOptions, withRecords } from './source.ts'
-
-interface Options extends RecordsOptions {
-  who?: string
-  agent?: string
-  since: string
-  until?: string
-  format: 'table' | 'md' | 'html'
-  out?: string
-  json?: boolean
-}
+import { STORE, withIndex, withRecords } from './source.ts'
 
 const EXAMPLES = `
 Examples:
@@ -35,29 +23,34 @@ Examples:
   sluice ledger report --agent agent-7 --format html --out agent-7.html
   sluice ledger report --store postgres://auditor@db/sluice   of all gates`
 
-export function addLedgerReport(parent: Command, answer: SetExitCode): void {
-  addStoreOptions(addDirectoryOptions(parent.command('report')))
-    .description('report what ran, what was refused and why, what waited and who decided')
-    .option('--who <id>', 'only the calls of this caller: the principal')
-    .option('--agent <id>', 'only the calls of this agent')
-    .option('--since <time>', 'not before: `1d`, `7d` (ago), or a time', '7d')
-    .option('--until <time>', 'not after (default: now)')
-    .addOption(
-      new Option('--format <form>', 'format of the report')
-        .choices(['table', 'md', 'html'])
-        .default('table'),
-    )
-    .option('--out <file>', 'file to write, readable by its owner only (default: stdout)')
-    .option('--json', 'print JSON')
-    .addHelpText('after', EXAMPLES)
-    .action(async (options: Options) => {
-      const output = new Output(options)
-      const made = await gather(options, output)
-      if (output.json) output.value(made)
-      else write(renderReport(made, options.format, output), options.out)
-      answer(0)
-    })
-}
+const OPTIONS = {
+  ...DIRECTORY,
+  ...STORE,
+  '--who <id>': 'only the calls of this caller: the principal',
+  '--agent <id>': 'only the calls of this agent',
+  '--since <time>': ['not before: `1d`, `7d` (ago), or a time', '7d'],
+  '--until <time>': 'not after (default: now)',
+  '--format <form>': {
+    doc: 'format of the report',
+    choices: ['table', 'md', 'html'],
+    unset: 'table',
+  },
+  '--out <file>': 'file to write, readable by its owner only (default: stdout)',
+} as const
+
+type Options = OptionsOf<typeof OPTIONS>
+
+export const addLedgerReport = defineCommand({
+  name: 'report',
+  description: 'report what ran, what was refused and why, what waited and who decided',
+  options: OPTIONS,
+  examples: EXAMPLES,
+  run: async (options, output) => {
+    const made = await gather(options, output)
+    if (output.json) output.value(made)
+    else write(renderReport(made, options.format, output), options.out)
+  },
+})
 
 async function gather(options: Options, output: Output): Promise<LedgerReport> {
   const { since, until, who, agent } = options
@@ -66,17 +59,13 @@ async function gather(options: Options, output: Output): Promise<LedgerReport> {
   if (sinceMs >= untilMs)
     throw new CliError('CLI_ARGUMENT', '--since is not before --until', 'turn them round')
   return withRecords(options, output, ({ directory, ledger }) => {
-    const index = new RecordIndex(directory, ledger)
-    try {
-      index.catchUp()
-      const callers = {
-        ...(who === undefined ? {} : { principal: who }),
-        ...(agent === undefined ? {} : { agent }),
-      }
-      return gatherReport({ ledger, index: index.database }, { sinceMs, untilMs, ...callers })
-    } finally {
-      index.close()
+    const callers = {
+      ...(who === undefined ? {} : { principal: who }),
+      ...(agent === undefined ? {} : { agent }),
     }
+    return withIndex(directory, ledger, ({ database: index }) =>
+      gatherReport({ ledger, index }, { sinceMs, untilMs, ...callers }),
+    )
   })
 }
 

@@ -2,7 +2,6 @@
 // beside the gate that writes.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Command } from 'commander'
 import {
   openIndexReadOnly,
   openLedgerReadOnly,
@@ -13,19 +12,11 @@ import {
 import { recordJson } from '../../ledger/export/record-json.ts'
 import { SessionNames } from '../../ledger/query/session-names.ts'
 import type { LedgerRecord } from '../../ledger/records/record.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { Output } from '../../terminal/output.ts'
-import { addDirectoryOptions } from '../connect/find-data.ts'
+import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
+import type { Output } from '../../terminal/output.ts'
+import { DIRECTORY } from '../connect/find-data.ts'
 import { readCount } from '../connect/read-option.ts'
 import { recordLine } from './lines.ts'
-import { withCliErrors } from './source.ts'
-
-interface Options {
-  data: string
-  lines: string
-  follow?: boolean
-  json?: boolean
-}
 
 const LINES_MAX = 100_000
 const POLL_MS = 250
@@ -37,19 +28,26 @@ Examples:
   sluice ledger tail --follow
   sluice ledger tail --follow --json                 one JSON object a line`
 
-export function addLedgerTail(parent: Command, answer: SetExitCode): void {
-  addDirectoryOptions(parent.command('tail'))
-    .description('show the last records')
-    .option('-n, --lines <n>', 'how many', '20')
-    .option('-f, --follow', 'keep printing new records')
-    .option('--json', 'print one JSON object per line')
-    .addHelpText('after', EXAMPLES)
-    .action(async (options: Options) => answer(await tail(options, new Output(options))))
-}
+const OPTIONS = {
+  ...DIRECTORY,
+  '-n, --lines <n>': ['how many', '20'],
+  '-f, --follow': 'keep printing new records',
+} as const
+
+type Options = OptionsOf<typeof OPTIONS>
+
+export const addLedgerTail = defineCommand({
+  name: 'tail',
+  description: 'show the last records',
+  options: OPTIONS,
+  json: 'print one JSON object per line',
+  examples: EXAMPLES,
+  run: tail,
+})
 
 async function tail(options: Options, output: Output): Promise<0> {
   const lines = readCount(options.lines, '--lines', LINES_MAX)
-  const ledger = withCliErrors(() => openLedgerReadOnly(options.data))
+  const ledger = openLedgerReadOnly(options.data)
   const index = openIndexReadOnly(options.data)
   const names = new SessionNames(ledger, index)
   const show = (records: readonly LedgerRecord[]) => {
@@ -63,11 +61,11 @@ async function tail(options: Options, output: Output): Promise<0> {
     }
   }
   try {
-    let { seq } = withCliErrors(() => readHead(ledger))
-    show(withCliErrors(() => last(recordsBackwards(ledger, seq + 1), lines)))
+    let { seq } = readHead(ledger)
+    show(last(recordsBackwards(ledger, seq + 1), lines))
     while (options.follow) {
       await sleep(POLL_MS)
-      const fresh = withCliErrors(() => [...recordsFrom(ledger, seq + 1)])
+      const fresh = [...recordsFrom(ledger, seq + 1)]
       show(fresh)
       seq = fresh.at(-1)?.seq ?? seq
     }

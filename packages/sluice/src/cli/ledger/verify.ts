@@ -2,35 +2,23 @@
 // or moved, and what is missing at its end, by the signed checkpoints beside it and by those that
 // were kept elsewhere. With --proof one record is checked by somebody who has only a checkpoint.
 
-import type { Command } from 'commander'
 import { findCheckpointFault } from '../../ledger/chain/checkpoint.ts'
 import type { LocatedCheckpoint } from '../../ledger/chain/checkpoint-file.ts'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
 import { recordJson } from '../../ledger/export/record-json.ts'
-import { emptyIndex, RecordIndex } from '../../ledger/query/record-index.ts'
+import { emptyIndex } from '../../ledger/query/record-index.ts'
 import { PROBLEMS_MAX } from '../../ledger/records/limits.ts'
 import { checkProof, readProof } from '../../ledger/verify/proof.ts'
 import type { TrustedHead } from '../../ledger/verify/verify.ts'
 import { verifyDirectory } from '../../ledger/verify/verify-directory.ts'
+import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { Output, plural } from '../../terminal/output.ts'
+import { type Output, plural } from '../../terminal/output.ts'
 import { readText } from '../../terminal/read-input.ts'
-import { addDirectoryOptions } from '../connect/find-data.ts'
-import { gather, ownKey, readAllCheckpoints, readKeys } from './keys.ts'
+import { DIRECTORY } from '../connect/find-data.ts'
+import { ownKey, readAllCheckpoints, readKeys } from './keys.ts'
 import { recordLine } from './lines.ts'
-import { withCliErrors } from './source.ts'
-
-interface Options {
-  data: string
-  head?: string
-  checkpoint?: string[]
-  key?: string[]
-  proof?: string
-  tree?: boolean
-  store?: string
-  json?: boolean
-}
+import { withIndex } from './source.ts'
 
 const EXAMPLES = `
 Examples:
@@ -46,59 +34,64 @@ Examples:
 
 Exit code 0 if everything verifies, 1 if not.`
 
-export function addLedgerVerify(parent: Command, answer: SetExitCode): void {
-  addDirectoryOptions(parent.command('verify'))
-    .description(
-      'check that no record was edited, removed, moved or cut off; rebuild the query index',
-    )
-    .option('--head <seq:hash>', 'a head that was stored elsewhere')
-    .option('--checkpoint <file>', 'checkpoints that were stored elsewhere, one per line', gather)
-    .option('--key <key>', 'who may have signed: a key, or a file with it', gather)
-    .option('--tree', 'also verify the Merkle roots in the checkpoints; takes twice as long')
-    .option('--proof <file>', 'only this proof of one record, against --checkpoint')
-    .option('--store <address>', 'the chains of all gates in the shared store at postgres://…')
-    .option('--json', 'print JSON')
-    .addHelpText('after', EXAMPLES)
-    .action(async (options: Options) => {
-      const output = new Output(options)
-      if (options.store !== undefined) {
-        const { verifyStore } = await import('./verify-store.ts')
-        return answer(await verifyStore({ ...options, store: options.store }, output))
-      }
-      answer(options.proof === undefined ? verify(options, output) : verifyProof(options, output))
-    })
-}
+const OPTIONS = {
+  ...DIRECTORY,
+  '--head <seq:hash>': 'a head that was stored elsewhere',
+  '--checkpoint <file>': {
+    doc: 'checkpoints that were stored elsewhere, one per line',
+    many: true,
+  },
+  '--key <key>': { doc: 'who may have signed: a key, or a file with it', many: true },
+  '--tree': 'also verify the Merkle roots in the checkpoints; takes twice as long',
+  '--proof <file>': 'only this proof of one record, against --checkpoint',
+  '--store <address>': 'the chains of all gates in the shared store at postgres://…',
+} as const
+
+type Options = OptionsOf<typeof OPTIONS>
+
+export const addLedgerVerify = defineCommand({
+  name: 'verify',
+  description:
+    'check that no record was edited, removed, moved or cut off; rebuild the query index',
+  options: OPTIONS,
+  examples: EXAMPLES,
+  run: async (options, output) => {
+    if (options.store !== undefined) {
+      const { verifyStore } = await import('./verify-store.ts')
+      return verifyStore({ ...options, store: options.store }, output)
+    }
+    return options.proof === undefined ? verify(options, output) : verifyProof(options, output)
+  },
+})
 
 function verify(options: Options, output: Output): 0 | 1 {
   const noted = options.head === undefined ? [] : [readHeadNote(options.head)]
   const keysGiven = readKeys(options.key ?? [])
-  return withCliErrors(() => {
-    const checkpoints = readAllCheckpoints(options.checkpoint ?? [])
-    const own = ownKey(options.data)
-    const keys = keysGiven.length > 0 ? keysGiven : own === undefined ? undefined : [own]
-    const tree = options.tree === true
-    const request = { noted, checkpoints, tree, ...(keys === undefined ? {} : { keys }) }
-    const verified = verifyDirectory(options.data, request)
-    const { records, dropped, head, checkpoint, problems } = verified
-    const ok = problems.length === 0
-    output.value({ ok, records, dropped, head, checkpoint, keys: keys ?? null, problems })
-    for (const { message } of problems) output.line(`${output.paint('red', 'broken')}: ${message}`)
-    if (ok && records > 0) rebuildIndex(options.data, output)
-    if (problems.length >= PROBLEMS_MAX)
-      output.line(output.paint('dim', `these are the first ${PROBLEMS_MAX}`))
-    const what = ok ? output.paint('green', 'ok') : output.paint('red', 'not as it was written')
-    output.line(`${what}: ${plural(records, 'record')}`)
-    const dim = (text: string) => output.line(output.paint('dim', text))
-    if (dropped > 0) dim(`records 1 to ${dropped} were dropped after their time`)
-    if (checkpoint > 0)
-      dim(`signed up to record ${checkpoint} (${plural(verified.checkpoints, 'checkpoint')})`)
-    if (records > 0 && checkpoint === 0)
-      dim('no checkpoint: that the end was cut off could not be seen')
-    if (checkpoint > 0 && keys === undefined)
-      dim('the data directory has no key: anybody may have signed it; name the key with --key')
-    if (ok && records > 0) dim(`head ${head.seq}:${head.hash}`)
-    return ok ? 0 : 1
-  })
+  const checkpoints = readAllCheckpoints(options.checkpoint ?? [])
+  const own = ownKey(options.data)
+  const keys = keysGiven.length > 0 ? keysGiven : own === undefined ? undefined : [own]
+  const tree = options.tree === true
+  const request = { noted, checkpoints, tree, ...(keys === undefined ? {} : { keys }) }
+  const verified = verifyDirectory(options.data, request)
+  const { records, dropped, head, checkpoint, problems } = verified
+  const ok = problems.length === 0
+  output.value({ ok, records, dropped, head, checkpoint, keys: keys ?? null, problems })
+  for (const { message } of problems) output.line(`${output.paint('red', 'broken')}: ${message}`)
+  if (ok && records > 0) rebuildIndex(options.data, output)
+  if (problems.length >= PROBLEMS_MAX)
+    output.line(output.paint('dim', `these are the first ${PROBLEMS_MAX}`))
+  const what = ok ? output.paint('green', 'ok') : output.paint('red', 'not as it was written')
+  output.line(`${what}: ${plural(records, 'record')}`)
+  const dim = (text: string) => output.line(output.paint('dim', text))
+  if (dropped > 0) dim(`records 1 to ${dropped} were dropped after their time`)
+  if (checkpoint > 0)
+    dim(`signed up to record ${checkpoint} (${plural(verified.checkpoints, 'checkpoint')})`)
+  if (records > 0 && checkpoint === 0)
+    dim('no checkpoint: that the end was cut off could not be seen')
+  if (checkpoint > 0 && keys === undefined)
+    dim('the data directory has no key: anybody may have signed it; name the key with --key')
+  if (ok && records > 0) dim(`head ${head.seq}:${head.hash}`)
+  return ok ? 0 : 1
 }
 
 /** The query index is a copy that anybody with access to the directory can edit: what follows is asked of a new one. */
@@ -106,9 +99,7 @@ function rebuildIndex(directory: string, output: Output): void {
   const ledger = openLedgerReadOnly(directory)
   try {
     emptyIndex(directory)
-    const index = new RecordIndex(directory, ledger)
-    index.catchUp()
-    index.close()
+    withIndex(directory, ledger, () => {})
   } catch (error) {
     output.remark(`note: the query index was not rebuilt: ${(error as Error).message}`)
   } finally {
@@ -124,16 +115,14 @@ function verifyProof(options: Options, output: Output): 0 | 1 {
       '--proof needs --checkpoint',
       'name the file with the checkpoint that you trust',
     )
-  const proof = withCliErrors(() =>
-    readProof(readText(options.proof as string), options.proof as string),
-  )
-  const checkpoints = withCliErrors(() => readAllCheckpoints(options.checkpoint ?? []))
+  const proof = readProof(readText(options.proof as string), options.proof as string)
+  const checkpoints = readAllCheckpoints(options.checkpoint)
   const placed = checkpoints.find(({ checkpoint }) => checkpoint.seq === proof.size)
   if (placed === undefined)
     return printFault(output, `no checkpoint is over ${proof.size} records, which the proof is for`)
   const fault = findCheckpointFault(placed.checkpoint, key)
   if (fault !== undefined) return printFault(output, `the checkpoint ${placed.where}: ${fault}`)
-  const checked = withCliErrors(() => checkProof(proof, placed.checkpoint))
+  const checked = checkProof(proof, placed.checkpoint)
   if ('fault' in checked) return printFault(output, checked.fault)
   if (output.json) process.stdout.write(`${recordJson(checked.record, { ok: true })}\n`)
   output.line(recordLine(checked.record, output))

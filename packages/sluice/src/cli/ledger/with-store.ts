@@ -10,6 +10,7 @@ import { lookAtStore } from '../../ledger/merged/look-at-store.ts'
 import { openMerged, openMergedReadOnly } from '../../ledger/merged/merged-ledger.ts'
 import { decode } from '../../ledger/records/decoding.ts'
 import { toHex } from '../../store/chain-hash.ts'
+import type { StoreError } from '../../store/errors.ts'
 import { FOLLOWED_ROWS_MAX } from '../../store/limits.ts'
 import { parsePostgresUrl } from '../../store/postgres/address.ts'
 import { PostgresConnections } from '../../store/postgres/connections.ts'
@@ -17,7 +18,6 @@ import { FollowedChains } from '../../store/postgres/follow-chains.ts'
 import { takeFileLock } from '../../store/sqlite/file-lock.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { Output } from '../../terminal/output.ts'
-import { toCommandError, withCliErrors } from './source.ts'
 
 /** No such table, no such schema. */
 const NO_TABLES = ['42P01', '3F000']
@@ -43,7 +43,7 @@ function open(store: string): PostgresConnections {
   try {
     return new PostgresConnections(parsePostgresUrl(store))
   } catch (error) {
-    const { help = '', message } = error as Error & { help?: string }
+    const { help, message } = error as StoreError
     throw new CliError('CLI_ARGUMENT', message, help)
   }
 }
@@ -51,7 +51,7 @@ function open(store: string): PostgresConnections {
 function toStoreError(error: unknown, where: string): unknown {
   const { code = '', message, severity } = error as Error & { code?: string; severity?: string }
   // Anything else did not come from the database.
-  if (severity === undefined) return toCommandError(error)
+  if (severity === undefined) return error
   if (NO_TABLES.includes(code))
     return new CliError(
       'CLI_FILE',
@@ -97,9 +97,9 @@ export async function withCopy<T>(
   const directory = join(folder, COPY_FOLDER)
   let release = () => {}
   try {
-    release = withCliErrors(() => takeFileLock(directory, 'copy.lock'))
+    release = takeFileLock(directory, 'copy.lock')
     await withStore(store, (connections) => bringUpToDate(directory, connections, output))
-    const ledger = withCliErrors(() => openMergedReadOnly(directory))
+    const ledger = openMergedReadOnly(directory)
     try {
       return await work(directory, ledger)
     } finally {

@@ -5,14 +5,13 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { compile } from '@sluice/policy/compile/compile'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
-import type { Command } from 'commander'
 import { type Digest, pinOf } from '../../catalogue/pins/pin.ts'
 import { sha256 } from '../../gateway/tools/pins.ts'
 import { writeWhole } from '../../store/files/write-whole.ts'
+import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { loadPolicy } from '../../terminal/load-policy.ts'
-import { Output, plural, printable } from '../../terminal/output.ts'
+import { type Output, plural, printable } from '../../terminal/output.ts'
 import {
   listPacks,
   loadPack,
@@ -23,18 +22,8 @@ import { type MergedPolicy, mergePack, renameServer } from '../../terminal/packs
 import { readText } from '../../terminal/read-input.ts'
 import { readDefinitions } from '../../terminal/read-tools.ts'
 import { writeNewFile } from '../../terminal/write-new-file.ts'
-import { addDirectoryOptions, type DataOptions } from '../connect/find-data.ts'
+import { DIRECTORY } from '../connect/find-data.ts'
 import { readSeenTools } from './seen-tools.ts'
-
-interface Options extends DataOptions {
-  readonly data: string
-  readonly policy: string
-  readonly server?: string
-  readonly tools?: string
-  readonly tests?: string
-  readonly check?: boolean
-  readonly dryRun?: boolean
-}
 
 const EXAMPLES = `
 Examples:
@@ -48,22 +37,27 @@ Comments and rules of the policy stay; a rule that it already has is kept instea
 The server here is compared by the definitions that the gate has seen of it, or by --tools. Rules for tools
 that it does not have are left out. Exit code 1 with --check if it differs.`
 
-export function addPolicyAdd(parent: Command, answer: SetExitCode): void {
-  addDirectoryOptions(parent.command('add'))
-    .argument('[pack]', 'the name of the pack')
-    .option('--policy <file>', 'the policy document', 'policy.yaml')
-    .option('--server <name>', 'name of the server here, if not that of the pack')
-    .option('--tools <file>', 'tool definitions, instead of those the gate has seen')
-    .option('--tests <folder>', 'write the cases and properties of the pack there')
-    .option('--check', 'only compare the server with the version that the pack was tested with')
-    .option('--dry-run', 'print the merged policy and write nothing')
-    .option('--json', 'print JSON')
-    .addHelpText('after', EXAMPLES)
-    .action((name: string | undefined, options: Options) => {
-      const output = new Output(options)
-      answer(name === undefined ? list(output) : add(loadPack(name), options, output))
-    })
-}
+const OPTIONS = {
+  ...DIRECTORY,
+  '--policy <file>': ['the policy document', 'policy.yaml'],
+  '--server <name>': 'name of the server here, if not that of the pack',
+  '--tools <file>': 'tool definitions, instead of those the gate has seen',
+  '--tests <folder>': 'write the cases and properties of the pack there',
+  '--check': 'only compare the server with the version that the pack was tested with',
+  '--dry-run': 'print the merged policy and write nothing',
+} as const
+
+type Options = OptionsOf<typeof OPTIONS>
+
+export const addPolicyAdd = defineCommand({
+  name: 'add',
+  args: { '[pack]': 'the name of the pack' },
+  options: OPTIONS,
+  examples: EXAMPLES,
+  run: ({ pack: name, ...options }, output) => {
+    return name === undefined ? list(output) : add(loadPack(name), options, output)
+  },
+})
 
 function list(output: Output): 0 {
   const packs = listPacks().map((name) => {

@@ -2,24 +2,19 @@
 // change that only tightens needs no command: the gate takes it by itself.
 
 import { isObject, type JsonObject, listObjects } from '@sluice/policy/core/json'
-import type { Command } from 'commander'
 import { Policies } from '../../gateway/state/policies.ts'
 import { ActiveLockFile } from '../../gateway/tools/active-lock-file.ts'
 import { lockPath } from '../../gateway/tools/open-pins.ts'
 import type { PolicyFiles } from '../../operations/operation.ts'
 import { APPLY_POLICY } from '../../operations/policy.ts'
+import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { Output, printable } from '../../terminal/output.ts'
+import { type Output, printable } from '../../terminal/output.ts'
 import { OperationClient } from '../connect/ask-operation.ts'
-import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
+import { DATA, findData } from '../connect/find-data.ts'
 import { loadConfig, loadDocuments } from '../connect/load-config.ts'
 import type { OfflineParts } from '../connect/offline-parts.ts'
-import { addProofOption } from '../connect/prove-person.ts'
-
-interface Options extends DataOptions {
-  readonly dryRun?: boolean
-}
+import { PROOF } from '../connect/prove-person.ts'
 
 const EXAMPLES = `
 Examples:
@@ -32,13 +27,16 @@ asks for your PIN at the terminal (role policy-manager or admin). The same
 holds for sluice.lock. A file with errors changes nothing. Servers of sluice.yaml: see \`sluice server\`; the rest of it is read at start only.
 Exit code 0 if something was applied or would be, 1 if nothing waits.`
 
-export function addPolicyApply(parent: Command, answer: SetExitCode): void {
-  addProofOption(addDataOptions(parent.command('apply')))
-    .option('--dry-run', 'only show what would change')
-    .option('--json', 'print JSON')
-    .addHelpText('after', EXAMPLES)
-    .action(async (options: Options) => answer(await apply(options, new Output(options))))
-}
+const OPTIONS = { ...DATA, ...PROOF, '--dry-run': 'only show what would change' } as const
+
+type Options = OptionsOf<typeof OPTIONS>
+
+export const addPolicyApply = defineCommand({
+  name: 'apply',
+  options: OPTIONS,
+  examples: EXAMPLES,
+  run: apply,
+})
 
 async function apply(options: Options, output: Output): Promise<0 | 1> {
   const { data } = findData(options)

@@ -14,12 +14,11 @@ import { getRulesForTool } from '@sluice/policy/decide/resolve'
 import { PROBLEMS_MAX } from '@sluice/policy/document/limits'
 import { trustInForce } from '@sluice/policy/model/answer-trust'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
-import type { Command } from 'commander'
 import type { GateConfig } from '../../gateway/config/config.ts'
 import { LOCAL_POLICY } from '../../gateway/config/grants.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
+import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
 import { loadBasePolicy } from '../../terminal/load-policy.ts'
-import { Output, plural, printable } from '../../terminal/output.ts'
+import { type Output, plural, printable } from '../../terminal/output.ts'
 import { readText } from '../../terminal/read-input.ts'
 import { readTools } from '../../terminal/read-tools.ts'
 import { loadEnvironment } from '../connect/load-environment.ts'
@@ -33,37 +32,28 @@ Examples:
   sluice policy check hosted.json --server shop          # a PolicyLayer policy, as its import would be
   sluice policy check policy.yaml --json`
 
-interface Options {
-  readonly config?: string
-  readonly tools?: string
-  readonly house?: string
-  readonly server?: string
-  readonly show?: boolean
-  readonly json?: boolean
-}
+const OPTIONS = {
+  '--config <file>': 'check every policy that a configuration names, as a gate loads them',
+  '--tools <file>': 'known tools, as `sluice tools export` writes them',
+  '--house <file>': 'base policy, whose guardrails apply on top of this one',
+  '--server <name>': 'of a PolicyLayer policy: which server its tools are of',
+  '--show': 'print what `protect` stands for, with what each part stops and costs',
+} as const
 
-export function addPolicyCheck(parent: Command, answer: SetExitCode): void {
-  parent
-    .command('check')
-    .argument('[policy]', 'the policy document', 'policy.yaml')
-    .option(
-      '--config <file>',
-      'check every policy that a configuration names, as a gate loads them',
-    )
-    .option('--tools <file>', 'known tools, as `sluice tools export` writes them')
-    .option('--house <file>', 'base policy, whose guardrails apply on top of this one')
-    .option('--server <name>', 'of a PolicyLayer policy: which server its tools are of')
-    .option('--show', 'print what `protect` stands for, with what each part stops and costs')
-    .option('--json', 'print JSON')
-    .addHelpText('after', EXAMPLES)
-    .action(async (file: string, options: Options) => {
-      const output = new Output(options)
-      if (options.config === undefined) return answer(await check(file, options, output))
-      // Loaded only if it is asked for, as every command is.
-      const { checkConfigured } = await import('./check-configured.ts')
-      answer(await checkConfigured(options.config, options.tools, output))
-    })
-}
+type Options = OptionsOf<typeof OPTIONS>
+
+export const addPolicyCheck = defineCommand({
+  name: 'check',
+  args: { '[policy]': ['the policy document', 'policy.yaml'] },
+  options: OPTIONS,
+  examples: EXAMPLES,
+  run: async ({ policy: file, ...options }, output) => {
+    if (options.config === undefined) return check(file, options, output)
+    // Loaded only if it is asked for, as every command is.
+    const { checkConfigured } = await import('./check-configured.ts')
+    return checkConfigured(options.config, options.tools, output)
+  },
+})
 
 async function check(file: string, options: Options, output: Output): Promise<0 | 1> {
   const tools = options.tools === undefined ? undefined : await readTools(options.tools)

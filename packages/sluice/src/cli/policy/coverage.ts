@@ -2,10 +2,9 @@
 // case calls.
 
 import { measureCoverage } from '@sluice/policy/cases/coverage'
-import type { Command } from 'commander'
-import { CliError } from '../../terminal/errors.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { Output, plural, printable } from '../../terminal/output.ts'
+import { defineCommand } from '../../terminal/define-command.ts'
+import { type Output, plural, printable } from '../../terminal/output.ts'
+import { readPercent } from '../connect/read-option.ts'
 import { type CaseOptions, runFile } from './test.ts'
 
 const EXAMPLES = `
@@ -17,26 +16,21 @@ Exit code 1 also if a case is not as expected: what it reached proves nothing.`
 
 type CoverageOptions = CaseOptions & { readonly min: string }
 
-export function addPolicyCoverage(parent: Command, answer: SetExitCode): void {
-  parent
-    .command('coverage')
-    .argument('<cases>', 'a YAML file of cases')
-    .option('--policy <file>', 'the policy, instead of the one the cases name')
-    .option('--house <file>', 'base policy, whose guardrails apply on top')
-    .option('--tools <file>', 'known tools, instead of the file the cases name')
-    .option('--min <percent>', 'exit code 1 below this', '0')
-    .option('--json', 'print JSON')
-    .addHelpText('after', EXAMPLES)
-    .action(async (file: string, options: CoverageOptions) =>
-      answer(await coverage(file, options, new Output(options))),
-    )
-}
+export const addPolicyCoverage = defineCommand({
+  name: 'coverage',
+  args: { '<cases>': 'a YAML file of cases' },
+  options: {
+    '--policy <file>': 'the policy, instead of the one the cases name',
+    '--house <file>': 'base policy, whose guardrails apply on top',
+    '--tools <file>': 'known tools, instead of the file the cases name',
+    '--min <percent>': ['exit code 1 below this', '0'],
+  },
+  examples: EXAMPLES,
+  run: ({ cases: file, ...options }, output) => coverage(file, options, output),
+})
 
 async function coverage(file: string, options: CoverageOptions, output: Output): Promise<0 | 1> {
-  // A variable of CI that is not set must not mean "no minimum".
-  const least = /^\d{1,3}(\.\d+)?$/.test(options.min) ? Number(options.min) : 101
-  if (least > 100)
-    throw new CliError('CLI_ARGUMENT', `--min is \`${options.min}\``, 'a number from 0 to 100')
+  const least = readPercent('--min', options.min)
   const { policy, tools, results } = await runFile(file, options, output)
   const measured = measureCoverage(policy, results, tools)
   const percent = measured.total === 0 ? 100 : (100 * measured.covered) / measured.total

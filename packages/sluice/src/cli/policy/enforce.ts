@@ -1,37 +1,26 @@
 // `sluice enforce`: ends observe mode. Shows first what will change, from the recorded calls and for the known
 // tools, then takes `mode: shadow` out of the policy. That only tightens, so a running gate takes it at once.
 
-import { randomBytes } from 'node:crypto'
-import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { createInterface } from 'node:readline/promises'
+import { readFileSync } from 'node:fs'
 import { compile } from '@sluice/policy/compile/compile'
 import type { JsonObject } from '@sluice/policy/core/json'
 import { runSteps } from '@sluice/policy/core/steps'
 import type { KnownTool } from '@sluice/policy/core/tools'
-import type { Command } from 'commander'
 import type { GateConfig } from '../../gateway/config/config.ts'
-import { readGateStore } from '../../gateway/data/gate-store.ts'
 import { listDecisionChanges } from '../../gateway/state/decision-changes.ts'
 import { removeObserveMode } from '../../gateway/state/observe-mode.ts'
-import { readKeptTools } from '../../gateway/tools/stored-tools.ts'
-import { RecordIndex } from '../../ledger/query/record-index.ts'
 import { gatherReport } from '../../ledger/report/gather.ts'
 import type { ShadowRow } from '../../ledger/report/report.ts'
+import { writeWhole } from '../../store/files/write-whole.ts'
+import { confirm } from '../../terminal/ask.ts'
+import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { GATE_RELOAD_MS_MAX } from '../../terminal/limits.ts'
-import { Output, plural, printable } from '../../terminal/output.ts'
-import { loadConfig } from '../connect/load-config.ts'
-import { withLedger } from '../ledger/source.ts'
+import { type Output, plural, printable } from '../../terminal/output.ts'
+import { CONFIG_OPTIONS, loadConfig } from '../connect/load-config.ts'
+import { withIndex, withLedger } from '../ledger/source.ts'
 import { type PolicyInForce, readPolicyInForce } from './policy-in-force.ts'
-
-interface Options {
-  readonly config: string
-  readonly data?: string
-  readonly yes?: boolean
-  readonly dryRun?: boolean
-  readonly json?: boolean
-}
+import { readSeenTools } from './seen-tools.ts'
 
 interface ObservedDocument {
   readonly name: string
@@ -51,17 +40,20 @@ policy would have said is recorded. This takes the line out of the file, and end
 Exit code 0 if something is or would be turned on, 1 if nothing is observed, nobody agreed, or what was saved
 waits for \`sluice policy apply\` because something else in it may loosen.`
 
-export function addEnforce(parent: Command, answer: SetExitCode): void {
-  parent
-    .command('enforce')
-    .option('--config <file>', 'the configuration', 'sluice.yaml')
-    .option('--data <dir>', 'data directory, instead of the one in the configuration')
-    .option('--yes', 'do not ask')
-    .option('--dry-run', 'only show what will change')
-    .option('--json', 'print JSON')
-    .addHelpText('after', EXAMPLES)
-    .action(async (options: Options) => answer(await enforce(options, new Output(options))))
-}
+const OPTIONS = {
+  ...CONFIG_OPTIONS,
+  '--yes': 'do not ask',
+  '--dry-run': 'only show what will change',
+} as const
+
+type Options = OptionsOf<typeof OPTIONS>
+
+export const addEnforce = defineCommand({
+  name: 'enforce',
+  options: OPTIONS,
+  examples: EXAMPLES,
+  run: enforce,
+})
 
 async function enforce(options: Options, output: Output): Promise<0 | 1> {
   const config = loadConfig(options, output)
@@ -72,13 +64,15 @@ async function enforce(options: Options, output: Output): Promise<0 | 1> {
     return 1
   }
   const calls = recordedChanges(config.data)
-  const known = readKnownTools(config.data)
+  const known = readSeenTools(config.data)
   const tools = documents.flatMap((each) => toolChanges(known, each))
   const used = new Set(known.map(({ definition }) => definition.server))
   const unused = Object.keys(config.servers).filter((name) => !used.has(name))
   const changes = { calls, tools, known: known.length, unused }
   showChanges(calls, tools, changes, output)
-  const isAgreed = options.dryRun !== true && (options.yes === true || (await agrees(output)))
+  const isAgreed =
+    options.dryRun !== true &&
+    (options.yes === true || (await confirm('enforce the policy from now on?', output)))
   if (isAgreed) for (const each of documents) write(each)
   const inForce: PolicyInForce = isAgreed ? await readPolicyInForce(config, GATE_RELOAD_MS_MAX) : {}
   const files = documents.map(({ name, file }) => ({ name, file, ...digestOf(name, inForce) }))
@@ -126,30 +120,13 @@ function listObserved(config: GateConfig): ObservedDocument[] {
 /** What the recorded calls would have met, but for those that would have passed. */
 function recordedChanges(data: string): ShadowRow[] {
   try {
-    return withLedger(data, (ledger) => {
-      const index = new RecordIndex(data, ledger)
-      try {
-        index.catchUp()
-        const { shadow } = gatherReport(
-          { ledger, index: index.database },
-          { sinceMs: 0, untilMs: Date.now() },
-        )
-        return shadow.filter((row) => !row.shadow.startsWith('allow by '))
-      } finally {
-        index.close()
-      }
-    })
+    const range = { sinceMs: 0, untilMs: Date.now() }
+    const { shadow } = withLedger(data, (ledger) =>
+      withIndex(data, ledger, (index) => gatherReport({ ledger, index: index.database }, range)),
+    )
+    return shadow.filter((row) => !row.shadow.startsWith('allow by '))
   } catch {
     return [] // No gate has run here yet.
-  }
-}
-
-/** The tools that clients have listed through the gate so far. */
-function readKnownTools(data: string): readonly KnownTool[] {
-  try {
-    return readGateStore(data, readKeptTools)
-  } catch {
-    return []
   }
 }
 
@@ -188,29 +165,12 @@ function showChanges(
     )
 }
 
-async function agrees(output: Output): Promise<boolean> {
-  if (output.json || !process.stdin.isTTY || !process.stderr.isTTY) return false
-  const lines = createInterface({ input: process.stdin, output: process.stderr })
-  try {
-    return /^y(?:es)?$/i.test(
-      (await lines.question('enforce the policy from now on? [y/N] ')).trim(),
-    )
-  } finally {
-    lines.close()
-  }
-}
-
-/** Beside it and renamed: a gate must not read half of it. A link to it stays one. */
 function write({ file, before, after }: ObservedDocument): void {
   if (readFileSync(file, 'utf8') !== before)
     throw new CliError('CLI_FILE', `\`${file}\` has just been changed`, 'run the command again')
-  const target = realpathSync(file)
-  const fresh = `${target}.${randomBytes(6).toString('hex')}`
   try {
-    writeFileSync(fresh, after, { mode: statSync(target).mode & 0o777, flag: 'wx' })
-    renameSync(fresh, target)
+    writeWhole(file, after)
   } catch (error) {
-    rmSync(fresh, { force: true })
     throw new CliError(
       'CLI_FILE',
       `\`${file}\` cannot be written: ${(error as Error).message}`,

@@ -24,13 +24,12 @@ import type { Shape } from '@sluice/policy/document/shape'
 import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from '@sluice/policy/language/methods'
 import { answerMaps, combineAnswerRules } from '@sluice/policy/model/answer-rule'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
-import type { Command } from 'commander'
 import { classifyCall } from '../../catalogue/classify/classify-call.ts'
+import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Explanation } from '../../terminal/explanation.ts'
 import { loadBasePolicy, loadPolicy } from '../../terminal/load-policy.ts'
-import { Output, plural } from '../../terminal/output.ts'
+import { type Output, plural } from '../../terminal/output.ts'
 import { readObject } from '../../terminal/read-input.ts'
 import { createToolFinder, readTools, suggestTool } from '../../terminal/read-tools.ts'
 import { readCount, readTime } from '../connect/read-option.ts'
@@ -43,18 +42,6 @@ const FACTS: Shape = object('the facts', {
   holdsIban: { shape: BOOLEAN, doc: '' },
   transport: { shape: word(['stdio', 'http']), doc: '' },
 })
-
-interface Options {
-  policy: string
-  house?: string
-  tools?: string
-  args?: string
-  facts?: string
-  method: string
-  at?: string
-  repeat: string
-  json?: boolean
-}
 
 const EXAMPLES = `
 Examples:
@@ -71,24 +58,26 @@ template, depth, turn}, "prompt" (what the user asked for), "answers" (texts or 
 read), "called" [{tool, ago}] (what it called before, the oldest first), "callCategory", "holdsSecret",
 "holdsCard", "holdsIban", "transport". Exit code 0 if the call is allowed, 1 if not.`
 
-export function addPolicyExplain(parent: Command, answer: SetExitCode): void {
-  parent
-    .command('explain')
-    .argument('<server/tool>', 'the tool (or resource URI or prompt, with --method)')
-    .option('--policy <file>', 'the policy document', 'policy.yaml')
-    .option('--house <file>', 'base policy, whose guardrails apply on top')
-    .option('--tools <file>', 'known tools, for their categories and declared arguments')
-    .option('--args <json>', 'the arguments of the call')
-    .option('--facts <json>', 'who calls, and what the session has seen')
-    .option('--method <method>', 'an MCP method', TOOL_CALL)
-    .option('--at <time>', 'when, as 2026-01-01T12:00:00Z')
-    .option('--repeat <n>', 'make the call this many times at once; the last is explained', '1')
-    .option('--json', 'print JSON')
-    .addHelpText('after', EXAMPLES)
-    .action(async (target: string, options: Options) =>
-      answer(await explain(target, options, new Output(options))),
-    )
-}
+const OPTIONS = {
+  '--policy <file>': ['the policy document', 'policy.yaml'],
+  '--house <file>': 'base policy, whose guardrails apply on top',
+  '--tools <file>': 'known tools, for their categories and declared arguments',
+  '--args <json>': 'the arguments of the call',
+  '--facts <json>': 'who calls, and what the session has seen',
+  '--method <method>': ['an MCP method', TOOL_CALL],
+  '--at <time>': 'when, as 2026-01-01T12:00:00Z',
+  '--repeat <n>': ['make the call this many times at once; the last is explained', '1'],
+} as const
+
+type Options = OptionsOf<typeof OPTIONS>
+
+export const addPolicyExplain = defineCommand({
+  name: 'explain',
+  args: { '<server/tool>': 'the tool (or resource URI or prompt, with --method)' },
+  options: OPTIONS,
+  examples: EXAMPLES,
+  run: ({ 'server/tool': target, ...options }, output) => explain(target, options, output),
+})
 
 async function explain(target: string, options: Options, output: Output): Promise<0 | 1> {
   checkMethod(options.method)

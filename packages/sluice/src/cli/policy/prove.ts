@@ -9,22 +9,14 @@ import type { KnownTool } from '@sluice/policy/core/tools'
 import { nearest } from '@sluice/policy/document/nearest'
 import { globMatches } from '@sluice/policy/language/glob'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
-import type { Command } from 'commander'
 import { UNSEEN } from '../../core/visible-text.ts'
+import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { getRuleLocation } from '../../terminal/explanation.ts'
 import { loadBasePolicy, loadPolicy } from '../../terminal/load-policy.ts'
-import { Output, plural, printable, toJsonLine } from '../../terminal/output.ts'
+import { type Output, plural, printable, toJsonLine } from '../../terminal/output.ts'
 import { readText } from '../../terminal/read-input.ts'
 import { readTools, suggestTool } from '../../terminal/read-tools.ts'
-
-interface Options {
-  policy: string
-  house?: string
-  tools: string
-  json?: boolean
-}
 
 const EXAMPLES = `
 Examples:
@@ -49,19 +41,21 @@ Limits are taken as not yet reached, and so are time and counts of calls taken a
 code 0 only if all are proved. A tool, server, label or argument that is named and not known is
 an error.`
 
-export function addPolicyProve(parent: Command, answer: SetExitCode): void {
-  parent
-    .command('prove')
-    .argument('<properties>', 'a YAML file of properties')
-    .option('--policy <file>', 'the policy document', 'policy.yaml')
-    .option('--house <file>', 'base policy, whose guardrails apply on top')
-    .requiredOption('--tools <file>', 'known tools')
-    .option('--json', 'print JSON')
-    .addHelpText('after', EXAMPLES)
-    .action(async (file: string, options: Options) =>
-      answer(await run(file, options, new Output(options))),
-    )
-}
+const OPTIONS = {
+  '--policy <file>': ['the policy document', 'policy.yaml'],
+  '--house <file>': 'base policy, whose guardrails apply on top',
+  '--tools <file>': { doc: 'known tools', required: true },
+} as const
+
+type Options = OptionsOf<typeof OPTIONS>
+
+export const addPolicyProve = defineCommand({
+  name: 'prove',
+  args: { '<properties>': 'a YAML file of properties' },
+  options: OPTIONS,
+  examples: EXAMPLES,
+  run: ({ properties: file, ...options }, output) => run(file, options, output),
+})
 
 async function run(file: string, options: Options, output: Output): Promise<0 | 1> {
   const { policy, proofs } = await proveFile(file, options, output)

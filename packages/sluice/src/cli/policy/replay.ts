@@ -1,25 +1,16 @@
 // `sluice policy replay`: what would another policy have decided on the recorded calls? Shows every
 // decision that changes, and says where the record does not hold enough to tell.
 
-import type { Command } from 'commander'
 import { LOCAL_POLICY } from '../../gateway/config/grants.ts'
 import { type Replay, replay } from '../../operations/replay.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
+import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
 import { loadBasePolicy, loadPolicy } from '../../terminal/load-policy.ts'
-import { Output, plural, printable } from '../../terminal/output.ts'
+import { type Output, plural, printable } from '../../terminal/output.ts'
 import { readTools } from '../../terminal/read-tools.ts'
-import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
+import { DATA, findData } from '../connect/find-data.ts'
 import { readTime } from '../connect/read-option.ts'
 import { withLedger } from '../ledger/source.ts'
 import { readSeenTools } from './seen-tools.ts'
-
-interface Options extends DataOptions {
-  readonly policy: string
-  readonly house?: string
-  readonly for: string
-  readonly tools?: string
-  readonly since: string
-}
 
 const EXAMPLES = `
 Examples:
@@ -31,17 +22,23 @@ Arguments are not kept, only what the rules in force read of them: numbers, bool
 with \`ledger: { record: judged }\`. A call that cannot be judged from that is counted as unknown.
 Limits are counted from the calls on record alone. Exit code 0 if no decision changes, 1 otherwise.`
 
-export function addPolicyReplay(parent: Command, answer: SetExitCode): void {
-  addDataOptions(parent.command('replay'))
-    .option('--policy <file>', 'the policy to try', 'policy.yaml')
-    .option('--house <file>', 'base policy, whose guardrails apply on top')
-    .option('--for <name>', 'only calls that the document of this name judged', LOCAL_POLICY)
-    .option('--tools <file>', 'tool definitions, instead of those the gate has seen')
-    .option('--since <time>', 'how far back: `15m`, `2h`, `7d`, or a time', '1d')
-    .option('--json', 'print JSON')
-    .addHelpText('after', EXAMPLES)
-    .action(async (options: Options) => answer(await run(options, new Output(options))))
-}
+const OPTIONS = {
+  ...DATA,
+  '--policy <file>': ['the policy to try', 'policy.yaml'],
+  '--house <file>': 'base policy, whose guardrails apply on top',
+  '--for <name>': ['only calls that the document of this name judged', LOCAL_POLICY],
+  '--tools <file>': 'tool definitions, instead of those the gate has seen',
+  '--since <time>': ['how far back: `15m`, `2h`, `7d`, or a time', '1d'],
+} as const
+
+type Options = OptionsOf<typeof OPTIONS>
+
+export const addPolicyReplay = defineCommand({
+  name: 'replay',
+  options: OPTIONS,
+  examples: EXAMPLES,
+  run,
+})
 
 async function run(options: Options, output: Output): Promise<0 | 1> {
   const { data } = findData(options)

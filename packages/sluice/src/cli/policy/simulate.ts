@@ -11,15 +11,15 @@ import {
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { labelsRead } from '@sluice/policy/model/reads-label'
-import type { Command } from 'commander'
 import { inspectAnswer, type ScanTarget } from '../../guard/inspect-answer.ts'
+import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { loadBasePolicy, loadPolicy } from '../../terminal/load-policy.ts'
-import { Output, plural, printable } from '../../terminal/output.ts'
+import { type Output, plural, printable } from '../../terminal/output.ts'
 import { readText } from '../../terminal/read-input.ts'
 import { createToolFinder, readTools } from '../../terminal/read-tools.ts'
 import { readInjections, readTraces } from '../../terminal/read-traces.ts'
+import { readPercent } from '../connect/read-option.ts'
 
 const EXAMPLES = `
 Examples:
@@ -39,37 +39,27 @@ stands; the agent that obeys makes the calls of the goal at the first answer tha
   forged-records  the same as records in YAML, the order cut into short notes
 Exit code 1 below --min-untouched or --min-stopped.`
 
-interface Options {
-  policy: string
-  house?: string
-  tools: string
-  traces: string
-  injections?: string
-  attack: string
-  attackText?: string
-  prompt: boolean
-  minUntouched: string
-  minStopped: string
-  json?: boolean
-}
+const OPTIONS = {
+  '--policy <file>': ['the policy document', 'policy.yaml'],
+  '--house <file>': 'base policy, whose guardrails apply on top',
+  '--tools <file>': { doc: 'known tools', required: true },
+  '--traces <file>': { doc: 'recorded sessions, a JSON object a line', required: true },
+  '--injections <file>': 'attacks to play on them, a JSON object a line',
+  '--attack <kind>': [`one of ${ATTACKS.join(', ')}`, 'plain'],
+  '--attack-text <file>': 'what a stranger writes; {{goal}} stands for the goal',
+  '--no-prompt': 'as if what the user asked for was not known',
+  '--min-untouched <percent>': ['exit code 1 if fewer sessions pass untouched', '0'],
+  '--min-stopped <percent>': ['exit code 1 if fewer attacks are stopped', '0'],
+} as const
 
-export function addPolicySimulate(parent: Command, answer: SetExitCode): void {
-  parent
-    .command('simulate')
-    .option('--policy <file>', 'the policy document', 'policy.yaml')
-    .option('--house <file>', 'base policy, whose guardrails apply on top')
-    .requiredOption('--tools <file>', 'known tools')
-    .requiredOption('--traces <file>', 'recorded sessions, a JSON object a line')
-    .option('--injections <file>', 'attacks to play on them, a JSON object a line')
-    .option('--attack <kind>', `one of ${ATTACKS.join(', ')}`, 'plain')
-    .option('--attack-text <file>', 'what a stranger writes; {{goal}} stands for the goal')
-    .option('--no-prompt', 'as if what the user asked for was not known')
-    .option('--min-untouched <percent>', 'exit code 1 if fewer sessions pass untouched', '0')
-    .option('--min-stopped <percent>', 'exit code 1 if fewer attacks are stopped', '0')
-    .option('--json', 'print JSON')
-    .addHelpText('after', EXAMPLES)
-    .action(async (options: Options) => answer(await run(options, new Output(options))))
-}
+type Options = OptionsOf<typeof OPTIONS>
+
+export const addPolicySimulate = defineCommand({
+  name: 'simulate',
+  options: OPTIONS,
+  examples: EXAMPLES,
+  run,
+})
 
 async function run(options: Options, output: Output): Promise<0 | 1> {
   const attack = ATTACKS.find((kind) => kind === options.attack)
@@ -118,15 +108,6 @@ export async function simulationOptions(
     inspect: (answer) =>
       wanted.length === 0 ? [] : inspectAnswer(answer, wanted).map(({ kind }) => kind),
   }
-}
-
-/** Throws if it is no percentage. */
-export function readPercent(name: string, text: string): number {
-  // A variable of CI that is not set must not mean "no minimum".
-  const value = /^\d{1,3}(\.\d+)?$/.test(text) ? Number(text) : 101
-  if (value > 100)
-    throw new CliError('CLI_ARGUMENT', `${name} is \`${text}\``, 'a number from 0 to 100')
-  return value
 }
 
 function percent(part: number, of: number): number {

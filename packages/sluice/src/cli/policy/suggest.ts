@@ -2,7 +2,6 @@
 // on days it has not seen; or, with `--against`, the smallest change that stops a bad call.
 
 import { writeFileSync } from 'node:fs'
-import type { Command } from 'commander'
 import { LOCAL_POLICY } from '../../gateway/config/grants.ts'
 import {
   type DayValidation,
@@ -13,24 +12,15 @@ import {
 } from '../../operations/fit-policy.ts'
 import { collectTraffic, judgeTraffic, type TrafficCall } from '../../operations/past-traffic.ts'
 import { type StopSuggestion, suggestStops } from '../../operations/stop-call.ts'
+import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { Output, plural, printable } from '../../terminal/output.ts'
+import { type Output, plural, printable } from '../../terminal/output.ts'
 import { readTools } from '../../terminal/read-tools.ts'
-import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
+import { DATA, findData } from '../connect/find-data.ts'
 import { readCount, readTime } from '../connect/read-option.ts'
 import { withLedger } from '../ledger/source.ts'
 import { readSeenTools } from './seen-tools.ts'
-import { suggestTrust, type TrustOptions } from './suggest-trust.ts'
-
-interface Options extends DataOptions, TrustOptions {
-  readonly trust?: boolean
-  readonly from: string
-  readonly for: string
-  readonly since: string
-  readonly margin: string
-  readonly against?: readonly string[]
-}
+import { suggestTrust } from './suggest-trust.ts'
 
 const EXAMPLES = `
 Examples:
@@ -51,31 +41,36 @@ of a call that is held, with the sessions that each entry would free and the for
 The ledger holds no answers, and of arguments only what rules in force at the time read: numbers,
 booleans and words of an enum, texts with \`ledger: { record: judged }\`. What is missing is reported.`
 
-export function addPolicySuggest(parent: Command, answer: SetExitCode): void {
-  addDataOptions(parent.command('suggest'))
-    .option('--from <source>', 'what to learn from: `ledger`', 'ledger')
-    .option('--for <name>', 'only calls that the document of this name judged', LOCAL_POLICY)
-    .option('--tools <file>', 'tool definitions, instead of those the gate has seen')
-    .option('--since <time>', 'how far back: `15m`, `2h`, `7d`, or a time', '30d')
-    .option('--margin <share>', 'how far beyond what was seen numbers and rates may go', '0')
-    .option(
-      '--against <record>',
-      'a bad call, by the number of its record; more than once',
-      collect,
-    )
-    .option('--trust', 'propose entries for `trust`, from --traces')
-    .option('--traces <file>', 'with --trust: recorded sessions, a JSON object a line')
-    .option('--injections <file>', 'with --trust: attacks to play on them')
-    .option('--policy <file>', 'with --trust: the policy document', 'policy.yaml')
-    .option('--no-prompt', 'with --trust: as if what the user asked for was not known')
-    .option('--accept', 'with --trust: write addresses too, after you have checked who writes them')
-    .option('--out <file>', 'write the policy there, or the entries')
-    .option('--json', 'print JSON')
-    .addHelpText('after', EXAMPLES)
-    .action(async (options: Options) => answer(await run(options, new Output(options))))
-}
+const OPTIONS = {
+  ...DATA,
+  '--from <source>': ['what to learn from: `ledger`', 'ledger'],
+  '--for <name>': ['only calls that the document of this name judged', LOCAL_POLICY],
+  '--tools <file>': 'tool definitions, instead of those the gate has seen',
+  '--since <time>': ['how far back: `15m`, `2h`, `7d`, or a time', '30d'],
+  '--margin <share>': ['how far beyond what was seen numbers and rates may go', '0'],
+  '--against <record>': {
+    doc: 'a bad call, by the number of its record; more than once',
+    many: true,
+  },
+  '--trust': 'propose entries for `trust`, from --traces',
+  '--traces <file>': 'with --trust: recorded sessions, a JSON object a line',
+  '--injections <file>': 'with --trust: attacks to play on them',
+  '--policy <file>': ['with --trust: the policy document', 'policy.yaml'],
+  '--no-prompt': 'with --trust: as if what the user asked for was not known',
+  '--accept': 'with --trust: write addresses too, after you have checked who writes them',
+  '--out <file>': 'write the policy there, or the entries',
+} as const
 
-const collect = (value: string, before: readonly string[] = []) => [...before, value]
+type Options = OptionsOf<typeof OPTIONS>
+
+export const addPolicySuggest = defineCommand({
+  name: 'suggest',
+  options: OPTIONS,
+  examples: EXAMPLES,
+  run,
+})
+
+const _collect = (value: string, before: readonly string[] = []) => [...before, value]
 
 async function run(options: Options, output: Output): Promise<0 | 1> {
   if (options.trust === true) return suggestTrust(options, output)

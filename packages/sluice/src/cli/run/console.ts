@@ -4,19 +4,14 @@
 
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import type { Command } from 'commander'
+import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { Output } from '../../terminal/output.ts'
-import { addDataOptions, type DataOptions, findData } from '../connect/find-data.ts'
+import type { Output } from '../../terminal/output.ts'
+import { DATA, findData } from '../connect/find-data.ts'
 import { askGate } from '../connect/gate-socket.ts'
 import { loadConfig } from '../connect/load-config.ts'
-import { addProofOption, provePerson } from '../connect/prove-person.ts'
+import { PROOF, provePerson } from '../connect/prove-person.ts'
 import { startGate } from '../connect/start-gate.ts'
-
-interface Options extends DataOptions {
-  readonly open: boolean
-}
 
 const EXAMPLES = `
 Examples:
@@ -28,27 +23,31 @@ The address works once, within two minutes. On the page add a passkey: decisions
 A gate that clients or this command started serves the page at a free port of this machine, to you
 alone; one of \`sluice up\` serves it at its own address.`
 
-export function addConsole(parent: Command, answer: SetExitCode): void {
-  addProofOption(addDataOptions(parent.command('console')))
-    .option('--no-open', 'print the address instead of opening it')
-    .option('--json', 'print JSON')
-    .addHelpText('after', EXAMPLES)
-    .action(async (options: Options) => {
-      const output = new Output(options)
-      const { data } = findData(options, { mayBeMissing: true })
-      if ((await askGate(data, { do: 'people' })) === undefined) await start(data, options, output)
-      const proof = await provePerson(data, options)
-      const open = options.open && !output.json && hasBrowser()
-      const response = await askGate(data, { do: 'console', proof, open })
-      if (response === undefined)
-        throw new CliError('CLI_GATE', 'the gate is gone', 'start it again')
-      const { url, name, seconds } = response
-      output.value({ url, name, seconds })
-      output.line(`the console for ${name}, once and within ${seconds} s:\n\n  ${url}\n`)
-      if (open) openBrowser(String(url))
-      answer(0)
-    })
-}
+const OPTIONS = {
+  ...DATA,
+  ...PROOF,
+  '--no-open': 'print the address instead of opening it',
+} as const
+
+type Options = OptionsOf<typeof OPTIONS>
+
+export const addConsole = defineCommand({
+  name: 'console',
+  options: OPTIONS,
+  examples: EXAMPLES,
+  run: async (options, output) => {
+    const { data } = findData(options, { mayBeMissing: true })
+    if ((await askGate(data, { do: 'people' })) === undefined) await start(data, options, output)
+    const proof = await provePerson(data, options)
+    const open = options.open && !output.json && hasBrowser()
+    const response = await askGate(data, { do: 'console', proof, open })
+    if (response === undefined) throw new CliError('CLI_GATE', 'the gate is gone', 'start it again')
+    const { url, name, seconds } = response
+    output.value({ url, name, seconds })
+    output.line(`the console for ${name}, once and within ${seconds} s:\n\n  ${url}\n`)
+    if (open) openBrowser(String(url))
+  },
+})
 
 async function start(data: string, options: Options, output: Output): Promise<void> {
   if (!existsSync(options.config))

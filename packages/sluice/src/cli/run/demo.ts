@@ -2,11 +2,10 @@
 // reason, one limited with the time to try again, one hidden, one held for a person. It speaks MCP as any
 // client would.
 
-import type { Command } from 'commander'
+import { defineCommand } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { openHttpRpc, type SendHttp } from '../../terminal/http-rpc.ts'
-import { Output, printable } from '../../terminal/output.ts'
+import { type Output, printable } from '../../terminal/output.ts'
 
 interface DemoReply {
   readonly error?: { readonly message: string }
@@ -25,13 +24,13 @@ Examples:
   npm start            in one terminal of a clone
   sluice demo          in another`
 
-export function addDemo(parent: Command, answer: SetExitCode): void {
-  parent
-    .command('demo')
-    .option('--url <url>', 'address of the gate', 'http://127.0.0.1:7433')
-    .addHelpText('after', EXAMPLES)
-    .action(async ({ url }: { url: string }) => answer(await tour(url, new Output({}))))
-}
+export const addDemo = defineCommand({
+  name: 'demo',
+  options: { '--url <url>': ['address of the gate', 'http://127.0.0.1:7433'] },
+  json: false,
+  examples: EXAMPLES,
+  run: ({ url }, output) => tour(url, output),
+})
 
 async function tour(url: string, output: Output): Promise<0 | 1> {
   const client = await DemoClient.open(`${url}/mcp/filesystem`)

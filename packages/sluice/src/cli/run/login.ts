@@ -5,7 +5,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Command } from 'commander'
 import { escapeUnseenJson } from '../../core/visible-text.ts'
 import type { GateConfig } from '../../gateway/config/config.ts'
 import type { LoginConfig } from '../../gateway/config/login.ts'
@@ -17,21 +16,16 @@ import { Logins } from '../../identity/oauth/logins.ts'
 import { PROVE_PERSON } from '../../operations/people.ts'
 import { StoreError } from '../../store/errors.ts'
 import { makePrivateFolder } from '../../store/files/private-folder.ts'
+import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { LOGIN_WAIT_MS_MAX } from '../../terminal/limits.ts'
-import { Output, printable } from '../../terminal/output.ts'
+import { printable } from '../../terminal/output.ts'
 import { OperationClient } from '../connect/ask-operation.ts'
-import { type ConfigOptions, loadConfig } from '../connect/load-config.ts'
+import { CONFIG_OPTIONS, loadConfig } from '../connect/load-config.ts'
+import { PROOF } from '../connect/prove-person.ts'
+import { readCount } from '../connect/read-option.ts'
 
 const PATH = '/callback'
-
-interface Options extends ConfigOptions {
-  readonly scope?: string
-  readonly principal?: string
-  readonly redirectPort?: string
-  readonly forget?: boolean
-}
 
 const EXAMPLES = `
 Examples:
@@ -50,56 +44,59 @@ In sluice.yaml:
 Asks for your PIN at the terminal (role admin). With --json the address comes on a line of its own, the result on the next.
 Exit code 0 if the login succeeded, 1 if it was refused or there is none to forget.`
 
-export function addLogin(parent: Command, answer: SetExitCode): void {
-  parent
-    .command('login')
-    .argument('<server>', 'a server of the configuration with `auth`, or `issuer:NAME`')
-    .option('--principal <name>', 'whose login, if each principal has one')
-    .option('--scope <scope>', 'one more scope, beside those of the login before')
-    .option('--redirect-port <n>', 'the port a registered client is redirected to')
-    .option('--forget', 'remove the login instead')
-    .option('--as <name>', 'your name, if several people have a PIN')
-    .option('--config <file>', 'the configuration', 'sluice.yaml')
-    .option('--data <dir>', 'data directory, instead of the one in the configuration')
-    .option('--json', 'print one JSON object per line')
-    .addHelpText('after', EXAMPLES)
-    .action(async (server: string, options: Options) => {
-      const output = new Output(options)
-      const config = loadConfig(options, output)
-      const target = targetOf(config, server, options)
-      await proveLogin(config.data, server, options)
-      const logins = Logins.open(config.data)
-      const say = (value: object): void => {
-        const text = escapeUnseenJson(JSON.stringify({ server, ...value }))
-        if (output.json) process.stdout.write(`${text}\n`)
+const OPTIONS = {
+  '--principal <name>': 'whose login, if each principal has one',
+  '--scope <scope>': 'one more scope, beside those of the login before',
+  '--redirect-port <n>': 'the port a registered client is redirected to',
+  '--forget': 'remove the login instead',
+  ...PROOF,
+  ...CONFIG_OPTIONS,
+} as const
+
+type Options = OptionsOf<typeof OPTIONS>
+
+export const addLogin = defineCommand({
+  name: 'login',
+  args: { '<server>': 'a server of the configuration with `auth`, or `issuer:NAME`' },
+  options: OPTIONS,
+  json: 'print one JSON object per line',
+  examples: EXAMPLES,
+  run: async ({ server, ...options }, output) => {
+    const config = loadConfig(options, output)
+    const target = targetOf(config, server, options)
+    await proveLogin(config.data, server, options)
+    const logins = Logins.open(config.data)
+    const say = (value: object): void => {
+      const text = escapeUnseenJson(JSON.stringify({ server, ...value }))
+      if (output.json) process.stdout.write(`${text}\n`)
+    }
+    try {
+      if (options.forget === true) {
+        const forgotten = logins.remove(target.of)
+        say({ forgotten })
+        output.line(forgotten ? 'the login is forgotten' : 'there is no login to forget')
+        return forgotten ? 0 : 1
       }
-      try {
-        if (options.forget === true) {
-          const forgotten = logins.remove(target.of)
-          say({ forgotten })
-          output.line(forgotten ? 'the login is forgotten' : 'there is no login to forget')
-          return answer(forgotten ? 0 : 1)
-        }
-        const show = (open: string): void => {
-          say({ open })
-          output.line(`open this address in a browser, and log in there:\n\n  ${open}\n`)
-        }
-        const got = await storeLogin(config, { target, logins, options, show })
-        say({ loggedIn: true, ...got })
-        const words = Object.entries(got).map(([name, value]) => `, ${name} ${value}`)
-        output.line(`logged in at ${server}${printable(words.join(''))}`)
-        answer(0)
-      } catch (error) {
-        if (error instanceof CliError || error instanceof StoreError) throw error
-        const { message: why } = error as Error
-        say({ loggedIn: false, why })
-        output.remark(`sluice: not logged in: ${printable(why)}`)
-        answer(1)
-      } finally {
-        logins.close()
+      const show = (open: string): void => {
+        say({ open })
+        output.line(`open this address in a browser, and log in there:\n\n  ${open}\n`)
       }
-    })
-}
+      const got = await storeLogin(config, { target, logins, options, show })
+      say({ loggedIn: true, ...got })
+      const words = Object.entries(got).map(([name, value]) => `, ${name} ${value}`)
+      output.line(`logged in at ${server}${printable(words.join(''))}`)
+      return 0
+    } catch (error) {
+      if (error instanceof CliError || error instanceof StoreError) throw error
+      const { message: why } = error as Error
+      say({ loggedIn: false, why })
+      output.remark(`sluice: not logged in: ${printable(why)}`)
+      return 1
+    } finally {
+      logins.close()
+    }
+  },
+})
 
 /** Recorded: from now on every caller of this server uses this login. */
 async function proveLogin(data: string, server: string, options: Options): Promise<void> {
@@ -234,7 +231,10 @@ async function logIn(
   const document = login.client === undefined && takesDocument ? clientDocument : undefined
   const client = document === undefined ? login.client : { clientId: document }
   const port = document === undefined ? 0 : DOCUMENT_PORT
-  const redirect = await listenForRedirect(portOf(options, port)).catch((error: Error) => {
+  const { redirectPort } = options
+  const wanted =
+    redirectPort === undefined ? port : readCount(redirectPort, '--redirect-port', 65_535, 0)
+  const redirect = await listenForRedirect(wanted).catch((error: Error) => {
     const help = port === 0 ? 'say another --redirect-port' : 'end the program that uses the port'
     throw wrong(error.message, help)
   })
@@ -253,13 +253,6 @@ async function logIn(
 function scopesOf(login: LoginConfig, before: Login | undefined, { scope }: Options): string[] {
   if (scope === undefined) return [...login.scopes]
   return [...new Set([...login.scopes, ...(before?.scope?.split(' ') ?? []), scope])]
-}
-
-function portOf({ redirectPort }: Options, unset: number): number {
-  const port = redirectPort === undefined ? unset : Number(redirectPort)
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw wrong(`--redirect-port is \`${redirectPort}\``, '0 to 65535')
-  return port
 }
 
 interface Redirect {

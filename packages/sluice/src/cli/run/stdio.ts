@@ -2,25 +2,15 @@
 // protocol; everything else goes to stderr or the gate's log.
 
 import { nearest } from '@sluice/policy/document/nearest'
-import { type Command, Option } from 'commander'
 import { readWrittenServers } from '../../gateway/config/edit-servers.ts'
 import { TOOL_MODES } from '../../gateway/shared/tool-mode.ts'
 import { ALL_SERVERS } from '../../gateway/shared/transport.ts'
+import { defineCommand } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { Output } from '../../terminal/output.ts'
 import { readText } from '../../terminal/read-input.ts'
 import { findData } from '../connect/find-data.ts'
-import { loadConfig } from '../connect/load-config.ts'
+import { CONFIG_OPTIONS, loadConfig } from '../connect/load-config.ts'
 import { pipe, readEnvOptions } from './pipe.ts'
-
-interface Options {
-  server?: string
-  mode?: string
-  config: string
-  data?: string
-  env: string[]
-}
 
 const EXAMPLES = `
 Examples:
@@ -32,36 +22,32 @@ Examples:
 If no gate runs on the data directory, one is started; it ends a minute after its last client. The
 server gets the environment of this command without SLUICE_*, and on top what \`env:\` of sluice.yaml says.`
 
-export function addStdio(parent: Command, answer: SetExitCode): void {
-  parent
-    .command('stdio')
-    .option('--server <name>', 'one server of the configuration (default: all)')
-    .addOption(
-      new Option('--mode <mode>', 'all servers: list every tool, or a few to find and call them by')
-        .choices([...TOOL_MODES])
-        .conflicts('server'),
-    )
-    .option('--config <file>', 'the configuration', 'sluice.yaml')
-    .option('--data <dir>', 'data directory, instead of the one in the configuration')
-    .option(
-      '--env <name...>',
-      'a variable for the server: NAME of this environment, or NAME=value',
-      [],
-    )
-    .addHelpText('after', EXAMPLES)
-    .action(async (options: Options) => {
-      // A gate that runs has its configuration: only if none does must this shell have all variables.
-      const { data, servers } = findData(options, { mayBeMissing: true })
-      if (options.server !== undefined && servers !== undefined)
-        checkServer(options.server, servers)
-      const config = () => loadConfig(options, new Output({})).file
-      const variables = readEnvOptions(options.env)
-      const server = options.server ?? ALL_SERVERS
-      const program = () => programOf(options.config, server)
-      const { mode } = options
-      answer(await pipe({ data, config, server, mode, variables, program }))
-    })
-}
+export const addStdio = defineCommand({
+  name: 'stdio',
+  options: {
+    '--server <name>': 'one server of the configuration (default: all)',
+    '--mode <mode>': {
+      doc: 'all servers: list every tool, or a few to find and call them by',
+      choices: [...TOOL_MODES],
+      conflicts: 'server',
+    },
+    ...CONFIG_OPTIONS,
+    '--env <name...>': ['a variable for the server: NAME of this environment, or NAME=value', []],
+  },
+  json: false,
+  examples: EXAMPLES,
+  run: async (options, output) => {
+    // A gate that runs has its configuration: only if none does must this shell have all variables.
+    const { data, servers } = findData(options, { mayBeMissing: true })
+    if (options.server !== undefined && servers !== undefined) checkServer(options.server, servers)
+    const config = () => loadConfig(options, output).file
+    const variables = readEnvOptions(options.env)
+    const server = options.server ?? ALL_SERVERS
+    const program = () => programOf(options.config, server)
+    const { mode } = options
+    return pipe({ data, config, server, mode, variables, program })
+  },
+})
 
 /** A mistyped name, before a gate is started for it. */
 function checkServer(server: string, servers: readonly string[]): void {

@@ -3,7 +3,6 @@
 
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Command, Option } from 'commander'
 import type { Service } from '../../agents/service/service.ts'
 import type { GateConfig } from '../../gateway/config/config.ts'
 import type { AdminSite } from '../../gateway/front/http/site.ts'
@@ -11,33 +10,19 @@ import type { AdminParts } from '../../gateway/start/run-admin.ts'
 import { tuneV8 } from '../../gateway/start/tune-v8.ts'
 import { SHOW_STATUS } from '../../operations/status.ts'
 import { trustDataFolder } from '../../store/files/private-folder.ts'
+import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { FIRST_PIN_MS_MAX } from '../../terminal/limits.ts'
-import { LOG_FORMATS, type LogFormat, makeLog } from '../../terminal/log-lines.ts'
+import { LOG_FORMATS, makeLog } from '../../terminal/log-lines.ts'
 import { Output, printable } from '../../terminal/output.ts'
 import { hasTerminal, terminal } from '../../terminal/terminal.ts'
 import { askIfRunning } from '../connect/ask-operation.ts'
 import { connectGate } from '../connect/gate-socket.ts'
-import {
-  type ConfigOptions,
-  loadConfig,
-  loadDocuments,
-  parseConfigFor,
-} from '../connect/load-config.ts'
+import { loadConfig, loadDocuments, parseConfigFor } from '../connect/load-config.ts'
 import { probePort } from '../connect/probe-port.ts'
 import { startGate } from '../connect/start-gate.ts'
 import { stopGate } from '../connect/stop-gate.ts'
 import { openSessions } from './stop.ts'
-
-interface Options extends ConfigOptions {
-  readonly piped?: boolean
-  readonly pin: boolean
-  readonly trustData?: boolean
-  readonly takeOver?: boolean
-  readonly ensure?: boolean
-  readonly log?: LogFormat
-}
 
 const EXAMPLES = `
 Examples:
@@ -55,25 +40,30 @@ The smallest sluice.yaml:
 Point an MCP client at http://127.0.0.1:7433/mcp/notes, or at http://127.0.0.1:7433/mcp for all servers
 at once, with tools called notes__read_graph. Without a policy everything is denied.`
 
-export function addUp(parent: Command, answer: SetExitCode): void {
-  parent
-    .command('up')
-    .option('--config <file>', 'the configuration', 'sluice.yaml')
-    .option('--port <n>', 'port, instead of the one in the configuration; 0 takes a free one')
-    .option('--data <dir>', 'data directory, instead of the one in the configuration')
-    .option('--store <address>', 'share the store at postgres://… with other gates')
-    .addOption(new Option('--log <form>', 'the log on stderr').choices(LOG_FORMATS))
-    .option('--take-over', 'stop a gate that clients started and take its place')
-    .option('--ensure', 'start it in the background if none runs, and wait until it serves')
-    .option('--no-pin', 'do not ask for the first PIN, even on a terminal')
-    .option('--trust-data', 'confirm in a terminal that an existing data directory is yours')
-    .addOption(new Option('--piped', 'only for pipes; ends with its last client').hideHelp())
-    .addHelpText('after', EXAMPLES)
-    .action(async (options: Options) => {
-      await (options.ensure === true ? ensureGate(options) : up(options))
-      answer(0)
-    })
-}
+const OPTIONS = {
+  '--config <file>': ['the configuration', 'sluice.yaml'],
+  '--port <n>': 'port, instead of the one in the configuration; 0 takes a free one',
+  '--data <dir>': 'data directory, instead of the one in the configuration',
+  '--store <address>': 'share the store at postgres://… with other gates',
+  '--log <form>': { doc: 'the log on stderr', choices: LOG_FORMATS },
+  '--take-over': 'stop a gate that clients started and take its place',
+  '--ensure': 'start it in the background if none runs, and wait until it serves',
+  '--no-pin': 'do not ask for the first PIN, even on a terminal',
+  '--trust-data': 'confirm in a terminal that an existing data directory is yours',
+  '--piped': { doc: 'only for pipes; ends with its last client', hidden: true },
+} as const
+
+type Options = OptionsOf<typeof OPTIONS>
+
+export const addUp = defineCommand({
+  name: 'up',
+  options: OPTIONS,
+  json: false,
+  examples: EXAMPLES,
+  run: async (options) => {
+    await (options.ensure === true ? ensureGate(options) : up(options))
+  },
+})
 
 async function up(options: Options): Promise<void> {
   tuneV8()

@@ -6,20 +6,12 @@ import { hash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
-import type { Command } from 'commander'
 import { StoreError } from '../../store/errors.ts'
 import { makePrivateFolder } from '../../store/files/private-folder.ts'
+import { defineCommand } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
-import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { loadPolicy } from '../../terminal/load-policy.ts'
-import { Output } from '../../terminal/output.ts'
 import { pipe, readEnvOptions } from './pipe.ts'
-
-interface Options {
-  policy?: string
-  data?: string
-  env: string[]
-}
 
 const SERVER = 'wrapped'
 
@@ -45,32 +37,29 @@ stored. In the policy the server is called \`${SERVER}\`. Without --policy readi
 allowed 30 times a minute, and everything else waits for you: \`sluice approvals watch --data DIR\`,
 with the directory that stderr names, shows what does.`
 
-export function addWrap(parent: Command, answer: SetExitCode): void {
-  parent
-    .command('wrap')
-    .argument('<command...>', 'the server and its arguments, after --')
-    .option('--policy <file>', 'the policy')
-    .option('--data <dir>', 'the data directory')
-    .option(
-      '--env <name...>',
-      'a variable for the server: NAME of this environment, or NAME=value',
-      [],
-    )
-    .addHelpText('after', EXAMPLES)
-    .action(async (command: string[], options: Options) => {
-      const output = new Output({})
-      if (options.policy !== undefined) loadPolicy(options.policy, {}, output)
-      const data = options.data === undefined ? dataFor(command) : resolve(options.data)
-      if (options.policy === undefined)
-        output.remark(
-          `sluice: no --policy, so reading is allowed, writing limited, the rest held: \`sluice approvals watch --data ${data}\``,
-        )
-      const file = writeConfig(data, command, options.policy)
-      const program = () => command[0]
-      const variables = readEnvOptions(options.env)
-      answer(await pipe({ data, server: SERVER, config: () => file, variables, program }))
-    })
-}
+export const addWrap = defineCommand({
+  name: 'wrap',
+  args: { '<command...>': 'the server and its arguments, after --' },
+  options: {
+    '--policy <file>': 'the policy',
+    '--data <dir>': 'the data directory',
+    '--env <name...>': ['a variable for the server: NAME of this environment, or NAME=value', []],
+  },
+  json: false,
+  examples: EXAMPLES,
+  run: async ({ command, ...options }, output) => {
+    if (options.policy !== undefined) loadPolicy(options.policy, {}, output)
+    const data = options.data === undefined ? dataFor(command) : resolve(options.data)
+    if (options.policy === undefined)
+      output.remark(
+        `sluice: no --policy, so reading is allowed, writing limited, the rest held: \`sluice approvals watch --data ${data}\``,
+      )
+    const file = writeConfig(data, command, options.policy)
+    const program = () => command[0]
+    const variables = readEnvOptions(options.env)
+    return pipe({ data, server: SERVER, config: () => file, variables, program })
+  },
+})
 
 function dataFor(command: readonly string[]): string {
   const key = JSON.stringify([process.cwd(), ...command])

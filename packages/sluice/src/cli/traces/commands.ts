@@ -61,13 +61,12 @@ export function addTraces(program: Command, answer: SetExitCode): void {
     row: EXPORT_TRACES,
     name: 'export',
     args: { id: '<id>' },
-    extra: (command) =>
-      command.requiredOption('--out <file>', 'the file, which must not exist yet'),
+    options: { '--out <file>': { doc: 'the file, which must not exist yet', required: true } },
     examples: EXPORT_EXAMPLES,
     value: ({ traces, calls, isWhole }) => ({ traces: traces.length, calls, isWhole }),
     print: ({ traces, calls, isWhole }, output, _, { out }) => {
       // For its owner only: a recording has the content of calls.
-      writeNewFile(String(out), traces.map((trace) => `${JSON.stringify(trace)}\n`).join(''), 0o600)
+      writeNewFile(out, traces.map((trace) => `${JSON.stringify(trace)}\n`).join(''), 0o600)
       output.line(`${plural(traces.length, 'trace')}, ${plural(calls, 'call')}`)
       const missing = 'the recording was not ended: the last calls may be missing'
       if (!isWhole) output.line(output.paint('yellow', missing))

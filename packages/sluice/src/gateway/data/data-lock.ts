@@ -23,7 +23,7 @@ export class DataLock {
     this.#pidFile = pidFile
   }
 
-  /** Throws `DataInUseError`, which says who has it, `DataNewer`, or a StoreError. */
+  /** Throws `DataInUseError`, which says who has it, or a StoreError. */
   static take(directory: string): DataLock {
     makePrivateFolder(directory)
     const file = join(directory, 'gate.lock')

@@ -4,6 +4,7 @@
 
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { StoreError } from '../../store/errors.ts'
 
 /** What leads from each version to the next, the first from 1 to 2. */
 export type DataStep = (directory: string) => void
@@ -11,8 +12,6 @@ const STEPS: readonly DataStep[] = []
 
 export const DATA_VERSION = STEPS.length + 1
 const FILE = 'version'
-
-export class NewerDataError extends Error {}
 
 /** `copy` keeps the directory as it was before the first step. */
 export function bringUpToDate(
@@ -23,8 +22,10 @@ export function bringUpToDate(
   const newest = steps.length + 1
   const version = readVersion(directory, newest)
   if (version > newest)
-    throw new NewerDataError(
+    throw new StoreError(
+      'STORE_NEWER',
       `${directory} has version ${version}, made by a newer sluice; this one knows up to ${newest}: start the newer one, or restore a backup`,
+      'nothing was changed',
     )
   if (version < newest) copy(version)
   for (const [at, step] of steps.entries()) {
@@ -41,8 +42,10 @@ function readVersion(directory: string, newest: number): number {
   if (!existsSync(file)) return existsSync(join(directory, 'ledger.db')) ? 1 : newest
   const text = readFileSync(file, 'utf8').trim()
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text)
-  throw new NewerDataError(
+  throw new StoreError(
+    'STORE_CORRUPT',
     `${file} says \`${text.slice(0, 20)}\`, which is not a version of a directory`,
+    'restore a backup',
   )
 }
 

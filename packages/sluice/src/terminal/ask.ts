@@ -1,4 +1,4 @@
-// Questions of `sluice init` to the person at the terminal. Without a terminal nothing is asked and
+// Questions of commands to the person at the terminal. Without a terminal nothing is asked and
 // nothing is agreed to but what the command line names.
 
 import { createInterface } from 'node:readline/promises'
@@ -25,4 +25,15 @@ export function askerFor(json: boolean): QuestionPrompt | undefined {
     },
     close: () => lines.close(),
   }
+}
+
+/** Whether the person agrees; nobody does if nobody can be asked. */
+export async function confirm(
+  question: string,
+  { json }: { readonly json: boolean },
+): Promise<boolean> {
+  const asker = askerFor(json)
+  const isAgreed = await asker?.yes(question)
+  asker?.close()
+  return isAgreed === true
 }
