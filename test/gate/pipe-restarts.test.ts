@@ -15,7 +15,7 @@ import { fixture, NODE, SLUICE, until } from '../support/start-gate.ts'
 import { VERSION } from '../support/stateless-client.ts'
 
 const TIMEOUT_MS = 300_000
-const RESTARTS = 20
+const RESTARTS = 8
 const POLICY = `version: 1
 default: allow
 labels: { count/read: [private] }
