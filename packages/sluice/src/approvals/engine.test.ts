@@ -17,7 +17,12 @@ import {
   yes,
 } from './engine.test-support.ts'
 import { toCanonicalJsonText } from './json-text.ts'
-import { OPEN_PER_SESSION_MAX, OPEN_PER_TOOL_MAX, UNUSED_MS_MAX, USED_SHOWN_MS } from './limits.ts'
+import {
+  OPEN_PER_SESSION_MAX,
+  OPEN_PER_TOOL_MAX,
+  REPEAT_REFUSED_MS,
+  UNUSED_MS_MAX,
+} from './limits.ts'
 import { maskText } from './mask-text.ts'
 
 describe('a request', () => {
@@ -40,7 +45,7 @@ describe('a request', () => {
     })
     b.engine.settled(id, 'c1', 'executed')
     expect(b.engine.find(id)).toMatchObject({ state: 'executed', usedBy: 'c1', args: '' })
-    b.nowMs += USED_SHOWN_MS
+    b.nowMs += REPEAT_REFUSED_MS
     expect(await proposed(b, makeCall('{"amount":1}'))).not.toBe(id)
   })
 
@@ -49,9 +54,9 @@ describe('a request', () => {
     const id = await proposed(b, makeCall('{"amount":1}'))
     await b.engine.decide(id, yes, ada, 'terminal')
     b.engine.use(id, 'c1')
-    b.nowMs += USED_SHOWN_MS + 5_000
+    b.nowMs += REPEAT_REFUSED_MS + 5_000
     b.engine.settled(id, 'c1', 'executed')
-    b.nowMs += USED_SHOWN_MS - 1
+    b.nowMs += REPEAT_REFUSED_MS - 1
     expect(await b.engine.ask(makeCall('{"amount":1}'))).toEqual({ is: 'used', id, usedBy: 'c1' })
     b.nowMs += 1
     expect(await proposed(b, makeCall('{"amount":1}'))).not.toBe(id)

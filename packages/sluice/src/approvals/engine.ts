@@ -27,7 +27,7 @@ import {
 import { clientObjection, isSatisfied } from './count-votes.ts'
 import { Denials } from './denials.ts'
 import { toCanonicalJsonText } from './json-text.ts'
-import { CLOCK_AHEAD_MS_MAX, UNUSED_MS_MAX, USED_SHOWN_MS } from './limits.ts'
+import { CLOCK_AHEAD_MS_MAX, REPEAT_REFUSED_MS, UNUSED_MS_MAX } from './limits.ts'
 import { ApproverNotifiers, type NotificationResult } from './notify-approvers.ts'
 import { aboutPerson, aboutProposal, aboutRequest, describeTerms } from './record-steps.ts'
 import { type ApprovalUse, recoverUses } from './recover.ts'
@@ -100,9 +100,9 @@ export class ApprovalEngine implements ApprovalService {
     const standing = isApproved ? undefined : this.#standing.find(alike, nowMs)
     if (standing !== undefined)
       return { is: 'standing', id: standing.id, by: standing.by.join(', ') }
-    const stands =
-      newest === undefined ? undefined : await this.#stands(newest, { asked, pin }, nowMs)
-    return stands ?? this.#propose(call, key, asked, rest)
+    const answer =
+      newest === undefined ? undefined : await this.#answerFromNewest(newest, { asked, pin }, nowMs)
+    return answer ?? this.#propose(call, key, asked, rest)
   }
 
   /** Claims the approval for one call; false if another was faster, or it is no longer approved. */
@@ -316,7 +316,7 @@ export class ApprovalEngine implements ApprovalService {
   }
 
   /** The result of the newest request for a call; undefined if a new one is required. */
-  async #stands(
+  async #answerFromNewest(
     newest: ApprovalRow,
     { asked, pin }: { readonly asked: string; readonly pin: string },
     nowMs: number,
@@ -337,7 +337,7 @@ export class ApprovalEngine implements ApprovalService {
     const { id, state, usedBy, usedAtMs, isReported, why } = row
     if (state === 'pending')
       return { is: 'pending', id, client: row.asks.every((ask) => !clientObjection(ask, row)) }
-    if (usedBy !== null && (state === 'approved' || nowMs - (usedAtMs ?? 0) < USED_SHOWN_MS))
+    if (usedBy !== null && (state === 'approved' || nowMs - (usedAtMs ?? 0) < REPEAT_REFUSED_MS))
       return { is: 'used', id, usedBy }
     if (state === 'approved') {
       const by = row.votes

@@ -34,7 +34,7 @@ export const CLOCK_AHEAD_MS_MAX = 60_000
  * How long after the call that used an approval was answered an identical call is told so, instead of requesting a new
  * approval.
  */
-export const USED_SHOWN_MS = 10_000
+export const REPEAT_REFUSED_MS = 10_000
 /**
  * Length of a call that is shown to approvers. A longer one that needs approval is refused with
  * `APPROVAL_LIMITED`.
