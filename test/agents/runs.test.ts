@@ -296,7 +296,7 @@ describe('tools through the gate', () => {
       expect(await service.prompt('me', id, { input: 'go' })).toMatchObject({ response: 'done' })
       expect(lines(log).map(({ name }) => name)).toEqual(['write', 'fail'])
       expect(lines(log)[0]?.effect).toContain(id)
-      expect(server.calls.find(({ agent }) => agent.id === id)).toMatchObject({
+      expect(server.calls.find(({ agent }) => agent?.id === id)).toMatchObject({
         owner: 'me',
         agent: { id, owner: 'me', template: 'coder', depth: 0 },
         server: 'count',

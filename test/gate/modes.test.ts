@@ -147,7 +147,8 @@ test('limits of the session count calls by either name once', async () => {
 })
 
 test.each([
-  ['?mode=magic', '`magic` is not a tool mode: modes are all, search'],
+  ['?mode=magic', '`magic` is not a tool mode: modes are all, search, code'],
+  ['?mode=code', 'add `code: { builtin: code }` to `servers` in sluice.yaml'],
   [
     'everything?mode=search',
     'the server `everything` alone has no tool modes: use /mcp?mode=search',

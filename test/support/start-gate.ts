@@ -25,7 +25,7 @@ export type ServerSpec =
       extensions?: string[]
     }
   | { url: string; headers?: Record<string, string>; auth?: unknown }
-  | { builtin: 'agents' | 'claude-code' | 'codex' | 'copilot' | 'gemini' }
+  | { builtin: 'agents' | 'code' | 'claude-code' | 'codex' | 'copilot' | 'gemini' }
 
 export interface GateSpec {
   servers: Record<string, ServerSpec>

@@ -66,9 +66,8 @@ function read(memory: SessionProvenance, policy: CompiledPolicy, message: Messag
   rememberMessage(memory, {
     text: JSON.stringify({ jsonrpc: '2.0', id: 1, ...body }),
     server: 's',
-    params: name === undefined ? undefined : (params as never),
+    answered: name === undefined ? undefined : { params: params as never },
     trust,
-    isGates: false,
   })
 }
 

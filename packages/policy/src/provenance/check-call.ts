@@ -288,6 +288,8 @@ export function rememberAnswer(
   call: AnsweredCall,
   answer: Answer,
   memory: SessionProvenance,
+  /** Where its arguments came from. */
+  origins: ProvenanceLookup = memory,
 ): void {
   const known: string[] = []
   const echoes: string[] = []
@@ -297,7 +299,7 @@ export function rememberAnswer(
   visitLeaves(call.args, call.inputSchema, ({ text, role, isEnum: isWord }) => {
     if (isWord || text === '' || role === 'date') return
     const reading = readValue(text, role === 'address')
-    const origin = memory.originOf(reading)
+    const origin = origins.originOf(reading)
     if (origin === 'user' || origin === 'trusted') return
     if (!memory.hasRead && origin === 'nowhere') {
       if (role !== 'free text') known.push(text)

@@ -12,11 +12,40 @@ export interface AgentTool {
   readonly category: string
 }
 
+/** The program whose call a call is: a client wrote it for `run_code`. */
+export interface ProgramOrigin {
+  /** The id of the call of `run_code`. */
+  readonly parent: string
+  readonly code: string
+  /** It has received an answer before: what it calls with may be computed from that. */
+  readonly hasReceived: boolean
+}
+
+/** Names the call in `_meta` of a request to a server inside the gate. The gate writes it. */
+export const CALL_META = 'sluice/call'
+/** Why a request is cancelled if the client's connection is lost. */
+export const CLIENT_GONE = 'the client went away'
+
+const PROGRAMS = 'code/'
+
+/** Whose agent runs the programs of a client. No principal is named so, and no list of agents has it. */
+export function toProgramOwner(principal: string): string {
+  return `${PROGRAMS}${principal}`
+}
+
+/** The client whose programs an owner's agents run; undefined for every other owner. */
+export function readProgramOwner(owner: string): string | undefined {
+  return owner.startsWith(PROGRAMS) ? owner.slice(PROGRAMS.length) : undefined
+}
+
 export interface AgentCall {
   readonly owner: string
-  readonly agent: AgentFacts
-  /** One session for an agent's family, for its whole life. */
+  /** Null if a client's program calls: then the call is the client's own. */
+  readonly agent: AgentFacts | null
+  /** One session for an agent's family, for its whole life. Of a program: the key of its client's session. */
   readonly family: string
+  /** Set if a client's program calls. */
+  readonly program?: ProgramOrigin | undefined
   /**
    * The labels of the family, as the agents store them: the call is decided with these labels too.
    */

@@ -41,6 +41,7 @@ import { type SeenListsContext, VisibleLists } from './session/visible-lists.ts'
 import { CALL_IDLE_MS_MAX, CALL_LOOK_EVERY_MS, TOOLS_FRESH_MS } from './shared/limits.ts'
 import { type Log, limitLog } from './shared/log.ts'
 import { type AskedCall, factsOf, objectionTo, parseCall, toRequest } from './shared/parse-call.ts'
+import { readToolMode, type ToolMode } from './shared/tool-mode.ts'
 import {
   ALL_SERVERS,
   type ClientEvents,
@@ -128,6 +129,12 @@ export class Gate {
     return hookClientOf(found) === undefined ? found?.kind : undefined
   }
 
+  /** Throws if a client cannot have the tool mode that it names. */
+  readMode(server: string, text: unknown): ToolMode {
+    const { config, servers } = this.#parts
+    return readToolMode(server, text, { ...config, codeServer: servers.codeServer })
+  }
+
   /** Puts the gate between a client's session and a server, or all servers. Whatever servers it uses,
    * it is one session: what it has read from one counts when it calls another. `who` is asked for
    * every call: a session goes on with a newer token of the same principal. */
@@ -155,7 +162,7 @@ export class Gate {
   #connect(
     name: string,
     session: OpenSession,
-    { handle, environment, mode = this.#parts.config.toolMode }: ConnectionOrigin,
+    { handle, environment, mode }: ConnectionOrigin,
   ): ClientEvents {
     const { client } = session
     const send = stripOwn(client)
@@ -175,6 +182,7 @@ export class Gate {
         send,
         servers: servers.callable,
         mode,
+        codeServer: servers.codeServer,
         open,
         onLimit,
         log,
@@ -214,7 +222,7 @@ export class Gate {
     session: OpenSession,
     { link, send, environment, onEnd, handle }: RelayedClient,
   ): ClientEvents {
-    const { client, who, lease, agent } = session
+    const { client, who, lease, agent, key: sessionKey } = session
     lease.introduce(undefined, name)
     const { config, freezes, ownPaths, servers } = this.#parts
     const { principal } = who()
@@ -251,7 +259,7 @@ export class Gate {
         ? (tool, words) => this.#injected.emit({ ...ids, tool, words })
         : undefined,
       provenance: recall.provenance,
-      isGates: serverConfig.builtin === 'agents' && serverConfig.kind === 'builtin',
+      builtin: serverConfig.kind === 'builtin' ? serverConfig.builtin : undefined,
       hasOpenCalls: () => relay.hasOpenCalls,
       onUnrecorded: (brought) => record.labels(lease.id, name, brought),
       onUnrecordedChanges: (changes) => record.changes(lease.id, name, changes),
@@ -259,7 +267,7 @@ export class Gate {
     })
     const spare = () => (relay.openRequests === 0 ? client.spare : undefined)
     const whose = { principal: principal.id, who, agent: agent()?.id, labels, handle, environment }
-    const to = { clientGeneration: link.generation, ...whose, spare, log }
+    const to = { clientGeneration: link.generation, ...whose, sessionKey, spare, log }
     const connect = (events: UpstreamEvents) =>
       this.#servers.connect(name, serverConfig, to, this.notes.watch(name, events))
     const relay: Relay = new Relay(link, connect, {
@@ -268,8 +276,8 @@ export class Gate {
       who,
       server: name,
       // For every call, so without a spread that is not the first member: that is slow.
-      facts: () => {
-        const { session, provenance } = recall.facts(steadyMs(), policy().labelScope)
+      facts: (program) => {
+        const { session, provenance } = recall.facts(steadyMs(), policy().labelScope, program)
         const { principal } = who()
         const transport = serverConfig.kind
         return { ownPaths, transport, principal, agent: agent(), session, provenance }

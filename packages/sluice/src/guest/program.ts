@@ -9,7 +9,8 @@ import type { FileIn } from './protocol.ts'
 interface Start {
   readonly code: string
   readonly files: readonly FileIn[]
-  readonly tools: readonly { readonly server: string; readonly tool: string }[]
+  /** `*`: every name is a call, and the gate says whether there is such a tool. */
+  readonly tools: readonly { readonly server: string; readonly tool: string }[] | '*'
   readonly seed: string
 }
 
@@ -23,6 +24,7 @@ const { parse, stringify } = JSON
 const { create, freeze } = Object
 const TextError = Error
 const toText = String
+const AnyName = Proxy
 
 const LOG_LENGTH_MAX = 65_536
 const RESULT_LENGTH_MAX = 200_000
@@ -40,13 +42,7 @@ function start(text: string, bytes?: Uint8Array): void {
   const { code, files, tools, seed } = parse(text) as Start
   seedRandom(seed)
   overlay = fileApi(files, bytes)
-  const api = create(null) as Record<string, Record<string, unknown>>
-  for (const { server, tool } of tools) {
-    api[server] ??= create(null) as Record<string, unknown>
-    const own = api[server] as Record<string, unknown>
-    own[tool] = (input: unknown) => send(server, tool, input)
-  }
-  for (const server in api) freeze(api[server])
+  const api = tools === '*' ? anyTool() : listTools(tools)
   const AsyncFunction = (async () => undefined).constructor as new (
     ...parts: string[]
   ) => (...values: unknown[]) => Promise<unknown>
@@ -57,7 +53,7 @@ function start(text: string, bytes?: Uint8Array): void {
     ended = { error: describeError(error) }
     return
   }
-  run(overlay.api, freeze(api), consoleApi()).then(
+  run(overlay.api, api, consoleApi()).then(
     (value) => {
       ended = { result: formatResult(value) }
     },
@@ -65,6 +61,28 @@ function start(text: string, bytes?: Uint8Array): void {
       ended = { error: describeError(error) }
     },
   )
+}
+
+function listTools(tools: Exclude<Start['tools'], '*'>): object {
+  const api = create(null) as Record<string, Record<string, unknown>>
+  for (const { server, tool } of tools) {
+    api[server] ??= create(null) as Record<string, unknown>
+    const own = api[server] as Record<string, unknown>
+    own[tool] = (input: unknown) => send(server, tool, input)
+  }
+  for (const server in api) freeze(api[server])
+  return freeze(api)
+}
+
+function anyTool(): object {
+  return anyName((server) => anyName((tool) => (input: unknown) => send(server, tool, input)))
+}
+
+/** An object that has every name but those that the language looks for by itself, and lists none. */
+function anyName(make: (name: string) => unknown): object {
+  const get = (_: object, name: string | symbol): unknown =>
+    typeof name !== 'string' || name === 'then' || name === 'toJSON' ? undefined : make(name)
+  return new AnyName(freeze(create(null)), { get })
 }
 
 function send(server: string, tool: string, input: unknown): Promise<unknown> {

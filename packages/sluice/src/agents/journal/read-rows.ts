@@ -50,6 +50,7 @@ export function toFamily(row: SqlRow): FamilyRow {
 export function toRun(row: Record<string, unknown>): RunRow {
   return {
     runId: String(row.run),
+    request: row.request === null ? null : String(row.request),
     startedAt: Number(row.started_at),
     result: row.result === null ? null : JSON.parse(String(row.result)),
   }

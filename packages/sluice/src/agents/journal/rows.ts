@@ -82,6 +82,8 @@ export interface EffectRow {
 
 export interface RunRow {
   readonly runId: string
+  /** The request that began it, if that was named. */
+  readonly request: string | null
   readonly startedAt: number
   readonly result: RunEnd | null
 }

@@ -11,7 +11,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import type { SessionLabels } from '../../core/agent-calls.ts'
+import { CLIENT_GONE, type SessionLabels } from '../../core/agent-calls.ts'
 import type { ProgressListener } from '../runs/run-watch.ts'
 import type { Service } from '../service/service.ts'
 import { AgentError } from '../shared/errors.ts'
@@ -165,10 +165,10 @@ function hasAtMost(value: unknown, most: number): boolean {
 }
 
 /** A lost connection ends no run; only the client's own word does. */
-function cancellationOf(signal: AbortSignal): AbortSignal {
+export function cancellationOf(signal: AbortSignal): AbortSignal {
   const own = new AbortController()
   signal.addEventListener('abort', () => {
-    if (!(signal.reason instanceof SdkError)) own.abort()
+    if (!(signal.reason instanceof SdkError) && signal.reason !== CLIENT_GONE) own.abort()
   })
   return own.signal
 }
@@ -223,7 +223,7 @@ function answer(value: object, text = JSON.stringify(value)) {
   }
 }
 
-function failure(error: unknown) {
+export function failure(error: unknown) {
   const { code, message } = error as { code?: string; message?: string }
   const body = { error: message ?? String(error), code: code ?? 'AGENT_FAULT' }
   return { content: [{ type: 'text' as const, text: JSON.stringify(body) }], isError: true }

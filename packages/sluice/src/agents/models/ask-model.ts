@@ -25,6 +25,7 @@ import {
   type ModelRequest,
   type ModelSettings,
 } from './models.ts'
+import { PROGRAM_MODEL } from './program-model.ts'
 
 export interface AskModelOptions {
   readonly signal: AbortSignal
@@ -187,7 +188,7 @@ export class ModelCaller {
 }
 
 function isScript(model: string): boolean {
-  return model.startsWith('script:')
+  return model.startsWith('script:') || model === PROGRAM_MODEL
 }
 
 /** The server said no, and bills nothing; after anything else it may have answered. */

@@ -7,6 +7,7 @@ import type { ChatMessage, ModelTool, ModelUsage, Price, ToolCall } from '../../
 import { AgentError } from '../shared/errors.ts'
 import { MODEL_OUTPUT_LENGTH_MAX, MODEL_USAGE_TOKENS_MAX } from '../shared/limits.ts'
 import { boundedEventFetch, boundedFetch } from './bounded-fetch.ts'
+import { passProgram } from './program-model.ts'
 import { playScript } from './script-model.ts'
 import { uniqueCalls } from './unique-calls.ts'
 
@@ -75,7 +76,7 @@ export function checkModelName(name: string, settings: ModelSettings): ModelName
       'MODEL_UNKNOWN',
       `\`${name}\` is not a model: write \`provider:model\`, such as \`anthropic:claude-sonnet-4-6\` or \`ollama:llama3\``,
     )
-  if (provider !== 'script' && !listKnown(settings).includes(provider))
+  if (provider !== 'script' && provider !== 'code' && !listKnown(settings).includes(provider))
     throw new AgentError(
       'MODEL_UNKNOWN',
       `there is no provider \`${provider}\`: known are ${listKnown(settings).join(', ')}`,
@@ -122,6 +123,7 @@ export async function callModel(
 ): Promise<ModelAnswer> {
   const { provider, model } = checkModel(request.model, settings)
   if (provider === 'script') return playScript(model, request, settings.scripts)
+  if (provider === 'code') return passProgram(request)
   // Loaded here: only processes that call a model pay for it.
   const { generateText, jsonSchema, tool, wrapLanguageModel } = await import('ai')
   const { middleware, refused } = uniqueCalls(request.onText)

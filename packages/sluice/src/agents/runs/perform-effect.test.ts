@@ -30,7 +30,7 @@ test('a call is sent once, and its result is kept, if the store loses its answer
     },
   }
   const performer = new EffectPerformer({ steps, gate, now: () => 1, models: {} } as never)
-  const agent = { id: 'a', grants: ['count/write'], summary: { turnCount: 1 } }
+  const agent = { id: 'a', owner: 'me', grants: ['count/write'], summary: { turnCount: 1 } }
   const effect = { kind: 'tool', id: 'e', server: 'count', tool: 'write', input: {} }
   const options = { before: undefined, signal: new AbortController().signal }
   const { event } = await performer.perform(agent as never, effect as never, options as never)

@@ -3,6 +3,7 @@
 // guest code runs here. Called by run-turn.ts.
 
 import { hash } from 'node:crypto'
+import { type ProgramOrigin, readProgramOwner } from '../../core/agent-calls.ts'
 import { LruMap } from '../../core/lru-map.ts'
 import type { Effect, GrantedTool, JournalEvent } from '../../guest/protocol.ts'
 import type { Programs } from '../../sandbox/programs.ts'
@@ -39,7 +40,7 @@ export interface PerformOptions {
   onWaiting(on: string): Promise<void>
 }
 
-type OutgoingCall = Pick<GateCall, 'server' | 'tool' | 'args' | 'effectId' | 'signal'>
+type OutgoingCall = Pick<GateCall, 'server' | 'tool' | 'args' | 'effectId' | 'signal' | 'program'>
 
 export type EffectResult = { readonly event: JournalEvent; readonly bytes?: Uint8Array | undefined }
 
@@ -120,9 +121,11 @@ export class EffectPerformer {
   async #call(agent: AgentRow, call: OutgoingCall): Promise<GateOutcome> {
     const { id, owner, depth, template, family, summary } = agent
     const facts = { id, owner, template: template ?? '', depth, turn: summary.turnCount }
+    const isClients = readProgramOwner(owner) !== undefined
     const effectId = `${id}.${call.effectId}`
     const labels = await this.#labels(agent, call.signal)
-    const about = { owner, agent: facts, family: String(family), labels }
+    const session = String(isClients ? agent.asked.session : family)
+    const about = { owner, agent: isClients ? null : facts, family: session, labels }
     const { server, tool, args } = call
     // The journal as it was then: after a reset, effects are numbered from the beginning again.
     const sent = hash('sha256', JSON.stringify([effectId, agent.seq, server, tool, args]))
@@ -154,8 +157,14 @@ export class EffectPerformer {
     return outcome
   }
 
-  async #settle(agent: AgentRow, ticket: string, signal: AbortSignal): Promise<GateOutcome> {
-    const settled = this.#environment.gate.settle(ticket, signal, () => this.#labels(agent, signal))
+  async #settle(
+    agent: AgentRow,
+    ticket: string,
+    signal: AbortSignal,
+    program?: ProgramOrigin,
+  ): Promise<GateOutcome> {
+    const labels = () => this.#labels(agent, signal)
+    const settled = this.#environment.gate.settle(ticket, signal, labels, program)
     const outcome = await this.#keepLabels(agent, await orAborted(settled, signal), signal)
     if (outcome.kind === 'held') return { kind: 'unknown', reason: 'it was held a second time' }
     return outcome
@@ -167,10 +176,18 @@ export class EffectPerformer {
     options: PerformOptions,
   ): Promise<EffectResult> {
     const { steps, programs, now } = this.#environment
+    const isClients = readProgramOwner(agent.owner) !== undefined
     const { value } = await steps.ask(null, agent.id, { ask: 'portable' }, now())
-    const { tools } = (value as { config: { tools: readonly GrantedTool[] } }).config
+    const { config } = value as { config: { tools: readonly GrantedTool[] } }
+    const tools = isClients ? ('*' as const) : config.tools
+    const run = isClients ? await steps.run(null, agent.id, agent.summary.runId) : undefined
+    const parent = run?.request ?? ''
     const waits = new Map<string, string>()
-    const callTool = (call: ProgramCall) => this.#callForProgram(agent, call, waits, options)
+    const callTool = (call: ProgramCall) => {
+      const { hasReceived } = call
+      const program = isClients ? { parent, code, hasReceived } : undefined
+      return this.#callForProgram(agent, { ...call, program }, waits, options)
+    }
     const { id, owner } = agent
     const place = { programs, steps, resting: this.#suspended }
     const limits = codeLimitsOf(agent)
@@ -182,10 +199,12 @@ export class EffectPerformer {
   /** `waits`: which approvals the calls of this program wait for, by call. */
   async #callForProgram(
     agent: AgentRow,
-    { tool: { server, tool }, input, callId, again, ticket, held, over }: ProgramCall,
+    call: ProgramCall & Pick<OutgoingCall, 'program'>,
     waits: Map<string, string>,
     { signal, onWaiting }: PerformOptions,
   ): Promise<ProgramCallResult> {
+    const { tool: named, input, callId, again, ticket, held, over, program } = call
+    const { server, tool } = named
     const refused = notGranted(agent, server, tool)
     if (refused !== undefined) return { error: toText(refused).content }
     if (ticket === undefined && again && !(await this.#onlyReads(agent.owner, server, tool)))
@@ -197,13 +216,13 @@ export class EffectPerformer {
     if (spent !== null) return { error: `AGENT_LIMIT: no call is left (${spent.detail})` }
     let outcome: GateOutcome =
       ticket === undefined
-        ? await this.#call(agent, { server, tool, args: input, effectId: callId, signal })
+        ? await this.#call(agent, { server, tool, args: input, effectId: callId, signal, program })
         : { kind: 'held', ticket, reason: 'it was held before the process ended' }
     if (outcome.kind === 'held') {
       if (ticket === undefined) await held(outcome.ticket)
       waits.set(callId, waitingFor(server, tool, outcome.reason))
       if (ticket === undefined) await onWaiting(waits.get(callId) ?? '')
-      outcome = await this.#settle(agent, outcome.ticket, over)
+      outcome = await this.#settle(agent, outcome.ticket, over, program)
       waits.delete(callId)
       const [another = ''] = waits.values()
       if (!signal.aborted) await onWaiting(another)
@@ -231,7 +250,8 @@ function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise
 
 /** An imported image may believe that it has more tools than it was given. */
 function notGranted(agent: AgentRow, server: string, tool: string): GateOutcome | undefined {
-  if (agent.grants.includes(`${server}/${tool}`)) return undefined
+  const isClients = readProgramOwner(agent.owner) !== undefined
+  if (isClients || agent.grants.includes(`${server}/${tool}`)) return undefined
   const reason = `the agent was not given \`${server}/${tool}\``
   return { kind: 'denied', code: 'TOOL_UNKNOWN', reason }
 }

@@ -34,12 +34,13 @@ export interface ProgramSetting {
   readonly agent: string
   readonly effectId: string
   readonly code: string
-  readonly tools: readonly GrantedTool[]
+  /** `*`: every tool that the owner may call. */
+  readonly tools: readonly GrantedTool[] | '*'
   callTool(call: ProgramCall): Promise<ProgramCallResult>
 }
 
 export interface ProgramCall {
-  readonly tool: GrantedTool
+  readonly tool: Pick<GrantedTool, 'server' | 'tool'>
   readonly input: unknown
   readonly callId: string
   /** It was begun before and its result was lost. */
@@ -48,6 +49,8 @@ export interface ProgramCall {
   readonly ticket: string | undefined
   /** Keeps the ticket before anybody waits on it, so that a crash does not lose it. */
   held(ticket: string): Promise<void>
+  /** The program has the answer to an earlier call. */
+  readonly hasReceived: boolean
   /** Aborted when the program is over: a verdict that nobody waits for is not acted upon. */
   readonly over: AbortSignal
 }
@@ -111,6 +114,7 @@ class Program {
   #replayed = 0
   #inputsLeft = PROGRAM_INPUTS_LENGTH_MAX
   #answersLeft = PROGRAM_ANSWERS_LENGTH_MAX
+  #hasReceived = false
   /** Of its journal, those beside the others included. */
   #rows = 0
   readonly #tickets = new Map<number, string>()
@@ -142,6 +146,7 @@ class Program {
       const result = await this.#nextResult()
       this.#signal.throwIfAborted()
       this.#open.delete(result.id)
+      this.#hasReceived = true
       answer = await this.#goOn(at, result)
     }
   }
@@ -211,7 +216,11 @@ class Program {
       delete made.code
     }
     const known = this.#noted.find((each) => each.kind === 'result' && each.id === id)
-    const granted = this.#setting.tools.find((each) => each.server === server && each.tool === tool)
+    const { tools } = this.#setting
+    const granted =
+      tools === '*'
+        ? { server, tool }
+        : tools.find((each) => each.server === server && each.tool === tool)
     if (known?.kind === 'result') {
       settle(known.error !== undefined)
       return known
@@ -227,6 +236,7 @@ class Program {
             again: wasNoted,
             ticket: this.#tickets.get(id),
             held: (ticket) => this.#append({ kind: 'held', id, ticket }),
+            hasReceived: this.#hasReceived,
             over: AbortSignal.any([this.#signal, this.#over.signal]),
           })
     const bounded = this.#within(result)
@@ -267,7 +277,8 @@ class Program {
 
   #start(at: number): Promise<ProgramAnswer> {
     const { agent, effectId, code, steps } = this.#setting
-    const tools = this.#setting.tools.map(({ server, tool }) => ({ server, tool }))
+    const { tools: given } = this.#setting
+    const tools = given === '*' ? given : given.map(({ server, tool }) => ({ server, tool }))
     const about = JSON.stringify({ code, tools, seed: `${agent} ${effectId}` })
     return this.#piece(async () => {
       const { text, bytes } = await steps.programFiles(agent, at)

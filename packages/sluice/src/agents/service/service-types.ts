@@ -28,6 +28,8 @@ export interface AskedBy {
   readonly parent?: string | undefined
   /** What a new agent has seen from its beginning. */
   readonly labels?: readonly string[] | undefined
+  /** The key of the client's session whose programs a new agent runs. */
+  readonly session?: string | undefined
 }
 
 export interface PromptArguments {

@@ -169,7 +169,7 @@ export class Service {
         ...(parent === undefined ? {} : { family: parent.family }),
         depth: parent === undefined ? 0 : parent.depth + 1,
         image: this.#image,
-        asked: configured,
+        asked: by.session === undefined ? configured : { ...configured, session: by.session },
         grants: tools.map(({ server, tool }) => `${server}/${tool}`),
         ...(by.labels === undefined ? {} : { labels: by.labels }),
       },

@@ -331,3 +331,7 @@ export const CALLS_SENT_KEPT_MAX = 10_000
 export const AGENT_LOOK_BEATS = 5
 /** Pause before a result is stored again, if the shared store did not respond. */
 export const RESULT_RETRY_MS = 1_000
+/** How long `run_code` of a client waits for its program, unless the call says `waitMs`. */
+export const PROGRAM_WAIT_MS_DEFAULT = 45_000
+/** Programs of one client session that run at once. A further one waits behind the first. */
+export const PROGRAMS_AT_ONCE_MAX = 8

@@ -2,7 +2,13 @@
 // this module knows no gateway. A call by an agent is its owner's call with `agent` set, judged and
 // recorded like any other. What comes back is data for the model, never a permission.
 
-import type { AgentCall, AgentOutcome, AgentPrompt, AgentTool } from '../../core/agent-calls.ts'
+import type {
+  AgentCall,
+  AgentOutcome,
+  AgentPrompt,
+  AgentTool,
+  ProgramOrigin,
+} from '../../core/agent-calls.ts'
 
 /**
  * A tool that an agent can be given.
@@ -56,6 +62,8 @@ export interface ToolGate {
     signal: AbortSignal,
     /** What the family has seen when the call is made. */
     labels: () => Promise<readonly string[]>,
+    /** The client's program that made the call. */
+    program?: ProgramOrigin,
   ): Promise<GateOutcome>
 }
 

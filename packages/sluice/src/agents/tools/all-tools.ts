@@ -1,6 +1,7 @@
 // Every tool of the agents' MCP server, and one called by its name without MCP in between: what the
 // command line does where it runs the agents itself.
 
+import type { z } from 'zod'
 import { AgentError } from '../shared/errors.ts'
 import { AGENT_TOOLS } from './agent-tools.ts'
 import { GALLERY_TOOLS } from './gallery-tools.ts'
@@ -28,10 +29,14 @@ export async function callTool(name: string, args: object, setting: ToolSetting)
   return withLabelFlow(name, input, setting, (labelled) => entryOf(name).run(input, labelled))
 }
 
-/** Held to the shape of the tool's input, or an error that says what is wrong. */
 export function readArguments<Input = never>(name: string, args: object): Input {
-  const input = entryOf(name).input.safeParse(args)
-  if (input.success) return input.data as Input
+  return parseInput(entryOf(name).input, args) as Input
+}
+
+/** Held to the shape of a tool's input, or an error that says what is wrong. */
+export function parseInput<Shape extends z.ZodObject>(shape: Shape, args: object): z.infer<Shape> {
+  const input = shape.safeParse(args)
+  if (input.success) return input.data
   const [issue] = input.error.issues
   const where = issue?.path.join('.') ?? ''
   throw new AgentError('AGENT_INPUT', `${where === '' ? '' : `\`${where}\`: `}${issue?.message}`)

@@ -27,12 +27,22 @@ interface Schemas {
   left: number
 }
 
+/** How a program names a tool: `tools.github.create_issue`, `tools["my-server"].search`. */
+export function writeProgramName(server: string, tool: string): string {
+  const member = (name: string) =>
+    IDENTIFIER.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`
+  return `tools${member(server)}${member(tool)}`
+}
+
 /** `name({owner:string,state?:"open"|"closed"}) // What it does.` */
-export function writeSignature(name: string, { description, inputSchema }: ToolDefinition): string {
+export function writeSignature(
+  name: string,
+  { description, inputSchema }: ToolDefinition,
+  // A name with a line break would read as two results.
+  shown = PLAIN_NAME.test(name) ? name : JSON.stringify(name),
+): string {
   const root = isObject(inputSchema) ? inputSchema : {}
   const args = writeObject(root, { root, left: TYPES_MAX }, 0)
-  // A name with a line break would read as two results.
-  const shown = PLAIN_NAME.test(name) ? name : JSON.stringify(name)
   const call = `${shown}(${args === 'object' ? '{}' : args})`
   const short = call.length > SIGNATURE_LENGTH_MAX ? `${shown}(object)` : call
   const about = firstSentence(typeof description === 'string' ? description : '')

@@ -68,12 +68,13 @@ export function nameBuiltin(tools: readonly ToolDefinition[]): {
 
 /** What a built-in server lists; no agent is started for it. */
 async function listBuiltinTools(server: string, builtin: BuiltinServer): Promise<ToolDefinition[]> {
-  const tools =
-    builtin === 'agents'
-      ? await createAgentDefinitions(server)
-      : listClientTools(builtin, []).map(
-          (tool) => ({ ...tool, server }) as unknown as ToolDefinition,
-        )
+  const listed =
+    builtin === 'code'
+      ? [(await import('../../agents/mcp/code-server.ts')).CODE_TOOL]
+      : builtin === 'agents'
+        ? await createAgentDefinitions(server)
+        : listClientTools(builtin, [])
+  const tools = listed.map((tool) => ({ ...tool, server }) as unknown as ToolDefinition)
   for (const tool of tools) markOwnTool(tool)
   return tools
 }

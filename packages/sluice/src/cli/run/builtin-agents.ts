@@ -2,12 +2,13 @@
 // gate gives agents the way to its servers; agents give the gate an MCP server for each connection.
 
 import { resolve } from 'node:path'
-import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
+import type { JSONRPCMessage, McpServer, Transport } from '@modelcontextprotocol/server'
 import type { Service } from '../../agents/service/service.ts'
 import type { GateConfig } from '../../gateway/config/config.ts'
 import type { Log } from '../../gateway/shared/log.ts'
 import { readPackageVersion } from '../../gateway/shared/package-version.ts'
 import type { StartAgents } from '../../gateway/start/run-agents.ts'
+import type { InProcessCaller, StartInProcess } from '../../gateway/upstream/in-process.ts'
 
 /** Loads the module of the agents only if a gate has them. */
 export function agentsFor(
@@ -19,6 +20,7 @@ export function agentsFor(
   return async (gate, shared) => {
     const { Service } = await import('../../agents/service/service.ts')
     const { createAgentsServer } = await import('../../agents/mcp/server.ts')
+    const { createCodeServer } = await import('../../agents/mcp/code-server.ts')
     const { models, prices, resume, history } = config
     const keys = Object.entries(models).flatMap(([name, { key }]) =>
       key === undefined ? [] : [[keyName(name), key] as const],
@@ -43,18 +45,23 @@ export function agentsFor(
     })
     onStarted(service)
     return {
-      connect: (caller, say) => {
-        const server = createAgentsServer(service, caller, readPackageVersion())
-        const transport = new InMemoryTransport(say)
-        const connected = server.connect(transport)
-        return {
-          receive: (message) =>
-            void connected.then(() => transport.onmessage?.(message as JSONRPCMessage)),
-          close: () => server.close(),
-        }
-      },
+      connect: connectBy((caller) => createAgentsServer(service, caller, readPackageVersion())),
+      connectCode: connectBy((caller) => createCodeServer(service, caller, readPackageVersion())),
       handOver: (ms) => service.handOver(ms),
       close: () => service.close(),
+    }
+  }
+}
+
+function connectBy(create: (caller: InProcessCaller) => McpServer): StartInProcess {
+  return (caller, say) => {
+    const server = create(caller)
+    const transport = new InMemoryTransport(say)
+    const connected = server.connect(transport)
+    return {
+      receive: (message) =>
+        void connected.then(() => transport.onmessage?.(message as JSONRPCMessage)),
+      close: () => server.close(),
     }
   }
 }

@@ -39,6 +39,8 @@ export interface AllServersContext {
   readonly servers: readonly string[]
   /** Which view of the tools the client has; all of them if undefined. */
   readonly mode?: ToolMode | undefined
+  /** The server that runs the programs of the mode `code`. */
+  readonly codeServer?: string | undefined
   /** Puts the gate between the link and a server. */
   readonly open: (server: string, ...link: Parameters<MemberContext['open']>) => ClientEvents
   readonly onEnd: () => void
@@ -86,8 +88,9 @@ export class AggregateSession {
     const onResources = () => this.#finder.forgetResources()
     const ownerOf = (uri: string) => this.#finder.ownerOf(uri)
     const { send, mode = 'all' } = context
-    const isAll = mode === 'all'
-    this.#modes = isAll ? undefined : new ToolModes({ lists: this.#lists, members })
+    const codeServer = mode === 'code' ? context.codeServer : undefined
+    const view = { lists: this.#lists, members, codeServer }
+    this.#modes = mode === 'all' ? undefined : new ToolModes(view)
     this.#listens = new AggregateSubscriptions({ members, ownerOf, send, onResources })
     this.#talk = new ServerMessages({
       client,

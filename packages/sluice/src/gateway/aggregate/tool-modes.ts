@@ -1,11 +1,11 @@
 // A view of the tools of all servers for models that cannot afford every definition: `search_tools` and `describe_tools`
-// are answered from the merged list, and `call_tool` becomes the ordinary call of the tool it names, before routing. The
-// view permits nothing and hides nothing: decisions, limits and records are those of the direct call.
+// are answered from the merged list, and `call_tool` becomes the ordinary call of the tool it names, before routing; in
+// the mode `code` a program calls the tools (agents/mcp/code-server.ts). The view permits nothing and hides nothing: decisions, limits and records are those of the direct call.
 
 import { hash } from 'node:crypto'
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
-import { writeSignature } from '../../catalogue/search/signature.ts'
+import { writeProgramName, writeSignature } from '../../catalogue/search/signature.ts'
 import {
   QUERY_LENGTH_MAX,
   rankTools,
@@ -14,7 +14,9 @@ import {
 } from '../../catalogue/search/tool-index.ts'
 import { LruMap } from '../../core/lru-map.ts'
 import { isToolFor } from '../../protocol/extensions.ts'
+import { withMembers } from '../../protocol/members.ts'
 import type { JsonRpcRequest } from '../../protocol/message.ts'
+import { joinName } from '../../protocol/tool-names.ts'
 import {
   DESCRIBED_TOOLS_MAX,
   FOUND_TOOLS_MAX,
@@ -22,12 +24,14 @@ import {
   NAMED_SERVERS_MAX,
 } from '../shared/limits.ts'
 import { runInSlices, Slices } from '../shared/slices.ts'
-import { CALL_TOOL, readInnerCall } from '../shared/tool-mode.ts'
+import { CALL_TOOL, RUN_CODE, readInnerCall } from '../shared/tool-mode.ts'
 import type { AggregateMember } from './member.ts'
 import type { MergedLists } from './merge-lists.ts'
 
 export interface ToolModesContext {
   readonly lists: Pick<MergedLists, 'listOf' | 'tools'>
+  /** In the mode `code`: the server whose `run_code` runs the programs that call the other tools. */
+  readonly codeServer?: string | undefined
   readonly members: () => Iterable<AggregateMember>
 }
 
@@ -40,6 +44,8 @@ type TakenCall =
 interface ListedTool {
   readonly server: string
   readonly name: string
+  /** How a program names it. */
+  readonly programName: string
   readonly text: string
   readonly signature: string
   readonly terms: ToolTerms
@@ -61,7 +67,8 @@ export class ToolModes {
 
   /** The result of `tools/list`. */
   async list(): Promise<string> {
-    const servers = (await this.#tools()).map(({ server }) => server)
+    const listed = await this.#tools()
+    const servers = listed.map(({ server }) => server)
     const found = 'Finds tools by what they do; returns signatures. Name the product if you can.'
     const limit = { type: 'integer', maximum: FOUND_TOOLS_MAX }
     const names = { type: 'array', items: TEXT, maxItems: DESCRIBED_TOOLS_MAX }
@@ -76,13 +83,24 @@ export class ToolModes {
         'Returns the full definitions of tools, if a signature is not enough.',
         { names },
       ),
-      define(
-        CALL_TOOL,
-        'Calls a tool that search_tools found, with the arguments of its signature.',
-        { name: TEXT, arguments: { type: 'object' } },
-      ),
+      ...(await this.#listCaller()),
     ]
     return JSON.stringify({ tools })
+  }
+
+  /** What calls the other tools: `call_tool`, or `run_code` if the client may see it. */
+  async #listCaller(): Promise<JsonObject[]> {
+    const { codeServer } = this.#context
+    if (codeServer === undefined)
+      return [
+        define(
+          CALL_TOOL,
+          'Calls a tool that search_tools found, with the arguments of its signature.',
+          { name: TEXT, arguments: { type: 'object' } },
+        ),
+      ]
+    const own = (await this.#tools(true)).filter(({ server }) => server === codeServer)
+    return own.map(({ text }) => ({ ...(JSON.parse(text) as JsonObject), name: RUN_CODE }))
   }
 
   /** Undefined if the call is not one of the mode's tools. */
@@ -91,6 +109,11 @@ export class ToolModes {
     const args = isObject(given) ? given : {}
     if (name === 'search_tools') return { answer: () => this.#search(args) }
     if (name === 'describe_tools') return { answer: () => this.#describe(args) }
+    const { codeServer } = this.#context
+    if (name === RUN_CODE && codeServer !== undefined) {
+      const own = JSON.stringify(joinName(codeServer, RUN_CODE, () => ''))
+      return { request: { ...request, params: withMembers(request.params, { name: own }) } }
+    }
     if (name !== CALL_TOOL) return undefined
     const inner = readInnerCall(request)
     return typeof inner === 'string' ? { answer: () => failed(inner) } : { request: inner }
@@ -110,7 +133,7 @@ export class ToolModes {
     const terms = tools.map((tool) => tool.terms)
     const ranked = await runInSlices(rankTools(terms, query, Number(limit)), 'list')
     if (ranked.length > 0)
-      return answered(ranked.map((at) => (tools[at] as ListedTool).signature).join('\n'))
+      return answered(ranked.map((at) => this.#sign(tools[at] as ListedTool)).join('\n'))
     return answered(
       `No tool found: try other words. ${nameServers(all.map((tool) => tool.server))}`,
     )
@@ -121,21 +144,28 @@ export class ToolModes {
       return failed(`\`names\` must be a list of 1 to ${DESCRIBED_TOOLS_MAX} names of tools`)
     const tools = await this.#tools()
     const texts = names.map((name) => {
-      const found = tools.find((tool) => tool.name === name)
+      const found = tools.find((tool) => tool.name === name || tool.programName === name)
       return found?.text ?? `Unknown tool: ${String(name).slice(0, QUERY_LENGTH_MAX)}`
     })
     return answered(texts.join('\n'))
   }
 
+  #sign({ name, programName, signature, text }: ListedTool): string {
+    if (this.#context.codeServer === undefined) return signature
+    return writeSignature(name, JSON.parse(text) as ToolDefinition, programName)
+  }
+
   /** What the caller may see now: every server's relay has filtered its list. */
-  async #tools(): Promise<ListedTool[]> {
-    const { lists, members } = this.#context
+  async #tools(hasCode = false): Promise<ListedTool[]> {
+    const { codeServer, lists, members } = this.#context
     const slices = new Slices()
     const listed = await Promise.all(
-      [...members()].map(async (member) => ({
-        server: member.name,
-        texts: await lists.listOf(member, 'tools/list'),
-      })),
+      [...members()]
+        .filter(({ name }) => (name === codeServer) === hasCode)
+        .map(async (member) => ({
+          server: member.name,
+          texts: await lists.listOf(member, 'tools/list'),
+        })),
     )
     const tools: ListedTool[] = []
     for (const { server, texts } of listed)
@@ -157,7 +187,9 @@ export class ToolModes {
     const own = lists.tools.find(name)?.name ?? name
     const terms = readToolTerms({ ...definition, server, name: own })
     const signature = writeSignature(name, definition)
-    const tool = isToolFor('model', definition) ? { server, name, text, signature, terms } : null
+    const programName = writeProgramName(server, own)
+    const listed = { server, name, programName, text, signature, terms }
+    const tool = isToolFor('model', definition) ? listed : null
     indexed.set(key, tool)
     return tool
   }

@@ -5,6 +5,7 @@ import type { Call, Facts } from '@sluice/policy/core/call'
 import type { Instant } from '@sluice/policy/core/clock'
 import type { Receipt } from '@sluice/policy/core/counters'
 import type { Decision } from '@sluice/policy/core/decision'
+import type { ProgramOrigin } from '../../core/agent-calls.ts'
 import type { DecisionEntry } from '../../ledger/records/record.ts'
 import type { ParsedMembers } from '../../protocol/message.ts'
 import type { AdmissionStore, SessionCheck } from '../../store/admission.ts'
@@ -33,6 +34,8 @@ export interface CallRequest {
   readonly params?: ParsedMembers | undefined
   /** The trace context of the caller, if it sent one. */
   readonly trace?: TraceContext | undefined
+  /** The client's program that makes the call. */
+  readonly program?: ProgramOrigin | undefined
   /** Why it is denied whatever the policy says; a hidden name stays hidden all the same. */
   readonly objection?: string | undefined
   /** No server has the target, so the call is answered as if it were hidden. */
@@ -85,6 +88,7 @@ export interface TrackedCall {
 
 /** A call that may be forwarded: its intent is durable. */
 export interface Admission {
+  readonly callId: string
   /** Number of its intent in the audit log. */
   readonly intent: number
   readonly receipt: Receipt

@@ -2,6 +2,7 @@
 // gate remembers of this client with this server, and what is in flight between them. Made by the relay.
 
 import type { Call, Facts } from '@sluice/policy/core/call'
+import type { ProgramOrigin } from '../../core/agent-calls.ts'
 import type { SessionVault } from '../../identity/sessions/session-vault.ts'
 import type { JsonRpcRequest } from '../../protocol/message.ts'
 import type { ProtocolGeneration } from '../../protocol/protocol-generation.ts'
@@ -26,8 +27,8 @@ import type { PendingRequest, PendingRequests, SentRequest } from './pending-req
 export interface CallContext {
   readonly pipeline: CallPipeline
   readonly server: string
-  /** Who calls, and in which session; looked up again for every call. */
-  readonly facts: () => Omit<Facts, 'tool'>
+  /** Who calls, and in which session; looked up again for every call, which a client's program may make. */
+  readonly facts: (program?: ProgramOrigin) => Omit<Facts, 'tool'>
   /** Returns the versions of the shared session by which calls are decided. */
   readonly sessionChecks?: () => readonly SessionCheck[] | undefined
   /** Returns the freeze that applies to this session. */

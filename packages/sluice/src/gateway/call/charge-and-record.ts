@@ -60,7 +60,8 @@ export async function chargeAndRecord(options: ChargeOptions): Promise<ChargeOut
       watched.step('intent')
       watched.decided(decision, callId)
       const { sequence: intent, receipt } = reply
-      return { status: 'admitted', admission: { intent, receipt, watched, approval }, request }
+      const admission = { callId, intent, receipt, watched, approval }
+      return { status: 'admitted', admission, request }
     }
     case 'full':
       return { status: 'stale', ...toStaleDecision(decision, charges, reply) }

@@ -23,7 +23,7 @@ export type InspectDelivery = (
   answered?: CrossedCall,
 ) => void
 
-export type CrossedCall = Pick<SentRequest, 'method' | 'name' | 'params'>
+export type CrossedCall = Pick<SentRequest, 'method' | 'name' | 'params' | 'program'>
 
 const NOTHING = (): readonly MessageSource[] => []
 const NO_LABELS: readonly string[] = []

@@ -35,6 +35,8 @@ export interface FilteredSession {
   readonly see: (labels: readonly string[]) => void
   /** Called before a message that may hold placeholders is sent. */
   readonly saveSealed: () => void
+  /** The tokens that an answer may have if the policy does not bound its size. */
+  readonly tokensMax?: number | undefined
   /** See AnswerFilter. */
   readonly recordChanges: AnswerFilter['recordChanges']
   readonly log: Log
@@ -47,6 +49,8 @@ export interface FilterRequest {
   readonly schema: JsonValue | undefined | 'unknown'
   /** It passes unchanged or not at all: a file of a skill would no longer have its digest. */
   readonly isWhole?: boolean
+  /** A program reads it, not a model: sizes bound what the program answers. */
+  readonly isUncut?: boolean
 }
 
 export type FilteredAnswer = (
@@ -80,11 +84,12 @@ function withheld(reason: string): RewrittenMessage {
 }
 
 export function createAnswerFilter(session: FilteredSession): AnswerFilter {
-  const { server, policy, vault, see, log } = session
-  const isActive = () => hasAnswerRules(policy()) || vault().size > 0
-  const rewrite = ({ text, sources, schema }: FilterRequest, effort: ScanEffort) => {
+  const { server, policy, vault, see, log, tokensMax } = session
+  const isActive = () => tokensMax !== undefined || hasAnswerRules(policy()) || vault().size > 0
+  const rewrite = ({ text, sources, schema, isUncut }: FilterRequest, effort: ScanEffort) => {
     const from = sources.map((source) => ({ server, method: source.method, name: source.name }))
-    const rules = rulesFor(policy(), from)
+    const named = rulesFor(policy(), from)
+    const rules = isUncut === true ? { ...named, ...UNCUT } : withTokensMax(named, tokensMax)
     if (vault().size === 0 && (hasNothingToDo(rules) || isHarmless(text, rules))) return undefined
     return rewriteAnswerSteps(text, { rules, vault: vault(), sources: from, schema, effort })
   }
@@ -126,6 +131,13 @@ export function createAnswerFilter(session: FilteredSession): AnswerFilter {
     canOpen: (sources, tool) =>
       sources.length > 0 && canOpenFor(rulesFor(policy(), sources), server, tool),
   }
+}
+
+const UNCUT = { maxBytes: Number.POSITIVE_INFINITY, maxTokens: Number.POSITIVE_INFINITY }
+
+function withTokensMax(rules: AnswerPolicy, tokensMax: number | undefined): AnswerPolicy {
+  const isBounded = Math.min(rules.maxBytes, rules.maxTokens) !== Number.POSITIVE_INFINITY
+  return tokensMax === undefined || isBounded ? rules : { ...rules, maxTokens: tokensMax }
 }
 
 /** Rules of the document and of the base policy, for every source that a message may have. */

@@ -25,7 +25,7 @@ export function forwardRequest(options: ForwardRequestOptions): Promise<ForwardR
     return requests.forward(pending, { message, name: '', request, trace })
   }
   const { admission } = admitted
-  const { call, facts } = admitted.request
+  const { call, facts, program } = admitted.request
   if (sender === 'client') session.onCall(call)
   const args = admission.approval?.args
   const decided = args === undefined ? message : withArgs(message, args)
@@ -47,5 +47,6 @@ export function forwardRequest(options: ForwardRequestOptions): Promise<ForwardR
     rounds: parsed.status === 'call' ? parsed.rounds : 0,
     request,
     trace,
+    program,
   })
 }

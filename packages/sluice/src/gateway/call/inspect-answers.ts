@@ -25,7 +25,7 @@ import { isDense } from '../../protocol/json/is-dense.ts'
 import { PARSED_MARKS_MAX } from '../../protocol/json/limits.ts'
 import { processClock } from '../../store/process-clock.ts'
 import { LABELS_RECORDED_MS } from '../session/limits.ts'
-import { INSPECTED_AT_ONCE_LENGTH_MAX } from '../shared/limits.ts'
+import { INSPECTED_AT_ONCE_LENGTH_MAX, PROGRAM_ANSWER_TOKENS_MAX } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
 import type { CallOutcome } from '../shared/outcome.ts'
 import { runInSlices, takeTurn } from '../shared/slices.ts'
@@ -59,8 +59,8 @@ export interface LabelledSession {
   readonly onSeen: () => void
   /** Returns what the session remembers of answers; undefined if no rule reads it. */
   readonly provenance?: () => SessionProvenance | undefined
-  /** The server runs inside the gate. */
-  readonly isGates?: boolean
+  /** Which server inside the gate it is; undefined for every other. */
+  readonly builtin?: string | undefined
   readonly log: Log
 }
 
@@ -91,6 +91,7 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
       see,
       log,
       recordChanges: changes.add,
+      tokensMax: session.builtin === 'code' ? PROGRAM_ANSWER_TOKENS_MAX : undefined,
       saveSealed: () => lease.saveSealed(),
     }),
     ...createInspection(session, saw, see),
@@ -174,8 +175,8 @@ function createInspection(
     // Descriptions and the gate's own words.
     if (sources.length === 0) return
     const trust = joinTrust(policy(), server, sources)
-    const { isGates = false } = session
-    rememberMessage(memory, { text, server, params: answered?.params, trust, isGates })
+    const { builtin } = session
+    rememberMessage(memory, { text, server, answered, trust, builtin })
     lease.remembered()
   }
   return {

@@ -158,13 +158,14 @@ function inspectPassing(
 }
 
 function toFilter(sent: SentRequest, text: string, { lists }: CallSession): FilterRequest {
-  const { method, name, outputSchema } = sent
+  const { method, name, outputSchema, program } = sent
   const isTask = method.startsWith('tasks/')
   return {
     text,
     sources: [findSource(sent)],
     schema: isTask ? 'unknown' : outputSchema,
     isWhole: method === 'resources/read' && lists.skills.has(name),
+    isUncut: program !== undefined,
   }
 }
 

@@ -80,14 +80,14 @@ function toClientCall(
   tool?: KnownTool,
 ): CallRequest {
   const { parsed, pending, session } = options
-  const { approvedFor, continues, retry, trace } = parsed
+  const { approvedFor, continues, program, retry, trace } = parsed
   const { lists, prompts } = session
   const meta = getMeta(message.params)
   const { [PROMPT_META]: prompt, 'claudecode/toolUseId': id = meta.callId } = meta
   if (typeof prompt === 'string') session.onPrompt(prompt)
   const call = parseCall(session.server, message)
   if (typeof id === 'string') session.pipeline.onToolUse?.(id, call)
-  const facts = factsOf(message, { known: session.facts(), tool, args: call.args })
+  const facts = factsOf(message, { known: session.facts(program), tool, args: call.args })
   return {
     call,
     facts,
@@ -106,12 +106,15 @@ function toClientCall(
     held: tool === undefined ? undefined : lists.heldOf(tool),
     continues,
     trace,
+    program,
     approvedFor,
     waitOptions: () =>
       createWaitOptions(message, {
         isWanted: () => pending.isOpen,
         toCall: (edited) => toClientCall(options, edited, tool),
-        waitMsMax: (approval) => prompts.patienceMs(message, facts, approval, retry),
+        // A program sleeps until the decision.
+        waitMsMax: (approval) =>
+          program === undefined ? prompts.patienceMs(message, facts, approval, retry) : 0,
         askClient: (approval) => prompts.ask(message, facts, approval),
       }),
   }

@@ -81,6 +81,7 @@ function parseClientRequest({ message, related, session }: IncomingRequest): Par
     approvedFor,
     rounds,
     headers: related.headers,
+    program: related.program,
     trace,
     retry,
   }

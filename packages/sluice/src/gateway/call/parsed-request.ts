@@ -1,6 +1,7 @@
 // What a request is for the gate, after it was read: it passes undecided, is refused, or is a call that
 // the policy decides. Types only, for the steps of the call path.
 
+import type { ProgramOrigin } from '../../core/agent-calls.ts'
 import type { JsonRpcRequest, RequestId } from '../../protocol/message.ts'
 import type { RpcReply } from '../shared/error-reply.ts'
 import type { TraceContext } from '../shared/transport.ts'
@@ -30,6 +31,8 @@ export interface ParsedCall extends Omit<PassingRequest, 'status'> {
   readonly approvedFor?: string | undefined
   /** How often the server has wanted to know more before. */
   readonly rounds: number
+  /** The client's program that makes the call. */
+  readonly program?: ProgramOrigin | undefined
   /** The client comes back for a decision of an approver. */
   readonly retry?: ApprovalRetryReply | undefined
 }

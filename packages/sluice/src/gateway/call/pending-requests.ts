@@ -5,6 +5,7 @@
 import { performance } from 'node:perf_hooks'
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import type { KnownTool } from '@sluice/policy/core/tools'
+import type { ProgramOrigin } from '../../core/agent-calls.ts'
 import type { Caller } from '../../identity/callers/caller.ts'
 import { patchObject, withMembers } from '../../protocol/members.ts'
 import type {
@@ -48,6 +49,8 @@ export interface SentRequest {
   readonly name: string
   /** The admission; undefined for requests of the protocol itself, which are not recorded. */
   readonly admission: Admission | undefined
+  /** The client's program that made the call. */
+  readonly program?: ProgramOrigin | undefined
   readonly startedMs: number
   readonly progressToken: JsonValue | undefined
   /** The parameters as the sender wrote them, with handles opened. */
@@ -94,6 +97,7 @@ export interface ForwardOptions {
   readonly admission?: Admission | undefined
   readonly tool?: KnownTool | undefined
   readonly rounds?: number | undefined
+  readonly program?: ProgramOrigin | undefined
 }
 
 export interface PendingRequestsOptions {
@@ -155,7 +159,7 @@ export class PendingRequests {
   forward(pending: PendingRequest, options: ForwardOptions): Promise<ForwardResult> {
     if (!pending.isOpen) return Promise.resolve({ status: 'not-sent', outcome: 'cancelled' })
     const { newId, to, renamesTokens } = this.#options
-    const { admission, message, name, request, rounds = 0, tool } = options
+    const { admission, message, name, program, request, rounds = 0, tool } = options
     const { method, params } = message
     const { opened = params } = options
     const ours = newId()
@@ -167,7 +171,8 @@ export class PendingRequests {
     const trace = admission?.watched.trace ?? options.trace
     const written = writeRequest(ours, method, outgoing?.text)
     const text = outgoing?.isOneLine === true ? written : oneLine(written)
-    const passing = { id: ours, method, params: outgoing, tool, caller: pending.caller }
+    const { callId } = admission ?? {}
+    const passing = { id: ours, method, params: outgoing, tool, caller: pending.caller, callId }
     return new Promise((end) => {
       const startedMs = performance.now()
       const sent: SentRequest = {
@@ -180,6 +185,7 @@ export class PendingRequests {
         params,
         outputSchema: tool?.definition.outputSchema,
         rounds,
+        program,
         ours,
         end,
         lastMs: startedMs,

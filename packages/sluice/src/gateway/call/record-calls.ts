@@ -69,7 +69,7 @@ export interface EntryOptions {
 
 export function toEntry({ pipeline, passing, callId }: EntryOptions): DecisionEntry {
   const { bound, decision, now, request } = passing
-  const { argsText, call, facts } = request
+  const { argsText, call, facts, program } = request
   return {
     atMs: now.wallMs,
     callId,
@@ -85,6 +85,7 @@ export function toEntry({ pipeline, passing, callId }: EntryOptions): DecisionEn
     decision,
     judged: decision.code === 'FROZEN' ? {} : inputsOf(bound.policy, request, pipeline.keepsTexts),
     argsDigest: argsDigestOf(call, argsText),
+    ...(program === undefined ? {} : { parent: program.parent }),
   }
 }
 

@@ -10,31 +10,40 @@ import type { Answer, SessionProvenance } from '@sluice/policy/provenance/sessio
 import { isDense } from '../../protocol/json/is-dense.ts'
 import { PARSED_MARKS_MAX } from '../../protocol/json/limits.ts'
 import type { ParsedMembers } from '../../protocol/message.ts'
+import { originsFor } from '../session/program-origins.ts'
+import type { SentRequest } from './pending-requests.ts'
 
 export interface RememberedMessage {
   readonly text: string
   readonly server: string
-  /** The parameters of the call that it answers; undefined if it answers none. */
-  readonly params: ParsedMembers | undefined
+  /** The call that it answers; undefined if it answers none. */
+  readonly answered: Pick<SentRequest, 'params' | 'program'> | undefined
   /** What the policy trusts of this source. */
   readonly trust: AnswerTrust
-  /** The server runs inside the gate. */
-  readonly isGates: boolean
+  /** Which server inside the gate says it. */
+  readonly builtin?: string | undefined
 }
 
 export function rememberMessage(
   memory: SessionProvenance,
-  { text, server, params, trust, isGates }: RememberedMessage,
+  { text, server, answered, trust, builtin }: RememberedMessage,
 ): void {
   // Escapes may double the length. What is not read counts as forgotten.
   if (text.length > 2 * ANSWER_REMEMBERED_CHARS_MAX || isDense(text, PARSED_MARKS_MAX))
     return memory.markIncomplete()
   const message = JSON.parse(text) as JsonObject
+  // What a program says was computed. What it only copied is known by the answer that had it.
+  if (builtin === 'code') {
+    if (memory.hasRead) for (const one of toAnswer(message).texts) memory.addText(one)
+    return
+  }
+  const { params, program } = answered ?? {}
   const args = params?.value.arguments
   const name = nameTool(message, params)
   const read = isMarked(message.result) && trust !== 'all' ? [] : trust
   const asked = { args: isObject(args) ? args : {}, inputSchema: undefined }
-  rememberAnswer({ ...asked, name, server, trust: read, isGates }, toAnswer(message), memory)
+  const call = { ...asked, name, server, trust: read, isGates: builtin === 'agents' }
+  rememberAnswer(call, toAnswer(message), memory, originsFor(memory, program))
 }
 
 /** The tool that answered; undefined for errors, prompts, resources and what was not asked for. */

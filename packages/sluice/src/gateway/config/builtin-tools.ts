@@ -9,7 +9,8 @@ export const AGENT_TOOL = /^wasm_(?:agent|gallery)_/
 
 /** The client whose hooks this server stands for; no MCP client reaches such a server. */
 export function hookClientOf(server: ServerConfig | undefined): HookClient | undefined {
-  return server?.builtin === undefined || server.builtin === 'agents' ? undefined : server.builtin
+  const builtin = server?.builtin
+  return builtin === 'agents' || builtin === 'code' ? undefined : builtin
 }
 
 export function isBuiltinTool(server: ServerConfig | undefined, tool: string): boolean {

@@ -20,7 +20,7 @@ import { HOOK_CLIENTS, type HookClient } from '../../hooks/hook-event.ts'
 import type { FixedGrant } from '../../identity/callers/grant.ts'
 import type { Issuer } from '../../identity/callers/issuer.ts'
 import type { Secret } from '../../identity/oauth/secret-text.ts'
-import type { ToolMode } from '../shared/tool-mode.ts'
+import { TOOL_MODES, type ToolMode } from '../shared/tool-mode.ts'
 import { type AgentsConfig, readAgents } from './agents.ts'
 import { type AlertsConfig, readAlerts } from './alerts.ts'
 import { type ListenConfig, readIssuers, readListenConfig } from './auth.ts'
@@ -43,7 +43,7 @@ import {
 } from './work-directory.ts'
 
 /** The WASM agents, or a client with hooks. */
-export type BuiltinServer = 'agents' | HookClient
+export type BuiltinServer = 'agents' | 'code' | HookClient
 
 /** What any server may have. */
 interface CommonServerConfig {
@@ -233,7 +233,7 @@ class ConfigReader {
       ),
       pins: readPins(findEntry(map, 'pins')),
       sessions: readSessions(map),
-      toolMode: scalar(asMap(findEntry(map, 'mcp')), 'mode') === 'search' ? 'search' : 'all',
+      toolMode: TOOL_MODES.find((mode) => mode === textOf(map, 'mcp', 'mode')) ?? 'all',
       processes: readProcesses(findEntry(map, 'processes')),
       ...(scalar(map, 'isolation') === 'required' ? { isolation: 'required' } : {}),
       canApiChangeServers: scalar(asMap(findEntry(map, 'api')), 'change_servers') === true,
@@ -252,11 +252,12 @@ class ConfigReader {
         'say how to reach it',
       )
     const client = HOOK_CLIENTS.find((one) => one === builtin)
-    if (ways > 0 && client !== undefined)
-      this.#wrong(map, `\`builtin: ${client}\` has no \`command\` and no \`url\``, 'take it away')
+    if (ways > 0 && (client !== undefined || builtin === 'code'))
+      this.#wrong(map, `\`builtin: ${builtin}\` has no \`command\` and no \`url\``, 'take it away')
     if (ways === 0 && client !== undefined)
       return { kind: 'builtin', builtin: client, timeoutMs: HOOK_CALL_MS_MAX }
-    if (ways === 0 && builtin === 'agents') return { kind: 'builtin', builtin }
+    if (ways === 0 && (builtin === 'agents' || builtin === 'code'))
+      return { kind: 'builtin', builtin }
     const agents = builtin === 'agents' ? { builtin: 'agents' as const } : {}
     const odd = map.entries.find(({ key }) =>
       (url ? ['env', 'cwd', 'share', 'idle', 'sandbox'] : ['headers', 'auth']).includes(

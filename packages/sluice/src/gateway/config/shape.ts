@@ -85,8 +85,8 @@ const SERVER: Shape = {
       example: 'https://mcp.example.com/mcp',
     },
     builtin: {
-      shape: word(['agents', ...HOOK_CLIENTS]),
-      doc: "a server that is part of Sluice: `agents`, the WASM agents. Beside a `command` or `url` they take the place of that server's tools with the same names. Any other word is a client whose hooks ask the gate, see `sluice init --hooks`: its server has the client's own tools (`Bash`, `Read`, …)",
+      shape: word(['agents', 'code', ...HOOK_CLIENTS]),
+      doc: "a server that is part of Sluice: `agents`, the WASM agents. Beside a `command` or `url` they take the place of that server's tools with the same names. `code` is `run_code`, which runs a program of a client, see `/mcp?mode=code`. Any other word is a client whose hooks ask the gate, see `sluice init --hooks`: its server has the client's own tools (`Bash`, `Read`, …)",
     },
     env: {
       shape: variables,
@@ -257,7 +257,7 @@ export const CONFIG: ObjectShape = object('a configuration', {
     shape: object('settings of `/mcp`', {
       mode: {
         shape: word(TOOL_MODES),
-        doc: 'how clients that name no mode see the tools of all servers: `search` lists three tools that find and call the others',
+        doc: 'how clients that name no mode see the tools of all servers: `search` lists three tools that find and call the others, `code` has programs call them (it needs a server with `builtin: code`)',
         default: 'all',
       },
     }),

@@ -22,12 +22,16 @@ export interface OpenSession {
   readonly who: () => Caller
   readonly lease: SessionLease
   readonly agent: () => AgentFacts | null
+  /** What the connection is recognised by; undefined for a family of agents. */
+  readonly key?: string | undefined
   /** The connection has ended. */
   readonly release: () => void
 }
 
 export interface AgentFamilySession {
   readonly family: string
+  /** A client's program calls: `family` is the key of the client's session. */
+  readonly isProgram?: boolean
   readonly agent: () => AgentFacts | null
 }
 
@@ -58,7 +62,8 @@ export class OpenSessions {
     sessionKey = COMMON_KEY,
   ): OpenSession | Promise<OpenSession> {
     const { principal, sessions: limit } = who()
-    const add = (lease: SessionLease) => this.#add({ client, who, lease, agent: () => null })
+    const add = (lease: SessionLease) =>
+      this.#add({ client, who, lease, agent: () => null, key: sessionKey })
     if (this.#shared !== undefined)
       return this.#shared.open(principal.id, sessionKey, limit).then(add)
     return add(this.#sessions.open(principal.id, sessionKey, limit, steadyMs()))

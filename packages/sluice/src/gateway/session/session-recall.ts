@@ -6,7 +6,9 @@ import type { Instant } from '@sluice/policy/core/clock'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { readsPast, readsProvenance } from '@sluice/policy/model/reads-provenance'
 import type { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
+import type { ProgramOrigin } from '../../core/agent-calls.ts'
 import type { LabelScope, SessionLease } from '../../identity/sessions/session-lease.ts'
+import { originsFor } from './program-origins.ts'
 
 export interface RecallOptions {
   readonly lease: SessionLease
@@ -30,13 +32,17 @@ export class SessionRecall {
   }
 
   /** What rules read of the session. */
-  facts(nowMs: number, scope: LabelScope): Pick<Facts, 'session' | 'provenance'> {
+  facts(
+    nowMs: number,
+    scope: LabelScope,
+    program?: ProgramOrigin,
+  ): Pick<Facts, 'session' | 'provenance'> {
     const { lease, policy } = this.#options
     const session = lease.facts(nowMs, scope)
     const past = readsPast(policy()) ? lease.past() : undefined
     return {
       session: past === undefined ? session : { ...session, past },
-      provenance: this.provenance(),
+      provenance: originsFor(this.provenance(), program),
     }
   }
 

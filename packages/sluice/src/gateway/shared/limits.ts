@@ -220,6 +220,8 @@ export const RELIST_MS = 1_000
 export const ALL_LISTENS_MAX = 100
 /** Length of the instructions that the servers of `/mcp` give for the model. The rest is cut. */
 export const INSTRUCTIONS_LENGTH_MAX = 32_768
+/** Tokens of an answer of `run_code`, if the policy does not bound its size. The rest is cut. */
+export const PROGRAM_ANSWER_TOKENS_MAX = 10_000
 /** Tools that one `search_tools` of a tool mode returns. */
 export const FOUND_TOOLS_MAX = 50
 /** Definitions that one `describe_tools` of a tool mode returns. */

@@ -8,26 +8,44 @@ import { withMembers } from '../../protocol/members.ts'
 import type { JsonRpcRequest } from '../../protocol/message.ts'
 import { ALL_SERVERS } from './transport.ts'
 
-export const TOOL_MODES = ['all', 'search'] as const
+export const TOOL_MODES = ['all', 'search', 'code'] as const
 export type ToolMode = (typeof TOOL_MODES)[number]
 
-/** Throws if there is no such mode. Undefined if the client names none. */
-export function readToolMode(server: string, text: unknown): ToolMode | undefined {
-  if (text === undefined) return undefined
-  if (server !== ALL_SERVERS)
+export interface ModeSettings {
+  /** Of clients that name none. */
+  readonly toolMode: ToolMode
+  /** The server that runs the programs of the mode `code`. */
+  readonly codeServer: string | undefined
+}
+
+/** Throws if a client cannot have the mode that it names. */
+export function readToolMode(
+  server: string,
+  text: unknown,
+  { toolMode, codeServer }: ModeSettings,
+): ToolMode {
+  const isAll = server === ALL_SERVERS
+  if (!isAll && text !== undefined)
     throw new OperationError(
       `the server \`${server}\` alone has no tool modes`,
       'use /mcp?mode=search, or `sluice stdio --mode search` without --server',
     )
-  const mode = TOOL_MODES.find((each) => each === text)
-  if (mode !== undefined) return mode
-  throw new OperationError(
-    `\`${String(text).slice(0, 100)}\` is not a tool mode`,
-    `modes are ${TOOL_MODES.join(', ')}`,
-  )
+  const mode = TOOL_MODES.find((each) => each === (text ?? toolMode))
+  if (mode === undefined)
+    throw new OperationError(
+      `\`${String(text).slice(0, 100)}\` is not a tool mode`,
+      `modes are ${TOOL_MODES.join(', ')}`,
+    )
+  if (isAll && mode === 'code' && codeServer === undefined)
+    throw new OperationError(
+      'the tool mode `code` needs the built-in server that runs programs',
+      'add `code: { builtin: code }` to `servers` in sluice.yaml',
+    )
+  return mode
 }
 
 export const CALL_TOOL = 'call_tool'
+export const RUN_CODE = 'run_code'
 
 /** The call that a call of `call_tool` stands for, with the exact text of its arguments; `_meta` and `task` are those of
  * the outer call. A text says what is wrong with it. */

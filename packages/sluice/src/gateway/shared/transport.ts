@@ -1,6 +1,7 @@
 // A client's side of a conversation, and what it reports to the relay behind it. A transport only carries
 // messages; the gate between client and server decides what passes.
 
+import type { ProgramOrigin } from '../../core/agent-calls.ts'
 import type { JsonRpcMessage, RequestId } from '../../protocol/message.ts'
 import type { ProtocolGeneration } from '../../protocol/protocol-generation.ts'
 import type { ToolMode } from './tool-mode.ts'
@@ -37,6 +38,8 @@ export interface MessageContext {
   readonly headers?: ReadonlyMap<string, string>
   /** The trace that a client's request belongs to, by its headers. */
   readonly trace?: TraceContext | undefined
+  /** The client's program that makes the call. */
+  readonly program?: ProgramOrigin | undefined
 }
 
 /** What a client's transport reports. It gets them from the function that connects it to the gate, which it

@@ -90,7 +90,11 @@ export async function openCalls(
     policies: () => policies.now,
     ...restored,
     ...processes,
-    builtins: { agents: agents.connect, ...hooks.builtins },
+    builtins: {
+      agents: (...link) => agents.connect('connect', ...link),
+      code: (...link) => agents.connect('connectCode', ...link),
+      ...hooks.builtins,
+    },
     onToolUse: hooks.onToolUse,
     seals: new HandleSealer(key),
     credentials,

@@ -26,6 +26,7 @@ export function openSocket(options: GateSocketOptions): SocketFront {
     peers,
     path,
     hasServer: (name) => gate.kindOf(name) !== undefined,
+    readMode: (server, text) => gate.readMode(server, text),
     listedVariables: (name) => listVariables(servers, name),
     open: (name, link, who, origin) => gate.open(name, link, who, origin),
     identify: (token, server) =>

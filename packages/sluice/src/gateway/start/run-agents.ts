@@ -2,6 +2,7 @@
 // handed in by the composition root, gets the way to the servers behind the gate, and gives back a
 // server like any other.
 
+import { readProgramOwner } from '../../core/agent-calls.ts'
 import type { ApprovalService } from '../../core/approval.ts'
 import type { Authenticator } from '../../identity/callers/authenticator.ts'
 import type { SharedAgents } from '../../store/postgres/shared-agents.ts'
@@ -9,10 +10,12 @@ import { isBuiltinTool } from '../config/builtin-tools.ts'
 import { AgentGate } from '../front/sessions/agent-gate.ts'
 import type { Gate } from '../gate.ts'
 import type { Servers } from '../state/servers.ts'
-import type { StartInProcess } from '../upstream/in-process.ts'
+import type { InProcessPeer, StartInProcess } from '../upstream/in-process.ts'
 
 export interface RunningAgents {
   readonly connect: StartInProcess
+  /** The server of `run_code`. */
+  readonly connectCode: StartInProcess
   /** Leaves the agents to other gates, if there are any, after what is under way has ended. */
   handOver(ms: number): Promise<void>
   close(): Promise<void>
@@ -38,9 +41,9 @@ export class BuiltinAgents {
     this.#start = start
   }
 
-  readonly connect: StartInProcess = (caller, say) => {
+  connect(by: 'connect' | 'connectCode', ...link: Parameters<StartInProcess>): InProcessPeer {
     if (this.#running === undefined) throw new Error('the agents do not run yet')
-    return this.#running.connect(caller, say)
+    return this.#running[by](...link)
   }
 
   async handOver(ms: number): Promise<void> {
@@ -53,16 +56,33 @@ export class BuiltinAgents {
     gate: Gate,
     { authenticator, approvals, shared }: AgentServices,
   ): Promise<() => Promise<void>> {
-    const isThere = servers.entries.some(([, { builtin }]) => builtin === 'agents')
+    const isThere = servers.entries.some(
+      ([, { builtin }]) => builtin === 'agents' || builtin === 'code',
+    )
     if (!isThere || this.#start === undefined) return async () => {}
+    const clientOf = (owner: string) => {
+      const client = readProgramOwner(owner)
+      return client === undefined ? undefined : authenticator.callerOf(client)
+    }
     const agentGate = new AgentGate({
-      servers: () => servers.callable,
+      // A program starts no other.
+      servers: (owner) =>
+        clientOf(owner) === undefined
+          ? servers.callable
+          : servers.callable.filter((name) => servers.find(name)?.builtin !== 'code'),
       isOwn: (server, tool) => isBuiltinTool(servers.find(server), tool),
       approvals,
-      callerOf: (owner) => authenticator.callerOf(owner),
-      memoryOf: (family) => gate.sessions.familyMemory(family),
+      callerOf: (owner) => clientOf(owner) ?? authenticator.callerOf(owner),
+      memoryOf: (family, owner) => {
+        const client = clientOf(owner)
+        if (client === undefined) return gate.sessions.familyMemory(family)
+        return gate.sessions.memoryOf(client, family)
+      },
       readsOrigins: (caller) => gate.readsOrigins(caller),
-      open: (server, link, who, session) => gate.openAgents(server, link, who, session),
+      open: (server, link, who, session) =>
+        session.isProgram === true
+          ? gate.open(server, link, who, { sessionKey: session.family })
+          : gate.openAgents(server, link, who, session),
     })
     const running = await this.#start(agentGate, shared)
     this.#running = running

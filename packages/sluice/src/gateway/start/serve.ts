@@ -89,6 +89,7 @@ function createFront(
     host: config.host,
     port: config.port,
     kindOf: (name) => gate.kindOf(name),
+    readMode: (server, text) => gate.readMode(server, text),
     open: (name, link, who, origin) => gate.open(name, link, who, origin),
     readSessionToken: (token) => sessionTokens.read(token),
     sessionNames: createSessionIds(new HandleSealer(key), config.cluster?.name),

@@ -90,6 +90,11 @@ export class Servers {
     return [...this.#now].map(([name, { config }]) => [name, config] as const)
   }
 
+  /** The first server with `builtin: code`. */
+  get codeServer(): string | undefined {
+    return this.entries.find(([, { builtin }]) => builtin === 'code')?.[0]
+  }
+
   get pending(): readonly PendingServer[] {
     return [...this.#pending.values()]
   }

@@ -2,10 +2,10 @@
 // cross as text and are read as strictly as anybody's. Who it is and what it does, the composition
 // root knows.
 
-import type { SessionLabels } from '../../core/agent-calls.ts'
+import { CALL_META, type SessionLabels } from '../../core/agent-calls.ts'
 import type { RequestId } from '../../protocol/message.ts'
 import { readUpstreamMessages } from './read-upstream-messages.ts'
-import type { Upstream, UpstreamEvents } from './upstream.ts'
+import type { Upstream, UpstreamEvents, UpstreamSendOptions } from './upstream.ts'
 
 export interface InProcessPeer {
   receive(message: object): void
@@ -17,6 +17,8 @@ export interface InProcessCaller {
   readonly owner: string
   readonly agent: string | undefined
   readonly labels: SessionLabels
+  /** The key of the client's session; undefined if an agent calls. */
+  readonly sessionKey?: string | undefined
 }
 
 /** `say` gives the gate what the server says. */
@@ -42,9 +44,16 @@ export class InProcessUpstream implements Upstream {
     this.#peer = start(caller, (message) => this.#hear(message))
   }
 
-  send(text: string): boolean {
+  send(text: string, carried?: UpstreamSendOptions): boolean {
     if (this.#closed) return false
-    this.#peer.receive(JSON.parse(text) as object)
+    const message = JSON.parse(text) as { params?: { _meta?: object } }
+    const { callId } = carried?.passing ?? {}
+    if (callId !== undefined)
+      message.params = {
+        ...message.params,
+        _meta: { ...message.params?._meta, [CALL_META]: callId },
+      }
+    this.#peer.receive(message)
     return true
   }
 

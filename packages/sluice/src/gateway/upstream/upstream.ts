@@ -15,6 +15,8 @@ export interface OutboundRequest {
   readonly tool?: KnownTool | undefined
   /** Who sent it: some servers are shown a token of the caller's own. */
   readonly caller?: Caller | undefined
+  /** Of a call that was admitted. */
+  readonly callId?: string | undefined
 }
 
 export interface UpstreamSendOptions extends MessageContext {

@@ -53,7 +53,7 @@ export class AnswerMemory {
   provenanceOf(session: RememberingSession): SessionProvenance {
     if (session.provenance !== undefined) return session.provenance
     this.#makeRoom()
-    const made = this.#load(session) ?? new SessionProvenance(randomSeed())
+    const made = this.#load(session) ?? new SessionProvenance(newHashSeed())
     if (!session.stored.has('answers') && session.isUsed) made.markIncomplete()
     session.provenance = made
     this.#count(session)
@@ -169,7 +169,7 @@ export class AnswerMemory {
 /**
  * The secret of a session's hashes: nobody who does not know it can look for values that collide.
  */
-function randomSeed(): HashSeed {
+export function newHashSeed(): HashSeed {
   return { low: randomInt(HALF), high: randomInt(HALF) }
 }
 

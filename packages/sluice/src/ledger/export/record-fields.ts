@@ -39,6 +39,7 @@ export const FIELDS = [
   'changes',
   'unknown',
   'gate',
+  'parent',
 ] as const
 export type ExportField = (typeof FIELDS)[number]
 export type RecordFields = Partial<Record<ExportField, string | number | boolean>>
@@ -97,6 +98,7 @@ function ofKind(
     judged: Object.keys(record.judged).length === 0 ? null : formatJson(record.judged),
     limits: limits.length === 0 ? null : formatJson(limits),
     unknown: record.unknown === true ? true : null,
+    parent: record.parent ?? null,
   }
 }
 

@@ -141,8 +141,9 @@ function parseRecordJson(text: string): RecordArray {
 
 function decisionEntry(atMs: number, fields: RecordArray): DecisionEntry {
   const [limits, shadow, callId, id, principalKind, agent, session, server, method, name] = fields
-  const [category, policy, action, code, rule, reason, guardrails, judged, argsDigest, unknown] =
+  const [category, policy, action, code, rule, reason, guardrails, judged, argsDigest] =
     fields.slice(10)
+  const [unknown, parent] = fields.slice(19)
   const decision: RecordedDecision = {
     action: action as Action,
     code,
@@ -178,6 +179,7 @@ function decisionEntry(atMs: number, fields: RecordArray): DecisionEntry {
     decision,
     judged: decodeInputs(judged),
     argsDigest,
+    ...(parent === undefined ? {} : { parent }),
   }
 }
 

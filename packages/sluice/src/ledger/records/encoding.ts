@@ -67,8 +67,8 @@ function timeText(atMs: number): string {
 }
 
 /**
- * Limits and shadow first: a restart reads no further. `unknown` is last and only written if true:
- * nearly every record ends before it, and those of older ledgers do.
+ * Limits and shadow first: a restart reads no further. `unknown` and `parent` are last and only written if there is
+ * one: nearly every record ends before them, and those of older ledgers do.
  */
 function encodeDecision(of: DecisionEntry): string {
   const { decision } = of
@@ -76,7 +76,12 @@ function encodeDecision(of: DecisionEntry): string {
   const judged = encodeInputs(of.judged)
   const values = judged === 0 ? '0' : JSON.stringify(judged)
   const digest = of.argsDigest === null ? 'null' : quoted(of.argsDigest)
-  return `${list(limits, encodeCharge)},${list(shadow, shadowText)},${quoted(of.callId)},${whoAndWhat(of)},${list(guardrails, guardrailText)},${values},${digest}${of.unknown === true ? ',true' : ''}`
+  return `${list(limits, encodeCharge)},${list(shadow, shadowText)},${quoted(of.callId)},${whoAndWhat(of)},${list(guardrails, guardrailText)},${values},${digest}${lastText(of)}`
+}
+
+function lastText({ unknown = false, parent }: DecisionEntry): string {
+  if (parent !== undefined) return `,${unknown},${quoted(parent)}`
+  return unknown ? ',true' : ''
 }
 
 function outcomeText(of: OutcomeEntry, intent: number): string {
@@ -93,7 +98,10 @@ function changesText(changes: readonly AnswerChange[]): string {
 }
 
 /** Who calls what, and the decision. */
-type DecisionFields = Omit<DecisionEntry, 'atMs' | 'callId' | 'judged' | 'argsDigest' | 'unknown'>
+type DecisionFields = Omit<
+  DecisionEntry,
+  'atMs' | 'callId' | 'judged' | 'argsDigest' | 'unknown' | 'parent'
+>
 
 /** Encoded parts by session: calls of one session mostly share them. */
 const remembered = new Map<string, { readonly of: DecisionFields; readonly text: string }>()

@@ -50,6 +50,8 @@ export interface DecisionEntry {
   readonly judged: DecisionInputs
   /** `digestText` of the text of the arguments; null if the call has none. */
   readonly argsDigest: string | null
+  /** The call of `run_code` whose program made this one. */
+  readonly parent?: string
 }
 
 export interface OutcomeEntry {

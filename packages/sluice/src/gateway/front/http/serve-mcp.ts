@@ -15,7 +15,7 @@ import type { ChildPeers } from '../../processes/child-peers.ts'
 import { enterStep } from '../../shared/current-step.ts'
 import { ANSWER_AT_ONCE_LENGTH_MAX, SESSIONS_MAX, STREAM_PULSE_MS } from '../../shared/limits.ts'
 import { takeTurn } from '../../shared/slices.ts'
-import { readToolMode, type ToolMode } from '../../shared/tool-mode.ts'
+import type { ToolMode } from '../../shared/tool-mode.ts'
 import { checkTrace } from '../../shared/trace-context.ts'
 import type { ClientEvents, ClientTransport, ConnectionOrigin } from '../../shared/transport.ts'
 import { type FrontRequest, JSON_TYPE, type ResponseWriter } from '../exchange/response-writer.ts'
@@ -38,6 +38,8 @@ import type { BodyResult } from './read-body.ts'
 export interface McpFrontOptions {
   /** Undefined if there is no such server. */
   readonly kindOf: (server: string) => ServerConfig['kind'] | undefined
+  /** Throws if a client cannot have the tool mode that it names. */
+  readonly readMode: (server: string, text: string | undefined) => ToolMode
   /** Puts the gate behind a new session; the link is ready for messages when it returns. */
   readonly open: OpenServer
   readonly sessionNames: SessionIds
@@ -133,7 +135,7 @@ export class McpFront {
     // Only then: which servers there are is nobody else's business.
     if (this.#options.kindOf(server) === undefined) return nothingAt(reply, path)
     try {
-      modeOf(server, request)
+      this.#modeOf(server, request)
     } catch (error) {
       const { message, help } = error as OperationError
       const text = `${message}: ${help}`
@@ -265,7 +267,7 @@ export class McpFront {
     request: FrontRequest,
     origin: ConnectionOrigin,
   ): ClientEvents {
-    const mode = modeOf(made.server, request)
+    const mode = this.#modeOf(made.server, request)
     return this.#options.open(made.server, made, () => made.caller, { ...origin, mode })
   }
 
@@ -274,6 +276,10 @@ export class McpFront {
     const token = sessionTokenOf(request)
     const name = token === undefined ? undefined : this.#options.readSessionToken(token)
     return name === undefined ? undefined : `token ${name}`
+  }
+
+  #modeOf(server: string, { url = '' }: FrontRequest): ToolMode {
+    return this.#options.readMode(server, /[?&]mode=([^&]*)/.exec(url)?.[1])
   }
 
   #sessionGone(reply: ResponseWriter, request: FrontRequest): void {
@@ -312,7 +318,7 @@ export class McpFront {
     if (refused !== undefined) return reply.send(400, JSON_TYPE, refused.text)
     const capabilities = JSON.stringify(getMeta(message.params)[META.capabilities])
     const tokenKey = this.#tokenKey(request)
-    const common = { capabilities, tokenKey, mode: modeOf(server, request) }
+    const common = { capabilities, tokenKey, mode: this.#modeOf(server, request) }
     const client = this.#sessions.stateless(server, caller, common, (made) =>
       this.#open(made, request, { sessionKey: tokenKey }),
     )
@@ -325,10 +331,6 @@ export class McpFront {
 function sessionTokenOf(request: FrontRequest): string | undefined {
   const sent = header(request, 'sluice-session')
   return sent ?? /[?&]sluice_session=([\w-]{1,200})(?:&|$)/.exec(request.url ?? '')?.[1]
-}
-
-function modeOf(server: string, { url = '' }: FrontRequest): ToolMode | undefined {
-  return readToolMode(server, /[?&]mode=([^&]*)/.exec(url)?.[1])
 }
 
 function header(request: FrontRequest, name: string): string | undefined {

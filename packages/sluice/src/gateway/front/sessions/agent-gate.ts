@@ -10,7 +10,9 @@ import {
   type AgentOutcome,
   type AgentPrompt,
   type AgentTool,
+  type ProgramOrigin,
   READ_LABEL,
+  readProgramOwner,
 } from '../../../core/agent-calls.ts'
 import type { ApprovalService } from '../../../core/approval.ts'
 import type { Caller } from '../../../identity/callers/caller.ts'
@@ -22,14 +24,15 @@ import { type KeptLink, KeptLinks, readCallReply, toCallParams } from './kept-li
 import { listTools } from './list-tools.ts'
 
 export interface AgentGateContext {
-  readonly servers: () => readonly string[]
+  /** What the agents of an owner can reach. */
+  readonly servers: (owner: string) => readonly string[]
   /** A server that runs inside the gate, whose own hints hold. */
   readonly isOwn: (server: string, tool: string) => boolean
   readonly approvals: Pick<ApprovalService, 'find' | 'watch'>
   /** Undefined if the owner may no longer call. */
   readonly callerOf: (owner: string) => Caller | undefined
-  /** What a family has seen and remembers: the session that its calls are judged in. */
-  readonly memoryOf: (family: string) => FamilyMemory | Promise<FamilyMemory>
+  /** What a family, or a program's client, has seen and remembers: the session that its calls are judged in. */
+  readonly memoryOf: (family: string, owner: string) => FamilyMemory | Promise<FamilyMemory>
   /** Whether a rule for this caller reads where values came from. */
   readonly readsOrigins: (caller: Caller) => boolean
   readonly open: (
@@ -63,16 +66,20 @@ export class AgentGate {
     const caller = this.#context.callerOf(owner)
     if (caller === undefined) return []
     const lists = await Promise.all(
-      this.#context.servers().map((server) => this.#listOf(server, owner).catch(() => [])),
+      this.#context.servers(owner).map((server) => this.#listOf(server, owner).catch(() => [])),
     )
     return lists.flat()
   }
 
   /** Judged with what the agents say that the family has seen, and with what this session saw. */
   async call(call: AgentCall & { readonly signal: AbortSignal }): Promise<AgentOutcome> {
-    const session = await this.#inherit(call.owner, call.family, call.labels ?? [])
+    const { owner, server, family, agent, program } = call
+    // The link keeps the session of a program's client while its memory is read.
+    if (program !== undefined && this.#context.callerOf(owner) !== undefined)
+      await this.#line(server, owner, family, agent).begun.catch(() => undefined)
+    const session = await this.#inherit(owner, family, call.labels ?? [])
     const outcome = await this.#call(call)
-    return { ...outcome, saw: this.#sawOf(session, call.owner) }
+    return { ...outcome, saw: this.#sawOf(session, owner) }
   }
 
   /** What the agent is told: by a person it is the user's prompt, by a model of another session prose. */
@@ -87,7 +94,7 @@ export class AgentGate {
   /** Labels that the family has and its session has not came with something that the session never
    * read, such as instructions: its memory is incomplete. */
   async #inherit(owner: string, family: string, labels: readonly string[]): Promise<FamilyMemory> {
-    const session = await this.#context.memoryOf(family)
+    const session = await this.#context.memoryOf(family, owner)
     // The memory is made before the session counts as used.
     const seen = this.#sawOf(session, owner)
     if (this.#readsOrigins(owner) && labels.some((label) => !seen.includes(label))) {
@@ -109,11 +116,11 @@ export class AgentGate {
   }
 
   async #call(call: AgentCall & { readonly signal: AbortSignal }): Promise<AgentOutcome> {
-    const { owner, server, tool, args, effectId, signal } = call
+    const { owner, server, tool, args, effectId, signal, program } = call
     const gone = { kind: 'denied', code: 'DENIED' } as const
     if (this.#context.callerOf(owner) === undefined)
       return { ...gone, reason: `\`${owner}\`, whose agent this is, may no longer call` }
-    if (!this.#context.servers().includes(server))
+    if (!this.#context.servers(owner).includes(server))
       return { ...gone, code: 'TOOL_UNKNOWN', reason: `no server is called \`${server}\`` }
     const line = this.#line(server, owner, call.family, call.agent)
     try {
@@ -125,7 +132,10 @@ export class AgentGate {
     if (typeof params === 'string')
       return { ...gone, reason: `the arguments cannot be sent: ${params}` }
     try {
-      const answer = await line.link.ask('tools/call', params, AGENT_CALL_MS_MAX, signal)
+      const answer = await line.link.ask('tools/call', params, AGENT_CALL_MS_MAX, {
+        signal,
+        program,
+      })
       return outcomeOf(answer, call)
     } catch (error) {
       return { kind: 'unknown', reason: (error as Error).message }
@@ -134,11 +144,12 @@ export class AgentGate {
 
   /** Waits for the verdict on a held call, makes it if it may be made, and gives its outcome. Also after
    * a restart: a call that had taken its approval by then is not made again. `labels` are those that
-   * the family has by now. */
+   * the family has by now, `program` is the program that made the call. */
   async settle(
     ticket: string,
     signal: AbortSignal,
     labels: () => Promise<readonly string[]> = async () => [],
+    program?: ProgramOrigin,
   ): Promise<AgentOutcome> {
     let { approval, call } = JSON.parse(ticket) as HeldCallTicket
     let hasWaited = false
@@ -159,7 +170,7 @@ export class AgentGate {
       if (usedBy !== null && hasWaited)
         return { kind: 'denied', code: 'APPROVAL_USED', reason: `used by the call ${usedBy}` }
       if (usedBy !== null) return { kind: 'unknown', reason: 'the gate ended while it was out' }
-      const outcome = await this.call({ ...call, labels: await labels(), signal })
+      const outcome = await this.call({ ...call, labels: await labels(), program, signal })
       if (outcome.kind !== 'held')
         return outcome
         // The rule or the definition changed meanwhile: approval is requested again.
@@ -203,7 +214,8 @@ export class AgentGate {
     const key = JSON.stringify([owner, family, agent?.id ?? null, server])
     this.#agents.set(key, agent)
     const last = callerOf(owner) as Caller
-    const session = { family, agent: () => this.#agents.get(key) ?? agent }
+    const isProgram = readProgramOwner(owner) !== undefined
+    const session = { family, isProgram, agent: () => this.#agents.get(key) ?? agent }
     return this.#links.use(key, {
       client: 'sluice-agents',
       open: (made) => open(server, made, () => callerOf(owner) ?? last, session),

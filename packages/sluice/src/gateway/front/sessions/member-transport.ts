@@ -115,7 +115,7 @@ export class MemberTransport implements ClientTransport {
     method: string,
     params: ParsedMembers,
     patienceMs = OWN_QUESTION_MS_MAX,
-    signal?: AbortSignal,
+    { signal, ...related }: MessageContext & { readonly signal?: AbortSignal } = {},
   ): Promise<JsonRpcResponse> {
     signal?.throwIfAborted()
     const id = this.#newId()
@@ -134,7 +134,7 @@ export class MemberTransport implements ClientTransport {
         timer = setTimeout(() => giveUp(late), patienceMs)
         this.#questions.set(id, { answered, failed })
         if (this.#closed) failed('the connection is closed')
-        else this.#events.onMessage({ kind: 'request', id, method, params, source: '' })
+        else this.#events.onMessage({ kind: 'request', id, method, params, source: '' }, related)
       })
     } finally {
       clearTimeout(timer)

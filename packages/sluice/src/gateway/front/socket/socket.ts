@@ -16,7 +16,7 @@ import {
   isTypedCommand,
 } from '../../processes/client-process.ts'
 import { CLIENT_ENVIRONMENT_BYTES_MAX, SESSIONS_MAX } from '../../shared/limits.ts'
-import { readToolMode } from '../../shared/tool-mode.ts'
+import type { ToolMode } from '../../shared/tool-mode.ts'
 import { type ClientEnvironment, PIPE_STOPPING } from '../../shared/transport.ts'
 import type { OpenServer } from '../sessions/list-tools.ts'
 import { LineConnection } from './line-transport.ts'
@@ -25,6 +25,8 @@ import { readHello, type SocketHandshake } from './socket-handshake.ts'
 export interface SocketFrontOptions {
   readonly path: string
   readonly hasServer: (name: string) => boolean
+  /** Throws if a client cannot have the tool mode that it names. */
+  readonly readMode: (server: string, text: unknown) => ToolMode
   /** The variables of a client that servers may have even if the client is of another user. */
   readonly listedVariables: (server: string) => readonly string[]
   readonly open: OpenServer
@@ -164,7 +166,7 @@ export class SocketFront {
         `no server is called \`${String(server).slice(0, 100)}\``,
         '`sluice server list` shows the servers, and which wait for a person',
       )
-    const mode = readToolMode(server, request.mode)
+    const mode = this.#options.readMode(server, request.mode)
     const credential = typeof token === 'string' ? token : undefined
     const known = await this.#options.identify(credential, server)
     const { client, isTyped } = checked ?? (await this.#identifyPeer(socket, { rest }, false))

@@ -52,6 +52,8 @@ export interface ConnectOptions {
   readonly agent?: string | undefined
   /** Of the session; a server in this process passes them on between sessions. */
   readonly labels: SessionLabels
+  /** Undefined if an agent calls. */
+  readonly sessionKey?: string | undefined
   /** Of a session from before a restart of the gate, to go on with. */
   readonly handle?: string | undefined
   /** What the client has handed over for the server's process. */
@@ -221,12 +223,12 @@ export class UpstreamConnector {
     to: Omit<ConnectOptions, 'clientGeneration'> & { readonly generation: ProtocolGeneration },
     events: UpstreamEvents,
   ): Upstream {
-    const { generation, handle, principal, who, agent, labels, log, environment } = to
+    const { generation, handle, principal, who, agent, labels, sessionKey, log, environment } = to
     const { builtins, credentials, isolation, pools, watcher } = this.#parts
     if (config.kind === 'builtin') {
       const start = builtins[config.builtin]
       if (start === undefined) throw new Error(`\`builtin: ${config.builtin}\` does not run here`)
-      return new InProcessUpstream(start, { owner: principal, agent, labels }, events)
+      return new InProcessUpstream(start, { owner: principal, agent, labels, sessionKey }, events)
     }
     if (config.kind === 'stdio') {
       const { command, env, clientVariables: listed, cwd, sandbox, messageBytesMax } = config

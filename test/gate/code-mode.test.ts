@@ -1,0 +1,144 @@
+// Code mode at a real gate: programs of clients of both protocol generations call tools in the client's own session,
+// each call is decided and recorded with its program, and what a program must not do fails with a reason.
+
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { agentsFor } from '../../packages/sluice/src/cli/run/builtin-agents.ts'
+import { ADA, endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
+import { PlainClient, recordsOf, sentTo } from '../support/plain-client.ts'
+import { throughGate } from '../support/real-client.ts'
+import { fixture, type RunningGate } from '../support/start-gate.ts'
+import { statelessClient } from '../support/stateless-client.ts'
+
+const CODE = '?mode=code'
+const POLICY = `
+version: 1
+default: allow
+tools:
+  office/get_secret: hide
+  office/write_note: { action: allow, rate_limit: { max: 3, window: 1h, per: session } }
+  office/create_payment: { action: require_approval, approval: { wait: 1s } }
+  office/delete_all: { action: deny, reason: never }
+answers:
+  office/fetch_page: { max_bytes: 1024 }
+`
+const servers = {
+  code: { builtin: 'code' as const },
+  office: fixture('office', './office.log'),
+}
+
+let gate: OwnGate & RunningGate
+
+beforeAll(async () => {
+  gate = (await ownGate({ servers, policy: POLICY }, { agents: agentsFor })) as never
+}, 120_000)
+afterAll(() => endOwnGates())
+
+interface ToolCaller {
+  callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<unknown>
+}
+
+async function runIn(client: ToolCaller, args: Record<string, unknown>) {
+  const { content } = (await client.callTool({ name: 'run_code', arguments: args })) as {
+    content: { text: string }[]
+  }
+  return JSON.parse(content[0]?.text ?? '')
+}
+
+const open = (): Promise<PlainClient> => PlainClient.open(gate, CODE)
+const run = (client: PlainClient, code: string, more: object = {}) =>
+  client.value('run_code', { code, ...more })
+const decisions = () =>
+  recordsOf(gate).flatMap((record) =>
+    record.kind === 'intent' || record.kind === 'refusal' ? [record] : [],
+  )
+
+const LOOP = `
+  const all = []
+  for (const path of ['a', 'b']) all.push(await tools.office.read_file({ path }))
+  console.log('read', all.length)
+  return all`
+
+describe('a published client', { timeout: 120_000 }, () => {
+  test('of sessions finds a tool and runs a program', async () => {
+    const { client, close } = await throughGate(gate, CODE)
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toEqual(['search_tools', 'describe_tools', 'run_code'])
+    expect(countTokens(JSON.stringify(tools))).toBeLessThanOrEqual(250)
+    const found = (await client.callTool({
+      name: 'search_tools',
+      arguments: { query: 'read a file' },
+    })) as { content: { text: string }[] }
+    expect(found.content[0]?.text).toMatch(/^tools\.office\.read_file\(\{path\?:string/)
+    const ended = await runIn(client as ToolCaller, { code: LOOP })
+    expect(ended).toMatchObject({ status: 'completed', logs: 'read 2\n' })
+    expect(ended.result).toEqual(['read_file {"path":"a"}', 'read_file {"path":"b"}'])
+    await close()
+  })
+
+  test('of the stateless generation does the same', async () => {
+    const client = await statelessClient(gate, CODE)
+    const ended = await runIn(client as ToolCaller, { code: LOOP })
+    expect(ended).toMatchObject({ status: 'completed', logs: 'read 2\n' })
+    await client.close()
+  })
+})
+
+test('calls of a program are the client’s own, in its session, with the call of the program as parent', async () => {
+  const client = await open()
+  const before = decisions().length
+  const code = `
+    await tools.office.write_note({ text: 'one' })
+    try { await tools.office.delete_all({}) } catch (error) { return String(error) }`
+  expect((await run(client, code)).result).toContain('never')
+  const [outer, note, denied] = decisions().slice(before)
+  expect(outer).toMatchObject({ kind: 'intent', name: 'run_code', category: 'Execute' })
+  const shared = { parent: outer?.callId, session: outer?.session, agent: null, server: 'office' }
+  expect(note).toMatchObject({ kind: 'intent', name: 'write_note', ...shared })
+  expect(denied).toMatchObject({ kind: 'refusal', name: 'delete_all', ...shared })
+  expect(outer).not.toHaveProperty('parent')
+})
+
+test('a limit of the session is shared by programs and direct calls', async () => {
+  const client = await open()
+  await client.call('office__write_note', { text: 'direct' })
+  const code = `
+    const said = []
+    for (const text of ['a', 'b', 'c'])
+      said.push(await tools.office.write_note({ text }).catch((error) => error.message))
+    return said`
+  const { result } = await run(client, code)
+  expect(result.slice(0, 2)).toEqual(['write_note {"text":"a"}', 'write_note {"text":"b"}'])
+  expect(result[2]).toContain('RATE_LIMITED')
+})
+
+test('a held call lets the program sleep; its run is found again by another connection', async () => {
+  const client = await open()
+  const code = `return await tools.office.create_payment({ amount: 7 })`
+  const { status, runId, waitingFor } = await run(client, code, { waitMs: 5_000 })
+  expect(status).toBe('waiting')
+  expect(waitingFor).toContain('office/create_payment')
+  const beside = await run(client, 'return 1')
+  expect(beside).toMatchObject({ status: 'completed', result: 1 })
+  const [request] = await gate.approvals.list({ states: ['pending'] })
+  await gate.approvals.decide(String(request?.id), { verdict: 'approve' }, ADA, 'terminal')
+  const again = await open()
+  const ended = await again.value('run_code', { runId })
+  expect(ended).toMatchObject({ status: 'completed', runId })
+  expect(ended.result).toBe('create_payment {"amount":7}')
+  expect(await client.value('run_code', { runId: 'last' })).toMatchObject({ result: 1 })
+  const paid = sentTo(gate.folder).filter(({ params }) => params?.name === 'create_payment')
+  expect(paid).toHaveLength(1)
+})
+
+test('a program gets whole answers, its own answer is cut', async () => {
+  const client = await open()
+  const url = 'u'.repeat(5_000)
+  const { result } = await run(
+    client,
+    `return (await tools.office.fetch_page({ url: '${url}' })).length`,
+  )
+  expect(result).toBe(`fetch_page {"url":"${url}"}`.length)
+  const { answer } = await client.call('run_code', { code: `return 'word '.repeat(30_000)` })
+  expect(countTokens(answer.result.content[0].text)).toBeLessThan(11_000)
+})
