@@ -22,7 +22,7 @@ const OPTIONS = {
 
 type Options = OptionsOf<typeof OPTIONS>
 
-export const addPolicyImport = defineCommand({
+export const add = defineCommand({
   name: 'import',
   args: { '<file>': 'Intercept YAML, or the hosted JSON' },
   options: OPTIONS,

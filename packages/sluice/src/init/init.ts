@@ -27,7 +27,7 @@ Clients: ${Object.values(CLIENTS).join(', ')}.
 A server that came with a project (.mcp.json, .cursor/mcp.json, …) is listed and never started unless
 it is named. Keys go to sluice.env, which only you can read. docs/how-to/clients.md says more.`
 
-export const addInit = defineCommand({
+export const add = defineCommand({
   name: 'init',
   options: INIT_OPTIONS,
   examples: EXAMPLES,

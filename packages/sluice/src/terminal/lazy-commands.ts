@@ -13,12 +13,26 @@ export type AddCommand = (
 
 export interface LazyCommand {
   readonly summary: string
-  readonly load: () => Promise<AddCommand>
+  /** The module of the command. */
+  readonly load: () => Promise<{ readonly add: AddCommand }>
   /** Heading in the help of the parent. */
   readonly group?: string
 }
 
 export type LazyCommands = Readonly<Record<string, LazyCommand>>
+
+/** By name. */
+export type CommandRows = Readonly<
+  Record<string, readonly [summary: string, load: LazyCommand['load']]>
+>
+
+export function toLazyCommands(rows: CommandRows, group?: string): LazyCommands {
+  const named = Object.entries(rows).map(([name, [summary, load]]) => [
+    name,
+    { summary, load, ...(group === undefined ? {} : { group }) },
+  ])
+  return Object.fromEntries(named)
+}
 
 /** Adds the command that `words` begin with. For help, all of them by name and summary; for a word that is
  * none of them all of them as they are, so that the error can say what was meant. */
@@ -46,6 +60,7 @@ export async function addLoaded(
   answer: SetExitCode,
   words: readonly string[],
 ): Promise<void> {
-  await (await load())(parent, answer, words)
+  const { add } = await load()
+  await add(parent, answer, words)
   parent.commands.at(-1)?.description(summary)
 }

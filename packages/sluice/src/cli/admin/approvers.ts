@@ -36,7 +36,7 @@ Examples:
 The PIN is read from the terminal itself: never from a pipe, a flag, a file or the environment. After 5
 wrong ones there is a pause, which grows, and which no restart shortens.`
 
-export function addApprovers(program: Command, answer: SetExitCode): void {
+export function add(program: Command, answer: SetExitCode): void {
   const parent = program.command('approvers').helpCommand(false)
   addAdd(parent, answer)
   addOperationCommand(parent, answer, {

@@ -17,7 +17,7 @@ Each line is ok, warn or fail, with what to do. Exit code 0 without a failure, 1
 
 const STYLES = { ok: 'green', warn: 'yellow', fail: 'red' } as const
 
-export const addDoctor = defineCommand({
+export const add = defineCommand({
   name: 'doctor',
   options: {
     ...CONFIG_OPTIONS,

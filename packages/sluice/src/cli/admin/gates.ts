@@ -13,7 +13,7 @@ Examples:
 
 Exit code 0 if every live gate is ready, has applied every change and has the same servers, otherwise 1.`
 
-export function addGates(parent: Command, answer: SetExitCode): void {
+export function add(parent: Command, answer: SetExitCode): void {
   addOperationCommand(parent, answer, {
     row: LIST_GATES,
     name: 'gates',

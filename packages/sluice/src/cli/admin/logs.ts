@@ -23,7 +23,7 @@ This is the log of gates that clients started. A gate of \`sluice up\` writes to
 its terminal, or at the log of its service (\`journalctl -u sluice\`). What agents did is in the ledger:
 \`sluice ledger tail\`.`
 
-export const addLogs = defineCommand({
+export const add = defineCommand({
   name: 'logs',
   options: {
     ...DATA,

@@ -66,7 +66,7 @@ Writes \`sandbox\` under the server, in sluice.yaml, after you have seen every l
 From then on it sees the system's programs, its own packages and these lines, and reaches these hosts. Needs
 Linux with bubblewrap; without it a locked server is not started.`
 
-export function addServer(program: Command, answer: SetExitCode): void {
+export function add(program: Command, answer: SetExitCode): void {
   const server = program.command('server').helpCommand(false).addHelpText('after', EXAMPLES)
   addAdd(server, answer)
   addLock(server, answer)

@@ -23,7 +23,7 @@ Examples:
 
 Exit code 0 if the gate runs and is ready, 1 if not.`
 
-export const addStatus = defineCommand({
+export const add = defineCommand({
   name: 'status',
   options: { ...DATA, '--metrics': 'the figures of the gate, in the format of Prometheus' },
   examples: EXAMPLES,

@@ -38,7 +38,7 @@ const OPTIONS = {
 
 type Options = OptionsOf<typeof OPTIONS>
 
-export function addStore(parent: Command, answer: SetExitCode): void {
+export function add(parent: Command, answer: SetExitCode): void {
   addMove(parent.command('store'), answer)
 }
 

@@ -37,7 +37,7 @@ const OPTIONS = {
 
 type Options = OptionsOf<typeof OPTIONS>
 
-export const addSupportBundle = defineCommand({
+export const add = defineCommand({
   name: 'support-bundle',
   options: OPTIONS,
   examples: EXAMPLES,

@@ -20,7 +20,7 @@ Examples:
 If a gate runs the agents (\`agents: { builtin: agents }\` in sluice.yaml), these ask it.
 All about them: docs/concepts/agents.md.`
 
-export function addAgents(program: Command, answer: SetExitCode): void {
+export function add(program: Command, answer: SetExitCode): void {
   const agents = program.command('agents').helpCommand(false).addHelpText('after', EXAMPLES)
   for (const add of [
     addAgentsServe,

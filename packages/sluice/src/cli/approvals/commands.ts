@@ -7,7 +7,7 @@ import { addApprovalsDecide } from './decide.ts'
 import { addApprovalsList, addApprovalsShow } from './list.ts'
 import { addApprovalsWatch } from './watch.ts'
 
-export function addApprovals(program: Command, answer: SetExitCode): void {
+export function add(program: Command, answer: SetExitCode): void {
   const approvals = program.command('approvals').helpCommand(false)
   addApprovalsList(approvals, answer)
   addApprovalsShow(approvals, answer)

@@ -15,7 +15,7 @@ Examples:
 
 A tools file is a JSON array of tool definitions, each with "server".`
 
-export const addClassify = defineCommand({
+export const add = defineCommand({
   name: 'classify',
   args: { '[file]': 'the same as --tools' },
   options: { '--tools <file>': ['the definitions; `-` is standard input', '-'] },

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { addCatalogueBuild } from './build.ts'
 
-export function addCatalogue(program: Command, answer: SetExitCode): void {
+export function add(program: Command, answer: SetExitCode): void {
   const catalogue = program.command('catalogue').helpCommand(false)
   for (const add of [addCatalogueBuild]) add(catalogue, answer)
 }

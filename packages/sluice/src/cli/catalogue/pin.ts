@@ -50,7 +50,7 @@ const OPTIONS = {
 
 type Options = OptionsOf<typeof OPTIONS>
 
-export const addPin = defineCommand({
+export const add = defineCommand({
   name: 'pin',
   options: OPTIONS,
   examples: EXAMPLES,

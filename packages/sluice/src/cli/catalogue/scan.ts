@@ -50,7 +50,7 @@ const OPTIONS = {
 
 type Options = OptionsOf<typeof OPTIONS>
 
-export const addScan = defineCommand({
+export const add = defineCommand({
   name: 'scan',
   args: { '[command...]': 'a server over stdio: its program and arguments, after --' },
   options: OPTIONS,

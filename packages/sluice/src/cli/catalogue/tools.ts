@@ -29,7 +29,7 @@ const OPTIONS = {
   '--out <file>': 'where to write it, instead of stdout',
 } as const
 
-export function addTools(program: Command, answer: SetExitCode): void {
+export function add(program: Command, answer: SetExitCode): void {
   addExport(program.command('tools').helpCommand(false), answer)
 }
 

@@ -60,7 +60,7 @@ const OPTIONS = {
 
 type Options = OptionsOf<typeof OPTIONS>
 
-export const addCi = defineCommand({
+export const add = defineCommand({
   name: 'ci',
   args: { '[folder]': ['where the files are', '.'] },
   options: OPTIONS,

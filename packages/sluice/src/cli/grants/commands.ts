@@ -6,7 +6,7 @@ import { addGrantsAdd } from './add.ts'
 import { addGrantsList } from './list.ts'
 import { addGrantsRevoke } from './revoke.ts'
 
-export function addGrants(program: Command, answer: SetExitCode): void {
+export function add(program: Command, answer: SetExitCode): void {
   const grants = program.command('grants').helpCommand(false)
   for (const add of [addGrantsAdd, addGrantsList, addGrantsRevoke]) add(grants, answer)
 }

@@ -9,7 +9,7 @@ import { addLedgerReport } from './report.ts'
 import { addLedgerTail } from './tail.ts'
 import { addLedgerVerify } from './verify.ts'
 
-export function addLedger(program: Command, answer: SetExitCode): void {
+export function add(program: Command, answer: SetExitCode): void {
   const ledger = program.command('ledger').helpCommand(false)
   for (const add of [
     addLedgerTail,

@@ -14,7 +14,7 @@ import { deriveSigningKey } from '../../identity/keys/signing-key.ts'
 import { decisionEntry, denied } from '../../ledger/decision-entries.test-support.ts'
 import { Ledger } from '../../ledger/ledger.ts'
 import { Output } from '../../terminal/output.ts'
-import { addLedger } from './commands.ts'
+import { add as addLedger } from './commands.ts'
 import { recordLine } from './lines.ts'
 import { addLedgerTail } from './tail.ts'
 

@@ -49,13 +49,13 @@ const OPTIONS = {
 
 type Options = OptionsOf<typeof OPTIONS>
 
-export const addPolicyAdd = defineCommand({
+export const add = defineCommand({
   name: 'add',
   args: { '[pack]': 'the name of the pack' },
   options: OPTIONS,
   examples: EXAMPLES,
   run: ({ pack: name, ...options }, output) => {
-    return name === undefined ? list(output) : add(loadPack(name), options, output)
+    return name === undefined ? list(output) : addPack(loadPack(name), options, output)
   },
 })
 
@@ -71,7 +71,7 @@ function list(output: Output): 0 {
   return 0
 }
 
-function add(pack: Pack, options: Options, output: Output): 0 | 1 {
+function addPack(pack: Pack, options: Options, output: Output): 0 | 1 {
   const server = options.server ?? pack.name
   if (!/^[\w.-]+$/.test(server))
     throw new CliError('CLI_ARGUMENT', `--server is \`${server}\``, 'the name in sluice.yaml')

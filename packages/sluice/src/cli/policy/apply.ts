@@ -31,7 +31,7 @@ const OPTIONS = { ...DATA, ...PROOF, '--dry-run': 'only show what would change' 
 
 type Options = OptionsOf<typeof OPTIONS>
 
-export const addPolicyApply = defineCommand({
+export const add = defineCommand({
   name: 'apply',
   options: OPTIONS,
   examples: EXAMPLES,

@@ -42,7 +42,7 @@ const OPTIONS = {
 
 type Options = OptionsOf<typeof OPTIONS>
 
-export const addPolicyCheck = defineCommand({
+export const add = defineCommand({
   name: 'check',
   args: { '[policy]': ['the policy document', 'policy.yaml'] },
   options: OPTIONS,

@@ -2,56 +2,38 @@
 
 import type { Command } from 'commander'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
-import { addLazyCommands, type LazyCommands } from '../../terminal/lazy-commands.ts'
+import { addLazyCommands, toLazyCommands } from '../../terminal/lazy-commands.ts'
 
-export const POLICY_COMMANDS: LazyCommands = {
-  check: {
-    summary: 'report every problem of a policy, with its place and what to do',
-    load: async () => (await import('./check.ts')).addPolicyCheck,
-  },
-  explain: {
-    summary: 'explain the decision on one call, step by step',
-    load: async () => (await import('./explain.ts')).addPolicyExplain,
-  },
-  test: {
-    summary: 'run cases; exit code 1 if a decision is not as expected',
-    load: async () => (await import('./test.ts')).addPolicyTest,
-  },
-  prove: {
-    summary: 'prove or refute properties over every known tool',
-    load: async () => (await import('./prove.ts')).addPolicyProve,
-  },
-  coverage: {
-    summary: 'show which rules and branches no case has tried',
-    load: async () => (await import('./coverage.ts')).addPolicyCoverage,
-  },
-  simulate: {
-    summary: 'play recorded sessions, and attacks on them, under a policy',
-    load: async () => (await import('./simulate.ts')).addPolicySimulate,
-  },
-  add: {
-    summary: 'add the rules of a pack to a policy, or list the packs',
-    load: async () => (await import('./add.ts')).addPolicyAdd,
-  },
-  import: {
-    summary: 'translate a PolicyLayer policy',
-    load: async () => (await import('../../import-policylayer/import-command.ts')).addPolicyImport,
-  },
-  apply: {
-    summary: 'put a changed policy into force, if it may loosen something',
-    load: async () => (await import('./apply.ts')).addPolicyApply,
-  },
-  replay: {
-    summary: 'replay recorded calls under another policy',
-    load: async () => (await import('./replay.ts')).addPolicyReplay,
-  },
-  suggest: {
-    summary: 'suggest a policy from past calls, or a rule that would have stopped one',
-    load: async () => (await import('./suggest.ts')).addPolicySuggest,
-  },
-}
+export const POLICY_COMMANDS = toLazyCommands({
+  check: [
+    'report every problem of a policy, with its place and what to do',
+    () => import('./check.ts'),
+  ],
+  explain: ['explain the decision on one call, step by step', () => import('./explain.ts')],
+  test: ['run cases; exit code 1 if a decision is not as expected', () => import('./test.ts')],
+  prove: ['prove or refute properties over every known tool', () => import('./prove.ts')],
+  coverage: ['show which rules and branches no case has tried', () => import('./coverage.ts')],
+  simulate: [
+    'play recorded sessions, and attacks on them, under a policy',
+    () => import('./simulate.ts'),
+  ],
+  add: ['add the rules of a pack to a policy, or list the packs', () => import('./add.ts')],
+  import: [
+    'translate a PolicyLayer policy',
+    () => import('../../import-policylayer/import-command.ts'),
+  ],
+  apply: [
+    'put a changed policy into force, if it may loosen something',
+    () => import('./apply.ts'),
+  ],
+  replay: ['replay recorded calls under another policy', () => import('./replay.ts')],
+  suggest: [
+    'suggest a policy from past calls, or a rule that would have stopped one',
+    () => import('./suggest.ts'),
+  ],
+})
 
-export async function addPolicy(
+export async function add(
   program: Command,
   answer: SetExitCode,
   words: readonly string[],

@@ -16,7 +16,7 @@ Exit code 1 also if a case is not as expected: what it reached proves nothing.`
 
 type CoverageOptions = CaseOptions & { readonly min: string }
 
-export const addPolicyCoverage = defineCommand({
+export const add = defineCommand({
   name: 'coverage',
   args: { '<cases>': 'a YAML file of cases' },
   options: {

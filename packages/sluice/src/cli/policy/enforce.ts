@@ -48,7 +48,7 @@ const OPTIONS = {
 
 type Options = OptionsOf<typeof OPTIONS>
 
-export const addEnforce = defineCommand({
+export const add = defineCommand({
   name: 'enforce',
   options: OPTIONS,
   examples: EXAMPLES,

@@ -71,7 +71,7 @@ const OPTIONS = {
 
 type Options = OptionsOf<typeof OPTIONS>
 
-export const addPolicyExplain = defineCommand({
+export const add = defineCommand({
   name: 'explain',
   args: { '<server/tool>': 'the tool (or resource URI or prompt, with --method)' },
   options: OPTIONS,

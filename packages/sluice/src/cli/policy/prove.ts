@@ -49,7 +49,7 @@ const OPTIONS = {
 
 type Options = OptionsOf<typeof OPTIONS>
 
-export const addPolicyProve = defineCommand({
+export const add = defineCommand({
   name: 'prove',
   args: { '<properties>': 'a YAML file of properties' },
   options: OPTIONS,

@@ -33,7 +33,7 @@ const OPTIONS = {
 
 type Options = OptionsOf<typeof OPTIONS>
 
-export const addPolicyReplay = defineCommand({
+export const add = defineCommand({
   name: 'replay',
   options: OPTIONS,
   examples: EXAMPLES,

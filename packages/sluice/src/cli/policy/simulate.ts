@@ -54,7 +54,7 @@ const OPTIONS = {
 
 type Options = OptionsOf<typeof OPTIONS>
 
-export const addPolicySimulate = defineCommand({
+export const add = defineCommand({
   name: 'simulate',
   options: OPTIONS,
   examples: EXAMPLES,

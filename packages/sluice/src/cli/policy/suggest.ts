@@ -63,7 +63,7 @@ const OPTIONS = {
 
 type Options = OptionsOf<typeof OPTIONS>
 
-export const addPolicySuggest = defineCommand({
+export const add = defineCommand({
   name: 'suggest',
   options: OPTIONS,
   examples: EXAMPLES,

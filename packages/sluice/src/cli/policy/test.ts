@@ -42,7 +42,7 @@ A file of cases:
       expect: { action: deny, code: RATE_LIMITED }
 Also: principal, session, agent, category, method, at, every.`
 
-export function addPolicyTest(parent: Command, answer: SetExitCode): void {
+export function add(parent: Command, answer: SetExitCode): void {
   parent
     .command('test')
     .argument('<cases...>', 'YAML files of cases')

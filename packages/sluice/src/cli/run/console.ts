@@ -31,7 +31,7 @@ const OPTIONS = {
 
 type Options = OptionsOf<typeof OPTIONS>
 
-export const addConsole = defineCommand({
+export const add = defineCommand({
   name: 'console',
   options: OPTIONS,
   examples: EXAMPLES,

@@ -24,7 +24,7 @@ Examples:
   npm start            in one terminal of a clone
   sluice demo          in another`
 
-export const addDemo = defineCommand({
+export const add = defineCommand({
   name: 'demo',
   options: { '--url <url>': ['address of the gate', 'http://127.0.0.1:7433'] },
   json: false,

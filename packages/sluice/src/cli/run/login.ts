@@ -55,7 +55,7 @@ const OPTIONS = {
 
 type Options = OptionsOf<typeof OPTIONS>
 
-export const addLogin = defineCommand({
+export const add = defineCommand({
   name: 'login',
   args: { '<server>': 'a server of the configuration with `auth`, or `issuer:NAME`' },
   options: OPTIONS,

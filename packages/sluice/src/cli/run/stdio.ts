@@ -22,7 +22,7 @@ Examples:
 If no gate runs on the data directory, one is started; it ends a minute after its last client. The
 server gets the environment of this command without SLUICE_*, and on top what \`env:\` of sluice.yaml says.`
 
-export const addStdio = defineCommand({
+export const add = defineCommand({
   name: 'stdio',
   options: {
     '--server <name>': 'one server of the configuration (default: all)',

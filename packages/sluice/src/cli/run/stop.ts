@@ -16,7 +16,7 @@ Open calls are answered first. A client that is still open starts the gate again
 close it, have every call refused with \`sluice freeze\`, or take the gate out of its way with \`sluice init --undo\`.
 Exit code 0 if a gate was stopped, 1 if none ran.`
 
-export const addStop = defineCommand({
+export const add = defineCommand({
   name: 'stop',
   options: DATA,
   examples: EXAMPLES,

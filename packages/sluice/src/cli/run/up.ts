@@ -55,7 +55,7 @@ const OPTIONS = {
 
 type Options = OptionsOf<typeof OPTIONS>
 
-export const addUp = defineCommand({
+export const add = defineCommand({
   name: 'up',
   options: OPTIONS,
   json: false,

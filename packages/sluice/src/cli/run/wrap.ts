@@ -37,7 +37,7 @@ stored. In the policy the server is called \`${SERVER}\`. Without --policy readi
 allowed 30 times a minute, and everything else waits for you: \`sluice approvals watch --data DIR\`,
 with the directory that stderr names, shows what does.`
 
-export const addWrap = defineCommand({
+export const add = defineCommand({
   name: 'wrap',
   args: { '<command...>': 'the server and its arguments, after --' },
   options: {

@@ -39,7 +39,7 @@ Examples:
 All HTTP requests and MCP sessions of a principal that carry the same token are one session. It is not a secret:
 it lets nobody in.`
 
-export function addSessions(program: Command, answer: SetExitCode): void {
+export function add(program: Command, answer: SetExitCode): void {
   const parent = program.command('sessions').helpCommand(false)
   addOperationCommand(parent, answer, {
     row: LIST_SESSIONS,

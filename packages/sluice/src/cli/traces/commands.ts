@@ -32,7 +32,7 @@ Writes a trace for each session, a JSON object a line: { id, steps: [{ server, t
 file is not encrypted and holds what the tools answered: keep it as you would keep the answers. Asks for
 your PIN; needs the role admin.`
 
-export function addTraces(program: Command, answer: SetExitCode): void {
+export function add(program: Command, answer: SetExitCode): void {
   const traces = program.command('traces').helpCommand(false)
   addOperationCommand(traces, answer, {
     row: RECORD_TRACES,
