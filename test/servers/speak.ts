@@ -28,9 +28,14 @@ const PROCESS = `${process.platform === 'linux' ? readlinkSync('/proc/self/ns/pi
 export function callTool({ name, arguments: args }: Call, notify: (n: number) => void): object {
   if (name === 'env') return textResult(JSON.stringify(process.env))
   if (name === 'pid') return textResult(PROCESS)
-  if (name === 'big') return textResult('x'.repeat(Number(args.bytes)))
+  if (name === 'big') return textResult(bigText(Number(args.bytes), String(args.of ?? 'x')))
   if (name === 'notify') for (let n = 0; n < Number(args.count); n += 1) notify(n)
   return textResult(JSON.stringify(args))
+}
+
+/** `of` again and again, as long as it has at most so many bytes. */
+function bigText(bytes: number, of: string): string {
+  return of.repeat(Math.floor(bytes / Buffer.byteLength(of)))
 }
 
 export function resultOf(message: Incoming, call: (call: Call) => object): object | undefined {

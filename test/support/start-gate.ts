@@ -23,6 +23,7 @@ export type ServerSpec =
       share?: 'principal' | 'all'
       sandbox?: unknown
       extensions?: string[]
+      max_message?: string
     }
   | { url: string; headers?: Record<string, string>; auth?: unknown }
   | { builtin: 'agents' | 'code' | 'claude-code' | 'codex' | 'copilot' | 'gemini' }
@@ -36,6 +37,9 @@ export interface GateSpec {
   /** A folder of an earlier gate, to continue with its data. */
   folder?: string
   arguments?: string[]
+  /** Options of Node, and variables of the gate beside those of the test. */
+  nodeArguments?: string[]
+  env?: Record<string, string>
   /** The file of the command, if it is that of another version. */
   program?: string
   /** The user who runs it, by number: only root can. */
@@ -93,8 +97,10 @@ export async function startGate(spec: GateSpec): Promise<RunningGate> {
     writeFileSync(join(folder, name), text)
   writeFileSync(join(folder, 'sluice.yaml'), JSON.stringify({ ...config, ...spec.config }))
   const command = ['up', '--config', join(folder, 'sluice.yaml'), '--port', '0']
-  const child = spawn(NODE, [spec.program ?? SLUICE, ...command, ...(spec.arguments ?? [])], {
+  const node = [...(spec.nodeArguments ?? []), spec.program ?? SLUICE]
+  const child = spawn(NODE, [...node, ...command, ...(spec.arguments ?? [])], {
     stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...spec.env },
     ...(spec.uid === undefined ? {} : asUser(spec.uid, folder)),
   })
   const gate = new RunningGate(folder, child)

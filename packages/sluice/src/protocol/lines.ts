@@ -48,6 +48,11 @@ export class LineSplitter {
     this.#splitsAtReturn = options.breaks === 'any'
   }
 
+  /** Of the line that is not complete. */
+  get heldBytes(): number {
+    return this.#heldLength
+  }
+
   /** Of the last chunk pushed: less than all of it only if `linesMax` lines were found. */
   get takenBytes(): number {
     return this.#takenBytes

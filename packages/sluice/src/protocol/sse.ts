@@ -64,6 +64,11 @@ export class EventParser {
     return this.#lines.takenBytes
   }
 
+  /** Of the event that is not complete. */
+  get heldBytes(): number {
+    return this.#lines.heldBytes + this.#length
+  }
+
   /** All lines so far. */
   get lineCount(): number {
     return this.#lineCount

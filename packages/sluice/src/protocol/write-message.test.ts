@@ -2,12 +2,14 @@
 // same meaning, for every JSON text.
 
 import { ExactNumber } from '@sluice/policy/core/json'
+import { runSteps } from '@sluice/policy/core/steps'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readJson } from './json/read-json.ts'
 import { readMessages } from './read-message.ts'
 import {
   oneLine,
+  oneLineSteps,
   writeError,
   writeNotification,
   writeRequest,
@@ -139,6 +141,15 @@ describe('one line', () => {
         },
       ),
     )
+    const long = `["${'a \u2028'.repeat(100_000)}",\n"${'b'.repeat(300_000)}",\t"\u0085"]`
+    const steps = oneLineSteps(long)
+    let pauses = 0
+    let step = steps.next()
+    for (; step.done !== true; step = steps.next()) pauses++
+    expect(step.value).toBe(oneLine(long))
+    expect(pauses).toBeGreaterThan(long.length / 100_000)
+    const plain = 'c'.repeat(300_000)
+    expect(runSteps(oneLineSteps(plain))).toBe(plain)
     expect(oneLine('[1\n'.repeat(8_000_000)).length).toBe(16_000_000)
     expect(oneLine('\u2028'.repeat(1_000_000)).length).toBe(6_000_000)
   })

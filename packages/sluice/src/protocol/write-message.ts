@@ -3,6 +3,7 @@
 // whole, and every line-framed peer (stdio, `data:` of a stream) gets it through `oneLine`.
 
 import type { JsonValue } from '@sluice/policy/core/json'
+import type { Steps } from '@sluice/policy/core/steps'
 import { writeJson } from './json/write-json.ts'
 import type { RequestId } from './message.ts'
 
@@ -107,4 +108,24 @@ export function oneLine(text: string): string {
   return text
     .replace(BETWEEN_TOKENS, '')
     .replace(INSIDE_STRINGS, (character) => ESCAPES[character] as string)
+}
+
+/** Characters of a step. */
+const STEP_LENGTH = 65_536
+
+/** As `oneLine`, with a pause after each part. */
+export function* oneLineSteps(text: string): Steps<string> {
+  if (text.length <= STEP_LENGTH) return oneLine(text)
+  const parts: string[] = []
+  let from = 0
+  for (let at = 0; at < text.length; at += STEP_LENGTH) {
+    const part = text.slice(at, at + STEP_LENGTH)
+    const written = oneLine(part)
+    if (written !== part) {
+      parts.push(text.slice(from, at), written)
+      from = at + STEP_LENGTH
+    }
+    yield
+  }
+  return from === 0 ? text : parts.join('') + text.slice(from)
 }

@@ -6,19 +6,20 @@ import { Buffer } from 'node:buffer'
 import type { JsonRpcResponse, RequestId } from '../../protocol/message.ts'
 import { getMeta, META } from '../../protocol/protocol-generation.ts'
 import { RPC } from '../../protocol/rpc-codes.ts'
-import { oneLine, writeError, writeResult } from '../../protocol/write-message.ts'
+import { oneLine, oneLineSteps, writeError, writeResult } from '../../protocol/write-message.ts'
 import { enterStep } from '../shared/current-step.ts'
 import { buildErrorReply, type RpcReply } from '../shared/error-reply.ts'
+import { afterLarge } from '../shared/large-messages.ts'
 import {
   ANSWER_AT_ONCE_LENGTH_MAX,
   INPUT_ROUNDS_MAX,
   INSPECTED_AT_ONCE_LENGTH_MAX,
-  LARGE_ANSWER_LENGTH_MIN,
+  LARGE_MESSAGE_BYTES_MIN,
 } from '../shared/limits.ts'
 import type { CallOutcome } from '../shared/outcome.ts'
 import { listDeclaredCapabilities } from '../shared/server-questions.ts'
 import { writeSessionHandle } from '../shared/session-handle.ts'
-import { afterLarge, takeTurn } from '../shared/slices.ts'
+import { runInSlices, takeTurn } from '../shared/slices.ts'
 import type { UpstreamFailure } from '../upstream/upstream.ts'
 import type { CallSession, Exchange } from './call-session.ts'
 import { findSource, isDefinition } from './deliveries.ts'
@@ -113,7 +114,7 @@ function inspectAnswer(
   session: CallSession,
 ): InspectedResult | Promise<InspectedResult> {
   const inspect = () => inspectContent(sent, response, session)
-  return (response.result?.length ?? 0) > LARGE_ANSWER_LENGTH_MIN ? afterLarge(inspect) : inspect()
+  return (response.result?.length ?? 0) > LARGE_MESSAGE_BYTES_MIN ? afterLarge(inspect) : inspect()
 }
 
 function inspectContent(
@@ -142,10 +143,11 @@ function inspectPassing(
   session: CallSession,
 ): InspectedResult | Promise<InspectedResult> {
   const filtered = filterResult({ sent, response, session })
-  if (filtered instanceof Promise) return inspectInTurns({ sent, response, session, filtered })
-  const text = writeAnswer(sent.id, filtered)
-  if (text.length > INSPECTED_AT_ONCE_LENGTH_MAX)
+  const isLong = (text = '') => text.length > INSPECTED_AT_ONCE_LENGTH_MAX
+  if (filtered instanceof Promise || isLong(filtered.result))
     return inspectInTurns({ sent, response, session, filtered })
+  const text = writeAnswer(sent.id, filtered)
+  if (isLong(text)) return inspectInTurns({ sent, response, session, filtered })
   const isFiltered = session.answers.isActive()
   const passed = isFiltered ? session.answers.filter(toFilter(sent, text, session)) : undefined
   if (passed instanceof Promise)
@@ -194,9 +196,10 @@ async function inspectInTurns(answer: FilteredAnswer): Promise<InspectedResult> 
   const { filtered, response, sent, session } = answer
   const { id, method } = sent
   const stripped = await filtered
-  if (filtered instanceof Promise) await takeTurn()
-  const { error } = stripped
-  const written = writeAnswer(id, stripped)
+  const { error, result = '' } = stripped
+  if (filtered instanceof Promise || result.length > ANSWER_AT_ONCE_LENGTH_MAX) await takeTurn()
+  const line = await runInSlices(oneLineSteps(result), 'answer')
+  const written = writeAnswer(id, line === '' ? stripped : { result: line })
   const isFiltered = answer.passed !== undefined || session.answers.isActive()
   const passed = isFiltered
     ? await (answer.passed ?? session.answers.filter(toFilter(sent, written, session)))

@@ -130,11 +130,11 @@ const SERVER: Shape = {
       shape: {
         kind: 'form',
         noun: 'size',
-        form: /^(?:[1-9]|1[0-6])MiB$/,
-        help: 'write `1MiB` to `16MiB`: reading a larger message would keep other calls waiting',
+        form: /^[1-4]MiB$/,
+        help: 'write `1MiB` to `4MiB`: handling a larger message would keep other calls waiting',
       },
       doc: 'the largest message that the gate reads from this server; a call with a larger answer fails',
-      default: '16MiB',
+      default: '4MiB',
     },
     extensions: {
       shape: list(text(256), 32),

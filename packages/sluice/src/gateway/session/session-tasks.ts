@@ -8,6 +8,8 @@ import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
 import { writeMembers } from '../../protocol/write-message.ts'
 import { SESSION_TASKS_MAX } from './limits.ts'
 
+const MAY_HAVE_TASK = /"task"|\\u/
+
 export class SessionTasks {
   readonly #ids = new LruMap<string, true>(SESSION_TASKS_MAX)
   /** Of the calls that made them: a task tells of its progress as the call would have. */
@@ -15,7 +17,7 @@ export class SessionTasks {
 
   /** From the result of a call, and the progress token that came with it. */
   learn(resultText: string, progressToken: JsonValue | undefined): void {
-    if (!resultText.includes('"task"')) return
+    if (!MAY_HAVE_TASK.test(resultText)) return
     const task = splitMembers(resultText).get('task')
     const id = task === undefined ? undefined : taskIdOf(JSON.parse(task))
     if (id === undefined) return

@@ -126,8 +126,12 @@ export const ANSWER_AT_ONCE_LENGTH_MAX = 262_144
  * counts as a finding.
  */
 export const INSPECTED_AT_ONCE_LENGTH_MAX = 32_768
-/** Length of an answer from which on it is inspected and written after all other such answers, one at a time. */
-export const LARGE_ANSWER_LENGTH_MIN = 4 * 1_048_576
+/** Size from which on a message of a server is a large one: such answers are inspected and written one at a time. */
+export const LARGE_MESSAGE_BYTES_MIN = 1_048_576
+/** Large messages of all servers that are read and not handled yet. The readers of further ones wait. */
+export const LARGE_MESSAGES_MAX = 16
+/** How long a large message may take to arrive before the reader of another one gets its place. */
+export const LARGE_MESSAGE_MS_MAX = 10_000
 /**
  * Times that one call is decided again because limits or its approval changed before it was
  * admitted. Then it is refused.

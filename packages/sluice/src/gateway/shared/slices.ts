@@ -58,13 +58,3 @@ export async function runInSlices<Result>(steps: Steps<Result>, name: NamedStep)
     if (slices.isOver) await slices.next()
   }
 }
-
-let lastLarge: Promise<unknown> = Promise.resolve()
-
-/** Runs work on a large message after that on all earlier ones: each takes several times its length of memory. */
-export function afterLarge<Result>(work: () => Result | Promise<Result>): Promise<Result> {
-  const result = lastLarge.then(work)
-  // What was made of it has been sent by the next turn.
-  lastLarge = result.catch(() => {}).then(takeTurn)
-  return result
-}

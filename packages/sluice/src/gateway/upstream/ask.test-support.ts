@@ -5,6 +5,8 @@ import { programFile } from '../../../../../test/support/start-gate.ts'
 import type { JsonRpcMessage, JsonRpcResponse, RequestId } from '../../protocol/message.ts'
 import { writeNotification, writeRequest } from '../../protocol/write-message.ts'
 import { readStat } from '../processes/process-group.ts'
+import { LargeMessagePlace } from '../shared/large-messages.ts'
+import { LARGE_MESSAGE_BYTES_MIN, LARGE_MESSAGES_MAX } from '../shared/limits.ts'
 import type { Log } from '../shared/log.ts'
 import type { MessageContext } from '../shared/transport.ts'
 import type { Upstream, UpstreamEvents, UpstreamFailure, UpstreamSendOptions } from './upstream.ts'
@@ -19,6 +21,15 @@ export function keepLog(): { log: Log; entries: Logged[] } {
   const entries: Logged[] = []
   const log: Log = (level, message, fields = {}) => void entries.push({ level, message, fields })
   return { log, entries }
+}
+
+/** Takes every place for large messages; the function that is returned gives them back. */
+export function takePlaces(): () => void {
+  const places = Array.from({ length: LARGE_MESSAGES_MAX }, () => new LargeMessagePlace(() => {}))
+  for (const place of places) place.hold(LARGE_MESSAGE_BYTES_MIN + 1)
+  return () => {
+    for (const place of places) place.leave()
+  }
 }
 
 export class Asker<Link extends Upstream = Upstream> {

@@ -35,6 +35,12 @@ describe('agrees with JSON.parse', () => {
     )
   })
 
+  test('on long texts, in which quotes are searched for otherwise', () => {
+    for (const filler of ['x', 'é', '漢', '\u0122'])
+      for (const text of ['a\\"b', '\\\\', '', '\\n"', '"', '\n', '\\u0022'])
+        expectAgreement(`{"${text}":["${filler.repeat(300_000)}","${text}"],"z":"${text}"}`, false)
+  })
+
   test('on mutations of JSON', () => {
     const cut = fc.tuple(fc.nat(), fc.nat(3), piece)
     const seed = fc.jsonValue({ stringUnit: 'binary', maxDepth: 3 })

@@ -61,6 +61,10 @@ const SPACES_LOOPED_MAX = 16
 const DIGITS_LOOPED_MAX = 32
 const NOT_SPACE = /[^ \n\r\t]/g
 const NOT_DIGIT = /\D/g
+/** Length of a text up to which `indexOf` looks for quotes. It stops at every character with the low byte of a quote, and
+ * a text may have nothing else. */
+const INDEXED_LENGTH_MAX = 262_144
+const QUOTE_OR_ESCAPE = /["\\]/g
 /** With the flag u a surrogate in a pair does not match. */
 const LONE_SURROGATE = /\p{Surrogate}/u
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -247,9 +251,10 @@ export class JsonReader {
   /** Of the string that starts at `at`: its closing quote, or -1 if it is not plain. */
   findPlainEnd(): number {
     const start = this.at + 1
-    const end = this.text.indexOf('"', start)
+    const isLong = this.text.length > INDEXED_LENGTH_MAX
+    const end = isLong ? this.find(QUOTE_OR_ESCAPE, start) : this.text.indexOf('"', start)
     if (this.special < start) this.special = this.find(SPECIAL, start)
-    return this.special < end ? -1 : end
+    return this.special <= end ? -1 : end
   }
 
   /** JSON.parse checks the escapes: a loop here takes ten times as long. */

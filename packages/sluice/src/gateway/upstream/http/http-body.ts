@@ -34,6 +34,8 @@ export interface BodyEvents {
 }
 
 export interface ResponseBody {
+  /** Of a message that is not complete. */
+  readonly heldBytes: number
   /** What is left of the chunk, perhaps nothing, if other work is to have its turn before more is
    * pushed. */
   push(chunk: Buffer): Buffer | undefined
@@ -49,6 +51,10 @@ export class JsonBody implements ResponseBody {
   constructor(events: BodyEvents, batches: boolean) {
     this.#events = events
     this.#batches = batches
+  }
+
+  get heldBytes(): number {
+    return this.#chunks.length === 0 ? 0 : this.#bytes
   }
 
   push(chunk: Buffer): undefined {
@@ -93,6 +99,10 @@ export class EventBody implements ResponseBody {
     this.parser = new EventParser(decodeUtf8, { lengthMax: events.messageBytesMax })
     this.#events = events
     this.#batches = batches
+  }
+
+  get heldBytes(): number {
+    return this.parser.heldBytes
   }
 
   push(chunk: Buffer): Buffer | undefined {

@@ -39,7 +39,11 @@ async function serve(answer: (text: string, socket: Socket, nth: number) => void
 
 type SeenResponse = { body: string; status?: number; error?: Error; written: boolean }
 
-function ask(url: string, more: Partial<HttpRequest> = {}): Promise<SeenResponse> {
+function ask(
+  url: string,
+  more: Partial<HttpRequest> = {},
+  onData: (exchange: HttpExchange) => void = () => {},
+): Promise<SeenResponse> {
   return new Promise((resolve) => {
     const seen: SeenResponse = { body: '', written: false }
     const exchange = new HttpExchange(
@@ -49,6 +53,7 @@ function ask(url: string, more: Partial<HttpRequest> = {}): Promise<SeenResponse
         onHead: (status) => Object.assign(seen, { status }),
         onData: (chunk) => {
           seen.body += chunk.toString('latin1')
+          onData(exchange)
         },
         onEnd: () => resolve({ ...seen, written: exchange.written }),
         onError: (error) => resolve({ ...seen, error, written: exchange.written }),
@@ -61,6 +66,21 @@ test('one connection carries one request after the other', async () => {
   const server = await serve((_, socket) => socket.write(OK))
   for (let index = 0; index < 5; index++) expect((await ask(server.url)).body).toBe('ok')
   expect(server.connections).toBe(1)
+})
+
+test('a connection whose reader waited is not used again: to its server it has been idle', async () => {
+  const head = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n'
+  const server = await serve((_, socket) => {
+    socket.write(`${head}o`)
+    setTimeout(() => socket.write('k'), 5)
+  })
+  const wait = (exchange: HttpExchange) => {
+    exchange.pause()
+    exchange.resume()
+  }
+  expect((await ask(server.url, {}, wait)).body).toBe('ok')
+  expect((await ask(server.url)).body).toBe('ok')
+  expect(server.connections).toBe(2)
 })
 
 test('an answer behind the answer is nobody’s: the next request has another connection', async () => {

@@ -42,6 +42,8 @@ export class Connection implements ResponseEvents {
   readonly #events: ConnectionEvents
   #job: ConnectionJob | undefined
   #isPaused = false
+  /** The server may have been idle since long before the end of this response was read. */
+  #wasPaused = false
   /** How long the server keeps it while it is free. */
   #keptMs = HTTP_KEEP_ALIVE_MS
   #movedMs = performance.now()
@@ -76,12 +78,14 @@ export class Connection implements ResponseEvents {
 
   take(job: ConnectionJob): void {
     this.#job = job
+    this.#wasPaused = false
     this.#write(job)
   }
 
   pause(job: ConnectionJob): void {
     if (this.#job !== job) return
     this.#isPaused = true
+    this.#wasPaused = true
     this.#socket.pause()
   }
 
@@ -127,8 +131,7 @@ export class Connection implements ResponseEvents {
   #settle(staysOpen: boolean): void {
     this.#job = undefined
     // Answered before all of the request was taken: the rest of it would be the next request.
-    const isFree = staysOpen && this.#socket.writableLength === 0
-    if (isFree && this.#isPaused) this.#socket.resume()
+    const isFree = staysOpen && !this.#wasPaused && this.#socket.writableLength === 0
     this.#isPaused = false
     if (isFree) this.#events.onFree(this)
     else this.#socket.destroy()

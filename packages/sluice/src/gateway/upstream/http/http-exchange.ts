@@ -3,8 +3,11 @@
 // the HTTP transports of this folder.
 
 import { Buffer } from 'node:buffer'
+import { LargeMessagePlace } from '../../shared/large-messages.ts'
 import { takeTurn } from '../../shared/slices.ts'
+import type { ResponseBody } from './http-body.ts'
 import type { Connection, ConnectionJob } from './http-connection.ts'
+import type { HttpHost } from './http-host.ts'
 import type { ConnectionPool } from './http-pools.ts'
 import type { ResponseHeaders } from './http-response.ts'
 
@@ -54,6 +57,7 @@ export class HttpExchange implements ConnectionJob {
   #queue: Buffer[] = []
   /** Waits for its turn. */
   #waits = false
+  readonly #place = new LargeMessagePlace(() => this.#goOn())
   /** How it ended, while something is in the queue. */
   #ending: (() => void) | undefined
 
@@ -83,9 +87,19 @@ export class HttpExchange implements ConnectionJob {
     this.#goOn()
   }
 
+  /** Reads a chunk into a body, no faster than the host lets the server speak. Returns what is left of it. */
+  readInto(body: ResponseBody, chunk: Buffer, host: HttpHost): Buffer | undefined {
+    const rest = body.push(chunk)
+    if (this.over) return rest
+    this.#rest(host.restMs(chunk.length - (rest?.length ?? 0)))
+    this.#place.hold(body.heldBytes)
+    if (this.#place.isWaiting) this.#connection?.pause(this)
+    return rest
+  }
+
   /** The server is too fast: reads on after so long. */
-  rest(waitMs: number): void {
-    if (waitMs === 0 || this.#timer !== undefined || this.over) return
+  #rest(waitMs: number): void {
+    if (waitMs === 0 || this.#timer !== undefined) return
     this.#connection?.pause(this)
     this.#timer = setTimeout(() => {
       this.#timer = undefined
@@ -113,7 +127,7 @@ export class HttpExchange implements ConnectionJob {
 
   onData(chunk: Buffer): void {
     if (this.over) return
-    if (this.#queue.length > 0 || this.#waits) this.#queue.push(chunk)
+    if (this.#queue.length > 0 || this.#waits || this.#place.isWaiting) this.#queue.push(chunk)
     else this.#read(chunk)
   }
 
@@ -131,7 +145,12 @@ export class HttpExchange implements ConnectionJob {
 
   /** The queue first, then how it ended or what else comes. */
   #goOn(): void {
-    const isStill = () => this.#isPaused || this.#waits || this.#timer !== undefined || this.over
+    const isStill = () =>
+      this.#isPaused ||
+      this.#waits ||
+      this.#timer !== undefined ||
+      this.#place.isWaiting ||
+      this.over
     while (!isStill() && this.#queue.length > 0) this.#read(this.#queue.shift() as Buffer)
     if (isStill()) return
     if (this.#ending === undefined) this.#connection?.resume(this)
@@ -139,14 +158,15 @@ export class HttpExchange implements ConnectionJob {
   }
 
   /** Whether the end has to wait for what came before it. */
-  #endsLater(ending: () => void): boolean {
-    if (this.#queue.length === 0 && !this.#waits) return false
+  #endsLater(ending: () => void, isWaiting = this.#waits): boolean {
+    if (this.#queue.length === 0 && !isWaiting) return false
     this.#ending = ending
     return true
   }
 
   onEnd(): void {
-    if (this.over || this.#endsLater(() => this.onEnd())) return
+    const isWaiting = this.#waits || this.#place.isWaiting
+    if (this.over || this.#endsLater(() => this.onEnd(), isWaiting)) return
     this.#finish()
     this.#events.onEnd()
   }
@@ -168,6 +188,7 @@ export class HttpExchange implements ConnectionJob {
   #finish(): void {
     this.over = true
     this.#queue = []
+    this.#place.leave()
     clearTimeout(this.#timer)
     this.#timer = undefined
   }

@@ -117,8 +117,7 @@ export class HttpGetStream {
   }
 
   #onData(chunk: Buffer): Buffer | undefined {
-    const rest = this.#body?.push(chunk)
-    this.#exchange?.rest(this.#host.restMs(chunk.length - (rest?.length ?? 0)))
+    const rest = this.#body && this.#exchange?.readInto(this.#body, chunk, this.#host)
     if (this.#isAnswered()) this.#over(undefined)
     return rest
   }

@@ -113,11 +113,7 @@ export class Post implements HttpExchangeEvents, BodyEvents {
   }
 
   onData(chunk: Buffer): Buffer | undefined {
-    if (this.body !== undefined) {
-      const rest = this.body.push(chunk)
-      this.exchange.rest(this.#host.restMs(chunk.length - (rest?.length ?? 0)))
-      return rest
-    }
+    if (this.body !== undefined) return this.exchange.readInto(this.body, chunk, this.#host)
     this.#passedOverBytes += chunk.length
     this.#refusal?.chunks.push(chunk)
     if (this.#passedOverBytes <= HTTP_ERROR_BYTES_MAX) return undefined

@@ -48,11 +48,7 @@ export class HttpSseTransport implements HttpTransport {
       { method: 'GET', path, headers },
       {
         onHead: (status, headers) => this.#onHead(status, headers),
-        onData: (chunk) => {
-          const rest = this.#body.push(chunk)
-          this.#stream.rest(host.restMs(chunk.length - (rest?.length ?? 0)))
-          return rest
-        },
+        onData: (chunk) => this.#stream.readInto(this.#body, chunk, host),
         onEnd: () => this.#onEnd('ended its stream'),
         onError: (error) => this.#onEnd(`broke its stream: ${error.message}`),
       },

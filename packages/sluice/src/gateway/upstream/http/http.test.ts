@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { type Behaviour, writeEvent } from '../../../../../../test/servers/http.ts'
 import { writeError, writeNotification, writeResult } from '../../../protocol/write-message.ts'
-import { until } from '../ask.test-support.ts'
+import { takePlaces, until } from '../ask.test-support.ts'
 import { HTTP_OPEN_EXCHANGES_MAX } from '../limits.ts'
 import type { MessageCredential } from '../upstream.ts'
 import { connect, EVENTS, isCall, serve, up } from './http.test-support.ts'
@@ -32,6 +32,29 @@ describe('a server that behaves', () => {
       expect(methods.at(-1)).toBe('DELETE')
       expect(methods.toSorted()).toEqual(['DELETE', 'GET', 'POST', 'POST', 'POST'])
       expect(link.send(writeNotification('notifications/cancelled', undefined))).toBe(false)
+    },
+  )
+
+  test.each(['json', 'events'] as const)(
+    'a large answer in %s is read when there is a place for it, and others are meanwhile',
+    async (answers) => {
+      const { asker, link } = await up({ answers })
+      const givePlaces = takePlaces()
+      let isAnswered = false
+      const large = asker.call('big', { bytes: 3_000_000 }).finally(() => {
+        isAnswered = true
+      })
+      void asker.ask('tools/call', { name: 'big', arguments: { bytes: 3_000_000 } })
+      const abandoned = asker.lastId
+      const other = await up({ answers })
+      for (let at = 0; at < 10; at++)
+        expect(await other.asker.call('big', { bytes: 900_000 })).toHaveLength(900_000)
+      expect(isAnswered).toBe(false)
+      link.abort(abandoned)
+      givePlaces()
+      expect(await large).toHaveLength(3_000_000)
+      expect(await asker.call('big', { bytes: 3_000_000 })).toHaveLength(3_000_000)
+      expect(asker.failures).toEqual([])
     },
   )
 
@@ -216,9 +239,9 @@ describe('a request that fails', () => {
 
   test.each(['json', 'events'] as const)('with more in %s than the gate reads', async (answers) => {
     const { asker } = await up({ answers })
-    const failure = await asker.ask('tools/call', { name: 'big', arguments: { bytes: 17_000_000 } })
+    const failure = await asker.ask('tools/call', { name: 'big', arguments: { bytes: 4_300_000 } })
     expect(failure).toMatchObject({ code: 'UPSTREAM_TOO_LARGE', repeatable: false })
-    expect(await asker.call('big', { bytes: 8_000_000 })).toHaveLength(8_000_000)
+    expect(await asker.call('big', { bytes: 4_000_000 })).toHaveLength(4_000_000)
   })
 
   test.each(['json', 'events'] as const)('with more in %s than `max_message`', async (answers) => {
@@ -226,7 +249,7 @@ describe('a request that fails', () => {
     const failure = await asker.ask('tools/call', { name: 'big', arguments: { bytes: 2_200_000 } })
     expect(failure).toMatchObject({ code: 'UPSTREAM_TOO_LARGE', repeatable: false })
     expect((failure as { message: string }).message).toMatch(
-      /2 MiB.*`max_message` \(at most 16MiB\)/,
+      /2 MiB.*`max_message` \(at most 4MiB\)/,
     )
     expect(await asker.call('big', { bytes: 1_000_000 })).toHaveLength(1_000_000)
   })

@@ -1,10 +1,11 @@
 // What a server says on stdout, line by line, no faster than the receiver takes it and no faster
 // than a bound: a pause stops the pipe, so that a server that floods waits, and the gate holds one
-// chunk of it at most. Used by stdio.ts.
+// chunk of it at most, or one message that is not complete. Used by stdio.ts.
 
 import type { Readable } from 'node:stream'
 import { type DecodedLine, LineSplitter } from '../../../protocol/lines.ts'
 import { decodeUtf8 } from '../../shared/decode-utf8.ts'
+import { LargeMessagePlace } from '../../shared/large-messages.ts'
 import { TokenBucket } from '../../shared/token-bucket.ts'
 import {
   STDOUT_CREDIT_MAX,
@@ -20,6 +21,7 @@ export class StdioReader {
   readonly #onEnd: () => void
   readonly #splitter: LineSplitter
   readonly #budget = new TokenBucket(STDOUT_UNITS_PER_SECOND, performance.now(), STDOUT_CREDIT_MAX)
+  readonly #place = new LargeMessagePlace(() => this.#goOn())
   #lines: DecodedLine[] = []
   #at = 0
   #isPaused = false
@@ -67,6 +69,8 @@ export class StdioReader {
   stop(): void {
     this.#stopped = true
     this.#isPaused = false
+    this.#waits = false
+    this.#place.leave()
     this.#lines = []
     this.#at = 0
     this.#drain()
@@ -95,6 +99,8 @@ export class StdioReader {
     }
     if (waitMs > 0) return this.#goOnLater(() => setTimeout(this.#goOn, waitMs).unref())
     if (this.#isPaused) return
+    if (!this.#stopped) this.#place.hold(this.#splitter.heldBytes)
+    if (this.#place.isWaiting) return this.#goOnLater(() => {})
     if (!this.#ended) {
       if (this.#stdout.isPaused()) this.#stdout.resume()
     } else if (!this.#stopped) {

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test } from 'vitest'
 import { writeRequest } from '../../../protocol/write-message.ts'
 import { toFailureResponse } from '../../call/inspect-result.ts'
-import { Asker, fixture, isRunning, keepLog, until } from '../ask.test-support.ts'
+import { Asker, fixture, isRunning, keepLog, takePlaces, until } from '../ask.test-support.ts'
 import { STDIN_QUEUE_LENGTH_MAX, STDOUT_UNITS_PER_SECOND } from '../limits.ts'
 import type { UpstreamFailure } from '../upstream.ts'
 import { type StdioServerOptions, type StdioUpstream, startStdioServer } from './stdio.ts'
@@ -80,12 +80,12 @@ describe('a server that behaves', () => {
       Array.from({ length: 5_000 }, (_, n) => asker.call('echo', { n })),
     )
     expect(all.map((text) => (JSON.parse(text) as { n: number }).n)).toEqual([...all.keys()])
-    expect(await asker.call('big', { bytes: 8_000_000 })).toHaveLength(8_000_000)
+    expect(await asker.call('big', { bytes: 4_000_000 })).toHaveLength(4_000_000)
   })
 
   test('an answer beyond the bound fails its call, and the next call goes on', async () => {
     const { asker } = await up(fixture('echo'))
-    const answer = await asker.ask('tools/call', { name: 'big', arguments: { bytes: 17_000_000 } })
+    const answer = await asker.ask('tools/call', { name: 'big', arguments: { bytes: 4_300_000 } })
     expect(answer).toMatchObject({ code: 'UPSTREAM_TOO_LARGE', repeatable: false })
     expect(await asker.call('echo', {})).toBe('{}')
   })
@@ -94,10 +94,30 @@ describe('a server that behaves', () => {
     const { asker } = await up(fixture('echo'), { messageBytesMax: 2 * 1_048_576 })
     const answer = await asker.ask('tools/call', { name: 'big', arguments: { bytes: 2_200_000 } })
     expect(answer).toMatchObject({ code: 'UPSTREAM_TOO_LARGE', repeatable: false })
-    expect((answer as { message: string }).message).toMatch(
-      /2 MiB.*`max_message` \(at most 16MiB\)/,
-    )
+    expect((answer as { message: string }).message).toMatch(/2 MiB.*`max_message` \(at most 4MiB\)/)
     expect(await asker.call('big', { bytes: 2_000_000 })).toHaveLength(2_000_000)
+  })
+
+  test('a large answer is read when there is a place for it, and others are meanwhile', async () => {
+    const [{ asker }, other, ended] = await Promise.all([
+      up(fixture('echo')),
+      up(fixture('echo')),
+      up(fixture('echo')),
+    ])
+    const givePlaces = takePlaces()
+    let isAnswered = false
+    const large = asker.call('big', { bytes: 3_000_000 }).finally(() => {
+      isAnswered = true
+    })
+    void ended.asker.ask('tools/call', { name: 'big', arguments: { bytes: 3_000_000 } })
+    for (let at = 0; at < 10; at++)
+      expect(await other.asker.call('big', { bytes: 900_000 })).toHaveLength(900_000)
+    expect(isAnswered).toBe(false)
+    ended.link.close('done')
+    await ended.link.ended
+    givePlaces()
+    expect(await large).toHaveLength(3_000_000)
+    expect(await asker.call('big', { bytes: 3_000_000 })).toHaveLength(3_000_000)
   })
 
   test('what is sent with line breaks arrives as one line', async () => {
