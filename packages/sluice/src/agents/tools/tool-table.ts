@@ -35,8 +35,8 @@ export interface ToolEntry {
   readonly inText?: (answer: never) => object
 }
 
-interface ToolParts<Input extends z.ZodObject, Output extends z.ZodObject> {
-  readonly category: ToolCategory
+interface TypedTool<Input extends z.ZodObject, Output extends z.ZodObject>
+  extends Omit<ToolEntry, 'run' | 'inText'> {
   readonly input: Input
   readonly output: Output
   readonly run: (input: z.infer<Input>, setting: ToolSetting) => Promise<z.input<Output>>
@@ -45,16 +45,9 @@ interface ToolParts<Input extends z.ZodObject, Output extends z.ZodObject> {
 
 /** Keeps the type of the arguments between schema and function. */
 export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(
-  name: string,
-  [title, description]: readonly [title: string, description: string],
-  parts: ToolParts<Input, Output>,
+  entry: TypedTool<Input, Output>,
 ): ToolEntry {
-  return {
-    name,
-    title,
-    description,
-    ...(parts as Omit<ToolEntry, 'name' | 'title' | 'description'>),
-  }
+  return entry as ToolEntry
 }
 
 export const text = z.string()
