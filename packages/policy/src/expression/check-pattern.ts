@@ -15,29 +15,29 @@ import { patternSteps } from './pattern-steps.ts'
 export function checkPattern(node: CelNode | undefined, text: string, budget: Budget): void {
   if (node?.op !== 'value' || typeof node.args !== 'string')
     throw new ExpressionError(
-      'POLICY_EXPRESSION_UNSAFE',
       node?.start ?? 0,
       `\`${text.slice(node?.start ?? 0, node?.end)}\` is not a literal pattern`,
       'write the pattern out: `x.matches("^[a-z]+$")`',
+      'POLICY_EXPRESSION_UNSAFE',
     )
   if (node.args.length > PATTERN_LENGTH_MAX)
     throw new ExpressionError(
-      'POLICY_EXPRESSION_UNSAFE',
       node.start,
       `a pattern of ${node.args.length} characters`,
       `the limit is ${PATTERN_LENGTH_MAX}`,
+      'POLICY_EXPRESSION_UNSAFE',
     )
   spend(node, patternSteps(node.args), budget)
   try {
     compilePattern(node.args)
   } catch (error) {
     throw new ExpressionError(
-      'POLICY_EXPRESSION_UNSAFE',
       node.start,
       `\`${node.args}\` is not a pattern of RE2: ${(error as Error).message.replace('error parsing regexp: ', '')}`,
       /\(\?[=!<]|\\\d/.test(node.args)
         ? 'look-around and back-references are not part of RE2'
         : 'fix the pattern',
+      'POLICY_EXPRESSION_UNSAFE',
     )
   }
 }
@@ -45,7 +45,7 @@ export function checkPattern(node: CelNode | undefined, text: string, budget: Bu
 function spend(node: CelNode & { op: 'value' }, steps: number, budget: Budget): void {
   budget.patternSteps -= steps
   const unsafe = (what: string, help: string) =>
-    new ExpressionError('POLICY_EXPRESSION_UNSAFE', node.start, `\`${node.args}\` ${what}`, help)
+    new ExpressionError(node.start, `\`${node.args}\` ${what}`, help, 'POLICY_EXPRESSION_UNSAFE')
   if (steps > PATTERN_STEPS_MAX)
     throw unsafe(
       `has ${steps} steps with its repetitions written out`,

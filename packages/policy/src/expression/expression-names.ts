@@ -23,7 +23,12 @@ export class ExpressionError extends Error {
   readonly code: PolicyErrorCode
   readonly at: number
   readonly help: string
-  constructor(code: PolicyErrorCode, at: number, message: string, help: string) {
+  constructor(
+    at: number,
+    message: string,
+    help: string,
+    code: PolicyErrorCode = 'POLICY_EXPRESSION',
+  ) {
     super(message)
     this.code = code
     this.at = at
@@ -69,7 +74,6 @@ export function inspectPath(
   const root = (base as CelNode & { op: 'id' }).args
   if (!ROOTS.includes(root))
     throw new ExpressionError(
-      'POLICY_EXPRESSION',
       base.start,
       `unknown name \`${root}\``,
       didYouMean(root, ROOTS, `an argument is \`args.${root}\`; other names are ${listed(ROOTS)}`),
@@ -84,10 +88,10 @@ export function inspectPath(
         ? 'write `agent != null`'
         : 'use it on `args` or on one of `principal.claims`'
     throw new ExpressionError(
-      'POLICY_NO_EFFECT',
       base.start,
       `\`${[root, ...names].join('.')}\` cannot be tested with \`has\``,
       help,
+      'POLICY_NO_EFFECT',
     )
   }
   return namedPath(root as Root, staticParts, { base, labels, presence })
@@ -101,7 +105,6 @@ function argsPath(
 ): InspectedPath {
   if (names.length === 0)
     throw new ExpressionError(
-      'POLICY_EXPRESSION',
       node.start,
       `\`${root}\` is read as a whole, or by a computed name`,
       `read arguments by name: \`${root}.x\`, \`${root}["x-y"]\``,
@@ -127,7 +130,6 @@ function namedPath(
   if (first === undefined) {
     const names = Object.keys(known).map((name) => `${root}.${name}`)
     throw new ExpressionError(
-      'POLICY_EXPRESSION',
       base.start,
       `\`${root}\` is read as a whole`,
       `read one of ${listed(names)}`,
@@ -138,12 +140,7 @@ function namedPath(
     const names = Object.keys(known).map((name) => `${root}.${name}`)
     const help =
       near === undefined ? `one of ${listed(names)}` : `did you mean \`${root}.${near}\`?`
-    throw new ExpressionError(
-      'POLICY_EXPRESSION',
-      base.start,
-      `nothing fills \`${root}.${first.name}\``,
-      help,
-    )
+    throw new ExpressionError(base.start, `nothing fills \`${root}.${first.name}\``, help)
   }
   if (root === 'session' && first.name === 'saw') {
     if (second !== undefined && labels.has(second.name))
@@ -154,7 +151,6 @@ function namedPath(
         : `no answer brings the label \`session.saw.${second.name}\``
     const known = listed([...labels].map((label) => `session.saw.${label}`))
     throw new ExpressionError(
-      'POLICY_EXPRESSION',
       base.start,
       message,
       didYouMean(second?.name ?? '', [...labels], `read one of ${known}`),
@@ -211,7 +207,7 @@ export function isNamePath(node: CelNode): boolean {
 export function refuseLiteral(node: CelNode & { op: 'value' }): void {
   const { args: value } = node
   const help = 'write a text, or a number within 64 bits'
-  const fail = (what: string) => new ExpressionError('POLICY_EXPRESSION', node.start, what, help)
+  const fail = (what: string) => new ExpressionError(node.start, what, help)
   // 2^63 itself is the lowest integer once it is negated.
   if (typeof value === 'bigint' && value > 2n ** 63n) throw fail(`${value} is not a 64-bit integer`)
   if (typeof value === 'object' && value !== null)

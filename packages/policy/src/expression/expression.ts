@@ -75,14 +75,13 @@ function syntaxError(
   text: string,
   { message, start }: { message: string; start: number },
 ): ExpressionError {
-  const fail = (what: string, help: string, at = start) =>
-    new ExpressionError('POLICY_EXPRESSION', at, what, help)
+  const fail = (what: string, help: string, at = start) => new ExpressionError(at, what, help)
   if (/^exceeded max/.test(message))
     return new ExpressionError(
-      'POLICY_EXPRESSION_UNSAFE',
       start,
       `it has more than ${EXPRESSION_NODES_MAX} parts, or nests deeper than ${EXPRESSION_DEPTH_MAX} levels`,
       'split it over several guardrails',
+      'POLICY_EXPRESSION_UNSAFE',
     )
   if (/^unterminated/.test(message))
     return fail('a text begins here and never ends', 'close it with the quote it began with')

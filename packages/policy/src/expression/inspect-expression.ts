@@ -81,7 +81,6 @@ export class Inspector {
       case '.?':
       case '[?]':
         throw new ExpressionError(
-          'POLICY_EXPRESSION',
           node.start,
           'optional access is not part of the language',
           'test with `has(...)` first',
@@ -120,7 +119,6 @@ export class Inspector {
     const source = this.#text.slice(node.start, end)
     if (!PLAIN_ACCESS.test(source))
       throw new ExpressionError(
-        'POLICY_EXPRESSION',
         node.start,
         `\`${source}\` is not written plainly`,
         'write `args.name`, or `args["name"]`, without brackets or comments around its parts',
@@ -174,7 +172,6 @@ export class Inspector {
         : typeof text === 'string' && /^[^/]+\/./.test(text)
       if (isFit) return text as string
       throw new ExpressionError(
-        'POLICY_EXPRESSION',
         argument.start,
         `\`${name}\` takes ${isTime ? 'a time' : 'a tool'} here, written out`,
         isTime ? 'write `"5m"`' : 'write `"<server>/<tool>"`, or a glob',
@@ -197,7 +194,6 @@ export class Inspector {
   #has(node: CelNode & { op: 'call' }, scope: MacroScope): void {
     const [argument] = node.args[1]
     const refused = new ExpressionError(
-      'POLICY_EXPRESSION',
       node.start,
       '`has` takes one name',
       'write `has(args.x)`, or `has(args["x-y"])`',
@@ -241,7 +237,6 @@ export class Inspector {
     const written = new RegExp(`^[\\s)]*\\.\\s*${name}\\s*\\(`).exec(between)
     if (written !== null) return receiver.end + written[0].lastIndexOf(name)
     throw new ExpressionError(
-      'POLICY_EXPRESSION',
       node.start,
       `\`${name}\` is not written plainly`,
       'write `x.name(…)`, without comments between its parts',
@@ -252,15 +247,14 @@ export class Inspector {
     const [name, range, args] = node.args
     if (scope.macro !== undefined || containsMacro(range))
       throw new ExpressionError(
-        'POLICY_EXPRESSION_UNSAFE',
         this.#nameOf(node),
         `\`${name}\` is inside or on top of another macro`,
         'macros do not nest: their cost would be a product of lists',
+        'POLICY_EXPRESSION_UNSAFE',
       )
     const [variable, ...bodies] = args
     if (variable?.op !== 'id' || bodies.length === 0)
       throw new ExpressionError(
-        'POLICY_EXPRESSION',
         node.start,
         `\`${name}\` takes a name and an expression`,
         `write \`args.list.${name}(x, …)\``,
@@ -290,7 +284,6 @@ export class Inspector {
   #arity(at: number, name: string, wanted: number, got: number): void {
     if (wanted === got) return
     throw new ExpressionError(
-      'POLICY_EXPRESSION',
       at,
       `\`${name}\` takes ${wanted} argument${wanted === 1 ? '' : 's'}, not ${got}`,
       'see docs/reference/policy-language.md',
@@ -304,7 +297,6 @@ export class Inspector {
     help?: string,
   ): ExpressionError {
     return new ExpressionError(
-      'POLICY_EXPRESSION',
       at,
       `there is no \`${name}\` here`,
       help ?? didYouMean(name, [...known.keys()]),

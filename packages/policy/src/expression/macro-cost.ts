@@ -30,10 +30,10 @@ export function macroCost(at: number, name: string, { range, bodies, kind }: Mac
   const parts = bodies.reduce((sum, body) => sum + countParts(body), 0)
   if (written * parts > MACRO_PARTS_MAX)
     throw new ExpressionError(
-      'POLICY_EXPRESSION_UNSAFE',
       at,
       `\`${name}\` runs ${parts} parts for ${written} entries`,
       `the limit is ${MACRO_PARTS_MAX} in all`,
+      'POLICY_EXPRESSION_UNSAFE',
     )
   return { lists, whole, written, parts }
 }

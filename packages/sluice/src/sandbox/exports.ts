@@ -4,31 +4,8 @@
 
 import type { WasmGlobal, WasmImports, WasmMemory } from './webassembly.ts'
 
-export interface GuestExports {
-  readonly memory: WasmMemory
-  readonly __stack_pointer: WasmGlobal
-  wasm_malloc(bytes: number): number
-  wasm_free(pointer: number): void
-  qjs_new_string(pointer: number, length: number): number
-  qjs_new_uint8_array(pointer: number, length: number): number
-  qjs_call(callee: number, self: number, count: number, values: number): number
-  qjs_free_value(value: number): void
-  qjs_is_exception(value: number): number
-  qjs_is_string(value: number): number
-  qjs_is_array(value: number): number
-  qjs_get_prop_uint32(value: number, index: number): number
-  qjs_get_typed_array_buffer(value: number, offset: number, length: number, width: number): number
-  qjs_get_array_buffer(value: number, length: number): number
-  qjs_get_exception(): number
-  qjs_get_string_len(value: number, length: number): number
-  qjs_free_cstring(pointer: number): void
-  qjs_is_job_pending(): number
-  qjs_execute_pending_job(context: number): number
-}
-
-export const KEPT_EXPORTS: ReadonlySet<string> = new Set([
-  'memory',
-  '__stack_pointer',
+/** Functions of the guest that the host calls, with numbers: values, addresses, lengths. */
+const FUNCTIONS = [
   'wasm_malloc',
   'wasm_free',
   'qjs_new_string',
@@ -46,6 +23,18 @@ export const KEPT_EXPORTS: ReadonlySet<string> = new Set([
   'qjs_free_cstring',
   'qjs_is_job_pending',
   'qjs_execute_pending_job',
+] as const
+
+export interface GuestExports
+  extends Readonly<Record<(typeof FUNCTIONS)[number], (...values: number[]) => number>> {
+  readonly memory: WasmMemory
+  readonly __stack_pointer: WasmGlobal
+}
+
+export const KEPT_EXPORTS: ReadonlySet<string> = new Set([
+  'memory',
+  '__stack_pointer',
+  ...FUNCTIONS,
 ])
 
 /** What a guest can observe while it runs; the caller sets it before each call. */

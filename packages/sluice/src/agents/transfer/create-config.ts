@@ -137,22 +137,17 @@ export type LimitArguments = z.infer<typeof limitsShape>
 
 /** Only what was given, in the words of the guest. */
 export function toLimits(input: LimitArguments): Partial<Limits> {
-  const limits: { -readonly [Name in keyof Limits]?: Limits[Name] } = {}
-  if (input.maxTurns !== undefined) limits.maxTurns = input.maxTurns
-  if (input.maxTokens !== undefined) limits.maxTokens = input.maxTokens
-  if (input.maxCost !== undefined)
-    limits.maxCostMicros = input.maxCost === null ? null : input.maxCost * 1_000_000
-  if (input.maxToolCalls !== undefined) limits.maxToolCalls = input.maxToolCalls
-  if (input.runMs !== undefined) limits.runMs = input.runMs
-  if (input.expiresAt !== undefined)
-    limits.expiresAt = input.expiresAt === null ? null : Date.parse(input.expiresAt)
-  if (input.noProgress !== undefined) limits.noProgress = input.noProgress
-  if (input.finishTodos !== undefined) limits.finishTodos = input.finishTodos
-  if (input.contextTokens !== undefined) limits.contextTokens = input.contextTokens
-  if (input.fileBytes !== undefined) limits.fileBytesMax = input.fileBytes
-  if (input.totalBytes !== undefined) limits.totalBytesMax = input.totalBytes
-  if (input.files !== undefined) limits.filesMax = input.files
-  return limits
+  const { maxCost, expiresAt, fileBytes, totalBytes, files, ...same } = input
+  const limits: { [Name in keyof Limits]: Limits[Name] | undefined } = {
+    ...(same as Pick<Limits, keyof typeof same>),
+    maxCostMicros: maxCost && maxCost * 1_000_000,
+    expiresAt: typeof expiresAt === 'string' ? Date.parse(expiresAt) : expiresAt,
+    fileBytesMax: fileBytes,
+    totalBytesMax: totalBytes,
+    filesMax: files,
+  }
+  const given = Object.entries(limits).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(given)
 }
 
 export function toConfig(

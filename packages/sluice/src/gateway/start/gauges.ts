@@ -24,63 +24,41 @@ const LEDGER_STATES = ['writing', 'reserve', 'failing', 'closed'] as const
 
 export function gaugesOf(parts: GaugeParts): Gauge[] {
   const { approvals, servers, gate, ledger, freezes, policies, processes } = parts
-  const each = (read: (server: string) => number) => () =>
-    servers.names.map((server) => ({ labels: { server }, value: read(server) }))
-  const one = (read: () => number) => (): Series[] => [{ labels: {}, value: read() }]
-  const gauge = (name: string, help: string, read: Gauge['read']): Gauge => ({
+  const ofServers: GaugeRows<(server: string) => number> = {
+    sessions: ['Sessions with a server.', (name) => gate.figures(name).sessions],
+    open_requests: [
+      'Requests of clients that have no answer yet.',
+      (name) => gate.figures(name).openRequests,
+    ],
+  }
+  const ofGate: GaugeRows<() => number> = {
+    processes: ['Processes of servers that are watched.', processes],
+    ledger_records: ['Number of the last record.', () => ledger.figures.seq],
+    ledger_commits: ['Commits since the start.', () => ledger.figures.commits],
+    ledger_open_calls: ['Calls without an outcome.', () => ledger.figures.open],
+    ledger_kept_outcomes: ['Outcomes that wait for the disk.', () => ledger.figures.kept],
+    frozen: ['What is frozen.', () => freezes.list.length],
+    approvals_pending: ['Calls that wait for a person.', () => approvals.pendingCount],
+    policy_waiting: ['1 while a policy waits or is broken.', () => (policies.why === '' ? 0 : 1)],
+  }
+  const states = (): Series[] =>
+    LEDGER_STATES.map((state) => ({ labels: { state }, value: ledger.state === state ? 1 : 0 }))
+  return [
+    ...toGauges(ofServers, (read) =>
+      servers.names.map((server) => ({ labels: { server }, value: read(server) })),
+    ),
+    ...toGauges(ofGate, (read) => [{ labels: {}, value: read() }]),
+    { name: 'sluice_ledger_state', help: '1 for the state the record is in.', read: states },
+  ]
+}
+
+/** Describes gauges by their names without `sluice_`: the help, and what reads the value. */
+type GaugeRows<Read> = Readonly<Record<string, readonly [help: string, read: Read]>>
+
+function toGauges<Read>(rows: GaugeRows<Read>, toSeries: (read: Read) => Series[]): Gauge[] {
+  return Object.entries(rows).map(([name, [help, read]]) => ({
     name: `sluice_${name}`,
     help,
-    read,
-  })
-  return [
-    gauge(
-      'sessions',
-      'Sessions with a server.',
-      each((name) => gate.figures(name).sessions),
-    ),
-    gauge(
-      'open_requests',
-      'Requests of clients that have no answer yet.',
-      each((name) => gate.figures(name).openRequests),
-    ),
-    gauge('processes', 'Processes of servers that are watched.', one(processes)),
-    gauge(
-      'ledger_records',
-      'Number of the last record.',
-      one(() => ledger.figures.seq),
-    ),
-    gauge(
-      'ledger_commits',
-      'Commits since the start.',
-      one(() => ledger.figures.commits),
-    ),
-    gauge(
-      'ledger_open_calls',
-      'Calls without an outcome.',
-      one(() => ledger.figures.open),
-    ),
-    gauge(
-      'ledger_kept_outcomes',
-      'Outcomes that wait for the disk.',
-      one(() => ledger.figures.kept),
-    ),
-    gauge('ledger_state', '1 for the state the record is in.', () =>
-      LEDGER_STATES.map((state) => ({ labels: { state }, value: ledger.state === state ? 1 : 0 })),
-    ),
-    gauge(
-      'frozen',
-      'What is frozen.',
-      one(() => freezes.list.length),
-    ),
-    gauge(
-      'approvals_pending',
-      'Calls that wait for a person.',
-      one(() => approvals.pendingCount),
-    ),
-    gauge(
-      'policy_waiting',
-      '1 while a policy waits or is broken.',
-      one(() => (policies.why === '' ? 0 : 1)),
-    ),
-  ]
+    read: () => toSeries(read),
+  }))
 }

@@ -4,18 +4,15 @@
 import { PIPED_GATE_IDLE_MS } from '../shared/limits.ts'
 
 export class IdleShutdown {
-  readonly end: Promise<string>
+  readonly #end = Promise.withResolvers<string>()
+  readonly end = this.#end.promise
   readonly #isPiped: boolean
-  #resolve: (why: string) => void = () => {}
   #timer: NodeJS.Timeout | undefined
   #clients = 0
   #pages = 0
 
   constructor(isPiped: boolean) {
     this.#isPiped = isPiped
-    this.end = new Promise((resolve) => {
-      this.#resolve = resolve
-    })
     this.#look()
   }
 
@@ -31,13 +28,13 @@ export class IdleShutdown {
   }
 
   stop(why: string): void {
-    this.#resolve(why)
+    this.#end.resolve(why)
   }
 
   #look(): void {
     clearTimeout(this.#timer)
     if (!this.#isPiped || this.#clients + this.#pages > 0) return
     const why = 'no client for a while'
-    this.#timer = setTimeout(() => this.#resolve(why), PIPED_GATE_IDLE_MS).unref()
+    this.#timer = setTimeout(() => this.#end.resolve(why), PIPED_GATE_IDLE_MS).unref()
   }
 }

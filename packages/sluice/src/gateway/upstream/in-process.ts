@@ -30,17 +30,14 @@ export type StartInProcess = (
 export class InProcessUpstream implements Upstream {
   readonly failure = undefined
   readonly handle = undefined
-  readonly ended: Promise<void>
+  readonly #ended = Promise.withResolvers<void>()
+  readonly ended = this.#ended.promise
   readonly #events: UpstreamEvents
   readonly #peer: InProcessPeer
-  #settleEnded: () => void = () => {}
   #closed = false
 
   constructor(start: StartInProcess, caller: InProcessCaller, events: UpstreamEvents) {
     this.#events = events
-    this.ended = new Promise((resolve) => {
-      this.#settleEnded = resolve
-    })
     this.#peer = start(caller, (message) => this.#hear(message))
   }
 
@@ -67,7 +64,7 @@ export class InProcessUpstream implements Upstream {
     if (this.#closed) return
     this.#closed = true
     this.#events.onClose(why)
-    void this.#peer.close().finally(this.#settleEnded)
+    void this.#peer.close().finally(this.#ended.resolve)
   }
 
   #hear(message: object): void {

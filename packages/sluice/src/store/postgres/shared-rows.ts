@@ -82,7 +82,7 @@ export class SharedRows {
     for (const [name, mine] of this.#known) {
       const theirs = all.changed.get(name)
       if (theirs?.content === mine.content) continue
-      // Changes after a failover have higher versions than any before it: see change_from in schema.ts.
+      // Changes after a failover have higher versions than any before it: see CHANGE in durability-schema.ts.
       if (theirs === undefined || theirs.version < mine.version) again.set(name, mine.name)
       else if (theirs.version === mine.version) throw this.#lost(version)
     }

@@ -12,7 +12,7 @@ import type { SharedRows } from './shared-rows.ts'
 /** Tables of which no two rows belong together. */
 const SINGLE_ROWS: ReadonlySet<string> = new Set(['pins', 'refusals', 'logins'])
 
-/** Whether calls are decided by a table: see DECIDING_ROWS in schema.ts. */
+/** Whether calls are decided by a table: see ADMIT in schema.ts. */
 const isDeciding = ({ kind }: Pick<MirroredRow, 'kind'>): boolean => kind !== 'logins'
 
 export class SharedState {

@@ -15,17 +15,20 @@ export class ReplayStore {
   }
 
   open(): ReplayBuffer {
-    const buffer: ReplayBuffer = new ReplayBuffer({
-      grow: (length) => {
-        this.#buffers.add(buffer)
-        this.#grow(length)
-      },
-      shrink: (length) => {
-        this.#length -= length
-      },
-      release: () => void this.#buffers.delete(buffer),
-    })
-    return buffer
+    return new ReplayBuffer(this)
+  }
+
+  added(buffer: ReplayBuffer, length: number): void {
+    this.#buffers.add(buffer)
+    this.#grow(length)
+  }
+
+  dropped(length: number): void {
+    this.#length -= length
+  }
+
+  release(buffer: ReplayBuffer): void {
+    this.#buffers.delete(buffer)
   }
 
   #grow(length: number): void {
@@ -39,22 +42,16 @@ export class ReplayStore {
   }
 }
 
-interface Owner {
-  readonly grow: (length: number) => void
-  readonly shrink: (length: number) => void
-  readonly release: () => void
-}
-
 /** The events of one stream, numbered from 1. */
 export class ReplayBuffer {
-  readonly #owner: Owner
+  readonly #store: ReplayStore
   #texts: string[] = []
   /** The number of the newest event. */
   #last = 0
   #isReleased = false
 
-  constructor(owner: Owner) {
-    this.#owner = owner
+  constructor(store: ReplayStore) {
+    this.#store = store
   }
 
   /** The number of the event. */
@@ -62,7 +59,7 @@ export class ReplayBuffer {
     this.#last += 1
     if (this.#isReleased) return this.#last
     this.#texts.push(text)
-    this.#owner.grow(text.length)
+    this.#store.added(this, text.length)
     if (this.#texts.length > REPLAY_EVENTS_MAX) this.dropOldest()
     return this.#last
   }
@@ -86,7 +83,7 @@ export class ReplayBuffer {
   /** False if there is no such stream. */
   dropOldest(): boolean {
     const text = this.#texts.shift()
-    if (text !== undefined) this.#owner.shrink(text.length)
+    if (text !== undefined) this.#store.dropped(text.length)
     return text !== undefined
   }
 
@@ -94,6 +91,6 @@ export class ReplayBuffer {
   release(): void {
     this.#isReleased = true
     while (this.dropOldest());
-    this.#owner.release()
+    this.#store.release(this)
   }
 }

@@ -1,8 +1,9 @@
 // What the HTTP front knows of a client's session, whichever transport the client speaks; and what
 // holds for the ids of its requests in all of them.
 
+import { CLIENT_GONE } from '../../../core/agent-calls.ts'
 import type { Caller } from '../../../identity/callers/caller.ts'
-import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'
+import type { JsonRpcMessage, JsonRpcNotification, RequestId } from '../../../protocol/message.ts'
 import { SESSION_REQUESTS_MAX } from '../../shared/limits.ts'
 import type { ClientTransport, MessageContext } from '../../shared/transport.ts'
 import type { ResponseWriter } from '../exchange/response-writer.ts'
@@ -29,6 +30,14 @@ export interface ClientSession extends ClientTransport {
   listen(reply: ResponseWriter, lastEventId: string | undefined): void
   /** Every open stream shows that it lives. */
   pulse(): void
+}
+
+/** What a client would say that gives a request up. */
+export function cancelOf(requestId: RequestId): JsonRpcNotification {
+  const value = { requestId, reason: CLIENT_GONE }
+  const text = new Map(Object.entries(value).map(([key, part]) => [key, JSON.stringify(part)]))
+  const method = 'notifications/cancelled'
+  return { kind: 'notification', method, params: { value, text }, source: '' }
 }
 
 const NO_IDS: readonly RequestId[] = []

@@ -25,7 +25,7 @@ import {
   type OutgoingHeaders,
   type ResponseWriter,
 } from '../exchange/response-writer.ts'
-import { type ClientSession, checkRequestIds, requestIds } from './front-session.ts'
+import { type ClientSession, cancelOf, checkRequestIds, requestIds } from './front-session.ts'
 
 /**
  * Messages for a client's GET stream, the newest last: kept until it opens one, and for a client
@@ -289,10 +289,7 @@ export class HttpSession implements ClientSession, SessionHeaders {
   #abandon(open: readonly RequestId[]): void {
     for (const id of open) {
       this.#exchanges.delete(id)
-      const value = { requestId: id, reason: 'the client went away' }
-      const text = new Map(Object.entries(value).map(([key, part]) => [key, JSON.stringify(part)]))
-      const method = 'notifications/cancelled'
-      this.#events.onMessage({ kind: 'notification', method, params: { value, text }, source: '' })
+      this.#events.onMessage(cancelOf(id))
     }
     // Nobody else knows its id.
     if (this.revision === '' && open.includes(this.#opening as RequestId))

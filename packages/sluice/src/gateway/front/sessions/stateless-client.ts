@@ -2,7 +2,6 @@
 // have nothing to do with each other, each a POST with an answer of its own. Their ids may be the
 // same, so each gets a name here; going away is how one is cancelled.
 
-import { CLIENT_GONE } from '../../../core/agent-calls.ts'
 import type { Caller } from '../../../identity/callers/caller.ts'
 import { splitMembers } from '../../../protocol/json/raw-members.ts'
 import { patchObject } from '../../../protocol/members.ts'
@@ -18,6 +17,7 @@ import {
 } from '../../shared/transport.ts'
 import { ClientExchange, NO_SESSION } from '../exchange/exchange.ts'
 import type { ResponseWriter } from '../exchange/response-writer.ts'
+import { cancelOf } from './front-session.ts'
 
 interface OpenRequest {
   /** As the client calls it. */
@@ -130,10 +130,7 @@ export class StatelessClient implements ClientTransport {
 
   #abandon(name: RequestId): void {
     this.#open.delete(name)
-    const value = { requestId: name, reason: CLIENT_GONE }
-    const text = new Map(Object.entries(value).map(([key, part]) => [key, JSON.stringify(part)]))
-    const method = 'notifications/cancelled'
-    this.#events.onMessage({ kind: 'notification', method, params: { value, text }, source: '' })
+    this.#events.onMessage(cancelOf(name))
   }
 }
 

@@ -37,7 +37,8 @@ export interface EitherGenerationOptions {
 }
 
 export class NegotiatingUpstream implements Upstream {
-  readonly ended: Promise<void>
+  readonly #ended = Promise.withResolvers<void>()
+  readonly ended = this.#ended.promise
   readonly #options: EitherGenerationOptions
   readonly #events: UpstreamEvents
   /** Where messages of the started link go: to the client, or into the adapter around the link. */
@@ -53,16 +54,12 @@ export class NegotiatingUpstream implements Upstream {
   #generation: ProtocolGeneration | undefined
   #isDeciding = false
   #closed = false
-  #settleEnded: () => void = () => {}
 
   constructor(options: EitherGenerationOptions, events: UpstreamEvents) {
     this.#options = options
     this.#events = events
     const { onMessage, onFailure } = events
     this.#receiver = { onMessage, onFailure, onClose: (why) => this.close(why) }
-    this.ended = new Promise((resolve) => {
-      this.#settleEnded = resolve
-    })
     // A process is there from the start, as it would be without a gate.
     if (options.isProcess) this.#start(options.clientGeneration)
     if (options.handle !== undefined) this.#goOn(options.handle)
@@ -119,7 +116,7 @@ export class NegotiatingUpstream implements Upstream {
     this.#closed = true
     for (const link of [this.#link, ...this.#started.values()]) link?.close(why)
     this.#events.onClose(why)
-    void Promise.all(this.#allEnded).then(() => this.#settleEnded())
+    void Promise.all(this.#allEnded).then(() => this.#ended.resolve())
   }
 
   async #decide(text: string, carried: UpstreamSendOptions | undefined): Promise<void> {

@@ -59,7 +59,8 @@ export function startHttpServer(options: HttpServerOptions, events: UpstreamEven
 
 export class HttpUpstream implements Upstream, HttpHost {
   failure: UpstreamFailure | undefined
-  readonly ended: Promise<void>
+  readonly #ended = Promise.withResolvers<void>()
+  readonly ended = this.#ended.promise
   readonly name: string
   readonly url: URL
   readonly pools: OriginPools
@@ -72,7 +73,6 @@ export class HttpUpstream implements Upstream, HttpHost {
   readonly #events: UpstreamEvents
   readonly #budget = new TokenBucket(STDOUT_UNITS_PER_SECOND, performance.now(), STDOUT_CREDIT_MAX)
   readonly #strayBudget = new TokenBucket(STRAY_LINES_LOGGED_PER_SECOND, performance.now())
-  readonly #settleEnded: () => void
   /** As the configuration says, with its secrets. */
   #configured: Readonly<Record<string, string>> = {}
   #hasSecrets: boolean | undefined
@@ -104,11 +104,6 @@ export class HttpUpstream implements Upstream, HttpHost {
       this.#transport = new StreamableHttpTransport(this, stored?.sessionId)
       if (stored !== undefined) queueMicrotask(() => this.#transport.listen?.())
     }
-    let settle = (): void => {}
-    this.ended = new Promise((resolve) => {
-      settle = resolve
-    })
-    this.#settleEnded = () => settle()
   }
 
   send(text: string, carried?: UpstreamSendOptions): boolean {
@@ -203,7 +198,7 @@ export class HttpUpstream implements Upstream, HttpHost {
       })
     }
     this.#events.onClose(why)
-    void over.then(this.#settleEnded)
+    void over.then(this.#ended.resolve)
   }
 
   /** Files are read when they are needed, so that a rotated secret is used. Why they cannot be. */

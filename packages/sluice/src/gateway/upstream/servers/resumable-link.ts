@@ -42,7 +42,8 @@ const TOOLS_CHANGED = 'notifications/tools/list_changed'
 export class ResumableLink implements Upstream {
   readonly handle = undefined
   readonly pausesApart = false
-  readonly ended: Promise<void>
+  readonly #ended = Promise.withResolvers<void>()
+  readonly ended = this.#ended.promise
   readonly #options: ResumableOptions
   readonly #events: UpstreamEvents
   readonly #trials = new TrialRequests()
@@ -69,15 +70,11 @@ export class ResumableLink implements Upstream {
   #runs = 0
   #lastId = 0
   #closed = false
-  #settleEnded: () => void = () => {}
 
   /** Starts the process at once, as it would be without a gate. */
   constructor(options: ResumableOptions, events: UpstreamEvents) {
     this.#options = options
     this.#events = events
-    this.ended = new Promise((resolve) => {
-      this.#settleEnded = resolve
-    })
     this.#wake()
   }
 
@@ -177,7 +174,7 @@ export class ResumableLink implements Upstream {
     this.#failWaiting({ code: 'UPSTREAM_UNREACHABLE', message: why, repeatable: true })
     this.#letGo(why)
     this.#events.onClose(why)
-    if (this.#runs === 0) this.#settleEnded()
+    if (this.#runs === 0) this.#ended.resolve()
   }
 
   /** What it takes to begin again. */
@@ -317,7 +314,7 @@ export class ResumableLink implements Upstream {
 
   #runEnded(): void {
     this.#runs -= 1
-    if (this.#closed && this.#runs === 0) this.#settleEnded()
+    if (this.#closed && this.#runs === 0) this.#ended.resolve()
   }
 }
 

@@ -38,19 +38,16 @@ class SharedUpstream implements Upstream {
   readonly handle = undefined
   readonly pausesApart = false
   /** The process stays for the others. */
-  readonly ended: Promise<void>
+  readonly #ended = Promise.withResolvers<void>()
+  readonly ended = this.#ended.promise
   /** Of the session; the process's messages for it go there. */
   readonly events: UpstreamEvents
   readonly #server: SharedServer
-  #settleEnded: () => void = () => {}
   #closed = false
 
   constructor(server: SharedServer, events: UpstreamEvents) {
     this.#server = server
     this.events = events
-    this.ended = new Promise((resolve) => {
-      this.#settleEnded = resolve
-    })
   }
 
   get failure(): UpstreamFailure | undefined {
@@ -90,7 +87,7 @@ class SharedUpstream implements Upstream {
     this.#closed = true
     this.#server.detach(this)
     this.events.onClose(why)
-    this.#settleEnded()
+    this.#ended.resolve()
   }
 }
 

@@ -65,7 +65,8 @@ export class StdioUpstream implements Upstream {
   failure: UpstreamFailure | undefined
   readonly handle = undefined
   readonly pausesApart = false
-  readonly ended: Promise<void>
+  readonly #ended = Promise.withResolvers<void>()
+  readonly ended = this.#ended.promise
   /** Lines on stdout that were no message. */
   strayLines = 0
 
@@ -73,7 +74,6 @@ export class StdioUpstream implements Upstream {
   readonly #events: UpstreamEvents
   readonly #conversation = new UpstreamState()
   readonly #strayBudget = new TokenBucket(STRAY_LINES_LOGGED_PER_SECOND, performance.now())
-  readonly #settleEnded: () => void
   #child: ChildProcessWithoutNullStreams | undefined
   #reader: StdioReader | undefined
   #writer: StdioWriter | undefined
@@ -88,11 +88,6 @@ export class StdioUpstream implements Upstream {
   constructor(options: StdioServerOptions, events: UpstreamEvents) {
     this.#events = events
     this.#options = options
-    let settle = (): void => {}
-    this.ended = new Promise((resolve) => {
-      settle = resolve
-    })
-    this.#settleEnded = () => settle()
     try {
       this.#spawn()
     } catch (error) {
@@ -324,7 +319,7 @@ export class StdioUpstream implements Upstream {
     }
     this.#child?.stdout.destroy()
     this.#child?.stderr.destroy()
-    this.#settleEnded()
+    this.#ended.resolve()
   }
 
   #exitWithin(graceMs: number): Promise<void> {
