@@ -111,7 +111,7 @@ async function forkBulk(service: Service, id: string): Promise<Timing> {
   const times: number[] = []
   for (let round = 0; round < 5; round += 1) {
     const began = performance.now()
-    const forks = await service.fork(OWNER, id, 150, null)
+    const forks = await service.fork(OWNER, id, { count: 150 })
     times.push(((performance.now() - began) * 1_000) / 150)
     for (const fork of forks) await service.terminate(OWNER, fork.id)
   }

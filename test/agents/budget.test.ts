@@ -35,7 +35,7 @@ test('M3: 60 forks that are prompted at once spend what one agent may', LONG, as
   const name = model.plays([{ text: 'done', delayMs: 5, counts: true }])
   const service = await start(name)
   const { id } = await service.create('me', { model: name, limits: { maxCost: 1 } })
-  const forks = await service.fork('me', id, 60, null)
+  const forks = await service.fork('me', id, { count: 60 })
   await Promise.all(
     forks.map((fork) => service.prompt('me', fork.id, { input: 'go' }).catch(() => undefined)),
   )

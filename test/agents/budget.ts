@@ -87,7 +87,7 @@ async function act(
   for (const each of [...actions, { kind: 'together' } as const]) {
     const agent = agents['of' in each ? each.of % agents.length : 0] as string
     if (each.kind === 'fork')
-      agents.push(...(await service.fork(OWNER, agent, each.count, null)).map((row) => row.id))
+      agents.push(...(await service.fork(OWNER, agent, { count: each.count })).map((row) => row.id))
     else if (each.kind === 'import') {
       const { exported } = await service.export(OWNER, agent, 'json', 'keep')
       agents.push((await service.import(OWNER, exported)).agent.id)

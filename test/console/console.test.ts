@@ -462,9 +462,14 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await page.keyboard.press('Escape')
     await todos.locator('[data-status="pending"]', { hasText: 'tell the desk' }).waitFor()
     await page.getByRole('button', { name: 'Fork…' }).click()
+    // M8: it has a name, says what it is a fork of, and has the turns that it shares.
+    await page.getByLabel('Name', { exact: true }).fill('a shorter report')
     await page.getByRole('button', { name: 'Fork at turn 2' }).click()
     await page.getByText('Now: 2 turns').waitFor()
     expect(page.url()).not.toContain(agent.id)
+    await page.getByRole('heading', { level: 1, name: 'a shorter report' }).waitFor()
+    await page.getByRole('link', { name: `Fork of ${agent.id.slice(0, 18)} at turn 2` }).waitFor()
+    await page.getByText('turn 2 ·').waitFor()
     await page.getByText(/Shared with 1 other agent/).waitFor()
     await page.getByRole('button', { name: 'Pause' }).click()
     await page.getByText('Paused: nothing is sent for it.').waitFor()
@@ -474,7 +479,8 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await page.getByRole('button', { name: 'Stop it' }).click()
     await page.getByText('Stopped: by ada from the console: enough').waitFor()
     await page.getByRole('link', { name: 'Agents', exact: true }).first().click()
-    await page.getByRole('cell', { name: 'write the report' }).waitFor()
+    await page.getByRole('cell', { name: /^a shorter report.*fork of .* at turn 2$/ }).waitFor()
+    await page.getByRole('cell', { name: /^write the report/ }).waitFor()
   })
 
   test('the overview has tokens and cost of the period, also of an agent that was removed', async () => {

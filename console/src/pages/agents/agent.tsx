@@ -67,9 +67,8 @@ export function Agent({ id }: { id: string }): JSX.Element {
       now.reload()
       return answer
     })
-  const task = (now.value ?? value)?.messages
-    .find(({ role }) => role === 'user')
-    ?.text.split('\n')[0]
+  const { name, forkOf, messages } = now.value ?? value ?? {}
+  const task = name || messages?.find(({ role }) => role === 'user')?.text.split('\n')[0]
   useOpenTitle(task ?? id.slice(0, 18))
   const main = useNewest(value?.messages.length ?? 0)
   const setTurn = (to: number | undefined) => setQuery({ turn: to === undefined ? '' : String(to) })
@@ -79,17 +78,7 @@ export function Agent({ id }: { id: string }): JSX.Element {
         <Link to="/agents" className="muted">
           Agents
         </Link>
-        <div className="agent-title">
-          <h1 className={task === undefined ? 'mono' : undefined}>
-            {task === undefined ? id.slice(0, 18) : <TextLine text={task} />}
-          </h1>
-          <span className="row small">
-            {task !== undefined && <span className="mono muted">{id.slice(0, 18)}</span>}
-            <Link to={`/ledger${formatQuery({ agent: id, view: 'timeline' })}`}>
-              Its calls in the ledger
-            </Link>
-          </span>
-        </div>
+        <Title id={id} task={task} forkOf={forkOf ?? null} />
         {value !== undefined && <State state={value.state} />}
         <span className="spacer" />
         {now.value !== undefined && (
@@ -170,6 +159,33 @@ export function Agent({ id }: { id: string }): JSX.Element {
         />
       )}
       {drawer}
+    </div>
+  )
+}
+
+interface TitleProps extends Pick<AgentPage, 'id' | 'forkOf'> {
+  /** Its name, or what it was told first. */
+  readonly task: string | undefined
+}
+
+function Title({ id, task, forkOf }: TitleProps): JSX.Element {
+  const short = id.slice(0, 18)
+  return (
+    <div className="agent-title">
+      <h1 className={task === undefined ? 'mono' : undefined}>
+        {task === undefined ? short : <TextLine text={task} />}
+      </h1>
+      <span className="row small">
+        {task !== undefined && <span className="mono muted">{short}</span>}
+        <Link to={`/ledger${formatQuery({ agent: id, view: 'timeline' })}`}>
+          Its calls in the ledger
+        </Link>
+        {forkOf !== null && (
+          <Link to={`${pathTo('agents', forkOf.id)}?turn=${forkOf.turn}`}>
+            Fork of {forkOf.id.slice(0, 18)} at turn {forkOf.turn}
+          </Link>
+        )}
+      </span>
     </div>
   )
 }
@@ -261,14 +277,15 @@ function Fork({
   act: Act
 }): JSX.Element {
   const at = turn ?? turns
-  const fork = async () => {
-    const { id } = await act('fork', { turn: turn ?? null }, 'forked')
+  const fork = async (values: FormValues) => {
+    const { id } = await act('fork', { turn: turn ?? null, ...values }, 'forked')
     if (id) go(pathTo('agents', id))
   }
   return (
     <AskButton
       says="Fork…"
       title={`Fork at turn ${at}`}
+      fields={[{ name: 'name', label: 'Name', placeholder: 'What is different about it' }]}
       confirm={`Fork at turn ${at}`}
       icon="fork"
       onSubmit={fork}

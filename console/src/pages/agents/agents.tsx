@@ -72,11 +72,13 @@ function listColumns(now: number): DataColumn<ListedAgentView>[] {
   ]
 }
 
-/** What it was told first; its id below. */
-function Task({ agent: { id, task, isOwn, template, familyOf } }: { agent: ListedAgentView }) {
+/** Its name, or what it was told first; its id below. */
+function Task({ agent }: { agent: ListedAgentView }): JSX.Element {
+  const { id, isOwn, template, familyOf, forkOf } = agent
+  const title = agent.name || agent.task
   const name = (
     <>
-      {task !== '' && <TextLine text={task} className="strong" />}
+      {title !== '' && <TextLine text={title} className="strong" />}
       <span className="mono small">{id.slice(0, 18)}</span>
     </>
   )
@@ -88,7 +90,13 @@ function Task({ agent: { id, task, isOwn, template, familyOf } }: { agent: Liste
         <span title="Its owner and admins may open it">{name}</span>
       )}{' '}
       {template !== null && <TextLine text={template} className="tag" />}
-      {familyOf !== null && <span className="small muted">family of {familyOf.slice(0, 18)}</span>}
+      {familyOf !== null && (
+        <span className="small muted">
+          {forkOf === null
+            ? `family of ${familyOf.slice(0, 18)}`
+            : `fork of ${forkOf.id.slice(0, 18)} at turn ${forkOf.turn}`}
+        </span>
+      )}
     </>
   )
 }

@@ -51,7 +51,7 @@ export function startConsole(
       ...policyEndpoints({ policies, store, reader, reload, flushTools, nowMs }),
       ...agentsEndpoints(agents, reader),
       ...settingsEndpoints(parts),
-      ...alertsEndpoints({ ...parts, reader }),
+      ...alertsEndpoints(parts, reader),
       ...serversEndpoints({ parts, reader }),
     ],
     serve: (request, response) => {

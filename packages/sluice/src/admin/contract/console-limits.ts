@@ -93,6 +93,8 @@ export const AGENTS_SHOWN = 500
 export const MESSAGES_SHOWN = 400
 /** Characters of one message that are shown. */
 export const MESSAGE_LENGTH_SHOWN = 20_000
+/** Agents that a fork is read back to, for the turns that it has in common with them. */
+export const FORK_ORIGINS_READ = 5
 /** Characters of an agent's file that are shown. */
 export const FILE_LENGTH_SHOWN = 500_000
 /** Pages of its journal that are read to show the turns of an agent. */

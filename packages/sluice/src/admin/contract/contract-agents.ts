@@ -5,6 +5,9 @@ import type { CallRecord } from './contract-console.ts'
 
 export interface AgentView {
   readonly id: string
+  /** Given to a fork; empty if it has none. */
+  readonly name: string
+  readonly forkOf: { readonly id: string; readonly turn: number } | null
   readonly owner: string
   readonly state: string
   readonly model: string

@@ -26,10 +26,18 @@ export function agentView(agent: AgentRow, isOwn: boolean): AgentView {
     template,
     depth,
     createdAtMs: createdAt,
+    name: isOwn && typeof agent.asked.name === 'string' ? agent.asked.name : '',
+    forkOf: originOf(agent),
     isOwn,
     state: hostStop === null ? state : 'stopped',
     ...figuresOf(agent.summary),
   }
+}
+
+/** What it is a fork of. An import may say anything there. */
+export function originOf({ asked }: AgentRow): AgentView['forkOf'] {
+  const { id, turn } = Object(asked.forkOf) as Readonly<Record<string, unknown>>
+  return typeof id === 'string' && typeof turn === 'number' ? { id, turn } : null
 }
 
 function figuresOf({ turnCount, usage, fileCount }: Summary) {
@@ -47,6 +55,7 @@ export function toAgentList(
   owned: (owner: string) => boolean,
 ): ListedAgentView[] {
   const first = new Map<number, ListedAgent>()
+  const tasks = new Map(agents.map(({ id, task }) => [id, task]))
   for (const agent of agents) {
     const known = first.get(agent.family)
     if (known === undefined || known.key > agent.key) first.set(agent.family, agent)
@@ -54,9 +63,11 @@ export function toAgentList(
   return agents.map((agent) => {
     const isOwn = owned(agent.owner)
     const { id } = first.get(agent.family) ?? agent
+    const view = agentView(agent, isOwn)
+    const task = agent.task ?? tasks.get(view.forkOf?.id ?? '') ?? ''
     return {
-      ...agentView(agent, isOwn),
-      task: isOwn ? (agent.task ?? '') : '',
+      ...view,
+      task: isOwn ? task : '',
       lastMs: agent.lastAt,
       familyOf: id === agent.id ? null : id,
     }

@@ -6,6 +6,7 @@ import { required, text, textOrEmpty } from '@sluice/policy/document/build-shape
 import type { FieldValues, ShapeFields } from '@sluice/policy/document/shape'
 import type { Service } from '../../agents/service/service.ts'
 import { AgentError } from '../../agents/shared/errors.ts'
+import { FORK_NAME_MAX } from '../../agents/shared/limits.ts'
 import type { HistoryEntry } from '../../agents/step-thread/operation-results.ts'
 import type { Steps } from '../../agents/step-thread/step-client.ts'
 import { COUNT, orNull } from '../../core/answer-shapes.ts'
@@ -15,6 +16,7 @@ import {
   AGENT_CALLS_READ,
   AGENTS_SHOWN,
   FILE_LENGTH_SHOWN,
+  FORK_ORIGINS_READ,
   JOURNAL_PAGES_READ,
   PROMPT_WAIT_MS,
 } from '../contract/console-limits.ts'
@@ -25,7 +27,7 @@ import { EventStreamResponse } from '../http/events.ts'
 import { findFailure, listTurns } from '../queries/agent-turns.ts'
 import type { LedgerReader } from '../queries/ledger-reader.ts'
 import { toAgentUsage, toUsageRanges } from '../queries/usage-view.ts'
-import { agentEvent, agentPage, agentView, toAgentList } from './agent-views.ts'
+import { agentEvent, agentPage, agentView, originOf, toAgentList } from './agent-views.ts'
 import { STRETCH, toStretch } from './stretch.ts'
 
 const TURN = { turn: { shape: COUNT, doc: 'as it was after this turn' } } as const
@@ -106,13 +108,7 @@ function lookEndpoints(running: () => Service, reader: LedgerReader): Endpoint[]
     }),
     ownEndpoint(running, 'GET /api/agents/:id/turns', {
       summary: 'the turns of an agent: times, tokens, cost, and its calls on record',
-      work: async ({ steps }, { id }, { owner }): Promise<AgentTurns> => {
-        const { agent } = await steps.standing(owner, id, processClock.nowMs())
-        const history = await readJournal(steps, owner, id)
-        const query = { agent: id, limit: AGENT_CALLS_READ }
-        const { calls, behind } = await reader.ask('page', query as never)
-        return { turns: listTurns(agent, history, calls), failure: findFailure(history), behind }
-      },
+      work: ({ steps }, { id }, { owner }) => readTurns({ steps, reader, owner }, id),
     }),
     ownEndpoint(running, 'GET /api/agents/:id/watch', {
       summary: 'what an agent does, as it comes: events `text` and `step` (AgentStep)',
@@ -174,10 +170,13 @@ function actEndpoints(running: () => Service): Endpoint[] {
         agentView(await agents.resume(owner, id, {}), true),
     }),
     ownEndpoint(running, 'POST /api/agents/:id/fork', {
-      input: { turn: required(orNull(COUNT), 'of this turn; null for now') },
+      input: {
+        turn: required(orNull(COUNT), 'of this turn; null for now'),
+        name: { shape: textOrEmpty(FORK_NAME_MAX), doc: 'what people call it' },
+      },
       summary: 'a copy that goes its own way, of now or of an earlier turn',
-      work: async (agents, { id, turn }, { owner }) => {
-        const [fork] = await agents.fork(owner, id, 1, turn)
+      work: async (agents, { id, turn, name }, { owner }) => {
+        const [fork] = await agents.fork(owner, id, { turn, name })
         return { id: fork?.id ?? '' }
       },
     }),
@@ -220,6 +219,25 @@ function mustOwn(person: Person, owner: string): void {
   if (owns(person, owner)) return
   const why = `\`${person.name}\` does not own this agent`
   throw new ApiError('API_ROLE', why, 'its owner or an admin may')
+}
+
+/** Its own, and before them those of the agent that it is a fork of, if that is still there. */
+async function readTurns(
+  from: { readonly steps: Steps; readonly reader: LedgerReader; readonly owner: string },
+  id: string,
+  origins = FORK_ORIGINS_READ,
+): Promise<AgentTurns> {
+  const { steps, reader, owner } = from
+  const { agent } = await steps.standing(owner, id, processClock.nowMs())
+  const origin = originOf(agent)
+  const isRead = origin !== null && origins > 0
+  const before = isRead && (await readTurns(from, origin.id, origins - 1).catch(() => null))
+  const shared = before ? before.turns.filter(({ turn }) => turn <= Number(origin?.turn)) : []
+  const history = await readJournal(steps, owner, id)
+  const query = { agent: id, limit: AGENT_CALLS_READ }
+  const { calls, behind } = await reader.ask('page', query as never)
+  const turns = [...shared, ...listTurns(agent, history, calls)]
+  return { turns, failure: findFailure(history), behind }
 }
 
 /** All that is left of it, as far as it fits. */

@@ -20,13 +20,8 @@ import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import type { LedgerReader } from '../queries/ledger-reader.ts'
 
-export interface AlertsEndpointParts
-  extends Pick<AdminParts, 'alerts' | 'alertRows' | 'limits' | 'ledger'> {
-  readonly reader: LedgerReader
-}
-
-export function alertsEndpoints(parts: AlertsEndpointParts): Endpoint[] {
-  const { alerts, alertRows, limits, ledger, reader } = parts
+export function alertsEndpoints(parts: AdminParts, reader: LedgerReader): Endpoint[] {
+  const { alerts, alertRows, limits, ledger } = parts
   /** A gate that sends none lists those of the others. */
   const list = (): Promise<AlertList> =>
     alerts?.list() ??

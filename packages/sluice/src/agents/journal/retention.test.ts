@@ -32,8 +32,14 @@ test('a journal stays within its bytes; its state is whole and history says wher
   expect(start).toBeGreaterThan(100)
   const [first] = b.operations.history('me', 'a', 1, null)
   expect(first?.seq).toBe(start)
-  expect(() => b.operations.fork('me', 'a', ['past'], 2, b.now)).toThrow(/starts at event/)
-  const [fork] = b.operations.fork('me', 'a', ['now'], agent.summary.turnCount, b.now)
+  expect(() => b.operations.fork('me', 'a', { ids: ['past'], turn: 2, nowMs: b.now })).toThrow(
+    /starts at event/,
+  )
+  const [fork] = b.operations.fork('me', 'a', {
+    ids: ['now'],
+    turn: agent.summary.turnCount,
+    nowMs: b.now,
+  })
   expect(fork?.summary.turnCount).toBe(agent.summary.turnCount)
   const live = b.stepper.residents.memory(agent)
   const result = b.operations.run('me', 'a', 'r3')?.result
@@ -75,7 +81,7 @@ test('a store of the oldest version comes to the newest with its agents', async 
   await first.create('a')
   await first.create('b')
   await work(first, 'a', 3)
-  first.operations.fork('me', 'a', ['c'], null, first.now)
+  first.operations.fork('me', 'a', { ids: ['c'], turn: null, nowMs: first.now })
   const { agent } = first.operations.standing(null, 'a', 0)
   first.operations.close()
   // As the oldest version had it that was in use.

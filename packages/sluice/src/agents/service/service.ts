@@ -31,6 +31,7 @@ import {
   WAIT_MS_MAX,
 } from '../shared/limits.ts'
 import { type GateTool, NO_GATE } from '../shared/tool-gate.ts'
+import type { ForkOptions } from '../step-thread/fork-and-upgrade.ts'
 import { type StepThread, startStepThread } from '../step-thread/step-client.ts'
 import { WakeTimer } from '../step-thread/wake-timer.ts'
 import type { ApplyOptions } from '../steps/stepper.ts'
@@ -342,10 +343,15 @@ export class Service {
     this.#forget(id)
   }
 
-  async fork(owner: string, id: string, count: number, turn: number | null): Promise<AgentRow[]> {
+  async fork(
+    owner: string,
+    id: string,
+    how: Partial<Pick<ForkOptions, 'turn' | 'name'>> & { readonly count?: number } = {},
+  ): Promise<AgentRow[]> {
+    const { count = 1, turn = null, name } = how
     const ids = Array.from({ length: count }, () => `agent_${randomUUID()}`)
     await this.steps.prepareTurn(owner, id, turn)
-    return this.steps.fork(owner, id, ids, turn, nowMs())
+    return this.steps.fork(owner, id, { ids, turn, nowMs: nowMs(), name })
   }
 
   async ask<Value>(owner: string, id: string, question: AgentQuery) {

@@ -101,6 +101,8 @@ export const AGENTS_PER_OWNER_MAX = 200_000
 export const DEPTH_MAX = 4
 /** Forks that one request may ask for. */
 export const FORKS_MAX = 1_000
+/** Characters of the name of a fork. */
+export const FORK_NAME_MAX = 100
 /** Agents of one family. A further one is refused. */
 export const CHILDREN_MAX = 1_000
 /** Agents on one page of the list. */

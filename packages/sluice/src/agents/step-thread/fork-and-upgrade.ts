@@ -14,16 +14,18 @@ import { answersOf, hashAnswer, LIMITS } from '../steps/residents.ts'
 import { type Stepper, unwrap } from '../steps/stepper.ts'
 import type { MovedAgent } from '../transfer/begin-agent.ts'
 
-interface ForkOptions {
+export interface ForkOptions {
   readonly ids: readonly string[]
   readonly turn: number | null
   readonly nowMs: number
+  /** For people; forks that are made at once share it. */
+  readonly name?: string | undefined
 }
 
 export function forkAgent(
   stepper: Stepper,
   agent: AgentRow,
-  { ids, turn, nowMs }: ForkOptions,
+  { ids, turn, nowMs, name }: ForkOptions,
 ): AgentRow[] {
   const { journal } = stepper
   if (ids.length < 1 || ids.length > FORKS_MAX)
@@ -45,7 +47,11 @@ export function forkAgent(
     const { memories } = journal
     const shared = memory ?? memories.put(saved as Buffer, null, forked)
     if (memory !== undefined) memories.answerForForks(memory, forked)
-    const { owner, family, depth, asked, model, price, template, grants } = agent
+    const { owner, family, depth, model, price, template, grants } = agent
+    // With what it was made with, so that an export has it too.
+    const { name: _, ...made } = agent.asked
+    const forkOf = { id: agent.id, turn: summary.turnCount }
+    const asked = { ...made, forkOf, ...(name ? { name } : {}) }
     const known = { owner, family, depth, image, asked, model, price, template, grants }
     const about = { ...known, createdAt: nowMs }
     const forks = journal.insertAlike(about, summary, 1, ids)

@@ -89,7 +89,7 @@ test('an idle agent of an older core moves at its next prompt, and nothing is lo
   expect(history.map(({ kind }) => kind)).toContain('moved')
 
   // What was before the move can still be gone back to, on the old core.
-  const [fork] = second.operations.fork('me', 'a', ['past'], 1, second.now)
+  const [fork] = second.operations.fork('me', 'a', { ids: ['past'], turn: 1, nowMs: second.now })
   expect(fork).toMatchObject({ image: older.hash, summary: { turnCount: 1, fileCount: 1 } })
   expect(second.move('past').image).toBe(newer.hash)
   second.operations.close()

@@ -28,7 +28,7 @@ import {
 import { packFiles } from '../transfer/pack-files.ts'
 import type { ReadImport } from '../transfer/read-import.ts'
 import { FileDigests } from './file-digests.ts'
-import { forkAgent, upgradeAgent } from './fork-and-upgrade.ts'
+import { type ForkOptions, forkAgent, upgradeAgent } from './fork-and-upgrade.ts'
 import { type AgentSnapshot, inspectAgent, inspectFile, listAllAgents } from './inspect-agent.ts'
 import type {
   AgentStatus,
@@ -205,8 +205,8 @@ export class Operations extends OwnerOperations {
     return replayJournal(this.#stepper, find(), turn, find)
   }
 
-  fork(owner: string, id: string, ids: readonly string[], turn: number | null, nowMs: number) {
-    return forkAgent(this.#stepper, this.#stepper.find(owner, id), { ids, turn, nowMs })
+  fork(owner: string, id: string, options: ForkOptions) {
+    return forkAgent(this.#stepper, this.#stepper.find(owner, id), options)
   }
 
   remove(owner: string, id: string, nowMs = processClock.earliestMs()): void {

@@ -81,7 +81,7 @@ test('what a replay takes is bounded: long events are behind a checkpoint, and a
   expect(Math.max(...pieces)).toBe(1)
   const of = stepper.journal.seqOfTurn(key, turn) ?? 0
   expect(stepper.journal.memories.memoryOf(key, of)).toBeDefined()
-  const [fork] = operations.fork('me', 'a', ['past'], turn, b.now)
+  const [fork] = operations.fork('me', 'a', { ids: ['past'], turn, nowMs: b.now })
   expect(fork?.summary.turnCount).toBe(turn)
   expect(callsOf(operations.prepareTurn('me', 'a', turn))).toEqual([0])
 })

@@ -49,11 +49,21 @@ test('what crosses the thread is what is in the rows', async () => {
   const input = { path: 'x.txt', content: 'hello' }
   const written = await steps.apply('me', 'c', { kind: 'direct', at: 6, name: 'write_file', input })
   expect(written.agent.summary.fileCount).toBe(1)
-  const forks = await steps.fork('me', 'c', ['d', 'e'], null, 7)
+  const forks = await steps.fork('me', 'c', {
+    ids: ['d', 'e'],
+    turn: null,
+    nowMs: 7,
+    name: 'two ways',
+  })
   const [a, , c, d, e] = await rows()
   expect([first.agent, written.agent, ...forks]).toEqual([a, c, d, e])
+  expect(d?.asked).toMatchObject({ forkOf: { id: 'c', turn: 0 }, name: 'two ways' })
+  // The name is that of the fork; a fork of it has its own, or none.
+  const [unnamed] = await steps.fork('me', 'd', { ids: ['g'], turn: null, nowMs: 8 })
+  expect(unnamed?.asked).toMatchObject({ forkOf: { id: 'd' } })
+  expect(unnamed?.asked).not.toHaveProperty('name')
   await expect(make('f', 999)).rejects.toMatchObject({ code: 'AGENT_DAMAGED' })
-  expect(await rows()).toHaveLength(5)
+  expect(await rows()).toHaveLength(6)
 })
 
 const MIB = 1_048_576

@@ -85,7 +85,7 @@ test('a stop by a person ends the run; a fork of a stopped agent can go on by it
     call('write_todos', { todos: ['x'] }),
   ])
   expect(stopped.summary.state).toBe('stopped')
-  made.operations.fork('me', 'a', ['copy'], null, made.now)
+  made.operations.fork('me', 'a', { ids: ['copy'], turn: null, nowMs: made.now })
   await made.send('a', { kind: 'stop', reason: 'stopped', detail: 'enough' })
   const limits = { maxTurns: 9 }
   expect((await made.send('a', { kind: 'resume', limits, runId: 'r2' })).summary).toMatchObject({

@@ -26,7 +26,7 @@ test('a journal replays to the same memory, whole, up to a turn, and of a fork',
   expect(replay('a').memories).toBeGreaterThan(0)
   expect(replay('a').memoryDigest).toBe(replay('a').memoryDigest)
   expect(replay('a', 3)).toMatchObject({ turn: 3, difference: null })
-  made.operations.fork('me', 'a', ['b'], 2, made.now)
+  made.operations.fork('me', 'a', { ids: ['b'], turn: 2, nowMs: made.now })
   await made.model('b', await made.prompt('b', 'go on', 'r2'), 'went on')
   expect(replay('b')).toMatchObject({ from: 1, to: 3, turn: 3, difference: null })
   expect(() => replay('a', 99)).toThrow(/has no turn 99/)

@@ -294,8 +294,8 @@ describe('what is committed', () => {
         call('write_todos', { todos: [`t${turn}`, 'always'] }, `t${turn}`),
       ])
     await b.model('a', step, 'done')
-    b.operations.fork('me', 'a', ['f1', 'f2'], null, b.now)
-    b.operations.fork('me', 'a', ['past'], 3, b.now)
+    b.operations.fork('me', 'a', { ids: ['f1', 'f2'], turn: null, nowMs: b.now })
+    b.operations.fork('me', 'a', { ids: ['past'], turn: 3, nowMs: b.now })
     b.operations.close()
     const asleep = new Bench(b.directory, await coreImage())
     const { residents } = asleep.stepper
@@ -347,7 +347,9 @@ describe('owners and families', () => {
     expect(() => operations.standing('other', 'a', 0)).toThrow(/no agent `a`/)
     expect(() => operations.ask('other', 'a', { ask: 'todos' }, 0)).toThrow(/no agent/)
     expect(() => operations.remove('other', 'a')).toThrow(/no agent/)
-    expect(() => operations.fork('other', 'a', ['f'], null, 0)).toThrow(/no agent/)
+    expect(() => operations.fork('other', 'a', { ids: ['f'], turn: null, nowMs: 0 })).toThrow(
+      /no agent/,
+    )
     expect(operations.list('other', null, 0, 10)).toEqual([])
   })
 
@@ -356,7 +358,11 @@ describe('owners and families', () => {
     await b.create('a', configOf({ maxTurns: 4 }))
     await b.model('a', await b.prompt('a'), 'one')
     await b.tool('a', 'write_file', { path: 'shared', content: '1' })
-    const forks = b.operations.fork('me', 'a', ['f1', 'f2', 'f3'], null, b.now)
+    const forks = b.operations.fork('me', 'a', {
+      ids: ['f1', 'f2', 'f3'],
+      turn: null,
+      nowMs: b.now,
+    })
     expect(forks.map(({ summary }) => summary.turnCount)).toEqual([1, 1, 1])
     await b.tool('f1', 'write_file', { path: 'own', content: '1' })
     expect(b.ask('f2', { ask: 'files' })).toHaveLength(1)
@@ -376,12 +382,14 @@ describe('owners and families', () => {
     let step = await b.prompt('a')
     for (const name of ['one', 'two', 'three'])
       step = await b.model('a', step, '', [call('write_file', { path: name, content: name })])
-    const [fork] = b.operations.fork('me', 'a', ['f'], 2, b.now)
+    const [fork] = b.operations.fork('me', 'a', { ids: ['f'], turn: 2, nowMs: b.now })
     expect(fork?.summary).toMatchObject({ turnCount: 2, state: 'idle', fileCount: 2 })
     expect(b.ask<{ path: string }[]>('f', { ask: 'files' }).map(({ path }) => path)).toEqual([
       'one',
       'two',
     ])
-    expect(() => b.operations.fork('me', 'a', ['g'], 9, b.now)).toThrow(/no turn 9/)
+    expect(() => b.operations.fork('me', 'a', { ids: ['g'], turn: 9, nowMs: b.now })).toThrow(
+      /no turn 9/,
+    )
   })
 })

@@ -3,7 +3,7 @@
 
 import { z } from 'zod'
 import { AgentError } from '../shared/errors.ts'
-import { FORKS_MAX, LIST_PAGE_MAX, WAIT_MS_MAX } from '../shared/limits.ts'
+import { FORK_NAME_MAX, FORKS_MAX, LIST_PAGE_MAX, WAIT_MS_MAX } from '../shared/limits.ts'
 import { createShape, limitsShape } from '../transfer/create-config.ts'
 import { instructionsOf, readRvf } from '../transfer/rvf.ts'
 import { findWriter } from './find-writer.ts'
@@ -144,17 +144,19 @@ export const AGENT_TOOLS: readonly ToolEntry[] = [
     name: 'wasm_agent_fork',
     title: 'Fork an agent',
     description:
-      'Makes copies of a WASM agent with its files, todos and conversation, as it is now or was after an earlier turn. Use it to try several ways from one point. Copies share the budget.',
+      'Copies a WASM agent with its files, todos and conversation, as it is now or was after a turn. Use it to try several ways. Copies share the budget.',
     category: 'Write',
     input: z.strictObject({
       agentId,
-      count: z.int().min(1).max(FORKS_MAX).optional().describe('how many, one without it'),
-      at: index.optional().describe('as it was after this turn; as it is without it'),
+      count: z.int().min(1).max(FORKS_MAX).optional().describe('how many'),
+      at: index.optional().describe('as it was after this turn'),
+      name: text.max(FORK_NAME_MAX).optional().describe('for people'),
     }),
     output: z.strictObject({ agents: z.array(agentShape) }),
-    run: async ({ agentId: id, count: copies = 1, at }, { service, owner }) => ({
-      agents: (await service.fork(owner, id, copies, at ?? null)).map(agentView),
-    }),
+    run: async ({ agentId: id, count: copies = 1, at = null, name }, { service, owner }) => {
+      const forks = await service.fork(owner, id, { count: copies, turn: at, name })
+      return { agents: forks.map(agentView) }
+    },
   }),
   tool({
     name: 'wasm_agent_stop',

@@ -57,7 +57,7 @@ function callerOf(b: Bench, ...seen: string[]) {
 test('F2: which agents were removed carries the labels of who removed them', async () => {
   const b = await bench()
   for (const id of ['one', 'two', 'three']) await b.create(id)
-  b.operations.fork('me', 'two', ['two-b'], null, b.now)
+  b.operations.fork('me', 'two', { ids: ['two-b'], turn: null, nowMs: b.now })
   expect((await callerOf(b).terminate('three')).saw).toEqual([])
   // Nobody with labels did that.
   expect((await callerOf(b).state('three')).saw).toEqual([])
@@ -79,7 +79,7 @@ test('F2: how many forks there are carries the labels of who made them', async (
   const b = await bench()
   await b.create('child')
   await callerOf(b, 'private').call('wasm_agent_fork', { agentId: 'child' }, () =>
-    b.operations.fork('me', 'child', ['x', 'y'], null, b.now),
+    b.operations.fork('me', 'child', { ids: ['x', 'y'], turn: null, nowMs: b.now }),
   )
   expect((await callerOf(b).list()).saw).toEqual(['private'])
   expect((await callerOf(b).state('child')).saw).toEqual(['private'])

@@ -226,7 +226,7 @@ describe('export and import', () => {
     await b.model('child', await b.prompt('child'), 'one')
     expect(b.operations.standing('me', 'a', 0).family.costMicros).toBe(15 + 1_500)
     await expect(b.prompt('a')).rejects.toThrow(/stopped/)
-    const [fork] = b.operations.fork('me', 'child', ['fork'], null, b.now)
+    const [fork] = b.operations.fork('me', 'child', { ids: ['fork'], turn: null, nowMs: b.now })
     expect(fork?.price).toEqual(dear)
   })
 

@@ -89,12 +89,17 @@ export function addAgentsControl(parent: Command, answer: SetExitCode): void {
     defineControl({
       name: 'fork',
       description: 'copy an agent; the copies go on independently',
-      options: { '--count <n>': 'how many', '--at <turn>': 'as it was after this turn' },
-      work: async (agents, { agent: agentId, count, at }) => {
+      options: {
+        '--count <n>': 'how many',
+        '--at <turn>': 'as it was after this turn',
+        '--name <text>': 'for people',
+      },
+      work: async (agents, { agent: agentId, count, at, name }) => {
         const request = {
           agentId,
           ...(count === undefined ? {} : { count: readWhole('--count', count, 0) }),
           ...(at === undefined ? {} : { at: readWhole('--at', at, 0) }),
+          ...(name === undefined ? {} : { name }),
         }
         return (await agents.call<{ agents: AgentToolView[] }>('wasm_agent_fork', request)).agents
       },
