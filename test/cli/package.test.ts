@@ -49,7 +49,7 @@ beforeAll(() => {
   for (const part of [...PARTS, ...CONFIGS, 'package-lock.json'])
     cpSync(join(ROOT, part), join(place, part), { recursive: true })
   symlinkSync(join(ROOT, 'node_modules'), join(place, 'node_modules'))
-  execFileSync(process.execPath, ['scripts/build.ts'], { cwd: place, stdio: 'pipe' })
+  execFileSync(process.execPath, ['scripts/build.ts', '--no-check'], { cwd: place, stdio: 'pipe' })
   sluice = listPacked('sluice')
   policy = listPacked('policy')
 }, 300_000)
