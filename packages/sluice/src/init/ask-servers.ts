@@ -6,7 +6,7 @@ import { clientVariables } from '../gateway/processes/environment.ts'
 import { describeFailure, listAllTools } from '../terminal/list-all-tools.ts'
 import { listServerTools, type ServerAddress } from '../terminal/list-server-tools.ts'
 import type { Output } from '../terminal/output.ts'
-import type { TextTemplate } from './files/read-server.ts'
+import { fillTemplate, type TextTemplate } from './files/read-server.ts'
 import type { NamedServer } from './move/name-servers.ts'
 
 export interface AskedServers {
@@ -44,8 +44,7 @@ function reasonOf(error: Error): string {
 }
 
 function addressOf({ read }: NamedServer): ServerAddress {
-  const text = (parts: TextTemplate): string =>
-    parts.map((part) => (typeof part === 'string' ? part : process.env[part.variable])).join('')
+  const text = (parts: TextTemplate) => fillTemplate(parts, process.env)
   const texts = (values: Readonly<Record<string, TextTemplate>>) =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name, text(value)]))
   return read.kind === 'http'

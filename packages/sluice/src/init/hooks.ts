@@ -269,7 +269,7 @@ export interface HooksReport {
   readonly file: string
   /** Whether the client asks the gate; undefined if it does not. */
   readonly asks?: { readonly blocks: boolean }
-  /** Hooks that others have put there, which may change a call after the gate has judged it. */
+  /** Hooks that others have put there, which may change a call after the gate has decided on it. */
   readonly foreign: number
 }
 

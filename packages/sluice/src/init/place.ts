@@ -8,7 +8,7 @@ import { dirname, join, resolve } from 'node:path'
 import { findUserConfig, homeOf, userFolders } from '../gateway/config/user-folders.ts'
 import { directoriesOf, isBelow, withReal } from '../gateway/config/work-directory.ts'
 import type { Machine } from './files/client-files.ts'
-import type { TextTemplate } from './files/read-server.ts'
+import { fillTemplate } from './files/read-server.ts'
 import type { DiscoveredServer } from './move/find-servers.ts'
 
 interface User {
@@ -80,10 +80,9 @@ function rootsOf(
   { environment }: User,
 ): { readonly name: string; readonly root: string }[] {
   if (!('server' in reading) || reading.server.kind !== 'stdio') return []
-  const text = (parts: TextTemplate): string =>
-    parts.map((part) => (typeof part === 'string' ? part : environment[part.variable])).join('')
   const { command, cwd } = reading.server
-  const [, ...named] = directoriesOf({ command: command.map(text), cwd })
+  const words = command.map((parts) => fillTemplate(parts, environment))
+  const [, ...named] = directoriesOf({ command: words, cwd })
   return named.flatMap(withReal).map((root) => ({ name: entry.name, root }))
 }
 

@@ -3,6 +3,9 @@
 // Texts of servers, tools and agents in here are untrusted; the console shows them as text.
 
 import type { Action } from '@sluice/policy/core/actions'
+import type { GuardrailMatch, ShadowDecision } from '@sluice/policy/core/decision'
+import type { Problem } from '@sluice/policy/document/problem'
+import type { AnswerChange } from '../../core/answer-changes.ts'
 import type { PendingServerView } from './contract.ts'
 import type { LiveRow } from './contract-live.ts'
 
@@ -28,12 +31,9 @@ export interface CallRecord extends LiveRow {
 }
 
 export interface CallExplanation extends CallRecord {
-  readonly guardrails: readonly {
-    readonly name: string
-    readonly rule: string
+  readonly guardrails: readonly (Omit<GuardrailMatch, 'action'> & {
     readonly action: Action | null
-    readonly undecided: boolean
-  }[]
+  })[]
   readonly limits: readonly {
     readonly key: string
     /** The key in words: the rule, and whose counter it is; the window is 0 if it does not say. */
@@ -43,11 +43,7 @@ export interface CallExplanation extends CallRecord {
     readonly amount: string
     readonly max: string
   }[]
-  readonly shadow: readonly {
-    readonly rule: string
-    readonly action: string
-    readonly reason: string
-  }[]
+  readonly shadow: readonly Pick<ShadowDecision, 'rule' | 'action' | 'reason'>[]
   /** The arguments that the verdict was reached from, by path; others are not kept. */
   readonly judged: readonly { readonly path: string; readonly value: string }[]
   readonly outcome: {
@@ -61,11 +57,7 @@ export interface CallExplanation extends CallRecord {
     readonly attempts: number
     readonly givenBack: boolean
     /** What `answers` of the policy changed in the response: kinds and counts. */
-    readonly changes: readonly {
-      readonly change: string
-      readonly kind: string
-      readonly count: number
-    }[]
+    readonly changes: readonly AnswerChange[]
   } | null
   /** The rule as written in the document in force, if it is still there. */
   readonly ruleText: { readonly file: string; readonly line: number; readonly text: string } | null
@@ -144,12 +136,16 @@ export interface ServersView {
   readonly unconfined: string
 }
 
-export interface ToolView {
+/** A tool, and its class. */
+interface ClassifiedTool {
   readonly server: string
   readonly name: string
   readonly category: string
   /** The class is a guess, and so is the risk. */
   readonly unknown: boolean
+}
+
+export interface ToolView extends ClassifiedTool {
   readonly risk: string
   /** Of a plain call by the local user. */
   readonly verdict: Action | 'depends'
@@ -161,17 +157,12 @@ export interface ToolView {
   readonly newMs: number | null
 }
 
-export interface ToolPage {
-  readonly server: string
-  readonly name: string
+/** Its category is the one that the policy of the local user decides by. */
+export interface ToolPage extends ClassifiedTool {
   readonly title: string
   readonly description: string
-  /** As the policy of the local user decides by it. */
-  readonly category: string
   /** If `classify` of that policy says the category: that of the catalogue. */
   readonly inCatalogue: string | null
-  /** The class is a guess, and so is the risk. */
-  readonly unknown: boolean
   readonly risk: string
   readonly riskBecause: string
   readonly inputSchema: string
@@ -193,12 +184,7 @@ export interface PendingDefinitionsView {
   readonly more?: number
 }
 
-export interface PendingDefinitionView {
-  readonly server: string
-  readonly name: string
-  readonly category: string
-  /** The class is a guess. */
-  readonly unknown: boolean
+export interface PendingDefinitionView extends ClassifiedTool {
   readonly because: string
   readonly changes: readonly string[]
   /** Definitions as text, one member a line; `before` is empty if none was accepted. */
@@ -239,12 +225,7 @@ export interface PolicyView {
 }
 
 /** A tool's place on the board. */
-export interface BoardTool {
-  readonly server: string
-  readonly name: string
-  readonly category: string
-  /** The class is a guess, and so is the risk. */
-  readonly unknown: boolean
+export interface BoardTool extends ClassifiedTool {
   readonly risk: string
   readonly verdict: Action | 'depends'
   /** Where it stands: the verdict, or what it would be if its conditions hold. */
@@ -267,14 +248,7 @@ export interface BoardCategory {
   readonly tools: number
 }
 
-export interface PolicyProblem {
-  readonly line: number
-  readonly column: number
-  readonly severity: 'error' | 'warning'
-  readonly code: string
-  readonly message: string
-  readonly help: string
-}
+export type PolicyProblem = Omit<Problem, 'file'>
 
 /** The file of cases beside a document, with one more. */
 export interface PolicyTestsDraft {

@@ -1,5 +1,6 @@
 // What the overview shows of a stretch of time. Types only.
 
+import type { SentAlert } from '../../core/alert.ts'
 import type { OutcomeLabel } from './contract-live.ts'
 
 export type OutcomeCounts = Partial<Readonly<Record<OutcomeLabel, number>>>
@@ -108,18 +109,10 @@ export interface AlertsView {
   readonly isComplete: boolean
 }
 
-export interface SentAlertView {
-  readonly id: string
-  /** The gate that noticed it; empty if there is only one. */
-  readonly gate: string
-  readonly atMs: number
-  readonly kind: string
-  readonly title: string
-  readonly facts: readonly { readonly name: string; readonly value: string }[]
+export interface SentAlertView
+  extends Pick<SentAlert, 'id' | 'gate' | 'atMs' | 'kind' | 'title' | 'facts' | 'page'> {
   /** Words in an answer that it is about; empty if it is not about an answer. */
   readonly found: string
-  /** Of the console, where one acts on it. */
-  readonly page: string
   /** `past`: it has happened, and does not end. `unknown`: it had not ended when its gate was lost. */
   readonly state: 'ongoing' | 'over' | 'past' | 'unknown'
   readonly overAtMs: number | null

@@ -101,18 +101,13 @@ async function toolViews(parts: AdminParts, reader: LedgerReader): Promise<ToolV
   const fresh = new Map(
     newTools.list().map(({ server, name, atMs }) => [`${server}/${name}`, atMs]),
   )
-  return placed.map(({ server, name, category, unknown, risk, verdict, reason }) => ({
-    server,
-    name,
-    category,
-    unknown,
-    risk,
-    verdict,
-    reason,
-    held: pending.has(`${server}/${name}`),
-    refusedBy: pending.get(`${server}/${name}`)?.refused?.by ?? null,
-    newMs: fresh.get(`${server}/${name}`) ?? null,
-  }))
+  return placed.map(({ server, name, category, unknown, risk, verdict, reason }) => {
+    const id = `${server}/${name}`
+    const held = pending.get(id)
+    const refusedBy = held?.refused?.by ?? null
+    const tool = { server, name, category, unknown, risk, verdict, reason }
+    return { ...tool, held: held !== undefined, refusedBy, newMs: fresh.get(id) ?? null }
+  })
 }
 
 async function listTools({ gate, tools }: AdminParts, server: string) {

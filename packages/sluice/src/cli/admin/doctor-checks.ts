@@ -24,18 +24,8 @@ import { peopleIn } from './offline-status.ts'
 import { listShadowServers } from './shadow.ts'
 
 export interface DoctorFinding {
-  readonly check:
-    | 'node'
-    | 'config'
-    | 'policy'
-    | 'data'
-    | 'gate'
-    | 'port'
-    | 'pin'
-    | 'server'
-    | 'client'
-    | 'sandbox'
-    | 'shadow'
+  /** What was looked at, such as `config` or `server`. */
+  readonly check: string
   readonly status: 'ok' | 'warn' | 'fail'
   readonly message: string
   /** What to do. */
@@ -53,28 +43,29 @@ const NODE_MAJOR_MIN = 24
 
 export async function runChecks(options: DoctorOptions): Promise<DoctorFinding[]> {
   const findings: DoctorFinding[] = []
-  checkNode(adderFor('node', findings))
-  const config = checkConfig(options, findings)
+  const addTo = (check: string): AddFinding => adderFor(check, findings)
+  checkNode(addTo('node'))
+  const config = checkConfig(options, addTo('config'))
   const data = resolve(options.data ?? config?.data ?? join(options.config, '..', '.sluice'))
-  const status = await checkGate(data, findings)
-  if (config !== undefined) await checkPolicy(config, findings)
+  const status = await checkGate(data, addTo('gate'))
+  if (config !== undefined) await checkPolicy(config, addTo('policy'))
   if (config !== undefined || existsSync(data)) {
-    checkData(data, findings)
-    checkPin(data, status, findings)
+    checkData(data, addTo('data'))
+    checkPin(data, status, addTo('pin'))
   }
   if (config !== undefined) {
-    await checkPort(config, status, findings)
-    await checkServers(config, status, options.start === true, findings)
-    await checkIsolation(config, findings)
+    await checkPort(config, status, addTo('port'))
+    findings.push(...(await checkServers(config, status, options.start === true)))
+    await checkIsolation(config, addTo('sandbox'))
   }
-  await checkClients(options.config, config, status, findings)
-  if (options.shadow === true) checkShadow(adderFor('shadow', findings))
+  await checkClients(options.config, config, status, addTo('client'))
+  if (options.shadow === true) checkShadow(addTo('shadow'))
   return findings
 }
 
 type AddFinding = (status: DoctorFinding['status'], message: string, help?: string) => void
 
-function adderFor(check: DoctorFinding['check'], findings: DoctorFinding[]): AddFinding {
+function adderFor(check: string, findings: DoctorFinding[]): AddFinding {
   return (status, message, help) =>
     findings.push({ check, status, message, ...(help === undefined ? {} : { help }) })
 }
@@ -85,17 +76,16 @@ function checkNode(add: AddFinding): void {
   add('fail', message, `install Node ${NODE_MAJOR_MIN} or newer from https://nodejs.org`)
 }
 
-function checkConfig(
-  { config: file }: DoctorOptions,
-  findings: DoctorFinding[],
-): GateConfig | undefined {
-  const add = adderFor('config', findings)
+/** What cannot be looked at, with what the error says to do. */
+function addFailure(add: AddFinding, error: unknown, help?: string): undefined {
+  const known = error as Error & { readonly help?: string }
+  add('fail', known.message, known.help ?? help)
+}
+
+function checkConfig({ config: file }: DoctorOptions, add: AddFinding): GateConfig | undefined {
   if (!existsSync(file)) {
-    add(
-      'fail',
-      `nothing is set up: there is no ${resolve(file)}`,
-      'run `sluice init`, or name another configuration with --config',
-    )
+    const help = 'run `sluice init`, or name another configuration with --config'
+    add('fail', `nothing is set up: there is no ${resolve(file)}`, help)
     return undefined
   }
   try {
@@ -109,14 +99,11 @@ function checkConfig(
       add('ok', `${config.file}, ${plural(Object.keys(config.servers).length, 'server')}`)
     return config
   } catch (error) {
-    const { message, help } = error as Error & { readonly help?: string }
-    add('fail', message, help)
-    return undefined
+    return addFailure(add, error)
   }
 }
 
-async function checkPolicy(config: GateConfig, findings: DoctorFinding[]): Promise<void> {
-  const add = adderFor('policy', findings)
+async function checkPolicy(config: GateConfig, add: AddFinding): Promise<void> {
   if (config.policy === undefined)
     return void add('warn', 'there is none: everything is denied', 'add `policy:` to sluice.yaml')
   try {
@@ -160,8 +147,7 @@ async function checkPolicy(config: GateConfig, findings: DoctorFinding[]): Promi
   }
 }
 
-async function checkGate(data: string, findings: DoctorFinding[]): Promise<GateStatus | undefined> {
-  const add = adderFor('gate', findings)
+async function checkGate(data: string, add: AddFinding): Promise<GateStatus | undefined> {
   try {
     const status = await askIfRunning(data, SHOW_STATUS, { waitMs: GATE_STATUS_MS_MAX })
     if (status === undefined) {
@@ -186,14 +172,11 @@ async function checkGate(data: string, findings: DoctorFinding[]): Promise<GateS
       )
     return status
   } catch (error) {
-    const { message, help } = error as Error & { readonly help?: string }
-    add('fail', message, help)
-    return undefined
+    return addFailure(add, error)
   }
 }
 
-function checkData(data: string, findings: DoctorFinding[]): void {
-  const add = adderFor('data', findings)
+function checkData(data: string, add: AddFinding): void {
   if (!existsSync(data)) return void add('ok', `${data} is made by the first start`)
   try {
     checkDataFolder(data)
@@ -204,16 +187,14 @@ function checkData(data: string, findings: DoctorFinding[]): void {
     if (free >= DOCTOR_FREE_BYTES_MIN) add('ok', text)
     else add('fail', text, 'free some space: a call that cannot be recorded is refused')
   } catch (error) {
-    const { message, help } = error as Error & { readonly help?: string }
-    add('fail', message, help ?? 'give it to the user who runs the gate, with mode 700')
+    addFailure(add, error, 'give it to the user who runs the gate, with mode 700')
   }
 }
 
-function checkPin(data: string, status: GateStatus | undefined, findings: DoctorFinding[]): void {
+function checkPin(data: string, status: GateStatus | undefined, add: AddFinding): void {
   const anybody = status?.anybody ?? hasApprover(data)
   // The check of the data reports what is wrong with the directory.
   if (anybody === undefined) return
-  const add = adderFor('pin', findings)
   if (anybody === true) return add('ok', 'somebody can approve')
   const help = 'set your PIN before you run agents: `sluice approvers pin`'
   add('warn', 'nobody can approve held calls yet', help)
@@ -231,12 +212,11 @@ function hasApprover(data: string): boolean | undefined {
 async function checkPort(
   { host, port, tls }: GateConfig,
   status: GateStatus | undefined,
-  findings: DoctorFinding[],
+  add: AddFinding,
 ): Promise<void> {
   if (status !== undefined && status.isPiped !== true) return
   const why = await probePort(host, port, tls !== undefined)
   const message = `${host}:${port} is ${why === undefined ? 'free' : `not free (${why})`} for \`sluice up\``
-  const add = adderFor('port', findings)
   if (why === undefined) add('ok', message)
   else add('warn', message, 'set `listen:`, or pass --port')
 }
@@ -245,8 +225,7 @@ async function checkServers(
   config: GateConfig,
   status: GateStatus | undefined,
   starts: boolean,
-  findings: DoctorFinding[],
-): Promise<void> {
+): Promise<DoctorFinding[]> {
   const known = status?.servers ?? []
   const checked = Object.entries(config.servers).map(async ([name, server]) => {
     const own: DoctorFinding[] = []
@@ -262,7 +241,7 @@ async function checkServers(
       )
     return own
   })
-  findings.push(...(await Promise.all(checked)).flat())
+  return (await Promise.all(checked)).flat()
 }
 
 interface CheckedServer {
@@ -293,8 +272,7 @@ async function checkServer(
   try {
     add('ok', `${about}, ${plural((await listServerTools(name, server)).length, 'tool')}`)
   } catch (error) {
-    const { message, help } = error as Error & { readonly help?: string }
-    add('fail', message, help)
+    addFailure(add, error)
   }
 }
 
@@ -312,8 +290,7 @@ function missingProgram(server: ServerConfig): string | undefined {
   return findProgram(program, { cwd: server.cwd, path }) === undefined ? program : undefined
 }
 
-async function checkIsolation(config: GateConfig, findings: DoctorFinding[]): Promise<void> {
-  const add = adderFor('sandbox', findings)
+async function checkIsolation(config: GateConfig, add: AddFinding): Promise<void> {
   const isolation = await Isolation.open({ config, own: [], keys: '' })
   const servers = Object.entries(config.servers).filter(([, { kind }]) => kind === 'stdio')
   if (servers.length === 0) return
@@ -321,14 +298,14 @@ async function checkIsolation(config: GateConfig, findings: DoctorFinding[]): Pr
     return add(config.isolation === 'required' ? 'fail' : 'warn', isolation.why)
   for (const [name, server] of servers) {
     const line = `${name}: ${isolation.describe(server)}`
-    const why = findMisfit(server)
+    const why = findIncompatibility(server)
     if (why === undefined) add('ok', line)
     else add('warn', `${line}, but ${why}`, `write \`sandbox: off\` under \`${name}\``)
   }
 }
 
 /** Programs that make namespaces of their own, or gain rights, do not work on the floor. */
-function findMisfit(server: ServerConfig): string | undefined {
+function findIncompatibility(server: ServerConfig): string | undefined {
   if (server.kind !== 'stdio' || server.sandbox === 'off') return undefined
   const program = basename(server.command[0] ?? '')
   return NEEDS_RIGHTS.has(program) || isPodman(program)
@@ -353,12 +330,11 @@ async function checkClients(
   file: string,
   config: GateConfig | undefined,
   status: GateStatus | undefined,
-  findings: DoctorFinding[],
+  add: AddFinding,
 ): Promise<void> {
   const { host, port, publicUrl, tls } = config ?? { host: '127.0.0.1', port: 7433 }
   const url = publicUrl ?? `${tls === undefined ? 'http' : 'https'}://${host}:${port}`
   const { entries, broken } = await inspectClients(file, url)
-  const add = adderFor('client', findings)
   for (const each of entries) {
     const { client, name, serverName, project, through, missing, isUrl, off, stays } = each
     const entry = `${client}: ${name}${project === undefined ? '' : ` (${project})`}`
@@ -393,7 +369,7 @@ async function checkClients(
     if (asks !== undefined && foreign > 0)
       add(
         'warn',
-        `${client} has ${plural(foreign, 'hook')} of others, which can change a call after the gate has judged it`,
+        `${client} has ${plural(foreign, 'hook')} of others, which can change a call after the gate has decided on it`,
         `look at them: ${settings}`,
       )
   }

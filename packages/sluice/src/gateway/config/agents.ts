@@ -5,26 +5,8 @@ import { integer, object, record, required, text, word } from '@sluice/policy/do
 import { findEntry, type LocatedMap } from '@sluice/policy/document/read-document'
 import { readFields, readValue, URL_SHAPE } from './values.ts'
 
-export interface ModelProvider {
-  readonly url: string
-  readonly key?: string
-}
-
-/** For a million tokens. */
-export interface ModelPrice {
-  readonly input: number
-  readonly output: number
-}
-
-export interface AgentsConfig {
-  /** Providers of models for the agents, by name. */
-  readonly models: Readonly<Record<string, ModelProvider>>
-  /** By the whole name of the model. */
-  readonly prices: Readonly<Record<string, ModelPrice>>
-  /** Runs of agents that a crash cut off. */
-  readonly resume: 'auto' | 'ask'
-  readonly history: { readonly days?: number; readonly megabytes?: number }
-}
+/** Providers of models by name, prices by the whole name of the model, for a million tokens. */
+export type AgentsConfig = ReturnType<typeof readAgents>
 
 const DAYS_MAX = 36_500
 const MEGABYTES_MAX = 100_000
@@ -85,7 +67,7 @@ export const AGENTS = object('settings of the agents', {
   },
 })
 
-export function readAgents(map: LocatedMap): AgentsConfig {
+export function readAgents(map: LocatedMap) {
   const { resume, prices = {}, history = {} } = readFields(AGENTS.fields, findEntry(map, 'agents'))
   const models = readValue<typeof MODELS>(findEntry(map, 'models')) ?? {}
   return { models, prices, resume, history }

@@ -16,14 +16,7 @@ import { type ConfigValues, readFields, toMs } from './values.ts'
 
 export const ALERT_CHANNELS = ['webhook', 'email'] as const
 
-export interface AlertsConfig {
-  readonly on: readonly string[]
-  readonly channels: readonly (typeof ALERT_CHANNELS)[number][]
-  readonly everyMs: number
-  readonly denialsPercent: number
-  readonly limitPercent: number
-  readonly verifyMs: number
-}
+export type AlertsConfig = NonNullable<ReturnType<typeof readAlerts>['alerts']>
 
 const percent = integer(1, 100)
 
@@ -63,16 +56,13 @@ export const ALERTS = object('settings of alerts', {
 })
 
 /** Nothing if there is no such key: then no alerts are sent. */
-export function readAlerts(
-  map: LocatedMap,
-  channels: ChannelsConfig,
-  { problems }: ConfigValues,
-): { readonly alerts?: AlertsConfig } {
+export function readAlerts(map: LocatedMap, channels: ChannelsConfig, { problems }: ConfigValues) {
   const node = findEntry(map, 'alerts')
   if (node === undefined) return {}
   const has = ALERT_CHANNELS.filter((name) => channels[name] !== undefined)
   const read = readFields(ALERTS.fields, node)
-  const { on = ALERT_KINDS, channels: wanted = has } = read
+  const { channels: wanted = has } = read
+  const on: readonly string[] = read.on ?? ALERT_KINDS
   const missing = wanted.find((name) => !has.includes(name))
   if (has.length === 0 || missing !== undefined)
     problems.error(

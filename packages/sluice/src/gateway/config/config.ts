@@ -94,21 +94,6 @@ export interface SandboxProfile {
   readonly hosts: readonly string[]
 }
 
-/** Which definitions of tools are accepted. */
-export interface PinsConfig {
-  /** As said; else trust on loopback, hold beyond. */
-  readonly firstSight?: 'trust' | 'hold'
-  readonly ignore: readonly string[]
-}
-
-/** Processes of servers, over all sessions. */
-export interface ProcessesConfig {
-  /** Undefined: by the memory there is. */
-  readonly max?: number
-  readonly idleMs: number
-  readonly waitMs: number
-}
-
 export interface GateConfig extends ListenConfig, AgentsConfig {
   readonly file: string
   readonly data: string
@@ -133,8 +118,8 @@ export interface GateConfig extends ListenConfig, AgentsConfig {
   readonly channels: ChannelsConfig
   /** Undefined: none are sent. */
   readonly alerts?: AlertsConfig
-  readonly pins: PinsConfig
-  readonly processes: ProcessesConfig
+  readonly pins: ReturnType<typeof readPins>
+  readonly processes: ReturnType<typeof readProcesses>
   /** Without it, servers run unconfined where they cannot be isolated. */
   readonly isolation?: 'required'
   readonly sessions: SessionsConfig
@@ -416,14 +401,16 @@ function textOf(map: LocatedMap, section: string, key: string): string | undefin
   return value === undefined ? undefined : String(value)
 }
 
-function readPins(node: LocatedNode | undefined): PinsConfig {
+/** `firstSight` is missing if it depends on where the gate listens. */
+function readPins(node: LocatedNode | undefined) {
   const { first_sight: firstSight, ignore = [] } = readFields(PINS.fields, node)
   return { ...(firstSight === undefined ? {} : { firstSight }), ignore }
 }
 
-function readProcesses(node: LocatedNode | undefined): ProcessesConfig {
-  const { idle, wait, max } = readFields(PROCESSES.fields, node)
-  return { ...(max === undefined ? {} : { max }), idleMs: toMs(idle), waitMs: toMs(wait) }
+/** `max` is missing if it depends on the memory of the machine. */
+function readProcesses(node: LocatedNode | undefined) {
+  const { idle, wait, ...rest } = readFields(PROCESSES.fields, node)
+  return { ...rest, idleMs: toMs(idle), waitMs: toMs(wait) }
 }
 
 function optionalMs<K extends string>(key: K, value: unknown): { [P in K]?: number } {

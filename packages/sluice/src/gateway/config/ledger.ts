@@ -18,19 +18,9 @@ import { CHECKPOINT_EVERY_RECORDS } from '../../ledger/records/limits.ts'
 import { KEEP_MS_MIN, KEEP_SECONDS_MAX, KEEP_SIZE_BYTES_MIN } from './limits.ts'
 import { type ConfigValues, readFields, safeUrlShape, secretShape, toMs } from './values.ts'
 
-export interface LedgerConfig {
-  readonly sync: 'normal' | 'full'
-  /** `record: judged`: texts that expressions read are kept too. */
-  readonly keepsTexts: boolean
-  /** Older records are dropped. */
-  readonly keepMs?: number
-  /** The oldest records beyond so many bytes are dropped. */
-  readonly keepBytes?: number
-  /** Records between two checkpoints. */
-  readonly every: number
-  /** Where else checkpoints go. */
-  readonly places: readonly RemoteStoreConfig[]
-}
+/** `keepMs` and `keepBytes`: older records, and the oldest beyond so many bytes, are dropped. `every`: records
+ * between two checkpoints. `places`: where else these go. */
+export type LedgerConfig = ReturnType<typeof readLedger>
 
 const url = safeUrlShape('CONFIG_LEDGER')
 
@@ -123,7 +113,7 @@ export const LEDGER = object('ledger settings', {
   checkpoints: { shape: CHECKPOINTS, doc: 'signed heads of the hash chain' },
 })
 
-export function readLedger(map: LocatedMap, data: string, values: ConfigValues): LedgerConfig {
+export function readLedger(map: LocatedMap, data: string, values: ConfigValues) {
   const node = findEntry(map, 'ledger')
   const { sync, record, keep, keep_size, checkpoints } = readFields(LEDGER.fields, node)
   const { every, file, webhook, s3 } = fillDefaults(CHECKPOINTS.fields, checkpoints ?? {})
@@ -142,17 +132,18 @@ export function readLedger(map: LocatedMap, data: string, values: ConfigValues):
       `\`${copy}\` is in the data directory`,
       'name a place that users with write access to the data directory cannot write',
     )
+  const places: RemoteStoreConfig[] = [
+    ...(copy === undefined ? [] : [{ kind: 'file' as const, file: copy }]),
+    ...(webhook === undefined ? [] : [{ kind: 'webhook' as const, ...webhook }]),
+    ...(s3 === undefined ? [] : [toBucket(s3)]),
+  ]
   return {
     sync,
     keepsTexts: record === 'judged',
     ...(keep === undefined ? {} : { keepMs: toMs(keep) }),
     ...(keep_size === undefined ? {} : { keepBytes: toBytes(keep_size) }),
     every,
-    places: [
-      ...(copy === undefined ? [] : [{ kind: 'file' as const, file: copy }]),
-      ...(webhook === undefined ? [] : [{ kind: 'webhook' as const, ...webhook }]),
-      ...(s3 === undefined ? [] : [toBucket(s3)]),
-    ],
+    places,
   }
 }
 

@@ -5,6 +5,7 @@
 
 import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, isAbsolute, join, relative, resolve } from 'node:path'
+import { toWordSet } from '@sluice/policy/core/word-set'
 import { makePrivateFolder } from '../../store/files/private-folder.ts'
 import type { GateConfig } from './config.ts'
 
@@ -14,37 +15,11 @@ export interface StdioServer {
 }
 
 /** Programs whose first words are commands and not paths. */
-const LAUNCHERS: ReadonlySet<string> = new Set([
-  'npm',
-  'npx',
-  'pnpm',
-  'yarn',
-  'bun',
-  'bunx',
-  'deno',
-  'uv',
-  'uvx',
-  'poetry',
-  'pipx',
-  'cargo',
-  'go',
-  'make',
-  'docker',
-  'podman',
-])
+const LAUNCHERS = toWordSet(
+  'npm npx pnpm yarn bun bunx deno uv uvx poetry pipx cargo go make docker podman',
+)
 /** Of these, those that read a project in the directory they start in. */
-const OF_PROJECTS: ReadonlySet<string> = new Set([
-  'npm',
-  'pnpm',
-  'yarn',
-  'bun',
-  'deno',
-  'uv',
-  'poetry',
-  'cargo',
-  'go',
-  'make',
-])
+const OF_PROJECTS = toWordSet('npm pnpm yarn bun deno uv poetry cargo go make')
 
 /** The directory that the gate makes for a server. */
 export function workDirectory(data: string, server: string): string {

@@ -2,6 +2,7 @@
 // one. Used by every file beside it and by `sluice init`.
 
 import type { JsonObject } from '@sluice/policy/core/json'
+import { toWordSet } from '@sluice/policy/core/word-set'
 
 export const CLIENTS = {
   'claude-code': 'Claude Code',
@@ -39,25 +40,10 @@ export interface ServerEntry {
 
 /** What an entry says of how to reach its server; the other keys of an entry are the client's own
  * settings and stay. */
-const TRANSPORT: ReadonlySet<string> = new Set([
-  'command',
-  'args',
-  'env',
-  'cwd',
-  'envFile',
-  'env_vars',
-  'sandbox',
-  'sandboxEnabled',
-  'type',
-  'transport',
-  'url',
-  'serverUrl',
-  'httpUrl',
-  'headers',
-  'bearer_token_env_var',
-  'http_headers',
-  'env_http_headers',
-])
+const TRANSPORT = toWordSet(`
+  command args env cwd envFile env_vars sandbox sandboxEnabled
+  type transport url serverUrl httpUrl headers bearer_token_env_var http_headers env_http_headers
+`)
 
 export function isTransport(key: string): boolean {
   return TRANSPORT.has(key)

@@ -13,19 +13,14 @@ export interface DiscoveredEntry extends ServerEntry {
   readonly off?: string
 }
 
-const SERVERS: Readonly<Record<McpClientId, string>> = {
-  'claude-code': 'mcpServers',
-  'claude-desktop': 'mcpServers',
-  cursor: 'mcpServers',
+/** Where a client has its servers, if not under `mcpServers`. */
+const SERVERS: Readonly<Partial<Record<McpClientId, string>>> = {
   vscode: 'servers',
-  copilot: 'mcpServers',
-  windsurf: 'mcpServers',
   codex: 'mcp_servers',
-  gemini: 'mcpServers',
 }
 
 export function readEntries(text: string, from: ClientFile): DiscoveredEntry[] {
-  const root = SERVERS[from.client]
+  const root = SERVERS[from.client] ?? 'mcpServers'
   const value = documentValue(text, from)
   const whole: JsonObject = isObject(value) ? value : {}
   const project = from.scope === 'project' ? { project: from.folder } : {}

@@ -2,6 +2,7 @@
 // client can fill, a login that the client holds, a transport that the gate does not take. Pure.
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import type { SandboxProfile } from '../../gateway/config/config.ts'
 import type { ClientFile, McpClientId } from './client.ts'
 import { pathsOf } from './client-files.ts'
 import type { DiscoveredEntry } from './read-entries.ts'
@@ -12,14 +13,12 @@ class NotMovableError extends Error {}
 const BRACES = /\$\{([^}]*)(?:\}|$)/g
 const SHELL = /\$\{([^}]*)(?:\}|$)|\$([A-Za-z_]\w*)/g
 
-const SPELLINGS: Readonly<Record<McpClientId, Spelling | undefined>> = {
+const SPELLINGS: Readonly<Partial<Record<McpClientId, Spelling>>> = {
   'claude-code': { pattern: BRACES, bare: true },
-  'claude-desktop': undefined,
   cursor: { pattern: BRACES, editor: true },
   vscode: { pattern: BRACES, editor: true },
   copilot: { pattern: SHELL, bare: true },
   windsurf: { pattern: BRACES, editor: true },
-  codex: undefined,
   gemini: { pattern: SHELL, bare: true },
 }
 
@@ -35,19 +34,13 @@ export type ParsedServer =
       readonly env: Readonly<Record<string, TextTemplate>>
       readonly cwd: string
       /** What the client's own sandbox let it do. */
-      readonly sandbox?: ParsedSandbox
+      readonly sandbox?: SandboxProfile
     }
   | {
       readonly kind: 'http'
       readonly url: TextTemplate
       readonly headers: Readonly<Record<string, TextTemplate>>
     }
-
-export interface ParsedSandbox {
-  readonly read: readonly string[]
-  readonly write: readonly string[]
-  readonly hosts: readonly string[]
-}
 
 export interface HostEnvironment {
   readonly platform: string
@@ -139,7 +132,7 @@ class EntryReader {
   }
 
   /** VS Code: everything may be read but what is denied, which the gate's sandbox has no words for. */
-  #sandbox({ sandboxEnabled, sandbox = {} }: JsonObject): { readonly sandbox?: ParsedSandbox } {
+  #sandbox({ sandboxEnabled, sandbox = {} }: JsonObject): { readonly sandbox?: SandboxProfile } {
     if (sandboxEnabled !== true) return {}
     const { filesystem = {}, network = {} } = isObject(sandbox) ? sandbox : {}
     const files = isObject(filesystem) ? filesystem : {}
@@ -220,12 +213,18 @@ class EntryReader {
   }
 
   #literal(value: JsonValue, key: string): string {
-    const parts = this.#text(value, key)
-    const { environment } = this.#here
-    return parts
-      .map((part) => (typeof part === 'string' ? part : environment[part.variable]))
-      .join('')
+    return fillTemplate(this.#text(value, key), this.#here.environment)
   }
+}
+
+/** The text, with the values of its variables. */
+export function fillTemplate(
+  parts: TextTemplate,
+  environment: Readonly<Record<string, string | undefined>>,
+): string {
+  return parts
+    .map((part) => (typeof part === 'string' ? part : environment[part.variable]))
+    .join('')
 }
 
 function hasItems(value: JsonValue | undefined): boolean {

@@ -2,14 +2,15 @@
 // sluice.yaml as `${NAME}`: whatever may be a secret, whatever has a `${` that is none of ours, and
 // variables that a gate started by another program would lack. Pure.
 
-import type { ParsedSandbox, ParsedServer, TextTemplate } from '../files/read-server.ts'
+import type { SandboxProfile } from '../../gateway/config/config.ts'
+import type { ParsedServer, TextTemplate } from '../files/read-server.ts'
 
 /** A server as sluice.yaml has it. */
 export interface ServerYaml {
   readonly command?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
-  readonly sandbox?: ParsedSandbox
+  readonly sandbox?: SandboxProfile
   readonly url?: string
   readonly headers?: Readonly<Record<string, string>>
 }
