@@ -703,6 +703,40 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     expect(await page.getByRole('button', { name: 'Save…' }).isDisabled()).toBe(true)
   })
 
+  test('L8: on a phone the filters of the ledger are in a sheet, and the calls have the room', async () => {
+    await page.setViewportSize({ width: 390, height: 844 })
+    await open('Ledger')
+    const rows = page.locator('tbody .grid-row')
+    await rows.first().waitFor()
+    expect(await page.getByLabel('Search calls').count()).toBe(0)
+    await page.getByRole('button', { name: 'Filters', exact: true }).click()
+    const sheet = page.getByRole('dialog', { name: /^Filters/ })
+    await filterBy('decision:deny')
+    await filterBy('tool:office/delete_all')
+    await sheet.getByRole('button', { name: 'tool:office/delete_all' }).waitFor()
+    await sheet.getByLabel('Time').selectOption({ label: '24 hours' })
+    expect([await layoutFaults(page), await violationsIn(page, 'light')]).toEqual([[], []])
+    await sheet.getByRole('button', { name: 'Close' }).click()
+    // What is set is known without the sheet; Time is one of four.
+    await page.getByRole('button', { name: 'Filters (4)' }).waitFor()
+    await until(async () => {
+      const texts = await rows.allTextContents()
+      return texts.length > 0 && texts.every((text) => /delete_all/.test(text))
+    })
+    const [bar, table] = [
+      page.locator('.nav'),
+      page.getByRole('region', { name: 'Calls on record' }),
+    ]
+    const [navigation, calls] = [await bar.boundingBox(), await table.boundingBox()]
+    expect((navigation?.y ?? 0) - (calls?.y ?? 0)).toBeGreaterThan(844 / 3)
+    await page.getByRole('button', { name: 'Filters (4)' }).click()
+    await sheet.getByRole('button', { name: 'tool:office/delete_all' }).click()
+    await sheet.getByRole('button', { name: 'Clear' }).click()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Filters', exact: true }).waitFor()
+    await page.setViewportSize({ width: 1440, height: 900 })
+  })
+
   test('a page that fails leaves the others, and the freeze', async () => {
     const { page: other } = await signedIn(browser, stage, { path: '/approvals' })
     await other.route('**/api/overview?*', (route) => route.fulfill({ json: { totals: 1 } }))

@@ -146,8 +146,9 @@ function FilterBar({
       <Export filters={query} />
     </>
   )
+  const set = Object.values(filter).filter((value) => value !== '').length
   return useMedia('phone') ? (
-    <DialogButton says="Filters" icon="filter">
+    <DialogButton says={set === 0 ? 'Filters' : `Filters (${set})`} icon="filter">
       {fields}
     </DialogButton>
   ) : (
