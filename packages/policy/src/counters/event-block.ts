@@ -98,7 +98,9 @@ export class EventBlock {
   #noteAmount(amount: Decimal, index: number): void {
     if (this.#end === 0) this.#same = amount
     if (this.#amounts === undefined && isSame(this.#same as Decimal, amount)) return
-    this.#amountsOfEach().splice(index, 0, amount)
+    const amounts = this.#amountsOfEach()
+    if (index === this.#end) amounts.push(amount)
+    else amounts.splice(index, 0, amount)
   }
 
   #amountsOfEach(): Decimal[] {

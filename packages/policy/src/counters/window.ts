@@ -46,18 +46,21 @@ export class SlidingWindow {
   }
 
   expire(nowMs: number): void {
-    // Written this way round so that a clock of NaN or Infinity expires nothing.
-    const isOver = (atMs: number) => nowMs - atMs >= this.windowMs
     for (;;) {
-      const [first] = this.#blocks
-      if (first === undefined || !isOver(first.firstMs)) return
+      const first = this.#blocks[0]
+      if (first === undefined || !this.#isOver(first.firstMs, nowMs)) return
       const { size, sum } = first
-      if (isOver(first.lastMs)) this.#blocks.shift()
-      else while (isOver(first.firstMs)) first.dropFirst()
+      if (this.#isOver(first.lastMs, nowMs)) this.#blocks.shift()
+      else while (this.#isOver(first.firstMs, nowMs)) first.dropFirst()
       const isGone = this.#blocks[0] !== first
       this.sum = subtractDecimal(this.sum, isGone ? sum : subtractDecimal(sum, first.sum))
       this.size -= isGone ? size : size - first.size
     }
+  }
+
+  /** Written this way round so that a clock of NaN or Infinity expires nothing. */
+  #isOver(atMs: number, nowMs: number): boolean {
+    return nowMs - atMs >= this.windowMs
   }
 
   /** Time until enough has expired that `wanted` fits into `max`. */
@@ -83,17 +86,20 @@ export class SlidingWindow {
    */
   thinSome(): void {
     if (this.#thinned >= this.#blocks.length) this.#thinned = 0
-    const events = this.#blocks.slice(this.#thinned, this.#thinned + 2).flatMap((one) => [...one])
     const merged = new EventBlock()
-    for (let at = 0; at < events.length; at += 2) {
-      const [first, second] = events.slice(at, at + 2)
-      const [atMs, amount] = first as readonly [number, Decimal]
-      if (second === undefined) merged.add(amount, atMs)
-      else merged.add(addDecimal(amount, second[1]), second[0])
+    let first: Decimal | undefined
+    let lastMs = 0
+    for (const block of this.#blocks.splice(this.#thinned, 2, merged)) {
+      this.size -= block.size
+      for (const [atMs, amount] of block) {
+        lastMs = atMs
+        if (first !== undefined) merged.add(addDecimal(first, amount), atMs)
+        first = first === undefined ? amount : undefined
+      }
     }
-    this.#blocks.splice(this.#thinned, 2, merged)
+    if (first !== undefined) merged.add(first, lastMs)
     this.#thinned++
-    this.size += merged.size - events.length
+    this.size += merged.size
   }
 
   /** Times and amounts, oldest first. */

@@ -76,14 +76,13 @@ export function applyGuardrails(
     const truth = evaluateCondition(ready, situation)
     const isMatched = applies(truth)
     const rule = ready.pointer
-    const word = action ? { action } : {}
     trace?.push({
       step: 'guardrail',
       name,
       rule,
       ...traceWhen(ready, truth),
       matched: isMatched,
-      ...word,
+      ...(action ? { action } : {}),
     })
     if (!isMatched) continue
     const undecided = truth.is === 'undecidable'

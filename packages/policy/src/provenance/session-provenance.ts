@@ -313,6 +313,8 @@ export class SessionProvenance implements ProvenanceLookup {
   ): void {
     const { trust } = source
     const tree = trust === 'all' || trust.length === 0 ? undefined : treeOf(trust)
+    // Most answers are one text.
+    if (documents.length === 0 && (tree === undefined || trusted === undefined)) return
     const echoes = new Set(source.echoes.map((text) => readValue(text).whole))
     const fields: string[] = []
     const fieldWords: TrustWord[] = []

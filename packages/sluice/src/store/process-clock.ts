@@ -2,6 +2,7 @@
 // goes back), for idle times (not affected by a jump) and for deleting old data (never ahead). The
 // audit log records the wall clock unchanged. See docs/concepts/threats.md.
 
+import { performance } from 'node:perf_hooks'
 import type { Instant } from '@sluice/policy/core/clock'
 import { Listeners } from '@sluice/policy/core/listeners'
 

@@ -40,9 +40,9 @@ const UNLIMITED: LimitUsage = {
 }
 
 export function decideCall({ pipeline, request, usage }: DecideOptions): CallDecision {
-  enterStep('decide')
   const { call, facts } = request
   const now = pipeline.now()
+  enterStep('decide', now.monotonicMs)
   const bound = pipeline.policy()
   // A freeze comes first: it holds whatever the policy says, and reveals no hidden name.
   const frozen = pipeline.frozen(toFreezeTarget(request))

@@ -1,7 +1,6 @@
 // Sends a request on, with the arguments of an approver if one changed them, and waits for the answer.
 // Called by handle-call.ts for what was admitted and for what passes undecided.
 
-import { enterStep } from '../shared/current-step.ts'
 import type { AdmittedCall } from './call-request.ts'
 import type { Exchange } from './call-session.ts'
 import { openSealed } from './open-sealed.ts'
@@ -17,7 +16,6 @@ export interface ForwardRequestOptions {
 }
 
 export function forwardRequest(options: ForwardRequestOptions): Promise<ForwardResult> {
-  enterStep('forward')
   const { admitted, parsed } = options
   const { pending, requests, sender, session } = options.exchange
   const { message, request, trace } = parsed

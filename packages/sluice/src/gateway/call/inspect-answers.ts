@@ -187,7 +187,9 @@ function createInspection(
       else remember(memory, text, sources(), answered)
       if (bound.labels.size > 0)
         see(sources().flatMap((source) => labelsOf(bound, { server, ...source })))
-      const wanted = listWanted(bound).filter((label) => !inspected.includes(label))
+      const all = listWanted(bound)
+      const wanted =
+        inspected.length === 0 ? all : all.filter((label) => !inspected.includes(label))
       if (wanted.length === 0) return
       const isTooLarge = text.length > INSPECTED_AT_ONCE_LENGTH_MAX || isTooDense(text)
       seeFound(

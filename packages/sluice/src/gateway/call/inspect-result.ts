@@ -128,8 +128,9 @@ function inspectContent(
   const { result } = response
   const settle = (objection: string | undefined) => {
     const reason = objection ?? (isRead && result ? pages.checkAnswer(name, result) : undefined)
-    const narrowed = isRead && result ? { result: pages.narrowResult(name, result) } : {}
-    if (reason === undefined) return inspectPassing(sent, { ...response, ...narrowed }, session)
+    const narrowed =
+      isRead && result ? { ...response, result: pages.narrowResult(name, result) } : response
+    if (reason === undefined) return inspectPassing(sent, narrowed, session)
     session.log(`an answer is withheld: ${reason}`)
     return withhold(sent, { reason, changes: [WITHHELD] }, session)
   }

@@ -37,11 +37,11 @@ export function lookUpCall(options: LookUpOptions): CallRequest | Promise<CallRe
   if (sender === 'server') return toServerCall(options)
   if (session.frozen() !== undefined) return toClientCall(options, message)
   if (message.method !== TOOL_CALL) return lookUpName(options)
-  const { name } = parseCall(session.server, message)
-  const found = session.lists.find(name)
+  const call = parseCall(session.server, message)
+  const found = session.lists.find(call.name)
   return found instanceof Promise
-    ? found.then((tool) => toClientCall(options, message, tool))
-    : toClientCall(options, message, found)
+    ? found.then((tool) => toClientCall(options, message, tool, call))
+    : toClientCall(options, message, found, call)
 }
 
 /** Finds out whether the server has the prompt or resource, and lists it by this name. The files of a skill are
@@ -78,6 +78,7 @@ function toClientCall(
   options: LookUpOptions,
   message: JsonRpcRequest,
   tool?: KnownTool,
+  call = parseCall(options.session.server, message),
 ): CallRequest {
   const { parsed, pending, session } = options
   const { approvedFor, continues, program, retry, trace } = parsed
@@ -85,7 +86,6 @@ function toClientCall(
   const meta = getMeta(message.params)
   const { [PROMPT_META]: prompt, 'claudecode/toolUseId': id = meta.callId } = meta
   if (typeof prompt === 'string') session.onPrompt(prompt)
-  const call = parseCall(session.server, message)
   if (typeof id === 'string') session.pipeline.onToolUse?.(id, call)
   const facts = factsOf(message, { known: session.facts(program), tool, args: call.args })
   return {

@@ -2,7 +2,6 @@
 // far side, so that nobody can answer a request that they did not receive. A request whose sender no longer waits
 // is not forwarded. Owned by the relay, one for each direction; handle-call.ts takes a request through.
 
-import { performance } from 'node:perf_hooks'
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import type { ProgramOrigin } from '../../core/agent-calls.ts'
@@ -23,6 +22,7 @@ import {
   writeNotification,
   writeRequest,
 } from '../../protocol/write-message.ts'
+import { enterStep } from '../shared/current-step.ts'
 import { SmallMap } from '../shared/small-map.ts'
 import { SmallSet } from '../shared/small-set.ts'
 import type { MessageContext, TraceContext } from '../shared/transport.ts'
@@ -174,7 +174,7 @@ export class PendingRequests {
     const { callId } = admission ?? {}
     const passing = { id: ours, method, params: outgoing, tool, caller: pending.caller, callId }
     return new Promise((end) => {
-      const startedMs = performance.now()
+      const startedMs = enterStep('forward')
       const sent: SentRequest = {
         id: pending.id,
         method,

@@ -1,6 +1,8 @@
 // What the gate's thread is doing just now, by name: set where a heavy step begins, so that a stall of
-// the event loop can be told with the step that caused it (watch-stalls.ts). One clock reading a step;
-// the end of a step is not noted, as the stall detector starts again with every check.
+// the event loop can be told with the step that caused it (watch-stalls.ts). One clock reading a step, which its
+// caller may use; the end of a step is not noted, as the stall detector starts again with every check.
+
+import { performance } from 'node:perf_hooks'
 
 const STEPS_NAMED = [
   'other',
@@ -21,11 +23,12 @@ let sinceMs = 0
 let longest: NamedStep = 'other'
 let longestMs = 0
 
-export function enterStep(name: NamedStep): void {
-  const nowMs = performance.now()
+/** Returns the time, so that a step that is timed reads the clock once. */
+export function enterStep(name: NamedStep, nowMs = performance.now()): number {
   noteStep(nowMs)
   step = name
   sinceMs = nowMs
+  return nowMs
 }
 
 function noteStep(nowMs: number): void {

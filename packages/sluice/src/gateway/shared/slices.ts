@@ -2,6 +2,7 @@
 // calls of others go on meanwhile. One slice a turn over all such work: ten clients that list at once
 // take ten turns, and nobody waits for ten slices in a row.
 
+import { performance } from 'node:perf_hooks'
 import type { Steps } from '@sluice/policy/core/steps'
 import { enterStep, type NamedStep } from './current-step.ts'
 import { SLICE_MS } from './limits.ts'

@@ -47,7 +47,8 @@ export class HttpAuthenticator {
     try {
       request.bearer ??= { token: bearerOf(request) }
       const { token } = request.bearer
-      const isLocal = isLocalRequest(request)
+      // A caller with a token is who the token says, from wherever it calls.
+      const isLocal = token === undefined && isLocalRequest(request)
       const audiences = () => audiencesOf(this.#options.baseOf(request), path)
       const { authenticator } = this.#options
       const connection = request.socket

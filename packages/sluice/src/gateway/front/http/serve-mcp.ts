@@ -227,8 +227,7 @@ export class McpFront {
       return writeRpcError(reply, body.status, body.why, { code: RPC.parse })
     const id = sessionIdOf(request)
     const existing = this.#use(server, caller, request)
-    enterStep('read')
-    const beganMs = performance.now()
+    const beganMs = enterStep('read')
     const read = readMessages(body.text, { batches: hasBatches(existing?.revision ?? '') })
     this.#options.onRead(performance.now() - beganMs)
     if (!read.ok) {

@@ -76,10 +76,10 @@ export class Connection implements ResponseEvents {
     return this.#job === undefined || this.#isPaused ? 0 : nowMs - this.#movedMs
   }
 
-  take(job: ConnectionJob): void {
+  take(job: ConnectionJob, nowMs = performance.now()): void {
     this.#job = job
     this.#wasPaused = false
-    this.#write(job)
+    this.#write(job, nowMs)
   }
 
   pause(job: ConnectionJob): void {
@@ -142,12 +142,12 @@ export class Connection implements ResponseEvents {
     this.#socket.setNoDelay(true)
     const job = this.#job
     if (job === undefined || job.over) return void this.#socket.destroy()
-    this.#write(job)
+    this.#write(job, performance.now())
   }
 
-  #write(job: ConnectionJob): void {
+  #write(job: ConnectionJob, nowMs: number): void {
     this.#reader.begin()
-    this.#movedMs = performance.now()
+    this.#movedMs = nowMs
     job.onStart(this)
     if (this.#job !== job) return
     const { head, body, bodyBytes } = job

@@ -187,7 +187,7 @@ export class HttpExchange implements ConnectionJob {
 
   #finish(): void {
     this.over = true
-    this.#queue = []
+    this.#queue.length = 0
     this.#place.leave()
     clearTimeout(this.#timer)
     this.#timer = undefined

@@ -48,7 +48,7 @@ export interface OutgoingMessage {
   readonly passing: OutboundRequest | undefined
   /** Of its own caller, and what it was sent with; undefined: that of the link. */
   readonly credential?: MessageCredential | undefined
-  readonly authorization?: string | undefined
+  authorization?: string | undefined
   /** The server refused the token that it was first sent with. */
   readonly isRenewed?: boolean
   /** It was refused once, and could not have had an effect. */

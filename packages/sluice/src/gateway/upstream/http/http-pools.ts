@@ -73,7 +73,7 @@ export class ConnectionPool implements ConnectionEvents {
   carry(job: ConnectionJob): void {
     const nowMs = performance.now()
     for (let free = this.#free.pop(); free !== undefined; free = this.#free.pop()) {
-      if (free.isFresh(nowMs)) return free.take(job)
+      if (free.isFresh(nowMs)) return free.take(job, nowMs)
       free.end()
     }
     if (this.#all.size >= HTTP_CONNECTIONS_MAX) this.#waiting.push(job)

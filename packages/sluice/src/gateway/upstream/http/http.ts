@@ -128,7 +128,7 @@ export class HttpUpstream implements Upstream, HttpHost {
     this.#budget.addCredit()
     const { trace, passing } = carried ?? {}
     const credential = this.#options.findCredential?.(carried)
-    const message = { text, sent, trace, passing, credential }
+    const message = { text, sent, trace, passing, credential, authorization: undefined }
     const ready = credential?.ready()
     if (ready === undefined && this.#waiting === 0) this.#post(message)
     else {
@@ -148,7 +148,8 @@ export class HttpUpstream implements Upstream, HttpHost {
     // It may have been given up while it waited.
     if (this.#closed || (request !== undefined && !this.conversation.open.has(request))) return
     const { failure, header } = credential ?? {}
-    if (failure === undefined) this.#transport.send({ ...message, authorization: header })
+    message.authorization = header
+    if (failure === undefined) this.#transport.send(message)
     // After `send` has returned.
     else if (request !== undefined)
       queueMicrotask(() => this.fail({ ...failure, request, repeatable: true }))
