@@ -81,10 +81,13 @@ export class EventBlock {
     this.#head++
   }
 
-  /** Time and amount of each, oldest first. */
-  *[Symbol.iterator](): Generator<readonly [atMs: number, amount: Decimal]> {
-    for (let index = this.#head; index < this.#end; index++)
-      yield [this.#time(index), this.#amount(index)]
+  /** The time of an event, counted from the oldest. */
+  timeAt(at: number): number {
+    return this.#time(this.#head + at)
+  }
+
+  amountAt(at: number): Decimal {
+    return this.#amount(this.#head + at)
   }
 
   #time(index: number): number {

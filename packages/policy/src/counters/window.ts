@@ -72,9 +72,9 @@ export class SlidingWindow {
         sum = rest
         continue
       }
-      for (const [atMs, amount] of block) {
-        sum = subtractDecimal(sum, amount)
-        if (compareDecimal(sum, max) <= 0) return atMs + windowMs - nowMs
+      for (let at = 0; at < block.size; at++) {
+        sum = subtractDecimal(sum, block.amountAt(at))
+        if (compareDecimal(sum, max) <= 0) return block.timeAt(at) + windowMs - nowMs
       }
     }
     return Number.POSITIVE_INFINITY
@@ -91,9 +91,10 @@ export class SlidingWindow {
     let lastMs = 0
     for (const block of this.#blocks.splice(this.#thinned, 2, merged)) {
       this.size -= block.size
-      for (const [atMs, amount] of block) {
-        lastMs = atMs
-        if (first !== undefined) merged.add(addDecimal(first, amount), atMs)
+      for (let at = 0; at < block.size; at++) {
+        const amount = block.amountAt(at)
+        lastMs = block.timeAt(at)
+        if (first !== undefined) merged.add(addDecimal(first, amount), lastMs)
         first = first === undefined ? amount : undefined
       }
     }
@@ -104,8 +105,14 @@ export class SlidingWindow {
 
   /** Times and amounts, oldest first. */
   list(): { readonly times: number[]; readonly amounts: Decimal[] } {
-    const events = this.#blocks.flatMap((block) => [...block])
-    return { times: events.map(([atMs]) => atMs), amounts: events.map(([, amount]) => amount) }
+    const times: number[] = []
+    const amounts: Decimal[] = []
+    for (const block of this.#blocks)
+      for (let at = 0; at < block.size; at++) {
+        times.push(block.timeAt(at))
+        amounts.push(block.amountAt(at))
+      }
+    return { times, amounts }
   }
 
   #block(at: number): EventBlock {
@@ -129,9 +136,9 @@ export class SlidingWindow {
   /** Returns the half that an event of this time belongs to. */
   #cutInTwo(at: number, atMs: number): EventBlock {
     const [one, other] = [new EventBlock(), new EventBlock()]
-    const half = this.#block(at).size / 2
-    for (const [index, [eventMs, amount]] of [...this.#block(at)].entries())
-      (index < half ? one : other).add(amount, eventMs)
+    const whole = this.#block(at)
+    for (let index = 0; index < whole.size; index++)
+      (index < whole.size / 2 ? one : other).add(whole.amountAt(index), whole.timeAt(index))
     this.#blocks.splice(at, 1, one, other)
     return other.firstMs > atMs ? one : other
   }
