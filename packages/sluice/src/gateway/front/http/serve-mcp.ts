@@ -278,7 +278,9 @@ export class McpFront {
   }
 
   #modeOf(server: string, { url = '' }: FrontRequest): ToolMode {
-    return this.#options.readMode(server, /[?&]mode=([^&]*)/.exec(url)?.[1])
+    // Most addresses have no query.
+    const mode = url.includes('?') ? /[?&]mode=([^&]*)/.exec(url)?.[1] : undefined
+    return this.#options.readMode(server, mode)
   }
 
   #sessionGone(reply: ResponseWriter, request: FrontRequest): void {
