@@ -8,6 +8,7 @@ import { addInputPrompt, addInputTools } from './input-tools.ts'
 import { addPrompts } from './prompts.ts'
 import { state } from './request-state.ts'
 import { addResources } from './resources.ts'
+import { SKILLS } from './skills.ts'
 import { addStreamTools, type Changes } from './stream-tools.ts'
 import { addTaskTools, TASKS } from './tasks.ts'
 
@@ -34,5 +35,6 @@ export function makeServer(changes: Changes): McpServer {
   addResources(server)
   addPrompts(server)
   addTaskTools(server)
+  SKILLS.attach(server)
   return server
 }

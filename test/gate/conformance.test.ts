@@ -37,6 +37,16 @@ const TASKS = [
   'tasks-required-task-error',
   'tasks-mrtr-composition',
 ]
+/** The skills extension: the checks of its three scenarios. */
+const SKILLS = [
+  'sep-2640-skills-directory',
+  'sep-2640-skills-enumeration',
+  'sep-2640-skills-manifest',
+]
+const CHECKS_OF_SKILLS = 45
+const TWICE_AT_ALL: Exceptions = {
+  'sep-2640-names-should-be-unique': 'both servers are the fixture: each skill has two addresses',
+}
 const NOT_LOOKED_AT: Exceptions = {
   'tasks-status-notifications': 'the suite itself skips it: it has no harness for it yet',
 }
@@ -47,6 +57,7 @@ let server: FixtureServer
 let direct = ''
 let gated = ''
 let gatedStdio = ''
+let gatedAll = ''
 
 beforeAll(async () => {
   server = await serveFixture()
@@ -54,6 +65,7 @@ beforeAll(async () => {
   const servers = { fixture: { url: direct }, stdio: { command: [NODE, FIXTURE, '--stdio'] } }
   const { url } = await startGate({ servers })
   gated = `${url}/mcp/fixture`
+  gatedAll = `${url}/mcp`
   gatedStdio = `${url}/mcp/stdio`
 })
 afterAll(async () => {
@@ -111,6 +123,20 @@ describe('0.2.0, the stateless generation', () => {
     const why = checks.filter((check) => failed.includes(check.scenario) && !holds(check))
     expect(why).toEqual([])
     expect(failed).toEqual([])
+  })
+})
+
+describe('0.2.0, the skills extension', () => {
+  test('straight, through the gate to each kind of server and to all: every check', async () => {
+    for (const url of [direct, gated, gatedStdio, gatedAll]) {
+      const checks = await runScenarios('stateless', url, SKILLS)
+      const others = checks.filter(({ status }) => status !== 'SUCCESS')
+      const expected = url === gatedAll ? Object.keys(TWICE_AT_ALL) : []
+      expect(others.map(({ id, status }) => [id, status])).toEqual(
+        expected.map((id) => [id, 'WARNING']),
+      )
+      expect(checks).toHaveLength(CHECKS_OF_SKILLS)
+    }
   })
 })
 
