@@ -48,17 +48,16 @@ export function listDefinitions(source: Source): LedgerReport['definitions'] {
     })
   })
   const code = source.findWord('DEFINITION_CHANGED')
-  const refused = source
-    .all(
-      `SELECT c.tool AS tool, count(*) AS n, max(c.at) AS last FROM calls c
-      WHERE c.code <> ${USUAL_WORDS.code} AND c.code = ${code} AND ${source.span}
-      GROUP BY c.tool ORDER BY n DESC LIMIT ${REPORT_ROWS_MAX}`,
-    )
-    .map(({ tool, n, last }) => ({
-      atMs: Number(last),
-      tool: source.text(tool),
-      what: `another definition than was accepted: ${n} ${Number(n) === 1 ? 'call' : 'calls'} refused`,
-    }))
+  const calls = source.group({
+    words: { tool: 'c.tool' },
+    figures: { count: 'count(*)', atMs: 'max(c.at)' },
+    where: `c.code <> ${USUAL_WORDS.code} AND c.code = ${code}`,
+  })
+  const refused = calls.map(({ tool, count, atMs }) => ({
+    atMs,
+    tool,
+    what: `another definition than was accepted: ${count} ${count === 1 ? 'call' : 'calls'} refused`,
+  }))
   return [...refused, ...accepted.slice(-REPORT_ROWS_MAX)]
 }
 

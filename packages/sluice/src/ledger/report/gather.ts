@@ -101,125 +101,77 @@ function listSpans(source: Source): Span[] {
   })
 }
 
+const COUNT = 'count(*)'
+const PEOPLE = 'count(DISTINCT c.principal)'
+const LAST = 'max(c.at)'
+
 function listTools(source: Source): ToolRow[] {
-  const answered = source.findWord('answered')
-  return source
-    .all(
-      `SELECT c.tool AS tool, count(*) AS calls, sum(${REFUSED}) AS refused,
-      sum(o.status IS NOT NULL AND o.status <> ${answered}) AS failed,
-      avg(o.duration) AS average, count(DISTINCT c.principal) AS people
-      FROM calls c LEFT JOIN outcomes o ON o.intent = c.seq
-      WHERE ${source.span} GROUP BY c.tool ORDER BY calls DESC LIMIT ${REPORT_ROWS_MAX}`,
-    )
-    .map((row) => ({
-      tool: source.text(row.tool),
-      calls: Number(row.calls),
-      refused: Number(row.refused),
-      failed: Number(row.failed),
-      averageMs: row.average === null ? null : Number(row.average),
-      people: Number(row.people),
-    }))
+  return source.group({
+    words: { tool: 'c.tool' },
+    figures: {
+      calls: COUNT,
+      refused: `sum(${REFUSED})`,
+      failed: `sum(o.status IS NOT NULL AND o.status <> ${source.findWord('answered')})`,
+      averageMs: 'avg(o.duration)',
+      people: PEOPLE,
+    },
+    from: 'calls c LEFT JOIN outcomes o ON o.intent = c.seq',
+  })
 }
 
 function listPrincipals(source: Source): PrincipalRow[] {
-  return source
-    .all(
-      `SELECT c.principal AS principal, count(*) AS calls, sum(${REFUSED}) AS refused,
-      count(DISTINCT c.tool) AS tools FROM calls c WHERE ${source.span}
-      GROUP BY c.principal ORDER BY calls DESC LIMIT ${REPORT_ROWS_MAX}`,
-    )
-    .map((row) => ({
-      principal: source.text(row.principal),
-      calls: Number(row.calls),
-      refused: Number(row.refused),
-      tools: Number(row.tools),
-    }))
+  return source.group({
+    words: { principal: 'c.principal' },
+    figures: { calls: COUNT, refused: `sum(${REFUSED})`, tools: 'count(DISTINCT c.tool)' },
+  })
 }
 
 function listRefusals(source: Source): RefusalReportRow[] {
-  return source
-    .all(
-      `SELECT c.tool AS tool, c.code AS code, c.rule AS rule, c.reason AS reason, count(*) AS n,
-      count(DISTINCT c.principal) AS people, max(c.at) AS last FROM calls c
-      WHERE ${REFUSED} AND ${source.span}
-      GROUP BY 1, 2, 3, 4 ORDER BY n DESC LIMIT ${REPORT_ROWS_MAX}`,
-    )
-    .map((row) => ({
-      tool: source.text(row.tool),
-      code: source.text(row.code),
-      rule: source.text(row.rule),
-      reason: source.text(row.reason),
-      count: Number(row.n),
-      people: Number(row.people),
-      lastMs: Number(row.last),
-    }))
+  return source.group({
+    words: { tool: 'c.tool', code: 'c.code', rule: 'c.rule', reason: 'c.reason' },
+    figures: { count: COUNT, people: PEOPLE, lastMs: LAST },
+    where: REFUSED,
+  })
 }
 
 function listLimits(source: Source): LimitRow[] {
   const codes = ['RATE_LIMITED', 'SPEND_LIMITED'].map((code) => source.findWord(code))
-  return source
-    .all(
-      `SELECT c.rule AS rule, c.code AS code, c.principal AS principal, count(*) AS n,
-      max(c.at) AS last FROM calls c
-      WHERE c.code <> ${USUAL_WORDS.code} AND c.code IN (${codes.join(', ')}) AND ${source.span}
-      GROUP BY 1, 2, 3 ORDER BY n DESC LIMIT ${REPORT_ROWS_MAX}`,
-    )
-    .map((row) => ({
-      rule: source.text(row.rule),
-      code: source.text(row.code),
-      principal: source.text(row.principal),
-      count: Number(row.n),
-      lastMs: Number(row.last),
-    }))
+  return source.group({
+    words: { rule: 'c.rule', code: 'c.code', principal: 'c.principal' },
+    figures: { count: COUNT, lastMs: LAST },
+    where: `c.code <> ${USUAL_WORDS.code} AND c.code IN (${codes.join()})`,
+  })
 }
 
 function listSessions(source: Source, names: SessionNames): ReportSession[] {
-  const rows = source
-    .all(
-      `SELECT c.session AS session, min(c.principal) AS principal, count(*) AS calls,
-      sum(${REFUSED}) AS refused, min(c.at) AS first FROM calls c WHERE ${source.span}
-      GROUP BY c.session ORDER BY calls DESC LIMIT ${REPORT_ROWS_MAX}`,
-    )
-    .map((row) => ({
-      session: source.text(row.session),
-      principal: source.text(row.principal),
-      firstMs: Number(row.first),
-      calls: Number(row.calls),
-      refused: Number(row.refused),
-    }))
+  const rows = source.group({
+    words: { session: 'c.session', principal: 'min(c.principal)' },
+    figures: { calls: COUNT, refused: `sum(${REFUSED})`, firstMs: 'min(c.at)' },
+    by: 'c.session',
+  })
   names.load(rows.map(({ session }) => session))
   return rows.map((row) => ({ ...row, name: names.nameOf(row.session) ?? '' }))
 }
 
 function listShadow(source: Source): ShadowRow[] {
-  return source
-    .all(
-      `SELECT c.tool AS tool, c.shadow AS shadow, c.action AS action, count(*) AS n,
-      count(DISTINCT c.principal) AS people, max(c.at) AS last FROM calls c
-      WHERE c.shadow <> ${USUAL_WORDS.shadow} AND ${source.span}
-      GROUP BY 1, 2, 3 ORDER BY n DESC LIMIT ${REPORT_ROWS_MAX}`,
-    )
-    .map((row) => ({
-      tool: source.text(row.tool),
-      shadow: source.text(row.shadow),
-      action: source.text(row.action),
-      count: Number(row.n),
-      people: Number(row.people),
-      lastMs: Number(row.last),
-    }))
+  return source.group({
+    words: { tool: 'c.tool', shadow: 'c.shadow', action: 'c.action' },
+    figures: { count: COUNT, people: PEOPLE, lastMs: LAST },
+    where: `c.shadow <> ${USUAL_WORDS.shadow}`,
+  })
 }
 
+/** Lists tools whose first call of all is one of the report; those called first show nothing new. */
 function listNewTools(source: Source): LedgerReport['newTools'] {
-  return source
-    .all(
-      `SELECT c.tool AS tool, count(*) AS n, min(c.at) AS first FROM calls c WHERE ${source.span}
-      GROUP BY c.tool HAVING min(c.seq) = (SELECT min(b.seq) FROM calls b WHERE b.tool = c.tool)
-      AND (SELECT min(seq) FROM calls) < min(c.seq)
-      ORDER BY first LIMIT ${REPORT_ROWS_MAX}`,
-    )
-    .map((row) => ({
-      tool: source.text(row.tool),
-      calls: Number(row.n),
-      firstMs: Number(row.first),
-    }))
+  const rows = source.all(
+    `SELECT c.tool AS tool, count(*) AS calls, min(c.at) AS firstMs FROM calls c WHERE ${source.span}
+    GROUP BY c.tool HAVING min(c.seq) = (SELECT min(b.seq) FROM calls b WHERE b.tool = c.tool)
+    AND (SELECT min(seq) FROM calls) < min(c.seq)
+    ORDER BY firstMs LIMIT ${REPORT_ROWS_MAX}`,
+  )
+  return rows.map(({ tool, calls, firstMs }) => ({
+    tool: source.text(tool),
+    calls: Number(calls),
+    firstMs: Number(firstMs),
+  }))
 }

@@ -17,6 +17,36 @@ export function formatTitle({ sinceMs, untilMs, principal, agent }: LedgerReport
   return `${what}, ${minute(sinceMs)} to ${minute(untilMs)}`
 }
 
+/** A field of the rows, with a title before it if that is another: `callers=people`. */
+type Column<Row> = (keyof Row & string) | `${string}=${keyof Row & string}`
+
+interface SectionRows<Row> {
+  readonly title: string
+  readonly columns: readonly Column<Row>[]
+  readonly rows: readonly Row[]
+  readonly none: string
+}
+
+/** Writes the fields of each row in the form that their names ask for. */
+function section<Row extends object>({ columns, rows, ...rest }: SectionRows<Row>): ReportSection {
+  const named = columns.map((column) => [...column.split('='), column].slice(0, 2))
+  const keys = named.map(([, key]) => key as keyof Row & string)
+  return {
+    ...rest,
+    columns: named.map(([title = '']) => title),
+    rows: rows.map((row) => keys.map((key) => formatCell(key, row[key]))),
+  }
+}
+
+/** Durations; any other number whose name ends with `Ms` is a time. */
+const DURATIONS: ReadonlySet<string> = new Set(['averageMs', 'waitedMs'])
+
+function formatCell(key: string, value: unknown): string {
+  if (typeof value !== 'number') return value === null ? '' : String(value)
+  if (DURATIONS.has(key)) return span(value)
+  return key.endsWith('Ms') ? minute(value) : count(value)
+}
+
 export function buildSections(report: LedgerReport): ReportSection[] {
   return [
     ...buildUseSections(report),
@@ -27,165 +57,118 @@ export function buildSections(report: LedgerReport): ReportSection[] {
 
 /** Builds the sections on what was called, and by whom. */
 function buildUseSections(report: LedgerReport): ReportSection[] {
-  const { totals } = report
   return [
-    {
+    section({
       title: 'Summary',
       columns: ['calls', 'allowed', 'refused', 'held', 'limited', 'answered', 'failed', 'unknown'],
-      rows: [
-        [
-          totals.calls,
-          totals.allowed,
-          totals.refused,
-          totals.held,
-          totals.limited,
-          totals.answered,
-          totals.failed,
-          totals.unknown,
-        ].map(count),
-      ],
+      rows: [report.totals],
       none: '',
-    },
-    {
+    }),
+    section({
       title: 'Tools called',
-      columns: ['tool', 'calls', 'refused', 'failed', 'average', 'callers'],
-      rows: report.tools.map(({ tool, calls, refused, failed, averageMs, people }) => [
-        tool,
-        count(calls),
-        count(refused),
-        count(failed),
-        averageMs === null ? '' : span(averageMs),
-        count(people),
-      ]),
+      columns: ['tool', 'calls', 'refused', 'failed', 'average=averageMs', 'callers=people'],
+      rows: report.tools,
       none: 'No calls.',
-    },
-    {
+    }),
+    section({
       title: 'Callers',
-      columns: ['caller', 'calls', 'refused', 'tools'],
-      rows: report.principals.map(({ principal, calls, refused, tools }) => [
-        principal,
-        count(calls),
-        count(refused),
-        count(tools),
-      ]),
+      columns: ['caller=principal', 'calls', 'refused', 'tools'],
+      rows: report.principals,
       none: 'None.',
-    },
-    {
+    }),
+    section({
       title: 'Sessions',
-      columns: ['session', 'client', 'caller', 'first call', 'calls', 'refused'],
-      rows: report.sessions.map(({ session, name, principal, firstMs, calls, refused }) => [
-        session,
-        name,
-        principal,
-        minute(firstMs),
-        count(calls),
-        count(refused),
-      ]),
+      columns: [
+        'session',
+        'client=name',
+        'caller=principal',
+        'first call=firstMs',
+        'calls',
+        'refused',
+      ],
+      rows: report.sessions,
       none: 'None.',
-    },
+    }),
   ]
 }
 
 /** Builds the sections on what was refused, and what people decided. */
 function buildDecisionSections(report: LedgerReport): ReportSection[] {
   return [
-    {
+    section({
       title: 'Refused calls',
-      columns: ['tool', 'code', 'times', 'callers', 'last', 'reason', 'rule'],
-      rows: report.refused.map(({ tool, code, count: times, people, lastMs, reason, rule }) => [
-        tool,
-        code,
-        count(times),
-        count(people),
-        minute(lastMs),
-        reason,
-        rule,
-      ]),
+      columns: ['tool', 'code', 'times=count', 'callers=people', 'last=lastMs', 'reason', 'rule'],
+      rows: report.refused,
       none: 'None.',
-    },
-    {
+    }),
+    section({
       title: 'Rules in shadow mode',
-      columns: ['tool', 'would have been', 'was', 'times', 'callers', 'last'],
-      rows: report.shadow.map(({ tool, shadow, action, count: times, people, lastMs }) => [
-        tool,
-        shadow,
-        action,
-        count(times),
-        count(people),
-        minute(lastMs),
-      ]),
+      columns: [
+        'tool',
+        'would have been=shadow',
+        'was=action',
+        'times=count',
+        'callers=people',
+        'last=lastMs',
+      ],
+      rows: report.shadow,
       none: 'No rule in shadow mode matched a call.',
-    },
-    {
+    }),
+    section({
       title: 'Approvals',
-      columns: ['request', 'tool', 'caller', 'requested', 'result', 'by', 'waited', 'comment'],
-      rows: report.waited.map(
-        ({ request, tool, principal, atMs, became, by, waitedMs, comment }) => [
-          request,
-          tool,
-          principal,
-          minute(atMs),
-          became,
-          by,
-          waitedMs === null ? '' : span(waitedMs),
-          comment,
-        ],
-      ),
+      columns: [
+        'request',
+        'tool',
+        'caller=principal',
+        'requested=atMs',
+        'result=became',
+        'by',
+        'waited=waitedMs',
+        'comment',
+      ],
+      rows: report.waited,
       none: 'No call needed approval.',
-    },
-    {
+    }),
+    section({
       title: 'Approvers',
-      columns: ['approver', 'approved', 'denied'],
-      rows: report.deciders.map(({ name, approved, denied }) => [
-        name,
-        count(approved),
-        count(denied),
-      ]),
+      columns: ['approver=name', 'approved', 'denied'],
+      rows: report.deciders,
       none: 'No approver made a decision.',
-    },
+    }),
   ]
 }
 
 /** Builds the sections on what was new, full or changed. */
 function buildChangeSections(report: LedgerReport): ReportSection[] {
+  const events = report.events.map(({ atMs, name, detail }) => {
+    const value: unknown = JSON.parse(detail)
+    return { atMs, event: titleOfEvent(name, value), detail: describeEvent(value, name) }
+  })
   return [
-    {
+    section({
       title: 'New tools',
-      columns: ['tool', 'first called', 'calls'],
-      rows: report.newTools.map(({ tool, firstMs, calls }) => [
-        tool,
-        minute(firstMs),
-        count(calls),
-      ]),
+      columns: ['tool', 'first called=firstMs', 'calls'],
+      rows: report.newTools,
       none: 'No tool was called for the first time.',
-    },
-    {
+    }),
+    section({
       title: 'Tool definitions',
-      columns: ['tool', 'when', 'what'],
-      rows: report.definitions.map(({ tool, atMs, what }) => [tool, minute(atMs), what]),
+      columns: ['tool', 'when=atMs', 'what'],
+      rows: report.definitions,
       none: 'None was changed or accepted.',
-    },
-    {
+    }),
+    section({
       title: 'Limits reached',
-      columns: ['rule', 'code', 'caller', 'times', 'last'],
-      rows: report.limits.map(({ rule, code, principal, count: times, lastMs }) => [
-        rule,
-        code,
-        principal,
-        count(times),
-        minute(lastMs),
-      ]),
+      columns: ['rule', 'code', 'caller=principal', 'times=count', 'last=lastMs'],
+      rows: report.limits,
       none: 'None.',
-    },
-    {
+    }),
+    section({
       title: 'Events',
-      columns: ['when', 'event', 'detail'],
-      rows: report.events.map(({ atMs, name, detail }) => {
-        const value: unknown = JSON.parse(detail)
-        return [minute(atMs), titleOfEvent(name, value), describeEvent(value, name)]
-      }),
+      columns: ['when=atMs', 'event', 'detail'],
+      rows: events,
       none: 'None.',
-    },
+    }),
   ]
 }
 

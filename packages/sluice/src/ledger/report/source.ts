@@ -3,6 +3,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { JsonObject } from '@sluice/policy/core/json'
+import { REPORT_ROWS_MAX } from '../records/limits.ts'
 
 type SqlRow = Readonly<Record<string, unknown>>
 
@@ -12,6 +13,15 @@ export interface ReportScope {
   readonly untilMs: number
   readonly principal?: string
   readonly agent?: string
+}
+
+/** Columns by their names, as SQL over the call `c`. */
+export interface CallGroups<Word extends string, Figure extends string> {
+  readonly words: Readonly<Record<Word, string>>
+  readonly figures: Readonly<Record<Figure, string>>
+  readonly from?: string
+  readonly where?: string
+  readonly by?: string
 }
 
 /** Statements over the calls of a report, by their numbers. */
@@ -48,6 +58,29 @@ export class Source {
 
   all(sql: string, ...values: (string | number)[]): SqlRow[] {
     return this.#index.prepare(sql).all(...values)
+  }
+
+  /**
+   * The calls of the report in groups, those with the largest first figure first. Columns of `words` hold word
+   * numbers and are returned as texts; the groups are by all of them unless `by` says less.
+   */
+  group<Word extends string, Figure extends string>({
+    words,
+    figures,
+    from = 'calls c',
+    where = 'true',
+    by = Object.values(words).join(),
+  }: CallGroups<Word, Figure>): (Record<Word, string> & Record<Figure, number>)[] {
+    const columns = Object.entries<string>({ ...words, ...figures })
+    const [order] = Object.keys(figures)
+    const rows = this.all(
+      `SELECT ${columns.map(([name, sql]) => `${sql} AS ${name}`).join()} FROM ${from}
+      WHERE ${where} AND ${this.span} GROUP BY ${by} ORDER BY ${order} DESC LIMIT ${REPORT_ROWS_MAX}`,
+    )
+    return rows.map((row) => {
+      const texts = Object.keys(words).map((name) => [name, this.text(row[name])])
+      return { ...row, ...Object.fromEntries(texts) }
+    })
   }
 
   findWord(text: string): number {
