@@ -130,93 +130,52 @@ export const BASE = new Environment({
   .registerType('Path', { ctor: Path, fields: {} })
   .registerType('Url', { ctor: Url, fields: { host: 'string', scheme: 'string' } })
   .registerType('Email', { ctor: Email, fields: { domain: 'string' } })
-  .registerFunction(
-    'sluicePath(string): Path',
-    (text: string) => new Path(parsePolicyPath(text)),
-    sync(),
-  )
-  .registerFunction(
-    'Path.within(string): bool',
-    (path: Path, dir: string) => isInsideDirectory(path.value, dir),
-    sync(),
-  )
-  .registerFunction('sluiceUrl(string): Url', (text: string) => new Url(parseUrl(text)), sync())
-  .registerFunction('Url.isPrivate(): bool', (url: Url) => isPrivate(url.value), sync())
-  .registerFunction(
-    'sluiceEmail(string): Email',
-    (text: string) => new Email(parseEmail(text)),
-    sync(),
-  )
-  .registerFunction('sluiceSql(string): Sql', (text: string) => new Sql(text), sync())
-  .registerFunction('Sql.reads(): bool', (sql: Sql) => readsOnly(sql.text), sync())
-  .registerFunction('sluiceShell(string): Shell', (text: string) => new Shell(text), sync())
-  .registerFunction('Shell.reads(): bool', (shell: Shell) => shell.onlyReads, sync())
-  .registerFunction(
-    'string.sluiceMatches(string): bool',
-    (text: string, pattern: string) => compilePattern(pattern).test(text),
-    sync(),
-  )
-  .registerFunction(
-    'string.sluiceLower(): string',
-    (text: string) => shiftLetters(text, 65, 32),
-    sync(),
-  )
-  .registerFunction(
-    'string.sluiceUpper(): string',
-    (text: string) => shiftLetters(text, 97, -32),
-    sync(),
-  )
-  .registerFunction('sluiceInt(int): int', (value: bigint) => value, sync())
-  .registerFunction('sluiceInt(double): int', (value: number) => toInteger(value), sync())
-  .registerFunction(
-    'sluiceInt(string): int',
-    (text: string) => BigInt(requireForm(text, /^-?\d{1,18}$/)),
-    sync(),
-  )
-  .registerFunction('sluiceDouble(int): double', (value: bigint) => Number(value), sync())
-  .registerFunction('sluiceDouble(double): double', (value: number) => value, sync())
-  .registerFunction(
-    'sluiceDouble(string): double',
-    (text: string) => Number(requireForm(text, /^-?\d{1,15}(\.\d{1,15})?$/)),
-    sync(),
-  )
-  .registerFunction(
-    'sluiceTimestamp(string): google.protobuf.Timestamp',
-    (text: string) =>
-      timestamp(
-        realDay(
-          requireForm(
-            text,
-            /^(?!0000)\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,3})?(Z|[+-]\d\d:\d\d)$/,
-          ),
-        ),
-      ),
-    sync(),
-  )
-
-for (const [type, sizeOf] of [
-  ['string', codePoints],
-  ['list', (list: readonly unknown[]) => BigInt(list.length)],
-  ['map', (map: object) => BigInt(map instanceof Map ? map.size : Object.keys(map).length)],
-] as const) {
-  BASE.registerFunction(`sluiceSize(${type}): int`, sizeOf, sync())
-  BASE.registerFunction(`${type}.sluiceSize(): int`, sizeOf, sync())
-}
 
 // The library's pattern for durations takes cubic time on digits: only plain texts reach it.
 const readDuration = new Environment().registerVariable('text', 'string').parse('duration(text)')
 const DURATION = /^(?=.{2,64}$)-?(?:\d{1,7}(?:\.\d{1,9})?(?:h|m|s|ms|us|ns))+$/
-BASE.registerFunction(
-  'sluiceDuration(string): google.protobuf.Duration',
-  (text: string) => readDuration({ text: requireForm(text, DURATION) }),
-  sync(),
-)
-// White space as Unicode defines it; the library would also trim U+FEFF and keep U+0085.
-BASE.registerFunction('string.sluiceTrim(): string', trimSpace, sync())
+const TIMESTAMP =
+  /^(?!0000)\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,3})?(Z|[+-]\d\d:\d\d)$/
+const lengthOf = (list: readonly unknown[]) => BigInt(list.length)
+const entriesOf = (map: object) => BigInt(map instanceof Map ? map.size : Object.keys(map).length)
+
+/** By their signatures; each is called with values of the types that its signature has. */
+const IMPLEMENTATIONS: Readonly<Record<string, (...values: never[]) => unknown>> = {
+  'sluicePath(string): Path': (text: string) => new Path(parsePolicyPath(text)),
+  'Path.within(string): bool': (path: Path, dir: string) => isInsideDirectory(path.value, dir),
+  'sluiceUrl(string): Url': (text: string) => new Url(parseUrl(text)),
+  'Url.isPrivate(): bool': (url: Url) => isPrivate(url.value),
+  'sluiceEmail(string): Email': (text: string) => new Email(parseEmail(text)),
+  'sluiceSql(string): Sql': (text: string) => new Sql(text),
+  'Sql.reads(): bool': (sql: Sql) => readsOnly(sql.text),
+  'sluiceShell(string): Shell': (text: string) => new Shell(text),
+  'Shell.reads(): bool': (shell: Shell) => shell.onlyReads,
+  'string.sluiceMatches(string): bool': (text: string, pattern: string) =>
+    compilePattern(pattern).test(text),
+  'string.sluiceLower(): string': (text: string) => shiftLetters(text, 65, 32),
+  'string.sluiceUpper(): string': (text: string) => shiftLetters(text, 97, -32),
+  // White space as Unicode defines it; the library would also trim U+FEFF and keep U+0085.
+  'string.sluiceTrim(): string': trimSpace,
+  'sluiceInt(int): int': (value: bigint) => value,
+  'sluiceInt(double): int': (value: number) => toInteger(value),
+  'sluiceInt(string): int': (text: string) => BigInt(requireForm(text, /^-?\d{1,18}$/)),
+  'sluiceDouble(int): double': (value: bigint) => Number(value),
+  'sluiceDouble(double): double': (value: number) => value,
+  'sluiceDouble(string): double': (text: string) =>
+    Number(requireForm(text, /^-?\d{1,15}(\.\d{1,15})?$/)),
+  'sluiceTimestamp(string): google.protobuf.Timestamp': (text: string) =>
+    timestamp(realDay(requireForm(text, TIMESTAMP))),
+  'sluiceDuration(string): google.protobuf.Duration': (text: string) =>
+    readDuration({ text: requireForm(text, DURATION) }),
+  'sluiceSize(string): int': codePoints,
+  'string.sluiceSize(): int': codePoints,
+  'sluiceSize(list): int': lengthOf,
+  'list.sluiceSize(): int': lengthOf,
+  'sluiceSize(map): int': entriesOf,
+  'map.sluiceSize(): int': entriesOf,
+}
+for (const [signature, run] of Object.entries(IMPLEMENTATIONS))
+  BASE.registerFunction(signature, run, { async: false })
 
 // An integer and a double are compared by value, as `<` compares them.
 BASE.registerOperator('int == double', (a: bigint, b: number) => Number(a) === b && BigInt(b) === a)
-
-function sync(): { async: boolean } {
-  return { async: false }
-}
