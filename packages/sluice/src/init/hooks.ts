@@ -12,7 +12,7 @@ import { CLIENT_NAMES, HOOK_CLIENTS, type HookClient } from '../hooks/hook-event
 import { HOOK_ANSWER_SECONDS, listHookEntries, readHookEntry } from '../hooks/settings.ts'
 import { hashGrantToken, makeToken } from '../identity/callers/grant.ts'
 import { confirm } from '../terminal/ask.ts'
-import { CliError } from '../terminal/errors.ts'
+import { ArgumentError, CliError } from '../terminal/errors.ts'
 import type { Output } from '../terminal/output.ts'
 import { readText } from '../terminal/read-input.ts'
 import { gateAddress } from './config.ts'
@@ -76,11 +76,7 @@ function chooseClients({ hooks, managed }: HookOptions, machine: Machine): HookC
   }
   const other = hooks.find((name) => !(HOOK_CLIENTS as string[]).includes(name))
   if (other === undefined) return hooks as HookClient[]
-  throw new CliError(
-    'CLI_ARGUMENT',
-    `no client with hooks is called \`${other}\``,
-    `one of ${known}`,
-  )
+  throw new ArgumentError(`no client with hooks is called \`${other}\``, `one of ${known}`)
 }
 
 /** The token that the client has, if sluice.yaml knows it; else a new one. */

@@ -13,7 +13,7 @@ import { addObserveMode } from '../gateway/state/observe-mode.ts'
 import { inspectDefinition } from '../guard/inspect-definition.ts'
 import { askerFor, type QuestionPrompt } from '../terminal/ask.ts'
 import type { OptionsOf } from '../terminal/define-command.ts'
-import { CliError } from '../terminal/errors.ts'
+import { ArgumentError, CliError } from '../terminal/errors.ts'
 import { type Output, plural, printable } from '../terminal/output.ts'
 import { suggestKnownPolicy } from '../terminal/packs/known-fields.ts'
 import { readText } from '../terminal/read-input.ts'
@@ -354,5 +354,5 @@ function clientChanges(moves: readonly EntryMove[]): Change[] {
 
 function unknownName(name: string, named: readonly NamedServer[]): CliError {
   const all = named.map((one) => one.name).join(', ') || 'none'
-  return new CliError('CLI_ARGUMENT', `no server here is called \`${name}\``, `there are: ${all}`)
+  return new ArgumentError(`no server here is called \`${name}\``, `there are: ${all}`)
 }

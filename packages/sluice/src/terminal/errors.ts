@@ -32,3 +32,10 @@ export class CliError extends Error {
     this.problems = problems
   }
 }
+
+/** An option or argument is wrong. */
+export class ArgumentError extends CliError {
+  constructor(message: string, help: string) {
+    super('CLI_ARGUMENT', message, help)
+  }
+}

@@ -23,6 +23,11 @@ export class Output {
     if (!this.json) process.stdout.write(`${text}\n`)
   }
 
+  /** A line that matters less. */
+  dim(text: string): void {
+    this.line(this.paint('dim', text))
+  }
+
   /** The whole result with `--json`. */
   value(value: unknown): void {
     if (this.json) process.stdout.write(`${toJson(value)}\n`)

@@ -7,7 +7,7 @@ import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/j
 import { nearest } from '@sluice/policy/document/nearest'
 import type { JsonLimits } from '../protocol/json/limits.ts'
 import { readJson } from '../protocol/json/read-json.ts'
-import { CliError } from './errors.ts'
+import { ArgumentError, CliError } from './errors.ts'
 import { TEXT_FILE_BYTES_MAX } from './limits.ts'
 
 export function readText(file: string, bytesMax = TEXT_FILE_BYTES_MAX): string {
@@ -111,6 +111,17 @@ interface JsonTextOptions {
   readonly limits?: Partial<JsonLimits> | undefined
 }
 
+/** As much as a file of so many bytes may contain: it is ours, not an agent's. */
+export function fileLimits(bytes: number): Partial<JsonLimits> {
+  return {
+    lengthMax: bytes,
+    tokensMax: bytes,
+    escapedLengthMax: bytes,
+    escapedQuotesMax: bytes,
+    longNumbersLengthMax: bytes,
+  }
+}
+
 export function readJsonText(
   text: string,
   what: string,
@@ -130,5 +141,5 @@ export function readObject(text: string, what: string): JsonObject {
   const help = `write \`${what} '{"name": "text", "count": 1}'\`, quotes and all`
   const value = readJsonText(text, what, { help })
   if (isObject(value)) return value
-  throw new CliError('CLI_ARGUMENT', `${what} is not a JSON object`, help)
+  throw new ArgumentError(`${what} is not a JSON object`, help)
 }

@@ -7,20 +7,12 @@ import { nearest } from '@sluice/policy/document/nearest'
 import { isOwnTool, markOwnTool } from '../catalogue/classify/own-tools.ts'
 import { CliError } from './errors.ts'
 import { TOOLS_FILE_BYTES_MAX } from './limits.ts'
-import { readJsonText, readText } from './read-input.ts'
+import { fileLimits, readJsonText, readText } from './read-input.ts'
 
 const TOOLS_HELP =
   '`sluice tools export` writes one; it is `[{ "server": "…", "name": "…", "inputSchema": {…} }, …]`'
 /** Where a file that is no array has its definitions. */
 const LISTS = ['tools', 'definitions']
-/** As much as the file may contain: it is ours, not an agent's. */
-const TOOLS_LIMITS = {
-  lengthMax: TOOLS_FILE_BYTES_MAX,
-  tokensMax: TOOLS_FILE_BYTES_MAX,
-  escapedLengthMax: TOOLS_FILE_BYTES_MAX,
-  escapedQuotesMax: TOOLS_FILE_BYTES_MAX,
-  longNumbersLengthMax: TOOLS_FILE_BYTES_MAX,
-}
 
 /** An array of definitions, each with `server`, with the class of each. The classifier is loaded here
  * because most commands are run without a file of tools. */
@@ -39,7 +31,7 @@ export function readDefinitions(file: string): ToolDefinition[] {
   const value = readJsonText(text, `\`${file}\``, {
     help: TOOLS_HELP,
     code: 'CLI_TOOLS',
-    limits: TOOLS_LIMITS,
+    limits: fileLimits(TOOLS_FILE_BYTES_MAX),
   })
   const list = isObject(value)
     ? (LISTS.map((key) => value[key]).find(Array.isArray) ?? value)

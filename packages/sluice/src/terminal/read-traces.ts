@@ -3,25 +3,18 @@
 
 import type { Injection, SessionTrace, TraceCall } from '@sluice/policy/cases/simulate'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
-import { CliError } from './errors.ts'
+import { ArgumentError } from './errors.ts'
 import { TRACE_FILE_BYTES_MAX, TRACE_STEPS_MAX } from './limits.ts'
-import { readJsonText, readText } from './read-input.ts'
+import { fileLimits, readJsonText, readText } from './read-input.ts'
 
 const HELP =
   'a line is `{ "id": "…", "steps": [{ "server": "…", "tool": "…", "args": {}, "answer": "…" }] }`'
-const LIMITS = {
-  lengthMax: TRACE_FILE_BYTES_MAX,
-  tokensMax: TRACE_FILE_BYTES_MAX,
-  escapedLengthMax: TRACE_FILE_BYTES_MAX,
-  escapedQuotesMax: TRACE_FILE_BYTES_MAX,
-  longNumbersLengthMax: TRACE_FILE_BYTES_MAX,
-}
 
 export function readTraces(file: string): SessionTrace[] {
   return readLines(file).map(({ line, place }) => {
     const { prompt } = line
     if (prompt !== undefined && typeof prompt !== 'string')
-      throw new CliError('CLI_ARGUMENT', `${place}: \`prompt\` is not a text`, HELP)
+      throw new ArgumentError(`${place}: \`prompt\` is not a text`, HELP)
     return { ...readSteps(line, place), ...(prompt === undefined ? {} : { prompt }) }
   })
 }
@@ -29,8 +22,7 @@ export function readTraces(file: string): SessionTrace[] {
 export function readInjections(file: string): Injection[] {
   return readLines(file).map(({ line, place }) => {
     const { goal } = line
-    if (typeof goal !== 'string')
-      throw new CliError('CLI_ARGUMENT', `${place}: \`goal\` is not a text`, HELP)
+    if (typeof goal !== 'string') throw new ArgumentError(`${place}: \`goal\` is not a text`, HELP)
     return { ...readSteps(line, place), goal }
   })
 }
@@ -40,22 +32,17 @@ function readLines(file: string): { line: JsonObject; place: string }[] {
   return lines.flatMap((text, index) => {
     if (text.trim() === '') return []
     const place = `${file}:${index + 1}`
-    const line = readJsonText(text, `\`${place}\``, {
-      help: HELP,
-      code: 'CLI_ARGUMENT',
-      limits: LIMITS,
-    })
-    if (!isObject(line)) throw new CliError('CLI_ARGUMENT', `${place}: it is not an object`, HELP)
+    const limits = fileLimits(TRACE_FILE_BYTES_MAX)
+    const line = readJsonText(text, `\`${place}\``, { help: HELP, limits })
+    if (!isObject(line)) throw new ArgumentError(`${place}: it is not an object`, HELP)
     return [{ line, place }]
   })
 }
 
 function readSteps({ id, steps }: JsonObject, place: string): { id: string; steps: TraceCall[] } {
-  if (typeof id !== 'string')
-    throw new CliError('CLI_ARGUMENT', `${place}: \`id\` is not text`, HELP)
+  if (typeof id !== 'string') throw new ArgumentError(`${place}: \`id\` is not text`, HELP)
   if (!Array.isArray(steps) || steps.length === 0 || steps.length > TRACE_STEPS_MAX)
-    throw new CliError(
-      'CLI_ARGUMENT',
+    throw new ArgumentError(
       `${place}: \`steps\` is not a list of 1 to ${TRACE_STEPS_MAX} calls`,
       HELP,
     )
@@ -68,8 +55,7 @@ function readSteps({ id, steps }: JsonObject, place: string): { id: string; step
 function readStep(step: JsonValue, place: string): TraceCall {
   const { server, tool, args = {}, answer = '' } = isObject(step) ? step : {}
   if (typeof server !== 'string' || typeof tool !== 'string' || server === '' || tool === '')
-    throw new CliError('CLI_ARGUMENT', `${place}: it has no \`server\` or no \`tool\``, HELP)
-  if (!isObject(args))
-    throw new CliError('CLI_ARGUMENT', `${place}: \`args\` is not an object`, HELP)
+    throw new ArgumentError(`${place}: it has no \`server\` or no \`tool\``, HELP)
+  if (!isObject(args)) throw new ArgumentError(`${place}: \`args\` is not an object`, HELP)
   return { server, tool, args, answer }
 }

@@ -37,7 +37,7 @@ export const addBackup = defineCommand({
     const made = backUp(findData(options).data, resolve(folder), new Date())
     output.value({ folder: resolve(folder), ...made })
     output.line(`${output.paint('green', 'copied')}: ${plural(made.files.length, 'file')}`)
-    output.line(output.paint('dim', `head ${made.head.seq}:${made.head.hash}`))
+    output.dim(`head ${made.head.seq}:${made.head.hash}`)
   },
 })
 

@@ -19,7 +19,7 @@ import {
 import { SHOW_STATUS } from '../../operations/status.ts'
 import { makePrivateFolder } from '../../store/files/private-folder.ts'
 import { many, type OptionsOf } from '../../terminal/define-command.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { type Output, printable } from '../../terminal/output.ts'
 import { addOperationCommand, askIfRunning } from '../connect/ask-operation.ts'
@@ -128,8 +128,7 @@ function addLock(parent: Command, answer: SetExitCode): void {
       const { config, data } = client.place
       const before = config.writtenServers?.[name]
       if (before?.command === undefined)
-        throw new CliError(
-          'CLI_ARGUMENT',
+        throw new ArgumentError(
           `\`${name}\` is no server with a command in ${config.file}`,
           '`sluice server list` shows what there is',
         )
@@ -174,8 +173,7 @@ function addAdd(parent: Command, answer: SetExitCode): void {
       const before = config.writtenServers?.[name]
       const replaces = options.replace === true
       if (before !== undefined && !replaces)
-        throw new CliError(
-          'CLI_ARGUMENT',
+        throw new ArgumentError(
           `\`${name}\` is in ${options.config} already`,
           'take another name, or say --replace',
         )
@@ -214,8 +212,7 @@ function printServers({ servers, pending, why }: ServerList, output: Output): vo
 function showPending(name: string, { pending, running }: ServerList, output: Output): string {
   const waiting = pending.find((one) => one.name === name)
   if (waiting === undefined)
-    throw new CliError(
-      'CLI_ARGUMENT',
+    throw new ArgumentError(
       `\`${name}\` does not wait`,
       running
         ? '`sluice server list` shows what does'
@@ -239,8 +236,7 @@ function entryOf(
   file: string,
 ): JsonObject {
   if ((url === undefined) === (words.length === 0))
-    throw new CliError(
-      'CLI_ARGUMENT',
+    throw new ArgumentError(
       'a server has a command or a url, one of them',
       '`sluice server add NAME -- PROGRAM ARGUMENTS…`, or --url URL',
     )
@@ -254,7 +250,7 @@ function entryOf(
     checkWords(words)
   } catch (error) {
     const { message, help } = error as OperationError
-    throw new CliError('CLI_ARGUMENT', message, help)
+    throw new ArgumentError(message, help)
   }
   const here = process.cwd()
   // As the person who types it means it: relative to where they are.
@@ -271,7 +267,7 @@ function pairs(option: string, words: readonly string[]): Record<string, string>
     words.map((pair) => {
       const [, name, value] = /^([^=\s]+)=(.*)$/s.exec(pair) ?? []
       if (name !== undefined && value !== undefined) return [name, value]
-      throw new CliError('CLI_ARGUMENT', `${option} is \`${pair}\``, 'write NAME=value')
+      throw new ArgumentError(`${option} is \`${pair}\``, 'write NAME=value')
     }),
   )
 }

@@ -15,7 +15,7 @@ import { openLedgerReadOnly, readHead } from '../../ledger/chain/read.ts'
 import { toHex } from '../../store/chain-hash.ts'
 import type { PostgresAddress } from '../../store/postgres/address.ts'
 import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError, CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { plural } from '../../terminal/output.ts'
 
@@ -57,7 +57,7 @@ const addMove = defineCommand({
           `${plural(rows, 'shared row')}, ${plural(charges, 'charge')}, ${plural(agents, 'agent')}`,
       )
     }
-    output.line(output.paint('dim', `head ${moved.head.seq}:${moved.head.hash}`))
+    output.dim(`head ${moved.head.seq}:${moved.head.hash}`)
     output.line(`start the gate \`${moved.gate}\` with \`sluice up --store …\``)
   },
 })
@@ -66,9 +66,9 @@ async function move({ from, to, name: gate = hostname() }: Options) {
   const data = resolve(from)
   const key = process.env.SLUICE_CLUSTER_KEY
   const wrong = whatIsWrong(to, key)
-  if (wrong !== undefined) throw new CliError('CLI_ARGUMENT', wrong.what, wrong.help)
+  if (wrong !== undefined) throw new ArgumentError(wrong.what, wrong.help)
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(gate))
-    throw new CliError('CLI_ARGUMENT', `\`${gate}\` cannot be the name of a gate`, 'give --name')
+    throw new ArgumentError(`\`${gate}\` cannot be the name of a gate`, 'give --name')
   if (!existsSync(join(data, 'ledger.db')))
     throw new CliError('CLI_FILE', `\`${from}\` is not a data directory`, 'name that of the gate')
   if (isSharedCopy(data))
@@ -125,8 +125,7 @@ async function moveLocked(address: PostgresAddress, { data, gate, key, ledger }:
       'SELECT 1 FROM sluice_agents.families UNION ALL SELECT 1 FROM sluice.ledger LIMIT 1',
     )
     if (gates.length > 0 || used.length > 0 || Number(control?.version) > 0)
-      throw new CliError(
-        'CLI_ARGUMENT',
+      throw new ArgumentError(
         'the database is not empty: gates use it, or something was moved there',
         'name an empty one',
       )

@@ -9,7 +9,7 @@ import { maskLine } from '../../guard/secrets.ts'
 import { SHOW_STATUS, WRITE_METRICS } from '../../operations/status.ts'
 import { confirm } from '../../terminal/ask.ts'
 import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError } from '../../terminal/errors.ts'
 import { SUPPORT_LOG_LINES } from '../../terminal/limits.ts'
 import { type Output, plural, printable, toJson } from '../../terminal/output.ts'
 import { askIfRunning } from '../connect/ask-operation.ts'
@@ -47,7 +47,7 @@ export const add = defineCommand({
 async function writeBundle(options: Options, output: Output): Promise<0 | 1> {
   const file = resolve(options.out)
   if (existsSync(file))
-    throw new CliError('CLI_ARGUMENT', `\`${options.out}\` is there already`, 'name another file')
+    throw new ArgumentError(`\`${options.out}\` is there already`, 'name another file')
   const parts = await collectParts(options)
   output.line(`${printable(file)} would have:`)
   for (const [name, lines] of parts) {

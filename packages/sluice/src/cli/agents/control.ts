@@ -1,13 +1,14 @@
 // `sluice agents stop`, `pause`, `resume`, `fork`, `upgrade`, `rm`, `export` and `import`: what is done to an
 // agent from outside. Each answers with the agent as it is after it.
 
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { escapeUnseenJson } from '../../core/visible-text.ts'
 import { type Flags, many, type OptionsOf } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { printable } from '../../terminal/output.ts'
+import { writeOutput } from '../../terminal/write-new-file.ts'
 import type { AgentsApi } from './agents-api.ts'
 import { type AgentToolView, defineAgentsCommand, OWNER } from './open-agents.ts'
 import { readWhole } from './read-options.ts'
@@ -208,8 +209,7 @@ export const addAgentsExport = defineAgentsCommand({
       bundle === undefined
         ? Buffer.from(`${escapeUnseenJson(JSON.stringify(exported, null, 2))}\n`)
         : Buffer.from(bundle, 'base64')
-    if (options.out === undefined) process.stdout.write(written)
-    else writeFileSync(options.out, written, { mode: 0o600 })
+    writeOutput(written, options.out, 0o600)
   },
 })
 

@@ -15,7 +15,7 @@ import {
   many,
   type OptionsOf,
 } from '../../terminal/define-command.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError, CliError } from '../../terminal/errors.ts'
 import type { Output } from '../../terminal/output.ts'
 import { printable } from '../../terminal/output.ts'
 import { DIRECTORY } from '../connect/find-data.ts'
@@ -67,8 +67,7 @@ async function openAgents(options: AgentsOptions): Promise<Service> {
 function readProvider(text: string): [string, { url: string; keyFrom?: string }] {
   const [, name = '', url = ''] = /^([a-z][a-z0-9_-]{0,63})=(https?:\/\/.+)$/.exec(text) ?? []
   if (name === '')
-    throw new CliError(
-      'CLI_ARGUMENT',
+    throw new ArgumentError(
       `--provider is \`${text}\``,
       'write a name and a URL, such as `lab=http://127.0.0.1:8000/v1`',
     )
@@ -81,8 +80,7 @@ function readPrice(text: string): [string, { inputMicros: number; outputMicros: 
   const form = new RegExp(`^([a-z][a-z0-9_-]{0,63}:[^=]+)=${number}/${number}$`)
   const [, model = '', input, output] = form.exec(text) ?? []
   if (model === '')
-    throw new CliError(
-      'CLI_ARGUMENT',
+    throw new ArgumentError(
       `--price is \`${text}\``,
       'write a model and what a million tokens cost, in and out: `lab:llama3=0.25/1.5`',
     )

@@ -6,7 +6,7 @@ import type { Command } from 'commander'
 import type { ApprovalRequest, ArgumentBound, StandingTerms } from '../../core/approval.ts'
 import { DECIDE_APPROVAL, END_STANDING, LIFT, SHOW_APPROVAL } from '../../operations/approvals.ts'
 import { many, type OptionsOf } from '../../terminal/define-command.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { type Output, printable } from '../../terminal/output.ts'
 import { terminal } from '../../terminal/terminal.ts'
@@ -148,15 +148,14 @@ function boundText(bound: ArgumentBound): string {
 function readTerms({ for: time, bound = [], calls }: StandingOptions): StandingTerms | undefined {
   if (time === undefined) {
     if (bound.length === 0 && calls === undefined) return undefined
-    throw new CliError(
-      'CLI_ARGUMENT',
+    throw new ArgumentError(
       `${calls === undefined ? '--bound' : '--calls'} without --for`,
       'say for how long, such as --for 1h',
     )
   }
   const seconds = parseDuration(time)
   if (seconds === undefined)
-    throw new CliError('CLI_ARGUMENT', `--for is \`${time}\``, 'a time such as 30m or 8h')
+    throw new ArgumentError(`--for is \`${time}\``, 'a time such as 30m or 8h')
   const bounds: Record<string, ArgumentBound> = {}
   for (const each of bound) {
     const [name, read] = readBound(each)
@@ -170,7 +169,7 @@ function readBound(text: string): [string, ArgumentBound] {
   const match = /^([^<>=]+)(<=|>=|=)(.*)$/s.exec(text)
   const [, name = '', sign, value = ''] = match ?? []
   if (match === null)
-    throw new CliError('CLI_ARGUMENT', `--bound is \`${text}\``, 'such as amount<=50 or note=*')
+    throw new ArgumentError(`--bound is \`${text}\``, 'such as amount<=50 or note=*')
   if (sign === '<=') return [name, { max: value }]
   if (sign === '>=') return [name, { min: value }]
   return [name, value === '*' ? { any: true } : { oneOf: value.split('|') }]

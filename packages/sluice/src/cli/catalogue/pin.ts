@@ -18,7 +18,7 @@ import {
   REFUSE_PINS,
 } from '../../operations/pins.ts'
 import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError } from '../../terminal/errors.ts'
 import { type Output, plural, printable } from '../../terminal/output.ts'
 import { readDefinitions } from '../../terminal/read-tools.ts'
 import { OperationClient } from '../connect/ask-operation.ts'
@@ -130,8 +130,7 @@ function write(options: Options, output: Output): void {
   const pins = options.tools === undefined ? keptPins(options) : pinsOf(options.tools)
   // A lock file without pins would hold every tool there is.
   if (pins.length === 0)
-    throw new CliError(
-      'CLI_ARGUMENT',
+    throw new ArgumentError(
       'no definition of a tool is known yet, so there is nothing to pin',
       'let a client list the tools through the gate first, or name definitions with --tools',
     )

@@ -10,7 +10,7 @@ import {
 import { countTools, serverPage, summaryOf } from '../../catalogue/pages/server-page.ts'
 import { htmlOf, STYLE } from '../../core/pages/page-html.ts'
 import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError } from '../../terminal/errors.ts'
 import { BRIEF_CHARS_MAX } from '../../terminal/limits.ts'
 import { listAllTools } from '../../terminal/list-all-tools.ts'
 import { listServerTools } from '../../terminal/list-server-tools.ts'
@@ -73,8 +73,7 @@ async function toolsOf(
 ): Promise<ListedTools> {
   const given = [command.length > 0, url !== undefined, config !== undefined, tools !== undefined]
   if (given.filter(Boolean).length !== 1)
-    throw new CliError(
-      'CLI_ARGUMENT',
+    throw new ArgumentError(
       'what is to be scanned?',
       'name one: `-- COMMAND`, --url, --config or --tools',
     )

@@ -1,15 +1,14 @@
 // `sluice tools export`: the definitions of tools as a file that `sluice policy … --tools` and
 // `sluice scan --tools` read, from the servers of a configuration or from what a gate has seen.
 
-import { writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { markOwnTool } from '../../catalogue/classify/own-tools.ts'
 import { readGateStore } from '../../gateway/data/gate-store.ts'
 import { readKeptTools } from '../../gateway/tools/stored-tools.ts'
 import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
-import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { type Output, plural } from '../../terminal/output.ts'
+import { writeOutput } from '../../terminal/write-new-file.ts'
 import { findData } from '../connect/find-data.ts'
 import { loadConfig } from '../connect/load-config.ts'
 import { type ListedTools, listConfiguredTools, nameBuiltin, remarkLeftOut } from './list-tools.ts'
@@ -43,11 +42,9 @@ const addExport = defineCommand({
     const listed = await toolsOf(options, output)
     remarkLeftOut(listed, output)
     const text = `${JSON.stringify({ ...nameBuiltin(listed.tools), tools: listed.tools }, null, 2)}\n`
-    if (options.out === undefined) process.stdout.write(text)
-    else {
-      write(options.out, text)
+    writeOutput(text, options.out)
+    if (options.out !== undefined)
       output.remark(`wrote ${options.out}: ${plural(listed.tools.length, 'tool')}`)
-    }
     return listed.leftOut.length === 0 ? 0 : 1
   },
 })
@@ -58,16 +55,4 @@ async function toolsOf(options: OptionsOf<typeof OPTIONS>, output: Output): Prom
   const tools = readGateStore(data, readKeptTools).map(({ definition }) => definition)
   for (const tool of tools) if (builtin.includes(tool.server)) markOwnTool(tool)
   return { tools, leftOut: [] }
-}
-
-function write(file: string, text: string): void {
-  try {
-    writeFileSync(file, text)
-  } catch (error) {
-    throw new CliError(
-      'CLI_FILE',
-      `\`${file}\` cannot be written: ${(error as Error).message}`,
-      'name another file',
-    )
-  }
 }

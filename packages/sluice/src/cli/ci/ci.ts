@@ -189,8 +189,7 @@ function print({ steps, changes }: CiReport, output: Output): void {
       if (level !== 'failed') continue
       const about = what === `${file}:${line}` ? '' : `${what}: `
       output.line(`         ${printable(`${file}:${line}: ${about}${message}`)}`)
-      if (help !== undefined)
-        output.line(output.paint('dim', `           help: ${printable(help)}`))
+      if (help !== undefined) output.dim(`           help: ${printable(help)}`)
     }
   }
   if (changes === undefined) return

@@ -14,7 +14,7 @@ import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { getRulesForTool } from '@sluice/policy/decide/resolve'
 import { toCanonicalRuleText } from '@sluice/policy/model/canonical-rule'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError, CliError } from '../../terminal/errors.ts'
 import { TEXT_FILE_BYTES_MAX } from '../../terminal/limits.ts'
 import { readText } from '../../terminal/read-input.ts'
 import { createToolFinder } from '../../terminal/read-tools.ts'
@@ -118,7 +118,7 @@ function toChange(name: string, before: TypicalAction, now: TypicalAction): Tool
 function readRevision(revision: string, file: string): string | undefined {
   // A revision that begins with a dash would be an option of git.
   if (!/^[\w@][\w./@{}~^-]*$/.test(revision))
-    throw new CliError('CLI_ARGUMENT', `--base is \`${revision}\``, 'name a branch, tag or commit')
+    throw new ArgumentError(`--base is \`${revision}\``, 'name a branch, tag or commit')
   try {
     return git(['show', `${revision}:./${basename(file)}`], file)
   } catch (error) {

@@ -12,7 +12,7 @@ import { InputError, type OperationError } from '../../core/operation-error.ts'
 import type { AnswerOf, Operation } from '../../operations/operation.ts'
 import { proofOf, runOperation } from '../../operations/run-operation.ts'
 import { addOptions, type Flags, type OptionsOf } from '../../terminal/define-command.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError, CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { Output } from '../../terminal/output.ts'
 import { DATA, type DataOptions, findData } from './find-data.ts'
@@ -157,7 +157,7 @@ export function addOperationCommand<
     const input = Object.fromEntries(named) as Inputs<Row>
     const place = find(options, output) as Place
     const ends = face.before?.(input, place, options, output)
-    if (ends instanceof InputError) throw new CliError('CLI_ARGUMENT', ends.message, ends.help)
+    if (ends instanceof InputError) throw new ArgumentError(ends.message, ends.help)
     if (typeof ends === 'object') {
       const { message, help } = ends
       output.remark(`sluice: ${message}\n  help: ${help}`)
@@ -206,6 +206,6 @@ function readField(field: Field | undefined, flag: string, typed: unknown): Json
   const problems = new Problems('', '')
   checkShape(locateValue(value), shape, what, problems)
   const [first] = problems.sorted()
-  if (first !== undefined) throw new CliError('CLI_ARGUMENT', first.message, first.help)
+  if (first !== undefined) throw new ArgumentError(first.message, first.help)
   return value
 }

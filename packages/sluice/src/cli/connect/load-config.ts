@@ -14,7 +14,7 @@ import {
   compileDocuments,
   readDocuments,
 } from '../../gateway/state/documents.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError, CliError } from '../../terminal/errors.ts'
 import { type Output, plural } from '../../terminal/output.ts'
 import { readText } from '../../terminal/read-input.ts'
 import type { DataOptions } from './find-data.ts'
@@ -57,7 +57,7 @@ function withStore(
   const settings = cluster ??
     clusterSettings ?? { name: hostname(), key: environment.SLUICE_CLUSTER_KEY ?? '' }
   const wrong = whatIsWrong(store, settings.key)
-  if (wrong !== undefined) throw new CliError('CLI_ARGUMENT', wrong.what, wrong.help)
+  if (wrong !== undefined) throw new ArgumentError(wrong.what, wrong.help)
   return { cluster: { ...settings, store } }
 }
 

@@ -11,7 +11,7 @@ import { checkNewPin } from '../../identity/people/pin.ts'
 import type { Operation } from '../../operations/operation.ts'
 import { PEOPLE_OPERATIONS } from '../../operations/people.ts'
 import { runOperation } from '../../operations/run-operation.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError, CliError } from '../../terminal/errors.ts'
 import { PIN_TRIES_MAX } from '../../terminal/limits.ts'
 import { type TerminalPromptOptions, terminal } from '../../terminal/terminal.ts'
 import { withOfflineParts } from './offline-parts.ts'
@@ -116,5 +116,5 @@ function whose(names: readonly string[]): string {
   if (names.length === 1) return only
   const { username } = userInfo()
   if (names.includes(username)) return username
-  throw new CliError('CLI_ARGUMENT', 'who are you?', `say --as ${names.join(' or --as ')}`)
+  throw new ArgumentError('who are you?', `say --as ${names.join(' or --as ')}`)
 }

@@ -46,7 +46,7 @@ export function addGrantsAdd(parent: Command, answer: SetExitCode): void {
       output.line(`${output.paint('bold', name)} may call under ${terms}`)
       output.line(`token  ${token}`)
       const once = 'it is shown only once and not stored: put it where it is used'
-      output.line(output.paint('dim', once))
+      output.dim(once)
       if (isFirst)
         output.remark('note: this is the first grant, so the local user needs one from now on too')
       return 0

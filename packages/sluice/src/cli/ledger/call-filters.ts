@@ -3,7 +3,7 @@
 
 import type { Query } from '../../ledger/query/query.ts'
 import type { OptionsOf } from '../../terminal/define-command.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError } from '../../terminal/errors.ts'
 import { readTime } from '../connect/read-option.ts'
 
 export const CALL_FILTERS = {
@@ -44,8 +44,7 @@ export function readCallFilters(options: CallFilters): Query {
 function split(tool: string): [string, string] {
   const at = tool.indexOf('/')
   if (at > 0) return [tool.slice(0, at), tool.slice(at + 1)]
-  throw new CliError(
-    'CLI_ARGUMENT',
+  throw new ArgumentError(
     `\`${tool}\` is not of the form \`<server>/<tool>\``,
     'name the server before the `/`, or use --server',
   )

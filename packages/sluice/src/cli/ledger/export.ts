@@ -16,7 +16,7 @@ import {
 import { EXPORT_FORMATS, type ExportFormat } from '../../ledger/export/forms.ts'
 import type { LedgerRecord } from '../../ledger/records/record.ts'
 import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError, CliError } from '../../terminal/errors.ts'
 import { DIRECTORY } from '../connect/find-data.ts'
 import { readCount } from '../connect/read-option.ts'
 import { CALL_FILTERS, type CallFilters, readCallFilters } from './call-filters.ts'
@@ -73,8 +73,7 @@ async function exportAll(options: Options): Promise<void> {
   const { store } = options
   if (store !== undefined) {
     if (options.from !== undefined)
-      throw new CliError(
-        'CLI_ARGUMENT',
+      throw new ArgumentError(
         '--from is the number of a record of one gate',
         'with --store use --since',
       )
@@ -145,7 +144,7 @@ async function writeAll(batches: Batches, options: Options): Promise<void> {
 
 async function sendAll(batches: Batches, options: Options, to: string): Promise<void> {
   if (!/^https?:\/\//.test(to) || !URL.canParse(to))
-    throw new CliError('CLI_ARGUMENT', `--otlp is \`${to}\``, 'write `http://127.0.0.1:4318`')
+    throw new ArgumentError(`--otlp is \`${to}\``, 'write `http://127.0.0.1:4318`')
   const url = new URL(to)
   if (!url.pathname.endsWith('/v1/logs'))
     url.pathname = `${url.pathname.replace(/\/$/, '')}/v1/logs`

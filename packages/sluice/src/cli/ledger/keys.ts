@@ -9,7 +9,7 @@ import { isPublicKey } from '../../ledger/chain/checkpoint.ts'
 import { type LocatedCheckpoint, readCheckpoints } from '../../ledger/chain/checkpoint-file.ts'
 import type { LedgerError } from '../../ledger/records/errors.ts'
 import { CHECKPOINTS_FILE } from '../../ledger/records/files.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError, CliError } from '../../terminal/errors.ts'
 
 /** The public key of the installation; undefined if the directory has none. Makes none. */
 export function ownKey(directory: string): string | undefined {
@@ -23,8 +23,7 @@ export function readKeys(words: readonly string[]): string[] {
     if (isPublicKey(one)) return one
     const text = existsSync(one) ? readFileSync(one, 'utf8').trim() : ''
     if (isPublicKey(text)) return text
-    throw new CliError(
-      'CLI_ARGUMENT',
+    throw new ArgumentError(
       `--key is \`${one}\`, which is neither a key nor a file with one`,
       'write it as `sluice ledger key` printed it: 43 characters',
     )

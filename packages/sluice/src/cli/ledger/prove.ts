@@ -1,12 +1,12 @@
 // `sluice ledger prove SEQ`: one record with the way to the root of a signed checkpoint, for somebody
 // who has the checkpoint and shall see no other record. `sluice ledger key`: who signs here.
 
-import { writeFileSync } from 'node:fs'
 import { escapeUnseenJson } from '../../core/visible-text.ts'
 import { RecordIndex } from '../../ledger/query/record-index.ts'
 import { checkProof, proveRecord } from '../../ledger/verify/proof.ts'
 import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError, CliError } from '../../terminal/errors.ts'
+import { writeOutput } from '../../terminal/write-new-file.ts'
 import { DIRECTORY } from '../connect/find-data.ts'
 import { readCount } from '../connect/read-option.ts'
 import { checkpointsBeside, ownKey, readAllCheckpoints } from './keys.ts'
@@ -37,8 +37,7 @@ export const addLedgerProve = defineCommand({
   examples: EXAMPLES,
   run: ({ seq, ...options }) => {
     const text = prove(readCount(seq, 'the number of the record', 2 ** 50), options)
-    if (options.out === undefined) process.stdout.write(text)
-    else writeFileSync(options.out, text, { mode: 0o600 })
+    writeOutput(text, options.out, 0o600)
   },
 })
 
@@ -48,8 +47,7 @@ function prove(seq: number, { data, checkpoint }: Options): string {
     const all = beside ? checkpointsBeside(data).toReversed() : readAllCheckpoints([checkpoint])
     const placed = all.find((one) => one.checkpoint.seq >= seq)
     if (placed === undefined)
-      throw new CliError(
-        'CLI_ARGUMENT',
+      throw new ArgumentError(
         `no checkpoint is over record ${seq} yet`,
         'one is made within a minute, and when the gate ends',
       )

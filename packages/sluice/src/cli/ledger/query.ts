@@ -91,7 +91,7 @@ function query(options: Options, output: Output): (records: OpenRecords) => 0 | 
     if (output.json) process.stdout.write(`],"next":${next}}\n`)
     if (count === 0) output.line('no calls')
     if (count === 0) noteOtherName(records, request, output)
-    if (next !== null) output.line(output.paint('dim', `older ones: --before ${next}`))
+    if (next !== null) output.dim(`older ones: --before ${next}`)
     if (next !== null && options.store !== undefined && options.copy === undefined)
       output.remark('note: a further page copies the store again; --all or --copy DIR does not')
     return count > 0 ? 0 : 1
@@ -159,10 +159,7 @@ function ask(
     output.value({ columns, rows, more })
     const cells = rows.map((row) => row.map((value) => (value === null ? '' : String(value))))
     for (const line of tableLines(columns, cells)) output.line(line)
-    if (more)
-      output.line(
-        output.paint('dim', `there are more: --limit takes up to ${SQL_ROWS_ALLOWED_MAX}`),
-      )
+    if (more) output.dim(`there are more: --limit takes up to ${SQL_ROWS_ALLOWED_MAX}`)
     return rows.length > 0 ? 0 : 1
   }
 }

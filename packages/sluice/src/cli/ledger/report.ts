@@ -1,15 +1,15 @@
 // `sluice ledger report`: what a security lead asks on Monday, on the terminal, as Markdown, or as one
 // HTML page with plots.
 
-import { writeFileSync } from 'node:fs'
 import { gatherReport } from '../../ledger/report/gather.ts'
 import type { LedgerReport } from '../../ledger/report/report.ts'
 import { buildSections, formatTitle } from '../../ledger/report/sections.ts'
 import { asHtml, asMarkdown } from '../../ledger/report/write-report.ts'
 import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError } from '../../terminal/errors.ts'
 import type { Output } from '../../terminal/output.ts'
 import { tableLines } from '../../terminal/table-lines.ts'
+import { writeOutput } from '../../terminal/write-new-file.ts'
 import { DIRECTORY } from '../connect/find-data.ts'
 import { readTime } from '../connect/read-option.ts'
 import { STORE, withIndex, withRecords } from './source.ts'
@@ -48,7 +48,7 @@ export const addLedgerReport = defineCommand({
   run: async (options, output) => {
     const made = await gather(options, output)
     if (output.json) output.value(made)
-    else write(renderReport(made, options.format, output), options.out)
+    else writeOutput(renderReport(made, options.format, output), options.out, 0o600)
   },
 })
 
@@ -57,7 +57,7 @@ async function gather(options: Options, output: Output): Promise<LedgerReport> {
   const sinceMs = readTime(since, '--since') ?? 0
   const untilMs = readTime(until, '--until') ?? Date.now()
   if (sinceMs >= untilMs)
-    throw new CliError('CLI_ARGUMENT', '--since is not before --until', 'turn them round')
+    throw new ArgumentError('--since is not before --until', 'turn them round')
   return withRecords(options, output, ({ directory, ledger }) => {
     const callers = {
       ...(who === undefined ? {} : { principal: who }),
@@ -77,16 +77,4 @@ function renderReport(report: LedgerReport, format: Options['format'], output: O
     return [output.paint('bold', title), ...lines].join('\n')
   })
   return `${[output.paint('bold', formatTitle(report)), ...parts].join('\n\n')}\n`
-}
-
-function write(text: string, file: string | undefined): void {
-  if (file === undefined) {
-    process.stdout.write(text)
-    return
-  }
-  try {
-    writeFileSync(file, text, { mode: 0o600 })
-  } catch (error) {
-    throw new CliError('CLI_FILE', `\`${file}\`: ${(error as Error).message}`, 'name another file')
-  }
 }

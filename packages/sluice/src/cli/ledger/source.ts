@@ -7,7 +7,7 @@ import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
 import { originReader, type RecordOrigin } from '../../ledger/merged/origins.ts'
 import { RecordIndex } from '../../ledger/query/record-index.ts'
 import type { OptionsOf } from '../../terminal/define-command.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError } from '../../terminal/errors.ts'
 import type { Output } from '../../terminal/output.ts'
 
 /** Runs `work` on the ledger of a data directory and closes it, whatever happens. */
@@ -55,7 +55,7 @@ export async function withRecords<T>(
   work: (records: OpenRecords) => T | Promise<T>,
 ): Promise<T> {
   if (store === undefined && copy !== undefined)
-    throw new CliError('CLI_ARGUMENT', '--copy needs --store', 'name the shared store too')
+    throw new ArgumentError('--copy needs --store', 'name the shared store too')
   if (store !== undefined) {
     const { withCopy } = await import('./with-store.ts')
     return withCopy({ store, copy }, output, (directory, ledger) =>

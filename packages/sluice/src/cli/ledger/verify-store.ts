@@ -3,7 +3,7 @@
 import { findCheckpointFault } from '../../ledger/chain/checkpoint.ts'
 import { checkDropped } from '../../ledger/verify/dropped-records.ts'
 import { verifyChains } from '../../store/postgres/verify-chains.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError } from '../../terminal/errors.ts'
 import { type Output, plural } from '../../terminal/output.ts'
 import { readAllCheckpoints, readKeys } from './keys.ts'
 import { withStore } from './with-store.ts'
@@ -22,7 +22,7 @@ export async function verifyStore(options: VerifyStoreOptions, output: Output): 
     const isTrusted = keys.length === 0 || signer !== undefined
     const fault = isTrusted ? findCheckpointFault(checkpoint, signer) : 'it has another key'
     if (fault !== undefined)
-      throw new CliError('CLI_ARGUMENT', `the checkpoint ${where}: ${fault}`, 'name its own key')
+      throw new ArgumentError(`the checkpoint ${where}: ${fault}`, 'name its own key')
   }
   const noted = placed.map(({ checkpoint: { head: hash, key, seq } }) => ({ hash, key, seq }))
   const trusted = keys.length === 0 ? undefined : keys
@@ -45,7 +45,7 @@ export async function verifyStore(options: VerifyStoreOptions, output: Output): 
       signed > 0
         ? `signed up to record ${signed}`
         : 'no checkpoint: if its end was cut off, or all of it replaced, that cannot be seen'
-    output.line(output.paint('dim', `  ${gate}: ${plural(records, 'record')}, ${how}`))
+    output.dim(`  ${gate}: ${plural(records, 'record')}, ${how}`)
   }
   return ok ? 0 : 1
 }

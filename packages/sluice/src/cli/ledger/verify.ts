@@ -12,7 +12,7 @@ import { checkProof, readProof } from '../../ledger/verify/proof.ts'
 import type { TrustedHead } from '../../ledger/verify/verify.ts'
 import { verifyDirectory } from '../../ledger/verify/verify-directory.ts'
 import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError } from '../../terminal/errors.ts'
 import { type Output, plural } from '../../terminal/output.ts'
 import { readText } from '../../terminal/read-input.ts'
 import { DIRECTORY } from '../connect/find-data.ts'
@@ -78,11 +78,10 @@ function verify(options: Options, output: Output): 0 | 1 {
   output.value({ ok, records, dropped, head, checkpoint, keys: keys ?? null, problems })
   for (const { message } of problems) output.line(`${output.paint('red', 'broken')}: ${message}`)
   if (ok && records > 0) rebuildIndex(options.data, output)
-  if (problems.length >= PROBLEMS_MAX)
-    output.line(output.paint('dim', `these are the first ${PROBLEMS_MAX}`))
+  if (problems.length >= PROBLEMS_MAX) output.dim(`these are the first ${PROBLEMS_MAX}`)
   const what = ok ? output.paint('green', 'ok') : output.paint('red', 'not as it was written')
   output.line(`${what}: ${plural(records, 'record')}`)
-  const dim = (text: string) => output.line(output.paint('dim', text))
+  const dim = (text: string) => output.dim(text)
   if (dropped > 0) dim(`records 1 to ${dropped} were dropped after their time`)
   if (checkpoint > 0)
     dim(`signed up to record ${checkpoint} (${plural(verified.checkpoints, 'checkpoint')})`)
@@ -110,8 +109,7 @@ function rebuildIndex(directory: string, output: Output): void {
 function verifyProof(options: Options, output: Output): 0 | 1 {
   const [key] = readKeys(options.key ?? [])
   if (options.checkpoint === undefined)
-    throw new CliError(
-      'CLI_ARGUMENT',
+    throw new ArgumentError(
       '--proof needs --checkpoint',
       'name the file with the checkpoint that you trust',
     )
@@ -145,8 +143,7 @@ function printFault(output: Output, fault: string): 1 {
 function readHeadNote(text: string): TrustedHead {
   const [, seq, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? []
   if (seq !== undefined && hash !== undefined) return { seq: Number(seq), hash }
-  throw new CliError(
-    'CLI_ARGUMENT',
+  throw new ArgumentError(
     `\`${text}\` is not a head`,
     'write it as `sluice ledger verify` printed it: the number, `:` and 64 hex digits',
   )

@@ -16,7 +16,7 @@ import { parsePostgresUrl } from '../../store/postgres/address.ts'
 import { PostgresConnections } from '../../store/postgres/connections.ts'
 import { FollowedChains } from '../../store/postgres/follow-chains.ts'
 import { takeFileLock } from '../../store/sqlite/file-lock.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError, CliError } from '../../terminal/errors.ts'
 import type { Output } from '../../terminal/output.ts'
 
 /** No such table, no such schema. */
@@ -44,7 +44,7 @@ function open(store: string): PostgresConnections {
     return new PostgresConnections(parsePostgresUrl(store))
   } catch (error) {
     const { help, message } = error as StoreError
-    throw new CliError('CLI_ARGUMENT', message, help)
+    throw new ArgumentError(message, help)
   }
 }
 

@@ -9,7 +9,7 @@ import { type Digest, pinOf } from '../../catalogue/pins/pin.ts'
 import { sha256 } from '../../gateway/tools/pins.ts'
 import { writeWhole } from '../../store/files/write-whole.ts'
 import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError, CliError } from '../../terminal/errors.ts'
 import { loadPolicy } from '../../terminal/load-policy.ts'
 import { type Output, plural, printable } from '../../terminal/output.ts'
 import {
@@ -74,7 +74,7 @@ function list(output: Output): 0 {
 function addPack(pack: Pack, options: Options, output: Output): 0 | 1 {
   const server = options.server ?? pack.name
   if (!/^[\w.-]+$/.test(server))
-    throw new CliError('CLI_ARGUMENT', `--server is \`${server}\``, 'the name in sluice.yaml')
+    throw new ArgumentError(`--server is \`${server}\``, 'the name in sluice.yaml')
   const known = findTools(server, options)
   const differences = known && compareDefinitions(pack.definitions, known, sha256)
   if (options.check === true) return check(pack, differences, output)
@@ -163,11 +163,8 @@ function printMerged(
   if (leftOut.length > 0)
     output.line(`left out, the server has no such tool: ${[...new Set(leftOut)].join(', ')}`)
   if (counts.length > 0)
-    output.line(
-      output.paint(
-        'dim',
-        `next: \`sluice policy check ${printable(file)}\`; if a gate runs, \`sluice policy apply\``,
-      ),
+    output.dim(
+      `next: \`sluice policy check ${printable(file)}\`; if a gate runs, \`sluice policy apply\``,
     )
 }
 
@@ -178,11 +175,8 @@ function printDifferences(
 ): void {
   const tested = `${definitions.package} ${definitions.version}`
   if (differences === undefined)
-    return output.line(
-      output.paint(
-        'dim',
-        `tested with ${tested}; not compared with your server: connect a client once, or pass --tools`,
-      ),
+    return output.dim(
+      `tested with ${tested}; not compared with your server: connect a client once, or pass --tools`,
     )
   if (isSameServer(differences))
     return output.line(`your server is the one it was tested with: ${tested}`)
@@ -219,7 +213,7 @@ function writeTests(
     `run them: \`sluice policy test ${file('cases')} ${by}\``,
     `\`sluice tools export --out tools.json\`, then \`sluice policy prove ${file('properties')} ${by} --tools tools.json\``,
   ])
-    output.line(output.paint('dim', line))
+    output.dim(line)
 }
 
 interface PackDifferences {

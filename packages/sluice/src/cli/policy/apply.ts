@@ -57,7 +57,7 @@ async function apply(options: Options, output: Output): Promise<0 | 1> {
   printPreview(seen, output)
   if (options.dryRun === true) {
     output.value({ ...seen, applied: false })
-    output.line(output.paint('dim', '`sluice policy apply` puts it in force'))
+    output.dim('`sluice policy apply` puts it in force')
     return 0
   }
   const done = await client.ask(APPLY_POLICY, {

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { compile } from '@sluice/policy/compile/compile'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { importPolicy } from '../../import-policylayer/import-policy.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError } from '../../terminal/errors.ts'
 import { type Output, plural, printable } from '../../terminal/output.ts'
 import { readText } from '../../terminal/read-input.ts'
 import { countDecisions, summarizeDecisions } from './count-decisions.ts'
@@ -62,8 +62,7 @@ async function findOnlyServer({ file, tools }: ForeignPolicy): Promise<string> {
   const [only] = names
   if (only !== undefined && names.size === 1) return only
   const known = names.size === 0 ? 'no server is known here' : `there are ${[...names].join(', ')}`
-  throw new CliError(
-    'CLI_ARGUMENT',
+  throw new ArgumentError(
     `\`${file}\` is a PolicyLayer policy: its tools have no server in their names, and ${known}`,
     'pass --server with the name that the server has in sluice.yaml',
   )

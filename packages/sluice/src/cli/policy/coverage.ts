@@ -47,16 +47,9 @@ async function coverage(file: string, options: CoverageOptions, output: Output):
   if (measured.untried.length > 0) {
     output.line(`\n${plural(measured.untried.length, 'known tool')} that no case calls:`)
     for (const { tool, rules } of measured.untried.slice(0, 20))
-      output.line(
-        output.paint(
-          'dim',
-          `  ${printable(tool)}  ${rules.map(printable).join(', ') || 'default'}`,
-        ),
-      )
+      output.dim(`  ${printable(tool)}  ${rules.map(printable).join(', ') || 'default'}`)
     if (measured.untried.length > 20)
-      output.line(
-        output.paint('dim', `  and ${measured.untried.length - 20} more (--json has all)`),
-      )
+      output.dim(`  and ${measured.untried.length - 20} more (--json has all)`)
   }
   output.line(
     `\n${measured.covered} of ${plural(measured.total, 'branch').replace('branchs', 'branches')} (${Math.floor(percent)} %), ${plural(results.length, 'case')}`,

@@ -26,7 +26,7 @@ import { answerMaps, combineAnswerRules } from '@sluice/policy/model/answer-rule
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { classifyCall } from '../../catalogue/classify/classify-call.ts'
 import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError, CliError } from '../../terminal/errors.ts'
 import { Explanation } from '../../terminal/explanation.ts'
 import { loadBasePolicy, loadPolicy } from '../../terminal/load-policy.ts'
 import { type Output, plural } from '../../terminal/output.ts'
@@ -84,8 +84,7 @@ async function explain(target: string, options: Options, output: Output): Promis
   const tools = options.tools === undefined ? undefined : await readTools(options.tools)
   const parts = splitServerAndName(target)
   if (parts === undefined)
-    throw new CliError(
-      'CLI_ARGUMENT',
+    throw new ArgumentError(
       `\`${target}\` is not of the form \`<server>/<tool>\``,
       suggestTool(target, tools ?? []) ?? 'name the server before the `/`',
     )
@@ -159,8 +158,7 @@ function describeAnswers(
 function checkMethod(method: string): void {
   const judged = [TOOL_CALL, ...CONTENT_METHODS.keys()]
   if (!judged.includes(method) && !PLUMBING.has(method))
-    throw new CliError(
-      'CLI_ARGUMENT',
+    throw new ArgumentError(
       `--method is \`${method}\`, which the gate denies to all`,
       didYouMean(method, judged),
     )
@@ -174,8 +172,7 @@ async function findTool(
 ): Promise<KnownTool> {
   const tool = (await createToolFinder(tools ?? []))(server, name)
   if (tools !== undefined && !tools.includes(tool))
-    throw new CliError(
-      'CLI_ARGUMENT',
+    throw new ArgumentError(
       `\`${options.tools}\` has no \`${server}/${name}\``,
       suggestTool(`${server}/${name}`, tools) ?? 'leave --tools out to explain a tool nobody knows',
     )

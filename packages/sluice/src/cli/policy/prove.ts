@@ -11,7 +11,7 @@ import { globMatches } from '@sluice/policy/language/glob'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { UNSEEN } from '../../core/visible-text.ts'
 import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError, CliError } from '../../terminal/errors.ts'
 import { getRuleLocation } from '../../terminal/explanation.ts'
 import { loadBasePolicy, loadPolicy } from '../../terminal/load-policy.ts'
 import { type Output, plural, printable, toJsonLine } from '../../terminal/output.ts'
@@ -97,7 +97,7 @@ function loadProperties(file: string, output: Output): Property[] {
       problems,
     )
   if (properties.length > 0) return properties
-  throw new CliError('CLI_ARGUMENT', `\`${file}\` claims nothing`, 'add a property')
+  throw new ArgumentError(`\`${file}\` claims nothing`, 'add a property')
 }
 
 /** Nothing is easily proved of a tool that is not there: a misspelt name must not read as proved. */
@@ -115,8 +115,7 @@ function checkNames(
   if (tool === undefined && server === undefined) return
   const near = server === undefined ? undefined : nearest(server, known)
   const meant = tool === undefined ? near && `did you mean \`${near}\`?` : suggestTool(tool, tools)
-  throw new CliError(
-    'CLI_ARGUMENT',
+  throw new ArgumentError(
     `${file}:${line}: no tool in \`${toolsFile}\` is \`${tool ?? server}\`, so nothing would be proved`,
     meant ?? 'check the spelling, or take the property out',
   )
@@ -132,8 +131,7 @@ function checkLabels(
   const unknown = after.find((label) => !known.has(label))
   if (unknown === undefined) return
   const near = nearest(unknown, known)
-  throw new CliError(
-    'CLI_ARGUMENT',
+  throw new ArgumentError(
     `${file}:${line}: nothing in \`${policyFile}\` brings the label \`${unknown}\`, so nothing would be proved`,
     near ? `did you mean \`${near}\`?` : 'add it to `labels` of the policy, or take the claim out',
   )
@@ -144,8 +142,7 @@ function checkArguments(property: Property, covered: readonly KnownTool[], file:
   const { line, when } = property
   if (when === undefined || covered.length === 0) return
   if (covered.some((tool) => bindClaim({ ...property, kind: 'always' }, tool) !== undefined)) return
-  throw new CliError(
-    'CLI_ARGUMENT',
+  throw new ArgumentError(
     `${file}:${line}: \`${when.text}\` fits the arguments of no tool that the claim is about, so nothing would be proved`,
     'check the names and types of the arguments in the file of tools',
   )
@@ -169,10 +166,7 @@ function print(
   for (const proof of tools.filter((one) => one.result !== 'proved').slice(0, 5))
     printTool(proof, policy, options, output)
   const more = tools.filter((one) => one.result !== 'proved').length - 5
-  if (more > 0)
-    output.line(
-      output.paint('dim', `            and ${plural(more, 'tool')} more (--json has all)`),
-    )
+  if (more > 0) output.dim(`            and ${plural(more, 'tool')} more (--json has all)`)
 }
 
 function printTool(
@@ -186,12 +180,11 @@ function printTool(
     for (const [index, step] of (proof.sequence ?? []).entries()) {
       const brings = step.brings.length > 0 ? `, brings ${printable(step.brings.join(', '))}` : ''
       output.line(`            ${index + 1}. ${printable(step.tool)}: allow${brings}`)
-      if (!step.tool.includes(' '))
-        output.line(output.paint('dim', `               ${command(step, options)}`))
+      if (!step.tool.includes(' ')) output.dim(`               ${command(step, options)}`)
     }
     const number = proof.sequence === undefined ? '' : `${proof.sequence.length + 1}. `
     output.line(`            ${number}${printable(proof.tool)}: ${proof.action} by ${by}`)
-    output.line(output.paint('dim', `            ${command(proof, options)}`))
+    output.dim(`            ${command(proof, options)}`)
   } else if (proof.result === 'not proved')
     output.line(
       `            ${printable(proof.tool)}: ${printable(proof.branch)}, but no call was found that does this`,

@@ -59,7 +59,7 @@ function printReplay({ calls, same, unknown, flips, reasons }: Replay, output: O
     const words = output.paint('bold', `${from} -> ${to}`)
     const why = reason === '' ? '' : ` (${printable(reason)})`
     output.line(`${words}  ${printable(tool)}  ${printable(rule)}${why}`)
-    output.line(output.paint('dim', `  ${plural(count, 'call')}, records ${records.join(', ')}`))
+    output.dim(`  ${plural(count, 'call')}, records ${records.join(', ')}`)
   }
   for (const [reason, count] of reasons)
     output.line(

@@ -13,7 +13,7 @@ import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { labelsRead } from '@sluice/policy/model/reads-label'
 import { inspectAnswer, type ScanTarget } from '../../guard/inspect-answer.ts'
 import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError } from '../../terminal/errors.ts'
 import { loadBasePolicy, loadPolicy } from '../../terminal/load-policy.ts'
 import { type Output, plural, printable } from '../../terminal/output.ts'
 import { readText } from '../../terminal/read-input.ts'
@@ -64,11 +64,7 @@ export const add = defineCommand({
 async function run(options: Options, output: Output): Promise<0 | 1> {
   const attack = ATTACKS.find((kind) => kind === options.attack)
   if (attack === undefined)
-    throw new CliError(
-      'CLI_ARGUMENT',
-      `--attack is \`${options.attack}\``,
-      `one of ${ATTACKS.join(', ')}`,
-    )
+    throw new ArgumentError(`--attack is \`${options.attack}\``, `one of ${ATTACKS.join(', ')}`)
   const minUntouched = readPercent('--min-untouched', options.minUntouched)
   const minStopped = readPercent('--min-stopped', options.minStopped)
   const tools = await readTools(options.tools)
@@ -126,9 +122,7 @@ function print({ traces, suites, ...all }: Simulation, output: Output): void {
   for (const { id, injection, calls } of traces)
     for (const { server, tool, action, reason } of calls)
       if (injection === undefined && action !== 'allow')
-        output.line(
-          output.paint('dim', `${printable(`${id}: ${server}/${tool}: ${action}: ${reason}`)}`),
-        )
+        output.dim(`${printable(`${id}: ${server}/${tool}: ${action}: ${reason}`)}`)
   const names = Object.keys(suites).sort()
   for (const name of names) printCounts(name, suites[name] as SimulationCounts, output)
   if (names.length !== 1) printCounts('all', all, output)

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { ATTACK_TEXT } from '@sluice/policy/cases/attack-answer'
 import { simulate } from '@sluice/policy/cases/simulate'
 import { proposeTrust, writeTrust } from '../../operations/suggest-trust.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError } from '../../terminal/errors.ts'
 import { loadPolicy } from '../../terminal/load-policy.ts'
 import { type Output, plural, printable } from '../../terminal/output.ts'
 import { readTools } from '../../terminal/read-tools.ts'
@@ -24,8 +24,7 @@ export interface TrustOptions {
 export async function suggestTrust(options: TrustOptions, output: Output): Promise<0> {
   const { traces: file, tools: toolsFile } = options
   if (file === undefined || toolsFile === undefined)
-    throw new CliError(
-      'CLI_ARGUMENT',
+    throw new ArgumentError(
       `--trust needs ${file === undefined ? '--traces' : '--tools'}`,
       'it learns from recorded sessions: see `sluice policy simulate --help`',
     )

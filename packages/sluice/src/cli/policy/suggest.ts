@@ -13,7 +13,7 @@ import {
 import { collectTraffic, judgeTraffic, type TrafficCall } from '../../operations/past-traffic.ts'
 import { type StopSuggestion, suggestStops } from '../../operations/stop-call.ts'
 import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError } from '../../terminal/errors.ts'
 import { type Output, plural, printable } from '../../terminal/output.ts'
 import { readTools } from '../../terminal/read-tools.ts'
 import { DATA, findData } from '../connect/find-data.ts'
@@ -75,7 +75,7 @@ const _collect = (value: string, before: readonly string[] = []) => [...before, 
 async function run(options: Options, output: Output): Promise<0 | 1> {
   if (options.trust === true) return suggestTrust(options, output)
   if (options.from !== 'ledger')
-    throw new CliError('CLI_ARGUMENT', `--from is \`${options.from}\``, 'it takes `ledger`')
+    throw new ArgumentError(`--from is \`${options.from}\``, 'it takes `ledger`')
   const margin = readMargin(options.margin)
   const { data } = findData(options)
   const tools = options.tools === undefined ? readSeenTools(data) : await readTools(options.tools)
@@ -92,7 +92,7 @@ async function run(options: Options, output: Output): Promise<0 | 1> {
 function readMargin(text: string): number {
   const margin = Number(text)
   if (text.trim() !== '' && margin >= 0 && margin <= 10) return margin
-  throw new CliError('CLI_ARGUMENT', `--margin is \`${text}\``, 'a number from 0 to 10')
+  throw new ArgumentError(`--margin is \`${text}\``, 'a number from 0 to 10')
 }
 
 function fit(
@@ -147,11 +147,7 @@ function stop(against: readonly string[], calls: readonly TrafficCall[], output:
   const numbers = against.map((text) => readCount(text, '--against', 2 ** 50))
   const bad = numbers.map((seq) => findCall(seq, calls))
   if (new Set(bad.map(toolOf)).size > 1)
-    throw new CliError(
-      'CLI_ARGUMENT',
-      'the calls are of several tools',
-      'ask for one tool at a time',
-    )
+    throw new ArgumentError('the calls are of several tools', 'ask for one tool at a time')
   const suggestions = suggestStops(bad, calls)
   output.value({ tool: toolOf(bad[0] as TrafficCall), against: numbers, suggestions })
   for (const one of suggestions.slice(0, SHOWN_MAX)) printStop(one, output)
@@ -161,8 +157,7 @@ function stop(against: readonly string[], calls: readonly TrafficCall[], output:
 function findCall(seq: number, calls: readonly TrafficCall[]): TrafficCall {
   const found = calls.find(({ record }) => record.seq === seq)
   if (found !== undefined && isToolCall(found)) return found
-  throw new CliError(
-    'CLI_ARGUMENT',
+  throw new ArgumentError(
     `record ${seq} is not a tool call that the document decided in that time`,
     '`sluice ledger query` shows the numbers; --since goes further back, --for names the document',
   )
@@ -172,7 +167,5 @@ function printStop({ guardrail, hits, unknown }: StopSuggestion, output: Output)
   for (const line of guardrail.trimEnd().split('\n')) output.line(printable(line))
   const list = hits.length === 0 ? '' : `: records ${hits.join(', ')}`
   const more = unknown === 0 ? '' : `, ${unknown} unknown`
-  output.line(
-    output.paint('dim', `  stops ${plural(hits.length, 'legitimate call')} as well${list}${more}`),
-  )
+  output.dim(`  stops ${plural(hits.length, 'legitimate call')} as well${list}${more}`)
 }

@@ -9,7 +9,7 @@ import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import type { Command } from 'commander'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError, CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { getRuleLocation } from '../../terminal/explanation.ts'
 import { loadBasePolicy, loadPolicy } from '../../terminal/load-policy.ts'
@@ -97,8 +97,7 @@ export async function runFile(
     name === undefined ? undefined : resolve(dirname(file), name)
   const policyFile = options.policy ?? beside(cases.policy)
   if (policyFile === undefined)
-    throw new CliError(
-      'CLI_ARGUMENT',
+    throw new ArgumentError(
       `\`${file}\` names no policy`,
       'add `policy: policy.yaml`, or say --policy FILE',
     )
@@ -137,11 +136,8 @@ function printResult({ file, policy }: CaseRun, result: CaseResult, output: Outp
       `${output.paint('red', 'wrong')} ${printable(name)} ${output.paint('dim', `${printable(file)}:${line}`)}`,
     )
     for (const difference of result.differences) output.line(`      ${printable(difference)}`)
-    output.line(
-      output.paint(
-        'dim',
-        `      decided by ${getRuleLocation(policy, result.decision.rule)}: ${printable(result.decision.reason || result.decision.code)}`,
-      ),
+    output.dim(
+      `      decided by ${getRuleLocation(policy, result.decision.rule)}: ${printable(result.decision.reason || result.decision.code)}`,
     )
   }
 }

@@ -17,7 +17,7 @@ import { PROVE_PERSON } from '../../operations/people.ts'
 import { StoreError } from '../../store/errors.ts'
 import { makePrivateFolder } from '../../store/files/private-folder.ts'
 import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError, CliError } from '../../terminal/errors.ts'
 import { LOGIN_WAIT_MS_MAX } from '../../terminal/limits.ts'
 import { printable } from '../../terminal/output.ts'
 import { OperationClient } from '../connect/ask-operation.ts'
@@ -113,32 +113,28 @@ interface LoginTarget {
   readonly issuer?: Issuer
 }
 
-function wrong(message: string, help: string): CliError {
-  return new CliError('CLI_ARGUMENT', message, help)
-}
-
 function targetOf(config: GateConfig, name: string, { principal }: Options): LoginTarget {
   if (name.startsWith('issuer:')) return identityTarget(config, name, principal)
   const server = Object.hasOwn(config.servers, name) ? config.servers[name] : undefined
   if (server === undefined)
-    throw wrong(
+    throw new ArgumentError(
       `no server is called \`${name}\``,
       `one of ${Object.keys(config.servers).join(', ')}`,
     )
   if (server.kind !== 'http' || server.login === undefined)
-    throw wrong(
+    throw new ArgumentError(
       `\`${name}\` has no login`,
       `say \`auth: login\` under \`servers.${name}\` if it wants one`,
     )
   const { login, url } = server
   const { kind, via } = login
   if (kind === 'exchange' || kind === 'id-jag')
-    throw wrong(
+    throw new ArgumentError(
       `\`${name}\` is called with a token of each caller`,
       kind === 'exchange' ? 'there is nothing to do' : `run \`sluice login issuer:${via}\``,
     )
   if ((kind === 'principal') !== (principal !== undefined))
-    throw wrong(
+    throw new ArgumentError(
       kind === 'principal' ? 'whose login?' : `\`${name}\` has one login for all`,
       kind === 'principal' ? 'say --principal NAME' : 'leave --principal out',
     )
@@ -150,12 +146,12 @@ function identityTarget(config: GateConfig, server: string, principal = ''): Log
   const name = server.slice('issuer:'.length)
   const issuer = config.issuers.find((one) => one.name === name)
   if (issuer?.client === undefined)
-    throw wrong(
+    throw new ArgumentError(
       `no issuer with a \`client\` is called \`${name}\``,
       `say \`auth.issuers.${name}.client\``,
     )
   if (principal.includes(':'))
-    throw wrong(`\`${principal}\` is named by its identity`, 'leave --principal out')
+    throw new ArgumentError(`\`${principal}\` is named by its identity`, 'leave --principal out')
   const login = { kind: 'gate', scopes: ['openid'] } as const
   const { client, issuer: url } = issuer
   return { of: { server, principal }, url, login: { ...login, client, issuer: url }, issuer }
@@ -236,7 +232,7 @@ async function logIn(
     redirectPort === undefined ? port : readCount(redirectPort, '--redirect-port', 65_535, 0)
   const redirect = await listenForRedirect(wanted).catch((error: Error) => {
     const help = port === 0 ? 'say another --redirect-port' : 'end the program that uses the port'
-    throw wrong(error.message, help)
+    throw new ArgumentError(error.message, help)
   })
   try {
     const scopes = scopesOf(login, logins.get(of), options)

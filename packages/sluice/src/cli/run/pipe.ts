@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '@sluice/policy/core/json'
 import { clientVariables } from '../../gateway/processes/environment.ts'
 import { ALL_SERVERS } from '../../gateway/shared/transport.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError, type CliError } from '../../terminal/errors.ts'
 import {
   RECONNECT_MS_MAX,
   RECONNECT_MS_MIN,
@@ -114,16 +114,11 @@ export function readEnvOptions(words: readonly string[]): Record<string, string>
       const name = at < 0 ? word : word.slice(0, at)
       const value = at < 0 ? process.env[name] : word.slice(at + 1)
       if (!/^[A-Za-z_]\w*$/.test(name))
-        throw new CliError('CLI_ARGUMENT', `--env \`${name}\` is not a name`, 'write --env NAME')
+        throw new ArgumentError(`--env \`${name}\` is not a name`, 'write --env NAME')
       if (/^SLUICE_/i.test(name))
-        throw new CliError(
-          'CLI_ARGUMENT',
-          `--env \`${name}\`: servers get no SLUICE_*`,
-          'rename it',
-        )
+        throw new ArgumentError(`--env \`${name}\`: servers get no SLUICE_*`, 'rename it')
       if (value !== undefined) return [name, value]
-      throw new CliError(
-        'CLI_ARGUMENT',
+      throw new ArgumentError(
         `--env ${name}: the environment has no \`${name}\``,
         'set it in the entry of the client, or write --env NAME=value',
       )

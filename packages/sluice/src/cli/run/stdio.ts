@@ -6,7 +6,7 @@ import { readWrittenServers } from '../../gateway/config/edit-servers.ts'
 import { TOOL_MODES } from '../../gateway/shared/tool-mode.ts'
 import { ALL_SERVERS } from '../../gateway/shared/transport.ts'
 import { defineCommand } from '../../terminal/define-command.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError } from '../../terminal/errors.ts'
 import { readText } from '../../terminal/read-input.ts'
 import { findData } from '../connect/find-data.ts'
 import { CONFIG_OPTIONS, loadConfig } from '../connect/load-config.ts'
@@ -53,11 +53,7 @@ export const add = defineCommand({
 function checkServer(server: string, servers: readonly string[]): void {
   const near = nearest(server, servers)
   if (servers.includes(server) || near === undefined) return
-  throw new CliError(
-    'CLI_ARGUMENT',
-    `no server is called \`${server}\``,
-    `did you mean \`${near}\`?`,
-  )
+  throw new ArgumentError(`no server is called \`${server}\``, `did you mean \`${near}\`?`)
 }
 
 function programOf(file: string, server: string): string | undefined {

@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path'
 import { StoreError } from '../../store/errors.ts'
 import { makePrivateFolder } from '../../store/files/private-folder.ts'
 import { defineCommand } from '../../terminal/define-command.ts'
-import { CliError } from '../../terminal/errors.ts'
+import { ArgumentError, CliError } from '../../terminal/errors.ts'
 import { loadPolicy } from '../../terminal/load-policy.ts'
 import { pipe, readEnvOptions } from './pipe.ts'
 
@@ -71,7 +71,7 @@ function dataFor(command: readonly string[]): string {
 /** JSON is YAML too, and needs no care with quotes; `\${` would be a variable. */
 function writeConfig(data: string, command: readonly string[], policy: string | undefined): string {
   if (command.some((word) => word.includes('${')))
-    throw new CliError('CLI_ARGUMENT', 'the command has `${` in it', 'put it into a sluice.yaml')
+    throw new ArgumentError('the command has `${` in it', 'put it into a sluice.yaml')
   const config = {
     version: 1,
     data,

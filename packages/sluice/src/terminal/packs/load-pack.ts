@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { nearest } from '@sluice/policy/document/nearest'
-import { CliError } from '../errors.ts'
+import { ArgumentError } from '../errors.ts'
 
 const PACKS = fileURLToPath(new URL('../../../packs/', import.meta.url))
 
@@ -32,8 +32,7 @@ export function loadPack(name: string): Pack {
   const names = listPacks()
   if (!names.includes(name)) {
     const near = nearest(name, names)
-    throw new CliError(
-      'CLI_ARGUMENT',
+    throw new ArgumentError(
       `there is no pack \`${name}\``,
       near === undefined ? `there are ${names.join(', ')}` : `did you mean \`${near}\`?`,
     )
