@@ -1,4 +1,4 @@
-// `npm run bench -- large-messages [--mebibytes 4,8] [--only stdio]`: answers of the largest size through a real gate: the most
+// `npm run bench -- large-messages [--mebibytes 4,8] [--only stdio]`: large answers through a real gate: the most
 // CPU that its thread takes between two turns of the event loop, by what the text is made of, and the most memory
 // that eight at once take, twice in the same gate.
 
@@ -34,9 +34,9 @@ export async function run(options: RunOptions): Promise<number> {
   const json = await serveHttp({ answers: 'json' })
   const events = await serveHttp({ answers: 'events' })
   const servers = {
-    stdio: fixture('echo'),
-    json: { url: json.url },
-    events: { url: events.url },
+    stdio: { ...fixture('echo'), max_message: '16MiB' },
+    json: { url: json.url, max_message: '16MiB' },
+    events: { url: events.url, max_message: '16MiB' },
   }
   try {
     for (const size of mebibytes.split(','))

@@ -25,7 +25,7 @@ export type ServerSpec =
       extensions?: string[]
       max_message?: string
     }
-  | { url: string; headers?: Record<string, string>; auth?: unknown }
+  | { url: string; headers?: Record<string, string>; auth?: unknown; max_message?: string }
   | { builtin: 'agents' | 'code' | 'claude-code' | 'codex' | 'copilot' | 'gemini' }
 
 export interface GateSpec {

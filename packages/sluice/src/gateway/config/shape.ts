@@ -130,10 +130,10 @@ const SERVER: Shape = {
       shape: {
         kind: 'form',
         noun: 'size',
-        form: /^[1-4]MiB$/,
-        help: 'write `1MiB` to `4MiB`: handling a larger message would keep other calls waiting',
+        form: /^(?:[1-9]|1[0-6])MiB$/,
+        help: 'write `1MiB` to `16MiB`',
       },
-      doc: 'the largest message that the gate reads from this server; a call with a larger answer fails',
+      doc: 'the largest message that the gate reads from this server; a call with a larger answer fails. Above `4MiB` one message may keep other calls waiting for more than 50 ms',
       default: '4MiB',
     },
     extensions: {

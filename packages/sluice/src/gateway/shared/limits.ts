@@ -129,7 +129,7 @@ export const INSPECTED_AT_ONCE_LENGTH_MAX = 32_768
 /** Size from which on a message of a server is a large one: such answers are inspected and written one at a time. */
 export const LARGE_MESSAGE_BYTES_MIN = 1_048_576
 /** Large messages of all servers that are read and not handled yet. The readers of further ones wait. */
-export const LARGE_MESSAGES_MAX = 16
+export const LARGE_MESSAGES_MAX = 8
 /** How long a large message may take to arrive before the reader of another one gets its place. */
 export const LARGE_MESSAGE_MS_MAX = 10_000
 /**

@@ -2,10 +2,12 @@
 // protocol generations. A server that meets one is slowed down or ended by itself.
 
 /**
- * Size of one message of a server, also the most that `max_message` may be: handling a larger one would keep other
- * calls waiting for more than 50 ms. A call whose response is larger fails with `UPSTREAM_TOO_LARGE`.
+ * Size of one message of a server without `max_message`: handling a larger one may keep other calls waiting for more
+ * than 50 ms. A call whose response is larger fails with `UPSTREAM_TOO_LARGE`.
  */
-export const UPSTREAM_MESSAGE_BYTES_MAX = 4 * 1_048_576
+export const UPSTREAM_MESSAGE_BYTES = 4 * 1_048_576
+/** The most that `max_message` of a server may be. */
+export const UPSTREAM_MESSAGE_BYTES_MAX = 16 * 1_048_576
 /**
  * Requests of one connection to a server whose response is still expected; the oldest is forgotten.
  */

@@ -249,7 +249,7 @@ describe('a request that fails', () => {
     const failure = await asker.ask('tools/call', { name: 'big', arguments: { bytes: 2_200_000 } })
     expect(failure).toMatchObject({ code: 'UPSTREAM_TOO_LARGE', repeatable: false })
     expect((failure as { message: string }).message).toMatch(
-      /2 MiB.*`max_message` \(at most 4MiB\)/,
+      /2 MiB.*`max_message` \(at most 16MiB\)/,
     )
     expect(await asker.call('big', { bytes: 1_000_000 })).toHaveLength(1_000_000)
   })

@@ -16,7 +16,7 @@ import {
   STDOUT_UNIT_BYTES,
   STDOUT_UNITS_PER_SECOND,
   STRAY_LINES_LOGGED_PER_SECOND,
-  UPSTREAM_MESSAGE_BYTES_MAX,
+  UPSTREAM_MESSAGE_BYTES,
 } from '../limits.ts'
 import type { UpstreamMessages } from '../read-upstream-messages.ts'
 import type {
@@ -96,7 +96,7 @@ export class HttpUpstream implements Upstream, HttpHost {
     this.url = new URL(options.url)
     this.pools = options.pools.to(this.url.origin)
     this.log = options.log
-    this.messageBytesMax = options.messageBytesMax ?? UPSTREAM_MESSAGE_BYTES_MAX
+    this.messageBytesMax = options.messageBytesMax ?? UPSTREAM_MESSAGE_BYTES
     if (options.generation === 'stateless') this.#transport = new StatelessHttpTransport(this)
     else {
       const stored = options.handle === undefined ? undefined : readHandle(options.handle)

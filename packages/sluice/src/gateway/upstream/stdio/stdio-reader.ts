@@ -12,7 +12,7 @@ import {
   STDOUT_LINES_PER_TURN,
   STDOUT_UNIT_BYTES,
   STDOUT_UNITS_PER_SECOND,
-  UPSTREAM_MESSAGE_BYTES_MAX,
+  UPSTREAM_MESSAGE_BYTES,
 } from '../limits.ts'
 
 export class StdioReader {
@@ -35,7 +35,7 @@ export class StdioReader {
     stdout: Readable,
     onLine: (line: DecodedLine) => void,
     onEnd: () => void,
-    lineBytesMax = UPSTREAM_MESSAGE_BYTES_MAX,
+    lineBytesMax = UPSTREAM_MESSAGE_BYTES,
   ) {
     this.#splitter = new LineSplitter(decodeUtf8, { lineBytesMax })
     this.#stdout = stdout

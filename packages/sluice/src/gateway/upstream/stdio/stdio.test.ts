@@ -94,7 +94,9 @@ describe('a server that behaves', () => {
     const { asker } = await up(fixture('echo'), { messageBytesMax: 2 * 1_048_576 })
     const answer = await asker.ask('tools/call', { name: 'big', arguments: { bytes: 2_200_000 } })
     expect(answer).toMatchObject({ code: 'UPSTREAM_TOO_LARGE', repeatable: false })
-    expect((answer as { message: string }).message).toMatch(/2 MiB.*`max_message` \(at most 4MiB\)/)
+    expect((answer as { message: string }).message).toMatch(
+      /2 MiB.*`max_message` \(at most 16MiB\)/,
+    )
     expect(await asker.call('big', { bytes: 2_000_000 })).toHaveLength(2_000_000)
   })
 

@@ -22,7 +22,7 @@ import {
   STDIN_QUEUE_LENGTH_MAX,
   STDIN_QUEUE_MESSAGES_MAX,
   STRAY_LINES_LOGGED_PER_SECOND,
-  UPSTREAM_MESSAGE_BYTES_MAX,
+  UPSTREAM_MESSAGE_BYTES,
 } from '../limits.ts'
 import { readUpstreamMessages } from '../read-upstream-messages.ts'
 import type { Upstream, UpstreamEvents, UpstreamFailure } from '../upstream.ts'
@@ -227,7 +227,7 @@ export class StdioUpstream implements Upstream {
     const [only, ...others] = this.#conversation.open
     const request = others.length === 0 ? only : undefined
     if (request !== undefined) this.#conversation.open.delete(request)
-    const { messageBytesMax = UPSTREAM_MESSAGE_BYTES_MAX } = this.#options
+    const { messageBytesMax = UPSTREAM_MESSAGE_BYTES } = this.#options
     this.#fail('UPSTREAM_TOO_LARGE', describeTooLarge(messageBytesMax), request)
   }
 
