@@ -16,6 +16,7 @@ import {
   startPgBouncer,
   startPostgres,
 } from '../support/postgres.ts'
+import { KILLS_POLICY, playProgramKills } from '../support/program-kills.ts'
 import {
   endGates,
   fixture,
@@ -175,5 +176,20 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('agents of a cluster',
     const { state } = await askAgents(a, 'wasm_agent_state', { agentId })
     expect(JSON.stringify(state.messages)).not.toContain('OUTCOME_UNKNOWN')
     expect(new Set(arrived(agentId)).size).toBe(arrived(agentId).length)
+  })
+
+  test('programs with held calls are taken over by another gate after each kill -9', async () => {
+    await server.createDatabase('programs')
+    const calls = join(folder, 'programs')
+    const servers = { code: { builtin: 'code' as const }, count: fixture('counter', calls) }
+    const start = (life: number) => {
+      const cluster = { name: `life-${life}`, key: CLUSTER_KEY }
+      return startGate({
+        servers,
+        policy: KILLS_POLICY,
+        config: { store: server.url('programs'), cluster },
+      })
+    }
+    await playProgramKills(start, calls)
   })
 })

@@ -200,7 +200,7 @@ async function waitForChange(
     code: 'APPROVAL_PENDING',
     limits: [],
     approvals: [],
-    reason: pendingText(pending, command),
+    reason: pendingText(pending, command, passing.request.program !== undefined),
     approval: { id, ...defined(url) },
   }
   return { status: 'refused', decision: denial, pending }
@@ -301,9 +301,15 @@ function toSubmission(
 }
 
 /** The first of the words that an agent reads, in one line. */
-function pendingText({ id, url, reason }: PendingApproval, command: string): string {
+function pendingText(
+  { id, url, reason }: PendingApproval,
+  command: string,
+  isProgram: boolean,
+): string {
   const where = url ?? `\`${command}\``
-  return `waiting for approval: ${reason}; request ${id}, to be approved at ${where}; after that make the same call again: an approval is good for one call`
+  const waiting = `waiting for approval: ${reason}; request ${id}, to be approved at ${where}`
+  if (isProgram) return waiting
+  return `${waiting}; after that make the same call again: an approval is good for one call`
 }
 
 function approved(decision: Decision, how: string): Decision {
