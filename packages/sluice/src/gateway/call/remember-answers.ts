@@ -34,7 +34,10 @@ export function rememberMessage(
   const message = JSON.parse(text) as JsonObject
   // What a program says was computed. What it only copied is known by the answer that had it.
   if (builtin === 'code') {
-    if (memory.hasRead) for (const one of toAnswer(message).texts) memory.addText(one)
+    for (const one of toAnswer(message).texts) {
+      if (memory.hasRead) memory.addText(one)
+      memory.addKnown(RUN_ID.exec(one)?.slice(1) ?? [])
+    }
     return
   }
   const { params, program } = answered ?? {}
@@ -45,6 +48,9 @@ export function rememberMessage(
   const call = { ...asked, name, server, trust: read, isGates: builtin === 'agents' }
   rememberAnswer(call, toAnswer(message), memory, originsFor(memory, program))
 }
+
+/** How an answer of `run_code` begins. The client names the run in its next call. */
+const RUN_ID = /^\{"status":"\w+","runId":"([\w.-]+)"/
 
 /** The tool that answered; undefined for errors, prompts, resources and what was not asked for. */
 function nameTool({ result }: JsonObject, params: ParsedMembers | undefined): string | undefined {
