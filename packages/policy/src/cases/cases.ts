@@ -17,7 +17,7 @@ import {
   word,
 } from '../document/build-shape.ts'
 import { asMap, checkShape } from '../document/check-shape.ts'
-import { scalar, strings } from '../document/fields.ts'
+import { scalar } from '../document/fields.ts'
 import { KEY_LENGTH_MAX } from '../document/limits.ts'
 import { type Problem, Problems } from '../document/problem.ts'
 import {
@@ -27,7 +27,7 @@ import {
   type LocatedScalar,
   readDocument,
 } from '../document/read-document.ts'
-import { parseDuration, type Shape } from '../document/shape.ts'
+import { parseDuration, parseTime, type Shape } from '../document/shape.ts'
 import { CONTENT_METHODS, TOOL_CALL } from '../language/methods.ts'
 import {
   factFields,
@@ -133,41 +133,28 @@ export function readCases(source: { file: string; text: string }): {
 }
 
 function readCase(map: LocatedMap, index: number, problems: Problems, text: string): PolicyCase {
+  const wrong = (code: string, key: string, message: string, help: string): void =>
+    problems.error(code, findEntry(map, key)?.at ?? map.at, message, help)
+  const wrongName = (key: string, name: string): void =>
+    wrong(
+      'DOCUMENT_BAD_NAME',
+      key,
+      `\`${name}\` is not a \`<server>/<tool>\``,
+      'name the server before the `/`',
+    )
   const call = String(scalar(map, 'call'))
   const parts = splitServerAndName(call)
-  if (parts === undefined)
-    problems.error(
-      'DOCUMENT_BAD_NAME',
-      findEntry(map, 'call')?.at ?? map.at,
-      `\`${call}\` is not a \`<server>/<tool>\``,
-      'name the server before the `/`',
-    )
+  if (parts === undefined) wrongName('call', call)
   const args = findEntry(map, 'args')
   if (args !== undefined && args.kind !== 'map' && !(args.kind === 'scalar' && args.value === null))
-    problems.error(
-      'DOCUMENT_WRONG_TYPE',
-      args.at,
-      '`args` is not a mapping',
-      'write `args: { name: value }`',
-    )
+    wrong('DOCUMENT_WRONG_TYPE', 'args', '`args` is not a mapping', 'write `args: { name: value }`')
   const facts = readFacts(map)
   const unnamed = findUnnamedCall(facts.called)
-  if (unnamed !== undefined)
-    problems.error(
-      'DOCUMENT_BAD_NAME',
-      findEntry(map, 'called')?.at ?? map.at,
-      `\`${unnamed}\` is not a \`<server>/<tool>\``,
-      'name the server before the `/`',
-    )
+  if (unnamed !== undefined) wrongName('called', unnamed)
   const at = scalar(map, 'at')
   const atMs = at === undefined ? 0 : parseTime(String(at))
   if (atMs === undefined)
-    problems.error(
-      'DOCUMENT_WRONG_TYPE',
-      findEntry(map, 'at')?.at ?? map.at,
-      `\`${at}\` is not a time`,
-      'write `2026-01-01T12:00:00Z`',
-    )
+    wrong('DOCUMENT_WRONG_TYPE', 'at', `\`${at}\` is not a time`, 'write `2026-01-01T12:00:00Z`')
   return {
     name: String(scalar(map, 'name') ?? `${call} (case ${index + 1})`),
     line: text.slice(0, map.at).split('\n').length,
@@ -205,24 +192,14 @@ function readFacts(map: LocatedMap): SampleFacts {
 
 function readExpectation(node: LocatedNode, problems: Problems): Expectation {
   if (node.kind === 'scalar') return { action: node.value as Action }
-  const map = asMap(node)
-  if (map.entries.length === 0)
+  if (asMap(node).entries.length === 0)
     problems.error(
       'CASES_INVALID',
       node.at,
       '`expect` expects nothing: every verdict would pass',
       'write an action, or what else must hold',
     )
-  const guardrails = findEntry(map, 'guardrails')
-  return {
-    ...(Object.fromEntries(
-      ['action', 'code', 'rule', 'reason', 'visible'].flatMap((name) => {
-        const value = scalar(map, name)
-        return value === undefined ? [] : [[name, value]]
-      }),
-    ) as Expectation),
-    ...(guardrails === undefined ? {} : { guardrails: strings(guardrails) }),
-  }
+  return toJson(node) as Expectation
 }
 
 /** A YAML node as JSON, numbers by their source text. */
@@ -243,33 +220,4 @@ function toExactNumber({ value, text }: LocatedScalar): JsonValue {
   if (decimal === undefined || exact === undefined)
     return Number.isSafeInteger(value) ? (value as number) : written
   return compareDecimal(decimal, exact) === 0 ? (value as number) : written
-}
-
-/** Milliseconds since 1970 of a UTC time, without the system's clock or time zone. */
-function parseTime(text: string): number | undefined {
-  const match = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)Z$/.exec(text)
-  if (match === null) return undefined
-  const [year, month, day, hour, minute, second] = match.slice(1).map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ]
-  if (day < 1 || day > countDays(month, year) || hour > 23 || minute > 59 || second > 59)
-    return undefined
-  const shifted = month > 2 ? year : year - 1
-  const era = Math.floor(shifted / 400)
-  const ofEra = shifted - era * 400
-  const ofYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1
-  const days =
-    era * 146_097 + ofEra * 365 + Math.floor(ofEra / 4) - Math.floor(ofEra / 100) + ofYear - 719_468
-  return ((days * 24 + hour) * 60 + minute) * 60_000 + second * 1_000
-}
-
-/** Zero for an invalid month. */
-function countDays(month: number, year: number): number {
-  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
-  return [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0
 }

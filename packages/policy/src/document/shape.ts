@@ -136,7 +136,7 @@ export function parseDuration(value: unknown): number | undefined {
   return seconds > 0 ? seconds : undefined
 }
 
-const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/
+const TIME = /^\d{4}-\d\d-\d\d(T(?:[01]\d|2[0-3]):\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/
 export const TIME_HELP =
   'write a time like `2027-01-31T18:00:00Z`, or a day, which starts at 00:00 UTC'
 

@@ -1,6 +1,8 @@
 // Errors of authentication, and of the keys and grants it uses. docs/reference/errors.md lists the
 // same codes; a test compares the two.
 
+import { CodedError } from '@sluice/policy/core/coded-error'
+
 export const ERRORS = {
   IDENTITY_KEY: 'the key of the installation is not one, or cannot be read',
   IDENTITY_HANDLE: 'a handle is too long to be sealed',
@@ -8,12 +10,4 @@ export const ERRORS = {
   GRANT_LIMIT: 'there are as many grants as there may be',
 } as const
 
-export class IdentityError extends Error {
-  readonly code: keyof typeof ERRORS
-  readonly help: string
-  constructor(code: keyof typeof ERRORS, message: string, help: string) {
-    super(message)
-    this.code = code
-    this.help = help
-  }
-}
+export class IdentityError extends CodedError<keyof typeof ERRORS> {}

@@ -1,6 +1,8 @@
 // Errors of a store, and what to do about each. A driver converts the errors of its library and of
 // the file system into these; docs/reference/errors.md lists the same codes.
 
+import { CodedError } from '@sluice/policy/core/coded-error'
+
 export const ERRORS = {
   STORE_FULL: 'the disk, or what this user may take of it, is full',
   STORE_READ_ONLY: 'the data directory or a file in it may not be written',
@@ -26,12 +28,4 @@ export const ERRORS = {
 
 export type StoreErrorCode = keyof typeof ERRORS
 
-export class StoreError extends Error {
-  readonly code: StoreErrorCode
-  readonly help: string
-  constructor(code: StoreErrorCode, message: string, help: string, cause?: unknown) {
-    super(message, { cause })
-    this.code = code
-    this.help = help
-  }
-}
+export class StoreError extends CodedError<StoreErrorCode> {}

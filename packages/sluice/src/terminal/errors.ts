@@ -1,6 +1,7 @@
 // Errors that stop a command before it has a result. Such a command exits with 2 and prints two
 // lines: what was wrong and what to do; with --json the problems of a document are included.
 
+import { CodedError } from '@sluice/policy/core/coded-error'
 import type { Problem } from '@sluice/policy/document/problem'
 
 export const ERRORS = {
@@ -16,9 +17,7 @@ export const ERRORS = {
 } as const
 
 /** Thrown by a command that cannot run; main prints it and exits with 2. */
-export class CliError extends Error {
-  readonly code: keyof typeof ERRORS
-  readonly help: string
+export class CliError extends CodedError<keyof typeof ERRORS> {
   readonly problems: readonly Problem[]
   constructor(
     code: keyof typeof ERRORS,
@@ -26,9 +25,7 @@ export class CliError extends Error {
     help: string,
     problems: readonly Problem[] = [],
   ) {
-    super(message)
-    this.code = code
-    this.help = help
+    super(code, message, help)
     this.problems = problems
   }
 }

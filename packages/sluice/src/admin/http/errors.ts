@@ -1,6 +1,8 @@
 // What the admin API can answer instead of what was asked for. docs/reference/errors.md lists the same codes; a
 // test holds the two together.
 
+import { CodedError } from '@sluice/policy/core/coded-error'
+
 export const ERRORS = {
   API_SIGN_IN: 'nobody is signed in, or not any more',
   API_ROLE: 'the one who is signed in may not do this',
@@ -31,15 +33,7 @@ const STATUS: Readonly<Record<ApiCode, number>> = {
   API_FAULT: 500,
 }
 
-export class ApiError extends Error {
-  readonly code: ApiCode
-  readonly help: string
-  constructor(code: ApiCode, message: string, help: string) {
-    super(message)
-    this.code = code
-    this.help = help
-  }
-
+export class ApiError extends CodedError<ApiCode> {
   get status(): number {
     return STATUS[this.code]
   }

@@ -1,6 +1,7 @@
 // Errors of the ledger. No record, no call: on any of these the caller forwards nothing.
 // docs/reference/errors.md lists the same codes.
 
+import { CodedError } from '@sluice/policy/core/coded-error'
 import type { StoreErrorCode } from '../../store/errors.ts'
 
 export const ERRORS = {
@@ -11,15 +12,11 @@ export const ERRORS = {
   LEDGER_QUERY: 'a query that is not one SELECT, or takes too long',
 } as const
 
-export class LedgerError extends Error {
-  readonly code: keyof typeof ERRORS
-  readonly help: string
+export class LedgerError extends CodedError<keyof typeof ERRORS> {
   /** The store's code, if the store was the reason. */
   readonly why: StoreErrorCode | undefined
   constructor(code: keyof typeof ERRORS, message: string, help: string, why?: StoreErrorCode) {
-    super(message)
-    this.code = code
-    this.help = help
+    super(code, message, help)
     this.why = why
   }
 }
