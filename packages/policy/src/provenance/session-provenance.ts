@@ -208,6 +208,7 @@ export class SessionProvenance implements ProvenanceLookup {
    * they stood nowhere either.
    */
   addOwn(readings: readonly ValueReading[]): void {
+    if (readings.length === 0) return
     const own = readings.flatMap(({ kind, whole }) =>
       kind === 'path' ? [whole, ...listParents(whole), ...listEnds(whole)] : [whole],
     )

@@ -186,7 +186,7 @@ function createInspection(
       if (memory === undefined) lease.missed()
       else remember(memory, text, sources(), answered)
       if (bound.labels.size > 0)
-        see(sources().flatMap((source) => labelsOf(bound, { server, ...source })))
+        see(sources().flatMap((source) => labelsOf(bound, { ...source, server })))
       const all = listWanted(bound)
       const wanted =
         inspected.length === 0 ? all : all.filter((label) => !inspected.includes(label))
@@ -241,7 +241,7 @@ function joinTrust(
   server: string,
   sources: readonly MessageSource[],
 ): AnswerTrust {
-  const [first = [], ...others] = sources.map((source) => getTrust(policy, { server, ...source }))
+  const [first = [], ...others] = sources.map((source) => getTrust(policy, { ...source, server }))
   if (others.length === 0) return first
   return [first, ...others].every((trust) => trust === 'all') ? 'all' : []
 }

@@ -25,9 +25,9 @@ function toRecord(fields: RecordArray): LedgerRecord {
     throw broken(`record ${seq} has version \`${version}\`, this program reads ${ENCODING_VERSION}`)
   switch (kind) {
     case KINDS.intent:
-      return { kind: 'intent', seq, ...decisionEntry(atMs, rest) }
+      return decisionEntry('intent', seq, atMs, rest)
     case KINDS.refusal:
-      return { kind: 'refusal', seq, ...decisionEntry(atMs, rest) }
+      return decisionEntry('refusal', seq, atMs, rest)
     case KINDS.outcome: {
       const [intent, status, durationMs, bytes, errorCode, digest, labels, attempts] = rest
       const [givenBack, changes = []] = rest.slice(8)
@@ -139,7 +139,13 @@ function parseRecordJson(text: string): RecordArray {
   throw broken('a record is not readable')
 }
 
-function decisionEntry(atMs: number, fields: RecordArray): DecisionEntry {
+/** Every record of a call is decoded for the index, so without a spread that is not the first member: that is slow. */
+function decisionEntry<Kind extends 'intent' | 'refusal'>(
+  kind: Kind,
+  seq: number,
+  atMs: number,
+  fields: RecordArray,
+): DecisionEntry & { readonly kind: Kind; readonly seq: number } {
   const [limits, shadow, callId, id, principalKind, agent, session, server, method, name] = fields
   const [category, policy, action, code, rule, reason, guardrails, judged, argsDigest] =
     fields.slice(10)
@@ -149,12 +155,10 @@ function decisionEntry(atMs: number, fields: RecordArray): DecisionEntry {
     code,
     rule: text_(rule),
     reason: text_(reason),
-    guardrails: guardrails.map(([name, rule, action, undecided]: RecordArray) => ({
-      name: text_(name),
-      rule: text_(rule),
-      undecided,
-      ...(action === null ? {} : { action }),
-    })),
+    guardrails: guardrails.map(([name, rule, action, undecided]: RecordArray) => {
+      const match = { name: text_(name), rule: text_(rule), undecided }
+      return action === null ? match : { ...match, action }
+    }),
     limits: limits.map(decodeCharge),
     shadow: shadow.map(([rule, action, code, reason, limits]: RecordArray) => ({
       rule: text_(rule),
@@ -164,7 +168,9 @@ function decisionEntry(atMs: number, fields: RecordArray): DecisionEntry {
       limits: limits.map(decodeCharge),
     })),
   }
-  return {
+  const whoAndWhat = {
+    kind,
+    seq,
     atMs,
     callId: text_(callId),
     principal: { id: text_(id), kind: text_(principalKind) },
@@ -174,13 +180,15 @@ function decisionEntry(atMs: number, fields: RecordArray): DecisionEntry {
     method: text_(method),
     name: text_(name),
     category: category as Category | null,
-    ...(unknown === true ? { unknown } : {}),
+  }
+  const entry = {
+    ...(unknown === true ? { ...whoAndWhat, unknown } : whoAndWhat),
     policy: text_(policy),
     decision,
     judged: decodeInputs(judged),
     argsDigest,
-    ...(parent === undefined ? {} : { parent }),
   }
+  return parent === undefined ? entry : { ...entry, parent }
 }
 
 function decodeCharge([key, kind, windowMs, max, amount]: RecordArray): LimitCharge {

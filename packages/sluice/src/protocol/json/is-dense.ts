@@ -4,6 +4,7 @@
 
 /** More commas and colons than `marksMax`, including those in strings. */
 export function isDense(text: string, marksMax: number): boolean {
+  if (text.length <= marksMax) return false
   let marks = 0
   for (const mark of [',', ':'])
     for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at + 1))
