@@ -35,13 +35,12 @@ export interface PageLink {
   readonly says: string
 }
 
-export function Palette({
-  pages,
-  onClose,
-}: {
-  pages: readonly PageLink[]
-  onClose: () => void
-}): JSX.Element {
+interface PaletteProps {
+  readonly pages: readonly PageLink[]
+  readonly onClose: () => void
+}
+
+export function Palette({ pages, onClose }: PaletteProps): JSX.Element {
   const [text, setText] = useState('')
   const [at, setAt] = useState(0)
   const servers = useResource<{ servers: ServerView[] }>('/servers').value?.servers

@@ -16,7 +16,9 @@ export async function violationsIn(page: Page, scheme: 'light' | 'dark'): Promis
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe)
   // What passes is not described, which takes most of the time.
   const common = { resultTypes: ['violations'], iframes: false, preload: false }
-  const run = scheme === 'light' ? common : { ...common, runOnly: ['color-contrast'] }
+  // Axe leaves rules of WCAG 2.2 out unless they are asked for.
+  const whole = { ...common, rules: { 'target-size': { enabled: true } } }
+  const run = scheme === 'light' ? whole : { ...common, runOnly: ['color-contrast'] }
   return page.evaluate(async (options) => {
     // biome-ignore lint/suspicious/noExplicitAny: of the page
     const { violations: all } = await (globalThis as any).axe.run(options)

@@ -79,11 +79,18 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
   })
 
   test('a passkey is added with the PIN', async () => {
-    await open('Settings')
+    // M7: whoever may decide and has none is told what to do first.
+    await page.getByText('Before the first call waits for you').waitFor()
+    await page.getByRole('link', { name: 'Add a passkey' }).click()
     await page.getByLabel('Your PIN').fill(PIN)
     await page.getByRole('button', { name: 'Add a passkey' }).click()
     await page.getByText('the passkey is added').waitFor()
     await page.getByLabel('Your passkeys').getByText('This browser', { exact: true }).waitFor()
+    // L10: an admin is that, and not also all that an admin may.
+    await page.getByRole('row', { name: /^ada\s*admin\s/ }).waitFor()
+    await open('Overview')
+    await page.getByText('Before the first call waits for you').waitFor({ state: 'detached' })
+    await open('Settings')
   })
 
   test('M6: a reload and a new tab stay signed in, and nothing is left in the browser', async () => {
@@ -100,6 +107,28 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await other.reload()
     await other.getByText('npx sluice console').waitFor()
     await other.context().close()
+    await tab.close()
+  })
+
+  test('L1, M12: a page is drawn in its shape while it loads, and nothing is asked for twice', async () => {
+    const tab = await page.context().newPage()
+    const [open, twice]: [Set<string>, string[]] = [new Set(), []]
+    tab.on('request', (request) => {
+      if (open.has(request.url())) twice.push(request.url())
+      if (request.url().includes('/api/')) open.add(request.url())
+    })
+    tab.on('requestfinished', (request) => open.delete(request.url()))
+    let release = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await tab.route('**/api/overview?*', (route) => held.then(() => route.continue()))
+    await tab.goto(`${stage.url}/overview`)
+    await tab.locator('.page-body .skeleton').waitFor()
+    release()
+    await tab.getByLabel('Calls by decision').first().waitFor()
+    await tab.locator('.skeleton').first().waitFor({ state: 'detached' })
+    expect(twice).toEqual([])
     await tab.close()
   })
 
@@ -137,6 +166,8 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     const recorded = await fetch(`${stage.url}/api/ledger?limit=500`, { headers })
     const { calls } = (await recorded.json()) as { calls: { word: string }[] }
     await until(async () => (await shown()) === calls.filter(({ word }) => word === 'deny').length)
+    // M9: few among many, they have a plot of their own.
+    await page.getByRole('img', { name: 'Calls by decision, held or refused' }).waitFor()
     await denied.click()
     await page.getByRole('heading', { level: 1, name: 'Ledger' }).waitFor()
     expect(new URL(page.url()).searchParams.get('word')).toBe('deny')
@@ -435,6 +466,19 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await todos.locator('[data-status="in_progress"]', { hasText: 'read the report' }).waitFor()
     await todos.locator('[data-status="completed"]', { hasText: 'write a note' }).waitFor()
     await page.getByText('deleting was refused').first().waitFor()
+    // M8: it opens at the newest turn.
+    await page.setViewportSize({ width: 1440, height: 500 })
+    await page.reload()
+    await page.getByText('deleting was refused').first().waitFor()
+    const leftPx = page
+      .locator('.agent-body > .scroll')
+      .last()
+      .evaluate(({ scrollTop, scrollHeight, clientHeight }) => [
+        scrollTop > 0,
+        scrollHeight - scrollTop - clientHeight < 2,
+      ])
+    expect(await leftPx).toEqual([true, true])
+    await page.setViewportSize({ width: 1440, height: 900 })
     await page
       .locator('.call', { hasText: 'office/delete_all' })
       .getByText('DENIED')
@@ -761,6 +805,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     const token = await adminToken()
     const authorization = `Bearer ${token}`
     const api = await fetch(`${stage.url}/api/openapi.json`, { headers: { authorization } })
+    expect(api.headers.get('content-encoding')).toBe('gzip')
     const { paths } = (await api.json()) as { paths: Record<string, Record<string, object>> }
     const rows = Object.entries(paths).flatMap(([path, methods]) =>
       Object.keys(methods).map(

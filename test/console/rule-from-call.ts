@@ -63,7 +63,11 @@ export async function makeRuleFromCall(
   const cases = read('cases.yaml')
   expect(cases).toMatch(/^policy: "policy.yaml"\ncases:\n {2}- name: "record \d+: allow always"\n/)
   await rules.getByRole('button', { name: 'Never' }).click()
+  // M3: the effect is tried first, on more days if one likes; the cases that are there are run.
+  await page.getByRole('button', { name: 'Save and put in force' }).waitFor()
+  await page.getByLabel('Try it on').selectOption({ label: 'Calls of 7 days' })
   await page.getByText('1 tool tightens').waitFor()
+  await page.getByText(/1 would fail:.*record \d+: allow always/).waitFor()
   await page.getByRole('button', { name: 'Save and put in force' }).click()
   await page.getByText('1 tool tightens').waitFor({ state: 'detached' })
   expect(JSON.stringify((await office.call('delete_all', {})).answer)).toContain('DENIED')

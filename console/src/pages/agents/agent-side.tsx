@@ -9,17 +9,14 @@ import { Panel } from '../../ui/panel.tsx'
 import { TextLine, UntrustedText } from '../../ui/text.tsx'
 import { bytes, clock, count, money, plural, short } from '../../ui/words.ts'
 
-export function Timeline({
-  turns,
-  turn,
-  onTurn,
-  onJournal,
-}: {
-  turns: number
-  turn: number | undefined
-  onTurn: (turn: number | undefined) => void
-  onJournal: () => void
-}): JSX.Element {
+interface TimelineProps {
+  readonly turns: number
+  readonly turn: number | undefined
+  readonly onTurn: (turn: number | undefined) => void
+  readonly onJournal: () => void
+}
+
+export function Timeline({ turns, turn, onTurn, onJournal }: TimelineProps): JSX.Element {
   return (
     <Panel
       title="Timeline"
@@ -123,13 +120,12 @@ export function Budgets({ agent }: { agent: AgentPage }): JSX.Element {
 const byPath = (one: { path: string }, other: { path: string }): number =>
   one.path.localeCompare(other.path, 'en', { numeric: true })
 
-export function Files({
-  agent,
-  onOpen,
-}: {
-  agent: AgentPage
-  onOpen: (path: string) => void
-}): JSX.Element {
+interface FilesProps {
+  readonly agent: AgentPage
+  readonly onOpen: (path: string) => void
+}
+
+export function Files({ agent, onOpen }: FilesProps): JSX.Element {
   return (
     <Panel title="Files" isSmall>
       {agent.fileList.length === 0 && <p className="muted small">none</p>}

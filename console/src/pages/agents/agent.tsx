@@ -266,16 +266,14 @@ function describeStop({ reason, detail }: NonNullable<AgentPage['stop']>): strin
 
 type Act = (what: string, body: object | undefined, done: string) => Promise<{ id?: string }>
 
+interface ForkProps {
+  readonly turn: number | undefined
+  readonly turns: number
+  readonly act: Act
+}
+
 /** Says what a fork is before it makes one. */
-function Fork({
-  turn,
-  turns,
-  act,
-}: {
-  turn: number | undefined
-  turns: number
-  act: Act
-}): JSX.Element {
+function Fork({ turn, turns, act }: ForkProps): JSX.Element {
   const at = turn ?? turns
   const fork = async (values: FormValues) => {
     const { id } = await act('fork', { turn: turn ?? null, ...values }, 'forked')

@@ -19,15 +19,13 @@ import { loadDecided, useInbox } from '../approvals/inbox.ts'
 
 type OpenCall = (call: CallAddress) => void
 
-export function Conversation({
-  messages,
-  turns,
-  onCall,
-}: {
-  messages: readonly AgentMessage[]
-  turns: readonly AgentTurn[]
-  onCall: OpenCall
-}): JSX.Element {
+interface ConversationProps {
+  readonly messages: readonly AgentMessage[]
+  readonly turns: readonly AgentTurn[]
+  readonly onCall: OpenCall
+}
+
+export function Conversation({ messages, turns, onCall }: ConversationProps): JSX.Element {
   // Turns lead to the approvals that they asked for.
   useEffect(() => loadDecided(), [])
   if (messages.length === 0)
@@ -89,15 +87,13 @@ function TurnFigures({ turn }: { turn: AgentTurn | undefined }): JSX.Element | n
   )
 }
 
-function Call({
-  call,
-  records,
-  onCall,
-}: {
-  call: AgentMessage['calls'][number]
-  records: readonly CallRecord[]
-  onCall: OpenCall
-}): JSX.Element {
+interface CallProps {
+  readonly call: AgentMessage['calls'][number]
+  readonly records: readonly CallRecord[]
+  readonly onCall: OpenCall
+}
+
+function Call({ call, records, onCall }: CallProps): JSX.Element {
   const final = records.at(-1)
   return (
     <details className="call">

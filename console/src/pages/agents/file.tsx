@@ -17,19 +17,15 @@ interface FileView {
 /** Turns that can be compared with; older ones are reached with the slider. */
 const TURNS_OFFERED = 100
 
-export function FileDialog({
-  agent,
-  path,
-  turn,
-  turns,
-  onClose,
-}: {
-  agent: string
-  path: string
-  turn: number | undefined
-  turns: number
-  onClose: () => void
-}): JSX.Element {
+interface FileDialogProps {
+  readonly agent: string
+  readonly path: string
+  readonly turn: number | undefined
+  readonly turns: number
+  readonly onClose: () => void
+}
+
+export function FileDialog({ agent, path, turn, turns, onClose }: FileDialogProps): JSX.Element {
   const [since, setSince] = useState('')
   const shown = turn ?? turns
   const now = useResource<FileView>(`${agent}/file${formatQuery({ path, turn })}`)

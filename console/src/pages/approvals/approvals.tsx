@@ -110,13 +110,12 @@ export function Approvals(): JSX.Element {
   )
 }
 
-function HeldCalls({
-  groups,
-  openId,
-}: {
-  groups: readonly SessionGroup[]
-  openId: string | undefined
-}): JSX.Element {
+interface HeldCallsProps {
+  readonly groups: readonly SessionGroup[]
+  readonly openId: string | undefined
+}
+
+function HeldCalls({ groups, openId }: HeldCallsProps): JSX.Element {
   const { query } = useRoute()
   return (
     <nav className="split-list card scroll" aria-label="Held calls">
@@ -225,16 +224,14 @@ function toArguments(values: LedgerPage['calls'][number]['values']): [string, un
   return Object.entries(values).map(([path, value]) => [path.replace(/^args\./, ''), value])
 }
 
-function Entry({
-  request,
-  current,
-  says,
-}: {
-  request: ApprovalRequest
-  current: boolean
+interface EntryProps {
+  readonly request: ApprovalRequest
+  readonly current: boolean
   /** What tells it apart from others. */
-  says: string
-}): JSX.Element {
+  readonly says: string
+}
+
+function Entry({ request, current, says }: EntryProps): JSX.Element {
   const now = useNow(5_000)
   const isPending = request.state === 'pending'
   const isSoon = isPending && request.expiresAtMs - now < SOON_MS

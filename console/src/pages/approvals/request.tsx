@@ -34,13 +34,12 @@ import { listNumbers, type RuleSubject } from '../policy/rule-subject.ts'
 import { Arguments, hasLongValues, parseMembers } from './arguments.tsx'
 import { Verdict } from './verdict.tsx'
 
-export function Request({
-  request,
-  onDecided,
-}: {
-  request: ApprovalRequest
-  onDecided: () => void
-}): JSX.Element {
+interface RequestProps {
+  readonly request: ApprovalRequest
+  readonly onDecided: () => void
+}
+
+export function Request({ request, onDecided }: RequestProps): JSX.Element {
   const now = useNow()
   const purpose = describeServerRequest(request)
   const subject = useMemo(() => toSubject(request), [request])
@@ -95,9 +94,6 @@ export function Request({
           at {clock(request.atMs)}
         </p>
         <RequestLinks request={request} onOpen={openCall} />
-        {request.state === 'pending' && (
-          <MakeRule subject={subject} choices={choicesFor(request)} />
-        )}
       </div>
 
       <div className="stack request-body">
@@ -156,6 +152,10 @@ export function Request({
           </section>
         )}
 
+        {request.state === 'pending' && (
+          <MakeRule subject={subject} choices={choicesFor(request)} />
+        )}
+
         <SessionBefore request={request} onOpen={openCall} />
 
         <Votes votes={request.votes} />
@@ -203,14 +203,13 @@ function Votes({ votes }: Pick<ApprovalRequest, 'votes'>): JSX.Element | null {
   )
 }
 
+interface RequestLinksProps {
+  readonly request: ApprovalRequest
+  readonly onOpen: (call: CallAddress) => void
+}
+
 /** To everything that it names, and what can be done about its caller. */
-function RequestLinks({
-  request,
-  onOpen,
-}: {
-  request: ApprovalRequest
-  onOpen: (call: CallAddress) => void
-}): JSX.Element {
+function RequestLinks({ request, onOpen }: RequestLinksProps): JSX.Element {
   const tool = `${request.server}/${request.name}`
   return (
     <div className="row small">

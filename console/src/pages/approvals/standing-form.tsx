@@ -76,15 +76,13 @@ function toBound(
   return { oneOf: [...new Set([JSON.stringify(value), ...texts])] }
 }
 
-export function StandingForm({
-  args,
-  form,
-  onChange,
-}: {
-  args: string
-  form: StandingFormState
-  onChange: (form: StandingFormState) => void
-}): JSX.Element {
+interface StandingFormProps {
+  readonly args: string
+  readonly form: StandingFormState
+  readonly onChange: (form: StandingFormState) => void
+}
+
+export function StandingForm({ args, form, onChange }: StandingFormProps): JSX.Element {
   const members = parseMembers(args) ?? []
   return (
     <fieldset className="stack while">
@@ -116,17 +114,14 @@ export function StandingForm({
 
 const EXACT: BoundFormState = { kind: 'exact', min: '', max: '', list: '' }
 
-function Argument({
-  name,
-  value,
-  form,
-  onChange,
-}: {
-  name: string
-  value: unknown
-  form: BoundFormState
-  onChange: (form: BoundFormState) => void
-}): JSX.Element {
+interface ArgumentProps {
+  readonly name: string
+  readonly value: unknown
+  readonly form: BoundFormState
+  readonly onChange: (form: BoundFormState) => void
+}
+
+function Argument({ name, value, form, onChange }: ArgumentProps): JSX.Element {
   const shown = typeof value === 'string' ? value : JSON.stringify(value)
   const isMasked = MASK.test(shown)
   const isNumber = /^-?\d/.test(JSON.stringify(value))

@@ -46,13 +46,12 @@ export function StandingApprovals(): JSX.Element {
   )
 }
 
-function Stands({
-  standing,
-  reload,
-}: {
-  standing: StandingApproval
-  reload: () => void
-}): JSX.Element {
+interface StandsProps {
+  readonly standing: StandingApproval
+  readonly reload: () => void
+}
+
+function Stands({ standing, reload }: StandsProps): JSX.Element {
   const me = useMe()
   const now = useNow(5_000)
   const { id, principal, server, name, bounds, by, untilMs, used, calls } = standing

@@ -192,17 +192,14 @@ export function States({ period }: { period: (typeof PERIODS)[number] }): JSX.El
   )
 }
 
-function Card({
-  icon,
-  to,
-  detail,
-  children,
-}: {
-  icon: IconName
-  to: string
-  detail: ReactNode
-  children: ReactNode
-}): JSX.Element {
+interface CardProps {
+  readonly icon: IconName
+  readonly to: string
+  readonly detail: ReactNode
+  readonly children: ReactNode
+}
+
+function Card({ icon, to, detail, children }: CardProps): JSX.Element {
   return (
     <li>
       <Link to={to} className="card row line plain-link attention-card">

@@ -55,17 +55,14 @@ interface ServerHead {
   readonly isOpen: boolean
 }
 
-export function Board({
-  board,
-  filter,
-  onMove,
-  onLocked,
-}: {
-  board: NonNullable<PolicyDraft['board']>
-  filter: string
-  onMove: (move: BoardMove) => void
-  onLocked: (rule: string) => void
-}): JSX.Element {
+interface BoardProps {
+  readonly board: NonNullable<PolicyDraft['board']>
+  readonly filter: string
+  readonly onMove: (move: BoardMove) => void
+  readonly onLocked: (rule: string) => void
+}
+
+export function Board({ board, filter, onMove, onLocked }: BoardProps): JSX.Element {
   const common = useMemo(() => findCommon(board.tools), [board])
   const items = useMemo(
     () => [...listCategories(board), ...board.tools.map((tool) => toItem(tool, common))],

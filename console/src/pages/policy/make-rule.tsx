@@ -12,14 +12,13 @@ const RuleFromCall = lazy(async () => ({
   default: (await import('./rule-from-call.tsx')).RuleFromCall,
 }))
 
+interface MakeRuleProps {
+  readonly subject: RuleSubject
+  readonly choices: RuleChoices
+}
+
 /** `subject` keeps its identity until the call changes. */
-export function MakeRule({
-  subject,
-  choices,
-}: {
-  subject: RuleSubject
-  choices: RuleChoices
-}): JSX.Element | null {
+export function MakeRule({ subject, choices }: MakeRuleProps): JSX.Element | null {
   const me = useMe()
   const [action, setAction] = useState<NewRuleAction>()
   const group = useRef<HTMLFieldSetElement>(null)

@@ -66,17 +66,14 @@ function pick(documents: readonly PolicyDocumentView[], name: string | null) {
   return documents.find((document) => document.name === name)
 }
 
-function Working({
-  document,
-  why,
-  names,
-  reload,
-}: {
-  document: PolicyDocumentView
-  why: string
-  names: readonly string[]
-  reload: () => void
-}): JSX.Element {
+interface WorkingProps {
+  readonly document: PolicyDocumentView
+  readonly why: string
+  readonly names: readonly string[]
+  readonly reload: () => void
+}
+
+function Working({ document, why, names, reload }: WorkingProps): JSX.Element {
   const me = useMe()
   const draft = useDraft(document)
   const schema = useResource<Schema>('/policy/schema')
@@ -218,13 +215,12 @@ function Banners({ fixed, why }: { fixed: string; why: string }): JSX.Element {
   )
 }
 
-function Problems({
-  problems,
-  onShow,
-}: {
-  problems: readonly { line: number; severity: string; message: string; help: string }[]
-  onShow: (line: number) => void
-}): JSX.Element | null {
+interface ProblemsProps {
+  readonly problems: readonly { line: number; severity: string; message: string; help: string }[]
+  readonly onShow: (line: number) => void
+}
+
+function Problems({ problems, onShow }: ProblemsProps): JSX.Element | null {
   if (problems.length === 0) return null
   return (
     <ul className="card scroll problem-list" aria-label="Problems">
@@ -267,21 +263,17 @@ function VersionDiff({ id, current }: { id: number; current: string }): JSX.Elem
   )
 }
 
-function History({
-  name,
-  current,
-  digest,
-  onClose,
-  onTake,
-}: {
-  name: string
+interface HistoryProps {
+  readonly name: string
   /** Of what is in force. */
-  digest: string
+  readonly digest: string
   /** The text of the file. */
-  current: string
-  onClose: () => void
-  onTake: (text: string) => void
-}): JSX.Element {
+  readonly current: string
+  readonly onClose: () => void
+  readonly onTake: (text: string) => void
+}
+
+function History({ name, current, digest, onClose, onTake }: HistoryProps): JSX.Element {
   const { value, error } = useResource<{ versions: PolicyVersion[] }>('/policy/versions')
   const versions = (value?.versions ?? []).filter((one) => one.name === name)
   const take = (id: number) =>

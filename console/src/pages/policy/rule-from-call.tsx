@@ -27,15 +27,13 @@ interface AskedFrom {
   readonly value: string
 }
 
-export function RuleFromCall({
-  subject,
-  action,
-  onClose,
-}: {
-  subject: RuleSubject
-  action: NewRuleAction
-  onClose: () => void
-}): JSX.Element {
+interface RuleFromCallProps {
+  readonly subject: RuleSubject
+  readonly action: NewRuleAction
+  readonly onClose: () => void
+}
+
+export function RuleFromCall({ subject, action, onClose }: RuleFromCallProps): JSX.Element {
   const { value, error } = useResource<PolicyView>('/policy', undefined, true)
   const [from, setFrom] = useState<AskedFrom>()
   const [isEvery, setEvery] = useState(false)
@@ -72,19 +70,16 @@ export function RuleFromCall({
   )
 }
 
-/** Numbers that the tool declares, and those that the call was judged by. */
-function AskFrom({
-  subject,
-  onClose,
-  onChosen,
-  onEvery,
-}: {
-  subject: RuleSubject
-  onClose: () => void
-  onChosen: (from: AskedFrom) => void
+interface AskFromProps {
+  readonly subject: RuleSubject
+  readonly onClose: () => void
+  readonly onChosen: (from: AskedFrom) => void
   /** Whatever its arguments are. */
-  onEvery: () => void
-}): JSX.Element {
+  readonly onEvery: () => void
+}
+
+/** Numbers that the tool declares, and those that the call was judged by. */
+function AskFrom({ subject, onClose, onChosen, onEvery }: AskFromProps): JSX.Element {
   const { server, name, numbers } = subject
   const { value: tool } = useResource<ToolPage>(`/tool${formatQuery({ server, name })}`)
   const judged = new Map(numbers)
@@ -135,19 +130,15 @@ function AskFrom({
   )
 }
 
-function Drafted({
-  subject,
-  action,
-  document,
-  from,
-  onClose,
-}: {
-  subject: RuleSubject
-  action: NewRuleAction
-  document: PolicyDocumentView
-  from: AskedFrom | undefined
-  onClose: () => void
-}): JSX.Element {
+interface DraftedProps {
+  readonly subject: RuleSubject
+  readonly action: NewRuleAction
+  readonly document: PolicyDocumentView
+  readonly from: AskedFrom | undefined
+  readonly onClose: () => void
+}
+
+function Drafted({ subject, action, document, from, onClose }: DraftedProps): JSX.Element {
   const tool = `${subject.server}/${subject.name}`
   const [text, setText] = useState<string>()
   const [error, setError] = useState<ApiError>()

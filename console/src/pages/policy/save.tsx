@@ -137,15 +137,13 @@ function takeBack(
   }, complain)
 }
 
-function PatchDialog({
-  file,
-  patch,
-  onClose,
-}: {
-  file: string
-  patch: string
-  onClose: () => void
-}): JSX.Element {
+interface PatchDialogProps {
+  readonly file: string
+  readonly patch: string
+  readonly onClose: () => void
+}
+
+function PatchDialog({ file, patch, onClose }: PatchDialogProps): JSX.Element {
   return (
     <Dialog title="A patch to take along" onClose={onClose} wide>
       <p>

@@ -70,13 +70,12 @@ const CLIENTS: readonly Client[] = [
   },
 ]
 
-export function ConnectClient({
-  servers,
-  onClose,
-}: {
-  servers: readonly ServerView[]
-  onClose: () => void
-}): JSX.Element {
+interface ConnectClientProps {
+  readonly servers: readonly ServerView[]
+  readonly onClose: () => void
+}
+
+export function ConnectClient({ servers, onClose }: ConnectClientProps): JSX.Element {
   const settings = useResource<SettingsView>('/settings')
   const [made, setMade] = useState<{ readonly client: Client; readonly text: string }>()
   if (made !== undefined)

@@ -58,13 +58,12 @@ export function PendingDefinitions({ held, more, reload }: PendingProps): JSX.El
 /** Definitions whose difference was shown in this tab: no other can be accepted. */
 const read = new Set<string>()
 
-function PendingDefinitionCard({
-  pin,
-  reload,
-}: {
-  pin: PendingDefinitionView
-  reload: () => void
-}): JSX.Element {
+interface PendingDefinitionCardProps {
+  readonly pin: PendingDefinitionView
+  readonly reload: () => void
+}
+
+function PendingDefinitionCard({ pin, reload }: PendingDefinitionCardProps): JSX.Element {
   const me = useMe()
   const [open, setOpen] = useState(false)
   const { server, name, digest, dangers, refused } = pin

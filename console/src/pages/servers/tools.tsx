@@ -27,15 +27,13 @@ const SORTS: Readonly<Record<string, (tool: ToolView) => string | number>> = {
   verdict: (tool) => tool.verdict,
 }
 
-export function Tools({
-  tools,
-  loading,
-  server,
-}: {
-  tools: readonly ToolView[]
-  loading: boolean
-  server: string | undefined
-}): JSX.Element {
+interface ToolsProps {
+  readonly tools: readonly ToolView[]
+  readonly loading: boolean
+  readonly server: string | undefined
+}
+
+export function Tools({ tools, loading, server }: ToolsProps): JSX.Element {
   const { query } = useRoute()
   const [q = '', category = '', show = '', sort = ''] = NAMES.map((name) => query.get(name) ?? '')
   const shown = useMemo(() => {
