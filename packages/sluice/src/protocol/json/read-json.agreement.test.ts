@@ -53,7 +53,7 @@ describe('agrees with JSON.parse', () => {
         }
         expectAgreement(text, false)
       }),
-      { numRuns: 10_000 },
+      { numRuns: 3_000 },
     )
   })
 
@@ -64,7 +64,7 @@ describe('agrees with JSON.parse', () => {
         expectAgreement(`"${parts.join('')}"`, false)
         expectAgreement(`[${parts.join('')}]`, false)
       }),
-      { numRuns: 10_000 },
+      { numRuns: 3_000 },
     )
   })
 
@@ -85,7 +85,7 @@ describe('agrees with JSON.parse', () => {
         const isSame = printed.over * written.under === written.over * printed.under
         expect(typeof reading.value === 'number').toBe(isSame)
       }),
-      { numRuns: 5_000 },
+      { numRuns: 2_000 },
     )
   })
 })
