@@ -166,12 +166,12 @@ describe.runIf(process.platform === 'linux')('pipes', () => {
       expect(await count(12, () => window.call('files', 'write_note', { text: 'x' }))).toBe(10)
   })
 
-  test('12 reconnects get 10 calls through a limit of 10, and the name of the session says who', {
+  test('6 reconnects get 10 calls through a limit of 10, and the name of the session says who', {
     timeout: TIMEOUT_MS,
   }, async () => {
     const window = openWindow()
     let passed = 0
-    for (let n = 0; n < 12; n += 1) {
+    for (let n = 0; n < 6; n += 1) {
       await window.open('files', n % 2 ? throughShell('files') : directly('files'), ROOT)
       passed += await count(2, () => window.call('files', 'write_note', { text: 'x' }))
       await window.closePipe('files')
@@ -190,20 +190,20 @@ describe('HTTP', () => {
     const reader = await sdk1('files')
     await reader.call('read_file', { path: 'x' })
     await reader.close()
-    for (let n = 0; n < 5; n += 1) {
+    for (let n = 0; n < 2; n += 1) {
       const fresh = await sdk1('mail')
       expect(await fresh.call('send_mail', LEAK)).toBe('passed')
       await fresh.close()
     }
   })
 
-  test('12 reconnects with a session token get 10 calls through a limit of 10, in both protocols', {
+  test('6 reconnects with a session token get 10 calls through a limit of 10, in both protocols', {
     timeout: TIMEOUT_MS,
   }, async () => {
     for (const connect of [sdk1, sdk2]) {
       const own = await token()
       let passed = 0
-      for (let n = 0; n < 12; n += 1) {
+      for (let n = 0; n < 6; n += 1) {
         const client = await connect('files', own)
         passed += await count(2, () => client.call('write_note', { text: 'x' }))
         await client.close()
