@@ -34,7 +34,7 @@ import { type ApprovalUse, recoverUses } from './recover.ts'
 import { whyFull } from './request-limits.ts'
 import { type ApprovalRow, UNDECIDED } from './requests.ts'
 import { StandingApprovals } from './standing.ts'
-import { checkOpen, weighVerdict } from './verdict.ts'
+import { checkOpen, tallyVerdict } from './verdict.ts'
 
 /** The state of a submitted call. */
 export type ApprovalRequestResult =
@@ -246,8 +246,8 @@ export class ApprovalEngine implements ApprovalService {
       const row = this.#book.getRow(id)
       if (row.state === 'pending' && row.expiresAtMs <= nowMs()) await this.#book.expire(row)
       checkOpen(this.#book.getRow(id), verdict)
-      const weighed = weighVerdict(row, verdict, { who, channel, atMs: nowMs(), readArgs })
-      const { votes, outcome, edit } = weighed
+      const tally = tallyVerdict(row, verdict, { who, channel, atMs: nowMs(), readArgs })
+      const { votes, outcome, edit } = tally
       const { args, comment = '', forAWhile } = verdict
       const sent = this.#book.openCall(row) ?? { rest: '{}', args: '' }
       const keep =

@@ -25,7 +25,7 @@ interface VerdictOrigin {
 }
 
 /** `readArgs` returns what is wrong with edited arguments. */
-export function weighVerdict(
+export function tallyVerdict(
   row: ApprovalRow,
   verdict: ApprovalVerdict,
   { who, channel, atMs, readArgs }: VerdictOrigin,

@@ -6,7 +6,7 @@ import type { KnownTool } from '@sluice/policy/core/tools'
 import { describe, expect, test } from 'vitest'
 import type { DecisionRecord, LedgerRecord } from '../ledger/records/record.ts'
 import { fitPolicy, validateByDay } from './fit-policy.ts'
-import { judgeTraffic, type TrafficCall } from './past-traffic.ts'
+import { evaluateTraffic, type TrafficCall } from './past-traffic.ts'
 import { RecordedCalls } from './recorded-calls.ts'
 import { suggestStops } from './stop-call.ts'
 
@@ -109,9 +109,9 @@ describe('a fitted policy', () => {
     expect(yaml).toContain('"shop/get": { action: allow, rate_limit: { max: 1, window: 60 } }')
     expect(yaml).toContain('"resources/read": allow')
     expect(unbounded).toEqual([])
-    expect(judgeTraffic(policy, calls)).toEqual({ stopped: [], unknown: [] })
+    expect(evaluateTraffic(policy, calls)).toEqual({ stopped: [], unknown: [] })
     const more = traffic([refund(41), { tool: 'get', code: 'DENIED' }])
-    expect(judgeTraffic(policy, more).stopped.map(({ seq }) => seq)).toEqual([1])
+    expect(evaluateTraffic(policy, more).stopped.map(({ seq }) => seq)).toEqual([1])
   })
 
   test('a margin leaves room; what a person approved still asks one', () => {
@@ -144,7 +144,7 @@ describe('a fitted policy', () => {
     const { yaml, policy } = fitPolicy(calls, 0)
     expect(yaml).toContain('when: "(!has(args.amount) || args.amount <= -3) && !has(args.note)"')
     expect(yaml).toContain('extra_args: allow')
-    expect(judgeTraffic(policy, calls)).toEqual({ stopped: [], unknown: [] })
+    expect(evaluateTraffic(policy, calls)).toEqual({ stopped: [], unknown: [] })
   })
 
   test('days that were left out measure it', () => {

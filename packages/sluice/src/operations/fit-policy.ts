@@ -10,7 +10,7 @@ import { UNDECLARED } from '@sluice/policy/decide/collect-inputs'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { SUGGEST_FOLDS_MAX, SUGGEST_WORDS_MAX } from './limits.ts'
-import { judgeTraffic, type TrafficCall } from './past-traffic.ts'
+import { evaluateTraffic, type TrafficCall } from './past-traffic.ts'
 import { toRecordedAction } from './replay.ts'
 
 const DAY_MS = 86_400_000
@@ -76,9 +76,9 @@ export function validateByDay(
       passed.filter((call) => !isOut(call)),
       margin,
     )
-    const judged = judgeTraffic(policy, passed.filter(isOut))
-    stopped += judged.stopped.length
-    unknown += judged.unknown.length
+    const evaluated = evaluateTraffic(policy, passed.filter(isOut))
+    stopped += evaluated.stopped.length
+    unknown += evaluated.unknown.length
   }
   return { days: days.length, folds, calls: passed.length, stopped, unknown }
 }

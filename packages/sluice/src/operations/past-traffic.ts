@@ -47,7 +47,7 @@ export function collectTraffic(
   return { calls, left }
 }
 
-export interface Judgement {
+export interface TrafficEvaluation {
   /** Calls that would have been decided more strictly than they were, by record. */
   readonly stopped: readonly DecisionRecord[]
   /** Calls of which the ledger does not hold enough to tell. */
@@ -55,7 +55,10 @@ export interface Judgement {
 }
 
 /** Decides the calls again in their order, limits counted from these calls alone. */
-export function judgeTraffic(policy: CompiledPolicy, calls: readonly TrafficCall[]): Judgement {
+export function evaluateTraffic(
+  policy: CompiledPolicy,
+  calls: readonly TrafficCall[],
+): TrafficEvaluation {
   const counters = new MemoryCounters()
   const stopped: DecisionRecord[] = []
   const unknown: DecisionRecord[] = []

@@ -6,7 +6,7 @@ import { compareDecimal, formatDecimal, toDecimal } from '@sluice/policy/core/de
 import { type DecisionInput, isOmittedInput } from '@sluice/policy/core/decision-inputs'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { compileSuggestion, isToolCall, toolOf } from './fit-policy.ts'
-import { judgeTraffic, type TrafficCall } from './past-traffic.ts'
+import { evaluateTraffic, type TrafficCall } from './past-traffic.ts'
 
 export interface StopSuggestion {
   /** Undefined: the tool as a whole. */
@@ -55,8 +55,8 @@ function evaluate(
     ]
     const policy = compileGuardrail(guardrail, bad)
     // It must stop every one of them for certain.
-    if (judgeTraffic(policy, bad.map(asAllowed)).stopped.length < bad.length) return []
-    const { stopped, unknown } = judgeTraffic(policy, others)
+    if (evaluateTraffic(policy, bad.map(asAllowed)).stopped.length < bad.length) return []
+    const { stopped, unknown } = evaluateTraffic(policy, others)
     return [
       {
         ...(when === undefined ? {} : { when }),

@@ -17,6 +17,7 @@ import {
   SCAN_PAGES_MAX,
   SCAN_PROCESS_MS_MAX,
 } from './limits.ts'
+import { RpcLines } from './rpc-lines.ts'
 
 export type ServerAddress =
   | {
@@ -134,14 +135,7 @@ function startProcess(
     }),
     ...(cwd === undefined ? {} : { cwd }),
   })
-  const waiting = new Map<
-    number,
-    { done: (value: JsonValue) => void; fail: (error: Error) => void }
-  >()
-  const failAll = (error: Error) => {
-    for (const { fail } of waiting.values()) fail(error)
-    waiting.clear()
-  }
+  const rpc = new RpcLines((line) => child.stdin.write(line))
   let rest = ''
   let bytes = 0
   let printed = ''
@@ -153,20 +147,20 @@ function startProcess(
     const lines = rest.split('\n')
     rest = lines.pop() ?? ''
     for (const line of lines)
-      if (!handleLine(line, waiting) && line.trim() !== '') wrongLine ??= line.slice(0, 200)
+      if (rpc.take(line) === 'not JSON' && line.trim() !== '') wrongLine ??= line.slice(0, 200)
   })
   child.stderr.on('data', (chunk: Buffer) => {
     printed = (printed + chunk.toString('utf8')).slice(-OUTPUT_LENGTH_MAX)
   })
   child.stdin.on('error', () => {})
-  child.on('error', failAll)
+  child.on('error', (error) => rpc.fail(error))
   // `close` and not `exit`: what it printed last may still be in the pipe.
   child.on('close', (code, by) => {
     const how = code === null ? `was ended by ${by}` : `exited with code ${code}`
     const lastLine = mainLine(printed)
     const isSilent = lastLine === undefined && wrongLine === undefined
     const errors = lastLine === undefined ? '' : `: ${lastLine}`
-    failAll(
+    rpc.fail(
       new Error(isSilent ? `it ${how} and printed nothing` : `it ${how}${errors}${wrongOutput()}`),
     )
   })
@@ -183,42 +177,14 @@ function startProcess(
     const late = setTimeout(() => child.kill('SIGKILL'), SCAN_END_MS_MAX)
     child.on('close', () => clearTimeout(late))
     if (child.exitCode !== null || child.signalCode !== null) clearTimeout(late)
-    failAll(new Error('too late'))
+    rpc.fail(new Error('too late'))
   })
-  let id = 0
-  const ask: SendRpc = (method, params, wantsAnswer) => {
-    const own = wantsAnswer ? { id: ++id } : {}
-    const sent = new Promise<JsonValue>((done, fail) => {
-      if (!wantsAnswer) done(null)
-      else waiting.set(id, { done, fail })
-    })
-    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...own, method, params })}\n`)
-    return sent
+  const ask: SendRpc = async (method, params, wantsAnswer) => {
+    if (wantsAnswer) return resultOf(await rpc.ask(method, () => params))
+    rpc.notify(method, params)
+    return null
   }
   return { ask, end: () => void child.kill('SIGTERM'), describeOutput }
-}
-
-/** False if the line is no message. */
-function handleLine(
-  line: string,
-  waiting: Map<number, { done: (value: JsonValue) => void; fail: (error: Error) => void }>,
-): boolean {
-  let message: unknown
-  try {
-    message = JSON.parse(line)
-  } catch {
-    return false
-  }
-  if (!isObject(message) || typeof message.id !== 'number' || message.method !== undefined)
-    return true
-  const request = waiting.get(message.id)
-  waiting.delete(message.id)
-  try {
-    request?.done(resultOf(message))
-  } catch (error) {
-    request?.fail(error as Error)
-  }
-  return true
 }
 
 /** Throws if the response is an error. */

@@ -157,17 +157,17 @@ export function patchOf(file: string, before: string, after: string): string {
   const tail = Math.max(0, end - CONTEXT)
   const lead = old.slice(from, start)
   const gone = old.slice(start, old.length - end)
-  const came = now.slice(start, now.length - end)
+  const added = now.slice(start, now.length - end)
   const trail = old.slice(old.length - end, old.length - tail)
   const count = (changed: readonly string[]) => lead.length + changed.length + trail.length
   const place = (lines: number) => `${lines === 0 ? from : from + 1},${lines}`
   return [
     `--- a/${file}\n`,
     `+++ b/${file}\n`,
-    `@@ -${place(count(gone))} +${place(count(came))} @@\n`,
+    `@@ -${place(count(gone))} +${place(count(added))} @@\n`,
     markLines(' ', lead),
     markLines('-', gone),
-    markLines('+', came),
+    markLines('+', added),
     markLines(' ', trail),
   ].join('')
 }

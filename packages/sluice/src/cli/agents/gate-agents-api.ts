@@ -1,5 +1,5 @@
 // The agents of a gate that runs, from the command line: a client of MCP over the gate's socket, so
-// that one process owns agents.db and every call is judged and recorded like any other. Undefined
+// that one process owns agents.db and every call is decided and recorded like any other. Undefined
 // if no gate runs, or it has no agents. Called by open-agents.ts.
 
 import type { Socket } from 'node:net'
@@ -8,16 +8,13 @@ import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import { STREAM_META, TEXT_META } from '../../agents/mcp/text-pieces.ts'
 import { PROMPT_META } from '../../protocol/protocol-generation.ts'
 import { CliError } from '../../terminal/errors.ts'
-import { askGate, connectGate, greet } from '../connect/gate-socket.ts'
+import { RpcLines } from '../../terminal/rpc-lines.ts'
+import { askGate, CONNECTION_ENDED, connectGate, greet } from '../connect/gate-socket.ts'
 import type { AgentsApi, ProgressWatch } from './agents-api.ts'
-
-interface PendingCall {
-  readonly settle: (response: JsonObject) => void
-  readonly watch: ProgressWatch | undefined
-}
 
 /** As `--server` is if it is left out. */
 const DEFAULT_SERVER = 'agents'
+const POLICY_HELP = 'the gate runs these agents: see its policy'
 const NO_SUCH_SERVER = /no server is called/
 
 export async function agentsOfGate(
@@ -59,16 +56,17 @@ async function findOtherName(directory: string, server: string): Promise<string 
 
 class GateAgentsApi implements AgentsApi {
   readonly #socket: Socket
-  readonly #waiting = new Map<number, PendingCall>()
-  #next = 1
+  readonly #rpc: RpcLines
+  readonly #watches = new Map<number, ProgressWatch>()
 
   constructor(socket: Socket) {
     this.#socket = socket
-    createInterface({ input: socket }).on('line', (line) => this.#hear(line))
-    socket.once('close', () => {
-      const error = { message: 'the gate ended the connection' }
-      for (const { settle } of this.#waiting.values()) settle({ error })
+    this.#rpc = new RpcLines((line) => {
+      if (!socket.destroyed) socket.write(line)
     })
+    createInterface({ input: socket }).on('line', (line) => this.#hear(line))
+    const ended = new CliError('CLI_GATE', CONNECTION_ENDED, POLICY_HELP)
+    socket.once('close', () => this.#rpc.fail(ended))
     socket.resume()
   }
 
@@ -78,7 +76,7 @@ class GateAgentsApi implements AgentsApi {
       capabilities: {},
       clientInfo: { name: 'sluice', version: '1' },
     })
-    this.#write({ method: 'notifications/initialized' })
+    this.#rpc.notify('notifications/initialized')
   }
 
   async call<View>(name: string, args: object, watch?: ProgressWatch): Promise<View> {
@@ -106,52 +104,31 @@ class GateAgentsApi implements AgentsApi {
     watch?: ProgressWatch,
     extra: JsonObject = {},
   ): Promise<JsonObject> {
-    const id = this.#next++
-    const stream = watch?.onText === undefined ? {} : { [STREAM_META]: true }
-    const token = watch === undefined ? {} : { progressToken: id, ...stream }
-    const meta = { _meta: { ...token, ...extra } }
-    watch?.signal.addEventListener('abort', () =>
-      this.#write({ method: 'notifications/cancelled', params: { requestId: id } }),
-    )
-    const answer = await new Promise<JsonObject>((settle) => {
-      this.#waiting.set(id, { settle, watch })
-      this.#write({ id, method, params: { ...params, ...meta } })
+    const answer = await this.#rpc.ask(method, (id) => {
+      if (watch === undefined) return { ...params, _meta: extra }
+      this.#watches.set(id, watch)
+      watch.signal.addEventListener('abort', () =>
+        this.#rpc.notify('notifications/cancelled', { requestId: id }),
+      )
+      const stream = watch.onText === undefined ? {} : { [STREAM_META]: true }
+      return { ...params, _meta: { progressToken: id, ...stream, ...extra } }
     })
     if (isObject(answer.result)) return answer.result
     const { message = 'the gate answered with something else' } = isObject(answer.error)
       ? answer.error
       : {}
-    throw new CliError('CLI_GATE', String(message), 'the gate runs these agents: see its policy')
+    throw new CliError('CLI_GATE', String(message), POLICY_HELP)
   }
 
   #hear(line: string): void {
-    const message = parseResponseLine(line)
-    if (!isObject(message)) return
-    if (message.method === 'notifications/progress' && isObject(message.params)) {
-      const { progressToken, message: text, _meta: meta } = message.params
-      const watch = this.#waiting.get(Number(progressToken))?.watch
-      const piece = isObject(meta) ? meta[TEXT_META] : undefined
-      if (typeof piece === 'string') watch?.onText?.(piece)
-      else watch?.onProgress(String(text ?? ''))
-      return
-    }
-    const waiting = this.#waiting.get(Number(message.id))
-    if (waiting === undefined || message.method !== undefined) return
-    this.#waiting.delete(Number(message.id))
-    waiting.settle(message)
-  }
-
-  #write(message: object): void {
-    if (!this.#socket.destroyed)
-      this.#socket.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
-  }
-}
-
-function parseResponseLine(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
+    const message = this.#rpc.take(line)
+    const { method, params } = isObject(message) ? message : {}
+    if (method !== 'notifications/progress' || !isObject(params)) return
+    const { progressToken, message: text, _meta: meta } = params
+    const watch = this.#watches.get(Number(progressToken))
+    const piece = isObject(meta) ? meta[TEXT_META] : undefined
+    if (typeof piece === 'string') watch?.onText?.(piece)
+    else watch?.onProgress(String(text ?? ''))
   }
 }
 

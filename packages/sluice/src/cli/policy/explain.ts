@@ -156,11 +156,11 @@ function describeAnswers(
 
 /** Any other is denied whatever the policy says, so it is more likely misspelt. */
 function checkMethod(method: string): void {
-  const judged = [TOOL_CALL, ...CONTENT_METHODS.keys()]
-  if (!judged.includes(method) && !PLUMBING.has(method))
+  const decided = [TOOL_CALL, ...CONTENT_METHODS.keys()]
+  if (!decided.includes(method) && !PLUMBING.has(method))
     throw new ArgumentError(
       `--method is \`${method}\`, which the gate denies to all`,
-      didYouMean(method, judged),
+      didYouMean(method, decided),
     )
 }
 

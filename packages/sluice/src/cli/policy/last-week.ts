@@ -3,7 +3,7 @@
 // values came from, so the number is a bound.
 
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
-import { collectTraffic, judgeTraffic } from '../../operations/past-traffic.ts'
+import { collectTraffic, evaluateTraffic } from '../../operations/past-traffic.ts'
 import { plural } from '../../terminal/output.ts'
 import { withLedger } from '../ledger/source.ts'
 import { readSeenTools } from './seen-tools.ts'
@@ -27,7 +27,7 @@ function describeLastWeek(data: string, name: string, policy: CompiledPolicy): s
     (call) => call.passed,
   )
   if (passed.length === 0) return undefined
-  const { stopped, unknown } = judgeTraffic(policy, passed)
+  const { stopped, unknown } = evaluateTraffic(policy, passed)
   const open = new Set(unknown)
   const changes = passed.filter(
     ({ record, past }) => open.has(record) && past.facts.tool?.category !== 'Read',

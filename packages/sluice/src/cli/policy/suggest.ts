@@ -10,7 +10,7 @@ import {
   toolOf,
   validateByDay,
 } from '../../operations/fit-policy.ts'
-import { collectTraffic, judgeTraffic, type TrafficCall } from '../../operations/past-traffic.ts'
+import { collectTraffic, evaluateTraffic, type TrafficCall } from '../../operations/past-traffic.ts'
 import { type StopSuggestion, suggestStops } from '../../operations/stop-call.ts'
 import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
 import { ArgumentError } from '../../terminal/errors.ts'
@@ -108,25 +108,25 @@ function fit(
     return 1
   }
   const { yaml, policy, unbounded } = fitPolicy(calls, margin)
-  const judgement = judgeTraffic(policy, passed)
+  const evaluation = evaluateTraffic(policy, passed)
   const days = validateByDay(calls, margin)
   const text = `# Fitted to ${plural(passed.length, 'call')} on record. ${rateText(days)}\n${yaml}`
   if (out !== undefined) writeFileSync(out, text)
   output.value({
     policy: text,
     calls: passed.length,
-    kept: passed.length - judgement.stopped.length - judgement.unknown.length,
-    stopped: judgement.stopped.map(({ seq }) => seq),
-    unknown: judgement.unknown.length,
+    kept: passed.length - evaluation.stopped.length - evaluation.unknown.length,
+    stopped: evaluation.stopped.map(({ seq }) => seq),
+    unknown: evaluation.unknown.length,
     validation: days ?? null,
     unbounded,
   })
   if (out === undefined) for (const line of text.split('\n')) output.line(printable(line))
   for (const { tool, why } of unbounded)
     output.line(`${output.paint('yellow', 'no bound')}  ${printable(tool)}: ${printable(why)}`)
-  const known = passed.length - judgement.stopped.length - judgement.unknown.length
+  const known = passed.length - evaluation.stopped.length - evaluation.unknown.length
   output.line(
-    `${plural(passed.length, 'call')}: ${known} kept, ${judgement.unknown.length} unknown`,
+    `${plural(passed.length, 'call')}: ${known} kept, ${evaluation.unknown.length} unknown`,
   )
   output.line(rateText(days))
   return 0

@@ -37,16 +37,16 @@ async function tour(url: string, output: Output): Promise<0 | 1> {
   let asExpected = true
   const show = (title: string, reply: DemoReply, ...codes: readonly string[]) => {
     const decision = reply.result?._meta?.['sluice/decision']
-    const came = decision?.code ?? (reply.error ? 'UNKNOWN' : 'ALLOWED')
+    const code = decision?.code ?? (reply.error ? 'UNKNOWN' : 'ALLOWED')
     const wait =
       decision?.retryAfterMs === undefined
         ? ''
         : ` (again in ${Math.ceil(decision.retryAfterMs / 1_000)} s)`
     const text = reply.error?.message ?? reply.result?.content?.[0]?.text ?? ''
-    const isMeant = codes.includes(came)
+    const isMeant = codes.includes(code)
     if (!isMeant) asExpected = false
     output.line(
-      `${output.paint('bold', title)}\n  ${output.paint(isMeant ? 'green' : 'red', came)}${wait}  ${printable(text.trim().slice(0, 400))}\n`,
+      `${output.paint('bold', title)}\n  ${output.paint(isMeant ? 'green' : 'red', code)}${wait}  ${printable(text.trim().slice(0, 400))}\n`,
     )
   }
   const { result } = await client.ask('tools/list')
