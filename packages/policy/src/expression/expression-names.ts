@@ -6,18 +6,6 @@ import type { PolicyErrorCode } from '../language/errors.ts'
 import { type CelNode, getRoot } from './cel.ts'
 import { PAST_FUNCTIONS } from './past-functions.ts'
 
-export type Root =
-  | 'args'
-  | 'origin'
-  | 'past'
-  | 'call'
-  | 'tool'
-  | 'server'
-  | 'principal'
-  | 'agent'
-  | 'session'
-  | 'now'
-
 /** Thrown while an expression is loaded; `at` is an offset into its text. */
 export class ExpressionError extends Error {
   readonly code: PolicyErrorCode
@@ -37,7 +25,7 @@ export class ExpressionError extends Error {
 }
 
 /** Root -> the names below it with their CEL types. `args` and claims are open. */
-const NAMES: Record<Exclude<Root, 'args' | 'origin' | 'past' | 'now'>, Record<string, string>> = {
+const NAMES = {
   call: {
     category: 'string',
     secret: 'bool',
@@ -54,7 +42,8 @@ const NAMES: Record<Exclude<Root, 'args' | 'origin' | 'past' | 'now'>, Record<st
   principal: { id: 'string', kind: 'string', groups: 'list<string>', claims: 'dyn' },
   agent: { id: 'string', owner: 'string', template: 'string', depth: 'int', turn: 'int' },
   session: { id: 'string', startedAt: 'google.protobuf.Timestamp', calls: 'int', saw: 'dyn' },
-}
+} satisfies Record<string, Record<string, string>>
+export type Root = keyof typeof NAMES | 'args' | 'origin' | 'past' | 'now'
 const ROOTS = ['args', 'origin', 'now', ...Object.keys(NAMES)]
 
 export interface InspectedPath {
@@ -192,7 +181,8 @@ export function findVariableType(root: Root, path: readonly string[]): string {
   if (root === 'past') return PAST_FUNCTIONS.get(path[0] as string)?.type as string
   if (root === 'args' || path.length === 0) return 'dyn'
   if (path[0] === 'saw') return 'bool'
-  return path.length > 1 ? 'dyn' : (NAMES[root as keyof typeof NAMES][path[0] as string] as string)
+  const types: Readonly<Record<string, string>> = NAMES[root]
+  return path.length > 1 ? 'dyn' : (types[path[0] as string] as string)
 }
 
 /** Every step of `root.a["b"]` is a name. */

@@ -2,6 +2,7 @@
 // of the user or the model (each with its category), and protocol plumbing, which passes.
 
 import type { Category } from '../core/tools.ts'
+import { toWordSet } from '../core/word-set.ts'
 
 export const TOOL_CALL = 'tools/call'
 
@@ -15,24 +16,11 @@ export const CONTENT_METHODS: ReadonlyMap<string, Category> = new Map([
   ['roots/list', 'Execute'],
 ])
 
-export const PLUMBING: ReadonlySet<string> = new Set([
-  'initialize',
-  'server/discover',
-  'ping',
-  'logging/setLevel',
-  'resources/unsubscribe',
-  'subscriptions/listen',
-  'tools/list',
-  'resources/list',
-  'resources/templates/list',
-  'prompts/list',
-  'notifications/initialized',
-  'notifications/cancelled',
-  'notifications/progress',
-  'notifications/message',
-  'notifications/roots/list_changed',
-  'notifications/tools/list_changed',
-  'notifications/resources/list_changed',
-  'notifications/resources/updated',
-  'notifications/prompts/list_changed',
-])
+export const PLUMBING = toWordSet(`
+  initialize server/discover ping logging/setLevel resources/unsubscribe subscriptions/listen
+  tools/list resources/list resources/templates/list prompts/list notifications/initialized
+  notifications/cancelled notifications/progress notifications/message
+  notifications/roots/list_changed notifications/tools/list_changed
+  notifications/resources/list_changed notifications/resources/updated
+  notifications/prompts/list_changed
+`)

@@ -5,42 +5,35 @@
 import { memoize } from '../core/memoize.ts'
 import { toWordSet } from '../core/word-set.ts'
 
-const FREE_TEXT =
-  toWordSet(`body content contents subject title headline description message messages query
+/** The words of each role, in the order in which they are looked for. */
+const ROLES = {
+  'free text':
+    toWordSet(`body content contents subject title headline description message messages query
   text comment comments note notes summary caption snippet excerpt abstract bio about review reviews
   feedback html markdown transcript prompt question answer reply remark remarks memo reason details
-  instructions explanation paragraph quote lyrics story prose`)
-const DATE =
-  toWordSet(`date dates time times day days datetime timestamp start end begin until since from_date
-  deadline due duration month year week hour hours minute minutes timezone tz created updated modified
-  scheduled at on when expires`)
-const PLACE =
-  toWordSet(`location locations place places venue city street country region state zip zipcode
-  postcode postal town address addr room district`)
-const ADDRESS =
-  toWordSet(`url urls uri uris link links href website websites site sites webpage endpoint
-  endpoints webhook webhooks host hosts hostname hostnames domain domains fqdn origin origins server servers callback`)
-const RECIPIENT =
-  toWordSet(`recipient recipients to cc bcc email emails mail mails participant participants
+  instructions explanation paragraph quote lyrics story prose`),
+  credential:
+    toWordSet(`password passwd passphrase secret token apikey key pin credential credentials
+  passcode privatekey`),
+  address: toWordSet(`url urls uri uris link links href website websites site sites webpage endpoint
+  endpoints webhook webhooks host hosts hostname hostnames domain domains fqdn origin origins server servers callback`),
+  recipient:
+    toWordSet(`recipient recipients to cc bcc email emails mail mails participant participants
   attendee attendees invitee invitees user users username member members receiver payee beneficiary
   account accounts iban bic wallet card phone telephone mobile number contact contacts person people
   chat chats conversation collaborator collaborators assignee assignees reviewer reviewers owner owners channel channels group
-  groups team teams`)
-const CREDENTIAL =
-  toWordSet(`password passwd passphrase secret token apikey key pin credential credentials
-  passcode privatekey`)
+  groups team teams`),
+  date: toWordSet(`date dates time times day days datetime timestamp start end begin until since from_date
+  deadline due duration month year week hour hours minute minutes timezone tz created updated modified
+  scheduled at on when expires`),
+  place:
+    toWordSet(`location locations place places venue city street country region state zip zipcode
+  postcode postal town address addr room district`),
+}
 const ID = toWordSet('id ids identifier uuid guid sha hash ref number no nr')
 
-/** Free text wins over everything, then dates and places: they are what an agent composes itself. */
-export type ValueRole =
-  | 'free text'
-  | 'date'
-  | 'place'
-  | 'address'
-  | 'recipient'
-  | 'credential'
-  | 'id'
-  | 'name'
+export type ValueRole = keyof typeof ROLES | 'id' | 'name'
+const ROLE_NAMES = Object.keys(ROLES) as (keyof typeof ROLES)[]
 
 /** Names that are remembered. */
 export const NAMES_MAX = 4_096
@@ -55,14 +48,10 @@ function findRole(words: readonly string[]): ValueRole {
   const last = words.at(-1) ?? ''
   // The id of a person or a group, and the number of an account, say who gets something.
   if (ID.has(last))
-    return words.length > 1 && RECIPIENT.has(words.at(-2) as string) ? 'recipient' : 'id'
+    return words.length > 1 && ROLES.recipient.has(words.at(-2) as string) ? 'recipient' : 'id'
   for (const word of [...words].reverse()) {
-    if (FREE_TEXT.has(word)) return 'free text'
-    if (CREDENTIAL.has(word)) return 'credential'
-    if (ADDRESS.has(word)) return 'address'
-    if (RECIPIENT.has(word)) return 'recipient'
-    if (DATE.has(word)) return 'date'
-    if (PLACE.has(word)) return 'place'
+    const role = ROLE_NAMES.find((each) => ROLES[each].has(word))
+    if (role !== undefined) return role
   }
   return 'name'
 }

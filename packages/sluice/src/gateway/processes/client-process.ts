@@ -5,24 +5,12 @@
 
 import { readFileSync, readlinkSync } from 'node:fs'
 import { basename } from 'node:path'
+import { toWordSet } from '@sluice/policy/core/word-set'
 import { bootId } from '../../store/files/boot-id.ts'
 import { PROCESS_ANCESTORS_MAX } from './limits.ts'
 import { readStat, readUids } from './process-group.ts'
 
-const SHELLS: ReadonlySet<string> = new Set([
-  'sh',
-  'bash',
-  'dash',
-  'ash',
-  'zsh',
-  'fish',
-  'ksh',
-  'ksh93',
-  'mksh',
-  'csh',
-  'tcsh',
-  'busybox',
-])
+const SHELLS = toWordSet('sh bash dash ash zsh fish ksh ksh93 mksh csh tcsh busybox')
 const LAUNCHERS: ReadonlySet<string> = new Set(['npm', 'npx', 'sluice'])
 const SCRIPTS = /^(?:(?:npm|npx)(?:-cli)?(?:\.c?js)?|sluice(?:\.js)?)$/
 const RUNTIMES = /^node(?:js)?\d*$/

@@ -1,5 +1,6 @@
 // Events of the ledger in words, for the console and the command line. Pure.
 
+import { toWordSet } from '@sluice/policy/core/word-set'
 /** The event that a person has handled an alert: the console reads it back. */
 export const ALERT_HANDLED = 'alert-handled'
 
@@ -75,19 +76,7 @@ export function titleOfEvent(name: string, detail: unknown): string {
 }
 
 /** Long names for what a person knows by shorter ones, and what the title says. */
-const OMITTED_KEYS: ReadonlySet<string> = new Set([
-  'call',
-  'session',
-  'pin',
-  'asked',
-  'argsDigest',
-  'method',
-  'how',
-  'ok',
-  'id',
-  'kind',
-  'verified',
-])
+const OMITTED_KEYS = toWordSet('call session pin asked argsDigest method how ok id kind verified')
 /** Keys that are clearer by another word; an empty one leaves the value alone. */
 const LABELS: Readonly<Record<string, string>> = {
   expiresAtMs: 'expires',

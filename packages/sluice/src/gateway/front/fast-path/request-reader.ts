@@ -3,6 +3,7 @@
 // else it says that it is not plain, and `node:http` reads it from its first byte. Pure.
 
 import type { IncomingHttpHeaders } from 'node:http'
+import { toWordSet } from '@sluice/policy/core/word-set'
 import { CachedHead, flat } from '../../shared/cached-http-head.ts'
 import {
   PLAIN_HEAD_BYTES_MAX,
@@ -36,18 +37,10 @@ const LENGTH = /^(?:0|[1-9]\d{0,6})$/
 const STRAY = /\r(?!\n|$)|(?<!\r)\n/
 
 /** Of what they say `node:http` is the judge: other framings, hop by hop, or other types there. */
-const NOT_PLAIN: ReadonlySet<string> = new Set([
-  'transfer-encoding',
-  'trailer',
-  'te',
-  'expect',
-  'upgrade',
-  'http2-settings',
-  'keep-alive',
-  'proxy-connection',
-  'set-cookie',
-  '__proto__',
-])
+const NOT_PLAIN = toWordSet(`
+  transfer-encoding trailer te expect upgrade http2-settings keep-alive proxy-connection
+  set-cookie __proto__
+`)
 
 /** For one connection: what is the same in every request is read once. */
 export class FastPathReader {

@@ -3,6 +3,7 @@
 // the HTTP transports of this folder.
 
 import { Buffer } from 'node:buffer'
+import { toWordSet } from '@sluice/policy/core/word-set'
 import { LargeMessagePlace } from '../../shared/large-messages.ts'
 import { takeTurn } from '../../shared/slices.ts'
 import type { ResponseBody } from './http-body.ts'
@@ -12,16 +13,9 @@ import type { ConnectionPool } from './http-pools.ts'
 import type { ResponseHeaders } from './http-response.ts'
 
 /** What the connection itself says. */
-const OURS = new Set([
-  'connection',
-  'content-length',
-  'expect',
-  'keep-alive',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
+const OURS = toWordSet(
+  'connection content-length expect keep-alive te trailer transfer-encoding upgrade',
+)
 
 const NAME = /^[!#$%&'*+.^_`|~\dA-Za-z-]+$/
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/

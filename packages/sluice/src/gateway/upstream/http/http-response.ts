@@ -212,20 +212,7 @@ function knownHead(text: string, status: number, headers: ResponseHeaders): Know
   return { status, headers, same: new CachedHead(`${text}\r\n\r\n`, at, length.length) }
 }
 
-/** Headers that are used. Any other is only checked for valid syntax. */
-export interface ResponseHeaders {
-  'content-type'?: string
-  'content-length'?: string
-  'content-encoding'?: string
-  'transfer-encoding'?: string
-  connection?: string
-  'keep-alive'?: string
-  'mcp-session-id'?: string
-  'www-authenticate'?: string
-  location?: string
-}
-
-const READ = new Set<string>([
+const READ = [
   'content-type',
   'content-length',
   'content-encoding',
@@ -235,7 +222,9 @@ const READ = new Set<string>([
   'mcp-session-id',
   'www-authenticate',
   'location',
-])
+] as const
+/** Headers that are used. Any other is only checked for valid syntax. */
+export type ResponseHeaders = Partial<Record<(typeof READ)[number], string>>
 /** Names as servers spell them, with what they are; the others are looked at each time. */
 const spelt = new Map<string, keyof ResponseHeaders | undefined>()
 const SPELT_MAX = 1_000
@@ -262,7 +251,7 @@ function readHeaders(text: string, from: number): ResponseHeaders {
 function learn(name: string): keyof ResponseHeaders | undefined {
   if (!NAME.test(name)) throw new Error('a header that is none')
   const lower = name.toLowerCase()
-  const key = READ.has(lower) ? (lower as keyof ResponseHeaders) : undefined
+  const key = READ.find((each) => each === lower)
   if (spelt.size < SPELT_MAX) spelt.set(name, key)
   return key
 }
