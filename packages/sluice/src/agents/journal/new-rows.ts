@@ -1,24 +1,17 @@
 // Rows of agents that are being made. Pure.
 
-import type { JournalEvent, Limits, Price, Summary } from '../../guest/protocol.ts'
+import type { JournalEvent, Limits, Summary } from '../../guest/protocol.ts'
 import type { AgentRow, FamilyRow } from './rows.ts'
 
-export interface NewAgent {
-  readonly id: string
-  readonly owner: string
+/** What an agent is made with. */
+type MadeFields = 'id' | 'owner' | 'depth' | 'image' | 'createdAt' | 'asked' | 'model' | 'template'
+
+export interface NewAgent extends Pick<AgentRow, MadeFields | 'grants' | 'price'> {
   /** Absent: a family of its own. */
   readonly family?: number
   /** Joins the family even if its last agent was removed: its budget goes on. */
   readonly continues?: boolean
-  readonly depth: number
-  readonly image: string
-  readonly createdAt: number
-  readonly asked: Readonly<Record<string, unknown>>
-  readonly model: string
-  readonly template: string | null
-  readonly grants: readonly string[]
   readonly limits: Limits
-  readonly price: Price | null
   /** Labels of its creator; its family has them from now on. */
   readonly labels?: readonly string[]
 }

@@ -2,7 +2,7 @@
 // transfer thread. Which tools and prices an import has is decided from its new owner's side, never
 // from the export's.
 
-import type { GrantedTool, Price } from '../../guest/protocol.ts'
+import type { GrantedTool } from '../../guest/protocol.ts'
 import { asBuffer } from '../../store/as-buffer.ts'
 import { AgentError } from '../shared/errors.ts'
 import type { GateTool } from '../shared/tool-gate.ts'
@@ -19,16 +19,13 @@ export interface TransferSetting {
   readonly owner: string
 }
 
-export interface ImportSetting extends TransferSetting {
-  readonly id: string
-  readonly nowMs: number
-  readonly installation: string
-  readonly trusted: readonly string[]
+export interface ImportSetting
+  extends TransferSetting,
+    Pick<AgentImportOptions, 'id' | 'nowMs' | 'installation' | 'trusted' | 'prices'> {
   /** What may be granted. */
   readonly available: readonly GateTool[]
   /** What was chosen of it, as at create. */
   readonly tools: readonly string[] | undefined
-  readonly prices: Readonly<Record<string, Price>>
   readonly parent: string | undefined
   readonly labels: readonly string[] | undefined
 }

@@ -175,8 +175,7 @@ export class GateWatch {
       isShared: true,
       isOver: (subject) => watched.has(subject),
       describe: (fresh) => ({
-        title:
-          fresh.length === 1 ? 'A limit is nearly full' : `${fresh.length} limits are nearly full`,
+        title: countOf(fresh, 'A limit is nearly full', 'limits are nearly full'),
         facts: fresh.slice(0, ALERT_NAMES_MAX).map((name) => {
           const { key, used, max } = full.get(name) as LimitInUse
           const owner = describeSessionId(nameCounterOwner(key))
@@ -212,13 +211,10 @@ export class GateWatch {
         (name) => notes.hasAnswered(name) || !names.includes(name),
       ),
       describe: (fresh) => ({
-        title: fresh.length === 1 ? 'A server is failing' : `${fresh.length} servers are failing`,
-        facts: [{ name: fresh.length === 1 ? 'Server' : 'Servers', value: listNames(fresh) }],
+        title: countOf(fresh, 'A server is failing', 'servers are failing'),
+        facts: [namesOf('Server', fresh)],
         page: serverPage(fresh),
-        overTitle:
-          fresh.length === 1
-            ? 'The server is no longer failing'
-            : 'The servers are no longer failing',
+        overTitle: `The ${fresh.length === 1 ? 'server is' : 'servers are'} no longer failing`,
       }),
     })
   }
@@ -233,13 +229,12 @@ export class GateWatch {
       describe: (fresh) => {
         const tools = fresh.map((digest) => waiting.get(digest) as ToolName)
         return {
-          title:
-            fresh.length === 1
-              ? 'A tool definition waits for review'
-              : `${fresh.length} tool definitions wait for review`,
-          facts: [
-            { name: fresh.length === 1 ? 'Tool' : 'Tools', value: listNames(tools.map(nameTool)) },
-          ],
+          title: countOf(
+            fresh,
+            'A tool definition waits for review',
+            'tool definitions wait for review',
+          ),
+          facts: [namesOf('Tool', tools.map(nameTool))],
           page: `${serverPage(tools.map(({ server }) => server))}?section=definitions`,
         }
       },
@@ -252,11 +247,8 @@ export class GateWatch {
       kind: 'tools',
       subjects: new Set(tools.keys()),
       describe: (fresh) => ({
-        title:
-          fresh.length === 1
-            ? 'A server has a new tool'
-            : `${fresh.length} new tools have appeared`,
-        facts: [{ name: fresh.length === 1 ? 'Tool' : 'Tools', value: listNames(fresh) }],
+        title: countOf(fresh, 'A server has a new tool', 'new tools have appeared'),
+        facts: [namesOf('Tool', fresh)],
         page: `${serverPage(fresh.map((name) => (tools.get(name) as ToolName).server))}?show=new`,
       }),
     })
@@ -320,9 +312,8 @@ export class GateWatch {
       subjects: lost,
       isShared: true,
       describe: (fresh) => ({
-        title:
-          fresh.length === 1 ? 'A gate does not answer' : `${fresh.length} gates do not answer`,
-        facts: [{ name: fresh.length === 1 ? 'Gate' : 'Gates', value: listNames(fresh) }],
+        title: countOf(fresh, 'A gate does not answer', 'gates do not answer'),
+        facts: [namesOf('Gate', fresh)],
         page: '/settings?section=data',
         overTitle: fresh.length === 1 ? 'The gate is back' : 'The gates are back',
       }),
@@ -333,6 +324,15 @@ export class GateWatch {
 const STATES: Readonly<Partial<Record<LedgerState, string>>> = {
   reserve: 'the disk is full',
   failing: 'the ledger cannot be written',
+}
+
+/** `one` if it is a single thing; otherwise how many there are of `several`. */
+function countOf({ length }: readonly string[], one: string, several: string): string {
+  return length === 1 ? one : `${length} ${several}`
+}
+
+function namesOf(what: string, names: readonly string[]): AlertText['facts'][number] {
+  return { name: names.length === 1 ? what : `${what}s`, value: listNames(names) }
 }
 
 type ToolName = Pick<NewTool, 'server' | 'name'>

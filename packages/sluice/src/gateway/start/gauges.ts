@@ -2,21 +2,13 @@
 // and policies. Read when somebody asks for metrics, and never on the way of a call.
 
 import type { ApprovalService } from '../../core/approval.ts'
-import type { Ledger } from '../../ledger/ledger.ts'
-import type { Gate } from '../gate.ts'
 import type { Series } from '../metrics/meter.ts'
 import type { Gauge } from '../metrics/write-metrics.ts'
-import type { FreezeStore } from '../state/freezes.ts'
-import type { Policies } from '../state/policies.ts'
-import type { Servers } from '../state/servers.ts'
+import type { AdminParts } from './run-admin.ts'
 
-export interface GaugeParts {
-  readonly servers: Servers
-  readonly gate: Gate
-  readonly ledger: Ledger
-  readonly freezes: FreezeStore
+export interface GaugeParts
+  extends Pick<AdminParts, 'servers' | 'gate' | 'ledger' | 'freezes' | 'policies'> {
   readonly approvals: Pick<ApprovalService, 'pendingCount'>
-  readonly policies: Policies
   readonly processes: () => number
 }
 

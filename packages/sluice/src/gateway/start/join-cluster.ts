@@ -4,8 +4,6 @@
 import type { Counters, LimitUsage } from '@sluice/policy/core/counters'
 import { OperationError } from '../../core/operation-error.ts'
 import type { Authenticator } from '../../identity/callers/authenticator.ts'
-import type { Grants } from '../../identity/callers/grants.ts'
-import type { People } from '../../identity/people/people.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { DecisionEntry } from '../../ledger/records/record.ts'
 import type { AdmissionStore } from '../../store/admission.ts'
@@ -14,15 +12,12 @@ import type { MirroredRow } from '../../store/sqlite/mirrored-tables.ts'
 import type { GateConfig } from '../config/config.ts'
 import { SharedAdmissionStore } from '../data/shared-admission.ts'
 import { SHARED_GRANT_TABLES, SHARED_PEOPLE_TABLES } from '../data/shared-tables.ts'
-import type { Gate } from '../gate.ts'
 import type { Log } from '../shared/log.ts'
 import { clusterObjection } from '../state/cluster-objection.ts'
 import type { CompiledDocuments } from '../state/documents.ts'
-import type { FreezeStore } from '../state/freezes.ts'
-import type { Policies } from '../state/policies.ts'
-import type { Pins } from '../tools/pins.ts'
 import type { OpenedApprovals } from './open-approvals.ts'
 import type { SharedStore } from './open-shared-store.ts'
+import type { AdminParts } from './run-admin.ts'
 
 /** Joins the cluster. Without a shared store it returns undefined and loads nothing of it. */
 export async function joinCluster(
@@ -67,18 +62,12 @@ export function openAdmission(
   return new SharedAdmissionStore(shared.admission, engine)
 }
 
-export interface ClusterParts {
-  readonly freezes: FreezeStore
-  readonly policies: Policies
-  readonly pins: Pins
+export interface ClusterParts
+  extends Pick<AdminParts, 'freezes' | 'policies' | 'pins' | 'people' | 'grants' | 'gate'>,
+    Pick<AdminParts, 'config' | 'url'> {
   readonly approvals: OpenedApprovals
-  readonly people: People
-  readonly grants: Grants
   readonly authenticator: Pick<Authenticator, 'look'>
-  readonly gate: Gate
-  readonly config: GateConfig
   readonly publicKey: string
-  readonly url: () => string
   readonly isReady: () => boolean
 }
 

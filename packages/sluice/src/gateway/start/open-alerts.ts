@@ -7,33 +7,20 @@ import type { AlertRows } from '../../store/alert-rows.ts'
 import { processClock } from '../../store/process-clock.ts'
 import { Alerts } from '../alerts/alerts.ts'
 import { ALERT_LOOK_MS, ALERT_LOOK_MS_MIN, ALERT_WORDS_LENGTH } from '../alerts/limits.ts'
-import type { LimitsInUse } from '../alerts/limits-in-use.ts'
 import { listNames } from '../alerts/list-names.ts'
 import { GateWatch } from '../alerts/watch-gate.ts'
 import type { GateConfig } from '../config/config.ts'
 import type { LedgerVerification } from '../data/ledger-verification.ts'
 import type { HookIncident } from '../front/hooks/hook-gate.ts'
-import type { Gate } from '../gate.ts'
-import type { Meter } from '../metrics/meter.ts'
 import type { Log } from '../shared/log.ts'
-import type { Servers } from '../state/servers.ts'
-import type { NewTools } from '../tools/new-tools.ts'
-import type { Pins } from '../tools/pins.ts'
 import type { GateCalls } from './open-calls.ts'
-import type { HookParts } from './open-hooks.ts'
 import type { ClusterOperations } from './run-admin.ts'
 
-export interface OpenAlertsParts {
+export interface OpenAlertsParts
+  extends Pick<GateCalls, 'gate' | 'meter' | 'servers' | 'onRefusedHost' | 'pins' | 'newTools'>,
+    Pick<GateCalls, 'hooks' | 'limits'> {
   readonly config: Pick<GateConfig, 'alerts' | 'cluster' | 'data'>
   readonly channels: readonly AlertChannel[]
-  readonly gate: Gate
-  readonly meter: Meter
-  readonly servers: Servers
-  readonly onRefusedHost: GateCalls['onRefusedHost']
-  readonly pins: Pins
-  readonly newTools: NewTools
-  readonly hooks: HookParts
-  readonly limits: LimitsInUse
   readonly ledger: Ledger
   readonly rows: AlertRows
   readonly verification: LedgerVerification

@@ -39,7 +39,8 @@ export type ClusterOperations = Pick<
   'state' | 'directory' | 'key' | 'alerts' | 'fault'
 >
 
-export interface AdminParts {
+/** Holds what operations on a running gate need, by command or over `/api`. */
+interface OperatedParts {
   readonly config: GateConfig
   readonly gate: Gate
   readonly isolation: Isolation
@@ -48,12 +49,22 @@ export interface AdminParts {
   readonly parseConfig: ParseConfig | undefined
   readonly people: People
   readonly grants: Grants
-  readonly authenticator: Authenticator
-  readonly key: InstallationKey
   readonly ledger: Ledger
   readonly freezes: FreezeStore
   readonly policies: Policies
   readonly pins: Pins
+  readonly log: Log
+  /** The cluster; undefined if this gate shares no store. */
+  readonly cluster?: ClusterOperations | undefined
+  /** Returns the address at which clients reach the gate; empty until it serves. */
+  readonly url: () => string
+  /** Clients started it: it is reached by them over its socket, and by people on loopback only. */
+  readonly isPiped: boolean
+}
+
+export interface AdminParts extends OperatedParts {
+  readonly authenticator: Authenticator
+  readonly key: InstallationKey
   readonly meter: Meter
   readonly watch: CallInstrumentation
   readonly tools: StoredTools
@@ -75,51 +86,26 @@ export interface AdminParts {
   readonly isOtherUser: (socket: Socket) => Promise<boolean>
   /** Looks at the policy files at once. */
   readonly reload: () => void
-  /** Returns the address at which clients reach the gate; empty until it serves. */
-  readonly url: () => string
   /** Returns the address of the console; a gate that clients started begins to serve it. */
   readonly openPage: () => Promise<string | undefined>
-  /** Clients started it: it is reached by them over its socket, and by people on loopback only. */
-  readonly isPiped: boolean
-  readonly log: Log
-  /** The cluster; undefined if this gate shares no store. */
-  readonly cluster?: ClusterOperations | undefined
 }
 
 export type StartAdmin = (parts: AdminParts) => AdminSite
 
-export interface CommandParts {
-  readonly config: GateConfig
-  readonly gate: Gate
-  readonly isolation: Isolation
-  readonly servers: Servers
-  readonly credentials: Credentials
-  readonly parseConfig: ParseConfig | undefined
-  readonly ledger: Ledger
-  readonly freezes: FreezeStore
-  readonly policies: Policies
+export interface CommandParts extends OperatedParts {
   readonly metrics: MetricsWriter
-  readonly pins: Pins
   readonly lock: ActiveLockFile
-  readonly people: People
   readonly approvals: ApprovalService
-  readonly grants: Grants
   readonly authenticator: Pick<Authenticator, 'grantsChanged' | 'callerOf'>
   readonly traces: TraceRecorder
-  readonly log: Log
-  /** The gates that share a store; undefined if this one shares none. */
-  readonly cluster?: ClusterOperations | undefined
   /** Returns the commands of the admin API, once it is open. */
   readonly words: () => Readonly<Record<string, CommandHandler>>
   /** Looks at the policy files at once. */
   readonly reload: () => void | Promise<void>
   /** Returns what `/readyz` answers. */
   readonly ready: () => { readonly ok: boolean; readonly why: string }
-  /** Returns the address at which clients reach the gate; empty until it serves. */
-  readonly url: () => string
   /** Returns the address of the console; undefined while it is not served. */
   readonly page: () => string | undefined
-  readonly isPiped: boolean
   /** Ends the gate as a signal does. */
   readonly stop: (why: string) => void
 }

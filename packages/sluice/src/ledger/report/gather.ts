@@ -13,13 +13,14 @@ import type {
   LimitRow,
   PrincipalRow,
   RefusalReportRow,
+  ReportScope,
   ReportSession,
   ShadowRow,
   Span,
   ToolRow,
   Totals,
 } from './report.ts'
-import { type ReportScope, Source } from './source.ts'
+import { Source } from './source.ts'
 
 const SPANS = 42
 

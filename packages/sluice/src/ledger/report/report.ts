@@ -1,13 +1,15 @@
 // The parts of a report, as collected from the index and shown as a table, Markdown or HTML. Types
 // only.
 
-export interface LedgerReport {
+/** The calls that a report covers: all of a time range, or those of one caller or agent. */
+export interface ReportScope {
   readonly sinceMs: number
   readonly untilMs: number
-  /** If given, the report covers only the calls of this caller. */
   readonly principal?: string
-  /** If given, the report covers only the calls of this agent. */
   readonly agent?: string
+}
+
+export interface LedgerReport extends ReportScope {
   readonly totals: Totals
   /** Equal time spans, oldest first. */
   readonly spans: readonly Span[]

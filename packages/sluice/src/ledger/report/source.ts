@@ -4,16 +4,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { JsonObject } from '@sluice/policy/core/json'
 import { REPORT_ROWS_MAX } from '../records/limits.ts'
+import type { ReportScope } from './report.ts'
 
 type SqlRow = Readonly<Record<string, unknown>>
-
-/** The calls that a report covers: all of a time range, or those of one caller or agent. */
-export interface ReportScope {
-  readonly sinceMs: number
-  readonly untilMs: number
-  readonly principal?: string
-  readonly agent?: string
-}
 
 /** Columns by their names, as SQL over the call `c`. */
 export interface CallGroups<Word extends string, Figure extends string> {
