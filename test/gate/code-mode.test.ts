@@ -5,9 +5,11 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { agentsFor } from '../../packages/sluice/src/cli/run/builtin-agents.ts'
 import { ADA, endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
+import { atTerminal } from '../support/person.ts'
 import { PlainClient, recordsOf, sentTo } from '../support/plain-client.ts'
 import { throughGate } from '../support/real-client.ts'
-import { fixture, type RunningGate } from '../support/start-gate.ts'
+import { sluice, sluiceJson } from '../support/run-sluice.ts'
+import { fixture, type RunningGate, until } from '../support/start-gate.ts'
 import { statelessClient } from '../support/stateless-client.ts'
 
 const CODE = '?mode=code'
@@ -141,4 +143,84 @@ test('a program gets whole answers, its own answer is cut', async () => {
   expect(result).toBe(`fetch_page {"url":"${url}"}`.length)
   const { answer } = await client.call('run_code', { code: `return 'word '.repeat(30_000)` })
   expect(countTokens(answer.result.content[0].text)).toBeLessThan(11_000)
+})
+
+describe('a program that misbehaves', { timeout: 120_000 }, () => {
+  test('never ends, or makes a thousand calls at once', async () => {
+    const client = await open()
+    const endless = await run(client, 'for (;;) {}')
+    expect(endless).toMatchObject({ status: 'failed' })
+    expect(endless.error.message).toContain('stopped after 5000 ms')
+    const before = decisions().length
+    const many = `await Promise.all(Array.from({ length: 1000 }, (_, n) =>
+      tools.office.read_file({ path: String(n) })))`
+    const { status, error } = await run(client, many)
+    expect([status, error.message]).toEqual(['failed', 'a program makes at most 100 calls'])
+    expect(decisions().length - before).toBeLessThanOrEqual(101)
+  })
+
+  test('finds no name: hidden is like invented, nothing is listed, and no program starts another', async () => {
+    const client = await open()
+    const code = `
+      const why = (server, tool) => tools[server][tool]({}).catch((error) => error.message)
+      return {
+        listed: [Object.keys(tools), Object.keys(tools.office), 'office' in tools, JSON.stringify(tools)],
+        why: await Promise.all([
+          why('office', 'get_secret'), why('office', 'get_nothing'),
+          why('code', 'run_code'), why('nobody', 'run_code'),
+        ]),
+      }`
+    const { result } = await run(client, code)
+    expect(result.listed).toEqual([[], [], false, '{}'])
+    const [hidden, invented, inner, nobody] = result.why
+    expect(hidden.replaceAll('get_secret', 'get_nothing')).toBe(invented)
+    expect(inner.replaceAll('`code`', '`nobody`')).toBe(nobody)
+    expect(inner).toContain('TOOL_UNKNOWN')
+  })
+
+  test.each([
+    [{}, 'give either `code`, or the `runId` of a program'],
+    [{ code: 'return 1', runId: 'last' }, 'give either `code`'],
+    [{ code: '' }, '`code`: '],
+    [{ code: 'return 1', waitMs: -1 }, '`waitMs`: '],
+    [{ runId: 'agent_none.run_none' }, 'agent_none'],
+    [{ code: 'return 1', more: 1 }, 'more'],
+  ])('is refused with a reason: %o', async (args, why) => {
+    const { answer } = await (await open()).call('run_code', args)
+    expect(answer.result.isError).toBe(true)
+    expect(answer.result.content[0].text).toContain(why)
+  })
+
+  test('is decided again after it slept: by a stricter policy, and by a freeze', async () => {
+    const client = await open()
+    const pay = async (amount: number): Promise<string> => {
+      const code = `return await tools.office.create_payment({ amount: ${amount} })`
+      const { runId } = await run(client, code, { waitMs: 1 })
+      const look = () => client.value('run_code', { runId, waitMs: 1 })
+      await until(async () => (await look()).waitingFor !== null)
+      return runId
+    }
+    const approve = async (amount: number): Promise<void> => {
+      const all = await gate.approvals.list({ states: ['pending'] })
+      const { id } = all.find(({ args }) => args === `{"amount":${amount}}`) as { id: string }
+      await gate.approvals.decide(id, { verdict: 'approve' }, ADA, 'terminal')
+    }
+    const frozen = await pay(21)
+    await sluiceJson(['freeze', '--server', 'office', '--data', gate.data])
+    await approve(21)
+    const { error } = await client.value('run_code', { runId: frozen })
+    expect(error.message).toContain('FROZEN')
+    await atTerminal(gate.data)
+    await sluice(['thaw', '--server', 'office', '--data', gate.data])
+    const denied = await pay(22)
+    gate.write(
+      POLICY.replace('require_approval, approval: { wait: 1s }', 'deny, reason: not today'),
+    )
+    await until(() => gate.log.some((line) => line.includes('in force')))
+    const ended = await client.value('run_code', { runId: denied })
+    expect(ended).toMatchObject({ status: 'failed' })
+    const paid = sentTo(gate.folder).filter(({ params }) => params?.name === 'create_payment')
+    expect(paid.map(({ params }) => params.arguments.amount)).not.toContain(21)
+    expect(paid.map(({ params }) => params.arguments.amount)).not.toContain(22)
+  })
 })

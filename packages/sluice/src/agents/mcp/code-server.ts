@@ -6,6 +6,7 @@ import { McpServer } from '@modelcontextprotocol/server'
 import type { JsonObject } from '@sluice/policy/core/json'
 import { z } from 'zod'
 import { CALL_META, type SessionLabels, toProgramOwner } from '../../core/agent-calls.ts'
+import { processClock } from '../../store/process-clock.ts'
 import type { AgentRow } from '../journal/rows.ts'
 import { PROGRAM_MODEL } from '../models/program-model.ts'
 import type { Service } from '../service/service.ts'
@@ -76,6 +77,13 @@ export function createCodeServer(service: Service, caller: CodeCaller, version: 
     }
   })
   return made
+}
+
+/** Removes the agents of sessions that are over: nothing has run in them for as long as a session is kept. */
+export async function removeIdlePrograms(service: Service, idleMs: number): Promise<void> {
+  const idle = await service.steps.idlePrograms(processClock.nowMs() - idleMs)
+  // Another gate may have removed it.
+  for (const { owner, id } of idle) await service.terminate(owner, id).catch(() => undefined)
 }
 
 interface Waiting {

@@ -44,7 +44,16 @@ const STEPS = {
 /** Rows that every gate reads and writes; and what only the service asks for, at the gate that runs the agent. */
 type LocalStep =
   | keyof OwnerOperations
-  | ('labelsOf' | 'list' | 'listAll' | 'modelUsage' | 'acquire' | 'takeOver' | 'close')
+  | (
+      | 'labelsOf'
+      | 'list'
+      | 'listAll'
+      | 'idlePrograms'
+      | 'modelUsage'
+      | 'acquire'
+      | 'takeOver'
+      | 'close'
+    )
   | (
       | 'create'
       | 'planImport'

@@ -337,3 +337,5 @@ export const RESULT_RETRY_MS = 1_000
 export const PROGRAM_WAIT_MS_DEFAULT = 45_000
 /** Programs of one client session that run at once. A further one waits behind the first. */
 export const PROGRAMS_AT_ONCE_MAX = 8
+/** How often the agents of clients' programs are removed whose sessions are over. */
+export const PROGRAM_SWEEP_MS = 600_000

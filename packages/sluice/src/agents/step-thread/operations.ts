@@ -46,6 +46,10 @@ export interface AgentMove extends MovedAgent {
   readonly nowMs: number
 }
 
+const IDLE_PROGRAMS = `SELECT a.owner, a.id FROM agents a
+  WHERE a.owner LIKE 'code/%' AND a.state NOT IN ('running', 'waiting')
+    AND COALESCE((SELECT e.at FROM events e WHERE e.agent = a.agent AND e.seq = a.seq), a.created_at) < ?`
+
 export class Operations extends OwnerOperations {
   readonly #stepper: Stepper
   readonly #digests = new FileDigests()
@@ -187,6 +191,12 @@ export class Operations extends OwnerOperations {
   fileAt(id: string, path: string, turn: number | null, nowMs: number) {
     const agent = this.#stepper.find(null, id)
     return inspectFile({ stepper: this.#stepper, agent, turn, nowMs }, path)
+  }
+
+  /** Agents of clients' programs that did nothing since this time. */
+  idlePrograms(sinceMs: number): { owner: string; id: string }[] {
+    const rows = this.#stepper.journal.all(IDLE_PROGRAMS, sinceMs)
+    return rows.map(({ owner, id }) => ({ owner: String(owner), id: String(id) }))
   }
 
   /** Makes ready what a fork at a turn, or now, begins with: replaying the events before it and packing

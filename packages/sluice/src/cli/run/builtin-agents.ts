@@ -4,6 +4,7 @@
 import { resolve } from 'node:path'
 import type { JSONRPCMessage, McpServer, Transport } from '@modelcontextprotocol/server'
 import type { Service } from '../../agents/service/service.ts'
+import { PROGRAM_SWEEP_MS } from '../../agents/shared/limits.ts'
 import type { GateConfig } from '../../gateway/config/config.ts'
 import type { Log } from '../../gateway/shared/log.ts'
 import { readPackageVersion } from '../../gateway/shared/package-version.ts'
@@ -20,7 +21,7 @@ export function agentsFor(
   return async (gate, shared) => {
     const { Service } = await import('../../agents/service/service.ts')
     const { createAgentsServer } = await import('../../agents/mcp/server.ts')
-    const { createCodeServer } = await import('../../agents/mcp/code-server.ts')
+    const { createCodeServer, removeIdlePrograms } = await import('../../agents/mcp/code-server.ts')
     const { models, prices, resume, history } = config
     const keys = Object.entries(models).flatMap(([name, { key }]) =>
       key === undefined ? [] : [[keyName(name), key] as const],
@@ -44,11 +45,16 @@ export function agentsFor(
       shared,
     })
     onStarted(service)
+    const sweep = () => removeIdlePrograms(service, config.sessions.idleMs)
+    const sweeper = setInterval(() => void sweep().catch(() => undefined), PROGRAM_SWEEP_MS).unref()
     return {
       connect: connectBy((caller) => createAgentsServer(service, caller, readPackageVersion())),
       connectCode: connectBy((caller) => createCodeServer(service, caller, readPackageVersion())),
       handOver: (ms) => service.handOver(ms),
-      close: () => service.close(),
+      close: () => {
+        clearInterval(sweeper)
+        return service.close()
+      },
     }
   }
 }
