@@ -145,6 +145,35 @@ test('a program gets whole answers, its own answer is cut', async () => {
   expect(countTokens(answer.result.content[0].text)).toBeLessThan(11_000)
 })
 
+test('a program ends if its client cancels it, and goes on if the connection is lost', async () => {
+  const client = await open()
+  const method = 'tools/call'
+  const begin = (amount: number) => {
+    const code = `return await tools.office.create_payment({ amount: ${amount} })`
+    return { name: 'run_code', arguments: { code } }
+  }
+  const isHeld = async (amount: number) =>
+    (await gate.approvals.list({ states: ['pending'] })).some(
+      ({ args }) => args === `{"amount":${amount}}`,
+    )
+  const request = { jsonrpc: '2.0', id: 77, method, params: begin(31) }
+  void client.post(JSON.stringify(request)).catch(() => undefined)
+  await until(() => isHeld(31))
+  await client.tell('notifications/cancelled', { requestId: 77, reason: 'enough' })
+  const last = () => client.value('run_code', { runId: 'last', waitMs: 1 })
+  await until(async () => (await last()).status === 'failed')
+  expect((await last()).error.message).toContain('cancelled')
+  const lost = await statelessClient(gate, CODE)
+  void lost.callTool(begin(32)).catch(() => undefined)
+  await until(() => isHeld(32))
+  await lost.close()
+  const stateless = await statelessClient(gate, CODE)
+  const found = await runIn(stateless as ToolCaller, { runId: 'last', waitMs: 1_000 })
+  expect(found).toMatchObject({ status: 'waiting' })
+  expect(found.waitingFor).toContain('create_payment')
+  await stateless.close()
+})
+
 describe('a program that misbehaves', { timeout: 120_000 }, () => {
   test('never ends, or makes a thousand calls at once', async () => {
     const client = await open()
