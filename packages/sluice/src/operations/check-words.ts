@@ -3,20 +3,10 @@
 
 import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
+import { toWordSet } from '@sluice/policy/core/word-set'
 import { OperationError } from '../core/operation-error.ts'
 
-const SHELLS: ReadonlySet<string> = new Set([
-  'sh',
-  'bash',
-  'dash',
-  'zsh',
-  'ksh',
-  'fish',
-  'cmd',
-  'cmd.exe',
-  'powershell',
-  'pwsh',
-])
+const SHELLS = toWordSet('sh bash dash zsh ksh fish cmd cmd.exe powershell pwsh')
 
 export function checkWords(words: readonly string[]): void {
   const program = words[0] ?? ''

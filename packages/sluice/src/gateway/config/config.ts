@@ -5,6 +5,7 @@ import { isIP } from 'node:net'
 import { homedir } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import type { JsonObject } from '@sluice/policy/core/json'
+import { toWordSet } from '@sluice/policy/core/word-set'
 import { asMap, checkShape } from '@sluice/policy/document/check-shape'
 import { scalar, strings, toJson } from '@sluice/policy/document/fields'
 import { type Problem, Problems } from '@sluice/policy/document/problem'
@@ -153,22 +154,9 @@ export function readConfig(
 }
 
 /** Sections whose texts have their variables before they are checked: those that are read by their shape. */
-const FILLED = [
-  'agents',
-  'alerts',
-  'approvals',
-  'auth',
-  'cluster',
-  'grants',
-  'ledger',
-  'metrics',
-  'models',
-  'oauth',
-  'pins',
-  'processes',
-  'sessions',
-  'telemetry',
-]
+const FILLED = toWordSet(
+  'agents alerts approvals auth cluster grants ledger metrics models oauth pins processes sessions telemetry',
+)
 
 class ConfigReader {
   readonly #values: ConfigValues
@@ -244,14 +232,14 @@ class ConfigReader {
     if (ways === 0 && (builtin === 'agents' || builtin === 'code'))
       return { kind: 'builtin', builtin }
     const agents = builtin === 'agents' ? { builtin: 'agents' as const } : {}
-    const odd = map.entries.find(({ key }) =>
+    const unused = map.entries.find(({ key }) =>
       (url ? ['env', 'cwd', 'share', 'idle', 'sandbox'] : ['headers', 'auth']).includes(
         String(key.value),
       ),
     )
-    if (odd !== undefined) {
-      const what = `\`${odd.key.value}\` does nothing for a server with a \`${url ? 'url' : 'command'}\``
-      this.#wrong(odd.key, what, 'take it away')
+    if (unused !== undefined) {
+      const what = `\`${unused.key.value}\` does nothing for a server with a \`${url ? 'url' : 'command'}\``
+      this.#wrong(unused.key, what, 'take it away')
     }
     const seconds = parseDuration(scalar(map, 'timeout') as string | number)
     const extensions = strings(findEntry(map, 'extensions'))
@@ -318,11 +306,13 @@ class ConfigReader {
     }
     const hosts = findEntry(map, 'hosts')
     const lines = this.#values.list(hosts)
-    const odd = lines.find((line) => !HOST_LINE.test(line) || isIP(line.replace(/:\d+$/, '')) !== 0)
-    if (odd !== undefined && hosts !== undefined)
+    const invalid = lines.find(
+      (line) => !HOST_LINE.test(line) || isIP(line.replace(/:\d+$/, '')) !== 0,
+    )
+    if (invalid !== undefined && hosts !== undefined)
       this.#wrong(
         hosts,
-        `\`${odd}\` is no name of a host`,
+        `\`${invalid}\` is no name of a host`,
         'write a name, `*.example.com` or `db.internal:5432`, not an address',
       )
     return { read: paths('read'), write: paths('write'), hosts: lines }

@@ -142,10 +142,10 @@ export class ConfigValues {
   }
 
   /** The tree with `${NAME}` filled in below these keys. */
-  fillSections(tree: LocatedNode, sections: readonly string[]): LocatedNode {
+  fillSections(tree: LocatedNode, sections: ReadonlySet<string>): LocatedNode {
     if (tree.kind !== 'map') return tree
     const entries = tree.entries.map(({ key, value }) =>
-      sections.includes(String(key.value)) ? { key, value: this.filled(value) } : { key, value },
+      sections.has(String(key.value)) ? { key, value: this.filled(value) } : { key, value },
     )
     return { ...tree, entries }
   }

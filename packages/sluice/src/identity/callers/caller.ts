@@ -3,6 +3,7 @@
 // valid.
 
 import type { Principal } from '@sluice/policy/core/call'
+import { toWordSet } from '@sluice/policy/core/word-set'
 import type { SessionLimit } from '../sessions/agent-sessions.ts'
 
 export interface Caller {
@@ -36,14 +37,7 @@ export const NOBODY: Caller = {
 }
 
 /** Claims that differ in every token of the same person. */
-const OF_ONE_TOKEN: ReadonlySet<string> = new Set([
-  'exp',
-  'iat',
-  'nbf',
-  'jti',
-  'auth_time',
-  'nonce',
-])
+const OF_ONE_TOKEN = toWordSet('exp iat nbf jti auth_time nonce')
 
 /**
  * Equal for callers whose calls are decided alike. One principal may use tokens of different groups
