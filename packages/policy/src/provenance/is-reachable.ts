@@ -3,12 +3,11 @@
 
 import { isIban, isLuhn } from '../core/checksums.ts'
 import type { ValueReading } from '../core/provenance.ts'
+import { toWordSet } from '../core/word-set.ts'
 
 /** Hosts that are names (XML namespaces, JSON schemas) or reserved for documentation. */
-const NAMES_ONLY = new Set(
-  'localhost w3.org schema.org json-schema.org xmlns.com example.com example.net example.org'.split(
-    ' ',
-  ),
+const NAMES_ONLY = toWordSet(
+  'localhost w3.org schema.org json-schema.org xmlns.com example.com example.net example.org',
 )
 
 export function isReachable({ kind, whole, host }: ValueReading): boolean {

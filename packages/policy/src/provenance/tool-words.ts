@@ -2,26 +2,24 @@
 // somebody wrote it, makes something of its input, or reaches any host that it is given.
 
 import { memoize } from '../core/memoize.ts'
+import { toWordSet } from '../core/word-set.ts'
 import { NAMES_MAX, splitName } from './names.ts'
 
 /** Words of tools that hand over a text as somebody wrote it. */
-const CONTENT = new Set(
-  `file page webpage website url document doc content body readme article attachment transcript diff
-   blob raw text note paste gist clipboard resource`.split(/\s+/),
-)
-const FOREIGN = new Set('web internet fetch browse scrape crawl download curl http news'.split(' '))
-const LISTING = new Set('list search find query'.split(' '))
+const CONTENT =
+  toWordSet(`file page webpage website url document doc content body readme article attachment transcript diff
+   blob raw text note paste gist clipboard resource`)
+const FOREIGN = toWordSet('web internet fetch browse scrape crawl download curl http news')
+const LISTING = toWordSet('list search find query')
 
-const TRANSFORMING = new Set(
-  `decode encode base64 base32 hex rot13 decrypt encrypt decompress unzip gunzip unescape escape
+const TRANSFORMING =
+  toWordSet(`decode encode base64 base32 hex rot13 decrypt encrypt decompress unzip gunzip unescape escape
    transform convert reverse concat concatenate join format render template evaluate eval calculate
-   compute translate echo replace substring slugify`.split(/\s+/),
-)
+   compute translate echo replace substring slugify`)
 
-const REACHING = new Set(
-  `ping dns resolve whois traceroute nslookup dig host hostname probe telnet curl http visit navigate goto browse crawl
-   scrape`.split(/\s+/),
-)
+const REACHING =
+  toWordSet(`ping dns resolve whois traceroute nslookup dig host hostname probe telnet curl http visit navigate goto browse crawl
+   scrape`)
 
 export interface ToolWords {
   /** Its answers are texts as somebody wrote them. */

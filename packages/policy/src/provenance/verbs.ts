@@ -2,6 +2,7 @@
 // words. Used where a value alone does not tell: deleting what really exists has a good origin.
 
 import { memoize } from '../core/memoize.ts'
+import { toWordSet } from '../core/word-set.ts'
 import { NAMES_MAX, splitName } from './names.ts'
 
 /** Words that ask for the same destruction: "change" does not ask to reset. */
@@ -43,20 +44,15 @@ function toGroups(lines: readonly string[]): readonly ReadonlySet<string>[] {
   return lines.map((line) => new Set(line.split(/\s+/)))
 }
 
-const DESTRUCTIVE: ReadonlySet<string> = new Set(
-  `delete remove erase drop purge wipe clear destroy trash discard uninstall unlink cancel abort revoke
+const DESTRUCTIVE =
+  toWordSet(`delete remove erase drop purge wipe clear destroy trash discard uninstall unlink cancel abort revoke
    terminate kill kick ban expel close disable deactivate reset truncate prune unsubscribe overwrite
-   archive merge force`.split(/\s+/),
-)
+   archive merge force`)
 
 /** What is bought or booked exists before: it is not made up, as the name of a new file is. */
-const BUYING: ReadonlySet<string> = new Set(
-  'reserve book rent hire order buy purchase checkout subscribe'.split(' '),
-)
-const ORDERED: ReadonlySet<string> = new Set(
-  'reservation booking rental order purchase subscription'.split(' '),
-)
-const MAKING: ReadonlySet<string> = new Set('create make add new place submit'.split(' '))
+const BUYING = toWordSet('reserve book rent hire order buy purchase checkout subscribe')
+const ORDERED = toWordSet('reservation booking rental order purchase subscription')
+const MAKING = toWordSet('create make add new place submit')
 
 export interface ToolVerb {
   readonly verb: string

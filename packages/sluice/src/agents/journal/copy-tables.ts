@@ -6,22 +6,7 @@ import { join } from 'node:path'
 import type { BlockingTransaction } from '../../store/postgres/blocking-transaction.ts'
 import { AGENT_KEYS_AT_ONCE } from '../shared/limits.ts'
 import { Database } from './database.ts'
-
-const TABLES = [
-  'images',
-  'families',
-  'agents',
-  'events',
-  'memories',
-  'memory_answers',
-  'checkpoints',
-  'runs',
-  'effects',
-  'program_events',
-  'templates',
-  'settings',
-  'model_usage',
-] as const
+import { TABLES } from './dialects.ts'
 
 /** How many agents there were; throws if the store has other rows than the directory afterwards. */
 export function copyAgents(directory: string, target: BlockingTransaction): number {

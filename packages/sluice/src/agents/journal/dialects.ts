@@ -1,7 +1,16 @@
 // The few statements of the journal that SQLite and PostgreSQL spell differently. All others are the same text:
 // postgres-database.ts numbers the parameters and names the schema.
 
+import { toWordSet } from '@sluice/policy/core/word-set'
 import { LAST_REMOVED } from './removed-families.ts'
+
+/** All tables of the journal, in the order in which their rows are copied. */
+export const TABLES: readonly string[] = [
+  ...toWordSet(`
+    images families agents events memories memory_answers checkpoints
+    runs effects program_events templates settings model_usage
+  `),
+]
 
 /** Without a key (null) SQLite assigns one. */
 export const INSERT_AGENT = `INSERT INTO agents (agent, id, owner, family, depth, image, created_at, seq, asked,

@@ -10,7 +10,7 @@ import {
 } from '../../store/postgres/blocking-connection.ts'
 import { AGENT_KEYS_AT_ONCE } from '../shared/limits.ts'
 import type { AgentDatabase, Value } from './database.ts'
-import { POSTGRES } from './dialects.ts'
+import { POSTGRES, TABLES } from './dialects.ts'
 import { AgentLeases, type TakenLease } from './leases.ts'
 import type { SqlRow } from './read-rows.ts'
 
@@ -21,9 +21,7 @@ export interface SharedJournalPlace {
   readonly lease: string
 }
 
-const TABLES =
-  'images|families|agents|events|memories|memory_answers|checkpoints|runs|effects|program_events|templates|settings|model_usage'
-const TABLE = new RegExp(`\\b(FROM|INTO|UPDATE|JOIN)(\\s+)(${TABLES})\\b`, 'g')
+const TABLE = new RegExp(`\\b(FROM|INTO|UPDATE|JOIN)(\\s+)(${TABLES.join('|')})\\b`, 'g')
 const COMMIT: BlockingStatement = { text: 'COMMIT' }
 
 export class PostgresDatabase implements AgentDatabase {

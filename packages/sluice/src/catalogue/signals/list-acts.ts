@@ -1,6 +1,7 @@
 // The verbs by which a text tells that a tool changes something: `overwrites the rate`, `and order the dish`.
 // Two texts of one tool are compared by them. Pure; called by grade-change.ts.
 
+import { toWordSet } from '@sluice/policy/core/word-set'
 import { classOf, verbAt } from './lexicon.ts'
 import { VERBS_PRECEDE } from './read-text.ts'
 import { splitText } from './split-words.ts'
@@ -28,6 +29,6 @@ const OBJECT = new RegExp(`${VERBS_PRECEDE.source}|^(?:it|them)$`)
 const JOINT = /^(?:and|then|also|will|automatically|to)$/
 
 /** Said of what a tool takes or of how it works: `accepts a path`, `handles both`, `applies the filter`. */
-const HOW_IT_WORKS: ReadonlySet<string> = new Set(
-  'accept admit allow handle give require enforce perform apply combine group generate'.split(' '),
+const HOW_IT_WORKS = toWordSet(
+  'accept admit allow handle give require enforce perform apply combine group generate',
 )

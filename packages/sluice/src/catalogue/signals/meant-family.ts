@@ -1,6 +1,7 @@
 // Verbs that mean another act by what they are done to: to check a box is to act, to convert between
 // units is to work something out, to report a problem is to send. Pure; called by read-text.
 
+import { toWordSet } from '@sluice/policy/core/word-set'
 import { nounsAt, worksOut } from './nouns.ts'
 import type { WordSpan } from './split-words.ts'
 
@@ -35,8 +36,6 @@ const ASKING = /^(convert|test|send|load|report|perform|conduct|check|solve)s?$/
 /** To check one of these is to tick it. */
 const TICKED = /^(?:checkbox|checkboxes|radio)$/
 /** To report one of these is to tell somebody. */
-const COMPLAINTS = new Set(
-  'problem problems bug bugs issue issues incident abuse spam feedback outage vulnerability'.split(
-    ' ',
-  ),
+const COMPLAINTS = toWordSet(
+  'problem problems bug bugs issue issues incident abuse spam feedback outage vulnerability',
 )

@@ -2,6 +2,7 @@
 // if it has no verb, a word that may be a verb at the head or the end (`log_event`, `agent_prompt`);
 // otherwise the noun tells (`server_status`). Pure; called by gather-signals.
 
+import { toWordSet } from '@sluice/policy/core/word-set'
 import { classOf, verbAt } from './lexicon.ts'
 import { familyFeatures, nounFeatures, wordFeatures } from './memo-feature.ts'
 import { DEALS, OTHER_DEALS } from './money-nouns.ts'
@@ -10,9 +11,7 @@ import type { EmitSignal } from './signal.ts'
 import { splitNameWords, type WordSpan } from './split-words.ts'
 
 /** Words that say nothing about the act. */
-const FILLERS = new Set(
-  'mcp tool tools api v1 v2 v3 batch bulk multi multiple all my the a of'.split(' '),
-)
+const FILLERS = toWordSet('mcp tool tools api v1 v2 v3 batch bulk multi multiple all my the a of')
 const JOINS = new Set(['and', 'or', 'n'])
 const STRONG_HEADS =
   /^(get|list|create|delete|update|search|fetch|remove|send|read|find)([a-z]{4,})$/
@@ -120,8 +119,8 @@ function isMoney(word: WordSpan | undefined): boolean {
 }
 
 const SIGNALLED_OF_READS: ReadonlySet<Noun> = new Set(['secret', 'ownership'])
-const PARTS = new Set(
-  'link intent item items session request capture authorization mode batch adjustment'.split(' '),
+const PARTS = toWordSet(
+  'link intent item items session request capture authorization mode batch adjustment',
 )
 const OF = new Set(['by', 'for', 'from', 'to', 'in', 'with', 'of', 'on', 'via', 'using'])
 
@@ -194,35 +193,27 @@ function isThing(words: readonly WordSpan[], index: number): boolean {
   return word === 'store' && /^(?:app|play|web)$/.test(before)
 }
 
-const DEEDS = new Set(
-  'deploy deployment build run test job task scan audit sync release import export backup migrate restore'.split(
-    ' ',
-  ),
+const DEEDS = toWordSet(
+  'deploy deployment build run test job task scan audit sync release import export backup migrate restore',
 )
-const OUTCOMES = new Set(
-  'results result summary report overview history details stats statistics metrics timeline insights readiness status'.split(
-    ' ',
-  ),
+const OUTCOMES = toWordSet(
+  'results result summary report overview history details stats statistics metrics timeline insights readiness status',
 )
-const TOLD = new Set('info status history stats details summary'.split(' '))
+const TOLD = toWordSet('info status history stats details summary')
 
 function isDeal(text: string): boolean {
   return verbAt(text)?.families.every((family) => classOf(family) === 'Financial') ?? false
 }
 
-const STATES = new Set('status state progress history'.split(' '))
-const ASKS = new Set('list search query view log review'.split(' '))
+const STATES = toWordSet('status state progress history')
+const ASKS = toWordSet('list search query view log review')
 /** May be nouns, but not at the head of a name. */
-const SURE_HEADS = new Set(
-  'set update place power open check test run move search count start stop cancel use clone merge copy import export install deploy select drop handle end'.split(
-    ' ',
-  ),
+const SURE_HEADS = toWordSet(
+  'set update place power open check test run move search count start stop cancel use clone merge copy import export install deploy select drop handle end',
 )
 /** May be nouns, but verbs where they end a name: `message_list`, `task_run`. */
-const ENDS = new Set(
-  'list search run test set check query view export import update start stop cancel deploy install build clone copy move merge push pull commit install schedule publish place drop open select stake count end prompt trade swap transfer share load store track call trigger post snapshot screenshot fork click type fill navigate press hover drag'.split(
-    ' ',
-  ),
+const ENDS = toWordSet(
+  'list search run test set check query view export import update start stop cancel deploy install build clone copy move merge push pull commit install schedule publish place drop open select stake count end prompt trade swap transfer share load store track call trigger post snapshot screenshot fork click type fill navigate press hover drag',
 )
 
 function isRead(text: string): boolean {

@@ -4,6 +4,7 @@
 
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
+import { toWordSet } from '@sluice/policy/core/word-set'
 import { classOf, verbAt } from './lexicon.ts'
 import { SCHEMA_PROPERTIES_MAX, SIDE_EFFECT_CHARS_MAX } from './limits.ts'
 import { memoFeature } from './memo-feature.ts'
@@ -81,10 +82,8 @@ const NO_OBJECT =
   /^(?:none|nothing|nichts|no|nada|rien|and|or|in|of|for|at|by|with|to|on|from|between)$/
 
 /** Said of what it takes, or of how it works. */
-const NO_ACTS: ReadonlySet<string> = new Set(
-  'accept admit allow handle dispatch truncate separate launch fix expose give request process operate require enforce perform apply combine group run skip trim generate'.split(
-    ' ',
-  ),
+const NO_ACTS = toWordSet(
+  'accept admit allow handle dispatch truncate separate launch fix expose give request process operate require enforce perform apply combine group run skip trim generate',
 )
 
 const formOf = memoFeature((word): ActForm | 'none' => {
@@ -105,24 +104,11 @@ const OTHER_ACTS = new Set(
 )
 // What is generated is the answer.
 for (const word of ['erzeugt', 'generiert', 'genera', 'gera', 'génère']) OTHER_ACTS.delete(word)
-for (const word of [
-  'leaves',
-  'mails',
-  'wakes',
-  'marque',
-  'frees',
-  'advances',
-  'bestätigt',
-  'storniert',
-  'verbucht',
-  'schickt',
-  'avisa',
-  'confirma',
-  'cancela',
-  'annule',
-  'confirme',
-])
-  OTHER_ACTS.add(word)
+const FURTHER_ACTS = toWordSet(`
+  leaves mails wakes marque frees advances
+  bestätigt storniert verbucht schickt avisa confirma cancela annule confirme
+`)
+for (const word of FURTHER_ACTS) OTHER_ACTS.add(word)
 const OTHER_PLURALS: ReadonlySet<string> = new Set(['files', 'texts', 'hands', 'takes', 'signs'])
 
 /** `Expired keys are purged`: what is done to something. */

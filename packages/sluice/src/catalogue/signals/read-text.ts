@@ -4,6 +4,7 @@
 // delete", "instead of …") does not count. Pure; called by gather-signals.
 
 import type { Category } from '@sluice/policy/core/tools'
+import { toWordSet } from '@sluice/policy/core/word-set'
 import { classOf, type Family, verbAt } from './lexicon.ts'
 import { TEXT_CHARS_MAX } from './limits.ts'
 import { meantFamily } from './meant-family.ts'
@@ -30,19 +31,15 @@ const SENTENCES_MAX = 6
 /** Where a text begins: its script is that of the sentence. */
 const HEAD_CHARS = 12
 const LATER_WORDS_MAX = 6
-const NEGATIONS = new Set(
-  'not never no without cannot instead avoid neither nor rather dont'.split(' '),
-)
+const NEGATIONS = toWordSet('not never no without cannot instead avoid neither nor rather dont')
 /** What makes the next word a noun. */
-const DETERMINERS = new Set(
-  'a an the of for this that these those your my its their any some each every all existing new specific specified given single multiple current previous next first last no in on at with from by as per via is are was be been has have using up'.split(
-    ' ',
-  ),
+const DETERMINERS = toWordSet(
+  'a an the of for this that these those your my its their any some each every all existing new specific specified given single multiple current previous next first last no in on at with from by as per via is are was be been has have using up',
 )
-const LEAD_INS = new Set('use used allows allow let lets helps help enables enable'.split(' '))
+const LEAD_INS = toWordSet('use used allows allow let lets helps help enables enable')
 /** A prepositional phrase is not the object of the act. */
-const PREPOSITIONS = new Set(
-  'in for to of from with using by at on into through via as over under and or'.split(' '),
+const PREPOSITIONS = toWordSet(
+  'in for to of from with using by at on into through via as over under and or',
 )
 
 export function readText(text: string, at: string, tell: EmitSignal): void {
@@ -342,7 +339,7 @@ function joinOf(
 }
 
 /** `and start time`, `and transform of` are things. */
-const OF_A_NOUN = new Set('of time date point position'.split(' '))
+const OF_A_NOUN = toWordSet('of time date point position')
 
 function isDenial(text: string): boolean {
   return NEGATIONS.has(text) || text.endsWith("n't") || text.endsWith('n’t')
