@@ -2,9 +2,10 @@
 // little, and Ctrl-C leaves nothing behind.
 
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { ROOT } from '../support/modules.ts'
 import { throughGate } from '../support/real-client.ts'
@@ -49,7 +50,7 @@ test('npm start', async () => {
     for (const [line, files] of SHORT_COMMANDS) {
       const demo = dirname(dirname(path))
       const loaded = listLoaded(line.replace('DATA', join(demo, 'data')).split(' '))
-      expect(loaded, line).toEqual({ files, slow: [] })
+      expect(loaded, line).toEqual({ files, slow: [], wide: [] })
     }
     child.kill('SIGINT')
     expect(await gate.exited).toBe(0)
@@ -83,8 +84,9 @@ process.getBuiltinModule('node:module').registerHooks({
 })
 process.on('exit', () => process.stderr.write('\\n' + JSON.stringify([files, process.moduleLoadList])))`)}`
 
-/** What a command has loaded when it ends. */
-function listLoaded(words: readonly string[]): { files: string[]; slow: string[] } {
+/** What a command has loaded when it ends. `wide`: files that V8 holds in two bytes a character, as it does for one
+ * character that is not ASCII. */
+function listLoaded(words: readonly string[]): Record<'files' | 'slow' | 'wide', string[]> {
   const { stderr } = spawnSync(NODE, ['--import', LISTER, SLUICE, ...words], {
     cwd: ROOT,
     encoding: 'utf8',
@@ -98,6 +100,7 @@ function listLoaded(words: readonly string[]): { files: string[]; slow: string[]
       .filter((name) => !/^(?:sluice|rolldown-runtime)/.test(name))
       .map((name) => name.replace(/(-\d+)?(?:-[0-9a-f]{8})?\.js$/, '$1'))
       .sort(),
+    wide: (urls ?? []).filter((url) => /[^\0-\x7f]/.test(readFileSync(fileURLToPath(url), 'utf8'))),
     slow: (modules ?? [])
       .map((each) => each.replace(/^NativeModule /, ''))
       .filter((each) => SLOW.test(each)),
