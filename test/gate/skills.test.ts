@@ -189,7 +189,7 @@ describe.each(GENERATIONS)('a client of the %s generation', (generation) => {
     const liar = byName('liar')
     await expect(skills.read(liar, 'same-size.md')).rejects.toThrow(/another digest/)
     await expect(skills.read(liar, 'longer.md')).rejects.toThrow(/4 bytes and 3 in its manifest/)
-    await expect(skills.read(liar, 'huge.md')).rejects.toThrow(/too long to be checked/)
+    await expect(skills.read(liar, 'huge.md')).rejects.toThrow(/`max_message`/)
     await expect(skills.read(byName('poison'))).rejects.toThrow(/looks like an attack/)
     await expect(skills.read(byName('card'), 'number.md')).rejects.toThrow(/whole or not at all/)
     expect(await skills.read(byName('moving'), 'today.md')).toMatchObject({ verified: false })

@@ -3,6 +3,7 @@
 // `/mcp` and for pipes that name no server, in the protocol generation of its client.
 
 import { TOOL_CALL } from '@sluice/policy/language/methods'
+import { isMergedList } from '../../protocol/lists.ts'
 import type {
   JsonRpcMessage,
   JsonRpcNotification,
@@ -225,7 +226,7 @@ export class AggregateSession {
     }
     if (method === 'server/discover') return this.#discover(id)
     if (method === 'subscriptions/listen') return this.#listen(request)
-    if (MergedLists.has(method)) return this.#list(request)
+    if (isMergedList(method)) return this.#list(request)
     if (method === 'logging/setLevel') return this.#setLevel(request)
     const taken = method === TOOL_CALL ? this.#modes?.take(request) : undefined
     if (taken === undefined) return this.#route(request, open, related)

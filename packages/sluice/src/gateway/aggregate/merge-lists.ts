@@ -3,8 +3,9 @@
 // name. A server that does not answer in time is left out, and the client hears when it has.
 
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
-import { isToolFor, SKILLS } from '../../protocol/extensions.ts'
+import { isToolFor } from '../../protocol/extensions.ts'
 import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
+import { LISTS, type ListKind } from '../../protocol/lists.ts'
 import { writeMembers } from '../../protocol/write-message.ts'
 import { membersFrom } from '../front/sessions/member-transport.ts'
 import { enterStep } from '../shared/current-step.ts'
@@ -23,26 +24,6 @@ import { AdvertisedNames } from './advertised-names.ts'
 import type { AggregateMember } from './member.ts'
 import { qualifyTaskId, qualifyUri, skillForClient, toolForClient } from './qualified-handles.ts'
 import { ResourceRoutes } from './resource-routes.ts'
-
-interface ListKind {
-  /** Where the result has its entries, and what names one. */
-  readonly key: string
-  readonly name: string
-  readonly capability: string
-}
-
-const KINDS: Readonly<Record<string, ListKind>> = {
-  'tools/list': { key: 'tools', name: 'name', capability: 'tools' },
-  'prompts/list': { key: 'prompts', name: 'name', capability: 'prompts' },
-  'resources/list': { key: 'resources', name: 'uri', capability: 'resources' },
-  'resources/templates/list': {
-    key: 'resourceTemplates',
-    name: 'uriTemplate',
-    capability: 'resources',
-  },
-  'skills/list': { key: 'skills', name: 'uri', capability: SKILLS },
-  'tasks/list': { key: 'tasks', name: 'taskId', capability: 'tasks' },
-}
 
 export interface MergedListsContext {
   readonly members: () => Iterable<AggregateMember>
@@ -66,14 +47,10 @@ export class MergedLists {
     this.#context = context
   }
 
-  static has(method: string): boolean {
-    return Object.hasOwn(KINDS, method)
-  }
-
   /** The text of a page. Throws if the page does not exist. */
   async list(method: string, cursor: unknown): Promise<string> {
     const from = cursor === undefined ? 0 : offsetOf(method, cursor)
-    const { key } = KINDS[method] as ListKind
+    const { key } = LISTS.get(method) as ListKind
     const lists = await Promise.all(
       [...this.#context.members()].map((member) => this.listOf(member, method)),
     )
@@ -91,7 +68,7 @@ export class MergedLists {
   /** Never rejects: what a server does not list in time is missing. */
   async listOf(member: AggregateMember, method: string): Promise<readonly string[]> {
     const mark = `${member.name} ${method}`
-    if (!member.has((KINDS[method] as ListKind).capability) || this.#late.has(mark)) return []
+    if (!member.has((LISTS.get(method) as ListKind).capability) || this.#late.has(mark)) return []
     const reading = this.#readList(member, method).catch((error: Error) => {
       this.#context.log(member.name, `its ${method} is missing: ${error.message}`)
       return []
@@ -109,7 +86,7 @@ export class MergedLists {
 
   /** All pages of one server, with the names that the client is given. */
   async #readList(member: AggregateMember, method: string): Promise<string[]> {
-    const { key, name } = KINDS[method] as ListKind
+    const { key, name } = LISTS.get(method) as ListKind
     const slices = new Slices()
     const entries: { text: string; name: string }[] = []
     const appTools = new Set<string>()

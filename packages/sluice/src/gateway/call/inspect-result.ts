@@ -126,16 +126,15 @@ function inspectContent(
   const { method, name } = sent
   const isRead = method === 'resources/read'
   const { result } = response
-  const settle = (objection: string | undefined) => {
-    const reason = objection ?? (isRead && result ? pages.checkAnswer(name, result) : undefined)
-    const narrowed =
-      isRead && result ? { ...response, result: pages.narrowResult(name, result) } : response
-    if (reason === undefined) return inspectPassing(sent, narrowed, session)
+  const page = isRead ? result : undefined
+  const reason =
+    skills.checkAnswer(sent, result, session.facts) ?? (page && pages.checkAnswer(name, page))
+  if (reason) {
     session.log(`an answer is withheld: ${reason}`)
     return withhold(sent, { reason, changes: [WITHHELD] }, session)
   }
-  const objection = skills.checkAnswer(sent, result, session.facts)
-  return objection instanceof Promise ? objection.then(settle) : settle(objection)
+  const narrowed = page ? { ...response, result: pages.narrowResult(name, page) } : response
+  return inspectPassing(sent, narrowed, session)
 }
 
 function inspectPassing(

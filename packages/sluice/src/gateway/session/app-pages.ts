@@ -13,7 +13,7 @@ import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
 import { editElements, editMember, patchObject } from '../../protocol/members.ts'
 import { describePendingToCaller } from '../tools/describe-pending.ts'
 import { isWithheld, sha256 } from '../tools/pins.ts'
-import { APP_PAGES_MAX, HASHED_LENGTH_MAX } from './limits.ts'
+import { APP_PAGES_MAX } from './limits.ts'
 import type { SeenListsContext } from './visible-lists.ts'
 
 const SCHEME = /^ui:/i
@@ -32,14 +32,10 @@ export class AppPages {
   /** Why a page that was read may not pass; undefined if it may, or is none. */
   checkAnswer(uri: string, result: string): string | undefined {
     if (!SCHEME.test(uri)) return undefined
-    if (result.length > HASHED_LENGTH_MAX) return 'the page is too long to be pinned'
-    const contents = [...splitElements(splitMembers(result).get('contents') ?? '[]')].map(
-      (text) => {
-        const content = JSON.parse(text) as JsonObject
-        const digest = sha256(String(content.text ?? content.blob))
-        return { digest, mimeType: content.mimeType ?? null, ui: getUiMeta(content) }
-      },
-    )
+    const contents = listContents(result).map((content) => {
+      const digest = sha256(String(content.text ?? content.blob))
+      return { digest, mimeType: content.mimeType ?? null, ui: getUiMeta(content) }
+    })
     const definition = { server: this.#context.server, name: uri, contents }
     const known = this.#pages.get(uri)
     const isSame = JSON.stringify(known?.definition) === JSON.stringify(definition)
@@ -78,12 +74,26 @@ export class AppPages {
   }
 
   #isWithheld(name: string, facts: Omit<Facts, 'tool'>): boolean {
-    const { server, policy, now } = this.#context
     const known = this.#pages.get(name)
-    if (known !== undefined && isWithheld(this.#context.heldOf(known))) return true
-    const call = { server, name, method: 'resources/read' }
-    return !isVisible(policy(), call, { ...facts, isListed: true }, now())
+    const isHeld = known !== undefined && isWithheld(this.#context.heldOf(known))
+    return isHeld || !isReadable(this.#context, name, facts)
   }
+}
+
+/** The contents in the result of `resources/read`. */
+export function listContents(result: string): JsonObject[] {
+  const contents = splitMembers(result).get('contents')
+  return [...splitElements(contents ?? '[]')].map((text) => JSON.parse(text) as JsonObject)
+}
+
+/** Whether a caller sees a resource that its server lists, or has a skill or a tool for. */
+export function isReadable(
+  { server, policy, now }: Pick<SeenListsContext, 'server' | 'policy' | 'now'>,
+  name: string,
+  facts: Omit<Facts, 'tool'>,
+): boolean {
+  const call = { server, name, method: 'resources/read' }
+  return isVisible(policy(), call, { ...facts, isListed: true }, now())
 }
 
 /** Where tools had the address of their page before `_meta.ui`. */

@@ -14,6 +14,7 @@ import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { LruMap } from '../../core/lru-map.ts'
 import { isDense } from '../../protocol/json/is-dense.ts'
 import { PARSED_MARKS_MAX } from '../../protocol/json/limits.ts'
+import { LISTS } from '../../protocol/lists.ts'
 import type { JsonRpcRequest } from '../../protocol/message.ts'
 import { UriTemplate } from '../../protocol/uri-template.ts'
 import { MEMBER_TEMPLATES_MAX, RELIST_MS } from '../shared/limits.ts'
@@ -43,12 +44,9 @@ export interface NamedTarget {
 }
 
 const SECTIONS = { 'prompts/get': 'prompts', 'resources/read': 'resources' } as const
-const LISTS = {
-  'prompts/get': [{ list: 'prompts/list', key: 'prompts', name: 'name' }],
-  'resources/read': [
-    { list: 'resources/list', key: 'resources', name: 'uri' },
-    { list: 'resources/templates/list', key: 'resourceTemplates', name: 'uriTemplate' },
-  ],
+const LISTED_IN = {
+  'prompts/get': ['prompts/list'],
+  'resources/read': ['resources/list', 'resources/templates/list'],
 } as const
 
 export class KnownNames {
@@ -179,11 +177,11 @@ export class KnownNames {
 
   async #readNames(method: NamedTarget['method']): Promise<void> {
     const names = new Set<string>()
-    for (const { list, key, name } of LISTS[method]) {
+    for (const list of LISTED_IN[method]) {
       const listed: string[] = []
-      for await (const text of listEntries(this.#context.ask, list, key)) {
+      for await (const text of listEntries(this.#context.ask, list)) {
         const entry = JSON.parse(text) as JsonValue
-        const named = isObject(entry) ? entry[name] : undefined
+        const named = isObject(entry) ? entry[LISTS.get(list)?.name ?? ''] : undefined
         if (typeof named === 'string') listed.push(named)
       }
       if (list === 'resources/templates/list')

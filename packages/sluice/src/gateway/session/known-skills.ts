@@ -2,16 +2,15 @@
 // and whether a file that is read is the one that its manifest lists. A skill is pinned like the definition of a
 // tool, under the URI of its SKILL.md. Its files are resources, and the rules on resources decide on them.
 
-import { webcrypto } from 'node:crypto'
 import type { Facts } from '@sluice/policy/core/call'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import type { KnownTool } from '@sluice/policy/core/tools'
-import { isVisible } from '@sluice/policy/decide/decide'
 import { readUri } from '@sluice/policy/expression/functions/resource-uri'
-import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
+import { splitMembers } from '../../protocol/json/raw-members.ts'
 import { RELIST_MS } from '../shared/limits.ts'
-import { isWithheld, type PendingDefinition, type Pins } from '../tools/pins.ts'
-import { HASHED_LENGTH_MAX, SKILL_FILES_MAX, SKILLS_MAX } from './limits.ts'
+import { isWithheld, type PendingDefinition, type Pins, sha256 } from '../tools/pins.ts'
+import { isReadable, listContents } from './app-pages.ts'
+import { SKILL_FILES_MAX, SKILLS_MAX } from './limits.ts'
 import { listEntries } from './list-entries.ts'
 import type { SeenListsContext } from './visible-lists.ts'
 
@@ -123,7 +122,7 @@ export class KnownSkills {
     { method, name }: { readonly method: string; readonly name: string },
     result: string | undefined,
     facts: () => Omit<Facts, 'tool'>,
-  ): string | undefined | Promise<string | undefined> {
+  ): string | undefined {
     if (result === undefined) return undefined
     if (method === 'skills/get') return this.#checkEntry(name, result, facts())
     const found = method === 'resources/read' ? this.#find(name) : undefined
@@ -139,20 +138,18 @@ export class KnownSkills {
     return this.isHeld(uri) ? 'the skill waits for a person' : 'a file of the skill is hidden'
   }
 
-  async #checkFile(
+  #checkFile(
     { skill, file }: { readonly skill: Skill; readonly file: SkillFile | undefined },
     uri: string,
     result: string,
-  ): Promise<string | undefined> {
-    if (result.length > HASHED_LENGTH_MAX) return 'the file is too long to be checked'
-    const contents = [...splitElements(splitMembers(result).get('contents') ?? '[]')]
+  ): string | undefined {
+    const contents = listContents(result)
+    const [{ text, blob } = {}] = contents
     if (contents.length !== 1) return `the server sent ${contents.length} contents for one file`
-    const { text, blob } = JSON.parse(contents[0] as string) as Record<string, unknown>
     const bytes = typeof text === 'string' ? Buffer.from(text) : Buffer.from(`${blob}`, 'base64')
     if (file !== undefined && bytes.length !== file.size)
       return `the file has ${bytes.length} bytes and ${file.size} in its manifest`
-    const digest = Buffer.from(await webcrypto.subtle.digest('SHA-256', bytes)).toString('hex')
-    if (file !== undefined && `sha256:${digest}` !== file.digest)
+    if (file !== undefined && `sha256:${sha256(bytes)}` !== file.digest)
       return 'the file has another digest than in its manifest'
     const { pins } = this.#context
     const isMain = readUri(uri).readings[0] === skill.root + MAIN
@@ -161,7 +158,7 @@ export class KnownSkills {
   }
 
   async #list(): Promise<void> {
-    for await (const text of listEntries(this.#context.ask, 'skills/list', 'skills')) {
+    for await (const text of listEntries(this.#context.ask, 'skills/list')) {
       const entry = JSON.parse(text) as JsonValue
       if (isObject(entry)) this.#learn(entry, text)
     }
@@ -199,13 +196,9 @@ export class KnownSkills {
   }
 
   #isHidden({ tool, files }: Skill, facts: Omit<Facts, 'tool'>): boolean {
-    const { server, policy, now } = this.#context
     const uris =
       files === undefined ? [tool.definition.name] : [...files.values()].map(({ uri }) => uri)
-    return uris.some((name) => {
-      const call = { server, name, method: 'resources/read' }
-      return !isVisible(policy(), call, { ...facts, isListed: true }, now())
-    })
+    return uris.some((uri) => !isReadable(this.#context, uri, facts))
   }
 }
 

@@ -52,11 +52,6 @@ export const HEARD_DEPTH_MAX = 8
 export const SKILLS_MAX = 1_000
 /** Files of one skill, by the specification. A skill with more is left out of lists. */
 export const SKILL_FILES_MAX = 512
-/**
- * Length of the answer with a file of a skill or a page of an app, which is hashed as a whole. A longer one is
- * withheld.
- */
-export const HASHED_LENGTH_MAX = 4 * 1_048_576
 /** Pages of apps of one server whose last content a session knows; the least recently used is forgotten. */
 export const APP_PAGES_MAX = 100
 /** Requests of the gate that a client has not answered. Further ones are not sent. */

@@ -1,34 +1,36 @@
 // The entries of a server's list over all of its pages, as the server wrote them: asked for by the gate itself.
 
 import { splitElements } from '../../protocol/json/raw-members.ts'
+import { LISTS, type ListKind } from '../../protocol/lists.ts'
 import type { JsonRpcResponse } from '../../protocol/message.ts'
 import { RPC } from '../../protocol/rpc-codes.ts'
-import { LIST_PAGES_MAX } from '../shared/limits.ts'
+import { LIST_AT_ONCE_LENGTH_MAX, LIST_PAGES_MAX } from '../shared/limits.ts'
 import { listPages } from '../shared/list-pages.ts'
 import { Slices } from '../shared/slices.ts'
 
 /** Asks the server, as the gate; rejects if no answer comes. */
 export type AskServer = (method: string, params: Record<string, string>) => Promise<JsonRpcResponse>
 
-/** None if the server does not have the method. Throws if it does not answer, or lists without end. */
+/** None if the server does not have the method. Throws if it does not answer. `onEndless` is called if it lists
+ * without end; it may throw. */
 export async function* listEntries(
   ask: AskServer,
   list: string,
-  key: string,
+  onEndless: () => void = () => {
+    throw new Error(`the server's \`${list}\` has more than ${LIST_PAGES_MAX} pages`)
+  },
 ): AsyncGenerator<string> {
+  const { key } = LISTS.get(list) as ListKind
   const slices = new Slices()
   const askPage = async (params: Record<string, string>) => {
     const { result, error } = await ask(list, params)
     if (result === undefined && error?.code !== RPC.methodNotFound)
-      throw new Error(`the server does not answer \`${list}\``)
+      throw new Error(`the server lists no ${key}: ${error?.message}`)
     return result
   }
-  const refuse = () => {
-    throw new Error(`the server's \`${list}\` has more than ${LIST_PAGES_MAX} pages`)
-  }
-  for await (const { members } of listPages(askPage, refuse))
+  for await (const { members, length } of listPages(askPage, onEndless))
     for (const text of splitElements(members.get(key) ?? '[]')) {
-      if (slices.isOver) await slices.next()
+      if (length > LIST_AT_ONCE_LENGTH_MAX && slices.isOver) await slices.next()
       yield text
     }
 }

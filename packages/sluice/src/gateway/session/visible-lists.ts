@@ -5,6 +5,7 @@
 import type { Facts } from '@sluice/policy/core/call'
 import type { Instant } from '@sluice/policy/core/clock'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { runSteps, type Steps } from '@sluice/policy/core/steps'
 import { CATEGORIES, type KnownTool, type ToolDefinition } from '@sluice/policy/core/tools'
 import { foreseeAction, isVisible } from '@sluice/policy/decide/decide'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
@@ -12,11 +13,11 @@ import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { isToolFor } from '../../protocol/extensions.ts'
 import { NAME_LENGTH_MAX, URI_LENGTH_MAX } from '../../protocol/json/limits.ts'
 import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
+import { LISTS, type ListKind } from '../../protocol/lists.ts'
 import { writeMembers } from '../../protocol/write-message.ts'
 import { enterStep } from '../shared/current-step.ts'
 import { LIST_AT_ONCE_LENGTH_MAX, LIST_PAGES_MAX } from '../shared/limits.ts'
-import { listPages } from '../shared/list-pages.ts'
-import { Slices } from '../shared/slices.ts'
+import { runInSlices } from '../shared/slices.ts'
 import type { KnownTools } from '../tools/known-tools.ts'
 import { isWithheld, type PendingDefinition } from '../tools/pins.ts'
 import { AppPages } from './app-pages.ts'
@@ -29,10 +30,12 @@ import {
   LIST_TIMES_MAX,
   LISTED_TOOLS_MAX,
 } from './limits.ts'
-import type { AskServer } from './list-entries.ts'
+import { type AskServer, listEntries } from './list-entries.ts'
 
 /** A server chooses its names: one that could be read as a sentence is not repeated by the gate. */
 const PLAIN_NAME = /^[\w.-]{1,64}$/
+/** Entries of a list that are filtered by the same facts. */
+const ENTRIES_OF_FACTS = 8
 const WRITE = CATEGORIES.indexOf('Write')
 
 export interface SeenListsContext {
@@ -51,25 +54,6 @@ export interface SeenListsContext {
   /** How long definitions hold where no server tells of changes; undefined if it does. */
   readonly freshMs?: number | undefined
 }
-
-interface List {
-  /** Where a list has its entries, what names an entry, and which call it is for. */
-  readonly key: string
-  readonly name: string
-  readonly method: string
-}
-
-const LISTS: ReadonlyMap<string, List> = new Map([
-  ['tools/list', { key: 'tools', name: 'name', method: TOOL_CALL }],
-  ['prompts/list', { key: 'prompts', name: 'name', method: 'prompts/get' }],
-  ['resources/list', { key: 'resources', name: 'uri', method: 'resources/read' }],
-  [
-    'resources/templates/list',
-    { key: 'resourceTemplates', name: 'uriTemplate', method: 'resources/read' },
-  ],
-  ['resources/directory/read', { key: 'resources', name: 'uri', method: 'resources/read' }],
-  ['skills/list', { key: 'skills', name: 'uri', method: 'resources/read' }],
-])
 
 export class VisibleLists {
   readonly skills: KnownSkills
@@ -153,49 +137,38 @@ export class VisibleLists {
     factsNow: () => Omit<Facts, 'tool'>,
   ): string | Promise<string> {
     const list = LISTS.get(method)
-    if (list === undefined) return resultText
-    if (resultText.length > LIST_AT_ONCE_LENGTH_MAX)
-      return this.#filterInSlices(list, resultText, factsNow)
-    const facts = factsNow()
+    if (list === undefined || method === 'tasks/list') return resultText
+    const steps = this.#filterSteps(list, resultText, factsNow)
+    return resultText.length > LIST_AT_ONCE_LENGTH_MAX
+      ? runInSlices(steps, 'list')
+      : runSteps(steps)
+  }
+
+  *#filterSteps(
+    list: ListKind,
+    resultText: string,
+    factsNow: () => Omit<Facts, 'tool'>,
+  ): Steps<string> {
+    const generation = this.#generation
+    yield
     const members = splitMembers(resultText)
-    const entries = [...splitElements(members.get(list.key) ?? '[]')]
-    const shown = entries.flatMap((text) => this.#show(list, text, facts, this.#generation) ?? [])
+    const shown: string[] = []
+    let facts = factsNow()
+    let since = 0
+    for (const text of splitElements(members.get(list.key) ?? '[]')) {
+      yield
+      if (++since % ENTRIES_OF_FACTS === 0) facts = factsNow()
+      const entry = this.#show(list, text, facts, generation)
+      if (entry !== undefined) shown.push(entry)
+    }
+    yield
     members.set(list.key, `[${shown.join(',')}]`)
     return writeMembers(members)
   }
 
-  async #filterInSlices(
-    list: List,
-    resultText: string,
-    factsNow: () => Omit<Facts, 'tool'>,
-  ): Promise<string> {
-    const slices = new Slices()
-    const generation = this.#generation
-    await slices.next()
-    const members = splitMembers(resultText)
-    await slices.next()
-    const shown: string[] = []
-    let facts = factsNow()
-    for (const text of splitElements(members.get(list.key) ?? '[]')) {
-      if (slices.isOver) {
-        await slices.next()
-        facts = factsNow()
-      }
-      enterStep('list')
-      const entry = this.#show(list, text, facts, generation)
-      if (entry !== undefined) shown.push(entry)
-    }
-    await slices.next()
-    members.set(list.key, `[${shown.join(',')}]`)
-    const written = writeMembers(members)
-    // Sealing and sending it read all of it again.
-    await slices.next()
-    return written
-  }
-
   /** The entry as this caller may see it; undefined if it may not. */
   #show(
-    list: List,
+    list: ListKind,
     text: string,
     facts: Omit<Facts, 'tool'>,
     generation: number,
@@ -218,25 +191,14 @@ export class VisibleLists {
   }
 
   async #listTools(): Promise<void> {
-    const slices = new Slices()
     const generation = this.#generation
-    const ask = async (params: Record<string, string>) => {
-      const { result, error } = await this.#context.ask('tools/list', params)
-      if (result === undefined) throw new Error(`the server lists no tools: ${error?.message}`)
-      if (result.length > LIST_AT_ONCE_LENGTH_MAX) await slices.next()
-      return result
-    }
     const stop = () => this.#leaveOut(`its tools have more than ${LIST_PAGES_MAX} pages`)
-    for await (const { members, length } of listPages(ask, stop)) {
-      const isLong = length > LIST_AT_ONCE_LENGTH_MAX
-      for (const text of splitElements(members.get('tools') ?? '[]')) {
-        if (isLong && slices.isOver) await slices.next()
-        enterStep('list')
-        const definition = this.#readText(text)
-        const name = isObject(definition) ? definition.name : undefined
-        if (typeof name === 'string' && !this.#isTooLong(name))
-          this.#learn(definition as JsonObject, text, generation)
-      }
+    for await (const text of listEntries(this.#context.ask, 'tools/list', stop)) {
+      enterStep('list')
+      const definition = this.#readText(text)
+      const name = isObject(definition) ? definition.name : undefined
+      if (typeof name === 'string' && !this.#isTooLong(name))
+        this.#learn(definition as JsonObject, text, generation)
     }
   }
 

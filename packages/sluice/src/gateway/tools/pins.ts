@@ -426,6 +426,6 @@ const DYNAMIC = 'its files are not listed (`dynamic`), so that a lock file canno
 const NOT_WANTED = 'a person does not want it'
 
 /** The digest of pins. */
-export function sha256(text: string): string {
-  return hash('sha256', text)
+export function sha256(content: string | Uint8Array): string {
+  return hash('sha256', content)
 }
