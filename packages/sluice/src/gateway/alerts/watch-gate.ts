@@ -80,7 +80,7 @@ export class GateWatch {
   #refusals: ReadonlyMap<string, number>
   #looks = 0
   /** What people know of each kind. */
-  readonly #told = new Map<string, ReadonlySet<string>>()
+  readonly #notified = new Map<string, ReadonlySet<string>>()
   /** What was so since the start of this process, of kinds that are not known before they are. */
   readonly #seen = new Set<string>()
   #limitsTurn = 0
@@ -112,14 +112,14 @@ export class GateWatch {
     const { kind, part = kind, subjects, isShared = false, isOver, describe } = report
     const { alerts } = this.#gate
     await alerts.settle(kind, (one) => !subjects.has(one) && (isOver === undefined || isOver(one)))
-    const told = new Set(this.#told.get(part))
+    const notified = new Set(this.#notified.get(part))
     for (const alert of alerts.ongoing(kind))
-      for (const subject of alert.subjects ?? []) told.add(subject)
-    const fresh = [...subjects].filter((subject) => !told.has(subject))
-    const isTold =
+      for (const subject of alert.subjects ?? []) notified.add(subject)
+    const fresh = [...subjects].filter((subject) => !notified.has(subject))
+    const isNotified =
       fresh.length > 0 && (await alerts.report({ kind, subjects: fresh, isShared, describe }))
-    const known = [...subjects].filter((subject) => isTold || told.has(subject))
-    this.#told.set(part, new Set(known))
+    const known = [...subjects].filter((subject) => isNotified || notified.has(subject))
+    this.#notified.set(part, new Set(known))
   }
 
   /** For kinds of which a gate knows nothing when it starts: `isOver` if they are over in its own time. */
@@ -303,9 +303,9 @@ export class GateWatch {
     const old = listed.filter(
       ({ name, seenAt }) => lost.has(name) && Date.parse(seenAt) < nowMs() - GATE_LOST_NEWS_MS,
     )
-    this.#told.set(
+    this.#notified.set(
       'gate',
-      new Set([...(this.#told.get('gate') ?? []), ...old.map((it) => it.name)]),
+      new Set([...(this.#notified.get('gate') ?? []), ...old.map((it) => it.name)]),
     )
     await this.#report({
       kind: 'gate',

@@ -43,12 +43,12 @@ export class BackgroundIndexer {
   #look(): void {
     const { ledger, isQuiet } = this.#options
     const { seq } = ledger.figures
-    const came = seq - this.#lastSeq
+    const arrived = seq - this.#lastSeq
     this.#lastSeq = seq
-    if (seq === this.#through || ledger.state !== 'writing' || came > INDEX_BUSY_RECORDS) return
-    if (came === 0 && isQuiet()) this.#take(INDEX_RECORDS_MAX, seq)
+    if (seq === this.#through || ledger.state !== 'writing' || arrived > INDEX_BUSY_RECORDS) return
+    if (arrived === 0 && isQuiet()) this.#take(INDEX_RECORDS_MAX, seq)
     // A gate that never rests: as much as came and a little more, a few records a turn.
-    else this.#takeSlowly(came + INDEX_RECORDS_MAX, seq, { seq, ms: performance.now() })
+    else this.#takeSlowly(arrived + INDEX_RECORDS_MAX, seq, { seq, ms: performance.now() })
   }
 
   /** `last` is how far the ledger was a slice ago: where it has become busy, calls come first. */

@@ -23,16 +23,7 @@ export interface OpenedApprovals {
   end(): void
 }
 
-export function openApprovals({
-  data,
-  store,
-  ledger,
-  log,
-  people,
-  issuers,
-  nameSession,
-  shared,
-}: {
+interface ApprovalParts {
   readonly data: string
   /** The shared store of the cluster. This gate does not recover an approval that a call of another gate has used. */
   readonly shared?: Pick<SharedStore, 'clockFault' | 'key'> | undefined
@@ -42,7 +33,10 @@ export function openApprovals({
   readonly people: People
   readonly issuers: GateConfig['issuers']
   readonly nameSession: (session: string) => string
-}): OpenedApprovals {
+}
+
+export function openApprovals(parts: ApprovalParts): OpenedApprovals {
+  const { data, store, ledger, log, people, issuers, nameSession, shared } = parts
   const record = openLedgerReadOnly(data)
   try {
     warnOfEarlierClock(record, log)

@@ -6,7 +6,7 @@
 import { titleOfCall } from '../../core/call-title.ts'
 import { escapeUnseenJson, visibleLines, visibleText } from '../../core/visible-text.ts'
 import type { LedgerRecord } from '../records/record.ts'
-import { FIELDS, formatTime, toFields } from './record-fields.ts'
+import { type ExportField, FIELDS, formatTime, toFields } from './record-fields.ts'
 
 export const EXPORT_FORMATS = ['jsonl', 'csv', 'cef', 'otlp'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
@@ -36,6 +36,28 @@ export function cell(text: string): string {
   return /[",\r\n']/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe
 }
 
+/** Keys of an extension with their fields; those without a meaning of their own have a label. */
+const CEF_FIELDS: readonly (readonly [key: string, field: ExportField, label?: string])[] = [
+  ['externalId', 'seq'],
+  ['suser', 'principal'],
+  ['act', 'action'],
+  ['outcome', 'status'],
+  ['reason', 'reason'],
+  ['dproc', 'server'],
+  ['request', 'name'],
+  ['requestMethod', 'method'],
+  ['cs1', 'session', 'session'],
+  ['cs2', 'agent', 'agent'],
+  ['cs3', 'rule', 'rule'],
+  ['cs4', 'code', 'code'],
+  ['cs5', 'call', 'call'],
+  ['cs6', 'hash', 'hash'],
+  ['cn1', 'intent', 'intent'],
+  ['cn2', 'duration_ms', 'durationMs'],
+  ['out', 'bytes'],
+  ['msg', 'detail'],
+]
+
 /** ArcSight's Common Event Format, version 0. */
 export function cefLine(record: LedgerRecord, hash: string, version: string): string {
   const fields = toFields(record, hash)
@@ -46,41 +68,12 @@ export function cefLine(record: LedgerRecord, hash: string, version: string): st
       : record.kind === 'outcome'
         ? [textOf('status'), `call ${textOf('status')}`]
         : [textOf('code'), `${record.kind}: ${textOf('action')}`]
-  const extension: [key: string, value: string][] = [
-    ['rt', String(record.atMs)],
-    ['externalId', textOf('seq')],
-    ['suser', textOf('principal')],
-    ['act', textOf('action')],
-    ['outcome', textOf('status')],
-    ['reason', textOf('reason')],
-    ['dproc', textOf('server')],
-    ['request', textOf('name')],
-    ['requestMethod', textOf('method')],
-    ['cs1', textOf('session')],
-    ['cs2', textOf('agent')],
-    ['cs3', textOf('rule')],
-    ['cs4', textOf('code')],
-    ['cs5', textOf('call')],
-    ['cs6', hash],
-    ['cn1', textOf('intent')],
-    ['cn2', textOf('duration_ms')],
-    ['out', textOf('bytes')],
-    ['msg', textOf('detail')],
-  ]
-  const labels = {
-    cs1: 'session',
-    cs2: 'agent',
-    cs3: 'rule',
-    cs4: 'code',
-    cs5: 'call',
-    cs6: 'hash',
-  }
-  const named: Readonly<Record<string, string>> = { ...labels, cn1: 'intent', cn2: 'durationMs' }
-  const parts = extension.flatMap(([key, value]) => {
+  const parts = CEF_FIELDS.flatMap(([key, field, label]) => {
+    const value = textOf(field)
     if (value === '') return []
-    const label = named[key]
     return [`${key}=${cefValue(value)}`, ...(label === undefined ? [] : [`${key}Label=${label}`])]
   })
+  parts.unshift(`rt=${record.atMs}`)
   const head = ['CEF:0', 'Sluice', 'sluice', version, id, name, String(getSeverity(record).cef)]
   return `${head.map((part, at) => (at === 0 ? part : cefHead(String(part)))).join('|')}|${parts.join(' ')}\n`
 }
