@@ -150,6 +150,7 @@ export class EffectPerformer {
     signal: AbortSignal,
   ): Promise<GateOutcome> {
     const { saw = [] } = outcome
+    if (saw.length === 0) return outcome
     const { steps, now } = this.#environment
     const known = await this.#labels(agent, signal)
     const add = () => steps.addLabels(null, agent.id, saw, now())
@@ -209,8 +210,9 @@ export class EffectPerformer {
     if (refused !== undefined) return { error: toText(refused).content }
     if (ticket === undefined && again && !(await this.#onlyReads(agent.owner, server, tool)))
       return { error: 'OUTCOME_UNKNOWN: the process ended while the call was out' }
+    // What a client's program may call, the limits of the policy say.
     const spent =
-      again || ticket !== undefined
+      again || ticket !== undefined || program !== undefined
         ? null
         : await this.#environment.steps.chargeCall(agent.id, this.#environment.now())
     if (spent !== null) return { error: `AGENT_LIMIT: no call is left (${spent.detail})` }
