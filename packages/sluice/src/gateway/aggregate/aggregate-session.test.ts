@@ -19,10 +19,20 @@ import {
   toolServer,
 } from './aggregate-session.test-support.ts'
 
-beforeEach(() => void vi.useFakeTimers())
+// Turns of the event loop are real: slices of one test must not wait for those of another.
+beforeEach(
+  () =>
+    void vi.useFakeTimers({
+      toNotFake: ['setImmediate', 'clearImmediate', 'nextTick', 'queueMicrotask'],
+    }),
+)
 afterEach(() => void vi.useRealTimers())
 
-const settle = (ms = 0): Promise<unknown> => vi.advanceTimersByTimeAsync(ms)
+async function settle(ms = 0): Promise<void> {
+  await vi.advanceTimersByTimeAsync(ms)
+  for (let turn = 0; turn < 4; turn++) await new Promise(setImmediate)
+  await vi.advanceTimersByTimeAsync(0)
+}
 
 async function begin(servers: Record<string, Server>): Promise<AllServersClient> {
   const client = new AllServersClient(servers)
