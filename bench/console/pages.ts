@@ -131,7 +131,7 @@ async function firstLoad({ browser, data }: Stage): Promise<[string, boolean][]>
 async function live(stage: Stage, load: Load): Promise<[string, boolean][]> {
   const { gate, options } = stage
   const side: Side = { name: 'live', url: gate.url, headers: CALLER, sessionsMax: 16 }
-  const page = await opened(stage, '/ledger?follow=1', '.plot')
+  const page = await opened(stage, '/ledger?follow=1', '.calls')
   const passing = load.turn(side, 16, {
     forMs: options.liveMs * 1.6 + 10_000,
     perSecond: CALLS_PER_SECOND,
@@ -154,7 +154,7 @@ async function live(stage: Stage, load: Load): Promise<[string, boolean][]> {
 
 async function manyTools(stage: Stage): Promise<[string, boolean][]> {
   const goals: [string, boolean][] = []
-  const servers = await opened(stage, '/servers', '.tool-row')
+  const servers = await opened(stage, '/servers', '.tools-scroll tbody .grid-row')
   goals.push(await scrolled(servers, 'Servers', '.tools-scroll', stage))
   const figures = await look(servers, async () => {
     await servers.getByLabel('Search tools').pressSequentially('tool-77', { delay: 60 })
@@ -180,14 +180,16 @@ async function manyRecords(stage: Stage): Promise<[string, boolean][]> {
   const filtered = await opened(stage, '/ledger?principal=person-13', '.page-head')
   const began = performance.now()
   await filtered
-    .locator('.ledger-behind .notice, tbody .grid-row')
+    .locator('.ledger-rows [role="status"] .notice, tbody .grid-row')
     .first()
     .waitFor({ timeout: 120_000 })
   const answered = performance.now() - began
   await picture(filtered, stage, 'ledger-indexing')
   await filtered.locator('tbody .grid-row').first().waitFor({ timeout: 120_000 })
   const rows = performance.now() - began
-  await filtered.locator('.ledger-behind .notice').waitFor({ state: 'detached', timeout: 120_000 })
+  await filtered
+    .locator('.ledger-rows [role="status"] .notice')
+    .waitFor({ state: 'detached', timeout: 120_000 })
   const whole = performance.now() - began
   const ms = (value: number) => `${value.toFixed(0)} ms`
   console.log(
