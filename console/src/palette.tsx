@@ -60,9 +60,9 @@ export function Palette({ pages, onClose }: PaletteProps): JSX.Element {
         name: `${server}/${name}`,
         to: `/servers${formatQuery({ tool: `${server}/${name}` })}`,
       })),
-      ...(agents ?? []).map(({ id, task }) => ({
+      ...(agents ?? []).map(({ id, name, task }) => ({
         kind: 'Agent',
-        name: task === '' ? id : task,
+        name: name || task || id,
         id,
         to: pathTo('agents', id),
       })),

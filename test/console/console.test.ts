@@ -80,7 +80,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
 
   test('a passkey is added with the PIN', async () => {
     // M7: whoever may decide and has none is told what to do first.
-    await page.getByText('Before the first call waits for you').waitFor()
+    await page.getByText('Before you can decide on a call').waitFor()
     await page.getByRole('link', { name: 'Add a passkey' }).click()
     await page.getByLabel('Your PIN').fill(PIN)
     await page.getByRole('button', { name: 'Add a passkey' }).click()
@@ -89,7 +89,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     // L10: an admin is that, and not also all that an admin may.
     await page.getByRole('row', { name: /^ada\s*admin\s/ }).waitFor()
     await open('Overview')
-    await page.getByText('Before the first call waits for you').waitFor({ state: 'detached' })
+    await page.getByText('Before you can decide on a call').waitFor({ state: 'detached' })
     await open('Settings')
   })
 
@@ -524,6 +524,10 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await page.getByText('Stopped: by ada from the console: enough').waitFor()
     await page.getByRole('link', { name: 'Agents', exact: true }).first().click()
     await page.getByRole('cell', { name: /^a shorter report.*fork of .* at turn 2$/ }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('shorter')
+    await page.getByRole('option', { name: /^a shorter report/ }).waitFor()
+    await page.keyboard.press('Escape')
     await page.getByRole('cell', { name: /^write the report/ }).waitFor()
   })
 
@@ -623,7 +627,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
 
   test('H2: payments above an amount are found, in its order, summed, and exported a line for each', async () => {
     await open('Ledger')
-    await filterBy('args.amount > 50')
+    await filterBy('amount > 50')
     const amounts = page.locator('tbody [data-column="value"]')
     await amounts.first().waitFor()
     await page.getByText(/^\d+ calls, sum of amount/).waitFor()
@@ -638,6 +642,8 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await page
       .getByText(`${shown.length} calls, sum of amount ${sum.toLocaleString('en')}`)
       .waitFor()
+    // A call that waited is there when it was held and when it was made.
+    await page.getByText(/; \d+ of them allowed, sum/).waitFor()
     const { head, lines } = await exportAs('calls')
     expect(head).toMatch(/,status,duration_ms,args\.amount$/)
     expect(lines.length).toBe(shown.length)

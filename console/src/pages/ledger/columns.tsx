@@ -40,7 +40,8 @@ const REASON: CallColumn = {
   head: 'Reason',
   width: 'minmax(0, 1.5fr)',
   cell: ({ word, code, reason, shadowText = '' }) => {
-    const shown = word === 'allow' ? '' : reason
+    // Who approved it; that a rule allows a call is no news.
+    const shown = word === 'allow' && code !== 'APPROVED' ? '' : reason
     const text = [shown, shadowText && `shadow: ${shadowText}`].filter((part) => part !== '')
     if (text.length === 0) return null
     return (

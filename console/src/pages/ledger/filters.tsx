@@ -33,6 +33,8 @@ export type CallFilter = Readonly<Record<FilterName, string>>
 
 const NAMES: readonly FilterName[] = [...TERMS.map(({ name }) => name), ...OTHERS]
 const CONDITION = /^args\.\S+?\s*(<=|>=|=|<|>)\s*\S/
+/** As the head of the column has it. */
+const SHORT_CONDITION = /^[\w.]+\s*(<=|>=|<|>)\s*-?\d/
 
 /** The filters of the address, and the same as the query of a request. */
 export function useFilter(): { readonly filter: CallFilter; readonly key: string } {
@@ -76,7 +78,8 @@ export function Filters({ filter }: { filter: CallFilter }): JSX.Element {
 
 /** What a text that was entered sets; undefined if there is nothing in it. */
 function readTerm(text: string, { where }: CallFilter): Record<string, string> | undefined {
-  if (CONDITION.test(text)) return { where: [where, text].filter(Boolean).join('; ') }
+  const condition = SHORT_CONDITION.test(text) && !text.startsWith('args.') ? `args.${text}` : text
+  if (CONDITION.test(condition)) return { where: [where, condition].filter(Boolean).join('; ') }
   const colon = text.indexOf(':')
   const term = TERMS.find(({ term: one }) => one === text.slice(0, colon))
   const value = text.slice(colon + 1).trim()

@@ -203,11 +203,16 @@ function Sums({
       : `/ledger/sum${filter === '' ? '?' : `${filter}&`}${toParameter('sort', path)}`,
   )
   if (value === undefined || value.calls === 0) return null
-  const { calls, sum, min, max } = value
+  const { calls, sum, allowed, allowedSum, min, max } = value
   return (
     <p className="small num" role="status">
       {plural(calls, 'call')}, sum of {path?.replace(/^args\./, '')} <b>{amount(sum)}</b>, from{' '}
       {amount(min)} to {amount(max)}
+      {allowed < calls && (
+        <>
+          ; {allowed} of them allowed, sum <b>{amount(allowedSum)}</b>
+        </>
+      )}
     </p>
   )
 }

@@ -63,7 +63,7 @@ function FirstSteps(): JSX.Element | null {
   if (me === undefined || me.mayProve !== false || !mayAct(me, 'approver')) return null
   return (
     <Notice kind="warn">
-      <span className="strong">Before the first call waits for you:</span>
+      <span className="strong">Before you can decide on a call:</span>
       <ol className="changes">
         <li>
           <Link to="/settings">Add a passkey</Link>: decisions need one, a PIN does not do.

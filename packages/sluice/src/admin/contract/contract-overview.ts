@@ -27,6 +27,9 @@ export interface CallHistogram {
 export interface RecordedSum {
   readonly calls: number
   readonly sum: number
+  /** Of those that were allowed: a call that waited is there once when it was held and once when it was made. */
+  readonly allowed: number
+  readonly allowedSum: number
   readonly min: number
   readonly max: number
 }

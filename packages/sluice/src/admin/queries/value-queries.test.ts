@@ -83,8 +83,28 @@ test('H2: sum, smallest and largest are of the calls that match', () => {
     sum: wanted.reduce((sum, amount) => sum + amount, 0),
     min: Math.min(...wanted),
     max: Math.max(...wanted),
+    allowed: wanted.length,
+    allowedSum: wanted.reduce((sum, amount) => sum + amount, 0),
   })
   expect(runSteps(reading.sum({ sort: 'args.to' })).calls).toBe(0)
+})
+
+test('a held call counts in the sum of all calls, and not in that of those that were allowed', async () => {
+  const place = freshDirectoryForAll()
+  const ledger = Ledger.open({ directory: place })
+  const judged = { 'args.amount': new ExactNumber('7500') }
+  const held = decisionEntry(0, { judged })
+  await ledger.refuse({ ...held, decision: { ...held.decision, action: 'require_approval' } })
+  await ledger.intent(decisionEntry(1, { judged }))
+  ledger.close()
+  const queries = new LedgerQueries(place)
+  expect(runSteps(queries.sum({ sort: 'args.amount' }))).toMatchObject({
+    calls: 2,
+    sum: 15_000,
+    allowed: 1,
+    allowedSum: 7_500,
+  })
+  queries.close()
 })
 
 test('H2: an export has one line for each call, with its outcome and a column for each argument', () => {

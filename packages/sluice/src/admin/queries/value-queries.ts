@@ -11,6 +11,7 @@ import {
   selectRecords,
 } from '../../ledger/query/query.ts'
 import type { RecordIndex } from '../../ledger/query/record-index.ts'
+import { USUAL_WORDS } from '../../ledger/records/files.ts'
 import { parseConditions, toValueSql } from '../../ledger/records/recorded-values.ts'
 import { VALUES_SEARCHED_MS, VALUES_STEP } from '../contract/console-limits.ts'
 import type { RecordedSum } from '../contract/contract-overview.ts'
@@ -76,6 +77,8 @@ export function* readByValue(
   }
 }
 
+const IS_ALLOWED = `calls.action = ${USUAL_WORDS.action}`
+
 /** Of the numbers at `query.sort`. */
 export function* readSum(
   { database }: RecordIndex,
@@ -83,7 +86,8 @@ export function* readSum(
   step = VALUES_STEP,
 ): Steps<RecordedSum> {
   const selected = selectCalls(database, query)
-  const total = { calls: 0, sum: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY }
+  const none = { calls: 0, sum: 0, allowed: 0, allowedSum: 0 }
+  const total = { ...none, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY }
   const ends = database
     .prepare('SELECT (SELECT min(seq) FROM calls) AS first, (SELECT max(seq) FROM calls) AS last')
     .get()
@@ -94,7 +98,9 @@ export function* readSum(
       const { found, from, where, values } = selectRecords(selected, range)
       const part = database
         .prepare(
-          `${found} SELECT count(*) AS calls, sum(value) AS sum, min(value) AS min, max(value) AS max
+          `${found} SELECT count(*) AS calls, sum(value) AS sum, min(value) AS min, max(value) AS max,
+            count(*) FILTER (WHERE ${IS_ALLOWED}) AS allowed,
+            total(value) FILTER (WHERE ${IS_ALLOWED}) AS allowedSum
             FROM ${from} ${where} AND judged.value < ''`,
         )
         .get(...values) as unknown as RecordedSum
@@ -102,9 +108,11 @@ export function* readSum(
       if (part.calls === 0) continue
       total.calls += part.calls
       total.sum += part.sum
+      total.allowed += part.allowed
+      total.allowedSum += part.allowedSum
       total.min = Math.min(total.min, part.min)
       total.max = Math.max(total.max, part.max)
     }
   }
-  return total.calls === 0 ? { calls: 0, sum: 0, min: 0, max: 0 } : total
+  return total.calls === 0 ? { ...none, min: 0, max: 0 } : total
 }
