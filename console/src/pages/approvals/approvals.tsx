@@ -137,7 +137,11 @@ function HeldCalls({ groups, openId }: HeldCallsProps): JSX.Element {
       {groups.map((group) => (
         <Group key={group.session} group={group} openId={openId} />
       ))}
-      {groups.length === 0 && <p className="muted card-body">No held call matches.</p>}
+      {groups.length === 0 && (
+        <p className="muted card-body">
+          {query.has('q') ? 'No held call matches.' : 'There is no call here.'}
+        </p>
+      )}
     </nav>
   )
 }

@@ -153,7 +153,9 @@ export function Request({ request, onDecided }: RequestProps): JSX.Element {
         )}
 
         {request.state === 'pending' && (
-          <MakeRule subject={subject} choices={choicesFor(request)} />
+          <MakeRule subject={subject} choices={choicesFor(request)}>
+            A request is void once its rule has changed: decide this call first.
+          </MakeRule>
         )}
 
         <SessionBefore request={request} onOpen={openCall} />

@@ -15,10 +15,12 @@ const RuleFromCall = lazy(async () => ({
 interface MakeRuleProps {
   readonly subject: RuleSubject
   readonly choices: RuleChoices
+  /** What else a person should know first. */
+  readonly children?: string
 }
 
 /** `subject` keeps its identity until the call changes. */
-export function MakeRule({ subject, choices }: MakeRuleProps): JSX.Element | null {
+export function MakeRule({ subject, choices, children }: MakeRuleProps): JSX.Element | null {
   const me = useMe()
   const [action, setAction] = useState<NewRuleAction>()
   const group = useRef<HTMLFieldSetElement>(null)
@@ -41,6 +43,7 @@ export function MakeRule({ subject, choices }: MakeRuleProps): JSX.Element | nul
           <Link to={`/servers${formatQuery({ tool })}`}>what is known of it</Link>
         </span>
       )}
+      {children && <span className="muted small">{children}</span>}
       {action !== undefined && (
         <Suspense>
           <RuleFromCall subject={subject} action={action} onClose={close} />

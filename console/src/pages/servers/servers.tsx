@@ -180,9 +180,10 @@ function listColumns(reload: () => void): DataColumn<ServerView>[] {
     {
       head: 'Tools',
       className: 'right num',
-      cell: ({ tools, new: fresh }) => (
+      cell: ({ tools, listed, new: fresh }) => (
         <>
-          {fresh > 0 && <span className="mark new">{fresh} new</span>} {count(tools)}
+          {fresh > 0 && <span className="mark new">{fresh} new</span>}{' '}
+          {tools > 0 || listed ? count(tools) : <span className="muted">not read yet</span>}
         </>
       ),
     },

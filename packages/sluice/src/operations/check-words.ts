@@ -17,7 +17,7 @@ export function checkWords(words: readonly string[]): void {
     : `\`${program}\` would read a text as a script`
   throw new OperationError(
     what,
-    'no shell is used: write the program and each argument as a word of its own, after --',
+    'no shell is used: write the program and each argument as a word of its own, at a terminal after --, in the console on a line of its own',
   )
 }
 
