@@ -76,6 +76,10 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     expect(new URL(page.url()).hash).toBe('')
     const kept = 'document.cookie + JSON.stringify([{ ...sessionStorage }, { ...localStorage }])'
     expect(await page.evaluate(kept)).toBe('[{},{}]')
+    // Not 0 tools: nobody has asked for them.
+    await open('Servers')
+    await page.getByText('not read yet').first().waitFor()
+    await open('Overview')
   })
 
   test('a passkey is added with the PIN', async () => {
