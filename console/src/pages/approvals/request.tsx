@@ -43,7 +43,6 @@ export function Request({ request, onDecided }: RequestProps): JSX.Element {
   const now = useNow()
   const purpose = describeServerRequest(request)
   const subject = useMemo(() => toSubject(request), [request])
-  const tool = `${request.server}/${request.name}`
   const { open: openCall, drawer } = useOpenCall()
   const [revealed, setRevealed] = useState<RevealedArguments>()
   const [whole, setWhole] = useState(false)
@@ -97,59 +96,17 @@ export function Request({ request, onDecided }: RequestProps): JSX.Element {
       </div>
 
       <div className="stack request-body">
-        <Part title="Why it was held">
-          <ul className="stack">
-            {request.asks.map((ask) => (
-              <li key={ask.rule} className="ask-row">
-                <Icon name="ask" />
-                <div>
-                  <UntrustedText
-                    text={ask.reason === '' ? 'the policy requires approval' : ask.reason}
-                  />
-                  <div className="muted small">
-                    rule{' '}
-                    <Link to={`/policy${formatQuery({ tool })}`}>
-                      <UntrustedText text={nameRule(ask)} className="mono" />
-                    </Link>
-                    {' · '}
-                    {ask.approvedBy.length} of {ask.quorum} approved
-                    {ask.approvers.length > 0 && ` · by ${ask.approvers.join(', ')}`}
-                    {ask.separateDuties && ' · not by the caller'}
-                  </div>
-                </div>
-              </li>
-            ))}
-          </ul>
-        </Part>
+        <WhyHeld request={request} />
 
         {/* They are not kept once it is decided. */}
         {args !== '' && (
-          <section className="stack" aria-label="Arguments">
-            <div className="row spread">
-              <h3>
-                {request.state === 'pending' ? 'What will be sent' : 'What was sent'}
-                {request.edited && ' (changed by an approver)'}
-              </h3>
-              {request.state === 'pending' && (masked?.count ?? 0) > 0 && (
-                <Button kind="quiet" onPress={reveal}>
-                  Reveal what is masked
-                </Button>
-              )}
-            </div>
-            <Arguments json={args} whole={whole} />
-            {rest !== '' && (
-              <>
-                <h4>Sent beside the arguments</h4>
-                <Arguments json={rest} whole={whole} />
-              </>
-            )}
-            {isFolded && (
-              <Button kind="quiet" onPress={() => setWhole(true)}>
-                Show all {(args.length + rest.length).toLocaleString('en')} characters
-              </Button>
-            )}
-            {masked !== undefined && masked.count > 0 && <MaskedNotice masked={masked} />}
-          </section>
+          <SentArguments
+            request={request}
+            sent={{ args, rest, masked }}
+            isFolded={isFolded}
+            onReveal={reveal}
+            onUnfold={() => setWhole(true)}
+          />
         )}
 
         {request.state === 'pending' && (
@@ -176,6 +133,80 @@ export function Request({ request, onDecided }: RequestProps): JSX.Element {
       )}
       {drawer}
     </article>
+  )
+}
+
+function WhyHeld({ request }: Pick<RequestProps, 'request'>): JSX.Element {
+  return (
+    <Part title="Why it was held">
+      <ul className="stack">
+        {request.asks.map((ask) => (
+          <li key={ask.rule} className="ask-row">
+            <Icon name="ask" />
+            <div>
+              <UntrustedText
+                text={ask.reason === '' ? 'the policy requires approval' : ask.reason}
+              />
+              <div className="muted small">
+                rule{' '}
+                <Link to={`/policy${formatQuery({ tool: `${request.server}/${request.name}` })}`}>
+                  <UntrustedText text={nameRule(ask)} className="mono" />
+                </Link>
+                {' · '}
+                {ask.approvedBy.length} of {ask.quorum} approved
+                {ask.approvers.length > 0 && ` · by ${ask.approvers.join(', ')}`}
+                {ask.separateDuties && ' · not by the caller'}
+              </div>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </Part>
+  )
+}
+
+interface SentArgumentsProps {
+  readonly request: ApprovalRequest
+  readonly sent: RevealedArguments & { readonly masked: ApprovalRequest['masked'] | undefined }
+  readonly isFolded: boolean
+  readonly onReveal: () => void
+  readonly onUnfold: () => void
+}
+
+function SentArguments({
+  request,
+  sent: { args, rest, masked },
+  isFolded,
+  onReveal,
+  onUnfold,
+}: SentArgumentsProps): JSX.Element {
+  return (
+    <section className="stack" aria-label="Arguments">
+      <div className="row spread">
+        <h3>
+          {request.state === 'pending' ? 'What will be sent' : 'What was sent'}
+          {request.edited && ' (changed by an approver)'}
+        </h3>
+        {request.state === 'pending' && (masked?.count ?? 0) > 0 && (
+          <Button kind="quiet" onPress={onReveal}>
+            Reveal what is masked
+          </Button>
+        )}
+      </div>
+      <Arguments json={args} whole={!isFolded} />
+      {rest !== '' && (
+        <>
+          <h4>Sent beside the arguments</h4>
+          <Arguments json={rest} whole={!isFolded} />
+        </>
+      )}
+      {isFolded && (
+        <Button kind="quiet" onPress={onUnfold}>
+          Show all {(args.length + rest.length).toLocaleString('en')} characters
+        </Button>
+      )}
+      {masked !== undefined && masked.count > 0 && <MaskedNotice masked={masked} />}
+    </section>
   )
 }
 
