@@ -40,24 +40,13 @@ export function Agent({ id }: { id: string }): JSX.Element {
   const file = query.get('file')
   const [journal, setJournal] = useState(false)
   const { open: openCall, drawer } = useOpenCall()
-  const past = useResource<AgentPage>(
-    turn === undefined ? undefined : `${path}${formatQuery({ turn })}`,
-  )
-  const now = useResource<AgentPage>(path, REFRESH_MS)
+  const { now, value, error } = useAgent(path, turn)
   const turns = useResource<AgentTurns>(
     now.value === undefined ? undefined : `${path}/turns`,
     TURNS_REFRESH_MS,
   )
-  // While another turn is fetched the last one stays: the slider must not disappear under the
-  // pointer.
-  const last = useRef<AgentPage>(undefined)
-  const fresh = turn === undefined ? now.value : past.value
-  if (fresh !== undefined) last.current = fresh
-  const value = fresh ?? last.current
-  const error = now.error ?? past.error
   const count = now.value?.turns ?? value?.turns ?? 0
-  const canSee = now.value !== undefined
-  const modelText = useModelText(path, canSee, () => {
+  const modelText = useModelText(path, now.value !== undefined, () => {
     now.reload()
     turns.reload()
   })
@@ -85,11 +74,7 @@ export function Agent({ id }: { id: string }): JSX.Element {
           <>
             <FreezeButton target={{ scope: 'agent', id }} />
             <Fork turn={turn} turns={count} act={act} />
-            <Button
-              onPress={() => download(`${path}/export`, { name: `${id}.json` }).catch(complain)}
-            >
-              <Icon name="download" /> Export
-            </Button>
+            <Export id={id} path={path} />
             <Running agent={now.value} act={act} />
           </>
         )}
@@ -115,30 +100,16 @@ export function Agent({ id }: { id: string }): JSX.Element {
           </div>
           <div className="stack scroll" ref={main}>
             <Standing agent={value} isPast={turn !== undefined} />
-            {turn === undefined && value.state === 'idle' && turns.value?.failure != null && (
-              <Notice kind="bad">
-                The last run failed at {clock(turns.value.failure.atMs)}, and its prompt was not
-                answered: <UntrustedText text={turns.value.failure.message} />
-              </Notice>
+            {turn === undefined && value.state === 'idle' && (
+              <LastFailure failure={turns.value?.failure} />
             )}
             <Conversation
               messages={value.messages}
               turns={turns.value?.turns ?? []}
               onCall={openCall}
             />
-            {turn === undefined && value.state === 'running' && modelText === '' && (
-              <p className="muted" role="status">
-                Waiting for the model or a tool…
-              </p>
-            )}
-            {turn === undefined && modelText !== '' && (
-              <div
-                className="card card-body stack message-by"
-                role="status"
-                aria-label="The model is answering"
-              >
-                <UntrustedText text={modelText} />
-              </div>
+            {turn === undefined && (
+              <Answering isRunning={value.state === 'running'} text={modelText} />
             )}
             {turn === undefined && value.state !== 'stopped' && <Prompt act={act} />}
           </div>
@@ -160,6 +131,63 @@ export function Agent({ id }: { id: string }): JSX.Element {
       )}
       {drawer}
     </div>
+  )
+}
+
+/** The agent as it is, and as it was at a turn, if one is chosen. */
+function useAgent(path: string, turn: number | undefined) {
+  const past = useResource<AgentPage>(
+    turn === undefined ? undefined : `${path}${formatQuery({ turn })}`,
+  )
+  const now = useResource<AgentPage>(path, REFRESH_MS)
+  // While another turn is fetched the last one stays: the slider must not disappear under the
+  // pointer.
+  const last = useRef<AgentPage>(undefined)
+  const fresh = turn === undefined ? now.value : past.value
+  if (fresh !== undefined) last.current = fresh
+  return { now, value: fresh ?? last.current, error: now.error ?? past.error }
+}
+
+function Export({ id, path }: { id: string; path: string }): JSX.Element {
+  return (
+    <Button onPress={() => download(`${path}/export`, { name: `${id}.json` }).catch(complain)}>
+      <Icon name="download" /> Export
+    </Button>
+  )
+}
+
+function LastFailure({ failure }: { failure: AgentTurns['failure'] | undefined }) {
+  if (failure == null) return null
+  return (
+    <Notice kind="bad">
+      The last run failed at {clock(failure.atMs)}, and its prompt was not answered:{' '}
+      <UntrustedText text={failure.message} />
+    </Notice>
+  )
+}
+
+interface AnsweringProps {
+  readonly isRunning: boolean
+  /** Of the model, as far as it has come. */
+  readonly text: string
+}
+
+function Answering({ isRunning, text }: AnsweringProps): JSX.Element | null {
+  if (text !== '')
+    return (
+      <div
+        className="card card-body stack message-by"
+        role="status"
+        aria-label="The model is answering"
+      >
+        <UntrustedText text={text} />
+      </div>
+    )
+  if (!isRunning) return null
+  return (
+    <p className="muted" role="status">
+      Waiting for the model or a tool…
+    </p>
   )
 }
 

@@ -21,21 +21,18 @@ import { summarize } from './groups.ts'
 import { upsertRequest } from './inbox.ts'
 import { DURATIONS, findFormFault, ONCE, StandingForm, toStandingTerms } from './standing-form.tsx'
 
-export function Verdict({
-  request,
-  args,
-  hasMasked,
-  isFolded,
-  onDecided,
-}: {
-  request: ApprovalRequest
+interface VerdictProps {
+  readonly request: ApprovalRequest
   /** As shown: masked parts cannot be edited. */
-  args: string
-  hasMasked: boolean
+  readonly args: string
+  readonly hasMasked: boolean
   /** A part of them is not shown: then approving is disabled. */
-  isFolded: boolean
-  onDecided: () => void
-}): JSX.Element {
+  readonly isFolded: boolean
+  readonly onDecided: () => void
+}
+
+export function Verdict(props: VerdictProps): JSX.Element {
+  const { request, args, hasMasked, isFolded, onDecided } = props
   const me = useMe()
   const [comment, setComment] = useState('')
   const [standing, setStanding] = useState(ONCE)
@@ -51,20 +48,12 @@ export function Verdict({
     if (fault !== undefined) return showToast(fault, { kind: 'bad' })
     setBusy(true)
     try {
-      const isYes = verdict === 'approve'
       const lasts = toStandingTerms(standing, args)
-      const body: ApprovalVerdict = {
-        verdict,
-        comment,
-        edits: request.edits,
-        ...(isYes && lasts !== undefined ? { forAWhile: lasts } : {}),
-        ...(isYes && changed !== undefined ? { args: changed } : {}),
+      const terms = {
+        ...(lasts !== undefined && { forAWhile: lasts }),
+        ...(changed !== undefined && { args: changed }),
       }
-      const path = `/approvals/${encodeURIComponent(request.id)}/verdict`
-      upsertRequest(await sendWithProof<ApprovalRequest>('POST', path, body))
-      const says = `${isYes ? 'approved' : 'denied'} ${titleOfCall(request)}`
-      const what = summarize(request.args)
-      showToast(what === '' ? says : `${says}: ${what}`, { to: pathTo('approvals', request.id) })
+      await sendVerdict(request, { verdict, comment, ...(verdict === 'approve' && terms) })
       onDecided()
     } catch (error) {
       complain(error)
@@ -72,55 +61,28 @@ export function Verdict({
       setBusy(false)
     }
   }
-  useKeys(({ key }, target) => {
-    const verdict = ({ a: 'approve', d: 'deny' } as const)[key]
-    if (verdict === undefined || !may || me?.mayProve === false || isTyping(target)) return false
-    if (target.closest('[role="dialog"]') !== null) return false
-    void decide(verdict)
-    return true
-  })
-  if (!may || me?.mayProve === false)
-    return (
-      <footer className="stack verdict">
-        {may ? (
-          <Notice kind="warn">
-            You need a passkey to decide, and have none for this address yet:{' '}
-            <Link to="/settings">add one under Settings</Link>. The call waits meanwhile.
-          </Notice>
-        ) : (
-          <Notice>
-            You are signed in as {me?.roles.join(', ') ?? 'nobody'}: you can read this request, and
-            an approver decides it.
-          </Notice>
-        )}
-      </footer>
-    )
+  useVerdictKeys(may && me?.mayProve !== false, (verdict) => void decide(verdict))
+  if (!may || me?.mayProve === false) return <CannotDecide me={me} may={may} />
   return (
     <>
-      {(changed !== undefined || standing.forMs !== '') && (
+      {changed !== undefined && (
         <div className="stack verdict-terms" ref={bringUp}>
-          {changed !== undefined && (
-            <TextField
-              label="Arguments to send instead, as JSON; the changed call is decided again"
-              mono
-              rows={6}
-              value={changed}
-              onChange={setChanged}
-            />
-          )}
-          {standing.forMs !== '' && (
-            <StandingForm args={args} form={standing} onChange={setStanding} />
-          )}
+          <TextField
+            label="Arguments to send instead, as JSON; the changed call is decided again"
+            mono
+            rows={6}
+            value={changed}
+            onChange={setChanged}
+          />
+        </div>
+      )}
+      {standing.forMs !== '' && (
+        <div className="stack verdict-terms" ref={bringUp}>
+          <StandingForm args={args} form={standing} onChange={setStanding} />
         </div>
       )}
       <footer className="stack verdict">
-        {isOwn && (
-          <Notice kind="warn">
-            You own <UntrustedText text={request.principal.id} className="strong" />, which made
-            this call, and its rule keeps duties separate: somebody else has to approve it. You can
-            deny it.
-          </Notice>
-        )}
+        {isOwn && <OwnCall principal={request.principal.id} />}
         <TextField
           label="Comment, on record with your verdict"
           quiet
@@ -165,6 +127,60 @@ export function Verdict({
         </div>
       </footer>
     </>
+  )
+}
+
+function useVerdictKeys(isOn: boolean, decide: (verdict: 'approve' | 'deny') => void): void {
+  useKeys(({ key }, target) => {
+    const verdict = ({ a: 'approve', d: 'deny' } as const)[key]
+    if (verdict === undefined || !isOn || isTyping(target)) return false
+    if (target.closest('[role="dialog"]') !== null) return false
+    decide(verdict)
+    return true
+  })
+}
+
+function OwnCall({ principal }: { principal: string }): JSX.Element {
+  return (
+    <Notice kind="warn">
+      You own <UntrustedText text={principal} className="strong" />, which made this call, and its
+      rule keeps duties separate: somebody else has to approve it. You can deny it.
+    </Notice>
+  )
+}
+
+async function sendVerdict(
+  request: ApprovalRequest,
+  given: Omit<ApprovalVerdict, 'edits'>,
+): Promise<void> {
+  const body: ApprovalVerdict = { ...given, edits: request.edits }
+  const path = `/approvals/${encodeURIComponent(request.id)}/verdict`
+  upsertRequest(await sendWithProof<ApprovalRequest>('POST', path, body))
+  const says = `${body.verdict === 'approve' ? 'approved' : 'denied'} ${titleOfCall(request)}`
+  const what = summarize(request.args)
+  showToast(what === '' ? says : `${says}: ${what}`, { to: pathTo('approvals', request.id) })
+}
+
+interface CannotDecideProps {
+  readonly me: CurrentPerson | undefined
+  readonly may: boolean
+}
+
+function CannotDecide({ me, may }: CannotDecideProps): JSX.Element {
+  return (
+    <footer className="stack verdict">
+      {may ? (
+        <Notice kind="warn">
+          You need a passkey to decide, and have none for this address yet:{' '}
+          <Link to="/settings">add one under Settings</Link>. The call waits meanwhile.
+        </Notice>
+      ) : (
+        <Notice>
+          You are signed in as {me?.roles.join(', ') ?? 'nobody'}: you can read this request, and an
+          approver decides it.
+        </Notice>
+      )}
+    </footer>
   )
 }
 

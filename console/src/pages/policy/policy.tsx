@@ -79,53 +79,33 @@ function Working({ document, why, names, reload }: WorkingProps): JSX.Element {
   const schema = useResource<Schema>('/policy/schema')
   const { query } = useRoute()
   const filter = query.get('tool') ?? ''
-  const setFilter = (tool: string) => setQuery({ tool })
   const [saving, setSaving] = useState(false)
   const [past, setPast] = useState(false)
   const [line, setLine] = useState<number>()
   const may = mayAct(me, 'policy-manager')
   const board = draft.meaning?.board
   const problems = useMemo(() => draft.meaning?.problems ?? [], [draft.meaning])
-  const errors = problems.filter(({ severity }) => severity === 'error').length
+  const hasErrors = problems.some(({ severity }) => severity === 'error')
+  const isFixed = !may || hasErrors || document.fixed !== ''
   const tools = useMemo(
     () => (board?.tools ?? []).map((one) => `${one.server}/${one.name}`),
     [board],
   )
   // The text stays: the difference then shows what another person changed, too.
   const loadAgain = async () => {
-    const view = await get<PolicyView>('/policy')
-    const now = pick(view.documents, document.name)
-    if (now !== undefined) keepDraft(now, draft.text)
+    await keepOverNewest(document.name, draft.text)
     setSaving(false)
     reload()
     showToast('loaded the file again; look at the difference before you save')
   }
-  const showRule = (name: string) => {
-    const at = draft.text.split('\n').findIndex((text) => text.includes(name))
-    setLine(at < 0 ? undefined : at + 1)
-  }
+  const showRule = (name: string) => setLine(findLine(draft.text, name))
   return (
     <div className="page">
       <PageHead
         title="Policy"
         lead={`What ${document.file.split('/').at(-1)}${document.versioned ? ', which is under version control,' : ''} decides for each tool.`}
       >
-        {names.length > 1 && (
-          <SelectField
-            label="Document"
-            value={document.name}
-            onChange={(name) => setQuery({ document: name })}
-            choices={names.map((name) => ({ value: name, says: name }))}
-          />
-        )}
-        <TextField
-          label="Find a tool"
-          quiet
-          className="search"
-          placeholder="Find a tool"
-          value={filter}
-          onChange={setFilter}
-        />
+        <DocumentAndTool document={document} names={names} filter={filter} />
         <Button kind="quiet" onPress={() => setPast(true)}>
           <Icon name="history" /> History
         </Button>
@@ -134,9 +114,7 @@ function Working({ document, why, names, reload }: WorkingProps): JSX.Element {
         </Button>
         <Button
           kind="primary"
-          isDisabled={
-            !may || errors > 0 || document.fixed !== '' || (!draft.changed && document.inForce)
-          }
+          isDisabled={isFixed || (!draft.changed && document.inForce)}
           onPress={() => setSaving(true)}
         >
           {document.versioned ? 'Make a patch…' : 'Save…'}
@@ -194,6 +172,44 @@ function Working({ document, why, names, reload }: WorkingProps): JSX.Element {
         />
       )}
     </div>
+  )
+}
+
+async function keepOverNewest(name: string, text: string): Promise<void> {
+  const { documents } = await get<PolicyView>('/policy')
+  const now = pick(documents, name)
+  if (now !== undefined) keepDraft(now, text)
+}
+
+function findLine(text: string, name: string): number | undefined {
+  const at = text.split('\n').findIndex((line) => line.includes(name))
+  return at < 0 ? undefined : at + 1
+}
+
+interface DocumentAndToolProps extends Pick<WorkingProps, 'document' | 'names'> {
+  readonly filter: string
+}
+
+function DocumentAndTool({ document, names, filter }: DocumentAndToolProps): JSX.Element {
+  return (
+    <>
+      {names.length > 1 && (
+        <SelectField
+          label="Document"
+          value={document.name}
+          onChange={(name) => setQuery({ document: name })}
+          choices={names.map((name) => ({ value: name, says: name }))}
+        />
+      )}
+      <TextField
+        label="Find a tool"
+        quiet
+        className="search"
+        placeholder="Find a tool"
+        value={filter}
+        onChange={(tool) => setQuery({ tool })}
+      />
+    </>
   )
 }
 

@@ -140,19 +140,7 @@ function PendingDefinitionCard({ pin, reload }: PendingDefinitionCardProps): JSX
           Nobody can call it until it is accepted, or its server goes back to the one before.
         </Notice>
       )}
-      {isDangerous && (
-        <Notice kind="bad">
-          <span className="strong">The new definition tries to steer the model.</span>
-          <ul className="changes">
-            {dangers.filter(isFirstOfKind).map(({ kind, at, text }) => (
-              <li key={`${at} ${kind}`}>
-                {kind} in <span className="mono">{formatPointer(at)}</span>:{' '}
-                <UntrustedText text={`“${text}”`} className="mono" />
-              </li>
-            ))}
-          </ul>
-        </Notice>
-      )}
+      {isDangerous && <Dangers found={dangers} />}
       {!isDangerous && (
         <p>
           <UntrustedText text={pin.because} />
@@ -172,6 +160,22 @@ function PendingDefinitionCard({ pin, reload }: PendingDefinitionCardProps): JSX
       )}
       {open && <Diff before={pin.before} after={pin.after} />}
     </article>
+  )
+}
+
+function Dangers({ found }: { found: PendingDefinitionView['dangers'] }): JSX.Element {
+  return (
+    <Notice kind="bad">
+      <span className="strong">The new definition tries to steer the model.</span>
+      <ul className="changes">
+        {found.filter(isFirstOfKind).map(({ kind, at, text }) => (
+          <li key={`${at} ${kind}`}>
+            {kind} in <span className="mono">{formatPointer(at)}</span>:{' '}
+            <UntrustedText text={`“${text}”`} className="mono" />
+          </li>
+        ))}
+      </ul>
+    </Notice>
   )
 }
 
