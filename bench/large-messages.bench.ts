@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import type { RunOptions } from '../scripts/dispatch.ts'
 import { serveHttp } from '../test/servers/http.ts'
 import { PlainClient } from '../test/support/plain-client.ts'
+import { peakMebibytes } from '../test/support/processes.ts'
 import { endGates, fixture, type RunningGate, startGate } from '../test/support/start-gate.ts'
 import type { ThreadFigures } from './console/thread-probe.ts'
 
@@ -66,7 +67,7 @@ export async function run(options: RunOptions): Promise<number> {
           const peaks: string[] = []
           for (let round = 0; round < 3; round++) {
             await callAtOnce(gate, server, Number(size) * MEBIBYTE - HEAD_BYTES, TEXTS[name])
-            peaks.push(`${peakMebibytes(gate)}`)
+            peaks.push(peakMebibytes(gate).toFixed(0))
           }
           console.log(
             `${AT_ONCE} of ${size} MiB at once, ${server}, ${name}: ${peaks.join(', ')} MiB`,
@@ -91,12 +92,6 @@ async function callAtOnce(gate: RunningGate, server: string, bytes: number, of: 
   })
   await Promise.all(calls)
   await Promise.all(clients.map((client) => client.end()))
-}
-
-/** Of the process, since it was started. */
-function peakMebibytes({ process: { pid } }: RunningGate): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'latin1')
-  return Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1_024)
 }
 
 async function readProbe({ process: { pid } }: RunningGate, file: string): Promise<ThreadFigures> {

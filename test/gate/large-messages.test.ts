@@ -1,12 +1,12 @@
 // Answers of the largest size by default, many at once and again: the memory of the gate stays bounded, and a larger one
 // fails with the figure and the key.
 
-import { readFileSync } from 'node:fs'
 import { afterAll, expect, test } from 'vitest'
 import { UPSTREAM_MESSAGE_BYTES } from '../../packages/sluice/src/gateway/upstream/limits.ts'
 import { serveHttp } from '../servers/http.ts'
 import { PlainClient } from '../support/plain-client.ts'
-import { endGates, fixture, type RunningGate, startGate } from '../support/start-gate.ts'
+import { peakMebibytes } from '../support/processes.ts'
+import { endGates, fixture, startGate } from '../support/start-gate.ts'
 
 const AT_ONCE = 8
 /** Measured 240 to 320. The promise is 1 GB. */
@@ -44,9 +44,3 @@ test('eight answers of 4 MiB at once, over each transport and again, stay below 
     await http.close()
   }
 })
-
-/** Of the process, since it was started. */
-function peakMebibytes({ process: { pid } }: RunningGate): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'latin1')
-  return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1_024
-}

@@ -1,5 +1,5 @@
-// Processes that a gate has started, as the system reports them: for tests that nothing is left,
-// and that nothing was started twice.
+// A gate and the processes that it has started, as the system reports them: for tests that nothing is left,
+// that nothing was started twice, and how much memory it took.
 
 import { readFileSync } from 'node:fs'
 import type { RunningGate } from './start-gate.ts'
@@ -7,6 +7,12 @@ import type { RunningGate } from './start-gate.ts'
 export function childrenOf({ process }: Pick<RunningGate, 'process'>): number[] {
   const text = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8')
   return text.split(' ').filter(Boolean).map(Number).filter(isAlive)
+}
+
+/** The most memory that the gate has had since it was started. */
+export function peakMebibytes({ process: { pid } }: Pick<RunningGate, 'process'>): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'latin1')
+  return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1_024
 }
 
 /** A zombie is dead: it stays if no process reaps it. */
