@@ -1,49 +1,5 @@
-// The commonest verbs of tools in other languages: as words where the script has spaces, as patterns
-// where it has none. A definition may speak one of them while its name is English. Pure; called by
-// lexicon and by read-text.
-
-/** Spanish, Portuguese, French, Italian, German, Dutch: what an imperative, an infinitive or the third person is. */
-export const OTHER_VERBS = {
-  look: `devuelve devolver devolve retorna verifica verificar renvoie retourne vérifie calcule calcula calcular rechnet berechnet prüft durchsucht durchsuchen liefert gibt compara comparer vergleicht traduit obtener obtiene obter obtém obtem buscar busca listar consultar consulta mostrar muestra leer lee
-    recuperar recupera encontrar ler rechercher recherche chercher lister liste afficher affiche récupérer
-    récupère recuperer obtenir consulter lire trouver cercare cerca elencare elenca leggere mostra ottenere
-    ottieni suchen sucht abrufen ruft holen holt anzeigen zeigt auflisten listet lesen liest finden findet
-    zoeken zoekt ophalen toon toont lezen bekijken bekijk extrahiert vergleichen controleer controleert obtiene
-    descubre exibe visualiza listagem pesquisa pesquisar
-    comprobar comprueba analiza analizar valida validar extrae extraer traduce analisa extrai
-    analyse valide extrait analysiert validiert übersetzt ottiene legge confronta calcola analizza
-    estrae haalt leest vergelijkt`,
-  make: `ajoutez registra registrar inscrit reserva crear crea criar cria agregar agrega añadir añade adicionar adiciona créer crée creer ajouter ajoute
-    creare aggiungere aggiungi erstellen erstellt anlegen legt hinzufügen hinzufuegen fügt maken maakt
-    toevoegen aanmaken
-    genera gera cadastra génère generiert erzeugt generieren aggiunge voegt`,
-  change: `benennt ändere setze wijzig bewerk überschreibt remplace remplacer reemplaza reemplazar substitui ersetzt ersetzen renomme umbenennen verschiebt verschieben déplace mover désactive aktiviert deaktiviert actualizar actualiza atualizar atualiza modificar modifica editar edita cambiar cambia alterar
-    modifier modifie changer éditer aggiornare aggiorna modificare ändern aendern ändert aktualisieren
-    aktualisiert bearbeiten bearbeitet setzen setzt wijzigen wijzigt bijwerken
-    asigna asignar marca marcar renombra mueve activa desactiva habilita deshabilita configura
-    configurar ajusta renomeia ativa desativa assigne konfiguriert weist markiert sposta rinomina
-    attiva disattiva imposta verplaatst`,
-  send: `répond responder antwortet partage compartir teilt téléverse subir enviar envía envia publicar publica envoyer envoie publier publie inviare invia senden sendet
-    verschicken veröffentlichen versturen verstuurt
-    responde comenta comparte sube notifica reenvía compartilha notifie benachrichtigt condivide
-    pubblica risponde stuurt verzendt deelt`,
-  keep: `kopiert kopieren copia copiar copie importe importer importar importiert enregistre sichert exportar exporta guardar guarda salvar descargar exporter enregistrer sauvegarder esportare salvare
-    speichern speichert exportieren exportiert opslaan
-    descarga baixa importa télécharge télécharger scarica salva kopieert importeert exporteert
-    downloadt`,
-  run: `startet stoppe neustarten ejecute démarre démarrer arrête arrêter redémarre inicia iniciar detener detiene reinicia stoppt stoppen stößt lanza déclenche löst avvia ferma ejecutar ejecuta executar executa exécuter exécute executer lancer lance eseguire esegui ausführen
-    ausfuehren führt starten startet uitvoeren voert
-    arranca dispara despliega desplegar implanta déploie esegue riavvia`,
-  destroy: `leegmaken leegt vergeet remover remueve löschen supprimez vide vider vacía vaciar leert leeren révoque révoquer revoca revocar widerruft widerrufen borrar borra eliminar elimina excluir exclui apagar apaga deletar supprimer supprime effacer
-    eliminare cancellare löschen loeschen löscht entfernen entfernt verwijderen verwijdert wissen
-    limpa revoga efface rimuove svuota wist cancella`,
-  pay: `rembourse überweise abhebt cobra cobrar pagar paga reembolsar reembolsa transferir payer paie rembourser virer pagare rimborsare bezahlen
-    bezahlt zahlen zahlt überweisen überweist erstatten betalen betaalt
-    abona transfiere transfere trasferisce rimborsa`,
-  trade: `bucht buchen compra vende réserve comprar vender acheter achète vendre comprare vendere kaufen kauft verkaufen bestellen bestellt
-    kopen verkopen
-    acquista`,
-} as const
+// The commonest verbs of tools in languages of other scripts, as patterns. A definition may speak one of
+// them while its name is English. Pure; called by the readers of texts.
 
 /** Chinese, Japanese, Korean, Russian: parts of words that say the act. */
 export const OTHER_SCRIPTS = {

@@ -5,8 +5,7 @@
 import { toWordSet } from '@sluice/policy/core/word-set'
 import { classOf, verbAt } from './lexicon.ts'
 import { familyFeatures, nounFeatures, wordFeatures } from './memo-feature.ts'
-import { DEALS, OTHER_DEALS } from './money-nouns.ts'
-import { type Noun, nounsAt, worksOut } from './nouns.ts'
+import { DEALS, type Noun, nounsAt, OTHER_DEALS, worksOut } from './nouns.ts'
 import type { EmitSignal } from './signal.ts'
 import { splitNameWords, type WordSpan } from './split-words.ts'
 

@@ -5,10 +5,10 @@
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { toWordSet } from '@sluice/policy/core/word-set'
-import { classOf, verbAt } from './lexicon.ts'
+import { classOf, FAMILY_NAMES, otherVerbsOf, verbAt } from './lexicon.ts'
 import { SCHEMA_PROPERTIES_MAX, SIDE_EFFECT_CHARS_MAX } from './limits.ts'
 import { memoFeature } from './memo-feature.ts'
-import { OTHER_LETTER, OTHER_VERBS } from './other-languages.ts'
+import { OTHER_LETTER } from './other-languages.ts'
 
 /** Whether title or description tell of an effect beside the answer. */
 export function hasSideEffect({ title, description, inputSchema }: ToolDefinition): boolean {
@@ -98,9 +98,7 @@ const formOf = memoFeature((word): ActForm | 'none' => {
 })
 
 const OTHER_ACTS = new Set(
-  Object.entries(OTHER_VERBS).flatMap(([family, list]) =>
-    family === 'look' ? [] : list.trim().split(/\s+/),
-  ),
+  FAMILY_NAMES.flatMap((family) => (family === 'look' ? [] : otherVerbsOf(family))),
 )
 // What is generated is the answer.
 for (const word of ['erzeugt', 'generiert', 'genera', 'gera', 'génère']) OTHER_ACTS.delete(word)
