@@ -7,8 +7,8 @@ import { RE2JS } from 're2js'
 import { readShell } from '../core/shell-command.ts'
 import { readsOnly } from '../core/sql-reads.ts'
 import { EXPRESSION_DEPTH_MAX, EXPRESSION_NODES_MAX } from '../language/limits.ts'
-import { type PolicyEmail, parseEmail } from './functions/email.ts'
-import { isInsideDirectory, type PolicyPath, parsePolicyPath } from './functions/path.ts'
+import { PolicyEmail, parseEmail } from './functions/email.ts'
+import { isInsideDirectory, PolicyPath, parsePolicyPath } from './functions/path.ts'
 import {
   codePoints,
   realDay,
@@ -19,7 +19,7 @@ import {
   trimSpace,
 } from './functions/text.ts'
 import { UndecidableError } from './functions/undecidable-error.ts'
-import { isPrivate, type PolicyUrl, parseUrl } from './functions/url.ts'
+import { isPrivate, PolicyUrl, parseUrl } from './functions/url.ts'
 
 export const MACROS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter'])
 
@@ -81,29 +81,6 @@ class Shell {
     }
   }
 }
-class Path {
-  readonly value: PolicyPath
-  constructor(value: PolicyPath) {
-    this.value = value
-  }
-}
-class Url {
-  readonly value: PolicyUrl
-  readonly host: string
-  readonly scheme: string
-  constructor(value: PolicyUrl) {
-    this.value = value
-    this.host = value.host
-    this.scheme = value.scheme
-  }
-}
-class Email {
-  readonly domain: string
-  constructor(value: PolicyEmail) {
-    this.domain = value.domain
-  }
-}
-
 const patterns = new Map<string, RE2JS>()
 
 /** Compiles a literal pattern once; throws if RE2 rejects it. */
@@ -127,9 +104,9 @@ export const BASE = new Environment({
       ...Object.fromEntries(SHELL_LISTS.map((list) => [list, 'list<string>'])),
     },
   })
-  .registerType('Path', { ctor: Path, fields: {} })
-  .registerType('Url', { ctor: Url, fields: { host: 'string', scheme: 'string' } })
-  .registerType('Email', { ctor: Email, fields: { domain: 'string' } })
+  .registerType('Path', { ctor: PolicyPath, fields: {} })
+  .registerType('Url', { ctor: PolicyUrl, fields: { host: 'string', scheme: 'string' } })
+  .registerType('Email', { ctor: PolicyEmail, fields: { domain: 'string' } })
 
 // The library's pattern for durations takes cubic time on digits: only plain texts reach it.
 const readDuration = new Environment().registerVariable('text', 'string').parse('duration(text)')
@@ -141,11 +118,11 @@ const entriesOf = (map: object) => BigInt(map instanceof Map ? map.size : Object
 
 /** By their signatures; each is called with values of the types that its signature has. */
 const IMPLEMENTATIONS: Readonly<Record<string, (...values: never[]) => unknown>> = {
-  'sluicePath(string): Path': (text: string) => new Path(parsePolicyPath(text)),
-  'Path.within(string): bool': (path: Path, dir: string) => isInsideDirectory(path.value, dir),
-  'sluiceUrl(string): Url': (text: string) => new Url(parseUrl(text)),
-  'Url.isPrivate(): bool': (url: Url) => isPrivate(url.value),
-  'sluiceEmail(string): Email': (text: string) => new Email(parseEmail(text)),
+  'sluicePath(string): Path': parsePolicyPath,
+  'Path.within(string): bool': isInsideDirectory,
+  'sluiceUrl(string): Url': parseUrl,
+  'Url.isPrivate(): bool': isPrivate,
+  'sluiceEmail(string): Email': parseEmail,
   'sluiceSql(string): Sql': (text: string) => new Sql(text),
   'Sql.reads(): bool': (sql: Sql) => readsOnly(sql.text),
   'sluiceShell(string): Shell': (text: string) => new Shell(text),

@@ -63,21 +63,6 @@ export class Inspector {
         return this.#call(node, scope)
       case 'rcall':
         return this.#method(node, scope)
-      case 'list':
-        for (const item of node.args) this.visit(item, scope)
-        return
-      case 'map':
-        for (const [key, value] of node.args) {
-          this.visit(key, scope)
-          this.visit(value, scope)
-        }
-        return
-      case '!_':
-      case '-_':
-        return this.visit(node.args, scope)
-      case '?:':
-        for (const part of node.args) this.visit(part, scope)
-        return
       case '.?':
       case '[?]':
         throw new ExpressionError(
@@ -86,7 +71,7 @@ export class Inspector {
           'test with `has(...)` first',
         )
       default:
-        for (const part of node.args as readonly CelNode[]) this.visit(part, scope)
+        for (const part of listChildren(node)) this.visit(part, scope)
     }
   }
 
@@ -123,12 +108,7 @@ export class Inspector {
         `\`${source}\` is not written plainly`,
         'write `args.name`, or `args["name"]`, without brackets or comments around its parts',
       )
-    const id = JSON.stringify([presence, root, ...path])
-    let variable = this.variables.get(id)
-    if (variable === undefined) {
-      variable = { name: `s${this.variables.size}`, root, path, presence, at: node.start, uses: [] }
-      this.variables.set(id, variable)
-    }
+    const variable = this.#variableOf({ root, path, presence, at: node.start })
     if (!presence)
       variable.uses.push({ weight: Math.max(1, scope.weight), repeatedBy: scope.macro?.runs })
     for (let at = node; ; at = (at as CelNode & { op: '.' }).args[0]) {
@@ -136,6 +116,18 @@ export class Inspector {
       if (at.op !== '.' && at.op !== '[]') break
     }
     if (!presence) this.edits.push({ start: node.start, end, text: variable.name })
+    return variable
+  }
+
+  /** The variable for what is read; the same for the same. */
+  #variableOf(read: Omit<ExpressionVariable, 'name' | 'uses'>): ExpressionVariable {
+    const id = JSON.stringify([read.presence, read.root, ...read.path])
+    const variable = this.variables.get(id) ?? {
+      ...read,
+      name: `s${this.variables.size}`,
+      uses: [],
+    }
+    this.variables.set(id, variable)
     return variable
   }
 
@@ -177,16 +169,12 @@ export class Inspector {
         isTime ? 'write `"5m"`' : 'write `"<server>/<tool>"`, or a glob',
       )
     })
-    const id = JSON.stringify(['past', name, ...path])
-    const variable = this.variables.get(id) ?? {
-      name: `s${this.variables.size}`,
-      root: 'past' as const,
+    const variable = this.#variableOf({
+      root: 'past',
       path: [name, ...path],
       presence: false,
       at: node.start,
-      uses: [],
-    }
-    this.variables.set(id, variable)
+    })
     this.variableByNode.set(node, { variable, element: false })
     this.edits.push({ start: node.start, end: node.end, text: variable.name })
   }

@@ -1,7 +1,7 @@
 // Integer literals next to doubles: in CEL an int and a double do not mix, and a user who writes
 // `args.price < 5` means 5.0. Which numbers are doubles follows from the tool's schema.
 
-import type { CelNode } from '../cel.ts'
+import { type CelNode, listChildren } from '../cel.ts'
 import type { Expression } from '../expression.ts'
 import { findVariableType } from '../expression-names.ts'
 import type { ExpressionEdit } from '../expression-variables.ts'
@@ -29,6 +29,7 @@ export class NumberKinds {
         if (typeof node.args === 'bigint') return 'literal'
         return typeof node.args === 'number' ? 'double' : 'other'
       case '-_':
+      case '!_':
         return this.visit(node.args)
       case '+':
       case '-':
@@ -51,11 +52,10 @@ export class NumberKinds {
         this.visit(node.args[0])
         return this.#beside(node.args[1], node.args[2])
       case 'call':
-        for (const argument of node.args[1]) this.visit(argument)
+        this.#visitChildren(node)
         return RETURNS[node.args[0]] ?? 'other'
       case 'rcall':
-        this.visit(node.args[1])
-        for (const argument of node.args[2]) this.visit(argument)
+        this.#visitChildren(node)
         return node.args[0] === 'size' || node.args[0].startsWith('get') ? 'int' : 'other'
       case '.':
       case '[]': {
@@ -64,17 +64,14 @@ export class NumberKinds {
         if (node.op === '[]') this.visit(node.args[1])
         return base === 'int' ? 'int' : 'double'
       }
-      case 'id':
-        return 'other'
-      case '!_':
-        return this.visit(node.args)
-      case 'map':
-        for (const [, value] of node.args) this.visit(value)
-        return 'other'
       default:
-        for (const part of node.args as readonly CelNode[]) this.visit(part)
+        this.#visitChildren(node)
         return 'other'
     }
+  }
+
+  #visitChildren(node: CelNode): void {
+    for (const child of listChildren(node)) this.visit(child)
   }
 
   #read(name: string, element: boolean): NumberKind {
@@ -125,9 +122,8 @@ export class NumberKinds {
       // An integer that no double represents stays an int, which compares by value.
       if (typeof node.args === 'bigint' && BigInt(Number(node.args)) === node.args)
         this.edits.push({ start: node.start, end: node.end, text: `${node.args}.0` })
-    } else if (node.op === '-_' || node.op === '!_') this.#toDouble(node.args)
-    else if (node.op === '?:') for (const part of node.args.slice(1)) this.#toDouble(part)
-    else for (const part of node.args as readonly CelNode[]) this.#toDouble(part)
+    } else if (node.op === '?:') for (const part of node.args.slice(1)) this.#toDouble(part)
+    else for (const part of listChildren(node)) this.#toDouble(part)
   }
 }
 
