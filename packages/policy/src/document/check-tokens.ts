@@ -39,7 +39,7 @@ export class TokenCheck {
     const unclosed = this.#open.at(-1)
     if (unclosed === undefined) return true
     const { bracket, at } = unclosed
-    return this.#refuse(
+    return this.#problems.refuse(
       'DOCUMENT_SYNTAX',
       at,
       `\`${bracket}\` is never closed`,
@@ -59,21 +59,21 @@ export class TokenCheck {
 
   #bounded(): boolean {
     if (this.#open.length > DOCUMENT_DEPTH_MAX || this.#inLine > DOCUMENT_DEPTH_MAX)
-      return this.#refuse(
+      return this.#problems.refuse(
         'DOCUMENT_TOO_LARGE',
         this.#at,
         `nested deeper than ${DOCUMENT_DEPTH_MAX} levels`,
         'no part of a policy nests like this',
       )
     if (this.#tokens > DOCUMENT_TOKENS_MAX)
-      return this.#refuse(
+      return this.#problems.refuse(
         'DOCUMENT_TOO_LARGE',
         this.#at,
         `more than ${DOCUMENT_TOKENS_MAX} words and signs`,
         'use globs and categories, or split it into several documents',
       )
     if (this.#anchors > DOCUMENT_ANCHORS_MAX)
-      return this.#refuse(
+      return this.#problems.refuse(
         'DOCUMENT_TOO_LARGE',
         this.#at,
         `more than ${DOCUMENT_ANCHORS_MAX} anchors, aliases and tags`,
@@ -85,7 +85,7 @@ export class TokenCheck {
   #legible(token: string): boolean {
     const first = token[0]
     const syntax = (message: string, help: string) =>
-      this.#refuse('DOCUMENT_SYNTAX', this.#at, message, help)
+      this.#problems.refuse('DOCUMENT_SYNTAX', this.#at, message, help)
     if (first === '%')
       return syntax(
         `\`${quote(token)}\` is a directive`,
@@ -101,16 +101,6 @@ export class TokenCheck {
     if ((first === '"' || first === "'") && (token.length === 1 || !token.endsWith(first)))
       return syntax(`\`${first}\` begins a text that never ends`, 'close the quote')
     return true
-  }
-
-  #refuse(
-    code: 'DOCUMENT_SYNTAX' | 'DOCUMENT_TOO_LARGE',
-    at: number,
-    message: string,
-    help: string,
-  ): false {
-    this.#problems.error(code, at, message, help)
-    return false
   }
 }
 

@@ -1,31 +1,9 @@
 // Describes shapes and values in problems: what was found, what is expected, and how to write it.
 
-import type { Problems } from './problem.ts'
 import type { LocatedNode } from './read-document.ts'
 import type { Shape } from './shape.ts'
 
-export function outOfRange(
-  node: LocatedNode,
-  message: string,
-  help: string,
-  problems: Problems,
-): false {
-  problems.error('DOCUMENT_OUT_OF_RANGE', node.at, message, help)
-  return false
-}
-
-export function wrongType(
-  node: LocatedNode,
-  shape: Shape,
-  what: string,
-  problems: Problems,
-): false {
-  const help = `it takes ${describeShape(shape)}${howToWrite(node, shape)}`
-  problems.error('DOCUMENT_WRONG_TYPE', node.at, `${what} is ${got(node)}`, help)
-  return false
-}
-
-function got(node: LocatedNode): string {
+export function describeNode(node: LocatedNode): string {
   if (node.kind === 'map') return 'a mapping'
   if (node.kind === 'list') return 'a list'
   if (node.value === null) return 'empty'
@@ -34,7 +12,7 @@ function got(node: LocatedNode): string {
 }
 
 /** Suggests how to write the intended value, if it is obvious. */
-function howToWrite(node: LocatedNode, shape: Shape): string {
+export function howToWrite(node: LocatedNode, shape: Shape): string {
   const wanted = nodeKind(shape)
   if (node.kind === 'list' && wanted === 'map') return ': write its entries without `-` or brackets'
   if (node.kind === 'map' && wanted === 'list') return ': write each entry after a `-`'

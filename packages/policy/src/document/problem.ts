@@ -65,6 +65,12 @@ export class Problems {
     this.add('error', code, { offset, message, help })
   }
 
+  /** The same for a check that ends with it. */
+  refuse(code: string, offset: number, message: string, help: string): false {
+    this.error(code, offset, message, help)
+    return false
+  }
+
   warn(code: string, offset: number, message: string, help: string): void {
     this.add('warning', code, { offset, message, help })
   }
