@@ -12,7 +12,7 @@ import {
   PROVE_SEQUENCE_TRIES_MAX,
 } from '../language/limits.ts'
 import type { CompiledPolicy } from '../model/policy.ts'
-import { labelsRead } from '../model/reads-label.ts'
+import { findReads } from '../model/policy-reads.ts'
 import { findBranch, findBranchOfClaim, toSubject } from './find-branch.ts'
 import { type FoundCall, findCall, UNUSED_LIMITS } from './find-call.ts'
 import { type LabelSource, listLabelSources } from './label-sources.ts'
@@ -43,7 +43,7 @@ export function proveSequences(
   property: SequenceProperty,
   { covered, tools }: { covered: readonly KnownTool[]; tools: readonly KnownTool[] },
 ): ToolProof[] {
-  const relevant = new Set([...labelsRead(policy), ...property.after])
+  const relevant = new Set([...findReads(policy).labels, ...property.after])
   const sources = listLabelSources(policy, tools, relevant)
   const search = new SequenceSearch(policy, property, sources)
   return covered.map((tool) => search.proveTool(tool))

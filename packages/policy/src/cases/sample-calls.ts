@@ -170,79 +170,50 @@ function put(args: Record<string, JsonValue>, path: readonly string[], value: Js
   at[path.at(-1) as string] = value
 }
 
-const NOWHERE: SampleDimension = { options: [], set: () => {} }
+/** What a condition may read of a call besides its arguments. */
+const CALL_FACTS: Readonly<
+  Record<string, readonly [fact: keyof SampleFacts, options: readonly unknown[]]>
+> = {
+  category: ['callCategory', CATEGORIES],
+  secret: ['holdsSecret', [true]],
+  card: ['holdsCard', [true]],
+  iban: ['holdsIban', [true]],
+}
 
+/** Without options if it cannot be set. */
 function factPlace(
   { root, path }: VariablePath,
   literals: readonly (string | number)[],
 ): SampleDimension {
   const [name = '', below = ''] = path
   const { texts, numbers } = split(literals)
-  const counts = numbers.filter((number) => number >= 0)
-  const field = (
-    part: 'session' | 'principal' | 'agent',
-    options: readonly unknown[],
-  ): SampleDimension => ({
+  const vary = (options: readonly unknown[], set: SampleDimension['set']): SampleDimension => ({
     options: [undefined, ...options],
-    set: (draft, value) => merge(draft, part, { [name]: value }),
+    set,
   })
-  switch (`${root}.${name}`) {
-    case 'session.saw':
-      return {
-        options: [undefined, below],
-        set: (draft, label) =>
-          merge(draft, 'session', { saw: [...(draft.facts.session?.saw ?? []), label] }),
-      }
-    case 'session.calls':
-      return field('session', counts)
-    case 'session.id':
-      return field('session', texts)
-    case 'principal.groups':
-      return field(
-        'principal',
-        texts.map((text) => [text]),
-      )
-    case 'principal.claims':
-      return {
-        options: [undefined, ...texts, ...numbers, true, false],
-        set: (draft, value) =>
-          merge(draft, 'principal', {
-            claims: { ...draft.facts.principal?.claims, [below]: value },
-          }),
-      }
-    case 'principal.id':
-    case 'principal.kind':
-      return field('principal', texts)
-    case 'agent.depth':
-    case 'agent.turn':
-      return field('agent', counts)
-    case 'agent.':
-      return { options: [undefined, {}], set: (draft) => merge(draft, 'agent', {}) }
-    case 'call.category':
-      return {
-        options: [undefined, ...CATEGORIES],
-        set: (draft, category) => Object.assign(draft.facts, { callCategory: category }),
-      }
-    case 'call.secret':
-      return {
-        options: [undefined, true],
-        set: (draft, value) => Object.assign(draft.facts, { holdsSecret: value }),
-      }
-    case 'call.card':
-    case 'call.iban':
-      return {
-        options: [undefined, true],
-        set: (draft, value) =>
-          Object.assign(draft.facts, { [name === 'card' ? 'holdsCard' : 'holdsIban']: value }),
-      }
-    case 'now.':
-      return {
-        options: Array.from({ length: 24 }, (_, hour) => hour * HOUR_MS + WEDNESDAY_MS),
-        set: (draft, nowMs) => Object.assign(draft, { nowMs }),
-      }
-    default:
-      return root === 'agent' ? field('agent', texts) : NOWHERE
+  if (root === 'now') {
+    const hours = Array.from({ length: 24 }, (_, hour) => hour * HOUR_MS + WEDNESDAY_MS)
+    return { options: hours, set: (draft, nowMs) => Object.assign(draft, { nowMs }) }
   }
+  const [fact, options = []] = (root === 'call' && CALL_FACTS[name]) || []
+  if (fact !== undefined)
+    return vary(options, (draft, value) => Object.assign(draft.facts, { [fact]: value }))
+  const isOfSession = root === 'session' && name !== 'startedAt'
+  if (!isOfSession && root !== 'principal' && root !== 'agent')
+    return { options: [], set: () => {} }
+  if (name === 'saw')
+    return vary([below], (draft, label) =>
+      merge(draft, root, { saw: [...(draft.facts.session?.saw ?? []), label] }),
+    )
+  if (name === 'claims')
+    return vary([...texts, ...numbers, true, false], (draft, value) =>
+      merge(draft, root, { claims: { ...draft.facts.principal?.claims, [below]: value } }),
+    )
+  if (name === '') return vary([{}], (draft) => merge(draft, root, {}))
+  const isCount = ['calls', 'depth', 'turn'].includes(name)
+  const counts = numbers.filter((number) => number >= 0)
+  const values = name === 'groups' ? texts.map((text) => [text]) : isCount ? counts : texts
+  return vary(values, (draft, value) => merge(draft, root, { [name]: value }))
 }
 
 const HOUR_MS = 3_600_000

@@ -1,5 +1,6 @@
-// Memoisation of a function of a text, for names that come again and again. Bounded, because names are
-// foreign: the memory is cleared when it is full, and long names are not remembered. Pure.
+// Memoisation of a function of a text, for names that come again and again, or of an object. The first is
+// bounded, because names are foreign: the memory is cleared when it is full, and long names are not remembered.
+// Pure.
 
 const KEY_LENGTH_MAX = 200
 
@@ -15,6 +16,21 @@ export function memoize<Value>(
       value = derive(key)
       if (known.size >= keysMax) known.clear()
       if (key.length <= KEY_LENGTH_MAX) known.set(key, value)
+    }
+    return value
+  }
+}
+
+/** The same for a function of an object: called once for each, and forgotten with it. */
+export function memoizeFor<Key extends object, Value>(
+  derive: (key: Key) => Value,
+): (key: Key) => Value {
+  const known = new WeakMap<Key, Value>()
+  return (key) => {
+    let value = known.get(key)
+    if (value === undefined) {
+      value = derive(key)
+      known.set(key, value)
     }
     return value
   }

@@ -3,9 +3,10 @@
 // tool declares as an enum are recorded; other text only if configured, since it may be a secret.
 // Called by the gate for the ledger entry of every call.
 
-import type { Call, Facts, Principal } from '../core/call.ts'
+import type { Call, Facts } from '../core/call.ts'
 import type { DecisionInput, DecisionInputs, OmittedInput } from '../core/decision-inputs.ts'
 import { ExactNumber, isObject, type JsonValue } from '../core/json.ts'
+import { memoizeFor } from '../core/memoize.ts'
 import { type DeclaredType, readDeclaredArguments } from '../expression/evaluate/declared-types.ts'
 import type { ExpressionVariable } from '../expression/expression-variables.ts'
 import { pathText } from '../language/argument-path.ts'
@@ -50,7 +51,7 @@ export function collectInputs(
   if (typeof scope === 'string') return NOTHING
   const { principal } = facts
   const isPlain = principal.kind === LOCAL && principal.groups.length === 0
-  const ofPrincipal = isPlain ? NOTHING : recordGroups(principal)
+  const ofPrincipal = isPlain ? NOTHING : recordGroups(principal.groups)
   let known = ofScope.get(scope)
   if (known === undefined) {
     known = listReads(scope, facts)
@@ -110,18 +111,11 @@ export function claimText(path: readonly string[]): string {
   return `principal.claims${pathText(path).slice('args'.length)}`
 }
 
-/** All calls of a caller share one object, so that it is made once. */
-const ofGroups = new WeakMap<readonly string[], DecisionInputs>()
-
-function recordGroups({ groups }: Principal): DecisionInputs {
-  let cached = ofGroups.get(groups)
-  if (cached === undefined) {
-    const text = JSON.stringify(groups)
-    cached = { [GROUPS]: text.length > JUDGED_TEXT_LENGTH_MAX ? WITHHELD : text }
-    ofGroups.set(groups, cached)
-  }
-  return cached
-}
+/** All calls of a caller share one list, so that this is made once. */
+const recordGroups = memoizeFor((groups: readonly string[]): DecisionInputs => {
+  const text = JSON.stringify(groups)
+  return { [GROUPS]: text.length > JUDGED_TEXT_LENGTH_MAX ? WITHHELD : text }
+})
 
 /** The texts of `enum` or `const` at a path, by names alone. */
 function findEnum(

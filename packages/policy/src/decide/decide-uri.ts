@@ -7,6 +7,7 @@ import { isStronger } from '../core/actions.ts'
 import type { Call } from '../core/call.ts'
 import type { Decision } from '../core/decision.ts'
 import { isObject } from '../core/json.ts'
+import { memoizeFor } from '../core/memoize.ts'
 import type { EvaluationContext } from '../expression/evaluate/evaluate.ts'
 import { readUri } from '../expression/functions/resource-uri.ts'
 import { URI_LENGTH_MAX } from '../language/limits.ts'
@@ -25,17 +26,8 @@ export const RESOURCE_METHODS: ReadonlySet<string> = new Set([
   'resources/subscribe',
 ])
 
-/** Whether rules of `policy` decide by the URI of a resource. */
-export function readsUris(policy: CompiledPolicy): boolean {
-  let reads = known.get(policy)
-  if (reads === undefined) {
-    reads = enforcesUris(policy)
-    known.set(policy, reads)
-  }
-  return reads
-}
-
-const known = new WeakMap<CompiledPolicy, boolean>()
+/** Whether rules of a policy decide by the URI of a resource. */
+export const readsUris = memoizeFor(enforcesUris)
 
 /** The strictest decision over all readings of the URI. */
 export function decideUri(

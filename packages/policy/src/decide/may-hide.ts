@@ -1,7 +1,8 @@
 // Whether a document can hide a prompt or a resource from any caller. If it can, the gate must
 // answer unknown names exactly like hidden ones. Pure.
 
-import { type CompiledPolicy, listRules, type NameSection } from '../model/policy.ts'
+import { memoizeFor } from '../core/memoize.ts'
+import { type CompiledPolicy, listAllRules, type NameSection } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
 
 type HidingSection = Exclude<NameSection, 'tools'>
@@ -11,30 +12,23 @@ const METHODS: Readonly<Record<HidingSection, readonly string[]>> = {
   resources: ['resources/read', 'resources/subscribe'],
 }
 
-const cache = new WeakMap<CompiledPolicy, Readonly<Record<HidingSection, boolean>>>()
-
 export function mayHide(policy: CompiledPolicy, section: HidingSection): boolean {
-  let of = cache.get(policy)
-  if (of === undefined) {
-    of = {
-      prompts: computeCanHide(policy, 'prompts'),
-      resources: computeCanHide(policy, 'resources'),
-    }
-    cache.set(policy, of)
-  }
-  return of[section]
+  return findHiding(policy)[section]
 }
 
+const findHiding = memoizeFor((policy: CompiledPolicy) => ({
+  prompts: computeCanHide(policy, 'prompts'),
+  resources: computeCanHide(policy, 'resources'),
+}))
+
 function computeCanHide(policy: CompiledPolicy, section: HidingSection): boolean {
-  const { categories, methods, fallback, house } = policy
+  const { categories, methods, fallback } = policy
   const ofMethods = METHODS[section].map((method) => methods.get(method))
   const rules = [...policy[section].values(), categories.get('Read'), ...ofMethods]
   return (
     fallback === 'hide' ||
     rules.some((rule) => rule !== undefined && hides(rule)) ||
-    [policy, ...(house ? [house] : [])].some((each) =>
-      listRules(each).some((rule) => 'match' in rule && hides(rule) && !isOfTools(rule)),
-    )
+    listAllRules(policy).some((rule) => 'match' in rule && hides(rule) && !isOfTools(rule))
   )
 }
 

@@ -22,10 +22,13 @@ export function items(node: LocatedNode | undefined): readonly LocatedScalar[] {
 }
 
 /** The plain value of a tree; of one that fits a shape, its `ShapeValue`. */
-export function toJson(node: LocatedNode): JsonValue {
-  if (node.kind === 'scalar') return node.value
-  if (node.kind === 'list') return node.items.map(toJson)
+export function toJson(
+  node: LocatedNode,
+  toValue = ({ value }: LocatedScalar): JsonValue => value,
+): JsonValue {
+  if (node.kind === 'scalar') return toValue(node)
+  if (node.kind === 'list') return node.items.map((item) => toJson(item, toValue))
   return Object.fromEntries(
-    node.entries.map(({ key, value }) => [String(key.value), toJson(value)]),
+    node.entries.map(({ key, value }) => [String(key.value), toJson(value, toValue)]),
   )
 }

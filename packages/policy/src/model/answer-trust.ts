@@ -4,7 +4,7 @@
 import type { AnswerTrust } from '../core/provenance.ts'
 import { TOOL_CALL } from '../language/methods.ts'
 import type { CompiledPolicy, NameMap } from './policy.ts'
-import { readsProvenance } from './reads-provenance.ts'
+import { findReads } from './policy-reads.ts'
 
 const NONE: AnswerTrust = []
 
@@ -17,7 +17,7 @@ export interface AnswerOrigin {
 /** The entries in force. */
 export function trustInForce(policy: CompiledPolicy): NameMap<AnswerTrust> {
   const { house } = policy
-  return house !== undefined && readsProvenance(house) ? house.trust : policy.trust
+  return house !== undefined && findReads(house).provenance ? house.trust : policy.trust
 }
 
 /** What is no answer of a tool is trusted only if the whole server is. */

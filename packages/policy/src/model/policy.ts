@@ -2,6 +2,7 @@
 // which caches the applicable rules of each tool definition.
 
 import type { Action } from '../core/actions.ts'
+import { memoizeFor } from '../core/memoize.ts'
 import type { AnswerTrust, ArgumentRole, ProtectionLevel } from '../core/provenance.ts'
 import type { Category, KnownTool } from '../core/tools.ts'
 import { type Glob, globMatches, isGlob, isWider, parseGlob } from '../language/glob.ts'
@@ -59,16 +60,14 @@ export function listCanaries(policy: CompiledPolicy): ReadonlyMap<string, string
   const own = policy.shadow ? NO_CANARIES : policy.canaries
   if (house === undefined || house.shadow || house.canaries.size === 0) return own
   if (own.size === 0) return house.canaries
-  let all = COMBINED_CANARIES.get(policy)
-  if (all === undefined) {
-    all = new Map([...house.canaries, ...own])
-    COMBINED_CANARIES.set(policy, all)
-  }
-  return all
+  return joinCanaries(policy)
 }
 
 /** One object per policy: derived values are cached by identity. */
-const COMBINED_CANARIES = new WeakMap<CompiledPolicy, ReadonlyMap<string, string>>()
+const joinCanaries = memoizeFor(
+  ({ house, canaries }: CompiledPolicy): ReadonlyMap<string, string> =>
+    new Map([...(house?.canaries ?? []), ...canaries]),
+)
 
 const NO_CANARIES: ReadonlyMap<string, string> = new Map()
 
@@ -85,6 +84,11 @@ export function listRules(policy: CompiledPolicy): (Rule | Guardrail)[] {
   ]
 }
 
+/** The same with those of the base policy. */
+export function listAllRules(policy: CompiledPolicy): (Rule | Guardrail)[] {
+  return [...listRules(policy), ...(policy.house === undefined ? [] : listRules(policy.house))]
+}
+
 /** Takes the pointer of a decision apart: whether the base policy has the rule, and where in its document. */
 export function parseRulePointer(rule: string): {
   readonly isOfBase: boolean
@@ -98,8 +102,9 @@ const BASE_PREFIX = 'house:'
 
 /** The longest window of any limit, including the base policy's: how far back history matters. */
 export function longestWindowMs(policy: CompiledPolicy): number {
-  const rules = [...listRules(policy), ...(policy.house ? listRules(policy.house) : [])]
-  const windows = rules.flatMap(({ limits }) => limits.map(({ windowMs }) => windowMs))
+  const windows = listAllRules(policy).flatMap(({ limits }) =>
+    limits.map(({ windowMs }) => windowMs),
+  )
   return windows.reduce((longest, window) => Math.max(longest, window), 0)
 }
 

@@ -2,6 +2,7 @@
 // value is trusted only as a whole: an object at the end of a path is not covered.
 
 import { ExactNumber, isObject, type JsonObject, type JsonValue } from '../core/json.ts'
+import { memoizeFor } from '../core/memoize.ts'
 import type { TrustedField, TrustWord } from '../core/provenance.ts'
 import { ANSWER_DEPTH_MAX } from './limits.ts'
 
@@ -14,14 +15,8 @@ export interface TrustTree {
   readonly any: TrustTree | undefined
 }
 
-const TREES = new WeakMap<readonly TrustedField[], TrustTree>()
-
 /** Made once for an entry of the policy. */
-export function treeOf(fields: readonly TrustedField[]): TrustTree {
-  const tree = TREES.get(fields) ?? growTree(fields)
-  TREES.set(fields, tree)
-  return tree
-}
+export const treeOf = memoizeFor(growTree)
 
 /** Of several paths that lead to one field, `address` counts. */
 function growTree(fields: readonly TrustedField[]): TrustTree {

@@ -9,7 +9,7 @@ import type { KnownTool } from '@sluice/policy/core/tools'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import { listRuleTexts } from '@sluice/policy/model/canonical-rule'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
-import { readsProvenance } from '@sluice/policy/model/reads-provenance'
+import { findReads } from '@sluice/policy/model/policy-reads'
 import type { Caller } from '../identity/callers/caller.ts'
 import type { LabelScope } from '../identity/sessions/session-lease.ts'
 import { isServedExtension, isToolFor } from '../protocol/extensions.ts'
@@ -200,7 +200,7 @@ export class Gate {
 
   /** Whether a rule for this caller reads where values came from. */
   readsOrigins({ policy }: Caller): boolean {
-    return readsProvenance(this.#parts.policies().of(policy).policy)
+    return findReads(this.#parts.policies().of(policy).policy).provenance
   }
 
   /** For a family of agents: one session for all of them, as long as they live. */

@@ -3,6 +3,7 @@
 // somebody read where it was planted. Linear, in steps; nothing is left out, however long it is. Pure.
 
 import type { JsonValue } from '@sluice/policy/core/json'
+import { memoizeFor } from '@sluice/policy/core/memoize'
 import { runSteps, type Steps } from '@sluice/policy/core/steps'
 import { FormFinder } from '../core/value-forms.ts'
 import { leavesOf } from './locate-data.ts'
@@ -81,18 +82,12 @@ function findUnfolded(text: string, finder: FormFinder<string>): string | undefi
   return unfolded.length === text.length ? undefined : findIn(unfolded, finder)
 }
 
-const FINDERS = new WeakMap<ReadonlyMap<string, string>, FormFinder<string>>()
-
 /** Made once for a policy: every call is looked through. */
-function finderOf(canaries: ReadonlyMap<string, string>): FormFinder<string> {
-  let finder = FINDERS.get(canaries)
-  if (finder === undefined) {
-    finder = new FormFinder()
-    for (const [name, planted] of canaries) finder.add(name, planted)
-    FINDERS.set(canaries, finder)
-  }
+const finderOf = memoizeFor((canaries: ReadonlyMap<string, string>): FormFinder<string> => {
+  const finder = new FormFinder<string>()
+  for (const [name, planted] of canaries) finder.add(name, planted)
   return finder
-}
+})
 
 /** Values before names: pieces of a value stand one behind the other. */
 function listTexts(value: JsonValue): string[] {

@@ -3,6 +3,7 @@
 // argument says otherwise. Pure; called by classify (which arguments) and by the gate (which class).
 
 import { getOwn, isObject, type JsonObject } from '@sluice/policy/core/json'
+import { memoizeFor } from '@sluice/policy/core/memoize'
 import { readShell } from '@sluice/policy/core/shell-command'
 import { readsOnly } from '@sluice/policy/core/sql-reads'
 import {
@@ -95,16 +96,7 @@ export function classifyCall(
 }
 
 /** One object for each accepted definition, so what is read from it once is kept with it. */
-const REMEMBERED = new WeakMap<ToolDefinition, readonly CategoryArgument[]>()
-
-function rememberedDepends(definition: ToolDefinition): readonly CategoryArgument[] {
-  let depends = REMEMBERED.get(definition)
-  if (depends === undefined) {
-    depends = findCategoryArguments(definition)
-    REMEMBERED.set(definition, depends)
-  }
-  return depends
-}
+const rememberedDepends = memoizeFor(findCategoryArguments)
 
 function isWorse(one: Category, other: Category): boolean {
   return CATEGORIES.indexOf(one) > CATEGORIES.indexOf(other)

@@ -10,7 +10,7 @@ import {
 } from '@sluice/policy/cases/simulate'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
-import { labelsRead } from '@sluice/policy/model/reads-label'
+import { findReads } from '@sluice/policy/model/policy-reads'
 import { inspectAnswer, type ScanTarget } from '../../guard/inspect-answer.ts'
 import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
 import { ArgumentError } from '../../terminal/errors.ts'
@@ -95,7 +95,7 @@ export async function simulationOptions(
   attackOptions: Pick<SimulationOptions, 'attackText' | 'hasPrompts'> & { attack: AttackKind },
 ): Promise<SimulationOptions> {
   const wanted = (['injection', 'secret'] as const).filter((label: ScanTarget) =>
-    labelsRead(policy).has(label),
+    findReads(policy).labels.has(label),
   )
   return {
     ...attackOptions,

@@ -7,7 +7,7 @@ import type { JsonValue } from '@sluice/policy/core/json'
 import type { AnswerTrust } from '@sluice/policy/core/provenance'
 import { getTrust } from '@sluice/policy/model/answer-trust'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
-import { labelsRead } from '@sluice/policy/model/reads-label'
+import { findReads } from '@sluice/policy/model/policy-reads'
 import type { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
 import { READ_LABEL, type SessionLabels } from '../../core/agent-calls.ts'
 import { type AnswerChange, AnswerChangeCounts } from '../../core/answer-changes.ts'
@@ -143,7 +143,7 @@ function createInspection(
 ): Pick<SessionDeliveries, 'onDelivery' | 'inspectAhead'> {
   const { server, policy, lease, log, onInjection } = session
   const listWanted = (bound: CompiledPolicy): readonly ScanTarget[] => {
-    const read = labelsRead(bound)
+    const read = findReads(bound).labels
     if (read.size === 0 && onInjection === undefined) return NONE
     const seen = saw()
     const isWanted = (label: ScanTarget) =>
@@ -156,7 +156,9 @@ function createInspection(
     tool?: string,
   ): void => {
     // What was not looked at counts as found for a rule, not for an alert: it would be a false one.
-    const findings = found.filter(({ kind, isUnread }) => !isUnread || labelsRead(bound).has(kind))
+    const findings = found.filter(
+      ({ kind, isUnread }) => !isUnread || findReads(bound).labels.has(kind),
+    )
     const order = findings.find(({ kind, isUnread }) => kind === 'injection' && !isUnread)
     if (order !== undefined) onInjection?.(tool, order.words)
     for (const { kind, words } of findings)

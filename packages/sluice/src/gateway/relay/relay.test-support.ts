@@ -5,7 +5,7 @@ import { compile } from '@sluice/policy/compile/compile'
 import type { JsonObject } from '@sluice/policy/core/json'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
-import { readsProvenance } from '@sluice/policy/model/reads-provenance'
+import { findReads } from '@sluice/policy/model/policy-reads'
 import { EngineBench } from '../../approvals/engine.test-support.ts'
 import type { AnswerChange } from '../../core/answer-changes.ts'
 import { NOBODY } from '../../identity/callers/caller.ts'
@@ -161,7 +161,7 @@ export class Play {
       onUnrecorded: (labels) => void this.recordedLabels.push(...labels),
       onUnrecordedChanges: (changes) => void this.recordedChanges.push(...changes),
       onSeen() {},
-      provenance: () => (readsProvenance(bound.policy) ? this.lease.provenance() : undefined),
+      provenance: () => (findReads(bound.policy).provenance ? this.lease.provenance() : undefined),
       log: (_level, text) => void this.log.push(text),
     })
     this.relay = new Relay(this.client, link, {
@@ -175,7 +175,7 @@ export class Play {
         principal: { id: principal, kind: 'grant', groups: [], claims: {} },
         agent: null,
         session: { id: `${principal}#0@1`, startedAtMs: 1, calls: 0, saw: this.saw },
-        provenance: readsProvenance(bound.policy) ? this.lease.provenance() : undefined,
+        provenance: findReads(bound.policy).provenance ? this.lease.provenance() : undefined,
       }),
       who: () => NOBODY,
       passesExtension: isServedExtension,

@@ -4,7 +4,7 @@
 import type { Call, Facts } from '@sluice/policy/core/call'
 import type { Instant } from '@sluice/policy/core/clock'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
-import { readsPast, readsProvenance } from '@sluice/policy/model/reads-provenance'
+import { findReads } from '@sluice/policy/model/policy-reads'
 import type { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
 import type { ProgramOrigin } from '../../core/agent-calls.ts'
 import type { LabelScope, SessionLease } from '../../identity/sessions/session-lease.ts'
@@ -28,7 +28,7 @@ export class SessionRecall {
   /** Undefined if no rule reads it. */
   readonly provenance = (): SessionProvenance | undefined => {
     const { lease, policy } = this.#options
-    return readsProvenance(policy()) ? lease.provenance() : undefined
+    return findReads(policy()).provenance ? lease.provenance() : undefined
   }
 
   /** What rules read of the session. */
@@ -39,7 +39,7 @@ export class SessionRecall {
   ): Pick<Facts, 'session' | 'provenance'> {
     const { lease, policy } = this.#options
     const session = lease.facts(nowMs, scope)
-    const past = readsPast(policy()) ? lease.past() : undefined
+    const past = findReads(policy()).past ? lease.past() : undefined
     return {
       session: past === undefined ? session : { ...session, past },
       provenance: originsFor(this.provenance(), program),
@@ -50,7 +50,7 @@ export class SessionRecall {
   readonly onCall = ({ server, name }: Pick<Call, 'server' | 'name'>): void => {
     const { lease, policy, now } = this.#options
     lease.used()
-    if (readsPast(policy())) lease.remember({ server, name, atMs: now().monotonicMs })
+    if (findReads(policy()).past) lease.remember({ server, name, atMs: now().monotonicMs })
   }
 
   readonly onPrompt = (text: string): void => {

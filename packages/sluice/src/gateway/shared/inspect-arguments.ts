@@ -6,7 +6,7 @@ import type { Call } from '@sluice/policy/core/call'
 import type { NumberKind } from '@sluice/policy/core/data-kinds'
 import type { JsonObject, JsonValue } from '@sluice/policy/core/json'
 import { type CompiledPolicy, listCanaries } from '@sluice/policy/model/policy'
-import { argumentKindsRead } from '@sluice/policy/model/reads-arguments'
+import { findReads } from '@sluice/policy/model/policy-reads'
 import { findCanary, findCanarySteps } from '../../guard/find-canary.ts'
 import { holdsSecret, holdsSecretSteps } from '../../guard/inspect-answer.ts'
 import { ARGUMENTS_AT_ONCE_LENGTH_MAX } from '../../guard/limits.ts'
@@ -29,7 +29,7 @@ export function inspectArguments(
   params: ParsedMembers | undefined,
   policy: CompiledPolicy,
 ): Promise<void> | undefined {
-  const kinds = argumentKindsRead(policy)
+  const kinds = findReads(policy).kinds
   const canaries = listCanaries(policy)
   if (kinds.size === 0 && canaries.size === 0) return undefined
   return lookThrough(call, sentBeside(params), { kinds, canaries })
