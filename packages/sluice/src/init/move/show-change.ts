@@ -1,15 +1,16 @@
 // A change of a text as people read changes: the lines taken away and put there, with a few around.
 // Pure; for `sluice init --dry-run`.
 
+import { diff } from 'node:util'
 import { CONTEXT_LINES } from '../files/limits.ts'
-import { diffLines } from './line-diff.ts'
 
 export interface ChangeLine {
   readonly kind: ' ' | '-' | '+' | '@'
   readonly text: string
 }
 
-const SIGNS = { same: ' ', gone: '-', came: '+' } as const
+/** What `diff` says of a line: it is in both texts, only in the first, or only in the second. */
+const KINDS = { 0: ' ', 1: '-', [-1]: '+' } as const
 
 /** Every line that differs. Equal lines between two changes keep them apart. */
 export function listChangedLines(before: string, after: string): ChangeLine[] {
@@ -17,8 +18,8 @@ export function listChangedLines(before: string, after: string): ChangeLine[] {
   let quiet: ChangeLine[] = []
   let line = 1
   let isFirst = true
-  for (const { kind, text } of diffLines(linesOf(before), linesOf(after))) {
-    const step: ChangeLine = { kind: SIGNS[kind], text }
+  for (const [operation, text] of diff(linesOf(before), linesOf(after))) {
+    const step: ChangeLine = { kind: KINDS[operation], text }
     if (step.kind === ' ') {
       quiet.push(step)
       line++
