@@ -1,6 +1,7 @@
 // The current route: the path names the page and what is open in it, the query the filters, so that
 // every view can be linked to and the back button works.
 
+import { attempt } from '../../packages/policy/src/core/attempt.ts'
 import { SharedValue, useShared } from './shared-value.ts'
 
 export interface Route {
@@ -18,11 +19,7 @@ function read(): Route {
 }
 
 function decode(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
-  }
+  return attempt(() => decodeURIComponent(part), part)
 }
 
 function changed(): void {

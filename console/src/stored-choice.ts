@@ -1,11 +1,9 @@
 // A choice of the user, stored in the browser. Storage may be disabled: then it lasts as long as the page.
 
+import { attempt } from '../../packages/policy/src/core/attempt.ts'
+
 export function readChoice(key: string): string | null {
-  try {
-    return localStorage.getItem(key)
-  } catch {
-    return null
-  }
+  return attempt(() => localStorage.getItem(key), null)
 }
 
 /** Undefined: the choice is forgotten. */

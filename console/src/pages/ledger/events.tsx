@@ -2,6 +2,7 @@
 // search is in the address.
 
 import { type JSX, useMemo } from 'react'
+import { attempt } from '../../../../packages/policy/src/core/attempt.ts'
 import type { LedgerEvents } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import {
   describeEvent,
@@ -72,9 +73,5 @@ function describe({ name, detail }: LedgerEvents['events'][number]): string {
 }
 
 function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
+  return attempt(() => JSON.parse(text), text)
 }

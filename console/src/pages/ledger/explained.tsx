@@ -2,6 +2,7 @@
 // document, guardrails, limits, decision inputs, outcome.
 
 import { type JSX, type ReactNode, useMemo } from 'react'
+import { attempt } from '../../../../packages/policy/src/core/attempt.ts'
 import type {
   CallAddress,
   CallExplanation,
@@ -71,11 +72,7 @@ function CallExplanationDrawer({
 /** Lists are recorded as text: without the quotation marks of that text. */
 function unquoteList(value: string): string {
   if (!/^"[[{]/.test(value)) return value
-  try {
-    return String(JSON.parse(value))
-  } catch {
-    return value
-  }
+  return attempt(() => String(JSON.parse(value)), value)
 }
 
 /** What is no argument, in words. */

@@ -1,6 +1,7 @@
 // Views of the ledger: filters, order and columns under a name. Those that a person saved are in this browser.
 
 import { type JSX, useState } from 'react'
+import { attempt } from '../../../../packages/policy/src/core/attempt.ts'
 import { go, useRoute } from '../../route.ts'
 import { readChoice, storeChoice } from '../../stored-choice.ts'
 import { Ask } from '../../ui/ask.tsx'
@@ -18,11 +19,7 @@ const DAY_MS = 86_400_000
 const OPEN = ['call', 'callAt', 'callSession', 'callSeq']
 
 function readViews(): readonly SavedView[] {
-  try {
-    return JSON.parse(readChoice(KEY) ?? '[]')
-  } catch {
-    return []
-  }
+  return attempt(() => JSON.parse(readChoice(KEY) ?? '[]'), [])
 }
 
 export function SavedViews(): JSX.Element {

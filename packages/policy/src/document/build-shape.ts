@@ -1,6 +1,6 @@
 // Builders of shapes: each keeps the literal types, so that `ShapeValue` knows what a value is.
 
-import type { KeyShape, Shape, ShapeFields } from './shape.ts'
+import type { FormShape, KeyShape, Shape, ShapeFields } from './shape.ts'
 
 export const BOOLEAN = { kind: 'boolean' } as const
 
@@ -15,6 +15,16 @@ export function textOrEmpty(max: number) {
 
 export function word<const Word extends string>(words: readonly Word[]) {
   return { kind: 'word', words } as const
+}
+
+/** A text of one form, which problems call `noun` and describe by `help`. */
+export function form(
+  noun: string,
+  pattern: RegExp,
+  help: string,
+  more: Pick<FormShape, 'check' | 'secret' | 'code'> = {},
+) {
+  return { kind: 'form', noun, form: pattern, help, ...more } as const
 }
 
 export function integer(min: number, max: number) {

@@ -9,6 +9,7 @@ import { CATEGORIES } from '../core/tools.ts'
 import {
   BOOLEAN,
   duration,
+  form,
   integer,
   list,
   object,
@@ -261,12 +262,7 @@ export const DOCUMENT: Shape & { kind: 'object' } = {
     },
     canaries: {
       shape: record(
-        {
-          kind: 'form',
-          noun: 'canary',
-          form: /^[a-z0-9][a-z0-9_-]{0,49}$/i,
-          help: 'letters, digits, `-` and `_`',
-        },
+        form('canary', /^[a-z0-9][a-z0-9_-]{0,49}$/i, 'letters, digits, `-` and `_`'),
         text(CANARY_LENGTH_MAX),
       ),
       doc: 'planted values by name: a call that carries one is denied, and its session frozen',
@@ -279,12 +275,11 @@ export const DOCUMENT: Shape & { kind: 'object' } = {
       shape: record(
         names('tool'),
         record(
-          {
-            kind: 'form',
-            noun: 'argument',
-            form: /^[^.\s[\]]{1,100}(?:\.[^.\s[\]]{1,100}){0,7}$/,
-            help: 'its name, or the names on the way to it: `to`, `message.to`',
-          },
+          form(
+            'argument',
+            /^[^.\s[\]]{1,100}(?:\.[^.\s[\]]{1,100}){0,7}$/,
+            'its name, or the names on the way to it: `to`, `message.to`',
+          ),
           word(ARGUMENT_ROLES),
         ),
       ),
@@ -296,12 +291,11 @@ export const DOCUMENT: Shape & { kind: 'object' } = {
         of: [
           word(['all']),
           record(
-            {
-              kind: 'form',
-              noun: 'field',
-              form: /^(?:\.|[^.\s[\]]{1,100}(?:\.[^.\s[\]]{1,100}){0,7})$/,
-              help: 'its name, or the names on the way to it: `email`, `items.id`, `*.id`, `items.$key`, or `.` for everything',
-            },
+            form(
+              'field',
+              /^(?:\.|[^.\s[\]]{1,100}(?:\.[^.\s[\]]{1,100}){0,7})$/,
+              'its name, or the names on the way to it: `email`, `items.id`, `*.id`, `items.$key`, or `.` for everything',
+            ),
             word(TRUST_WORDS),
           ),
         ],

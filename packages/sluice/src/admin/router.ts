@@ -4,6 +4,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { gzip } from 'node:zlib'
+import { attempt } from '@sluice/policy/core/attempt'
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import { fromText } from '@sluice/policy/document/locate-value'
 import type { ShapeFields } from '@sluice/policy/document/shape'
@@ -164,13 +165,7 @@ export class Router {
     const { name } = this.#options.signIns.who(token).person
     const full = this.#isFull(name)
     if (full !== undefined) return writeApiError(response, full)
-    const isIn = (): boolean => {
-      try {
-        return this.#options.signIns.who(token) !== undefined
-      } catch {
-        return false
-      }
-    }
+    const isIn = () => attempt(() => this.#options.signIns.who(token) !== undefined, false)
     const end: () => void = events.serve(response, isIn, () => this.#streams.delete(end))
     this.#streams.set(end, name)
   }

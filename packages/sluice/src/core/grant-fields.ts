@@ -2,7 +2,7 @@
 // operations with `/api` and its OpenAPI page, the options of `sluice grants add`, and the types and the
 // form of the console derive from these fields.
 
-import { BOOLEAN, integer, list, required, text } from '@sluice/policy/document/build-shape'
+import { BOOLEAN, form, integer, list, required, text } from '@sluice/policy/document/build-shape'
 import type { FieldValues, ShapeValue } from '@sluice/policy/document/shape'
 import { COUNT, FLAG, fieldsOf, listOf, orNull, TEXT, TIME } from './answer-shapes.ts'
 
@@ -14,26 +14,23 @@ export const GRANT_GROUPS_MAX = 64
 
 /** A colon separates the name of a token's issuer from its subject, so no grant can be named like a
  * principal with a token, nor like the local user. */
-export const GRANT_NAME = {
-  kind: 'form',
-  noun: 'grant name',
-  form: /^(?!local$)[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/,
-  help: 'letters, digits, `.`, `_`, `@` and `-`, at most 64, and not `local`, who is the user here',
-} as const
+export const GRANT_NAME = form(
+  'grant name',
+  /^(?!local$)[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/,
+  'letters, digits, `.`, `_`, `@` and `-`, at most 64, and not `local`, who is the user here',
+)
 
-export const GROUP_NAME = {
-  kind: 'form',
-  noun: 'group name',
-  form: /^[^\s,\p{Cc}]{1,64}$/u,
-  help: 'at most 64 characters, without spaces and commas',
-} as const
+export const GROUP_NAME = form(
+  'group name',
+  /^[^\s,\p{Cc}]{1,64}$/u,
+  'at most 64 characters, without spaces and commas',
+)
 
-export const POLICY_NAME = {
-  kind: 'form',
-  noun: 'name of a policy',
-  form: /^[a-z0-9][a-z0-9-]{0,63}$/,
-  help: 'small letters, digits and `-`, at most 64',
-} as const
+export const POLICY_NAME = form(
+  'name of a policy',
+  /^[a-z0-9][a-z0-9-]{0,63}$/,
+  'small letters, digits and `-`, at most 64',
+)
 
 export const SLOTS = integer(1, AGENT_SESSIONS_SETTING_MAX)
 
@@ -80,13 +77,12 @@ export const GRANT_REQUEST = {
 /** Under `grants:` of sluice.yaml, by its name. */
 export const FIXED_GRANT = {
   hash: required(
-    {
-      kind: 'form',
-      noun: 'hash of a token',
-      form: /^sha256:[0-9a-f]{64}$/,
-      help: '`sha256:` and 64 hex digits, as `sluice grants add NAME --fixed` prints it',
-      secret: true,
-    },
+    form(
+      'hash of a token',
+      /^sha256:[0-9a-f]{64}$/,
+      '`sha256:` and 64 hex digits, as `sluice grants add NAME --fixed` prints it',
+      { secret: true },
+    ),
     'of its token, as `sluice grants add NAME --fixed` prints it',
     `sha256:${'0'.repeat(64)}`,
   ),

@@ -5,6 +5,7 @@
 
 import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { attempt } from '@sluice/policy/core/attempt'
 import { findUserConfig, homeOf, userFolders } from '../gateway/config/user-folders.ts'
 import { directoriesOf, isBelow, withReal } from '../gateway/config/work-directory.ts'
 import type { Machine } from './files/client-files.ts'
@@ -92,12 +93,6 @@ export function thisMachine(projects: readonly string[]): Machine {
     home: homeOf(process.env),
     environment: process.env,
     projects: projects.map((folder) => resolve(folder)),
-    list: (folder) => {
-      try {
-        return readdirSync(folder)
-      } catch {
-        return []
-      }
-    },
+    list: (folder) => attempt(() => readdirSync(folder), []),
   }
 }

@@ -4,6 +4,7 @@
 
 import {
   BOOLEAN,
+  form,
   integer,
   list,
   object,
@@ -48,15 +49,7 @@ const TERMS = object('terms of a standing approval', {
   forMs: required(integer(1, COUNT_MAX), 'how long, in milliseconds'),
   calls: { shape: integer(1, COUNT_MAX), doc: 'at most so many calls' },
   bounds: {
-    shape: record(
-      {
-        kind: 'form',
-        noun: 'name of an argument',
-        form: /^[\s\S]{0,200}$/,
-        help: 'its name',
-      },
-      BOUND,
-    ),
+    shape: record(form('name of an argument', /^[\s\S]{0,200}$/, 'its name'), BOUND),
     doc: 'what arguments may be; the others stay exactly as they are',
   },
 })

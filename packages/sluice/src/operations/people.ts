@@ -5,6 +5,7 @@
 import type { JsonObject } from '@sluice/policy/core/json'
 import {
   BOOLEAN,
+  form,
   list,
   required,
   someOf,
@@ -32,12 +33,7 @@ import { REQUIRED_ROLES } from './verify-person.ts'
 
 const NAME = text(64)
 /** A grant's name, `local`, or `<issuer>:<subject>`. */
-const PRINCIPAL = {
-  kind: 'form',
-  noun: 'principal',
-  form: /^[^\s,\p{C}]{1,300}$/u,
-  help: 'name one as the record has it',
-} as const
+const PRINCIPAL = form('principal', /^[^\s,\p{C}]{1,300}$/u, 'name one as the record has it')
 /** Checked by `checkNewPin` alone: a message of the shape's would have the PIN in it. */
 const PIN = { kind: 'any' } as const
 const WHAT = text(200)

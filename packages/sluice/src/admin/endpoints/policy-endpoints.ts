@@ -5,9 +5,11 @@ import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { moveRule } from '@sluice/policy/change/edit-rule'
 import { ACTIONS } from '@sluice/policy/core/actions'
+import { attempt } from '@sluice/policy/core/attempt'
 import { CATEGORIES } from '@sluice/policy/core/tools'
 import {
   BOOLEAN,
+  form,
   integer,
   object,
   record,
@@ -50,18 +52,16 @@ const MOVE = object('a move', {
     doc: 'only calls from a value on',
   },
 })
-const ARGUMENT = {
-  kind: 'form',
-  noun: 'name of an argument',
-  form: /^[A-Za-z_]\w{0,63}$/,
-  help: 'letters, digits and `_`, at most 64',
-} as const
-const SCALAR = {
-  kind: 'form',
-  noun: 'value of an argument',
-  form: /^(?=.{0,400}$)(?:true|false|null|-?\d{1,15}(?:\.\d{1,15})?|"(?:[^"\\\p{C}]|\\["\\/bfnrt])*")$/u,
-  help: 'JSON on one line: a text, a number, true, false or null',
-} as const
+const ARGUMENT = form(
+  'name of an argument',
+  /^[A-Za-z_]\w{0,63}$/,
+  'letters, digits and `_`, at most 64',
+)
+const SCALAR = form(
+  'value of an argument',
+  /^(?=.{0,400}$)(?:true|false|null|-?\d{1,15}(?:\.\d{1,15})?|"(?:[^"\\\p{C}]|\\["\\/bfnrt])*")$/u,
+  'JSON on one line: a text, a number, true, false or null',
+)
 const TEST = object('a case', {
   name: required(text(200), 'what it is called'),
   call: required(text(400), '`<server>/<tool>`'),
@@ -167,11 +167,10 @@ function viewOf(document: PolicyDocument): PolicyDocumentView {
 
 function readAgain(document: PolicyDocument): PolicyDocument {
   if (document.isWithin) return document
-  try {
-    return makeDocument(document.name, document.file, readFileSync(document.file, 'utf8'))
-  } catch {
-    return document
-  }
+  return attempt(
+    () => makeDocument(document.name, document.file, readFileSync(document.file, 'utf8')),
+    document,
+  )
 }
 
 function moved(text: string, { tool, category, to, from }: ShapeValue<typeof MOVE>): string {

@@ -3,6 +3,7 @@
 
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import { attempt } from '@sluice/policy/core/attempt'
 import type { Steps } from '@sluice/policy/core/steps'
 import { readPackageVersion } from '../../gateway/shared/package-version.ts'
 import {
@@ -326,9 +327,5 @@ function isCall(record: LedgerRecord): record is DecisionRecord {
 
 /** Without it queries read backwards, which is slower and no less right. */
 function indexOf(directory: string, ledger: DatabaseSync): RecordIndex | undefined {
-  try {
-    return new RecordIndex(directory, ledger)
-  } catch {
-    return undefined
-  }
+  return attempt(() => new RecordIndex(directory, ledger))
 }

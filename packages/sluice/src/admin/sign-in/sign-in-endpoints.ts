@@ -4,7 +4,14 @@
 
 import type { IncomingMessage } from 'node:http'
 import { isObject } from '@sluice/policy/core/json'
-import { object, required, text, textOrEmpty, word } from '@sluice/policy/document/build-shape'
+import {
+  form,
+  object,
+  required,
+  text,
+  textOrEmpty,
+  word,
+} from '@sluice/policy/document/build-shape'
 import type { FieldValues } from '@sluice/policy/document/shape'
 import type { Person } from '../../core/person.ts'
 import type { ApprovalLinks } from '../../identity/keys/approval-links.ts'
@@ -49,13 +56,7 @@ export interface SignInParts {
 const TEXT = text(16_384)
 const ANY = { kind: 'any' } as const
 /** A secret of a tab, and its hash (RFC 7636). */
-const VERIFIER = {
-  kind: 'form',
-  noun: 'verifier',
-  form: /^[\w.~-]{43,128}$/,
-  help: 'as in RFC 7636',
-  secret: true,
-} as const
+const VERIFIER = form('verifier', /^[\w.~-]{43,128}$/, 'as in RFC 7636', { secret: true })
 const CHALLENGE = { ...VERIFIER, noun: 'challenge', form: /^[\w-]{43}$/ } as const
 const ANSWER = object('an answer of an authorisation server', {
   code: required(text(4_096), 'as the browser brought it'),
@@ -78,12 +79,7 @@ const NEW_PASSKEY = {
 const PROOF_WISH = {
   method: required(word(['POST', 'PUT', 'DELETE']), 'of the request'),
   path: required(
-    {
-      kind: 'form',
-      noun: 'path of the API',
-      form: /^\/api\/.{0,1994}$/s,
-      help: 'with its query',
-    },
+    form('path of the API', /^\/api\/.{0,1994}$/s, 'with its query'),
     'of the request',
   ),
   body: required(textOrEmpty(1_024 * 1_024), 'of the request'),

@@ -3,6 +3,7 @@
 
 import { accessSync, constants, existsSync, realpathSync, statfsSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
+import { attempt } from '@sluice/policy/core/attempt'
 import { type GateConfig, readConfig, type ServerConfig } from '../../gateway/config/config.ts'
 import { Isolation } from '../../gateway/isolation/isolation.ts'
 import { findProgram } from '../../gateway/processes/find-program.ts'
@@ -202,11 +203,7 @@ function checkPin(data: string, status: GateStatus | undefined, add: AddFinding)
 
 /** Undefined if the data directory cannot be read. */
 function hasApprover(data: string): boolean | undefined {
-  try {
-    return existsSync(data) && peopleIn(data).anybody === true
-  } catch {
-    return undefined
-  }
+  return attempt(() => existsSync(data) && peopleIn(data).anybody === true)
 }
 
 async function checkPort(

@@ -2,6 +2,7 @@
 // descend from no gate, on Linux. The entries of clients and their hooks are checks of their own.
 
 import { readFileSync } from 'node:fs'
+import { attempt } from '@sluice/policy/core/attempt'
 import { listAncestors } from '../../gateway/processes/peer-process.ts'
 import { listProcesses } from '../../gateway/processes/process-group.ts'
 import { maskLine } from '../../guard/secrets.ts'
@@ -38,9 +39,5 @@ function describe(words: readonly string[]): string {
 
 /** Its command line; empty if it has ended or belongs to the kernel. */
 function readWords(pid: number): string[] {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').filter(Boolean)
-  } catch {
-    return []
-  }
+  return attempt(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').filter(Boolean), [])
 }

@@ -2,7 +2,7 @@
 // the answer. A command asks with `askGate`; a pipe goes on with the connection.
 
 import { connect, type Socket } from 'node:net'
-import { isObject, type JsonObject } from '@sluice/policy/core/json'
+import { type JsonObject, parseObject } from '@sluice/policy/core/json'
 import { findSocketPath } from '../../gateway/front/socket/socket-path.ts'
 import { CliError } from '../../terminal/errors.ts'
 import { GATE_ANSWER_BYTES_MAX, GATE_ANSWER_MS_MAX } from '../../terminal/limits.ts'
@@ -141,10 +141,6 @@ function readAnswer(socket: Socket): Promise<JsonObject> {
 }
 
 function parseGateReply(line: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(line)
-    return isObject(value) ? value : {}
-  } catch {
-    return { message: `the gate answered with something else: ${line.slice(0, 200)}` }
-  }
+  const message = `the gate answered with something else: ${line.slice(0, 200)}`
+  return parseObject(line) ?? { message }
 }

@@ -2,6 +2,7 @@
 // `trust` is no surprise. The ledger holds no answers: of a call that changes something it is not known where its
 // values came from, so the number is a bound.
 
+import { attempt } from '@sluice/policy/core/attempt'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { collectTraffic, evaluateTraffic } from '../../operations/past-traffic.ts'
 import { plural } from '../../terminal/output.ts'
@@ -12,11 +13,7 @@ const WEEK_MS = 7 * 86_400_000
 
 /** As `describeLastWeek`; undefined if there is no ledger that can be read. */
 export function tryLastWeek(...asked: Parameters<typeof describeLastWeek>): string | undefined {
-  try {
-    return describeLastWeek(...asked)
-  } catch {
-    return undefined
-  }
+  return attempt(() => describeLastWeek(...asked))
 }
 
 /** Undefined if the policy has no `protect`, or no call passed in that time. `name`: of the document. */

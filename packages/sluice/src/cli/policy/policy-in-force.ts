@@ -1,6 +1,7 @@
 // Whether the policy files of a configuration are in force: as the running gate says, after it has read them
 // again; if none runs, by what was in force last. For `policy check`, `enforce` and `doctor`.
 
+import { attempt } from '@sluice/policy/core/attempt'
 import { type JsonObject, listObjects } from '@sluice/policy/core/json'
 import type { GateConfig } from '../../gateway/config/config.ts'
 import { readGateStore } from '../../gateway/data/gate-store.ts'
@@ -41,9 +42,5 @@ export async function explainNotInForce(config: GateConfig): Promise<string | un
 
 /** Undefined if no gate has run with this directory. */
 function readStored(data: string) {
-  try {
-    return readGateStore(data, readStoredDocuments)
-  } catch {
-    return undefined
-  }
+  return attempt(() => readGateStore(data, readStoredDocuments))
 }

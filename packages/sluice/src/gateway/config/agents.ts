@@ -1,7 +1,15 @@
 // What sluice.yaml says of the agents: the providers of their models, what models cost, how much of
 // their history is kept, and what becomes of runs that a crash cut off. Called by config.ts.
 
-import { integer, object, record, required, text, word } from '@sluice/policy/document/build-shape'
+import {
+  form,
+  integer,
+  object,
+  record,
+  required,
+  text,
+  word,
+} from '@sluice/policy/document/build-shape'
 import { findEntry, type LocatedMap } from '@sluice/policy/document/read-document'
 import { readFields, readValue, URL_SHAPE } from './values.ts'
 
@@ -12,12 +20,11 @@ const DAYS_MAX = 36_500
 const MEGABYTES_MAX = 100_000
 
 export const MODELS = record(
-  {
-    kind: 'form',
-    noun: 'name of a provider',
-    form: /^[a-z][a-z0-9_-]{0,63}$/,
-    help: 'small letters, digits, `_` and `-`, at most 64',
-  },
+  form(
+    'name of a provider',
+    /^[a-z][a-z0-9_-]{0,63}$/,
+    'small letters, digits, `_` and `-`, at most 64',
+  ),
   object('a provider of models', {
     url: required(
       URL_SHAPE,
@@ -29,12 +36,11 @@ export const MODELS = record(
 )
 
 const PRICES = record(
-  {
-    kind: 'form',
-    noun: 'name of a model',
-    form: /^[a-z][a-z0-9_-]{0,63}:.{1,200}$/,
-    help: '`provider:model`, such as `anthropic:claude-sonnet-4-6`',
-  },
+  form(
+    'name of a model',
+    /^[a-z][a-z0-9_-]{0,63}:.{1,200}$/,
+    '`provider:model`, such as `anthropic:claude-sonnet-4-6`',
+  ),
   object('a price', {
     input: required({ kind: 'decimal' }, 'of a million input tokens', 3),
     output: required({ kind: 'decimal' }, 'of a million output tokens', 15),

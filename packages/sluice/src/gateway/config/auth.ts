@@ -3,6 +3,7 @@
 
 import {
   BOOLEAN,
+  form,
   list,
   object,
   record,
@@ -127,13 +128,12 @@ const ISSUER = object('an issuer', {
 
 export const OAUTH: Shape = object('settings of the gate as a client', {
   client_id: {
-    shape: {
-      kind: 'form',
-      noun: 'https address with a path',
-      form: /^https:\/\/[^/?#]+\/[^?#]{1,2048}$/,
-      help: 'write `https://gate.example.com/oauth/client.json`',
-      code: 'CONFIG_ISSUER',
-    },
+    shape: form(
+      'https address with a path',
+      /^https:\/\/[^/?#]+\/[^?#]{1,2048}$/,
+      'write `https://gate.example.com/oauth/client.json`',
+      { code: 'CONFIG_ISSUER' },
+    ),
     doc: 'address of its client ID metadata document, used by `sluice login` where the server takes one; below `public_url` the gate serves it',
     unset: 'the gate registers itself',
     example: 'https://gate.example.com/oauth/client.json',
@@ -143,12 +143,11 @@ export const OAUTH: Shape = object('settings of the gate as a client', {
 export const AUTH: Shape = object('authentication settings', {
   issuers: required(
     record(
-      {
-        kind: 'form',
-        noun: 'name of an issuer',
-        form: /^[a-z0-9][a-z0-9-]{0,31}$/,
-        help: 'small letters, digits and `-`, at most 32',
-      },
+      form(
+        'name of an issuer',
+        /^[a-z0-9][a-z0-9-]{0,31}$/,
+        'small letters, digits and `-`, at most 32',
+      ),
       ISSUER,
     ),
     'authorisation servers whose access tokens are accepted; principals are `name:subject`',

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import {
   BOOLEAN,
+  form,
   integer,
   list,
   object,
@@ -30,26 +31,18 @@ export interface ChannelsConfig {
 
 const code = 'CONFIG_CHANNEL'
 /** One mailbox and nothing else: no list, no comment, no second header. */
-const MAILBOX = {
-  kind: 'form',
-  noun: 'address of one mailbox',
-  form: /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?$/,
-  help: 'write `ann@example.com`',
-  code,
-} as const
-const HOST = {
-  kind: 'form',
-  noun: 'host',
-  form: /^[\w.:[\]-]{1,253}$/,
-  help: 'write `mail.example.com`',
-  code,
-} as const
-const approverName = {
-  kind: 'form',
-  noun: 'name of an approver',
-  form: /^[^\s\p{C}]{1,128}$/u,
-  help: 'as `sluice approvers list` shows it',
-} as const
+const MAILBOX = form(
+  'address of one mailbox',
+  /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?$/,
+  'write `ann@example.com`',
+  { code },
+)
+const HOST = form('host', /^[\w.:[\]-]{1,253}$/, 'write `mail.example.com`', { code })
+const approverName = form(
+  'name of an approver',
+  /^[^\s\p{C}]{1,128}$/u,
+  'as `sluice approvers list` shows it',
+)
 const ARGS = {
   shape: BOOLEAN,
   doc: 'messages carry the arguments, secrets masked; otherwise only the console shows them',

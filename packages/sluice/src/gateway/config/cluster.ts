@@ -2,7 +2,7 @@
 // cluster. Called by config.ts.
 
 import { hostname } from 'node:os'
-import { object, text } from '@sluice/policy/document/build-shape'
+import { form, object, text } from '@sluice/policy/document/build-shape'
 import { asMap } from '@sluice/policy/document/check-shape'
 import { findEntry, type LocatedMap } from '@sluice/policy/document/read-document'
 import type { Shape } from '@sluice/policy/document/shape'
@@ -23,13 +23,12 @@ export interface ClusterConfig {
 export type ClusterSettings = Omit<ClusterConfig, 'store'>
 
 const KEY_LENGTH_MIN = 32
-const NAME = {
-  kind: 'form',
-  noun: 'name of a gate',
-  form: /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/,
-  help: 'letters, digits, `.`, `_` and `-`, at most 63: set `cluster: { name }`',
-  code: 'CONFIG_STORE',
-} as const
+const NAME = form(
+  'name of a gate',
+  /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/,
+  'letters, digits, `.`, `_` and `-`, at most 63: set `cluster: { name }`',
+  { code: 'CONFIG_STORE' },
+)
 
 export const STORE: Shape = text(2_048)
 
@@ -41,13 +40,12 @@ export const CLUSTER = object('settings of a cluster', {
     example: 'gate-1',
   },
   address: {
-    shape: {
-      kind: 'form',
-      noun: 'address of a gate',
-      form: /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]{1,253})(:\d{1,5})?$/,
-      help: 'write `host` or `host:port`',
-      code: 'CONFIG_STORE',
-    },
+    shape: form(
+      'address of a gate',
+      /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]{1,253})(:\d{1,5})?$/,
+      'write `host` or `host:port`',
+      { code: 'CONFIG_STORE' },
+    ),
     doc: 'where the other gates reach this one, `host` or `host:port`: they pass on requests of its sessions',
     unset: 'the interface of `listen`, with a free port',
     example: 'gate-1.internal:7434',

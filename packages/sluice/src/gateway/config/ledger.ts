@@ -4,6 +4,7 @@
 import { resolve, sep } from 'node:path'
 import {
   duration,
+  form,
   integer,
   object,
   required,
@@ -53,13 +54,7 @@ const CHECKPOINTS = object('settings of checkpoints', {
     shape: object('a bucket', {
       endpoint: required(url, 'address of the service', 'https://s3.eu-central-1.amazonaws.com'),
       bucket: required(
-        {
-          kind: 'form',
-          noun: 'bucket name',
-          form: /^[\w.-]{1,255}$/,
-          help: 'its name, without `/`',
-          code: 'CONFIG_LEDGER',
-        },
+        form('bucket name', /^[\w.-]{1,255}$/, 'its name, without `/`', { code: 'CONFIG_LEDGER' }),
         'its name',
         'checkpoints',
       ),
@@ -98,14 +93,10 @@ export const LEDGER = object('ledger settings', {
     example: '90d',
   },
   keep_size: {
-    shape: {
-      kind: 'form',
-      noun: 'size',
-      form: SIZE,
+    shape: form('size', SIZE, 'write `500MB`, `20GB` or `1TB`; 10MB at least', {
       check: (size) => toBytes(size) >= KEEP_SIZE_BYTES_MIN,
-      help: 'write `500MB`, `20GB` or `1TB`; 10MB at least',
       code: 'CONFIG_LEDGER',
-    },
+    }),
     doc: 'the oldest are dropped beyond this size; `MB`, `GB` or `TB`, at least `10MB`',
     unset: 'all are kept',
     example: '20GB',

@@ -4,6 +4,7 @@
 import {
   BOOLEAN,
   duration,
+  form,
   integer,
   list,
   object,
@@ -35,12 +36,7 @@ import { LOGIN } from './login.ts'
 import { SESSIONS } from './sessions.ts'
 import { secretShape, URL_SHAPE } from './values.ts'
 
-const anyName = {
-  kind: 'form',
-  noun: 'name',
-  form: /^[^\s]{1,256}$/,
-  help: 'a name without spaces',
-} as const
+const anyName = form('name', /^[^\s]{1,256}$/, 'a name without spaces')
 const ANY: Shape = { kind: 'any' }
 const texts: Shape = record(anyName, text(8_192))
 const variables: Shape = record(anyName, { kind: 'text', max: 8_192, blank: true })
@@ -127,12 +123,7 @@ const SERVER: Shape = {
       default: '5m',
     },
     max_message: {
-      shape: {
-        kind: 'form',
-        noun: 'size',
-        form: /^(?:[1-9]|1[0-6])MiB$/,
-        help: 'write `1MiB` to `16MiB`',
-      },
+      shape: form('size', /^(?:[1-9]|1[0-6])MiB$/, 'write `1MiB` to `16MiB`'),
       doc: 'the largest message that the gate reads from this server; a call with a larger answer fails. Above `4MiB` one message may keep other calls waiting for more than 50 ms',
       default: '4MiB',
     },
@@ -210,12 +201,7 @@ export const CONFIG: ObjectShape = object('a configuration', {
   cluster: { shape: CLUSTER, doc: 'this gate among those that share a `store`' },
   servers: required(
     record(
-      {
-        kind: 'form',
-        noun: 'name of a server',
-        form: /^[a-z0-9-]{1,24}$/,
-        help: 'small letters, digits and `-`, at most 24',
-      },
+      form('name of a server', /^[a-z0-9-]{1,24}$/, 'small letters, digits and `-`, at most 24'),
       SERVER,
     ),
     'the MCP servers behind the gate',

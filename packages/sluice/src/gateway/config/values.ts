@@ -2,6 +2,7 @@
 // an error at its place; a path is taken from the file's own folder. Used by the readers of its parts.
 
 import { resolve } from 'node:path'
+import { form } from '@sluice/policy/document/build-shape'
 import { asMap, isNull } from '@sluice/policy/document/check-shape'
 import { toJson } from '@sluice/policy/document/fields'
 import type { Problems } from '@sluice/policy/document/problem'
@@ -44,31 +45,26 @@ export function toMs(duration: string | number): number {
 export const SECRET_HELP = 'make one with `openssl rand -hex 32`, and give it by a variable'
 
 /** A text that signs messages or lets somebody in. */
-export function secretShape(code: string, form = /^.{16,1024}$/s) {
-  const help = `at least 16 characters: ${SECRET_HELP}`
-  return { kind: 'form', noun: 'secret', form, help, secret: true, code } as const
+export function secretShape(code: string, pattern = /^.{16,1024}$/s) {
+  return form('secret', pattern, `at least 16 characters: ${SECRET_HELP}`, { secret: true, code })
 }
 
 /** https, or http on this machine: what is sent there, or comes from there, is a secret or is trusted. */
 export function safeUrlShape(code: string) {
-  return {
-    kind: 'form',
-    noun: 'https address',
-    form: /^https?:.{1,2048}$/i,
-    check: isSafeUrl,
-    help: 'write `https://…`; http only on this machine',
-    code,
-  } as const
+  return form(
+    'https address',
+    /^https?:.{1,2048}$/i,
+    'write `https://…`; http only on this machine',
+    { check: isSafeUrl, code },
+  )
 }
 
-export const URL_SHAPE = {
-  kind: 'form',
-  noun: 'http or https address',
-  form: /^https?:\/\/.{1,2048}$/,
-  check: URL.canParse,
-  help: 'write `https://…/mcp`',
-  code: 'CONFIG_SERVER',
-} as const
+export const URL_SHAPE = form(
+  'http or https address',
+  /^https?:\/\/.{1,2048}$/,
+  'write `https://…/mcp`',
+  { check: URL.canParse, code: 'CONFIG_SERVER' },
+)
 
 /** Keys whose texts may have references to files, in every section. */
 const SECRETS: ReadonlySet<string> = new Set(['client_secret', 'private_key', 'assertion'])

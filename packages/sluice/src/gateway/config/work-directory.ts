@@ -5,6 +5,7 @@
 
 import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, isAbsolute, join, relative, resolve } from 'node:path'
+import { attempt } from '@sluice/policy/core/attempt'
 import { toWordSet } from '@sluice/policy/core/word-set'
 import { makePrivateFolder } from '../../store/files/private-folder.ts'
 import type { GateConfig } from './config.ts'
@@ -108,9 +109,5 @@ export function withReal(path: string): string[] {
 
 /** False as well for what cannot be a path, such as a long program after `-e`. */
 function isDirectory(path: string): boolean {
-  try {
-    return statSync(path).isDirectory()
-  } catch {
-    return false
-  }
+  return attempt(() => statSync(path).isDirectory(), false)
 }

@@ -5,6 +5,7 @@
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import { attempt } from '@sluice/policy/core/attempt'
 import { makePrivateFolder } from '../../store/files/private-folder.ts'
 import { openFile } from '../../store/sqlite/open-file.ts'
 import { backUp } from './backup.ts'
@@ -61,9 +62,5 @@ export class DataLock {
 
 /** Only to tell a person; the lock itself is what holds. */
 function ownerOf(pidFile: string): string {
-  try {
-    return readFileSync(pidFile, 'utf8').trim()
-  } catch {
-    return 'another'
-  }
+  return attempt(() => readFileSync(pidFile, 'utf8').trim(), 'another')
 }

@@ -6,6 +6,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { attempt } from '@sluice/policy/core/attempt'
 import type { AnswerMemoryStore, MemoryPart } from '../../identity/sessions/answer-memory-store.ts'
 import { bootId } from '../../store/files/boot-id.ts'
 import { openDatabase } from '../../store/sqlite/open.ts'
@@ -185,14 +186,9 @@ export class StoredMemory implements AnswerMemoryStore {
     const decipher = createDecipheriv('aes-256-gcm', key, NONCE)
     decipher.setAAD(context)
     decipher.setAuthTag(sealed.subarray(-TAG_BYTES))
-    try {
-      return Buffer.concat([
-        decipher.update(sealed.subarray(SALT_BYTES, -TAG_BYTES)),
-        decipher.final(),
-      ])
-    } catch {
-      return undefined
-    }
+    return attempt(() =>
+      Buffer.concat([decipher.update(sealed.subarray(SALT_BYTES, -TAG_BYTES)), decipher.final()]),
+    )
   }
 
   #deriveKey(salt: Uint8Array): Buffer {

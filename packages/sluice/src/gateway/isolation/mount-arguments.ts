@@ -3,6 +3,7 @@
 
 import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { attempt } from '@sluice/policy/core/attempt'
 import { isBelow } from '../config/work-directory.ts'
 
 /** The part of the gate's data that is a server's own. */
@@ -63,9 +64,5 @@ function canWrite(folder: string): boolean {
 
 /** Where a path leads through links; nothing if it is not there. */
 function toReal(path: string): string[] {
-  try {
-    return [realpathSync(path)]
-  } catch {
-    return []
-  }
+  return attempt(() => [realpathSync(path)], [])
 }

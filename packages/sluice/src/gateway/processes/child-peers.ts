@@ -5,6 +5,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { attempt } from '@sluice/policy/core/attempt'
 import { LruMap } from '../../core/lru-map.ts'
 import { PEER_PIDS_KEPT_MAX } from './limits.ts'
 import {
@@ -102,9 +103,5 @@ export class ChildPeers {
 const TITLE_LENGTH = 15
 
 function titleOf(pid: number): string | undefined {
-  try {
-    return readFileSync(`/proc/${pid}/comm`, 'latin1').trimEnd()
-  } catch {
-    return undefined
-  }
+  return attempt(() => readFileSync(`/proc/${pid}/comm`, 'latin1').trimEnd())
 }

@@ -5,6 +5,7 @@
 
 import { readFileSync, readlinkSync } from 'node:fs'
 import { basename } from 'node:path'
+import { attempt } from '@sluice/policy/core/attempt'
 import { toWordSet } from '@sluice/policy/core/word-set'
 import { bootId } from '../../store/files/boot-id.ts'
 import { PROCESS_ANCESTORS_MAX } from './limits.ts'
@@ -74,17 +75,9 @@ function isLauncher(pid: number): boolean {
 
 /** By the file that runs; empty for a process of another user, which is then the client. */
 function programOf(pid: number): string {
-  try {
-    return basename(readlinkSync(`/proc/${pid}/exe`).replace(/ \(deleted\)$/, ''))
-  } catch {
-    return ''
-  }
+  return attempt(() => basename(readlinkSync(`/proc/${pid}/exe`).replace(/ \(deleted\)$/, '')), '')
 }
 
 function wordsOf(pid: number): string[] {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0')
-  } catch {
-    return []
-  }
+  return attempt(() => readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0'), [])
 }

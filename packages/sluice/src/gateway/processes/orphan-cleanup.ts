@@ -3,6 +3,7 @@
 // started when the record says, and where it is gone the members must carry the gate's mark.
 
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { attempt } from '@sluice/policy/core/attempt'
 import { bootId } from '../../store/files/boot-id.ts'
 import { CHILD_VARIABLE } from './environment.ts'
 import { LEFTOVERS_FILE_BYTES_MAX, LEFTOVERS_MAX } from './limits.ts'
@@ -60,11 +61,10 @@ function isOurs({ pid, started }: OrphanGroup, mark: string): boolean {
 }
 
 function hasMark(pid: number, mark: string): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`${CHILD_VARIABLE}=${mark}`)
-  } catch {
-    return false
-  }
+  return attempt(
+    () => readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`${CHILD_VARIABLE}=${mark}`),
+    false,
+  )
 }
 
 /** A file that is missing, torn or not ours names nothing. */

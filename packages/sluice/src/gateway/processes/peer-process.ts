@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { endianness } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
+import { attempt } from '@sluice/policy/core/attempt'
 import { PEER_PROCESSES_PER_TURN, PROCESS_ANCESTORS_MAX } from './limits.ts'
 import { listProcesses, readStat } from './process-group.ts'
 
@@ -50,13 +51,13 @@ export async function findPeerProcess(
 /** Whether a process has one of the sockets open. False if it does not let the gate look. */
 export function holdsSocket(pid: number, sockets: readonly PeerSocket[]): boolean {
   const links = sockets.map(({ inode }) => `socket:[${inode}]`)
-  try {
-    return readdirSync(`/proc/${pid}/fd`).some((name) =>
-      links.includes(linkOf(`/proc/${pid}/fd/${name}`)),
-    )
-  } catch {
-    return false
-  }
+  return attempt(
+    () =>
+      readdirSync(`/proc/${pid}/fd`).some((name) =>
+        links.includes(linkOf(`/proc/${pid}/fd/${name}`)),
+      ),
+    false,
+  )
 }
 
 export interface Ancestor {
@@ -78,11 +79,7 @@ export function listAncestors(pid: number, read: typeof readStat = readStat): An
 
 /** What a descriptor stands for, such as `socket:[123]`; empty if it was closed meanwhile. */
 function linkOf(path: string): string {
-  try {
-    return readlinkSync(path)
-  } catch {
-    return ''
-  }
+  return attempt(() => readlinkSync(path), '')
 }
 
 /** A loopback address and a port as the kernel's tables write them. */

@@ -1,6 +1,8 @@
 // URIs under which a client reads what was cut off of an answer. They name the server, so that a client of
 // all servers reaches the right one.
 
+import { attempt } from '@sluice/policy/core/attempt'
+
 export const REST_SCHEME = 'sluice-rest:'
 
 const REST_URI = /^sluice-rest:\/\/([^/]*)\/([a-z2-7]{16})$/
@@ -14,9 +16,5 @@ export function parseRestUri(
 ): { readonly server: string; readonly id: string } | undefined {
   const [, server, id] = REST_URI.exec(uri) ?? []
   if (server === undefined || id === undefined || !URL.canParse(uri)) return undefined
-  try {
-    return { server: decodeURIComponent(server), id }
-  } catch {
-    return undefined
-  }
+  return attempt(() => ({ server: decodeURIComponent(server), id }))
 }

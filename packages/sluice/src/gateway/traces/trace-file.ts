@@ -4,6 +4,7 @@
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { attempt } from '@sluice/policy/core/attempt'
 import type { JsonValue } from '@sluice/policy/core/json'
 
 export interface TraceHeader {
@@ -120,11 +121,9 @@ function open(
   const decipher = createDecipheriv('aes-256-gcm', key, nonceOf(frame))
   decipher.setAAD(line)
   decipher.setAuthTag(sealed.subarray(-TAG_BYTES))
-  try {
-    return Buffer.concat([decipher.update(sealed.subarray(0, -TAG_BYTES)), decipher.final()])
-  } catch {
-    return undefined
-  }
+  return attempt(() =>
+    Buffer.concat([decipher.update(sealed.subarray(0, -TAG_BYTES)), decipher.final()]),
+  )
 }
 
 /** A key serves one file, which is written once: the number of the call never comes again. */

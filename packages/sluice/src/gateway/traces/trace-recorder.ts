@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { attempt } from '@sluice/policy/core/attempt'
 import type { JsonObject } from '@sluice/policy/core/json'
 import { OperationError } from '../../core/operation-error.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
@@ -190,11 +191,7 @@ export class TraceRecorder {
   }
 
   #header(id: string): TraceHeader | undefined {
-    try {
-      return readHeader(this.#path(id))
-    } catch {
-      return undefined
-    }
+    return attempt(() => readHeader(this.#path(id)))
   }
 
   #view(header: TraceHeader): TraceView {

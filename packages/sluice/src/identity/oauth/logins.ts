@@ -3,6 +3,7 @@
 // them; a running gate sees them at the next refresh and stores refreshed tokens. In a cluster they are
 // encrypted with its key; what a command has stored with that of the installation is sealed again.
 
+import { attempt } from '@sluice/policy/core/attempt'
 import { Vault } from '../../store/vault.ts'
 import { IdentityFile } from '../identity-file.ts'
 import { InstallationKey } from '../keys/installation-key.ts'
@@ -115,11 +116,7 @@ export class Logins {
 }
 
 function unseal(vault: Vault, of: LoginOf, sealed: Uint8Array): Login | undefined {
-  try {
-    return JSON.parse(vault.open(toBinding(of), sealed)) as Login
-  } catch {
-    return undefined
-  }
+  return attempt(() => JSON.parse(vault.open(toBinding(of), sealed)) as Login)
 }
 
 function toBinding({ server, principal }: LoginOf): string {

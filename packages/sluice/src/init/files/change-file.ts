@@ -22,6 +22,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { attempt } from '@sluice/policy/core/attempt'
 import { ClientError } from './errors.ts'
 import { CLIENT_FILE_BYTES_MAX, LOCK_STALE_MS, WRITE_PAUSE_MS, WRITE_TRIES_MAX } from './limits.ts'
 
@@ -195,11 +196,7 @@ function decode(file: string, bytes: Buffer): string {
 }
 
 function decodeOr(bytes: Buffer): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return undefined
-  }
+  return attempt(() => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
 }
 
 /** Claude Code takes a folder beside its file as a lock; so do we, and wait for it. */

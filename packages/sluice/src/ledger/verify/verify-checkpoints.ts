@@ -2,6 +2,7 @@
 // and whether the checkpoint that replaces dropped records was signed, and the records dropped, by
 // the gate itself. Called by verify.ts.
 
+import { attempt } from '@sluice/policy/core/attempt'
 import { isObject } from '@sluice/policy/core/json'
 import { toHex } from '../../store/chain-hash.ts'
 import { type Base, restoreBaseTree } from '../chain/base.ts'
@@ -121,9 +122,5 @@ function report(problems: IntegrityProblem[], seq: number, message: string): voi
 }
 
 function readable(text: string): LedgerRecord | undefined {
-  try {
-    return decode(text)
-  } catch {
-    return undefined
-  }
+  return attempt(() => decode(text))
 }

@@ -4,6 +4,7 @@
 // host.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { attempt } from '@sluice/policy/core/attempt'
 import { FIRST_HASH, toHex } from '../../store/chain-hash.ts'
 import { type Base, readBase } from '../chain/base.ts'
 import type { LocatedCheckpoint } from '../chain/checkpoint-file.ts'
@@ -118,7 +119,7 @@ function walk(
 function compare(database: DatabaseSync, verifier: Verifier, { seq, hash }: TrustedHead): void {
   const { last } = verifier
   // An unreadable block was reported already.
-  const actual = seq === last.seq ? last.hash : safely(() => hashAt(database, seq))
+  const actual = seq === last.seq ? last.hash : attempt(() => hashAt(database, seq))
   if (actual !== undefined && toHex(actual) !== hash)
     verifier.report(
       seq,
@@ -131,12 +132,4 @@ function* anchors(database: DatabaseSync, from = 1): Generator<TrustedHead> {
   const statement = database.prepare('SELECT seq, hash FROM anchors WHERE seq >= ? ORDER BY seq')
   for (const { seq, hash } of statement.iterate(from))
     yield { seq: Number(seq), hash: Buffer.from(hash as Uint8Array).toString('hex') }
-}
-
-function safely<T>(look: () => T): T | undefined {
-  try {
-    return look()
-  } catch {
-    return undefined
-  }
 }

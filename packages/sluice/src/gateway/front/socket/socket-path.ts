@@ -15,6 +15,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import { attempt } from '@sluice/policy/core/attempt'
 import { checkPrivateFolder } from '../../../store/files/private-folder.ts'
 
 /** Systems take about a hundred bytes. */
@@ -98,9 +99,5 @@ function removeFolder(folder: string): void {
 }
 
 function look(path: string): Stats | undefined {
-  try {
-    return lstatSync(path)
-  } catch {
-    return undefined
-  }
+  return attempt(() => lstatSync(path))
 }
