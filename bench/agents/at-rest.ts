@@ -79,6 +79,7 @@ function openShared(url: string) {
   const keys = {
     requestKey: Buffer.alloc(32, 1),
     bundleSeed: Buffer.alloc(32, 2),
+    ask: async () => 'gone' as const,
     clockFault: () => undefined,
   }
   return { address, gate: 'bench', connections, ...keys }

@@ -60,7 +60,7 @@ test('M3: a call that was sent and cancelled is paid for', LONG, async () => {
     const before = model.spent(name).length
     for (let left = 100; left > 0 && model.spent(name).length === before; left -= 1)
       await new Promise((resolve) => setTimeout(resolve, 10))
-    await service.cancel(id, begun.runId)
+    await service.cancel(null, id, begun.runId)
   }
   expect(model.spent(name).length).toBeLessThanOrEqual(3)
   await service.close()

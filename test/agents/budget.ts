@@ -96,7 +96,7 @@ async function act(
         for (let left = each.times; left > 0; left -= 1) begin(() => prompt(one))
     else if (each.kind === 'cancel') {
       const run = runs[each.of % Math.max(1, runs.length)]
-      if (run !== undefined) begin(() => service.cancel(run.agent, run.runId))
+      if (run !== undefined) begin(() => service.cancel(null, run.agent, run.runId))
     } else if (each.kind === 'resume') begin(() => service.resume(OWNER, agent, {}))
     else await Promise.all(running.splice(0))
   }

@@ -97,7 +97,7 @@ function lookEndpoints(running: () => Service, reader: LedgerReader): Endpoint[]
       input: TURN,
       summary: 'one agent, now or as it was after a turn',
       work: async ({ steps }, { id, turn = null }) =>
-        agentPage(await steps.look(id, turn, processClock.nowMs()), turn),
+        agentPage(await steps.look(null, id, turn, processClock.nowMs()), turn),
     }),
     ownEndpoint(running, 'GET /api/agents/:id/events', {
       summary: 'the journal of an agent, event by event',
@@ -124,7 +124,7 @@ function lookEndpoints(running: () => Service, reader: LedgerReader): Endpoint[]
       input: FILE,
       summary: 'a file of an agent, as text, now or as it was after a turn',
       work: async ({ steps }, { id, path, turn = null }) => {
-        const file = await steps.fileAt(id, path, turn, processClock.nowMs())
+        const file = await steps.fileAt(null, id, path, turn, processClock.nowMs())
         return { path, isText: file.isText, text: file.text.slice(0, FILE_LENGTH_SHOWN) }
       },
     }),

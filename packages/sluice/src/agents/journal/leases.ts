@@ -121,7 +121,7 @@ export class AgentLeases {
       | undefined => {
       const [rows] = this.#send([
         {
-          text: `SELECT f.family, f.lease, l.lease AS holder FROM sluice_agents.families f
+          text: `SELECT f.family, f.lease, l.gate AS holder FROM sluice_agents.families f
             LEFT JOIN sluice_agents.leases l
               ON l.lease = f.lease AND NOT (${this.#expired})
             WHERE ${condition}`,

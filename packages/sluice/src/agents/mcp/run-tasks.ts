@@ -94,7 +94,7 @@ export class RunTasks {
     const seen = this.#labels?.saw() ?? []
     if (seen.length > 0)
       await this.#service.steps.addLabels(this.#owner, agent, seen, processClock.nowMs())
-    await this.#service.cancel(agent, run.runId)
+    await this.#service.cancel(this.#owner, agent, run.runId)
     return this.get(taskId)
   }
 

@@ -8,6 +8,7 @@ import { loadImage } from '../../sandbox/load-image.ts'
 import { Programs } from '../../sandbox/programs.ts'
 import { sha256 } from '../../sandbox/quickjs.ts'
 import { readTrustedKeys } from '../../store/files/trusted-keys.ts'
+import type { SharedAgents } from '../../store/postgres/shared-agents.ts'
 import { processClock } from '../../store/process-clock.ts'
 import type { CreateEvent } from '../journal/new-rows.ts'
 import { toRetention } from '../journal/retention.ts'
@@ -48,11 +49,10 @@ import {
 } from '../transfer/create-config.ts'
 import { packFiles } from '../transfer/pack-files.ts'
 import { Transfers } from '../transfer/transfer-client.ts'
-import type { AgentCluster } from './agent-cluster.ts'
+import { AgentCluster } from './agent-cluster.ts'
 import { exportAgent, importForOwner } from './import-request.ts'
 import { moveForOwner } from './move-request.ts'
 import { notePrompt } from './note-prompt.ts'
-import { joinAgentCluster, routeService } from './routed-service.ts'
 import type { AskedBy, PromptAnswer, PromptArguments, ServiceOptions } from './service-types.ts'
 
 const { nowMs } = processClock
@@ -74,10 +74,7 @@ export class Service {
   static async start(options: ServiceOptions): Promise<Service> {
     const [core, program] = await Promise.all([loadImage('main'), loadImage('program')])
     const service = new Service(options, core, program)
-    if (service.#cluster !== undefined) {
-      await service.#cluster.start()
-      return routeService(service, service.#cluster)
-    }
+    if (service.#cluster !== undefined) return service.#cluster.start()
     if (options.resume !== 'ask') await recoverEffects(service.#turns, () => true)
     await service.#turns.timer.arm()
     return service
@@ -111,8 +108,25 @@ export class Service {
       now: nowMs,
       warn: options.warn ?? (() => undefined),
     }
-    const cluster = { service: this, turns: this.#turns, lease, resume: options.resume }
-    this.#cluster = shared && joinAgentCluster(shared, cluster)
+    this.#cluster = shared && this.#join(shared, lease)
+  }
+
+  /** Makes the agents of this gate a part of those of all gates. */
+  #join(shared: SharedAgents, lease: string): AgentCluster {
+    const { running, timer, warn } = this.#turns
+    return new AgentCluster({
+      shared,
+      lease,
+      service: this,
+      warn,
+      onTaken: async (agents) => {
+        const taken = agents && new Set(agents)
+        if (this.#options.resume !== 'ask')
+          await recoverEffects(this.#turns, (id) => taken === undefined || taken.has(id))
+        await timer.arm()
+      },
+      onFenced: () => running.cancelEverything(),
+    })
   }
 
   get steps() {
@@ -271,15 +285,15 @@ export class Service {
       const already = await this.steps.run(null, id, runId)
       const result = already?.result ?? (await ended)
       if (already?.result) this.#turns.watch.forget(runId)
-      if (signal?.aborted) await this.cancel(id, runId)
+      if (signal?.aborted) await this.cancel(null, id, runId)
       const { agent } = await this.steps.standing(null, id, nowMs())
       const final = result ?? (await this.steps.run(null, id, runId))?.result
       return final ? { state: 'ended', agent, ...final } : { state: 'running', runId, agent }
     }
   }
 
-  async cancel(id: string, runId: string): Promise<void> {
-    await this.#run(null, id, { kind: 'cancel', at: nowMs(), runId })
+  async cancel(owner: string | null, id: string, runId: string): Promise<void> {
+    await this.#run(owner, id, { kind: 'cancel', at: nowMs(), runId })
   }
 
   /** A tool of the agent's, called by a person; one outside goes through the gate like any other. */

@@ -306,21 +306,13 @@ export const BEGIN_TIMEOUT_MS = 10_000
  * Keys of agents that a gate reserves at a time in a shared store. A fork needs consecutive ones.
  */
 export const AGENT_KEYS_AT_ONCE = 1_000
-/**
- * How often a gate polls the shared store for requests of other gates, and for replies to its own.
- */
+/** Pause before a gate looks again which gate runs an agent. */
 export const AGENT_REQUEST_LOOK_MS = 100
-/** Requests of other gates that a gate takes from the shared store at a time. */
-export const AGENT_REQUESTS_AT_ONCE = 64
 /**
  * How long a gate waits for another one that runs an agent: longer than a caller may wait for a
  * run.
  */
 export const AGENT_REQUEST_MS_MAX = 630_000
-/** Size of a reply to another gate. A larger one becomes an error. */
-export const AGENT_REQUEST_BYTES_MAX = 128 * 1_048_576
-/** Age at which a request to another gate is removed from the shared store. */
-export const AGENT_REQUEST_KEPT_MS = 900_000
 /**
  * Calls of agents that a gate remembers to have sent, so that none is sent again if a failover of
  * the shared store loses the step.

@@ -151,7 +151,7 @@ export class Operations extends OwnerOperations {
     return [...new Set(labels)]
   }
 
-  /** The lease of the gate that runs the agent; null if that is this one, from now on. */
+  /** The name of the gate that runs the agent; empty if that is not known yet, null if it is this one from now on. */
   acquire(id: string): string | null {
     const { database } = this.#stepper.journal
     return database instanceof PostgresDatabase ? (database.acquireAgent(id) ?? null) : null
@@ -184,12 +184,12 @@ export class Operations extends OwnerOperations {
   }
 
   /** All that is to be seen of an agent, now or as it was after a turn. */
-  look(id: string, turn: number | null, nowMs: number): AgentSnapshot {
-    return inspectAgent(this.#stepper, this.#stepper.find(null, id), turn, nowMs)
+  look(owner: string | null, id: string, turn: number | null, nowMs: number): AgentSnapshot {
+    return inspectAgent(this.#stepper, this.#stepper.find(owner, id), turn, nowMs)
   }
 
-  fileAt(id: string, path: string, turn: number | null, nowMs: number) {
-    const agent = this.#stepper.find(null, id)
+  fileAt(owner: string | null, id: string, path: string, turn: number | null, nowMs: number) {
+    const agent = this.#stepper.find(owner, id)
     return inspectFile({ stepper: this.#stepper, agent, turn, nowMs }, path)
   }
 

@@ -72,8 +72,7 @@ function ownerOf(
 ): { owner: string } | { agent: string } {
   if (name === 'create') return { owner: (values[0] as AgentOrigin).owner }
   if (name === 'import') return { owner: (values[0] as AgentImportOptions).owner }
-  if (name === 'look' || name === 'fileAt' || name === 'programFiles')
-    return { agent: String(values[0]) }
+  if (name === 'programFiles') return { agent: String(values[0]) }
   const [owner, id] = values as [string | null, string]
   const { whose } = name === 'apply' ? ((values[5] ?? {}) as ApplyOptions) : {}
   const known = owner ?? whose

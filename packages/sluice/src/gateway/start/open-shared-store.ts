@@ -46,6 +46,7 @@ import {
   SHARED_MARK,
   SHARED_PEOPLE_TABLES,
 } from '../data/shared-tables.ts'
+import { RequestForwarder } from '../front/forward/forward-requests.ts'
 import type { Log } from '../shared/log.ts'
 import { readPackageVersion } from '../shared/package-version.ts'
 import type { RunAlone } from '../upstream/servers/credentials.ts'
@@ -57,6 +58,8 @@ export class SharedStore {
   readonly directory: GateDirectory
   readonly sessions: SharedSessions
   readonly peers: PeerRows
+  readonly forwarder: RequestForwarder
+  readonly agents: SharedAgents
   readonly alerts: PostgresAlertRows
   readonly #leases: Leases
   /** The key of the cluster: another gate opens what one has sealed. */
@@ -126,6 +129,21 @@ export class SharedStore {
       nowMs: processClock.steadyMs,
     })
     this.peers = new PeerRows(connections, gate)
+    const forwarder = new RequestForwarder({
+      gate,
+      keyOf: (peer) => this.peerKey(peer),
+      store: this.peers,
+    })
+    this.forwarder = forwarder
+    this.agents = {
+      address: parsePostgresUrl(store),
+      gate,
+      connections,
+      requestKey: deriveKey(key, 'agents'),
+      bundleSeed: deriveKey(key, 'bundles'),
+      ask: (peer, body, signal) => forwarder.askAgents(peer, body, signal),
+      clockFault: () => this.clockFault,
+    }
     this.alerts = new PostgresAlertRows({ connections, key: deriveKey(key, 'alerts') })
     this.#leases = new Leases(connections, gate)
     this.directory = new GateDirectory(connections, gate, () => this.admission.epoch)
@@ -161,18 +179,6 @@ export class SharedStore {
   /** Brings the copy of the chain up to date; calls that an earlier run left open are unknown. */
   follow(ledger: Ledger): Promise<void> {
     return this.#chain.follow(ledger)
-  }
-
-  get agents(): SharedAgents {
-    const { key, name: gate, store } = this.#config.cluster
-    return {
-      address: parsePostgresUrl(store),
-      gate,
-      connections: this.#connections,
-      requestKey: deriveKey(key, 'agents'),
-      bundleSeed: deriveKey(key, 'bundles'),
-      clockFault: () => this.clockFault,
-    }
   }
 
   /** Puts the shared rows in place of those of the data directory, and follows changes of both. */
@@ -266,6 +272,7 @@ export class SharedStore {
 
   async close(): Promise<void> {
     this.#clock.close()
+    this.forwarder.close()
     clearInterval(this.#timer)
     clearInterval(this.#sweeper)
     await this.state.settle().catch(() => {})

@@ -34,13 +34,14 @@ export async function serve(
   const { calls } = steps
   const { approvals, idle } = calls
   // A gate for pipes alone, unless clients ask it by hooks: these come over HTTP.
+  const forwarding = shared && new Forwarding(config, shared, closing)
   if (piped && !calls.hooks.isUsed) {
+    await forwarding?.listen()
     for (const step of listClosingSteps(steps).reverse()) closing.defer(step)
   } else {
     late.tls = config.tls && new TlsCertificate(config.tls, log)
     if (late.tls !== undefined) closing.defer(late.tls.watch())
-    const forwarding = shared && new Forwarding(config, shared, closing)
-    const front = createFront(steps, forwarding)
+    const front = createFront(steps)
     for (const step of listClosingSteps(steps, front, forwarding).reverse()) closing.defer(step)
     const { port } = await front.listen()
     await forwarding?.listen(front)
@@ -75,10 +76,7 @@ function listClosingSteps(
   ]
 }
 
-function createFront(
-  { data, identity, calls, admin }: EarlierSteps,
-  forwarding: Forwarding | undefined,
-): HttpFront {
+function createFront({ data, identity, calls, admin }: EarlierSteps): HttpFront {
   const { config, key, late, shared } = data
   const { gate, meter, peers } = calls
   const { ready, metrics } = admin
@@ -93,7 +91,7 @@ function createFront(
     open: (name, link, who, origin) => gate.open(name, link, who, origin),
     readSessionToken: (token) => sessionTokens.read(token),
     sessionNames: createSessionIds(new HandleSealer(key), config.cluster?.name),
-    forwarder: forwarding?.forwarder,
+    forwarder: shared?.forwarder,
     authenticate,
     hooks: calls.hooks.front({ authenticate }),
     tls: late.tls,

@@ -1,24 +1,25 @@
-// Passes requests of a session to the gate that has it, and the answer back as it comes. A session has one
-// gate: open requests, streams and questions to the client live there. If that gate is gone, a session with
-// a server over HTTP is taken over by one gate (compare and set in the shared store); any other is over.
-// A request that was sent is never sent to a second gate: then its outcome is unknown.
+// How gates of a cluster call each other. Passes requests of a session to the gate that has it, and the answer back
+// as it comes: open requests, streams and questions to the client live there. If that gate is gone, a session with
+// a server over HTTP is taken over by one gate (compare and set in the shared store); any other is over. Asks the
+// gate that runs an agent. A request that was sent is never sent to a second gate: then its outcome is unknown.
 
 import { hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { Agent, request as askPeer } from 'node:https'
 import { LruMap } from '../../../core/lru-map.ts'
 import type { PeerRow } from '../../../store/postgres/peers.ts'
+import type { GateAnswer } from '../../../store/postgres/shared-agents.ts'
 import { STREAM_BUFFER_BYTES_MAX } from '../../shared/limits.ts'
 import type { FrontRequest, OutgoingHeaders, ResponseWriter } from '../exchange/response-writer.ts'
 import {
-  PEER_ANSWER_BYTES_MAX,
   PEER_CONNECT_MS,
   PEER_FRESH_MS,
   PEER_LOOK_MS,
+  PEER_MESSAGE_BYTES_MAX,
   PEER_SILENT_MS,
   PEERS_KNOWN_MAX,
 } from './limits.ts'
-import { FORWARDED_HEADER } from './peer-listener.ts'
+import { AGENTS_PATH, FORWARDED_HEADER } from './peer-listener.ts'
 import { type PeerKeyOf, toClientTls } from './peer-tls.ts'
 
 export interface PeerStore {
@@ -43,6 +44,16 @@ export interface ForwardedRequest {
 /** `passed`: the reply was given, or will be. `gone`: nothing was sent, the gate is not there. `unknown`:
  * it was sent, and the gate went away. */
 export type GateForwardResult = 'passed' | 'gone' | 'unknown'
+
+interface PeerRequest {
+  readonly method: string | undefined
+  readonly path: string | undefined
+  readonly headers: OutgoingHeaders
+  readonly body: string | Buffer | undefined
+  readonly onAnswer: (answer: IncomingMessage) => void
+  /** Takes what ends the request, for when nobody waits for its answer any more. */
+  readonly whenGone: (end: () => void) => void
+}
 
 /** Headers of a client that its session's gate reads; and those of an answer. */
 const PASSED =
@@ -76,10 +87,41 @@ export class RequestForwarder {
     return this.#options.store.takeOver(digestSession(session), from)
   }
 
-  async pass(owner: string, forwarded: ForwardedRequest): Promise<GateForwardResult> {
-    const peer = await this.#find(owner)
-    if (peer === undefined || !isThere(peer)) return 'gone'
-    return this.#send(owner, peer, forwarded)
+  pass(owner: string, forwarded: ForwardedRequest): Promise<GateForwardResult> {
+    const { body, isLocal, reply, request } = forwarded
+    return this.#send(owner, {
+      method: request.method,
+      path: request.url,
+      headers: {
+        ...pick(request.headers, PASSED),
+        [FORWARDED_HEADER]: isLocal ? 'local' : 'remote',
+      },
+      body,
+      onAnswer: (answer) => returnAnswer(answer, reply),
+      whenGone: (end) => reply.whenGone(end),
+    })
+  }
+
+  /** Asks a gate about agents that it runs. Rejects if it answers and does not know the request, as one of an older
+   * version. */
+  async askAgents(gate: string, body: Buffer, signal: AbortSignal): Promise<GateAnswer> {
+    let answer: IncomingMessage | undefined
+    const result = await this.#send(gate, {
+      method: 'POST',
+      path: AGENTS_PATH,
+      headers: {},
+      body,
+      onAnswer: (received) => {
+        answer = received
+      },
+      whenGone: (end) => signal.addEventListener('abort', end),
+    })
+    if (answer === undefined) return result === 'gone' ? 'gone' : 'unknown'
+    if (answer.statusCode !== 200) {
+      answer.resume()
+      throw new Error(`the gate \`${gate}\` has another version: try again when both are upgraded`)
+    }
+    return readWhole(answer).catch(() => 'unknown' as const)
   }
 
   close(): void {
@@ -96,21 +138,21 @@ export class RequestForwarder {
     return row
   }
 
-  #send(owner: string, peer: PeerRow, forwarded: ForwardedRequest): Promise<GateForwardResult> {
-    const { body, isLocal, reply, request } = forwarded
+  async #send(owner: string, request: PeerRequest): Promise<GateForwardResult> {
+    const peer = await this.#find(owner)
+    if (peer === undefined || !isThere(peer)) return 'gone'
+    const { body, headers, method, path } = request
     const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(peer.address) ?? []
     const agent = this.#agentOf(owner, peer)
     return new Promise((resolve) => {
-      const headers = pick(request.headers, PASSED)
       const sent = askPeer({
         host: host.replace(/^\[(.*)\]$/, '$1'),
         port,
         agent,
-        method: request.method,
-        path: request.url,
+        method,
+        path,
         headers: {
           ...headers,
-          [FORWARDED_HEADER]: isLocal ? 'local' : 'remote',
           ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
         },
       })
@@ -140,7 +182,7 @@ export class RequestForwarder {
           answer.resume()
           return resolve('gone')
         }
-        returnAnswer(answer, reply)
+        request.onAnswer(answer)
         resolve('passed')
       })
       sent.once('error', () => {
@@ -151,7 +193,7 @@ export class RequestForwarder {
         clearInterval(look)
         if (!isAnswered) resolve(isConnected ? 'unknown' : 'gone')
       })
-      reply.whenGone(() => sent.destroy())
+      request.whenGone(() => sent.destroy())
       sent.end(body)
     })
   }
@@ -178,8 +220,11 @@ function isThere({ silentMs, state }: PeerRow): boolean {
 function returnAnswer(answer: IncomingMessage, reply: ResponseWriter): void {
   const { statusCode = 502 } = answer
   const headers = pick(answer.headers, RETURNED)
-  if (!/^text\/event-stream/.test(answer.headers['content-type'] ?? ''))
-    return returnWhole(answer, (text) => reply.send(statusCode, headers, text), reply)
+  if (!/^text\/event-stream/.test(answer.headers['content-type'] ?? '')) {
+    const send = (body: Buffer) => reply.send(statusCode, headers, body.toString('utf8'))
+    readWhole(answer).then(send, () => reply.destroy())
+    return
+  }
   reply.begin(statusCode, headers)
   answer.setEncoding('utf8')
   answer.on('data', (text: string) => {
@@ -193,20 +238,19 @@ function returnAnswer(answer: IncomingMessage, reply: ResponseWriter): void {
   answer.once('error', () => reply.destroy())
 }
 
-function returnWhole(
-  answer: IncomingMessage,
-  send: (text: string) => void,
-  reply: ResponseWriter,
-): void {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  answer.on('data', (chunk: Buffer) => {
-    bytes += chunk.length
-    if (bytes <= PEER_ANSWER_BYTES_MAX) return void chunks.push(chunk)
-    answer.destroy(new Error(`the answer has more than ${PEER_ANSWER_BYTES_MAX} bytes`))
+/** Rejects if the connection breaks, or there is more than one gate may send to another. */
+export function readWhole(message: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let bytes = 0
+    message.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes <= PEER_MESSAGE_BYTES_MAX) return void chunks.push(chunk)
+      message.destroy(new Error(`the message has more than ${PEER_MESSAGE_BYTES_MAX} bytes`))
+    })
+    message.once('end', () => resolve(Buffer.concat(chunks)))
+    message.once('error', reject)
   })
-  answer.once('end', () => send(Buffer.concat(chunks).toString('utf8')))
-  answer.once('error', () => reply.destroy())
 }
 
 function pick(headers: NodeJS.Dict<string | string[]>, names: RegExp): OutgoingHeaders {

@@ -10,5 +10,5 @@ export const PEER_FRESH_MS = 500
 export const PEER_LOOK_MS = 500
 /** Other gates that are cached, with their connections; the least recently used is dropped. */
 export const PEERS_KNOWN_MAX = 256
-/** Size of another gate's response that is not a stream. A larger one fails. */
-export const PEER_ANSWER_BYTES_MAX = 64 * 1_048_576
+/** Size of a request of another gate about an agent, and of a response that is not a stream. A larger one fails. */
+export const PEER_MESSAGE_BYTES_MAX = 128 * 1_048_576

@@ -1,6 +1,6 @@
-// Where the other gates of a cluster reach this one: requests of clients whose session is here. What comes
-// in over it was checked for host and origin by the gate that passes it on; who the client is, is checked
-// here again, by what the client sent.
+// Where the other gates of a cluster reach this one: requests of clients whose session is here, and about agents
+// that run here. What a client sent was checked for host and origin by the gate that passes it on; who the client is,
+// is checked here again.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
@@ -12,6 +12,8 @@ import { type PeerKeyOf, toServerTls } from './peer-tls.ts'
 
 /** Says that a gate passes the request on, and what only that gate can know of its client. */
 export const FORWARDED_HEADER = 'sluice-forwarded'
+/** Where gates ask each other about agents; no client reaches it. */
+export const AGENTS_PATH = '/agents'
 
 export interface PeerListenerOptions {
   readonly gate: string
