@@ -6,7 +6,6 @@ import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { OVER_READS, RULES, type Rule } from './company-rules.ts'
 import { classOf, FAMILY_NAMES } from './lexicon.ts'
 import { memoFeature } from './memo-feature.ts'
-import { MONEY_RULES } from './money-rules.ts'
 import { type Noun, nounsOfServerWord } from './nouns.ts'
 import type { EmitSignal, Signal, SignalSpan } from './signal.ts'
 import { splitNameWords } from './split-words.ts'
@@ -87,7 +86,7 @@ interface SignalContext {
 
 /** What the rules tell. */
 export const COMPANY_FEATURES: ReadonlySet<string> = new Set(
-  [...OVER_READS, ...RULES, ...MONEY_RULES].map(({ feature }) => feature),
+  [...OVER_READS, ...RULES].map(({ feature }) => feature),
 )
 
 /** One of the rules above: it speaks where the verbs are silent. */
@@ -168,11 +167,10 @@ function bitsOf(rules: readonly Rule[], holds: (rule: Rule) => boolean): number 
   return rules.reduce((bits, rule, index) => (holds(rule) ? bits | (1 << index) : bits), 0)
 }
 
-const ALL_RULES = [...RULES, ...MONEY_RULES]
 const LISTS = [
   OVER_READS,
-  ...Array.from({ length: Math.ceil(ALL_RULES.length / BITS) }, (_, at) =>
-    ALL_RULES.slice(at * BITS, (at + 1) * BITS),
+  ...Array.from({ length: Math.ceil(RULES.length / BITS) }, (_, at) =>
+    RULES.slice(at * BITS, (at + 1) * BITS),
   ),
 ]
 const [OVER_READS_LIST, ...RULE_LISTS] = LISTS.map((rules, at) => new RuleList(rules, at)) as [
