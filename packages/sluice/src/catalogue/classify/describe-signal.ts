@@ -2,33 +2,9 @@
 // where evidence is shown.
 
 import { isOfCompany } from '../signals/company.ts'
-import { classOf, FAMILY_NAMES, type Family } from '../signals/lexicon.ts'
+import { actOf, classOf, FAMILY_NAMES, type Family } from '../signals/lexicon.ts'
+import { thingOf } from '../signals/nouns.ts'
 import { isWordFeature } from '../signals/read-words.ts'
-
-const ACTS: Readonly<Record<Family, string>> = {
-  look: 'looking something up',
-  judge: 'working something out',
-  render: 'showing something',
-  make: 'making something',
-  change: 'changing something',
-  send: 'sending something',
-  link: 'linking or granting',
-  settle: 'settling a state',
-  keep: 'keeping a copy',
-  run: 'running something',
-  power: 'starting or stopping',
-  deploy: 'deploying or building',
-  drive: 'driving a live page or device',
-  destroy: 'deleting',
-  remove: 'removing',
-  clear: 'clearing',
-  revoke: 'revoking or resetting',
-  kill: 'ending something that lives',
-  pay: 'moving money',
-  trade: 'trading',
-  manage: 'managing, by several actions',
-  generate: 'generating',
-}
 
 const ZONES: Readonly<Record<string, string>> = {
   name: 'the verb of the name',
@@ -40,49 +16,6 @@ const ZONES: Readonly<Record<string, string>> = {
   'text.too': 'a verb beside the act',
   'text.later': 'a later sentence',
   'text.also': 'what it does as well',
-}
-
-const NOUNS: Readonly<Record<string, string>> = {
-  money: 'money',
-  house: 'a house of money',
-  deal: 'an order, a token or the like',
-  price: 'prices or what is sold',
-  screen: 'a page or device',
-  program: 'something that runs',
-  secret: 'a secret or key',
-  inquiry: 'an inquiry',
-  passing: 'something worked out, not kept',
-  device: 'a device',
-  live: 'something that runs when it is made',
-  job: 'something that runs and ends',
-  agent: 'an agent',
-  relation: 'a tie of one thing to another',
-  access: 'what somebody may do',
-  record: 'records',
-  books: 'books of account',
-  ads: 'advertisements',
-  kept: 'a question that is kept',
-  sold: 'something that is sold',
-  asked: 'what is asked for',
-  matter: 'a matter that is open',
-  ownership: 'what somebody owns',
-  copy: 'a backup',
-  document: 'a file or document',
-  database: 'a database',
-  clock: 'a timer',
-  message: 'messages',
-  machine: 'a machine or service',
-  media: 'a text or picture',
-  infra: 'what runs elsewhere',
-  data: 'what data is kept in',
-  memory: 'what is remembered',
-  caption: 'a name or title',
-  memo: 'a note beside it',
-  purchase: 'an order',
-  booking: 'a booking',
-  goods: 'goods that are paid for',
-  returned: 'goods that come back',
-  rate: 'a rate',
 }
 
 const WHOLE: Readonly<Record<string, string>> = {
@@ -144,7 +77,7 @@ export function describeSignal(feature: string): string {
   if (feature.startsWith('says:')) return `the text says: ${feature.slice('says:'.length)}`
   const [, zone = '', value = ''] = /^([a-z.]+)[:=](.+)$/.exec(feature) ?? []
   if (FAMILY_NAMES.includes(value as Family))
-    return `${ZONES[zone] ?? zone}: ${ACTS[value as Family]} (${classOf(value as Family)})`
+    return `${ZONES[zone] ?? zone}: ${actOf(value as Family)} (${classOf(value as Family)})`
   if (feature.includes('=')) return `${ZONES[zone] ?? zone}, as \`${value}\` is used`
   if (zone === 'choice' || zone === 'mode') return `its worst action to choose: ${value}`
   if (zone === 'alone') return `the verb of the description, all there is: ${value}`
@@ -152,5 +85,5 @@ export function describeSignal(feature: string): string {
   if (feature.startsWith('deal with money'))
     return 'an order, token or the like in the company of money'
   const [, noun = '', role = ''] = /\+([a-z]+)\.([a-z]+)$/.exec(feature) ?? []
-  return `${role === 'object' ? 'the act is on' : 'it speaks of'} ${NOUNS[noun] ?? noun}`
+  return `${role === 'object' ? 'the act is on' : 'it speaks of'} ${thingOf(noun)}`
 }

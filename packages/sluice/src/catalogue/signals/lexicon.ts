@@ -11,6 +11,8 @@ export const FAMILY_NAMES = Object.keys(verbs.families) as Family[]
 
 /** A family of verbs and the class it speaks for by itself. */
 interface FamilyEntry {
+  /** What is done by such a verb, for people. */
+  readonly act: string
   readonly category: string
   readonly english: readonly string[]
   readonly otherLanguages?: readonly string[]
@@ -19,6 +21,10 @@ const FAMILIES: Readonly<Record<Family, FamilyEntry>> = verbs.families
 
 export function classOf(family: Family): Category {
   return FAMILIES[family].category as Category
+}
+
+export function actOf(family: Family): string {
+  return FAMILIES[family].act
 }
 
 /**

@@ -2,6 +2,7 @@
 // live thing, a relation that can be made again), and those that name an answer. English as tools are
 // named; the only names in it are those of devices and of houses of money. Pure; called by the readers.
 
+import { getOwn } from '@sluice/policy/core/json'
 import { toWordSet } from '@sluice/policy/core/word-set'
 import nouns from './nouns.json' with { type: 'json' }
 
@@ -17,6 +18,11 @@ const NO_NOUNS: readonly Noun[] = []
 
 export function nounsAt(word: string): readonly Noun[] {
   return NOUNS_OF.get(word) ?? NO_NOUNS
+}
+
+/** What such a noun stands for, for people; the name itself if it is none of these. */
+export function thingOf(noun: string): string {
+  return getOwn<{ readonly thing: string }>(nouns, noun)?.thing ?? noun
 }
 
 /** The kinds of nouns that another kind of order or subscription is none of. */
