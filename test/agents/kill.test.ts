@@ -15,7 +15,7 @@ test('kill -9: each side effect at most once, and every run ends', {
   // that follows a limit.
   const positions: readonly KilledAt[] = [
     { position: 9, when: 'before' },
-    { position: 15, when: 'before' },
+    { position: 12, when: 'before' },
     { position: 4, when: 'after', story: 'pause' },
     { position: 16, when: 'before', story: 'pause' },
     { position: 2, when: 'after', story: 'move' },

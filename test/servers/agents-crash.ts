@@ -14,7 +14,7 @@ import { writeTrustedKeys } from '../../packages/sluice/src/store/files/trusted-
 import { standInGate } from '../agents/stand-in-gate.ts'
 
 const [, , directory = '', log = '', position = '', when = 'after', story = ''] = process.argv
-const RUN_WRITES = ['create', 'apply', 'beginEffect', 'holdEffect', 'appendProgramEvent']
+const RUN_WRITES = ['create', 'apply', 'beginEffect', 'holdEffect', 'appendProgramEvents']
 const WRITES = story === 'move' ? ['takeExport', 'import'] : RUN_WRITES
 const ENOUGH_TURNS = 50
 /** What the script leaves. */

@@ -55,7 +55,11 @@ async function runOne(
   const began = performance.now()
   try {
     const limits = { nowMs: 0, polls: 50_000, timeoutMs: limitMs }
-    const { output, usedMs } = await pool.run(name, () => ({ operation: 'start', text, ...limits }))
+    const { output, usedMs } = await pool.run(name, { rest: () => undefined }, () => ({
+      operation: 'start',
+      text,
+      ...limits,
+    }))
     const { ended } = output
     const how = ended === null ? 'waits' : ended.error === undefined ? 'ended' : 'failed'
     return { name, ms: usedMs, how, output: JSON.stringify(output) }

@@ -9,6 +9,7 @@ export const ERRORS = {
   SANDBOX_ANSWER: 'a guest answered with something that is not an answer',
   SANDBOX_IMAGE: 'an image or a delta is damaged, or was made for another core',
   SANDBOX_THREAD: 'a thread that runs guests ended, or had to be ended',
+  SANDBOX_LOST: 'a thread no longer has the instance of a program, which is run again',
 } as const
 
 export type SandboxErrorCode = keyof typeof ERRORS

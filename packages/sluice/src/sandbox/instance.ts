@@ -31,6 +31,8 @@ export interface GuestCall {
   readonly bytes?: Uint8Array | undefined
   /** The value of `Date` inside. */
   readonly nowMs: number
+  /** An operation that is called once the guest has come to rest, and whose answer is the answer. */
+  readonly next?: string
 }
 
 export interface GuestAnswer {
@@ -86,7 +88,10 @@ export class Instance {
     this.#stackUsed = true
     try {
       const within = limits.isOurs === true ? runWatched : runWithTimeout
-      const answer = within(limits.timeoutMs, () => this.#run(call))
+      const answer = within(limits.timeoutMs, () => {
+        const first = this.#run(call)
+        return call.next === undefined ? first : this.#run({ operation: call.next, text: '' })
+      })
       if (this.#guest.__stack_pointer.value !== this.image.facts.stackTop)
         throw new SandboxError('SANDBOX_TRAP', 'the guest left its stack in disorder')
       return { ...answer, polls: limits.polls - Math.max(0, this.#world.pollsLeft) }
@@ -144,7 +149,10 @@ export class Instance {
     this.#stackUsed = false
   }
 
-  #run({ operation, text, bytes }: GuestCall): { text: string; bytes: Uint8Array | undefined } {
+  #run({ operation, text, bytes }: Omit<GuestCall, 'nowMs'>): {
+    text: string
+    bytes: Uint8Array | undefined
+  } {
     const { facts } = this.image
     const guest = this.#guest
     const values = [this.#newText(operation), this.#newText(text)]

@@ -1,10 +1,11 @@
-// A code thread: runs one piece of a program at a time, in an instance that exists only for it.
-// Between two pieces a program is a snapshot of its memory, so that no instance is held while a
-// tool or a person is awaited. Started by programs.ts.
+// A code thread: runs one piece of a program at a time. The instance is kept for the next piece, since most calls
+// are answered soon. When another program comes, it becomes a snapshot of its memory, so that a program that waits for
+// long holds no instance. Started by programs.ts.
 
 import { setPriority } from 'node:os'
+import { SandboxError } from './errors.ts'
 import { openImage } from './image.ts'
-import { type GuestAnswer, Instance } from './instance.ts'
+import { type GuestAnswer, type GuestCall, Instance } from './instance.ts'
 import { PROGRAM_NICENESS } from './limits.ts'
 import type { ProgramAnswer, ProgramPiece } from './programs.ts'
 import { type FileOverlay, readOverlay, readProgramOutput } from './read-program.ts'
@@ -16,8 +17,17 @@ const image = openImage(threadData<{ image: Uint8Array<ArrayBuffer> }>().image)
 // it would be the whole process.
 if (process.platform === 'linux') setPriority(0, PROGRAM_NICENESS)
 
-serveThread((piece: ProgramPiece) => {
-  const instance = new Instance(image)
+/** Of the program whose piece was run last, if it has not ended. */
+let kept: Instance | undefined
+
+serveThread((request: ProgramPiece | { readonly operation: 'rest' }) => {
+  const before = kept
+  kept = undefined
+  return request.operation === 'rest' ? { value: atRest(before) } : runPiece(request, before)
+})
+
+function runPiece(piece: ProgramPiece, before: Instance | undefined) {
+  const instance = instanceFor(piece, before)
   const began = process.threadCpuUsage()
   // CPU time and not wall time: a thread that is starved of CPU must not use up its program's time.
   const usedMs = (): number => {
@@ -25,36 +35,37 @@ serveThread((piece: ProgramPiece) => {
     return (user + system) / 1_000
   }
   let { polls } = piece
-  const call = (operation: string, text: string, bytes?: Uint8Array): GuestAnswer => {
-    const left = Math.max(1, Math.ceil(piece.timeoutMs - usedMs()))
-    const { nowMs } = piece
-    const answer = instance.call({ operation, text, bytes, nowMs }, { polls, timeoutMs: left })
+  const call = (about: Omit<GuestCall, 'nowMs'>): GuestAnswer => {
+    const timeoutMs = Math.max(1, Math.ceil(piece.timeoutMs - usedMs()))
+    const answer = instance.call({ ...about, nowMs: piece.nowMs }, { polls, timeoutMs })
     polls -= answer.polls
     return answer
   }
-  if (piece.memory === undefined) instance.load()
-  else instance.load(asBuffer(piece.memory))
-  call(piece.operation, piece.text, piece.bytes)
-  const output = readProgramOutput(call('poll', '').text)
-  const value: ProgramAnswer = {
-    output,
-    overlay: output.ended?.result === undefined ? undefined : takeFiles(call),
-    memory: output.ended === null ? atRest(instance) : undefined,
-    polls,
-    usedMs: usedMs(),
-  }
-  const moved = value.overlay?.bytes.buffer
+  const { operation, text, bytes } = piece
+  const output = readProgramOutput(call({ operation, text, bytes, next: 'poll' }).text)
+  if (output.ended === null) kept = instance
+  const overlay = output.ended?.result === undefined ? undefined : takeFiles(call)
+  const value: ProgramAnswer = { output, overlay, polls, usedMs: usedMs() }
+  const moved = overlay?.bytes.buffer
   return { value, transfer: moved === undefined ? [] : [moved as ArrayBuffer] }
-})
+}
 
-function takeFiles(call: (operation: string, text: string) => GuestAnswer): FileOverlay {
-  const { text, bytes: texts = new Uint8Array() } = call('take', '')
-  const { bytes = new Uint8Array() } = call('take_bytes', '')
+/** The instance of the piece before, or one of its own. */
+function instanceFor({ operation, memory }: ProgramPiece, before: Instance | undefined): Instance {
+  if (operation === 'settle' && memory === undefined) return before ?? lost()
+  const instance = new Instance(image)
+  instance.load(memory && asBuffer(memory))
+  return instance
+}
+
+function takeFiles(call: (about: Omit<GuestCall, 'nowMs'>) => GuestAnswer): FileOverlay {
+  const { text, bytes: texts = new Uint8Array() } = call({ operation: 'take', text: '' })
+  const { bytes = new Uint8Array() } = call({ operation: 'take_bytes', text: '' })
   return readOverlay(text, Buffer.from(texts).toString('utf8'), bytes)
 }
 
 /** Shared: the gate's thread holds it while a tool is awaited, and never copies it. */
-function atRest(instance: Instance): Uint8Array {
+function atRest(instance: Instance = lost()): Uint8Array {
   const delta = instance.save()
   const memory = new Uint8Array(new SharedArrayBuffer(delta.length))
   memory.set(delta)
@@ -63,4 +74,9 @@ function atRest(instance: Instance): Uint8Array {
 
 function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength)
+}
+
+/** The thread was started again since. */
+function lost(): never {
+  throw new SandboxError('SANDBOX_LOST', 'the instance of the program is gone')
 }

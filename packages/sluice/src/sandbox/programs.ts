@@ -1,6 +1,6 @@
-// Code threads: how many there are, which one is free, and the distribution of program pieces.
-// Fair: owners take turns. Knows memories and texts, not what a program is for. Owned by the
-// agents' runner.
+// Code threads: how many there are, which one is free, and the distribution of program pieces. Fair: owners take
+// turns. A thread keeps the instance of the program that it ran last, until it runs another one: then what it keeps
+// becomes a memory at rest. Knows memories and texts, not what a program is for. Owned by the agents' runner.
 
 import { extname, join } from 'node:path'
 import { SandboxError, type SandboxErrorCode } from './errors.ts'
@@ -12,7 +12,7 @@ export interface ProgramPiece {
   readonly operation: 'start' | 'settle'
   readonly text: string
   readonly bytes?: Uint8Array | undefined
-  /** Of the program so far; absent at its start. */
+  /** Of the program so far; absent at its start, and if the thread has its instance. */
   readonly memory?: Uint8Array | undefined
   readonly nowMs: number
   readonly polls: number
@@ -23,33 +23,71 @@ export interface ProgramAnswer {
   readonly output: ProgramOutput
   /** Present once the program has ended well. */
   readonly overlay: FileOverlay | undefined
-  /** Present until it has ended; shared with the thread that created it. */
-  readonly memory: Uint8Array | undefined
   readonly polls: number
   readonly usedMs: number
+}
+
+/** A program between two pieces, as its owner holds it. */
+export interface PausedProgram {
+  /** Its thread runs another program from now on: its memory, which the thread shares. */
+  rest(memory: Promise<Uint8Array>): void
 }
 
 export class Programs {
   readonly #free: Thread[] = []
   readonly #threads: Thread[] = []
+  /** The program whose instance a thread has. */
+  readonly #kept = new Map<Thread, PausedProgram>()
   readonly #turns: FairQueue
+  readonly #most: number
   readonly #image: Uint8Array<ArrayBuffer>
 
   constructor(image: Uint8Array<ArrayBuffer>, threads: number) {
     this.#image = image
+    this.#most = threads
     this.#turns = new FairQueue(threads)
   }
 
-  /** `make` is called when a thread is free: queued programs are not in memory yet. */
-  run(owner: string, make: () => ProgramPiece | Promise<ProgramPiece>): Promise<ProgramAnswer> {
+  /** `make` is called when a thread is free: queued programs are not in memory yet. It is told whether the
+   * thread has the program's instance. */
+  run(
+    owner: string,
+    program: PausedProgram,
+    make: (isKept: boolean) => ProgramPiece | Promise<ProgramPiece>,
+  ): Promise<ProgramAnswer> {
     return this.#turns.run(owner, async () => {
-      const thread = this.#free.pop() ?? this.#start()
+      const thread = this.#take(program)
+      const isKept = this.#kept.get(thread) === program
+      if (!isKept) this.#vacate(thread)
       try {
-        return await thread.ask<ProgramAnswer>(await make())
+        const piece = await make(isKept)
+        // Whatever fails in there leaves no instance.
+        this.#kept.delete(thread)
+        const answer = await thread.ask<ProgramAnswer>(piece)
+        if (answer.output.ended === null) this.#kept.set(thread, program)
+        return answer
       } finally {
         this.#free.push(thread)
       }
     })
+  }
+
+  /** Nobody goes on with it. */
+  drop(program: PausedProgram): void {
+    for (const [thread, each] of this.#kept) if (each === program) this.#kept.delete(thread)
+  }
+
+  /** The one that has the program's instance, or one that has none, or the one that has waited longest. */
+  #take(program: PausedProgram): Thread {
+    const own = this.#free.findIndex((each) => this.#kept.get(each) === program)
+    const empty = this.#free.findIndex((each) => !this.#kept.has(each))
+    if (own < 0 && empty < 0 && this.#threads.length < this.#most) return this.#start()
+    return this.#free.splice(Math.max(own < 0 ? empty : own, 0), 1)[0] as Thread
+  }
+
+  #vacate(thread: Thread): void {
+    this.#kept.get(thread)?.rest(thread.ask<Uint8Array>({ operation: 'rest' }))
+    this.#kept.delete(thread)
   }
 
   async close(): Promise<void> {

@@ -6,7 +6,7 @@ import { Programs } from '../../sandbox/programs.ts'
 import { PROGRAM_ANSWERS_LENGTH_MAX } from '../shared/limits.ts'
 import type { Steps } from '../step-thread/step-client.ts'
 import { type ProgramCall, type ProgramCallResult, runProgram } from './run-program.ts'
-import { SuspendedPrograms } from './suspended-programs.ts'
+import { type SuspendedProgram, SuspendedPrograms } from './suspended-programs.ts'
 
 let programs: Programs
 
@@ -17,29 +17,52 @@ afterAll(() => programs.close())
 
 const TOOL = { name: 's__t', server: 's', tool: 't', description: '', inputSchema: {} }
 
-async function run(code: string, callTool: (call: ProgramCall) => Promise<ProgramCallResult>) {
+/** Counts the memories that are put to rest; one that forgets gives up each. */
+class CountingPrograms extends SuspendedPrograms {
+  held = 0
+  readonly #forgets: boolean
+
+  constructor(forgets = false) {
+    super()
+    this.#forgets = forgets
+  }
+
+  override hold(memory: Uint8Array): SuspendedProgram {
+    this.held += 1
+    return super.hold(memory)
+  }
+
+  override take(rest: SuspendedProgram): Uint8Array | undefined {
+    const memory = super.take(rest)
+    return this.#forgets ? undefined : memory
+  }
+}
+
+async function run(
+  code: string,
+  callTool: (call: ProgramCall, journal: readonly string[]) => Promise<ProgramCallResult>,
+  resting = new SuspendedPrograms(),
+) {
   const journal: string[] = []
+  const commits: string[][] = []
   const steps = {
     programEvents: async () => journal,
-    appendProgramEvent: async (_agent: string, _effect: string, _seq: number, text: string) =>
-      void journal.push(text),
+    appendProgramEvents: async (_agent: string, _effect: string, seq: number, texts: string[]) => {
+      expect(seq).toBe(journal.length)
+      await new Promise((resolve) => setImmediate(resolve))
+      journal.push(...texts)
+      commits.push(texts.map((text) => JSON.parse(text).kind))
+    },
     programFiles: async () => ({ text: '[]', bytes: undefined }),
   } as unknown as Steps
-  const setting = {
-    programs,
-    steps,
-    resting: new SuspendedPrograms(),
-    owner: 'me',
-    agent: 'a',
-    effectId: 'e',
-  }
+  const setting = { programs, steps, resting, owner: 'me', agent: 'a', effectId: 'e' }
   const signal = new AbortController().signal
   const limits = { timeoutMs: 5_000, toolCalls: 100 }
   const { content } = await runProgram(
-    { ...setting, limits, code, tools: [TOOL], callTool },
+    { ...setting, limits, code, tools: [TOOL], callTool: (call) => callTool(call, journal) },
     signal,
   )
-  return { output: JSON.parse(content), journal }
+  return { output: JSON.parse(content), journal, commits }
 }
 
 test('a program that reads and reads is answered so much and no more', {
@@ -55,15 +78,9 @@ test('a program that reads and reads is answered so much and no more', {
   expect(output.result[1]).toContain('the call was made, and its answer has')
   expect(output.result[2]).toBe('and more')
   expect(made).toBe(3)
-  expect(journal.map((text) => JSON.parse(text).kind)).toEqual([
-    'start',
-    'call',
-    'result',
-    'call',
-    'result',
-    'call',
-    'result',
-  ])
+  // The last result need not be there: the program has ended with it.
+  const kinds = ['start', 'call', 'result', 'call', 'result', 'call']
+  expect(journal.map((text) => JSON.parse(text).kind).slice(0, 6)).toEqual(kinds)
 })
 
 test('a call that left is listed, also if the program fails before its answer', {
@@ -79,4 +96,67 @@ test('a call that left is listed, also if the program fails before its answer', 
     { server: 's', tool: 't', isError: true, code: 'OUTCOME_UNKNOWN' },
     { server: 's', tool: 't', isError: false },
   ])
+})
+
+const LOOP = 'let sum = 0; for (let i = 0; i < 4; i++) sum += await tools.s.t({ i }); return sum'
+const echo = async ({ input }: ProgramCall): Promise<ProgramCallResult> => ({
+  value: (input as { i: number }).i,
+})
+
+test('a call leaves when it is in the journal, with the results that led to it in one commit', async () => {
+  const seen: string[] = []
+  const { output, commits } = await run(LOOP, (call, journal) => {
+    seen.push(journal.map((text) => JSON.parse(text).kind).join(' '))
+    return echo(call)
+  })
+  expect(output.result).toBe(6)
+  expect(seen).toEqual([0, 1, 2, 3].map((calls) => `start call${' result call'.repeat(calls)}`))
+  // A result alone only if the program took long before its next call.
+  expect(commits.filter((kinds) => kinds.includes('call'))).toHaveLength(4)
+})
+
+test('calls that a program makes at once are one commit', async () => {
+  const code = 'return await Promise.all([1, 2, 3].map((i) => tools.s.t({ i })))'
+  const { output, commits } = await run(code, echo)
+  expect(output.result).toEqual([1, 2, 3])
+  const [first = []] = commits.filter((kinds) => kinds.includes('call'))
+  expect(first.filter((kind) => kind === 'call')).toHaveLength(3)
+})
+
+test('a program keeps its instance while it is alone in its thread, and rests when another comes', async () => {
+  const alone = new CountingPrograms()
+  expect((await run(LOOP, echo, alone)).output.result).toBe(6)
+  expect(alone.held).toBe(0)
+
+  const resting = new CountingPrograms()
+  let another: Promise<{ output: { result: unknown } }> | undefined
+  const first = await run(
+    LOOP,
+    async (call) => {
+      another ??= run(LOOP, echo, resting)
+      await another
+      return echo(call)
+    },
+    resting,
+  )
+  expect([first.output.result, (await another)?.output.result]).toEqual([6, 6])
+  expect(resting.held).toBeGreaterThan(0)
+  expect(resting.bytes).toBe(0)
+})
+
+test('a program whose memory was given up is run again up to where it was, and calls nothing twice', async () => {
+  const resting = new CountingPrograms(true)
+  const made: number[] = []
+  const { output } = await run(
+    LOOP,
+    async (call) => {
+      made.push((call.input as { i: number }).i)
+      await run('return await tools.s.t({ i: 9 })', echo)
+      return echo(call)
+    },
+    resting,
+  )
+  expect(output.result).toBe(6)
+  expect(made).toEqual([0, 1, 2, 3])
+  expect(resting.held).toBe(4)
 })

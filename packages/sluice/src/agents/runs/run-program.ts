@@ -1,10 +1,16 @@
-// Carries out a `code` effect: the program's pieces in the code threads, its calls through the gate,
-// each noted in the program's own journal before it leaves and its result before the program sees
-// it. After a crash it is run again up to where it was; a call whose result was lost is not repeated
-// unless it only reads. Called by perform-effect.ts.
+// Carries out a `code` effect: the program's pieces in the code threads, its calls through the gate. Each call is in
+// the program's own journal before it leaves, with the results that led to it: what the program made of a result that
+// is not there yet has had no effect. After a crash it is run again up to where it was; a call whose result was lost
+// is not repeated unless it only reads. Called by perform-effect.ts.
 
 import type { FileIn, GrantedTool, JournalEvent } from '../../guest/protocol.ts'
-import type { ProgramAnswer, ProgramPiece, Programs } from '../../sandbox/programs.ts'
+import { SandboxError } from '../../sandbox/errors.ts'
+import type {
+  PausedProgram,
+  ProgramAnswer,
+  ProgramPiece,
+  Programs,
+} from '../../sandbox/programs.ts'
 import type { ProgramEnd, ProgramToolCall } from '../../sandbox/read-program.ts'
 import { processClock } from '../../store/process-clock.ts'
 import { AgentError } from '../shared/errors.ts'
@@ -12,6 +18,7 @@ import {
   PROGRAM_ANSWERS_LENGTH_MAX,
   PROGRAM_CODE_LENGTH_MAX,
   PROGRAM_INPUTS_LENGTH_MAX,
+  PROGRAM_NOTED_MS,
   PROGRAM_POLLS_MAX,
   PROGRAM_TIMEOUT_MS,
 } from '../shared/limits.ts'
@@ -72,7 +79,7 @@ interface HeldCallEvent {
 }
 
 /** A program's memory was given up while it waited. */
-const GIVEN_UP = new Error('the memory of the program is gone')
+const GIVEN_UP = new SandboxError('SANDBOX_LOST', 'the memory of the program is gone')
 
 export async function runProgram(
   setting: ProgramSetting,
@@ -98,15 +105,18 @@ interface MadeCall {
 }
 
 type Result = Extract<ProgramEvent, { kind: 'result' }>
+type CallEvent = Extract<ProgramEvent, { kind: 'call' }>
 type SliceStart = Omit<ProgramPiece, 'polls' | 'timeoutMs'>
 
-class Program {
+class Program implements PausedProgram {
   /** Listed as they are sent: a program that fails before the answer has still made the call. */
   readonly made: MadeCall[] = []
   readonly #setting: ProgramSetting
   readonly #signal: AbortSignal
   readonly #over = new AbortController()
-  #rest: SuspendedProgram | undefined
+  readonly #callsOver: AbortSignal
+  /** Its memory, if it is not in the instance of a thread. */
+  #rest: Promise<SuspendedProgram | undefined> | undefined
   #polls: number
   #leftMs: number
   /** What is behind `#replayed` has lost what it said: that is in the journal, and may be much. */
@@ -117,6 +127,10 @@ class Program {
   #hasReceived = false
   /** Of its journal, those beside the others included. */
   #rows = 0
+  /** They go into the journal with the next call, or a little later. */
+  #unwritten: (ProgramEvent | HeldCallEvent)[] = []
+  #written: Promise<unknown> = Promise.resolve()
+  #timer: NodeJS.Timeout | undefined
   readonly #tickets = new Map<number, string>()
   /** Numbers of the calls it made: it may say one twice, which would be two calls with one name. */
   readonly #sentCalls = new Set<number>()
@@ -125,6 +139,7 @@ class Program {
   constructor(setting: ProgramSetting, signal: AbortSignal) {
     this.#setting = setting
     this.#signal = signal
+    this.#callsOver = AbortSignal.any([signal, this.#over.signal])
     const { timeoutMs } = setting.limits
     this.#leftMs = timeoutMs
     this.#polls = Math.ceil((PROGRAM_POLLS_MAX * timeoutMs) / PROGRAM_TIMEOUT_MS)
@@ -135,12 +150,12 @@ class Program {
     if (code.length > PROGRAM_CODE_LENGTH_MAX)
       throw new AgentError('AGENT_LIMIT', `code has at most ${PROGRAM_CODE_LENGTH_MAX} characters`)
     await this.#readJournal()
-    const { at } = await this.#note({ kind: 'start', at: processClock.nowMs() })
+    const { at } = this.#note({ kind: 'start', at: processClock.nowMs() })
     let answer = await this.#start(at)
     for (;;) {
       const { calls, ended, logs } = answer.output
       if (ended !== null) return this.#finish(ended, logs, answer)
-      for (const each of calls) await this.#send(each)
+      await this.#send(calls)
       if (this.#open.size === 0)
         throw new AgentError('PROGRAM_FAILED', 'the program waits for nothing')
       const result = await this.#nextResult()
@@ -154,10 +169,40 @@ class Program {
   /** Nobody waits for its calls any more. */
   end(): void {
     this.#over.abort()
-    if (this.#rest !== undefined) this.#setting.resting.take(this.#rest)
+    clearTimeout(this.#timer)
+    this.#setting.programs.drop(this)
+    void this.#takeMemory()
   }
 
-  async #send({ id, server, tool, input: text }: ProgramToolCall): Promise<void> {
+  rest(memory: Promise<Uint8Array>): void {
+    this.#rest = memory.then(
+      (bytes) => (this.#over.signal.aborted ? undefined : this.#setting.resting.hold(bytes)),
+      () => undefined,
+    )
+  }
+
+  async #takeMemory(): Promise<Uint8Array | undefined> {
+    const rest = await this.#rest
+    return rest && this.#setting.resting.take(rest)
+  }
+
+  /** Sends what the program calls at once, after all of it is in the journal. */
+  async #send(calls: readonly ProgramToolCall[]): Promise<void> {
+    if (calls.length === 0) return
+    const noted = calls.map((call) => {
+      const wasNoted = this.#replayed < this.#noted.length
+      return { call: this.#noteCall(call), wasNoted }
+    })
+    await this.#write()
+    for (const { call, wasNoted } of noted) {
+      const result = this.#call(call, wasNoted)
+      // One that fails after the program has ended is nobody's, and must not end the process.
+      result.catch(() => undefined)
+      this.#open.set(call.id, result)
+    }
+  }
+
+  #noteCall({ id, server, tool, input: text }: ProgramToolCall): CallEvent {
     if (this.#sentCalls.has(id))
       throw new AgentError('PROGRAM_FAILED', `the program made its call ${id} twice`)
     const { toolCalls } = this.#setting.limits
@@ -170,13 +215,8 @@ class Program {
         'AGENT_LIMIT',
         `the calls of a program say at most ${PROGRAM_INPUTS_LENGTH_MAX} characters together`,
       )
-    const wasNoted = this.#replayed < this.#noted.length
     const input: unknown = JSON.parse(text)
-    const noted = await this.#note({ kind: 'call', id, server, tool, input })
-    const result = this.#call(noted, wasNoted)
-    // One that fails after the program has ended is nobody's, and must not end the process.
-    result.catch(() => undefined)
-    this.#open.set(noted.id, result)
+    return this.#note({ kind: 'call', id, server, tool, input })
   }
 
   async #readJournal(): Promise<void> {
@@ -190,11 +230,21 @@ class Program {
     }
   }
 
-  async #append(event: ProgramEvent | HeldCallEvent): Promise<void> {
-    const { agent, effectId } = this.#setting
-    const seq = this.#rows
-    this.#rows += 1
-    await this.#setting.steps.appendProgramEvent(agent, effectId, seq, JSON.stringify(event))
+  /** Puts what was noted into the journal, in one commit. */
+  #write(...more: HeldCallEvent[]): Promise<unknown> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const events = [...this.#unwritten, ...more].map((event) => JSON.stringify(event))
+    if (events.length > 0) {
+      const { agent, effectId, steps } = this.#setting
+      const write = steps.appendProgramEvents(agent, effectId, this.#rows, events)
+      this.#written = Promise.all([this.#written, write])
+      // Who sends the next call is told.
+      this.#written.catch(() => undefined)
+      this.#rows += events.length
+      this.#unwritten = []
+    }
+    return this.#written
   }
 
   /** In the order of the journal as long as there is one. */
@@ -207,7 +257,7 @@ class Program {
     return this.#note(await Promise.race(this.#open.values()))
   }
 
-  async #call(call: Extract<ProgramEvent, { kind: 'call' }>, wasNoted: boolean): Promise<Result> {
+  async #call(call: CallEvent, wasNoted: boolean): Promise<Result> {
     const { id, server, tool, input } = call
     const made: MadeCall = { server, tool, isError: true, code: 'OUTCOME_UNKNOWN' }
     this.made.push(made)
@@ -235,9 +285,9 @@ class Program {
             callId,
             again: wasNoted,
             ticket: this.#tickets.get(id),
-            held: (ticket) => this.#append({ kind: 'held', id, ticket }),
+            held: async (ticket) => void (await this.#write({ kind: 'held', id, ticket })),
             hasReceived: this.#hasReceived,
-            over: AbortSignal.any([this.#signal, this.#over.signal]),
+            over: this.#callsOver,
           })
     const bounded = this.#within(result)
     settle(bounded.error !== undefined)
@@ -256,8 +306,8 @@ class Program {
     return { error: `the call was made, and its answer has ${length} characters: ${most}` }
   }
 
-  /** What is in the journal already, or this, once it is there. */
-  async #note<Each extends ProgramEvent>(event: Each): Promise<Each> {
+  /** What is in the journal already, or this, which will be. */
+  #note<Each extends ProgramEvent>(event: Each): Each {
     const before = this.#noted[this.#replayed]
     if (before !== undefined) {
       if (before.kind !== event.kind)
@@ -265,7 +315,8 @@ class Program {
       this.#pass(before)
       return before as Each
     }
-    await this.#append(event)
+    this.#unwritten.push(event)
+    this.#timer ??= setTimeout(() => void this.#write(), PROGRAM_NOTED_MS)
     this.#pass(event)
     return event
   }
@@ -296,11 +347,12 @@ class Program {
     for (let again = false; ; again = true) {
       try {
         if (!again) return await this.#settle(result)
+        await this.#write()
         await this.#start(startedAt)
         for (const each of await this.#resultsBefore(result.id)) await this.#settle(each)
         return await this.#settle(result)
       } catch (error) {
-        if (error !== GIVEN_UP) throw error
+        if ((error as SandboxError).code !== 'SANDBOX_LOST') throw error
       }
     }
   }
@@ -317,25 +369,24 @@ class Program {
   }
 
   #settle({ id, value, error, at }: Result): Promise<ProgramAnswer> {
-    return this.#piece(() => {
-      const memory = this.#rest && this.#setting.resting.take(this.#rest)
-      if (memory === undefined) throw GIVEN_UP
+    return this.#piece(async (isKept) => {
+      const memory = isKept ? undefined : await this.#takeMemory()
+      if (!isKept && memory === undefined) throw GIVEN_UP
       return { operation: 'settle', text: JSON.stringify({ id, value, error }), memory, nowMs: at }
     })
   }
 
-  async #piece(make: () => SliceStart | Promise<SliceStart>): Promise<ProgramAnswer> {
+  async #piece(make: (isKept: boolean) => Promise<SliceStart>): Promise<ProgramAnswer> {
     if (this.#leftMs <= 0 || this.#polls <= 0)
       throw new AgentError(
         'PROGRAM_FAILED',
         `the program took longer than ${this.#setting.limits.timeoutMs} ms`,
       )
-    const { programs, owner, resting } = this.#setting
-    const answer = await programs.run(owner, async () => {
+    const { programs, owner } = this.#setting
+    const answer = await programs.run(owner, this, async (isKept) => {
       this.#signal.throwIfAborted()
-      return { ...(await make()), polls: this.#polls, timeoutMs: Math.ceil(this.#leftMs) }
+      return { ...(await make(isKept)), polls: this.#polls, timeoutMs: Math.ceil(this.#leftMs) }
     })
-    this.#rest = answer.memory && resting.hold(answer.memory)
     this.#polls = answer.polls
     this.#leftMs -= answer.usedMs
     return answer

@@ -220,6 +220,11 @@ export const PROGRAM_INPUTS_LENGTH_MAX = 8 * 1_048_576
  * the answer.
  */
 export const PROGRAM_ANSWERS_LENGTH_MAX = 8 * 1_048_576
+/**
+ * How long a result of a program's call may be known before it is in the journal, if the program makes no
+ * other call meanwhile.
+ */
+export const PROGRAM_NOTED_MS = 20
 /** Length of the code of a program. Longer code is refused. */
 export const PROGRAM_CODE_LENGTH_MAX = 200_000
 /** Threads in which the programs of all agents run. */

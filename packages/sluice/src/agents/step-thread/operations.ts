@@ -284,9 +284,14 @@ export class Operations extends OwnerOperations {
     return this.#stepper.journal.work.findRunByRequest(this.#stepper.find(owner, id).key, request)
   }
 
-  appendProgramEvent(id: string, effect: string, seq: number, event: string): void {
+  /** `seq` is that of the first. */
+  appendProgramEvents(id: string, effect: string, seq: number, events: readonly string[]): void {
     const { key } = this.#stepper.find(null, id)
-    this.#stepper.journal.work.appendProgramEvent(key, effect, seq, event)
+    const { journal } = this.#stepper
+    journal.transact(() => {
+      for (const [at, event] of events.entries())
+        journal.work.appendProgramEvent(key, effect, seq + at, event)
+    })
   }
 
   programEvents(id: string, effect: string): string[] {
