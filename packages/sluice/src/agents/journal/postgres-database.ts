@@ -77,7 +77,7 @@ export class PostgresDatabase implements AgentDatabase {
     return this.#leases.acquireFamily(family)
   }
 
-  /** The gate that runs the agent; undefined if it is this one from now on. */
+  /** The name of the gate that runs the agent; empty if that is not known yet, undefined if it is this one from now on. */
   acquireAgent(id: string): string | undefined {
     return this.#leases.acquireAgent(id)
   }
