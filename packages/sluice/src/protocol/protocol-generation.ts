@@ -4,6 +4,7 @@
 // differently by two peers. Pure.
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
+import { toWordSet } from '@sluice/policy/core/word-set'
 import type { JsonRpcRequest, ParsedMembers } from './message.ts'
 
 export type ProtocolGeneration = 'session' | 'stateless'
@@ -24,15 +25,10 @@ export const META = {
 export const PROMPT_META = 'sluice/prompt'
 
 /** Methods that only one generation has. */
-const OF_SESSIONS: ReadonlySet<string> = new Set([
-  'initialize',
-  'ping',
-  'logging/setLevel',
-  'resources/subscribe',
-  'resources/unsubscribe',
-  'tasks/list',
-  'tasks/result',
-])
+const OF_SESSIONS = toWordSet(`
+  initialize ping logging/setLevel resources/subscribe resources/unsubscribe tasks/list
+  tasks/result
+`)
 const STATELESS_ONLY: ReadonlySet<string> = new Set([
   'server/discover',
   'subscriptions/listen',

@@ -5,6 +5,7 @@
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import { escapePointer } from '@sluice/policy/core/json-pointer'
 import type { Category, Risk, ToolDefinition } from '@sluice/policy/core/tools'
+import { toWordSet } from '@sluice/policy/core/word-set'
 import { writeCanonicalJson } from '../../core/canonical-json.ts'
 import { inspectDefinition } from '../../guard/inspect-definition.ts'
 import { assessTool } from '../classify/classify.ts'
@@ -46,14 +47,9 @@ export interface ChangeGrade {
 /** Texts for people and models; every other member is the contract. */
 const WORDS: ReadonlySet<string> = new Set(['description', 'title', '$comment', INSTRUCTIONS])
 /** Members whose own members are names that the server chose: a property may be called `title`. */
-const NAMES: ReadonlySet<string> = new Set([
-  'properties',
-  'patternProperties',
-  '$defs',
-  'definitions',
-  'dependentSchemas',
-  'dependencies',
-])
+const NAMES = toWordSet(`
+  properties patternProperties $defs definitions dependentSchemas dependencies
+`)
 /** Members that are values, not descriptions of values. */
 const VALUES: ReadonlySet<string> = new Set(['default', 'const', 'enum', 'examples', '_meta'])
 

@@ -3,6 +3,7 @@
 // id. Decides nothing: that server's relay judges what it gets.
 
 import { isObject } from '@sluice/policy/core/json'
+import { toWordSet } from '@sluice/policy/core/word-set'
 import { editMember } from '../../protocol/members.ts'
 import type { JsonRpcRequest, ParsedMembers } from '../../protocol/message.ts'
 import { RELIST_MS } from '../shared/limits.ts'
@@ -34,13 +35,9 @@ interface MissingRoute {
 export type RouteResult = ServerRoute | MissingRoute
 
 const TASKS = new Set(['tasks/get', 'tasks/result', 'tasks/cancel', 'tasks/update'])
-const RESOURCES = new Set([
-  'resources/read',
-  'resources/subscribe',
-  'resources/unsubscribe',
-  'resources/directory/read',
-  'skills/get',
-])
+const RESOURCES = toWordSet(`
+  resources/read resources/subscribe resources/unsubscribe resources/directory/read skills/get
+`)
 const NO_PARAMS: ParsedMembers = { value: {}, text: new Map() }
 
 export class ServerRouter {

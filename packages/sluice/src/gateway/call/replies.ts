@@ -5,6 +5,7 @@
 import type { ApprovalReference, Decision } from '@sluice/policy/core/decision'
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import type { KnownTool } from '@sluice/policy/core/tools'
+import { toWordSet } from '@sluice/policy/core/word-set'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import { splitMembers } from '../../protocol/json/raw-members.ts'
 import type { JsonRpcRequest, JsonRpcResponse, RequestId } from '../../protocol/message.ts'
@@ -89,14 +90,9 @@ export function toWithheldText(why: string): string {
 }
 
 /** The reasons of these codes need no introduction. */
-const OWN_WORDS: ReadonlySet<string> = new Set([
-  'FROZEN',
-  'GATE_UNAVAILABLE',
-  'APPROVAL_PENDING',
-  'APPROVAL_DENIED',
-  'APPROVAL_EXPIRED',
-  'APPROVAL_USED',
-])
+const OWN_WORDS = toWordSet(`
+  FROZEN GATE_UNAVAILABLE APPROVAL_PENDING APPROVAL_DENIED APPROVAL_EXPIRED APPROVAL_USED
+`)
 
 /** Builds the text of a refusal. Many clients show a model the text and not `_meta`. */
 export function refusalText(decision: Pick<Decision, 'code' | 'reason' | 'retryAfterMs'>): string {

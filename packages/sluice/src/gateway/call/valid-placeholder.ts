@@ -5,48 +5,20 @@
 
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { unescapePointer } from '@sluice/policy/core/json-pointer'
+import { toWordSet } from '@sluice/policy/core/word-set'
 import { SCHEMA_DEPTH_MAX } from '@sluice/policy/language/limits'
 import { PLACEHOLDER_STEPS_MAX } from '../shared/limits.ts'
 
 /** Keywords that say nothing about a text or null by itself. */
-const HARMLESS: ReadonlySet<string> = new Set([
-  'title',
-  'description',
-  'default',
-  'examples',
-  'deprecated',
-  'readOnly',
-  'writeOnly',
-  '$comment',
-  '$schema',
-  '$id',
-  '$anchor',
-  '$defs',
-  'definitions',
-  'contentEncoding',
-  'contentMediaType',
-  'properties',
-  'required',
-  'items',
-  'additionalProperties',
-  'prefixItems',
-  'minItems',
-  'maxItems',
-  'minProperties',
-  'maxProperties',
-])
+const HARMLESS = toWordSet(`
+  title description default examples deprecated readOnly writeOnly $comment $schema $id $anchor
+  $defs definitions contentEncoding contentMediaType properties required items
+  additionalProperties prefixItems minItems maxItems minProperties maxProperties
+`)
 /** Keywords that say nothing about null. */
-const OF_TEXTS_AND_NUMBERS: ReadonlySet<string> = new Set([
-  'minLength',
-  'maxLength',
-  'pattern',
-  'format',
-  'minimum',
-  'maximum',
-  'exclusiveMinimum',
-  'exclusiveMaximum',
-  'multipleOf',
-])
+const OF_TEXTS_AND_NUMBERS = toWordSet(`
+  minLength maxLength pattern format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf
+`)
 
 /** The schema of one answer, and how many steps may still be taken in it. */
 export class PlaceholderSchema {

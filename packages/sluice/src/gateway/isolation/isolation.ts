@@ -6,6 +6,7 @@ import { execFile } from 'node:child_process'
 import { mkdirSync, realpathSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { extname, join } from 'node:path'
+import { toWords } from '@sluice/policy/core/word-set'
 import type { GateConfig, SandboxProfile, ServerConfig } from '../config/config.ts'
 import { isBelow, workDirectory } from '../config/work-directory.ts'
 import { findProgram } from '../processes/find-program.ts'
@@ -41,21 +42,10 @@ const APART = ['--unshare-pid', '--die-with-parent']
 
 /** What a root gate leaves to its servers: what containers get, but for making devices. With more, a server
  * could unmount what hides the gate's files, or reach them by their inode. */
-const ROOT_CAPABILITIES = [
-  'CHOWN',
-  'DAC_OVERRIDE',
-  'FOWNER',
-  'FSETID',
-  'KILL',
-  'SETGID',
-  'SETUID',
-  'SETPCAP',
-  'SETFCAP',
-  'NET_BIND_SERVICE',
-  'NET_RAW',
-  'SYS_CHROOT',
-  'AUDIT_WRITE',
-]
+const ROOT_CAPABILITIES = toWords(`
+  CHOWN DAC_OVERRIDE FOWNER FSETID KILL SETGID SETUID SETPCAP SETFCAP NET_BIND_SERVICE NET_RAW
+  SYS_CHROOT AUDIT_WRITE
+`)
 
 /** A server as it is about to be started. */
 export interface StartedServer {

@@ -12,38 +12,18 @@ import {
 } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, join, sep } from 'node:path'
+import { toWords } from '@sluice/policy/core/word-set'
 import { isBelow } from '../config/work-directory.ts'
 import { findProgram, type ProgramPlace } from '../processes/find-program.ts'
 
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']
 /** What programs read at their start. Keys and passwords are not among it. */
-const SETTINGS = [
-  'alternatives',
-  'ca-certificates',
-  'ca-certificates.conf',
-  'crypto-policies',
-  'debian_version',
-  'fonts',
-  'gai.conf',
-  'group',
-  'host.conf',
-  'ld.so.cache',
-  'ld.so.conf',
-  'ld.so.conf.d',
-  'locale.alias',
-  'localtime',
-  'mime.types',
-  'nsswitch.conf',
-  'os-release',
-  'passwd',
-  'pki',
-  'protocols',
-  'python3',
-  'services',
-  'ssl/certs',
-  'ssl/openssl.cnf',
-  'timezone',
-].map((name) => `/etc/${name}`)
+const SETTINGS = toWords(`
+  alternatives ca-certificates ca-certificates.conf crypto-policies debian_version fonts gai.conf
+  group host.conf ld.so.cache ld.so.conf ld.so.conf.d locale.alias localtime mime.types
+  nsswitch.conf os-release passwd pki protocols python3 services ssl/certs ssl/openssl.cnf
+  timezone
+`).map((name) => `/etc/${name}`)
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'].map((name) => `/dev/${name}`)
 const KERNEL = ['/sys/devices/system/cpu', '/sys/fs/cgroup']
 

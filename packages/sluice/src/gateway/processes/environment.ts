@@ -4,6 +4,7 @@
 // variables (`SLUICE_*`) are in none of them. Pure.
 
 import { hash } from 'node:crypto'
+import { toWords } from '@sluice/policy/core/word-set'
 import type { ClientEnvironment } from '../shared/transport.ts'
 
 /** Set for every server, with a value of the gate's own: names whose process it is. */
@@ -23,43 +24,17 @@ export interface ServerEnvironment {
 }
 
 const POSIX = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'TERM', 'USER', 'LOGNAME', 'SHELL', 'TZ']
-const WINDOWS = [
-  'PATH',
-  'PATHEXT',
-  'SYSTEMROOT',
-  'SYSTEMDRIVE',
-  'WINDIR',
-  'COMSPEC',
-  'TEMP',
-  'TMP',
-  'USERPROFILE',
-  'USERNAME',
-  'HOMEDRIVE',
-  'HOMEPATH',
-  'APPDATA',
-  'LOCALAPPDATA',
-  'PROGRAMDATA',
-  'PROGRAMFILES',
-  'PROGRAMFILES(X86)',
-  'PROCESSOR_ARCHITECTURE',
-  'LANG',
-]
+const WINDOWS = toWords(`
+  PATH PATHEXT SYSTEMROOT SYSTEMDRIVE WINDIR COMSPEC TEMP TMP USERPROFILE USERNAME HOMEDRIVE
+  HOMEPATH APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES PROGRAMFILES(X86) PROCESSOR_ARCHITECTURE
+  LANG
+`)
 /** Without them a server behind a proxy or a private certificate authority cannot reach anything. */
-const NETWORK = [
-  'HTTP_PROXY',
-  'HTTPS_PROXY',
-  'ALL_PROXY',
-  'NO_PROXY',
-  'NODE_USE_ENV_PROXY',
-  'NODE_EXTRA_CA_CERTS',
-  'SSL_CERT_FILE',
-  'SSL_CERT_DIR',
-  'REQUESTS_CA_BUNDLE',
-  'CURL_CA_BUNDLE',
-  'GIT_SSL_CAINFO',
-  'NPM_CONFIG_CAFILE',
-  'NPM_CONFIG_REGISTRY',
-]
+const NETWORK = toWords(`
+  HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY NODE_USE_ENV_PROXY NODE_EXTRA_CA_CERTS SSL_CERT_FILE
+  SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE GIT_SSL_CAINFO NPM_CONFIG_CAFILE
+  NPM_CONFIG_REGISTRY
+`)
 
 export function environmentFor({
   own,

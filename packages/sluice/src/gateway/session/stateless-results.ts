@@ -1,21 +1,15 @@
 // Results as the stateless generation wants them: each says that it is complete, and what a rule may change
 // for a caller at any time is not to be kept, least of all for others.
 
+import { toWordSet } from '@sluice/policy/core/word-set'
 import { splitMembers } from '../../protocol/json/raw-members.ts'
 import { STATELESS_REVISION } from '../../protocol/protocol-generation.ts'
 import { writeMembers } from '../../protocol/write-message.ts'
 
-const CACHEABLE: ReadonlySet<string> = new Set([
-  'server/discover',
-  'tools/list',
-  'prompts/list',
-  'resources/list',
-  'resources/templates/list',
-  'resources/read',
-  'resources/directory/read',
-  'skills/list',
-  'skills/get',
-])
+const CACHEABLE = toWordSet(`
+  server/discover tools/list prompts/list resources/list resources/templates/list resources/read
+  resources/directory/read skills/list skills/get
+`)
 
 /** At the beginning or at the end, if it cannot be somebody else's. */
 const SAYS_SO = /^\{"resultType":|[^\\],"resultType":"\w+"\}$/

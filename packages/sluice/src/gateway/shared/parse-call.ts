@@ -4,6 +4,7 @@
 import type { Call, Facts } from '@sluice/policy/core/call'
 import { getOwn, isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import type { KnownTool } from '@sluice/policy/core/tools'
+import { toWordSet } from '@sluice/policy/core/word-set'
 import { SCHEMA_DEPTH_MAX } from '@sluice/policy/language/limits'
 import { CONTENT_METHODS, PLUMBING, TOOL_CALL } from '@sluice/policy/language/methods'
 import { classifyCall } from '../../catalogue/classify/classify-call.ts'
@@ -15,13 +16,7 @@ import { readMessages } from '../../protocol/read-message.ts'
 import { argumentsHoldNumber, argumentsHoldSecret } from './inspect-arguments.ts'
 
 /** They follow a call that was judged. */
-const OF_TASKS: ReadonlySet<string> = new Set([
-  'tasks/get',
-  'tasks/result',
-  'tasks/cancel',
-  'tasks/update',
-  'tasks/list',
-])
+const OF_TASKS = toWordSet('tasks/get tasks/result tasks/cancel tasks/update tasks/list')
 
 /** Methods that are decided and recorded as the read of the resource they name: a skill is a resource. */
 const AS_READS: ReadonlySet<string> = new Set(['skills/get', 'resources/directory/read'])
