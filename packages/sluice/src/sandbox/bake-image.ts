@@ -50,6 +50,7 @@ export function bakeImage(core: string): Uint8Array<ArrayBuffer> {
   const world: GuestWorld = {
     nowMs: BAKED_AT_MS,
     pollsLeft: Number.MAX_SAFE_INTEGER,
+    untilMs: Number.POSITIVE_INFINITY,
     memory: undefined,
   }
   const guest = instantiate<BakeExports>(compile(quickJs), guestImports(world))

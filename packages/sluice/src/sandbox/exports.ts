@@ -2,6 +2,7 @@
 // granted: the imports that QuickJS cannot be linked without return constants, the time and the
 // count that the caller set, or nothing. Called by instance and bake-image.
 
+import { readMonotonicMs } from './monotonic-clock.ts'
 import type { WasmGlobal, WasmImports, WasmMemory } from './webassembly.ts'
 
 /** Functions of the guest that the host calls, with numbers: values, addresses, lengths. */
@@ -41,6 +42,8 @@ export const KEPT_EXPORTS: ReadonlySet<string> = new Set([
 export interface GuestWorld {
   nowMs: number
   pollsLeft: number
+  /** The guest is stopped at its next poll after this, in ms of the clock of watchdogs. */
+  untilMs: number
   memory: WasmMemory | undefined
 }
 
@@ -56,7 +59,7 @@ export function guestImports(world: GuestWorld): WasmImports {
     env: {
       host_interrupt: () => {
         world.pollsLeft -= 1
-        return world.pollsLeft < 0 ? 1 : 0
+        return world.pollsLeft < 0 || readMonotonicMs() > world.untilMs ? 1 : 0
       },
       host_call: () => 0,
       host_promise_rejection: () => undefined,

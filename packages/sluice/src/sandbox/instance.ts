@@ -5,7 +5,7 @@
 import { applyDelta, checkDelta, takeDelta } from './delta.ts'
 import { SandboxError } from './errors.ts'
 import { type GuestExports, type GuestWorld, guestImports } from './exports.ts'
-import { runWatched, runWithTimeout } from './hard-limit.ts'
+import { runWatched, timedOut } from './hard-limit.ts'
 import type { Image } from './image.ts'
 import {
   ANSWER_BYTES_MAX,
@@ -13,7 +13,9 @@ import {
   PAGE_BYTES,
   STACK_SCRUB_BYTES,
   THROWN_LENGTH_MAX,
+  WATCHDOG_GRACE_MS,
 } from './limits.ts'
+import { readMonotonicMs } from './monotonic-clock.ts'
 import { instantiate } from './webassembly.ts'
 
 export interface CallLimits {
@@ -21,7 +23,7 @@ export interface CallLimits {
   readonly polls: number
   /** Wall time: a call that it stops is never stored. */
   readonly timeoutMs: number
-  /** The core is ours: the thread's watchdog is sufficient. */
+  /** The core is ours and counts its steps: the clock need not stop it, so that a busy machine does not. */
   readonly isOurs?: boolean
 }
 
@@ -66,7 +68,7 @@ export class Instance {
 
   constructor(image: Image) {
     this.image = image
-    this.#world = { nowMs: 0, pollsLeft: 0, memory: undefined }
+    this.#world = { nowMs: 0, pollsLeft: 0, untilMs: 0, memory: undefined }
     this.#guest = instantiate<GuestExports>(image.module, guestImports(this.#world))
     this.#world.memory = this.#guest.memory
   }
@@ -83,12 +85,13 @@ export class Instance {
     if (this.#dead) throw new SandboxError('SANDBOX_TRAP', 'this instance is dead')
     this.#world.nowMs = call.nowMs
     this.#world.pollsLeft = limits.polls
+    const isOurs = limits.isOurs === true
+    this.#world.untilMs = isOurs ? Number.POSITIVE_INFINITY : readMonotonicMs() + limits.timeoutMs
     this.#clean = false
     this.tidy()
     this.#stackUsed = true
     try {
-      const within = limits.isOurs === true ? runWatched : runWithTimeout
-      const answer = within(limits.timeoutMs, () => {
+      const answer = runWatched(limits.timeoutMs, isOurs ? WATCHDOG_GRACE_MS : 0, () => {
         const first = this.#run(call)
         return call.next === undefined ? first : this.#run({ operation: call.next, text: '' })
       })
@@ -266,6 +269,7 @@ export class Instance {
   }
 
   #explain(error: unknown, limits: CallLimits): SandboxError {
+    if (readMonotonicMs() > this.#world.untilMs) return timedOut(limits.timeoutMs)
     if (error instanceof SandboxError) return error
     if (this.#world.pollsLeft < 0)
       return new SandboxError('SANDBOX_INTERRUPTED', `the guest used up its ${limits.polls} steps`)
