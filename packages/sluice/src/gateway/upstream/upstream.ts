@@ -23,6 +23,8 @@ export interface UpstreamSendOptions extends MessageContext {
   readonly trace?: TraceContext | undefined
   /** Undefined for notifications and answers. */
   readonly passing?: OutboundRequest
+  /** It was refused once, and could not have had an effect: it is not sent a third time. */
+  readonly isRepeated?: boolean
 }
 
 /** What a message to a server is authorised by: a token that is got, renewed and refused. */
@@ -54,6 +56,8 @@ export interface UpstreamFailure {
   readonly status?: number
   /** `WWW-Authenticate`, where a login is needed. */
   readonly challenge?: string
+  /** The message that may be sent once more, as it was sent. */
+  readonly unsent?: { readonly text: string; readonly carried: UpstreamSendOptions }
 }
 
 /** What an upstream reports. Its owner passes it when it connects, and nothing is reported before that

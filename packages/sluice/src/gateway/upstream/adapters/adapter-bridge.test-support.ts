@@ -5,12 +5,12 @@ import type { JsonRpcMessage, JsonRpcResponse, RequestId } from '../../../protoc
 import { writeRequest } from '../../../protocol/write-message.ts'
 import type { MessageContext } from '../../shared/transport.ts'
 import { ScriptedLink, settled } from '../scripted-link.test-support.ts'
-import type { UpstreamEvents, UpstreamFailure } from '../upstream.ts'
+import type { Upstream, UpstreamEvents, UpstreamFailure } from '../upstream.ts'
 import type { UpstreamAdapter } from './upstream-adapter.ts'
 
 type AdapterParameters = ConstructorParameters<typeof UpstreamAdapter>
 
-export class AdapterBridge<Adapter extends UpstreamAdapter> {
+export class AdapterBridge<Adapter extends Upstream> {
   readonly server = new ScriptedLink()
   readonly received: { message: JsonRpcMessage; related: MessageContext | undefined }[] = []
   readonly failures: UpstreamFailure[] = []
@@ -20,8 +20,8 @@ export class AdapterBridge<Adapter extends UpstreamAdapter> {
     void this.received.push({ message, related })
   #lastId = 0
 
-  constructor(adapter: new (...parameters: AdapterParameters) => Adapter) {
-    this.link = new adapter(
+  constructor(adapt: (...parameters: AdapterParameters) => Adapter) {
+    this.link = adapt(
       this.server.connect,
       { log: () => {}, onBegun: (hasBegun) => void this.begun.push(hasBegun) },
       {

@@ -30,19 +30,21 @@ const NOT_THE_GENERATION: ReadonlySet<string> = new Set([
   'UPSTREAM_BUSY',
 ])
 
-/** What came of a request; neither if nothing came in time. */
+/** What came of a request; neither if the link was closed. */
 export interface TrialResult {
   readonly answer?: JsonRpcResponse
   readonly failure?: UpstreamFailure
 }
 
-export type ProbeResult = 'stateless' | 'session' | 'silent' | UpstreamFailure
+/** A request of the gate's own, as text and parsed. */
+export interface OwnRequest {
+  readonly text: string
+  readonly carried: UpstreamSendOptions & { readonly passing: OutboundRequest }
+}
 
-export async function probeGeneration(
-  trials: TrialRequests,
-  link: Upstream,
-  patienceMs: number,
-): Promise<ProbeResult> {
+export type ProbeResult = 'stateless' | 'session' | UpstreamFailure
+
+export async function probeGeneration(trials: TrialRequests, link: Upstream): Promise<ProbeResult> {
   const meta = {
     [META.version]: STATELESS_REVISION,
     [META.client]: { name: 'sluice', version: '1' },
@@ -51,22 +53,16 @@ export async function probeGeneration(
   const params = withMembers(undefined, { _meta: JSON.stringify(meta) })
   const passing = { id: PROBE, method: 'server/discover', params }
   const text = writeRequest(PROBE, passing.method, params.text)
-  const { answer, failure } = await trials.send(link, text, { passing }, patienceMs)
+  const { answer, failure } = await trials.send(link, { text, carried: { passing } })
   if (answer !== undefined) return isOfNewerServer(answer) ? 'stateless' : 'session'
-  if (failure === undefined) return 'silent'
-  return isAboutGeneration(failure) ? 'session' : failure
+  return failure === undefined || isAboutGeneration(failure) ? 'session' : failure
 }
 
 export function isAboutGeneration({ code }: UpstreamFailure): boolean {
   return !NOT_THE_GENERATION.has(code)
 }
 
-/** Whether a message is the late answer to the probe. */
-export function isProbeAnswer(message: JsonRpcMessage): message is JsonRpcResponse {
-  return message.kind === 'answer' && message.id === PROBE
-}
-
-export function isOfNewerServer({ error, result }: JsonRpcResponse): boolean {
+function isOfNewerServer({ error, result }: JsonRpcResponse): boolean {
   if (error !== undefined) return OF_NEWER_SERVERS.has(error.code)
   return result?.includes(`"${STATELESS_REVISION}"`) === true
 }
@@ -76,23 +72,15 @@ export function isOfNewerServer({ error, result }: JsonRpcResponse): boolean {
 export class TrialRequests {
   readonly #open = new Map<RequestId, (result: TrialResult) => void>()
 
-  send(
-    link: Upstream,
-    text: string,
-    carried: UpstreamSendOptions & { readonly passing: OutboundRequest },
-    patienceMs: number,
-  ): Promise<TrialResult> {
+  /** Settles with neither if the link is closed. */
+  send(link: Upstream, { text, carried }: OwnRequest): Promise<TrialResult> {
     const { id } = carried.passing
     return new Promise((resolve) => {
-      const settle = (result: TrialResult): void => {
-        clearTimeout(timer)
+      this.#open.set(id, (result) => {
         this.#open.delete(id)
         resolve(result)
-      }
-      const timer = setTimeout(() => settle({}), patienceMs)
-      timer.unref()
-      this.#open.set(id, settle)
-      if (!link.send(text, carried)) settle({})
+      })
+      if (!link.send(text, carried)) this.end(undefined)
     })
   }
 
@@ -116,4 +104,12 @@ export class TrialRequests {
     for (const [request, settle] of [...this.#open])
       settle(failure === undefined ? {} : { failure: { ...failure, request } })
   }
+}
+
+/** What a promise settles with; undefined if it does not in time. */
+export function within<Result>(work: Promise<Result>, waitMs: number): Promise<Result | undefined> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, waitMs, undefined).unref()
+    work.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
 }

@@ -28,7 +28,7 @@ const FORM = { method: 'elicitation/create', params: { message: 'who?' } }
 
 class Bridge extends AdapterBridge<SessionOverStateless> {
   constructor() {
-    super(SessionOverStateless)
+    super((...parameters) => new SessionOverStateless(...parameters))
     this.server.answers = ({ method }) => (method === 'server/discover' ? DISCOVERED : undefined)
   }
 

@@ -8,8 +8,9 @@ import { writeNotification } from '../../../protocol/write-message.ts'
 import { INPUT_HELD_MS, SERVER_REQUESTS_MAX } from '../../shared/limits.ts'
 import { INPUT_GATHER_MS, INPUT_HELD_LENGTH_MAX, INPUT_HELD_MAX } from '../limits.ts'
 import { settled } from '../scripted-link.test-support.ts'
+import { ReconnectingUpstream } from '../servers/reconnecting-upstream.ts'
+import type { UpstreamEvents } from '../upstream.ts'
 import { AdapterBridge } from './adapter-bridge.test-support.ts'
-import { StatelessOverSession } from './stateless-over-session.ts'
 
 afterEach(() => vi.useRealTimers())
 
@@ -26,9 +27,13 @@ const BEGUN = {
 }
 
 /** The bridge, and the relay's side of it. */
-class Bridge extends AdapterBridge<StatelessOverSession> {
-  constructor(begins = true) {
-    super(StatelessOverSession)
+class Bridge extends AdapterBridge<ReconnectingUpstream> {
+  constructor(begins = true, generations: { stateless?: boolean } = { stateless: false }) {
+    super((start, { log }, events) => {
+      const options = { name: 'older', clientGeneration: 'stateless', isProcess: true } as const
+      const started = { start: (_: string, inside: UpstreamEvents) => start(inside), log }
+      return new ReconnectingUpstream({ ...options, ...started, generations }, events)
+    })
     if (begins) this.server.answers = ({ method }) => (method === 'initialize' ? BEGUN : undefined)
   }
 
@@ -87,7 +92,6 @@ describe('the session', () => {
     await bridge.call()
     const { params } = bridge.server.last('tools/call')
     expect(params).toEqual({ name: 'a', arguments: {} })
-    expect(bridge.begun).toEqual([true])
   })
 
   test('a call that is cancelled while it begins is never made', async () => {
@@ -100,16 +104,21 @@ describe('the session', () => {
   })
 
   test('that does not begin: everybody who waits is told, and the next tries anew', async () => {
-    const bridge = new Bridge(false)
-    const id = await bridge.call()
+    const generations: { stateless?: boolean } = { stateless: false }
+    const bridge = new Bridge(false, generations)
+    const request = await bridge.call()
     const error = { code: -32601, message: 'no sessions here' }
     bridge.server.say({ id: bridge.server.last('initialize').id, error })
     await settled()
-    expect(bridge.to(id).error?.message).toContain('no sessions here')
-    expect(bridge.begun).toEqual([false])
+    const message = 'the server `older` did not begin a session: no sessions here'
+    expect(bridge.failures).toMatchObject([{ code: 'UPSTREAM_NOT_STARTED', message, request }])
+    // It may have become another.
+    expect(generations).toEqual({})
+    generations.stateless = false
     await bridge.call()
     bridge.server.fail(bridge.server.last('initialize').id, 'UPSTREAM_UNREACHABLE')
-    expect(bridge.failures).toMatchObject([{ code: 'UPSTREAM_UNREACHABLE', request: 2 }])
+    await settled()
+    expect(bridge.failures[1]).toMatchObject({ code: 'UPSTREAM_UNREACHABLE', request: 2 })
     expect(bridge.server.all('initialize')).toHaveLength(2)
   })
 

@@ -1,6 +1,6 @@
-// A server with sessions for clients of the stateless generation (2026-07-28): the session is begun and kept
-// here, `server/discover` is answered from it, and what the server asks on the way of a call goes to
-// the client as an answer that wants input. The call goes on when the client comes back.
+// A server with sessions for clients of the stateless generation (2026-07-28): the session is begun with what the
+// first request says of its client, `server/discover` is answered from it, and what the server asks on the way of
+// a call goes to the client as an answer that wants input. The call goes on when the client comes back.
 
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import { splitMembers } from '../../../protocol/json/raw-members.ts'
@@ -12,6 +12,7 @@ import type {
   RequestId,
 } from '../../../protocol/message.ts'
 import { LIST_CHANGES, META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
+import { negotiateRevision } from '../../../protocol/revisions.ts'
 import { RPC } from '../../../protocol/rpc-codes.ts'
 import {
   writeError,
@@ -20,14 +21,27 @@ import {
   writeRequest,
   writeResult,
 } from '../../../protocol/write-message.ts'
-import { questionFault } from '../../shared/server-questions.ts'
+import { listDeclaredCapabilities, questionFault } from '../../shared/server-questions.ts'
 import type { MessageContext } from '../../shared/transport.ts'
 import type { OutboundRequest, UpstreamFailure, UpstreamSendOptions } from '../upstream.ts'
 import { readMessageHead } from '../upstream-state.ts'
 import { ResumableCalls } from './resumable-calls.ts'
-import { statelessAnswer } from './translate.ts'
+import { statelessAnswer, withoutTasks } from './translate.ts'
 import { UpstreamAdapter } from './upstream-adapter.ts'
-import { UpstreamSession } from './upstream-session.ts'
+
+/** How ids of the gate's own requests begin. */
+const OWN = 'own-'
+
+/** `initialize` with what a request of the stateless generation says of its client. */
+export function openingFor(first: OutboundRequest | undefined): OutboundRequest {
+  const meta = splitMembers(first?.params?.text.get('_meta') ?? '{}')
+  const params = withMembers(undefined, {
+    protocolVersion: JSON.stringify(negotiateRevision(undefined)),
+    capabilities: withoutTasks(meta.get(META.capabilities)),
+    clientInfo: meta.get(META.client) ?? '{"name":"sluice","version":"1"}',
+  })
+  return { id: OWN, method: 'initialize', params }
+}
 
 /**
  * Subscriptions of clients of the stateless generation, over one session with a server: each says what it
@@ -85,20 +99,11 @@ class StatelessSubscriptions {
 
 export class StatelessOverSession extends UpstreamAdapter {
   #logLevel: string | undefined
-  readonly #session = new UpstreamSession(this.inner, {
-    onBegun: (waiting) => {
-      this.options.onBegun(true)
-      for (const passing of waiting) this.#request(passing)
-    },
-    onRefused: (waiting, why) => {
-      const text = `the server did not begin a session: ${why}`
-      for (const { id } of waiting) this.refuseHere(id, RPC.internal, text)
-      this.options.onBegun(false)
-    },
-    onFailed: (waiting, failure) => {
-      for (const { id } of waiting) this.events.onFailure({ ...failure, request: id })
-    },
-  })
+  readonly #begun = splitMembers(this.options.begun ?? '{}')
+  readonly #capabilities = JSON.parse(this.#begun.get('capabilities') ?? '{}') as JsonValue
+  /** By the client that the session was begun for. */
+  readonly #declared = listDeclaredCapabilities(this.options.opening?.params?.value.capabilities)
+  #lastId = 0
   readonly #calls = new ResumableCalls({
     answerLeg: (leg, result) => this.answerHere(leg, result),
     refuseLeg: (leg, why) => this.refuseHere(leg, RPC.internal, why),
@@ -119,30 +124,43 @@ export class StatelessOverSession extends UpstreamAdapter {
   })
   readonly #listens = new StatelessSubscriptions({
     tell: (listen, method, params) => this.#tell(listen, method, params),
-    ask: (method, uri) => this.#session.ask(method, { uri: JSON.stringify(uri) }),
+    ask: (method, uri) => this.#ask(method, { uri: JSON.stringify(uri) }),
   })
 
   override send(text: string, { passing }: UpstreamSendOptions = {}): boolean {
-    if (passing === undefined) {
-      if (readMessageHead(text).method === 'notifications/cancelled') this.#cancel(text)
-    } else if (this.#session.isBegunFor(passing)) this.#request(passing)
+    if (passing !== undefined) this.#request(passing)
+    else if (readMessageHead(text).method === 'notifications/cancelled') this.#cancel(text)
     return true
   }
 
   override abort(request: RequestId): void {
-    if (!this.#session.withdraw(request) && !this.#listens.close(request)) this.#calls.drop(request)
+    if (!this.#listens.close(request)) this.#calls.drop(request)
   }
 
-  /** What has not gone to the server, where the session has not begun: it may be of the other generation. */
-  release(): OutboundRequest[] | undefined {
-    return this.#session.release()
+  /** Requests of the gate's own: their answers are dropped. */
+  #ask(method: string, texts: Readonly<Record<string, string>>): void {
+    const id = `${OWN}${++this.#lastId}`
+    const params = withMembers(undefined, texts)
+    this.inner.send(writeRequest(id, method, params.text), { passing: { id, method, params } })
+  }
+
+  /** The answer to `server/discover`. */
+  get #discovered(): string {
+    const server = this.#begun.get('serverInfo')
+    return patchObject('{}', {
+      resultType: '"complete"',
+      supportedVersions: JSON.stringify([STATELESS_REVISION]),
+      capabilities: withoutTasks(this.#begun.get('capabilities')),
+      instructions: this.#begun.get('instructions'),
+      _meta: server === undefined ? undefined : writeMembers(new Map([[META.server, server]])),
+    })
   }
 
   #request(passing: OutboundRequest): void {
     const { id, method, params } = passing
-    if (method === 'server/discover') return void this.answerHere(id, this.#session.discovered)
+    if (method === 'server/discover') return void this.answerHere(id, this.#discovered)
     if (method === 'subscriptions/listen')
-      return this.#listens.open(id, params?.value.notifications, this.#session.capabilities)
+      return this.#listens.open(id, params?.value.notifications, this.#capabilities)
     if (method.startsWith('tasks/') || params?.value.task !== undefined) {
       const text = `the server has sessions: tasks do not cross to ${STATELESS_REVISION}`
       return void this.refuseHere(id, RPC.methodNotFound, text)
@@ -164,9 +182,10 @@ export class StatelessOverSession extends UpstreamAdapter {
 
   /** There is one level for all of the session: the newest holds. */
   #setLevel(level: string | undefined): void {
-    if (level === undefined || level === this.#logLevel || !this.#session.can('logging')) return
+    const canLog = isObject(this.#capabilities) && this.#capabilities.logging !== undefined
+    if (level === undefined || level === this.#logLevel || !canLog) return
     this.#logLevel = level
-    this.#session.ask('logging/setLevel', { level })
+    this.#ask('logging/setLevel', { level })
   }
 
   protected override fromServer(message: JsonRpcMessage, related?: MessageContext): void {
@@ -175,17 +194,17 @@ export class StatelessOverSession extends UpstreamAdapter {
       const { id, method, params } = message
       if (method === 'ping') return void this.inner.send(writeResult(id, '{}'))
       // Told at once: it may go on without, and no answer of the client's would carry it.
-      const fault = questionFault(method, params?.value ?? {}, this.#session.declared)
+      const fault = questionFault(method, params?.value ?? {}, this.#declared)
       if (fault !== undefined) return void this.inner.send(writeError(id, fault.code, fault.why))
       const written = params === undefined ? '{}' : writeMembers(params.text)
       const question = `{"method":${JSON.stringify(method)},"params":${written}}`
       return this.#calls.ask(related?.request, id, question)
     }
-    if (!this.#session.answered(message)) this.#calls.end(message.id as RequestId, message)
+    this.#calls.end(message.id as RequestId, message)
   }
 
   protected override failed(failure: UpstreamFailure): void {
-    if (this.#session.failed(failure)) this.options.log(failure.message)
+    if (String(failure.request).startsWith(OWN)) this.options.log(failure.message)
     else if (!this.#calls.end(failure.request, failure)) this.events.onFailure(failure)
   }
 

@@ -4,12 +4,21 @@
 import type { JsonRpcMessage, JsonRpcResponse, RequestId } from '../../../protocol/message.ts'
 import { writeError, writeResult } from '../../../protocol/write-message.ts'
 import type { MessageContext } from '../../shared/transport.ts'
-import type { Upstream, UpstreamEvents, UpstreamFailure, UpstreamSendOptions } from '../upstream.ts'
+import type {
+  OutboundRequest,
+  Upstream,
+  UpstreamEvents,
+  UpstreamFailure,
+  UpstreamSendOptions,
+} from '../upstream.ts'
 
 export interface AdaptedOptions {
   readonly log: (text: string) => void
   /** Whether the server has begun in its generation. */
   readonly onBegun: (hasBegun: boolean) => void
+  /** What the gate began the session at the server with, and the result; undefined if it began none. */
+  readonly opening?: OutboundRequest | undefined
+  readonly begun?: string
 }
 
 export abstract class UpstreamAdapter implements Upstream {

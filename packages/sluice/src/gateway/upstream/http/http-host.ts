@@ -1,7 +1,7 @@
 // What an HTTP transport (Streamable HTTP or the old one) and its exchanges have from the link they
 // belong to, and what the link has from the transport. Types only; http.ts is the link.
 
-import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'
+import type { RequestId } from '../../../protocol/message.ts'
 import type { Log } from '../../shared/log.ts'
 import type { TraceContext } from '../../shared/transport.ts'
 import type { UpstreamMessages } from '../read-upstream-messages.ts'
@@ -29,7 +29,8 @@ export interface HttpHost {
   deliver(messages: UpstreamMessages, request: RequestId | undefined): void
   fail(failure: UpstreamFailure): void
   /** Sends a message once more that cannot have had an effect, with a newer token if the server refused the one
-   * it had; false if it was that already. */
+   * it had; if the server has forgotten the session, leaves that to the owner of the link. False if it was sent
+   * once more already. */
   sendAgain(message: OutgoingMessage, failure: UpstreamFailure): boolean
   /** The server ended the stream of this request; it is asked for the rest later. */
   onSuspended(request: RequestId): void
@@ -52,14 +53,12 @@ export interface OutgoingMessage {
   /** The server refused the token that it was first sent with. */
   readonly isRenewed?: boolean
   /** It was refused once, and could not have had an effect. */
-  readonly again?: boolean
+  readonly again?: boolean | undefined
 }
 
 export interface HttpTransport {
   /** As the server calls the session, where it has a name for it. */
   readonly sessionId?: string | undefined
-  /** True if an answer was to a question of the transport's own. */
-  takes?(message: JsonRpcMessage): boolean
   /** Opens the stream for the server's own messages, in a session that began elsewhere. */
   listen?(): void
   /** Messages under way, or waiting to be. */

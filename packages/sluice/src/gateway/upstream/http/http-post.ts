@@ -23,7 +23,8 @@ export interface PostOptions {
   readonly path: string
   /** POST_HEADERS and what else there is: the same object as long as it is the same. */
   readonly headers: Readonly<Record<string, string>>
-  readonly inSession: boolean
+  /** Of the session that the message names. */
+  readonly sessionId?: string | undefined
   /** The old transport: answers come on its one stream. */
   readonly answersElsewhere: boolean
   /** The answer is a stream that goes on: it must not take a connection from the calls. */
@@ -75,6 +76,10 @@ export class Post implements HttpExchangeEvents, BodyEvents {
     const { calls, streams } = host.pools
     this.exchange = new HttpExchange(options.staysOpen === true ? streams : calls, request, this)
     if (host.paused) this.exchange.pause()
+  }
+
+  get sessionId(): string | undefined {
+    return this.#options.sessionId
   }
 
   get isAnswered(): boolean {
@@ -176,7 +181,7 @@ export class Post implements HttpExchangeEvents, BodyEvents {
     const { name } = this.#host
     const { request } = this
     const shown = answer?.error?.message ?? text
-    const { inSession } = this.#options
+    const inSession = this.sessionId !== undefined
     const failure = failureOfStatus({
       server: name,
       request,

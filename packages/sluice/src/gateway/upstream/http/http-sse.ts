@@ -69,7 +69,6 @@ export class HttpSseTransport implements HttpTransport {
     const options = {
       path: this.#endpoint,
       headers: POST_HEADERS,
-      inSession: false,
       answersElsewhere: true,
     }
     const post = new Post(this.#host, message, options, {

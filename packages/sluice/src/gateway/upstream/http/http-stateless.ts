@@ -36,7 +36,6 @@ export class StatelessHttpTransport implements HttpTransport {
     const options = {
       path: url.pathname + url.search,
       headers: headersFor(passing),
-      inSession: false,
       answersElsewhere: false,
       staysOpen: passing.method === 'subscriptions/listen',
     }

@@ -1,11 +1,10 @@
 // Streamable HTTP as a client, for the revisions with sessions (2025-03-26 to 2025-11-25): a POST for
 // every message, one GET stream for the server's own messages, a DELETE at the end.
 
-import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'
-import { writeNotification, writeRequest } from '../../../protocol/write-message.ts'
+import type { RequestId } from '../../../protocol/message.ts'
 import { SmallSet } from '../../shared/small-set.ts'
 import { HTTP_FAREWELL_MS_MAX, HTTP_HANDLE_LENGTH_MAX, HTTP_TAILS_MAX } from '../limits.ts'
-import type { OutboundRequest, UpstreamFailure } from '../upstream.ts'
+import type { UpstreamFailure } from '../upstream.ts'
 import { EventBody } from './http-body.ts'
 import { HttpExchange } from './http-exchange.ts'
 import { HttpGetStream } from './http-get-stream.ts'
@@ -15,16 +14,6 @@ import type { ResponseHeaders } from './http-response.ts'
 
 /** Refusals that are about this request and not about the transport. */
 const NOT_THE_TRANSPORT = new Set([401, 403, 407, 408, 429])
-
-/** A session that is being initialized again, and what waits for it. */
-interface SessionRestart {
-  readonly waiting: OutgoingMessage[]
-  begun(): void
-  failed(failure: UpstreamFailure): void
-}
-
-/** Id of the request that initializes a session again. */
-const AGAIN = 'sluice-again'
 
 export class StreamableHttpTransport implements HttpTransport {
   readonly #host: HttpHost
@@ -42,9 +31,10 @@ export class StreamableHttpTransport implements HttpTransport {
       }
     | undefined
   #listener: HttpGetStream | undefined
-  /** As the client began the session. */
-  #opening: OutgoingMessage | undefined
-  #revival: SessionRestart | undefined
+  /** The server has taken an `initialize`. */
+  #hasBegun = false
+  /** `initialize` was sent, and `notifications/initialized` was not. */
+  #isBeginning = false
   /** `notifications/initialized` is under way: what comes after it must not overtake it. */
   #settling: OutgoingMessage[] | undefined
   #closed = false
@@ -65,14 +55,19 @@ export class StreamableHttpTransport implements HttpTransport {
   }
 
   send(message: OutgoingMessage): void {
-    if (message.sent.method === 'initialize') this.#opening = message
-    if (this.#revival !== undefined && message.sent.method !== undefined) {
-      this.#revival.waiting.push(message)
-      return
+    const { method } = message.sent
+    if (method === 'initialize') {
+      this.#isBeginning = true
+      this.#sessionId = undefined
+      this.#listener?.stop()
+      this.#listener = undefined
     }
     if (this.#settling !== undefined) this.#settling.push(message)
     else {
-      if (message.sent.method === 'notifications/initialized') this.#settling = []
+      if (method === 'notifications/initialized') {
+        this.#isBeginning = false
+        this.#settling = []
+      }
       this.#post(message)
     }
   }
@@ -111,7 +106,7 @@ export class StreamableHttpTransport implements HttpTransport {
     const options = {
       path: this.#path,
       headers: this.#postHeaders(),
-      inSession: this.#sessionId !== undefined,
+      sessionId: this.#sessionId,
       answersElsewhere: false,
     }
     this.#posts.add(new Post(this.#host, message, options, this.#events))
@@ -127,7 +122,10 @@ export class StreamableHttpTransport implements HttpTransport {
 
   #onTaken(post: Post, headers: ResponseHeaders): void {
     const { method } = post.message.sent
-    if (method === 'initialize') this.#enterSession(post, headers)
+    if (method === 'initialize') {
+      this.#hasBegun = true
+      this.#enterSession(post, headers)
+    }
     if (method !== 'notifications/initialized' || this.#closed) return
     this.listen()
     this.#settle(post)
@@ -152,71 +150,13 @@ export class StreamableHttpTransport implements HttpTransport {
   #onRefused(post: Post, failure: UpstreamFailure, spoke: boolean): void {
     const status = failure.status ?? 0
     const mayBeOld = status >= 400 && status < 500 && !spoke && !NOT_THE_TRANSPORT.has(status)
-    if (post.request === AGAIN) return this.#revival?.failed(failure)
-    if (post.message.sent.method === 'initialize' && mayBeOld)
+    if (post.message.sent.method === 'initialize' && mayBeOld && !this.#hasBegun)
       return this.#host.tryOld(post.message, failure)
-    const isGone = failure.code === 'UPSTREAM_SESSION_GONE'
-    if (isGone && this.#beginAnew(post.message)) return
-    if (!isGone && this.#host.sendAgain(post.message, failure)) return
-    this.#host.fail(failure)
-    if (isGone) this.#host.giveUp(failure, 'session gone')
-  }
-
-  /** The server has forgotten the session: another is begun as the first was, and what was refused is
-   * sent once more. */
-  #beginAnew(message: OutgoingMessage): boolean {
-    const { passing } = this.#opening ?? {}
-    if (passing === undefined || message.again === true || this.#closed) return false
-    this.#revival ??= this.#startAnew(passing)
-    this.#revival.waiting.push(message)
-    return true
-  }
-
-  #startAnew(passing: OutboundRequest): SessionRestart {
-    const host = this.#host
-    host.log('warn', `the server \`${host.name}\` has forgotten the session: initialized again`)
-    this.#sessionId = undefined
-    this.#listener?.stop()
-    this.#listener = undefined
-    const text = writeRequest(AGAIN, 'initialize', passing.params?.text)
-    const sent = { id: AGAIN, method: 'initialize' }
-    host.conversation.noteSent(sent)
-    this.#post({ text, sent, trace: undefined, passing: { ...passing, id: AGAIN } })
-    const end = (): OutgoingMessage[] => {
-      const { waiting } = this.#revival as SessionRestart
-      this.#revival = undefined
-      return waiting
-    }
-    return {
-      waiting: [],
-      failed: (failure) => {
-        for (const { sent } of end()) host.fail({ ...failure, request: sent.id })
-        host.giveUp(failure, 'session gone')
-      },
-      begun: () => {
-        const waiting = end()
-        const initialized = 'notifications/initialized'
-        const begun = { id: undefined, method: initialized }
-        const text = writeNotification(initialized, undefined)
-        this.send({ text, sent: begun, trace: undefined, passing: undefined, again: true })
-        for (const message of waiting) this.send({ ...message, again: true })
-      },
-    }
-  }
-
-  takes(message: JsonRpcMessage): boolean {
-    if (message.kind !== 'answer' || message.id !== AGAIN) return false
-    this.#host.conversation.received(message)
-    const { error, id } = message
-    if (error === undefined) this.#revival?.begun()
-    else
-      this.#revival?.failed({
-        code: 'UPSTREAM_SESSION_GONE',
-        request: id,
-        repeatable: true,
-        message: `the server \`${this.#host.name}\` began no new session: ${error.message}`,
-      })
-    return true
+    // It met a session that another has replaced since.
+    const isLate = post.sessionId !== this.#sessionId && !this.#isBeginning
+    if (isLate && failure.code === 'UPSTREAM_SESSION_GONE' && post.message.again !== true)
+      return this.send({ ...post.message, again: true })
+    if (!this.#host.sendAgain(post.message, failure)) this.#host.fail(failure)
   }
 
   #onBroken(post: Post, failure: UpstreamFailure): void {

@@ -128,7 +128,8 @@ export class HttpUpstream implements Upstream, HttpHost {
     this.#budget.addCredit()
     const { trace, passing } = carried ?? {}
     const credential = this.#options.findCredential?.(carried)
-    const message = { text, sent, trace, passing, credential, authorization: undefined }
+    const again = carried?.isRepeated
+    const message = { text, sent, trace, passing, credential, authorization: undefined, again }
     const ready = credential?.ready()
     if (ready === undefined && this.#waiting === 0) this.#post(message)
     else {
@@ -240,7 +241,6 @@ export class HttpUpstream implements Upstream, HttpHost {
     if (this.#closed) return
     if (!messages.ok) return this.#stray(messages)
     for (const message of messages.messages) {
-      if (this.#transport.takes?.(message)) continue
       this.conversation.received(message)
       if (!this.#budget.takeCredit()) this.#budget.spend(1, performance.now())
       if (!this.#closed) this.#events.onMessage(message, request === undefined ? {} : { request })
@@ -276,6 +276,12 @@ export class HttpUpstream implements Upstream, HttpHost {
       return true
     }
     if (this.#closed || message.again === true || !failure.repeatable) return false
+    if (failure.code === 'UPSTREAM_SESSION_GONE') {
+      const { text, trace, passing } = message
+      const carried = passing === undefined ? { trace } : { trace, passing }
+      this.fail({ ...failure, unsent: { text, carried } })
+      return true
+    }
     this.log('warn', `${failure.message}; sent once more`, { server: this.name })
     setTimeout(() => {
       if (!this.#closed) this.#transport.send({ ...message, again: true })

@@ -14,16 +14,14 @@ import type { Watcher } from '../../processes/watcher.ts'
 import type { Log } from '../../shared/log.ts'
 import { readSessionHandle } from '../../shared/session-handle.ts'
 import type { ClientEnvironment } from '../../shared/transport.ts'
-import { NegotiatingUpstream } from '../adapters/negotiating-upstream.ts'
 import { OverlaidUpstream } from '../adapters/overlaid-upstream.ts'
-import { StatelessOverSession } from '../adapters/stateless-over-session.ts'
 import { startHttpServer } from '../http/http.ts'
 import type { HttpPools } from '../http/http-pools.ts'
 import { InProcessUpstream, type StartInProcess } from '../in-process.ts'
 import { startStdioServer } from '../stdio/stdio.ts'
 import type { Upstream, UpstreamEvents, UpstreamSendOptions } from '../upstream.ts'
 import type { Credentials } from './credentials.ts'
-import { ResumableLink } from './resumable-link.ts'
+import { type ProcessPlaces, ReconnectingUpstream } from './reconnecting-upstream.ts'
 import { type FindSpare, SharedServers } from './shared-servers.ts'
 
 export interface ServerLinksParts {
@@ -63,6 +61,10 @@ export interface ConnectOptions {
   readonly log: Log
 }
 
+interface LinkOptions extends ConnectOptions {
+  readonly places?: ProcessPlaces
+}
+
 export class UpstreamConnector {
   readonly #parts: ServerLinksParts
   /** Which generations each server has shown to know, or not to. */
@@ -70,7 +72,7 @@ export class UpstreamConnector {
   readonly #shared: SharedServers
   readonly #room: ProcessQuota
   /** Links whose processes can be replaced by another, by server. */
-  readonly #processes = new Map<string, Set<ResumableLink>>()
+  readonly #processes = new Map<string, Set<ReconnectingUpstream>>()
   /** What the processes of a server were started with, if files have a part of it. */
   readonly #environments = new Map<string, string | undefined>()
   #leaving = false
@@ -120,8 +122,17 @@ export class UpstreamConnector {
       )
     const attach = (outside: UpstreamEvents) => this.#shared.attach(key, { spare, start }, outside)
     if (clientGeneration === 'session') return attach(events)
-    const options = { log: (text: string) => log('warn', text), onBegun() {} }
-    return new StatelessOverSession(attach, options, events)
+    return new ReconnectingUpstream(
+      {
+        name,
+        clientGeneration,
+        generations: { stateless: false },
+        start: (_, inside) => attach(inside),
+        isProcess: true,
+        log: (text) => log('warn', text),
+      },
+      events,
+    )
   }
 
   /** Somebody may wait for a place that can be had by now. */
@@ -139,15 +150,8 @@ export class UpstreamConnector {
       events,
     }: { readonly owner: string; readonly spare: FindSpare; readonly events: UpstreamEvents },
   ): Upstream {
-    const link = new ResumableLink(
-      {
-        name,
-        spare,
-        start: (inside) => this.#link(name, this.#parts.serverOf(name) ?? config, to, inside),
-        enter: (user) => this.#room.enter(user, owner),
-      },
-      events,
-    )
+    const enter: ProcessPlaces['enter'] = (user) => this.#room.enter(user, owner)
+    const link = this.#link(name, config, { ...to, places: { enter, spare } }, events)
     if (!this.#environments.has(name)) this.#environments.set(name, environmentOf(config))
     const links = this.#processes.get(name) ?? new Set()
     this.#processes.set(name, links.add(link))
@@ -177,7 +181,9 @@ export class UpstreamConnector {
 
   /** It may be another server by now. */
   forget(name: string): void {
-    this.#generations.delete(name)
+    const generations = this.#generations.get(name)
+    delete generations?.session
+    delete generations?.stateless
   }
 
   /** Whether it has shown to speak the newer generation. */
@@ -193,19 +199,26 @@ export class UpstreamConnector {
   #link(
     name: string,
     config: ServerConfig,
-    { clientGeneration, handle, ...to }: ConnectOptions,
+    { clientGeneration, handle, places, ...to }: LinkOptions,
     events: UpstreamEvents,
-  ): Upstream {
+  ): ReconnectingUpstream {
     const generations = this.#generations.get(name) ?? {}
     this.#generations.set(name, generations)
-    return new NegotiatingUpstream(
+    // A process is started as the configuration has it by then.
+    const configNow = () => {
+      const now = places && this.#parts.serverOf(name)
+      return now?.kind === config.kind ? now : config
+    }
+    return new ReconnectingUpstream(
       {
+        name,
         clientGeneration,
         generations,
         handle: handle === undefined ? undefined : readSessionHandle(handle).server,
         start: (generation, inside, handle) =>
-          this.#start(name, config, { generation, handle, ...to }, inside),
+          this.#start(name, configNow(), { generation, handle, ...to }, inside),
         isProcess: config.kind !== 'http',
+        places,
         log: (text) => to.log('warn', text),
       },
       events,

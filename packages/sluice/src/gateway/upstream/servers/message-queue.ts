@@ -1,21 +1,25 @@
-// Messages for a server whose protocol generation is not known yet: kept in order, bounded, and taken back
-// where their sender no longer waits. Used while the generation of a server is found out.
+// Messages for a server that cannot take them now: its process is not started, or its protocol generation is not
+// known. Stored in order, bounded, and withdrawn if their sender no longer waits.
 
 import type { RequestId } from '../../../protocol/message.ts'
 import { STDIN_QUEUE_LENGTH_MAX, STDIN_QUEUE_MESSAGES_MAX } from '../limits.ts'
 import type { UpstreamFailure, UpstreamSendOptions } from '../upstream.ts'
 
-export interface WaitingMessage {
+export interface QueuedMessage {
   readonly text: string
   readonly carried: UpstreamSendOptions | undefined
 }
 
 export class MessageQueue {
-  #all: WaitingMessage[] = []
+  #all: QueuedMessage[] = []
   #length = 0
 
   get size(): number {
     return this.#all.length
+  }
+
+  get first(): QueuedMessage | undefined {
+    return this.#all[0]
   }
 
   /** False if no more may wait; one message alone always fits. */
@@ -47,7 +51,7 @@ export class MessageQueue {
     )
   }
 
-  takeAll(): WaitingMessage[] {
+  takeAll(): QueuedMessage[] {
     const all = this.#all
     this.#all = []
     this.#length = 0

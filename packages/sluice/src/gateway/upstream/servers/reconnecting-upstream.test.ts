@@ -9,7 +9,7 @@ import type { Evictable } from '../../processes/evict-idle.ts'
 import type { ProcessLease } from '../../processes/process-quota.ts'
 import { ScriptedLink, settled } from '../scripted-link.test-support.ts'
 import type { UpstreamEvents, UpstreamFailure } from '../upstream.ts'
-import { ResumableLink } from './resumable-link.ts'
+import { ReconnectingUpstream } from './reconnecting-upstream.ts'
 import { SharedServers } from './shared-servers.ts'
 
 /** A process that is busy while a request is open, and ends when it is told to. */
@@ -40,7 +40,7 @@ function make(
 ) {
   const runs: Process[] = []
   const users: Evictable[] = []
-  const start = (events: UpstreamEvents) => {
+  const start = (_generation: string, events: UpstreamEvents) => {
     const run = new Process().connect(events)
     runs.push(run)
     onStart(run, runs.length)
@@ -48,17 +48,23 @@ function make(
   }
   const options = {
     name: 'files',
+    clientGeneration: 'session',
+    generations: {},
+    isProcess: true,
+    log() {},
     start,
-    spare: () => 1,
-    enter: (user: Evictable) => {
-      users.push(user)
-      return enter(user)
+    places: {
+      spare: () => 1,
+      enter: (user: Evictable) => {
+        users.push(user)
+        return enter(user)
+      },
     },
-  }
+  } as const
   const heard: JsonRpcMessage[] = []
   const failures: UpstreamFailure[] = []
   const closed: string[] = []
-  const link = new ResumableLink(options, {
+  const link = new ReconnectingUpstream(options, {
     onMessage: (message) => void heard.push(message),
     onFailure: (failure) => void failures.push(failure),
     onClose: (why) => void closed.push(why),
@@ -145,13 +151,30 @@ test('one that cannot be begun again is told to whoever waits, and the session m
   const id = ask('tools/call')
   await settled()
   const refusing = runs[1] as Process
-  refusing.say({ id: refusing.last('initialize').id, error: { code: -32603, message: 'no' } })
-  await settled()
+  // It may be a server of the other generation by now.
+  for (const method of ['initialize', 'server/discover']) {
+    refusing.say({ id: refusing.last(method).id, error: { code: -32603, message: 'no' } })
+    await settled()
+  }
   expect(failures).toMatchObject([{ code: 'UPSTREAM_NOT_STARTED', request: id, repeatable: true }])
-  expect([closed, methods(refusing)]).toEqual([[], ['initialize']])
+  expect([closed, methods(refusing)]).toEqual([[], ['initialize', 'server/discover']])
   ask('tools/call')
   await settled()
   expect(methods(runs[2])).toContain('tools/call')
+})
+
+test('the end of the process while it is begun again ends the session, and what waits was never sent', async () => {
+  const { link, runs, failures, closed, ask, begin } = make(undefined, (run, number) => {
+    if (number === 2) run.answers = () => undefined
+  })
+  await begin()
+  link.rest('idle')
+  const request = ask('tools/call')
+  await settled()
+  runs[1]?.close('it crashed')
+  await settled()
+  expect(failures).toMatchObject([{ code: 'UPSTREAM_UNREACHABLE', request, repeatable: true }])
+  expect(closed).toEqual(['it crashed'])
 })
 
 test('the end of the process by itself ends the session, as without a gate', async () => {
@@ -244,4 +267,57 @@ test('restart while a process is being started, and a call that the old one neve
   } finally {
     vi.useRealTimers()
   }
+})
+
+test('a server over HTTP that has forgotten the session is begun again, and gets once more what it refused', async () => {
+  const server = new Process()
+  const failures: UpstreamFailure[] = []
+  const closed: string[] = []
+  const start = (_generation: string, events: UpstreamEvents) => server.connect(events)
+  const options = {
+    name: 'a',
+    clientGeneration: 'session',
+    generations: {},
+    isProcess: false,
+  } as const
+  const link = new ReconnectingUpstream(
+    { ...options, log() {}, start },
+    {
+      onMessage() {},
+      onFailure: (failure) => void failures.push(failure),
+      onClose: (why) => void closed.push(why),
+    },
+  )
+  const ask = (id: number, method: string, texts: Record<string, string> = {}) => {
+    const params = withMembers(undefined, texts)
+    const text = writeRequest(id, method, params.text)
+    const carried = { passing: { id, method, params } }
+    link.send(text, carried)
+    return { text, carried }
+  }
+  ask(1, 'initialize')
+  await settled()
+  link.send(writeNotification('notifications/initialized', undefined))
+  ask(2, 'resources/subscribe', { uri: '"file:///a"' })
+  const unsent = ask(3, 'tools/call')
+  const gone = {
+    code: 'UPSTREAM_SESSION_GONE',
+    message: 'x',
+    repeatable: true,
+    request: 3,
+  } as const
+  server.events.onFailure({ ...gone, unsent })
+  ask(4, 'tools/list')
+  await settled()
+  expect(server.sent.slice(4).map(({ method }) => method)).toEqual([
+    'initialize',
+    'notifications/initialized',
+    'resources/subscribe',
+    'tools/call',
+    'tools/list',
+  ])
+  expect([server.sent.at(-2)?.id, failures, closed]).toEqual([3, [], []])
+  // Refused once more: nobody sends it a third time.
+  server.events.onFailure(gone)
+  expect([failures, closed]).toEqual([[gone], ['session gone']])
 })

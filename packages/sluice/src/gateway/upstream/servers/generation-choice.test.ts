@@ -13,7 +13,7 @@ import { writeNotification, writeRequest } from '../../../protocol/write-message
 import { GENERATION_PROBE_PROCESS_MS_MAX, STDIN_QUEUE_MESSAGES_MAX } from '../limits.ts'
 import { ScriptedLink, type Sent, settled } from '../scripted-link.test-support.ts'
 import type { UpstreamEvents, UpstreamFailure } from '../upstream.ts'
-import { NegotiatingUpstream } from './negotiating-upstream.ts'
+import { ReconnectingUpstream } from './reconnecting-upstream.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
 afterEach(() => vi.useRealTimers())
@@ -28,7 +28,7 @@ class Server {
   readonly started: { generation: ProtocolGeneration; link: ScriptedLink }[] = []
   readonly received: JsonRpcMessage[] = []
   readonly failures: UpstreamFailure[] = []
-  readonly link: NegotiatingUpstream
+  readonly link: ReconnectingUpstream
   closed: string | undefined
   #lastId = 0
 
@@ -45,8 +45,15 @@ class Server {
       this.started.push({ generation, link })
       return link
     }
-    const options = { clientGeneration, generations, isProcess, log: () => {}, start }
-    this.link = new NegotiatingUpstream(options, {
+    const options = {
+      name: 'files',
+      clientGeneration,
+      generations,
+      isProcess,
+      log: () => {},
+      start,
+    }
+    this.link = new ReconnectingUpstream(options, {
       onMessage: (message) => void this.received.push(message),
       onFailure: (failure) => void this.failures.push(failure),
       onClose: (why) => {
@@ -151,7 +158,7 @@ describe('a client of the stateless generation', () => {
     const id = await server.ask('tools/list')
     refuses(server.last, 'initialize')
     await settled()
-    expect(server.answersTo(id)).toHaveLength(1)
+    expect(server.failures).toMatchObject([{ request: id, code: 'UPSTREAM_NOT_STARTED' }])
     await server.ask('tools/list')
     expect(server.generations.stateless).toBe(true)
     expect(server.last.sent.at(-1)?.method).toBe('tools/list')
@@ -226,6 +233,7 @@ describe('a client with a session', () => {
     vi.advanceTimersByTime(GENERATION_PROBE_PROCESS_MS_MAX)
     await settled()
     server.last.say({ id, result: BEGUN })
+    await settled()
     expect(server.answersTo(id)).toHaveLength(1)
     expect(server.sent).toEqual(['initialize'])
   })
