@@ -3,6 +3,7 @@
 // (attacks.json), in our own words with facts from public reports; which of them fit a tool is in link-attacks.ts.
 
 import type { Category } from '@sluice/policy/core/tools'
+import type { AttackIndicator } from './attack-indicators.ts'
 
 /**
  * One entry of the library of attacks through tools.
@@ -28,43 +29,3 @@ export interface Attack {
   readonly bounds: string
   readonly incident: string
 }
-
-/** What links a tool to an attack. */
-export type AttackIndicator =
-  /** Its definition was found to speak to the model. */
-  | 'poisoned'
-  | 'hidden text'
-  /** A change behind its name would hurt. */
-  | 'high stakes'
-  | 'looks alike'
-  | 'costs'
-  | 'takes a path'
-  | 'takes a url'
-  | 'takes sql'
-  | 'takes a command'
-  | 'takes an option'
-  | 'takes an amount'
-  | 'takes many'
-  | 'reads strangers'
-  | 'reads private'
-  | 'reads secrets'
-  | 'sends outside'
-  | 'runs code'
-  | 'takes a pattern'
-  | 'false hint'
-  | 'puts itself first'
-  | 'asks for context'
-  /** Its name says what it is about. */
-  | 'exports state'
-  | 'lists tasks'
-  | 'tells a state'
-  | 'makes an agent'
-  | 'drives an agent'
-  | 'ends an agent'
-  | 'changes a template'
-  | 'lists templates'
-  | 'shows an agent'
-  /** Its class is enough. */
-  | 'its class'
-  /** Of the gate or the transport, not of one tool. */
-  | 'none'

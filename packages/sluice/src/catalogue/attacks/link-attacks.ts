@@ -7,10 +7,9 @@ import type { Category, ToolDefinition } from '@sluice/policy/core/tools'
 import { inspectDefinition } from '../../guard/inspect-definition.ts'
 import type { ToolAssessment } from '../classify/classify.ts'
 import { argumentsOf } from '../classify/flows.ts'
-import { readsSecrets } from '../classify/risk.ts'
-import type { Attack, AttackIndicator } from './attack.ts'
+import type { Attack } from './attack.ts'
+import { type AttackIndicator, lookFor } from './attack-indicators.ts'
 import attacks from './attacks.json' with { type: 'json' }
-import { looksAlike } from './look-alike.ts'
 
 /**
  * The library of attacks through tools.
@@ -40,43 +39,6 @@ export interface LinkedAttack {
   readonly gate: Attack['gate']
 }
 
-const BY_ARGUMENT: Partial<Record<AttackIndicator, RegExp>> = {
-  'takes a path':
-    /^(?:path|paths|file|files|file_?path|file_?paths|filename|directory|dir|folder|source|destination|\w*_?path|\w*Path|project_?root|cwd)$/i,
-  'takes a url': /^(?:url|urls|uri|link|href|endpoint|website|\w+_?url|\w+Url)$/i,
-  'takes a command': /^(?:command|cmd|commands|shell|script|args|cli_?args)$/i,
-  'takes an option':
-    /^(?:branch|ref|revision|commit|tag|target|remote|package|image|host|hostname)$/i,
-  'takes an amount': /(?:^|_)(?:amount|amt|sz|size|quantity|price|total|value)$|Amount$/i,
-  'takes a pattern': /^(?:pattern|regex|regexp|glob|name_?regex)$/i,
-}
-/** Names of tools that hand over a whole state, and of those that list what is planned. */
-export const EXPORTS_STATE = /(?:^|_)(?:export|backup|dump|snapshot)(?:_|$)/i
-export const LISTS_TASKS = /(?:^|_)(?:todos|tasks|plan)(?:_|$)/i
-
-/** What a tool is about, by its name: attacks that fit it and not every tool of its class. */
-const BY_NAME: Partial<Record<AttackIndicator, RegExp>> = {
-  'exports state': EXPORTS_STATE,
-  'lists tasks': LISTS_TASKS,
-  'tells a state': /(?:^|_)is_|(?:^|_)(?:status|state|progress|turn_count)$/i,
-  'makes an agent':
-    /agent_(?:create|spawn|fork|import|compose)|(?:create|spawn)_agent|gallery_create/i,
-  'drives an agent': /agent_(?:prompt|tool|execute|resume|message)$|prompt_agent/i,
-  'ends an agent': /agent_(?:terminate|reset|stop|kill|delete|remove)|(?:terminate|stop)_agent/i,
-  'changes a template':
-    /(?:gallery|templates?)_(?:add|import|configure|activate|remove|update|set)/i,
-  'lists templates':
-    /(?:gallery|templates?)_(?:list|search|categories|active|config|load|get)(?:_|$)/i,
-  'shows an agent': /agent_(?:list|tools|files|state|history|todos|turn_count|info)$|list_agents/i,
-}
-/** Tools to which the attack of their class does not fit: a copy plants nothing, and a yes or a number is no content. */
-const BESIDE_CLASS: Partial<Record<Category, RegExp>> = {
-  Write: EXPORTS_STATE,
-  Read: /(?:^|_)is_|(?:^|_)turn_count$/i,
-}
-const SHELL_ARGUMENT = /^(?:commands?|cmd|shell|args|cli_?args)$/i
-const MANY = /^(?:all|ids|items|inputs|orders|requests|\w+_?ids|\w+Ids|recursive|force|filter)$/i
-
 /**
  * The attacks that a tool can be used for. `neighbours` are the other tools that the same caller sees,
  * if they are known.
@@ -91,10 +53,12 @@ export function linkAttacks(
   account: ToolAssessment,
   neighbours: readonly ToolDefinition[] = [],
 ): LinkedAttack[] {
-  const look = lookerAt(definition, account, neighbours)
+  const names = argumentsOf(definition)
+  const { findings } = inspectDefinition(definition as never)
+  const target = { definition, account, neighbours, names, findings }
   return ATTACKS.flatMap((attack) => {
     if (!attack.access.includes(account.category)) return []
-    const shown = look(attack.signal)
+    const shown = lookFor(attack.signal, target)
     if (shown === undefined) return []
     const { id, name, gate } = attack
     const by = shown === '' ? '' : `, by \`${shown}\``
@@ -165,90 +129,6 @@ const LETS_SEND: readonly [bare: string, given: string] = [
   'an attacker who steers the agent chooses …, and it goes out in the name of the user',
 ]
 
-/** Tells of a signal: the argument that shows it, '' where it shows elsewhere, undefined if not. */
-function lookerAt(
-  definition: ToolDefinition,
-  account: ToolAssessment,
-  neighbours: readonly ToolDefinition[],
-) {
-  const names = argumentsOf(definition)
-  const { findings } = inspectDefinition(definition as never)
-  const hasFinding = (kind: string) => findings.some((finding) => finding.kind === kind)
-  const says = (is: boolean): string | undefined => (is ? '' : undefined)
-  return (signal: AttackIndicator): string | undefined => {
-    const pattern = BY_ARGUMENT[signal]
-    if (pattern !== undefined) return names.find((name) => pattern.test(name))
-    const subject = BY_NAME[signal]
-    if (subject !== undefined) return says(subject.test(definition.name))
-    switch (signal) {
-      case 'its class':
-        return says(!BESIDE_CLASS[account.category]?.test(definition.name))
-      case 'takes sql':
-        return account.depends.find(({ kind }) => kind === 'sql')?.argument
-      case 'takes many':
-        return names.find((name) => MANY.test(name)) ?? says(account.category === 'Destructive')
-      case 'reads strangers':
-        return says(account.flows.reads.includes('untrusted'))
-      case 'reads private':
-        return says(account.flows.reads.includes('private') && isShared(definition))
-      case 'reads secrets':
-        return says(readsSecrets(definition))
-      case 'sends outside':
-        return says(account.flows.sends === 'outside')
-      case 'runs code':
-        // A shell is no sandbox that could be exhausted or escaped.
-        return account.depends.find(
-          ({ kind, argument }) => kind === 'program' && !SHELL_ARGUMENT.test(argument),
-        )?.argument
-      case 'false hint':
-        return says(
-          account.disagreements.some((disagreement) => disagreement.includes('only reads')),
-        )
-      case 'puts itself first':
-      case 'asks for context':
-        return says(hasFinding(signal))
-      case 'poisoned':
-        return says(findings.some(({ kind }) => POISON.has(kind)))
-      case 'hidden text':
-        return says(hasFinding(signal))
-      case 'high stakes':
-        return says(account.risk === 'high' || account.risk === 'critical')
-      case 'looks alike':
-        return says(neighbours.some((other) => looksAlike(definition, other)))
-      case 'costs':
-        return says(COSTS.test(`${definition.name} ${firstLine(definition)}`))
-      default:
-        return undefined
-    }
-  }
-}
-
-const POISON: ReadonlySet<string> = new Set([
-  'instructs the model',
-  'secret path',
-  'hides from the user',
-  'carries secrets out',
-])
-const COSTS =
-  /generat|train|scrap|crawl|\bllm|\bgpu|render|transcod|\bmodel|batch|bulk|deploy|provision|cluster|billable|credits/i
-
-function firstLine({ description }: ToolDefinition): string {
-  return typeof description === 'string' ? description.slice(0, FIRST_LINE_CHARS_MAX) : ''
-}
-
-const FIRST_LINE_CHARS_MAX = 120
-
-/** Several people’s data behind one login. */
-function isShared({ inputSchema }: ToolDefinition): boolean {
-  const properties = isObject(inputSchema) ? inputSchema.properties : undefined
-  return (
-    isObject(properties) &&
-    Object.keys(properties).some((name) =>
-      /account|tenant|workspace|org|user|customer|team/i.test(name),
-    )
-  )
-}
-
 /**
  * The rule against an attack for one tool, as a whole policy document.
  *
@@ -260,7 +140,7 @@ function isShared({ inputSchema }: ToolDefinition): boolean {
 export function ruleAgainst(
   attack: Attack,
   tool: string,
-  argument = exampleOf(attack.signal),
+  argument = EXAMPLES[attack.signal] ?? 'value',
 ): string {
   return attack.rule
     .replaceAll('{tool}', tool)
@@ -272,16 +152,13 @@ export function argumentExpression(name: string): string {
   return /^[A-Za-z_]\w*$/.test(name) ? `args.${name}` : `args[${JSON.stringify(name)}]`
 }
 
-/** An argument as such tools have it, where none is at hand. */
-function exampleOf(signal: AttackIndicator): string {
-  const examples: Partial<Record<AttackIndicator, string>> = {
-    'takes a path': 'path',
-    'takes a url': 'url',
-    'takes sql': 'sql',
-    'takes a command': 'command',
-    'takes an option': 'branch',
-    'takes an amount': 'amount',
-    'takes a pattern': 'pattern',
-  }
-  return examples[signal] ?? 'value'
+/** Arguments as such tools have them, where none is at hand. */
+const EXAMPLES: Partial<Record<AttackIndicator, string>> = {
+  'takes a path': 'path',
+  'takes a url': 'url',
+  'takes sql': 'sql',
+  'takes a command': 'command',
+  'takes an option': 'branch',
+  'takes an amount': 'amount',
+  'takes a pattern': 'pattern',
 }

@@ -4,12 +4,8 @@
 
 import { isObject } from '@sluice/policy/core/json'
 import type { Category, ToolDefinition } from '@sluice/policy/core/tools'
-import {
-  argumentExpression,
-  EXPORTS_STATE,
-  LISTS_TASKS,
-  steeredArguments,
-} from '../attacks/link-attacks.ts'
+import { EXPORTS_STATE, LISTS_TASKS } from '../attacks/attack-indicators.ts'
+import { argumentExpression, steeredArguments } from '../attacks/link-attacks.ts'
 import { argumentsOf } from '../classify/flows.ts'
 import type { AssessmentWithAttacks } from './assessment-cache.ts'
 import { ownRule } from './suggest-policy.ts'

@@ -6,52 +6,18 @@ import { classOf, verbAt } from './lexicon.ts'
 import { splitNameWords } from './split-words.ts'
 
 /** Where a word has several families, the one it means among the actions of a tool. */
-const MEANT: Readonly<Record<string, Category>> = {
-  drop: 'Destructive',
-  reset: 'Destructive',
-  rotate: 'Destructive',
-  clear: 'Destructive',
-  wipe: 'Destructive',
-  release: 'Write',
-  trash: 'Write',
-  archive: 'Write',
-  restore: 'Write',
-  close: 'Write',
-  open: 'Write',
-  cancel: 'Execute',
-  select: 'Read',
-  query: 'Read',
-  test: 'Execute',
-  evaluate: 'Read',
-  check: 'Read',
-  report: 'Read',
-  download: 'Write',
-  resolve: 'Write',
-  transfer: 'Write',
-  swap: 'Write',
-  terminate: 'Destructive',
-  kill: 'Execute',
-  apply: 'Write',
-  package: 'Write',
-  lock: 'Write',
-  unlock: 'Write',
-  mute: 'Write',
-  unmute: 'Write',
-  activate: 'Write',
-  deactivate: 'Write',
-  block: 'Write',
-  book: 'Write',
-  renew: 'Financial',
-  subscribe: 'Write',
-  publish: 'Write',
-  play: 'Execute',
-  format: 'Read',
-  convert: 'Read',
-  log: 'Write',
-  debug: 'Execute',
-  simulate: 'Read',
-  rate: 'Read',
-}
+const MEANT: ReadonlyMap<string, Category> = new Map(
+  Object.entries({
+    Read: 'select query evaluate check report format convert simulate rate',
+    Write:
+      'release trash archive restore close open download resolve transfer swap apply package lock unlock mute unmute activate deactivate block book subscribe publish log',
+    Execute: 'cancel test kill play debug',
+    Destructive: 'drop reset rotate clear wipe terminate',
+    Financial: 'renew',
+  }).flatMap(([category, words]) =>
+    words.split(' ').map((word) => [word, category as Category] as const),
+  ),
+)
 
 export const HTTP_METHODS: Readonly<Record<string, Category>> = {
   GET: 'Read',
@@ -73,7 +39,7 @@ export function classOfAct(value: string): Category | undefined {
     // `rules | signals | logs`: things to choose from, not acts.
     if (verb.form === 'third' && verb.nounish) continue
     const family = verb.families[0]
-    return MEANT[verb.base] ?? (family === undefined ? undefined : classOf(family))
+    return MEANT.get(verb.base) ?? (family === undefined ? undefined : classOf(family))
   }
   return undefined
 }
