@@ -22,6 +22,7 @@ import { layoutFaults } from './layout-faults.ts'
 import { makeRuleFromCall, raiseBound } from './rule-from-call.ts'
 import { ask, asTool, PIN, POLICY, restart, type Stage, setStage, signedIn } from './stage.ts'
 import { tryCall } from './try-call.ts'
+import { unfoldProgram } from './unfold-program.ts'
 
 /** Before sign-in: the door itself, and links that were sent to one approver. */
 const OPEN = /^\/api\/(sign-in|links)/
@@ -627,6 +628,11 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     expect(lines.every((line) => line.includes(',delete_all,') && line.includes(',deny,'))).toBe(
       true,
     )
+  })
+
+  test('a program is one row, and its calls unfold beneath it', async () => {
+    await open('Ledger')
+    await unfoldProgram(page, stage.gate)
   })
 
   test('H2: payments above an amount are found, in its order, summed, and exported a line for each', async () => {

@@ -48,6 +48,7 @@ tools:
   office/get_report: { action: require_approval, approval: { separate_duties: true } }
   office/create_payment: { action: allow, when: args.amount <= 50, otherwise: require_approval }
   agents/*: { action: allow, over: [Write, Execute, Destructive] }
+  code/run_code: allow
   desk/*: allow
   memory/delete_entities: hide
 
@@ -154,6 +155,7 @@ export async function setStage({ policy = POLICY, past }: StageOptions = {}): Pr
       desk: fixture('shifty', desk),
       memory: published('memory'),
       agents: { builtin: 'agents' },
+      code: { builtin: 'code' },
     },
     policy,
     config: {

@@ -98,6 +98,27 @@ export function useCalls(filter: string, order: CallOrder, isFollowing: boolean)
   return { state: shown, fault, news, again, more }
 }
 
+/** A call in the list. A program's calls are counted in `inner` of the call that ran it. */
+export interface ListedCall extends CallRecord {
+  readonly inner?: number
+  readonly isUnfolded?: boolean
+  /** It stands beneath the call that ran its program. */
+  readonly isInner?: boolean
+}
+
+/** Puts the calls of a program beneath the call that ran it, oldest first, if that one is `unfolded`; else they are
+ * left out. They stand alone if a filter leaves out the call that ran them. */
+export function foldPrograms(calls: readonly CallRecord[], unfolded: string | null): ListedCall[] {
+  const programs = new Map(calls.map(({ callId }) => [callId, [] as ListedCall[]]))
+  for (const call of calls) programs.get(call.parent ?? '')?.unshift({ ...call, isInner: true })
+  return calls.flatMap((call) => {
+    if (programs.has(call.parent ?? '')) return []
+    const inner = programs.get(call.callId) ?? []
+    const isUnfolded = call.callId === unfolded
+    return [{ ...call, inner: inner.length, isUnfolded }, ...(isUnfolded ? inner : [])]
+  })
+}
+
 /** Looks while the page is visible. */
 function useNews(
   filter: string,

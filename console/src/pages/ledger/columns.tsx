@@ -2,16 +2,16 @@
 // explanation; the funnel beside a value filters by it.
 
 import type { JSX, ReactNode } from 'react'
-import type { CallRecord } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { titleOfCall } from '../../../../packages/sluice/src/core/call-title.ts'
 import { setQuery } from '../../route.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { OutcomeBadge } from '../../ui/marks.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { TextLine } from '../../ui/text.tsx'
-import { amount, duration, millis, moment, nameRecord } from '../../ui/words.ts'
+import { amount, duration, millis, moment, nameRecord, plural } from '../../ui/words.ts'
+import type { ListedCall } from './calls.ts'
 
-type CallColumn = Column<CallRecord>
+type CallColumn = Column<ListedCall>
 
 const DECISION: CallColumn = {
   key: 'decision',
@@ -29,10 +29,31 @@ const TOOL: CallColumn = {
   head: 'Tool',
   width: 'minmax(150px, 1.2fr)',
   cell: (call) => (
-    <Value says="this tool" query={{ server: call.server, name: call.name }}>
-      <TextLine text={titleOfCall(call)} className="strong" />
-    </Value>
+    <>
+      <Value says="this tool" query={{ server: call.server, name: call.name }}>
+        <TextLine text={titleOfCall(call)} className={call.isInner ? 'strong inner' : 'strong'} />
+      </Value>
+      <InnerCalls of={call} />
+    </>
   ),
+}
+
+/** Unfolds the calls of a program. The drawer has them for keys. */
+function InnerCalls({ of: { callId, inner = 0, isUnfolded } }: { of: ListedCall }): ReactNode {
+  if (inner === 0) return null
+  return (
+    <button
+      type="button"
+      className="unfold small muted num"
+      tabIndex={-1}
+      aria-label={plural(inner, 'call')}
+      aria-expanded={isUnfolded}
+      onClick={() => setQuery({ run: isUnfolded ? '' : callId })}
+    >
+      <Icon name={isUnfolded ? 'down' : 'next'} size={10} /> {inner}
+      <span> {inner === 1 ? 'call' : 'calls'}</span>
+    </button>
+  )
 }
 
 const REASON: CallColumn = {

@@ -228,6 +228,7 @@ function Listed<Item>({
 
 function listRecorded(call: CallExplanation): Record<string, ReactNode> {
   const { atMs, principal, agent, session, sessionName = session, policy, outcome } = call
+  const program = call.name === 'run_code' ? call.callId : call.parent
   return {
     When: <span className="num">{moment(atMs)}</span>,
     Who: (
@@ -248,6 +249,9 @@ function listRecorded(call: CallExplanation): Record<string, ReactNode> {
       <Link to={`/ledger${formatQuery({ session, view: 'timeline' })}`}>
         <UntrustedText text={sessionName} className="small" />
       </Link>
+    ),
+    Program: program !== undefined && (
+      <Link to={`/ledger${formatQuery({ parent: program })}`}>All calls of the program</Link>
     ),
     Record: `${nameRecord(call)}${outcome === null ? '' : `, outcome ${outcome.seq}`}`,
     Policy: <span title={policy}>{shortenDigest(policy)}</span>,

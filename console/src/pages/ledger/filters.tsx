@@ -23,6 +23,7 @@ const TERMS = [
   { term: 'decision', name: 'word', of: undefined },
   { term: 'session', name: 'session', of: 'session' },
   { term: 'agent', name: 'agent', of: 'agent' },
+  { term: 'program', name: 'parent', of: undefined },
   { term: 'code', name: 'code', of: 'code' },
   { term: 'text', name: 'text', of: undefined },
 ] as const

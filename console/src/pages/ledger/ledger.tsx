@@ -23,7 +23,7 @@ import { Table } from '../../ui/table.tsx'
 import { UntrustedText } from '../../ui/text.tsx'
 import { complain } from '../../ui/toasts.tsx'
 import { amount, clock, count, date, duration, millis, moment, plural } from '../../ui/words.ts'
-import { useCalls } from './calls.ts'
+import { foldPrograms, useCalls } from './calls.ts'
 import { listColumns, timelineColumns } from './columns.tsx'
 import { Events } from './events.tsx'
 import { useOpenCall } from './explained.tsx'
@@ -86,6 +86,12 @@ function Calls(): JSX.Element {
         : listColumns(values, { sort, isSmallest, ofGates }),
     [isTimeline, span, values, sort, isSmallest, ofGates],
   )
+  const unfolded = query.get('run')
+  const calls = state?.calls ?? NONE
+  const rows = useMemo(
+    () => (isTimeline ? calls : foldPrograms(calls, unfolded)),
+    [isTimeline, calls, unfolded],
+  )
   const refresh = () => {
     again()
     histogram.reload()
@@ -114,7 +120,7 @@ function Calls(): JSX.Element {
           key={isTimeline ? 'timeline' : 'list'}
           label="Calls"
           columns={columns}
-          items={state?.calls ?? NONE}
+          items={rows}
           px={isPhone ? 54 : 34}
           keyOf={getKey}
           onOpen={open}

@@ -17,6 +17,8 @@ export interface CallRecord extends LiveRow {
   readonly origin?: { readonly gate: string; readonly seq: number }
   /** The client of the session, marked as self-reported; missing if the ledger does not say. */
   readonly sessionName?: string
+  /** The call of `run_code` whose program made it. */
+  readonly parent?: string
   /** The line of a shell command, if the ledger stores it. */
   readonly commandLine?: string
   /** What rules in shadow mode would have done; empty if none matched. */

@@ -29,6 +29,7 @@ export const FILTER = {
   principal: { shape: TEXT, doc: 'who called' },
   agent: { shape: TEXT, doc: 'which agent' },
   session: { shape: TEXT, doc: 'in which session' },
+  parent: { shape: TEXT, doc: 'by the program of which call of `run_code`' },
   server: { shape: TEXT, doc: 'to which server' },
   name: { shape: TEXT, doc: 'which tool' },
   action: { shape: TEXT, doc: 'what was decided' },

@@ -24,6 +24,7 @@ export function callRecord(
   return {
     ...context,
     ...(commandLine === undefined ? {} : { commandLine }),
+    ...(record.parent === undefined ? {} : { parent: record.parent }),
     shadowText: shadowText(decision.shadow),
     seq: record.seq,
     kind: record.kind,

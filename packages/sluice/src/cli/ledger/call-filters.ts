@@ -11,6 +11,7 @@ export const CALL_FILTERS = {
   '--principal <id>': 'the same',
   '--agent <id>': 'which agent of that caller',
   '--session <id>': 'in which session',
+  '--parent <call>': 'by the program of which call of `run_code`',
   '--server <name>': 'on which server',
   '--tool <server/tool>': 'which tool (or resource URI or prompt)',
   '--denied': 'only what was refused: denied, limited, held, hidden',
@@ -24,12 +25,13 @@ export type CallFilters = OptionsOf<typeof CALL_FILTERS>
 
 /** Without those that were not given. */
 export function readCallFilters(options: CallFilters): Query {
-  const { agent, denied, session, action, code, tool } = options
+  const { agent, denied, session, parent, action, code, tool } = options
   const [server, name] = tool === undefined ? [options.server] : split(tool)
   const filters = {
     principal: options.who ?? options.principal,
     agent,
     session,
+    parent,
     server,
     name,
     action,

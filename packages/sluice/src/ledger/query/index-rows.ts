@@ -45,6 +45,7 @@ export function toIndexRow(record: LedgerRecord): IndexRow {
       rule,
       record.kind === 'refusal' ? reason : '',
       shadowText(decision.shadow),
+      record.parent ?? '',
     ],
     after: [record.unknown === true ? 1 : 0],
     values: listIndexedValues(record.judged),

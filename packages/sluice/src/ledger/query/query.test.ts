@@ -39,6 +39,7 @@ async function append(ledger: Ledger, n: number): Promise<void> {
     atMs: START + (n >= 100 && n < 120 ? n - 50 : n) * 1_000,
     principal: { id: ['ann', 'ben', 'cleo'][n % 3] as string, kind: 'grant' },
     session: `session-${n % 4}`,
+    ...(n % 9 === 1 ? { parent: `call-${n - 1}` } : {}),
     server: ['stripe', 'github'][n % 2] as string,
     name: `tool_${n % 6}`,
     judged:
@@ -79,6 +80,11 @@ describe('queries', () => {
     expect(next).toBe(calls[2]?.record.seq)
   })
 
+  test('find the calls of a program by the call that ran it', () => {
+    const { calls } = queryLedger(database, { parent: 'call-9' }, index)
+    expect(calls.map(({ record }) => record.callId)).toEqual(['call-10'])
+  })
+
   test('a refusal has no outcome, nor does a call that was open at the end', () => {
     const { calls } = queryLedger(database, { code: 'DENIED', limit: 2 }, index)
     expect(calls.map(({ record, outcome }) => [record.kind, outcome])).toEqual([
@@ -101,6 +107,7 @@ describe('queries', () => {
     const query = fc.record({
       principal: maybe(fc.constantFrom('ann', 'ben', 'cleo', 'nobody')),
       session: maybe(fc.constantFrom('session-0', 'session-3')),
+      parent: maybe(fc.constantFrom('call-9', 'call-10')),
       server: maybe(fc.constantFrom('stripe', 'github')),
       name: maybe(fc.constantFrom('tool_0', 'tool_3')),
       action: maybe(fc.constantFrom('allow', 'deny', 'hide')),

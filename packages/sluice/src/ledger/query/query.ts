@@ -21,6 +21,8 @@ export interface Query {
   readonly principal?: string
   readonly agent?: string
   readonly session?: string
+  /** The call of `run_code` whose program made the call. */
+  readonly parent?: string
   readonly server?: string
   /** Tool name, resource URI or prompt name. */
   readonly name?: string
@@ -76,7 +78,16 @@ export function queryLedger(
   }
 }
 
-const WORDS = ['principal', 'agent', 'session', 'server', 'name', 'action', 'code'] as const
+const WORDS = [
+  'principal',
+  'agent',
+  'session',
+  'parent',
+  'server',
+  'name',
+  'action',
+  'code',
+] as const
 /** Columns that a free text is looked for in; `tool` is server and name. */
 const SEARCHED = ['principal', 'agent', 'session', 'tool', 'code', 'reason'] as const
 /**
@@ -314,6 +325,7 @@ export function matches(record: DecisionRecord, query: Query): boolean {
     principal: record.principal.id,
     agent: record.agent ?? '',
     session: record.session,
+    parent: record.parent ?? '',
     server: record.server,
     name: record.name,
     action: record.decision.action,

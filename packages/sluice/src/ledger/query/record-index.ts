@@ -28,7 +28,7 @@ import { COUNT_STATEMENTS, CountedCalls, uncountUpTo } from './call-counts.ts'
 import { toIndexRow } from './index-rows.ts'
 
 const STATEMENTS = {
-  calls: 'INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  calls: 'INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
   judged: 'INSERT INTO judged VALUES (?, ?, ?)',
   outcomes: 'INSERT OR IGNORE INTO outcomes VALUES (?, ?, ?, ?, ?, ?)',
   events: 'INSERT INTO events VALUES (?, ?, ?, ?)',

@@ -16,6 +16,7 @@ const WORDS = [
   'rule',
   'reason',
   'shadow',
+  'parent',
 ] as const
 
 /** Fields of the event of a session's first use; `client` is what the client calls itself. */

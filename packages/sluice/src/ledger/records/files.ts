@@ -46,12 +46,12 @@ const MERGED = `
 
 /**
  * Texts are stored once and referenced by number; `through` is the last indexed record. Most calls
- * are allowed and have no agent and no shadow decision, so an index on those values would cost much and find nothing.
+ * are allowed and have no agent, no shadow decision and no program that made them, so an index on those values would cost much and find nothing.
  * `minutes` and `hours` count calls, see query/call-counts.ts.
  * `tool` is server and name together; `subtrees` are roots over many leaves of the tree, for
  * proofs. `judged` has the values of arguments that rules read, see records/recorded-values.ts.
  */
-export const USUAL_WORDS = { action: 1, code: 2, agent: 3, shadow: 3 } as const
+export const USUAL_WORDS = { action: 1, code: 2, agent: 3, shadow: 3, parent: 3 } as const
 export const INDEX_SCHEMA = `
   CREATE TABLE words (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
   INSERT INTO words VALUES (1, 'allow'), (2, 'ALLOWED'), (3, '');
@@ -71,6 +71,7 @@ export const INDEX_SCHEMA = `
     rule INTEGER NOT NULL,
     reason INTEGER NOT NULL,
     shadow INTEGER NOT NULL,
+    parent INTEGER NOT NULL,
     unknown INTEGER NOT NULL
   ) STRICT;
   CREATE INDEX calls_at ON calls (at);
@@ -82,6 +83,7 @@ export const INDEX_SCHEMA = `
   CREATE INDEX calls_action ON calls (action) WHERE action <> 1;
   CREATE INDEX calls_code ON calls (code) WHERE code <> 2;
   CREATE INDEX calls_shadow ON calls (shadow) WHERE shadow <> 3;
+  CREATE INDEX calls_parent ON calls (parent) WHERE parent <> 3;
   CREATE TABLE judged (
     path INTEGER NOT NULL,
     seq INTEGER NOT NULL,
@@ -148,7 +150,7 @@ export function mergedFile(directory: string): OpenOptions {
 }
 
 export function indexFile(directory: string): OpenOptions {
-  const migrations = ['', '', '', '', '', '', '', '', INDEX_ANEW + INDEX_SCHEMA]
+  const migrations = ['', '', '', '', '', '', '', '', '', INDEX_ANEW + INDEX_SCHEMA]
   return { directory, name: 'ledger-index.db', migrations, isDerived: true }
 }
 
