@@ -3,7 +3,6 @@
 // over, or the same one started again, goes on with both.
 
 import { existsSync, readFileSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { atTerminal } from './person.ts'
 import { PlainClient } from './plain-client.ts'
@@ -16,9 +15,6 @@ default: allow
 tools:
   count/slow: require_approval
 `
-
-/** Two calls are noted one after the other. */
-const NOTED_MS = 1_000
 
 const LOOP = `
   const said = []
@@ -71,10 +67,6 @@ export async function playProgramKills(
   expect([loop.status, all.status]).toEqual(['waiting', 'waiting'])
   await until(async () => (await pending()).length === 3)
   await until(() => arrivals().length === 4)
-  // A call is held once its program has noted that; before, its outcome would be unknown.
-  for (const { runId } of [loop, all])
-    await until(async () => (await first.value('run_code', { runId, waitMs: 1 })).waitingFor)
-  await sleep(NOTED_MS)
   await gate.kill()
 
   gate = await next(1)

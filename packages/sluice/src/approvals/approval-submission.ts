@@ -1,6 +1,7 @@
 // A call that a rule submits for approval, and its identity: the same caller, tool and members of
 // `params` except `_meta`, in a form that keeps the digits of numbers. Created by the gateway.
 
+import { hash } from 'node:crypto'
 import type { ApprovalRequirement } from '@sluice/policy/core/decision'
 import type { ApprovalSubject } from '../core/approval.ts'
 import { digestText } from '../ledger/records/record.ts'
@@ -14,6 +15,13 @@ export interface ApprovalSubmission extends ApprovalSubject {
   /** Text of the arguments; empty if there are none. */
   readonly args: string
   readonly asks: readonly ApprovalRequirement[]
+  /** Of the request, unless there is one with it. */
+  readonly id?: string | undefined
+}
+
+/** The id of the request for approval of an agent's call: after a crash the agent finds the request by it. */
+export function toRequestId(effectId: string): string {
+  return hash('sha256', effectId).slice(0, 12)
 }
 
 /** Identifies the call, independent of the rules that require approval. */

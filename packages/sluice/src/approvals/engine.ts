@@ -364,7 +364,8 @@ export class ApprovalEngine implements ApprovalService {
     const open = this.#book.counts(call.session, call.server, call.name)
     const full = whyFull(call, open, this.#denials.isBarred(call))
     if (full !== undefined) return { is: 'refused', ...full }
-    const [id, atMs] = [newId(), nowMs()]
+    const isFree = call.id !== undefined && this.#book.find(call.id) === undefined
+    const [id, atMs] = [isFree ? call.id : newId(), nowMs()]
     const timeoutMs = Math.min(...call.asks.map((ask) => ask.timeoutMs))
     const row: Omit<ApprovalRow, 'seq'> = {
       ...call,

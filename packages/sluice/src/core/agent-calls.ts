@@ -21,6 +21,8 @@ export interface ProgramOrigin {
   readonly hasReceived: boolean
 }
 
+/** Names the effect of an agent in `_meta` of a call that it makes. */
+export const EFFECT_META = 'sluice/effect'
 /** Names the call in `_meta` of a request to a server inside the gate. The gate writes it. */
 export const CALL_META = 'sluice/call'
 /** Why a request is cancelled if the client's connection is lost. */

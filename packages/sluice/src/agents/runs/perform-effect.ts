@@ -100,17 +100,18 @@ export class EffectPerformer {
     const { id: effectId, server, tool, input } = effect
     const refused = notGranted(agent, server, tool)
     if (refused !== undefined) return refused
-    if (before?.ticket) return this.#settle(agent, before.ticket, signal)
+    const sent = { server, tool, args: input, effectId, signal }
+    const ticket = before?.ticket ?? (before?.startedAt && this.#findHeld(agent, sent))
+    if (ticket) return this.#settle(agent, ticket, signal)
     if (before?.startedAt && !(await this.#onlyReads(agent.owner, server, tool)))
       return { kind: 'unknown', reason: 'the process ended while the call was out' }
     // Begun and not sent would be taken for lost: that it was not sent is known here alone.
     const begin = () => steps.beginEffect(agent.id, effectId, now())
     if (!(await whenStored(begin, () => signal.aborted))) throw new Error('it was dropped')
-    const outcome = await this.#call(agent, { server, tool, args: input, effectId, signal })
+    const outcome = await this.#call(agent, sent)
     if (outcome.kind !== 'held') return outcome
-    const { ticket } = outcome
     await whenStored(
-      () => steps.holdEffect(agent.id, effectId, ticket),
+      () => steps.holdEffect(agent.id, effectId, outcome.ticket),
       () => signal.aborted,
     )
     await onWaiting(waitingFor(server, tool, outcome.reason))
@@ -119,23 +120,24 @@ export class EffectPerformer {
 
   /** Decided with the labels of the family; new labels are stored before the agent gets the answer. */
   async #call(agent: AgentRow, call: OutgoingCall): Promise<GateOutcome> {
-    const { id, owner, depth, template, family, summary } = agent
-    const facts = { id, owner, template: template ?? '', depth, turn: summary.turnCount }
-    const isClients = readProgramOwner(owner) !== undefined
-    const effectId = `${id}.${call.effectId}`
     const labels = await this.#labels(agent, call.signal)
-    const session = String(isClients ? agent.asked.session : family)
-    const about = { owner, agent: isClients ? null : facts, family: session, labels }
-    const { server, tool, args } = call
+    const gateCall = toGateCall(agent, call)
+    const { owner, server, tool, args, effectId } = gateCall
     // The journal as it was then: after a reset, effects are numbered from the beginning again.
     const sent = hash('sha256', JSON.stringify([effectId, agent.seq, server, tool, args]))
     if (this.#sent.has(sent) && !(await this.#onlyReads(owner, server, tool)))
       return { kind: 'unknown', reason: 'the store has lost the step in which it was sent' }
     this.#sent.set(sent, true)
-    const outcome = await this.#environment.gate.call({ ...call, ...about, effectId })
+    const outcome = await this.#environment.gate.call({ ...gateCall, labels })
     // It was not sent.
     if (outcome.kind === 'held' || outcome.kind === 'denied') this.#sent.delete(sent)
     return this.#keepLabels(agent, outcome, call.signal)
+  }
+
+  /** A call that was begun may be pending approval: then it was not sent. */
+  #findHeld(agent: AgentRow, call: OutgoingCall): string | undefined {
+    const isInRun = agent.summary.runId !== null
+    return isInRun ? this.#environment.gate.findHeld?.(toGateCall(agent, call)) : undefined
   }
 
   async #labels({ id }: AgentRow, signal: AbortSignal): Promise<readonly string[]> {
@@ -204,8 +206,10 @@ export class EffectPerformer {
     waits: Map<string, string>,
     { signal, onWaiting }: PerformOptions,
   ): Promise<ProgramCallResult> {
-    const { tool: named, input, callId, again, ticket, held, over, program } = call
+    const { tool: named, input, callId, again, held, over, program } = call
     const { server, tool } = named
+    const sent = { server, tool, args: input, effectId: callId, signal, program }
+    const ticket = call.ticket ?? (again ? this.#findHeld(agent, sent) : undefined)
     const refused = notGranted(agent, server, tool)
     if (refused !== undefined) return { error: toText(refused).content }
     if (ticket === undefined && again && !(await this.#onlyReads(agent.owner, server, tool)))
@@ -218,12 +222,12 @@ export class EffectPerformer {
     if (spent !== null) return { error: `AGENT_LIMIT: no call is left (${spent.detail})` }
     let outcome: GateOutcome =
       ticket === undefined
-        ? await this.#call(agent, { server, tool, args: input, effectId: callId, signal, program })
+        ? await this.#call(agent, sent)
         : { kind: 'held', ticket, reason: 'it was held before the process ended' }
     if (outcome.kind === 'held') {
-      if (ticket === undefined) await held(outcome.ticket)
+      if (call.ticket === undefined) await held(outcome.ticket)
       waits.set(callId, waitingFor(server, tool, outcome.reason))
-      if (ticket === undefined) await onWaiting(waits.get(callId) ?? '')
+      if (call.ticket === undefined) await onWaiting(waits.get(callId) ?? '')
       outcome = await this.#settle(agent, outcome.ticket, over, program)
       waits.delete(callId)
       const [another = ''] = waits.values()
@@ -239,6 +243,16 @@ export class EffectPerformer {
     const found = tools.find((each) => each.server === server && each.name === tool)
     return found?.category === 'Read'
   }
+}
+
+/** The call of an agent as the gate sees it. Effects are numbered from the beginning again after a reset, runs are not. */
+function toGateCall(agent: AgentRow, call: OutgoingCall): GateCall {
+  const { id, owner, depth, template, family, summary } = agent
+  const isClients = readProgramOwner(owner) !== undefined
+  const facts = { id, owner, template: template ?? '', depth, turn: summary.turnCount }
+  const session = String(isClients ? agent.asked.session : family)
+  const effectId = [id, ...(summary.runId === null ? [] : [summary.runId]), call.effectId].join('.')
+  return { ...call, owner, agent: isClients ? null : facts, family: session, effectId }
 }
 
 /** An approval may take days: rejects at once when the effect is cancelled. */

@@ -56,6 +56,8 @@ export interface ToolGate {
   call(call: GateCall): Promise<GateOutcome>
   /** Called before the run that it begins: the agent's calls are judged by its prompt. */
   notePrompt?(prompt: AgentPrompt): Promise<void>
+  /** The ticket of a call that was held before the process ended, if the agent did not come to note it. */
+  findHeld?(call: AgentCall): string | undefined
   /** Waits for the verdict on a held call, carries it out if it may, and gives its outcome. */
   settle(
     ticket: string,

@@ -7,13 +7,19 @@ import type { ApprovalReference, Channel, Decision } from '@sluice/policy/core/d
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { decide } from '@sluice/policy/decide/decide'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
-import { type ApprovalSubmission, digestRequirements } from '../../approvals/approval-submission.ts'
+import {
+  type ApprovalSubmission,
+  digestRequirements,
+  toRequestId,
+} from '../../approvals/approval-submission.ts'
 import type { ApprovalRequestResult } from '../../approvals/engine.ts'
 import { ARGS_LENGTH_MAX, HELD_MARKS_MAX } from '../../approvals/limits.ts'
 import { toApprovalUse } from '../../approvals/recover.ts'
+import { EFFECT_META } from '../../core/agent-calls.ts'
 import type { ApprovalVerdict } from '../../core/approval.ts'
 import type { Person } from '../../core/person.ts'
 import { isDense } from '../../protocol/json/is-dense.ts'
+import { getMeta } from '../../protocol/protocol-generation.ts'
 import { writeMembers } from '../../protocol/write-message.ts'
 import type { ApprovalUseRequest } from '../../store/admission.ts'
 import { enterStep } from '../shared/current-step.ts'
@@ -272,11 +278,14 @@ const HAS_ARGUMENTS: ReadonlySet<string> = new Set([TOOL_CALL, 'prompts/get'])
 
 function toSubmission(
   { approvals }: CallPipeline,
-  { decision: { approvals: asks }, request: { call, facts, argsText } }: PassingCall,
+  { decision: { approvals: asks }, request }: PassingCall,
   { params }: ApprovalWaitOptions,
   callId: string,
 ): ApprovalSubmission {
+  const { call, facts, argsText, program } = request
   const { principal, agent, session, tool } = facts
+  const isAgents = agent !== null || program !== undefined
+  const effect = isAgents ? getMeta(request.params)[EFFECT_META] : undefined
   const rest = new Map(params)
   rest.delete('_meta')
   // What has no arguments is shown as a whole: a person decides over what is read or asked.
@@ -297,6 +306,7 @@ function toSubmission(
     rest: hasArguments ? writeMembers(rest) : '{}',
     args: hasArguments ? (argsText ?? '') : writeMembers(rest),
     asks,
+    id: typeof effect === 'string' ? toRequestId(effect) : undefined,
   }
 }
 

@@ -4,12 +4,14 @@
 
 import type { AgentFacts } from '@sluice/policy/core/call'
 import type { JsonObject } from '@sluice/policy/core/json'
+import { toRequestId } from '../../../approvals/approval-submission.ts'
 import { classify, classifyOwn } from '../../../catalogue/classify/classify.ts'
 import {
   type AgentCall,
   type AgentOutcome,
   type AgentPrompt,
   type AgentTool,
+  EFFECT_META,
   type ProgramOrigin,
   READ_LABEL,
   readProgramOwner,
@@ -128,7 +130,7 @@ export class AgentGate {
     } catch (error) {
       return { ...gone, code: 'UPSTREAM', reason: (error as Error).message }
     }
-    const params = toCallParams(tool, args, { 'sluice/effect': effectId })
+    const params = toCallParams(tool, args, { [EFFECT_META]: effectId })
     if (typeof params === 'string')
       return { ...gone, reason: `the arguments cannot be sent: ${params}` }
     try {
@@ -140,6 +142,13 @@ export class AgentGate {
     } catch (error) {
       return { kind: 'unknown', reason: (error as Error).message }
     }
+  }
+
+  /** The ticket of a call that was held when its gate ended; undefined if no approval was requested. */
+  findHeld(call: AgentCall): string | undefined {
+    const approval = toRequestId(call.effectId)
+    if (this.#context.approvals.find(approval) !== undefined) return writeTicket(approval, call)
+    return undefined
   }
 
   /** Waits for the verdict on a held call, makes it if it may be made, and gives its outcome. Also after
@@ -236,10 +245,14 @@ function toDeniedOutcome(decision: JsonObject, call: AgentCall): AgentOutcome {
   const reason = String(decision.reason)
   if (code !== 'APPROVAL_PENDING' || typeof approvalId !== 'string')
     return { kind: 'denied', code: String(code), reason }
+  return { kind: 'held', ticket: writeTicket(approvalId, call), reason }
+}
+
+function writeTicket(approval: string, call: AgentCall): string {
   const { owner, agent, family, server, tool, args, effectId } = call
   const ticket: HeldCallTicket = {
-    approval: approvalId,
+    approval,
     call: { owner, agent, family, server, tool, args, effectId },
   }
-  return { kind: 'held', ticket: JSON.stringify(ticket), reason }
+  return JSON.stringify(ticket)
 }
