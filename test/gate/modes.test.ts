@@ -7,11 +7,12 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { agentsFor } from '../../packages/sluice/src/cli/run/builtin-agents.ts'
 import type { LedgerRecord } from '../../packages/sluice/src/ledger/records/record.ts'
 import { runs } from '../support/arbitrary-policies.ts'
 import { inspect } from '../support/inspect.ts'
 import { ADA, endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
-import { PlainClient, recordsOf } from '../support/plain-client.ts'
+import { PlainClient, type Reply, recordsOf } from '../support/plain-client.ts'
 import { straight, throughGate } from '../support/real-client.ts'
 import {
   endGates,
@@ -26,6 +27,8 @@ import { postStateless, statelessClient } from '../support/stateless-client.ts'
 
 const SEARCH = '?mode=search'
 const MODE_TOOLS = ['search_tools', 'describe_tools', 'call_tool']
+const PROGRAM = 'return await tools.counter.read({ n: 1 })'
+const ENDED = { status: 'completed', result: 'read {"n":1}' }
 const folder = mkdtempSync(join(tmpdir(), 'sluice-modes-'))
 const POLICY = `
 version: 1
@@ -39,6 +42,7 @@ let gate: RunningGate
 
 beforeAll(async () => {
   const servers = {
+    code: { builtin: 'code' as const },
     everything: published('everything'),
     counter: fixture('counter', join(folder, 'calls')),
   }
@@ -92,6 +96,10 @@ describe('a published client', { timeout: 180_000 }, () => {
 
   test('on the command line of the inspector', async () => {
     const url = `${gate.url}/mcp${SEARCH}`
+    const run = ['--tool-name', 'run_code', '--tool-arg', `code=${PROGRAM}`]
+    const code = `${gate.url}/mcp?mode=code`
+    const ran = await inspect(folder, code, '--method', 'tools/call', ...run)
+    expect(JSON.parse(ran.content[0].text)).toMatchObject(ENDED)
     const { tools } = await inspect(folder, url, '--method', 'tools/list')
     expect(tools.map(({ name }: { name: string }) => name)).toEqual(MODE_TOOLS)
     const options = ['--tool-name', 'search_tools', '--tool-arg', 'query=tiny image']
@@ -99,12 +107,17 @@ describe('a published client', { timeout: 180_000 }, () => {
     expect(JSON.stringify(found)).toContain('everything__get-tiny-image')
   })
 
-  test('behind a pipe', async () => {
+  test.each(['search', 'code'])('behind a pipe in the mode %s', async (mode) => {
     const config = join(gate.folder, 'sluice.yaml')
-    const command = [NODE, SLUICE, 'stdio', '--config', config, '--mode', 'search']
+    const command = [NODE, SLUICE, 'stdio', '--config', config, '--mode', mode]
     const { client, close } = await straight(command)
     const { tools } = await client.listTools()
-    expect(tools.map(({ name }) => name)).toEqual(MODE_TOOLS)
+    const caller = mode === 'code' ? 'run_code' : 'call_tool'
+    expect(tools.map(({ name }) => name)).toEqual(['search_tools', 'describe_tools', caller])
+    const found = await textOf(client, 'search_tools', { query: 'add two numbers' })
+    expect(found).toMatch(mode === 'code' ? /^tools\.everything/ : /^everything__/)
+    if (mode === 'code')
+      expect(JSON.parse(await textOf(client, 'run_code', { code: PROGRAM }))).toMatchObject(ENDED)
     await close()
   })
 })
@@ -148,7 +161,6 @@ test('limits of the session count calls by either name once', async () => {
 
 test.each([
   ['?mode=magic', '`magic` is not a tool mode: modes are all, search, code'],
-  ['?mode=code', 'add `code: { builtin: code }` to `servers` in sluice.yaml'],
   [
     'everything?mode=search',
     'the server `everything` alone has no tool modes: use /mcp?mode=search',
@@ -159,6 +171,14 @@ test.each([
   expect(reply.answer.error.message).toContain(why)
   const stateless = await postStateless(gate, address, 'server/discover')
   expect(stateless.status).toBe(400)
+})
+
+test('the mode `code` is refused without the server that runs programs, with what to do', async () => {
+  const own = await ownGate({ servers: { counter: fixture('counter', join(folder, 'none')) } })
+  const reply = await new PlainClient(own as unknown as RunningGate, '?mode=code').initialize()
+  expect(reply.status).toBe(400)
+  const why = 'add `code: { builtin: code }` to `servers` in sluice.yaml'
+  expect(reply.answer.error.message).toContain(why)
 })
 
 const ACTIONS = [
@@ -179,18 +199,33 @@ const arbitraryCalls = fc.array(
 )
 type ModeCall = { tool: string; n: number; approved: boolean }
 
+/** A program that makes one call; what it throws is text. */
+const writeProgram = (tool: string, args: object): string =>
+  `return await tools.counter.${tool}(${JSON.stringify(args)}).catch((error) => error.message)`
+
 test('record, limits, approval and reply are those of the direct call', {
   timeout: 240_000,
 }, async () => {
   await fc.assert(
     fc.asyncProperty(arbitraryRules, arbitraryCalls, async (tools, calls) => {
       const policy = JSON.stringify({ version: 1, default: 'allow', tools })
-      const direct = await play(policy, calls, (name, args) => [name, args])
-      const byMode = await play(policy, calls, (name, args) => [
+      const direct = await play(policy, calls, (tool, args) => [`counter__${tool}`, args])
+      const byMode = await play(policy, calls, (tool, args) => [
         'call_tool',
-        { name, arguments: args },
+        { name: `counter__${tool}`, arguments: args },
       ])
       expect(byMode).toEqual(direct)
+      const byProgram = await play(
+        policy,
+        calls,
+        (tool, args) => ['run_code', { code: writeProgram(tool, args) }],
+        '?mode=code',
+      )
+      // The id of the request differs, and with it the length of the answer.
+      const made = (records: string[]) =>
+        records.filter(isMade).map((record) => record.replace(/"bytes":\d+/, ''))
+      expect(made(byProgram.records)).toEqual(made(direct.records))
+      expect(byProgram.said).toEqual(direct.said)
     }),
     { ...runs(5), endOnFailure: true },
   )
@@ -200,27 +235,53 @@ test('record, limits, approval and reply are those of the direct call', {
 async function play(
   policy: string,
   calls: readonly ModeCall[],
-  toCall: (name: string, args: object) => [string, object],
+  toCall: (tool: string, args: object) => [string, object],
+  mode = SEARCH,
 ) {
-  const own = await ownGate({
-    servers: { counter: fixture('counter', join(folder, 'played')) },
-    policy,
-  })
-  const client = await PlainClient.open(own as unknown as RunningGate, SEARCH)
+  const counter = fixture('counter', join(folder, 'played'))
+  const servers = { counter, code: { builtin: 'code' as const } }
+  const own = await ownGate({ servers, policy }, { agents: agentsFor })
+  const client = await PlainClient.open(own as unknown as RunningGate, mode)
   const replies: string[] = []
+  const said: string[] = []
   for (const { tool, n, approved } of calls) {
-    const [name, args] = toCall(`counter__${tool}`, { n })
-    const { text } = await decided(own, client.call(name, args), approved)
+    const [name, args] = toCall(tool, { n })
+    const { text, answer } = await decided(own, client.call(name, args), approved)
     replies.push(withoutIds(text))
+    said.push(readSaid(answer))
   }
   await client.end()
   await own.stop()
-  const records = recordsOf(own).filter(({ kind }) => kind !== 'event')
-  return { replies, records: records.map((record) => withoutIds(writeJson(plain(record)))) }
+  const all = recordsOf(own)
+  const programs = all.flatMap((record) => (isProgramCall(record) ? [record.seq] : []))
+  const records = all.filter(
+    (record) =>
+      record.kind !== 'event' &&
+      !isProgramCall(record) &&
+      !(record.kind === 'outcome' && programs.includes(record.intent)),
+  )
+  return { replies, said, records: records.map((record) => withoutIds(writeJson(plain(record)))) }
+}
+
+function isProgramCall(record: LedgerRecord): boolean {
+  return 'server' in record && record.server === 'code'
+}
+
+/** A program is not kept waiting: that it was held, and that a person denied it, is told and not recorded alike. */
+function isMade(record: string): boolean {
+  return !/"code":"APPROVAL_(PENDING|DENIED)"/.test(record)
+}
+
+/** The code of a refusal, or what the tool said. */
+function readSaid({ result, error }: Reply['answer']): string {
+  const text = error?.message ?? result.content[0].text
+  const said = text.startsWith('{"status"') ? String(JSON.parse(text).result) : text
+  const code = result?._meta?.['sluice/decision']?.code ?? /"code":"(\w+)"/.exec(said)?.[1]
+  return code ?? said.replace('counter__', '')
 }
 
 function plain(record: LedgerRecord): object {
-  const { seq: _seq, atMs: _atMs, ...rest } = record
+  const { seq: _seq, atMs: _atMs, parent: _parent, ...rest } = { parent: '', ...record }
   return { ...rest, durationMs: 0, session: '' }
 }
 

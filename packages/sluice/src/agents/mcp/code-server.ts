@@ -161,7 +161,8 @@ function readEnd({ response, stop }: Extract<PromptAnswer, { state: 'ended' }>):
     return JSON.parse(response) as JsonObject
   } catch {
     // A result that is too long for a conversation is cut there.
-    const why = response === '' ? `${stop.reason} ${stop.detail}` : 'its result is too long'
+    const long = 'its result is too long: return less, or keep it with `files.write(path, text)`'
+    const why = response === '' ? `${stop.reason} ${stop.detail}` : long
     return { error: { code: 'PROGRAM_FAILED', message: `the program has ended: ${why}` } }
   }
 }
