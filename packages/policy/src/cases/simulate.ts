@@ -7,7 +7,7 @@ import type { Counters, LimitUsage } from '../core/counters.ts'
 import type { Decision } from '../core/decision.ts'
 import type { JsonObject, JsonValue } from '../core/json.ts'
 import type { PastCall } from '../core/past-calls.ts'
-import type { AnswerTrust } from '../core/provenance.ts'
+import type { AnswerTrust, ProvenanceLookup } from '../core/provenance.ts'
 import type { KnownTool } from '../core/tools.ts'
 import { decide } from '../decide/decide.ts'
 import { getRulesForTool } from '../decide/resolve.ts'
@@ -54,6 +54,8 @@ export interface SimulationOptions {
   readonly hasPrompts: boolean
   toolFor(server: string, name: string): KnownTool
   counters(): Counters & LimitUsage
+  /** Where the values of calls came from, if a program makes them; else the memory says that. */
+  originsOf?(memory: SessionProvenance): ProvenanceLookup
   /** Labels that the guard finds in an answer. */
   inspect(answer: JsonValue): readonly string[]
 }
@@ -194,7 +196,7 @@ class Player {
     const now = { wallMs: elapsed, monotonicMs: elapsed }
     const past = { calls: this.#past, hasMore: false }
     const session = { calls: this.#calls.length, saw: [...this.#saw], past }
-    const facts = { ...sampleFacts(tool, { session }), provenance: this.#memory }
+    const facts = { ...sampleFacts(tool, { session }), provenance: this.#origins }
     const call = { server, name, method: TOOL_CALL, args }
     const decision = decide(this.#policy, call, facts, this.#counters, now)
     if (decision.action === 'allow') {
@@ -215,9 +217,13 @@ class Player {
     if (isAppended && attack !== undefined) texts.push(writeAttack(attack))
     const structured = typeof answer === 'string' ? undefined : answer
     const call = { ...this.#checked(step), server: step.server, trust: this.#trust(step) }
-    rememberAnswer(call, { texts, structured }, this.#memory)
+    rememberAnswer(call, { texts, structured }, this.#memory, this.#origins)
     for (const label of this.#labels(step)) this.#saw.add(label)
     for (const label of this.#options.inspect(answer)) this.#saw.add(label)
+  }
+
+  get #origins(): ProvenanceLookup {
+    return this.#options.originsOf?.(this.#memory) ?? this.#memory
   }
 
   #labels({ server, tool }: TraceCall): readonly string[] {
