@@ -885,7 +885,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
       .getByText(/^\d definitions? to review$/)
       .first()
       .waitFor()
-    await page.getByText(/1 of 4 servers failing/).waitFor()
+    await page.getByText(/1 of 5 servers failing/).waitFor()
     await open('Ledger')
     await page.getByRole('button', { name: 'Follow', exact: true }).click()
     const client = await openAs('office')

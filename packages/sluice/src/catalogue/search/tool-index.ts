@@ -6,6 +6,7 @@ import { isObject } from '@sluice/policy/core/json'
 import type { Steps } from '@sluice/policy/core/steps'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { splitNameWords } from '../signals/split-words.ts'
+import words from './words.json' with { type: 'json' }
 
 /** How often each term is in each field, and how many terms each field has. */
 export interface ToolTerms {
@@ -23,46 +24,8 @@ export const QUERY_LENGTH_MAX = 400
 const QUERY_TERMS_MAX = 32
 const SCHEMA_DEPTH_MAX = 3
 
-const STOP_WORDS = new Set(
-  (
-    'a about all also am an and any are as at be been but by can could did do does for from get give had has have ' +
-    'how i if in into is it its let me my no not of on one or our out please should so some tell than that the ' +
-    'their them then there these they this to up use used using want was we were what when where which who will ' +
-    'with would you your mcp server tool'
-  ).split(' '),
-)
+const STOP_WORDS = new Set(words.stop.split(' '))
 
-/** Words of users and of tools for the same thing: each also finds the others of its line, for less. */
-const SYNONYMS = `
-  delete remove drop erase destroy clear discard purge trash rid wipe
-  create add make new insert put write register setup provision open
-  update change edit modify set rename patch adjust switch mark replace correct
-  list show get read display fetch view retrieve see look load details info information
-  find search lookup query discover
-  stop end finish cancel terminate kill close quit
-  start begin launch run execute trigger boot init initialize
-  copy duplicate clone
-  multiple several many batch bulk various
-  send post publish broadcast notify
-  check verify validate test assert
-  comment remark reply note annotation
-  message mail email
-  directory folder
-  issue ticket bug problem
-  user person people member colleague coworker teammate collaborator
-  event meeting appointment
-  row line record
-  file document object
-  table sheet spreadsheet
-  page website site url
-  image picture photo
-  share access permission sharing
-  color colour
-  upload attach
-  download save export dump
-  statistic metric report analytic figure
-  machine computer instance vm node droplet
-`
 /** What a synonym counts, compared with the word itself. */
 const SYNONYM_SHARE = 0.5
 
@@ -119,16 +82,14 @@ function schemaText(schema: unknown, depth: number): string {
   return parts.join(' ')
 }
 
-function readSynonyms(): ReadonlyMap<string, readonly string[]> {
-  const groups = SYNONYMS.trim()
-    .split('\n')
-    .map((line) => line.trim().split(' ').map(stem))
-  const words = new Set(groups.flat())
-  const others = (word: string) => groups.filter((group) => group.includes(word)).flat()
-  return new Map([...words].map((word) => [word, others(word).filter((each) => each !== word)]))
-}
+/** Words of users and of tools for the same thing: each also finds the others of its line, for less. */
+const GROUPS = words.synonyms.map((line) => line.split(' ').map(stem))
 
-const OTHERS = readSynonyms()
+function othersOf(term: string): string[] {
+  return GROUPS.flatMap((group) => (group.includes(term) ? group : [])).filter(
+    (word) => word !== term,
+  )
+}
 
 function median(numbers: readonly number[]): number {
   return [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
@@ -147,7 +108,7 @@ export function* rankTools(
   const scores = tools.map(() => 0)
   for (const term of asked) {
     const best = new Map<number, number>()
-    for (const word of [term, ...(OTHERS.get(term) ?? [])]) {
+    for (const word of [term, ...othersOf(term)]) {
       const found = [...tools.entries()].filter(([, { counts }]) => counts.has(word))
       const rarity = Math.log(1 + (tools.length - found.length + 0.5) / (found.length + 0.5))
       const share = word === term ? rarity : rarity * SYNONYM_SHARE

@@ -47,7 +47,6 @@ interface ListedTool {
   /** How a program names it. */
   readonly programName: string
   readonly text: string
-  readonly signature: string
   readonly terms: ToolTerms
 }
 
@@ -65,42 +64,24 @@ export class ToolModes {
     this.#context = context
   }
 
-  /** The result of `tools/list`. */
+  /** The result of `tools/list`. Other tools are called by `call_tool`, or by `run_code` if the client may see it. */
   async list(): Promise<string> {
-    const listed = await this.#tools()
-    const servers = listed.map(({ server }) => server)
+    const { codeServer } = this.#context
+    const all = await this.#tools()
+    const servers = all.map(({ server }) => server).filter((name) => name !== codeServer)
     const found = 'Finds tools by what they do; returns signatures. Name the product if you can.'
-    const limit = { type: 'integer', maximum: FOUND_TOOLS_MAX }
-    const names = { type: 'array', items: TEXT, maxItems: DESCRIBED_TOOLS_MAX }
+    const sought = { query: TEXT, server: TEXT, limit: { type: 'integer' } }
+    const full = 'Returns full definitions, if a signature is not enough.'
+    const call = 'Calls a tool that search_tools found, with the arguments of its signature.'
+    const programs = all.filter(({ server }) => server === codeServer)
     const tools = [
-      define('search_tools', `${found} ${nameServers(servers)}`, {
-        query: TEXT,
-        server: TEXT,
-        limit,
-      }),
-      define(
-        'describe_tools',
-        'Returns the full definitions of tools, if a signature is not enough.',
-        { names },
-      ),
-      ...(await this.#listCaller()),
+      define('search_tools', `${found} ${nameServers(servers)}`, sought),
+      define('describe_tools', full, { names: { type: 'array', items: TEXT } }),
+      ...(codeServer === undefined
+        ? [define(CALL_TOOL, call, { name: TEXT, arguments: { type: 'object' } })]
+        : programs.map(({ text }) => ({ ...(JSON.parse(text) as JsonObject), name: RUN_CODE }))),
     ]
     return JSON.stringify({ tools })
-  }
-
-  /** What calls the other tools: `call_tool`, or `run_code` if the client may see it. */
-  async #listCaller(): Promise<JsonObject[]> {
-    const { codeServer } = this.#context
-    if (codeServer === undefined)
-      return [
-        define(
-          CALL_TOOL,
-          'Calls a tool that search_tools found, with the arguments of its signature.',
-          { name: TEXT, arguments: { type: 'object' } },
-        ),
-      ]
-    const own = (await this.#tools(true)).filter(({ server }) => server === codeServer)
-    return own.map(({ text }) => ({ ...(JSON.parse(text) as JsonObject), name: RUN_CODE }))
   }
 
   /** Undefined if the call is not one of the mode's tools. */
@@ -128,7 +109,7 @@ export class ToolModes {
       return failed(
         `\`limit\` is \`${JSON.stringify(limit)}\`: a number from 1 to ${FOUND_TOOLS_MAX}`,
       )
-    const all = await this.#tools()
+    const all = await this.#others()
     const tools = server === undefined ? all : all.filter((tool) => tool.server === server)
     const terms = tools.map((tool) => tool.terms)
     const ranked = await runInSlices(rankTools(terms, query, Number(limit)), 'list')
@@ -142,7 +123,7 @@ export class ToolModes {
   async #describe({ names }: JsonObject): Promise<string> {
     if (!Array.isArray(names) || names.length === 0 || names.length > DESCRIBED_TOOLS_MAX)
       return failed(`\`names\` must be a list of 1 to ${DESCRIBED_TOOLS_MAX} names of tools`)
-    const tools = await this.#tools()
+    const tools = await this.#others()
     const texts = names.map((name) => {
       const found = tools.find((tool) => tool.name === name || tool.programName === name)
       return found?.text ?? `Unknown tool: ${String(name).slice(0, QUERY_LENGTH_MAX)}`
@@ -150,26 +131,26 @@ export class ToolModes {
     return answered(texts.join('\n'))
   }
 
-  #sign({ name, programName, signature, text }: ListedTool): string {
-    if (this.#context.codeServer === undefined) return signature
-    return writeSignature(name, JSON.parse(text) as ToolDefinition, programName)
+  #sign({ name, programName, text }: ListedTool): string {
+    const isCode = this.#context.codeServer !== undefined
+    const definition = JSON.parse(text) as ToolDefinition
+    return writeSignature(name, definition, isCode ? programName : undefined)
+  }
+
+  /** What a search finds: everything but `run_code` of the mode. */
+  async #others(): Promise<ListedTool[]> {
+    return (await this.#tools()).filter(({ server }) => server !== this.#context.codeServer)
   }
 
   /** What the caller may see now: every server's relay has filtered its list. */
-  async #tools(hasCode = false): Promise<ListedTool[]> {
-    const { codeServer, lists, members } = this.#context
+  async #tools(): Promise<ListedTool[]> {
+    const { lists, members } = this.#context
+    const all = [...members()]
+    const texts = await Promise.all(all.map((member) => lists.listOf(member, 'tools/list')))
     const slices = new Slices()
-    const listed = await Promise.all(
-      [...members()]
-        .filter(({ name }) => (name === codeServer) === hasCode)
-        .map(async (member) => ({
-          server: member.name,
-          texts: await lists.listOf(member, 'tools/list'),
-        })),
-    )
     const tools: ListedTool[] = []
-    for (const { server, texts } of listed)
-      for (const text of texts) {
+    for (const [at, { name: server }] of all.entries())
+      for (const text of texts[at] ?? []) {
         if (slices.isOver) await slices.next()
         const tool = this.#read(server, text)
         if (tool !== null) tools.push(tool)
@@ -178,17 +159,14 @@ export class ToolModes {
   }
 
   #read(server: string, text: string): ListedTool | null {
-    const { lists } = this.#context
     const key = hash('sha256', `${server} ${text}`)
     const known = indexed.get(key)
     if (known !== undefined) return known
     const definition = JSON.parse(text) as ToolDefinition & JsonObject
     const { name } = definition
-    const own = lists.tools.find(name)?.name ?? name
+    const own = this.#context.lists.tools.find(name)?.name ?? name
     const terms = readToolTerms({ ...definition, server, name: own })
-    const signature = writeSignature(name, definition)
-    const programName = writeProgramName(server, own)
-    const listed = { server, name, programName, text, signature, terms }
+    const listed = { server, name, programName: writeProgramName(server, own), text, terms }
     const tool = isToolFor('model', definition) ? listed : null
     indexed.set(key, tool)
     return tool
@@ -198,9 +176,7 @@ export class ToolModes {
 /** A tool of the mode, whose first argument is required. Clients ask before a call that may do anything. */
 function define(name: string, description: string, properties: JsonObject): JsonObject {
   const annotations =
-    name === CALL_TOOL
-      ? { readOnlyHint: false, destructiveHint: true, openWorldHint: true }
-      : { readOnlyHint: true, openWorldHint: false }
+    name === CALL_TOOL ? { destructiveHint: true, openWorldHint: true } : { readOnlyHint: true }
   const required = Object.keys(properties).slice(0, 1)
   return { name, description, inputSchema: { type: 'object', properties, required }, annotations }
 }
