@@ -42,10 +42,8 @@ export class CheckpointStore {
 
   /** A memory that another thread has packed. */
   putPacked(packed: Uint8Array, answers: Answers | null, forked: Answers | null = null): number {
-    const key = this.#database.nextKeys(1)
-    const sql = 'INSERT INTO memories (memory, bytes) VALUES (?, ?)'
-    const last = this.#database.run(sql, key, packed)
-    const memory = key ?? last
+    const memory = this.#database.nextKeys(1)
+    this.#database.run('INSERT INTO memories (memory, bytes) VALUES (?, ?)', memory, packed)
     this.#database.run(
       'INSERT INTO memory_answers (memory, at_rest, forked) VALUES (?, ?, ?)',
       memory,

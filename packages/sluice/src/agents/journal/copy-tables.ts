@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { BlockingTransaction } from '../../store/postgres/blocking-transaction.ts'
 import { AGENT_KEYS_AT_ONCE } from '../shared/limits.ts'
 import { Database } from './database.ts'
-import { TABLES } from './dialects.ts'
+import { TABLES } from './schema.ts'
 
 /** How many agents there were; throws if the store has other rows than the directory afterwards. */
 export function copyAgents(directory: string, target: BlockingTransaction): number {
@@ -24,14 +24,7 @@ export function copyAgents(directory: string, target: BlockingTransaction): numb
       if (Number(row?.n) !== sent)
         throw new Error(`\`${table}\` has ${row?.n} rows in the store, and ${sent} were sent`)
     }
-    const last = Number(
-      source.get(`SELECT max(coalesce((SELECT max(agent) FROM agents), 0),
-        coalesce((SELECT max(family) FROM families), 0),
-        coalesce((SELECT CAST(value AS INTEGER) FROM settings
-          WHERE owner = '' AND name = 'last removed family'), 0),
-        coalesce((SELECT max(memory) FROM memories), 0)) AS key`)?.key ?? 0,
-    )
-    const next = Math.ceil((last + 1) / AGENT_KEYS_AT_ONCE) * AGENT_KEYS_AT_ONCE + 1
+    const next = Math.ceil(source.nextKeys(1) / AGENT_KEYS_AT_ONCE) * AGENT_KEYS_AT_ONCE + 1
     target.run({ text: `SELECT setval('sluice_agents.keys', ${next}, false)` })
     return Number(source.get('SELECT count(*) AS n FROM agents')?.n)
   } finally {

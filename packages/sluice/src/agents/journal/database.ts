@@ -6,33 +6,26 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { takeFileLock } from '../../store/sqlite/file-lock.ts'
 import { openDatabase } from '../../store/sqlite/open.ts'
 import { WAL_MOVED_COMMITS, WAL_PAGES_MAX } from '../shared/limits.ts'
-import { type Dialect, SQLITE } from './dialects.ts'
+import type { AgentLeases } from './leases.ts'
 import { PostgresDatabase, type SharedJournalPlace } from './postgres-database.ts'
 import type { SqlRow } from './read-rows.ts'
-import { MIGRATIONS, OLDEST_VERSION } from './schema.ts'
+import { LAST_KEY, MIGRATIONS, OLDEST_VERSION } from './schema.ts'
 
 export type Value = string | number | null | Uint8Array
 
 export interface AgentDatabase {
   readonly isOpen: boolean
-  readonly dialect: Dialect
+  /** Which families this process runs; undefined if no other process runs any. */
+  readonly leases?: AgentLeases
   /** A condition on the agent `a`: its family is run by this process. */
   readonly own: string
-  /** Of the processes that write to the database, this one; empty if there is no other. */
-  readonly writer: string
-  isOwn(family: number): boolean
-  /** A family that this process has just made. */
-  addOwn(family: number): void
-  /** False if another gate runs the family. */
-  acquireFamily(family: number): boolean
   /** In a transaction: no other gate reads and changes settings until it ends. */
   lockSettings(): void
-  /** The first of so many keys that follow one another; null if the database assigns keys itself. */
-  nextKeys(count: number): number | null
+  /** The first of so many new keys that follow one another. */
+  nextKeys(count: number): number
   /** All of it or nothing. */
   transact<Result>(work: () => Result): Result
-  /** With the key that the database assigned, if it did. */
-  run(sql: string, ...values: Value[]): number
+  run(sql: string, ...values: Value[]): void
   get(sql: string, ...values: Value[]): SqlRow | undefined
   all(sql: string, ...values: Value[]): SqlRow[]
   tidy(): void
@@ -48,14 +41,13 @@ export function openAgentDatabase(place: JournalPlace, onRollback: () => void): 
 }
 
 export class Database implements AgentDatabase {
-  readonly dialect = SQLITE
   readonly own = '1 = 1'
-  readonly writer = ''
   readonly database: DatabaseSync
   readonly #releaseLock: () => void
   readonly #statements = new Map<string, StatementSync>()
   readonly #onRollback: () => void
   #commits = 0
+  #nextKey: number | undefined
 
   constructor(directory: string, onRollback: () => void) {
     // One process owns the agents: what it has in memory would not see another's events. A lock of
@@ -76,20 +68,12 @@ export class Database implements AgentDatabase {
     return this.database.isOpen
   }
 
-  isOwn(): boolean {
-    return true
-  }
-
-  addOwn(): void {}
-
-  acquireFamily(): boolean {
-    return true
-  }
-
   lockSettings(): void {}
 
-  nextKeys(): null {
-    return null
+  nextKeys(count: number): number {
+    const first = this.#nextKey ?? 1 + Number(this.get(LAST_KEY)?.key)
+    this.#nextKey = first + count
+    return first
   }
 
   close(): void {
@@ -119,8 +103,8 @@ export class Database implements AgentDatabase {
     this.database.exec('PRAGMA wal_checkpoint(PASSIVE)')
   }
 
-  run(sql: string, ...values: Value[]): number {
-    return Number(this.#prepare(sql).run(...values).lastInsertRowid)
+  run(sql: string, ...values: Value[]): void {
+    this.#prepare(sql).run(...values)
   }
 
   get(sql: string, ...values: Value[]): SqlRow | undefined {

@@ -23,7 +23,6 @@ import { IDLE, NO_USAGE } from './idle-summary.test-support.ts'
 import { Journal } from './journal.ts'
 import { MemoryJournal } from './memory-journal.test-support.ts'
 import { newFamily, rowOf } from './new-rows.ts'
-import type { PostgresDatabase } from './postgres-database.ts'
 import type { AgentRow } from './rows.ts'
 import { SlowJournal } from './slow-journal.test-support.ts'
 
@@ -262,70 +261,87 @@ describe.each(DRIVERS)('the journal: $name', (driver) => {
   })
 })
 
+describe.skipIf(postgres === undefined)(namePostgresSuite('forks', postgres), () => {
+  test('are rows that differ by their key and id, on both databases', () => {
+    for (const { journal, agent } of [openSqlite(), openPostgres()]) {
+      const ids = Array.from({ length: 600 }, (_, at) => `fork-${at}`)
+      const answer = Buffer.from([0, 255])
+      const rows = journal.transact(() => {
+        const made = journal.insertAlike({ ...ABOUT, family: agent.family }, IDLE, 1, ids)
+        journal.appendForked([made[0]?.key ?? 0, made.at(-1)?.key ?? 0], 7, 3, answer)
+        return made
+      })
+      expect(rows.map(({ id }) => journal.agent(id))).toEqual(rows)
+      expect(rows.map(({ key }) => key - (rows[0]?.key ?? 0))).toEqual([...ids.keys()])
+      const [first] = journal.events(rows[599]?.key ?? 0, 0, 9)
+      const event = JSON.stringify({ kind: 'forked', at: 7, id: 'fork-599', seed: 'fork-599' })
+      expect(first).toMatchObject({ seq: 1, at: 7, turn: 3, event })
+      expect(Buffer.from(first?.answer ?? [])).toEqual(answer)
+    }
+  })
+})
+
 describe.skipIf(postgres === undefined)(namePostgresSuite('leases', postgres), () => {
   test('a gate that lost its lease writes nothing, and its family goes to the next that asks', async () => {
     const { agent } = openPostgres()
     const [first, second] = [openShared('first'), openShared('second')]
-    const shared = (journal: Journal) => journal.database as PostgresDatabase
+    const acquire = (journal: Journal) => journal.database.leases?.acquireAgent('a')
     // The gate `a` is gone.
     openShared('a').close()
-    expect(shared(first).acquireAgent('a')).toBeUndefined()
-    expect(shared(second).acquireAgent('a')).toBe('first')
+    expect(acquire(first)).toBeUndefined()
+    expect(acquire(second)).toBe('first')
     const { agent: asked } = await append(first, agent, [prompt])
     second.run("UPDATE sluice_agents.leases SET beat_at = '-infinity' WHERE gate = 'first'")
-    expect(shared(second).takeOver(0)).toMatchObject({ wasFenced: false, agents: ['a'] })
+    expect(second.takeOver(0)).toMatchObject({ wasFenced: false, agents: ['a'] })
     expect(second.agent('a')).toEqual(asked)
     await expect(first.append({ agent: asked }, [answered(200)])).rejects.toMatchObject({
       code: 'STORE_FENCED',
     })
     await append(second, asked, [answered(200)])
-    expect(shared(first).takeOver(0)).toMatchObject({ wasFenced: true, agents: [] })
-    expect(first.database.isOwn(agent.family)).toBe(false)
+    expect(first.takeOver(0)).toMatchObject({ wasFenced: true, agents: [] })
+    expect(first.isOwn(agent.family)).toBe(false)
     expect(first.agent('a')?.seq).toBe(2)
     second.close()
-    expect(shared(first).takeOver(0)).toMatchObject({ agents: [] })
-    expect(shared(first).acquireAgent('a')).toBeUndefined()
+    expect(first.takeOver(0)).toMatchObject({ agents: [] })
+    expect(acquire(first)).toBeUndefined()
   })
 
   test('a lease of a gate that is gone ends, also if it was renewed while the clock of the database was ahead', async () => {
     const { agent } = openPostgres()
     const [gone, next] = [openShared('gone'), openShared('next')]
-    const [one, other] = [gone, next].map(({ database }) => database as PostgresDatabase)
     openShared('a').close()
-    expect(one?.acquireAgent('a')).toBeUndefined()
+    expect(gone.database.leases?.acquireAgent('a')).toBeUndefined()
     await append(gone, agent, [prompt])
     next.run(
       "UPDATE sluice_agents.leases SET beat_at = now() + interval '1 year' WHERE gate = 'gone'",
     )
-    expect(other?.takeOver(0)).toMatchObject({ wasFenced: false, agents: ['a'] })
+    expect(next.takeOver(0)).toMatchObject({ wasFenced: false, agents: ['a'] })
   })
 
   test('after the database was away, a gate leaves the others time to renew their leases', () => {
     openPostgres()
     const [back, slow] = [openShared('back'), openShared('slow')]
-    const [one, other] = [back, slow].map(({ database }) => database as PostgresDatabase)
     openShared('a').close()
-    expect(other?.acquireAgent('a')).toBeUndefined()
+    expect(slow.database.leases?.acquireAgent('a')).toBeUndefined()
     let nowMs = performance.now() + 20_000
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
     onTestFinished(() => clock.mockRestore())
     back.run("UPDATE sluice_agents.leases SET beat_at = '-infinity' WHERE gate = 'slow'")
-    expect(one?.takeOver(0)).toMatchObject({ wasFenced: false, agents: [] })
-    expect(one?.acquireAgent('a')).toBe('slow')
-    expect(other?.takeOver(0)).toMatchObject({ wasFenced: false })
+    expect(back.takeOver(0)).toMatchObject({ wasFenced: false, agents: [] })
+    expect(back.database.leases?.acquireAgent('a')).toBe('slow')
+    expect(slow.takeOver(0)).toMatchObject({ wasFenced: false })
     // One that does not come back is gone.
     back.run("UPDATE sluice_agents.leases SET beat_at = '-infinity' WHERE gate = 'slow'")
     nowMs += 4_900
-    one?.takeOver(0)
-    expect(one?.acquireAgent('a')).toBeUndefined()
+    back.takeOver(0)
+    expect(back.database.leases?.acquireAgent('a')).toBeUndefined()
   })
 
   test('a transaction goes on over no other connection, and a lease is not valid after a failover', async () => {
     const { agent } = openPostgres()
     const gate = openShared('cut')
     openShared('a').close()
-    const database = gate.database as PostgresDatabase
-    expect(database.acquireAgent('a')).toBeUndefined()
+    expect(gate.database.leases?.acquireAgent('a')).toBeUndefined()
     const other = new BlockingConnection(address)
     onTestFinished(() => other.close())
     const cut = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -341,12 +357,12 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('leases', postgres), (
     expect(begin).toThrow('the connection was lost')
     const [rows] = other.send([{ text: 'SELECT labels FROM sluice_agents.families' }])
     expect(rows).toEqual([{ labels: '[]' }])
-    await expect.poll(() => database.takeOver(0).wasFenced).toBe(false)
+    await expect.poll(() => gate.takeOver(0).wasFenced).toBe(false)
     // A promoted standby is on another timeline.
     other.send([{ text: "UPDATE sluice_agents.leases SET timeline = 'before'" }])
     await expect(gate.append({ agent }, [prompt])).rejects.toMatchObject({ code: 'STORE_FENCED' })
-    expect(database.takeOver(0)).toMatchObject({ wasFenced: true })
-    expect(database.isOwn(agent.family)).toBe(true)
+    expect(gate.takeOver(0)).toMatchObject({ wasFenced: true })
+    expect(gate.isOwn(agent.family)).toBe(true)
     await append(gate, agent, [prompt])
   })
 })

@@ -14,9 +14,9 @@ import {
 import { CheckpointStore } from './checkpoint-store.ts'
 import { type AgentUpdate, commitStep, type StepTables } from './commit-step.ts'
 import { type AgentDatabase, type JournalPlace, openAgentDatabase, type Value } from './database.ts'
-import { INSERT_AGENT } from './dialects.ts'
 import type { AppendReply, EventJournal, Fence, JournalEntry } from './event-journal.ts'
 import type { HostUsage } from './family-limits.ts'
+import type { TakenLease } from './leases.ts'
 import { UsageTable } from './model-usage.ts'
 import { type NewAgent, newFamily, rowOf, rowsOf, type SharedAgentFields } from './new-rows.ts'
 import { OpenWork } from './open-work.ts'
@@ -27,6 +27,22 @@ import type { AgentPageQuery, AgentRow, EventRow, FamilyRow } from './rows.ts'
 const AGENT_PAGE = `SELECT * FROM agents WHERE owner = ? AND agent > ?
   AND (CAST(? AS TEXT) IS NULL OR state = ?) AND (CAST(? AS BIGINT) IS NULL OR family = ?)
   ORDER BY agent LIMIT ?`
+
+const INSERT_AGENT = `INSERT INTO agents (agent, id, owner, family, depth, image, created_at, seq, asked,
+  model, price, template, grants, state, summary, wake_at, journal_bytes)`
+/** Of the columns from `owner` to `wake_at`. */
+const TYPES = 'text bigint int text bigint bigint text text text text text text text bigint'.split(
+  ' ',
+)
+const INSERT_FAMILY = `INSERT INTO families (family, members, owner, limits, price, labels)
+  VALUES (?, 1, ?, ?, ?, ?)`
+/** The first event of forks. The text is the one that JSON.stringify makes of it: a replay compares bytes. A parameter that
+ * stands beside a column has its type in PostgreSQL. */
+const APPEND_FORKED = `INSERT INTO events (agent, seq, at, kind, turn, event, answer)
+  SELECT agent, 1, CAST(?1 AS BIGINT), 'forked', CAST(?2 AS BIGINT),
+    '{"kind":"forked","at":' || CAST(?1 AS BIGINT) || ',"id":"' || id || '","seed":"' || id || '"}',
+    coalesce(?3, (SELECT answer FROM events WHERE 1 = 0))
+  FROM agents WHERE agent >= ?4 AND agent <= ?5 ORDER BY agent`
 
 export class Journal implements EventJournal, StepTables {
   readonly memories: CheckpointStore
@@ -56,8 +72,8 @@ export class Journal implements EventJournal, StepTables {
     return this.database.transact(work)
   }
 
-  run(sql: string, ...values: Value[]): number {
-    return this.database.run(sql, ...values)
+  run(sql: string, ...values: Value[]): void {
+    this.database.run(sql, ...values)
   }
 
   get(sql: string, ...values: Value[]): SqlRow | undefined {
@@ -68,9 +84,18 @@ export class Journal implements EventJournal, StepTables {
     return this.database.all(sql, ...values)
   }
 
-  /** Another gate may have made or removed agents. */
-  forgetCounts(): void {
+  /** Whether this process runs the family. */
+  isOwn(family: number): boolean {
+    return this.database.leases?.has(family) ?? true
+  }
+
+  /** Renews the lease of this gate and takes over agents whose gate is gone; see leases.ts. */
+  takeOver(nowMs: number): TakenLease {
+    const taken = this.database.leases?.takeOver(nowMs) ?? { wasFenced: false, agents: [] }
+    // Another gate may have made or removed agents.
     this.#counts.clear()
+    if (taken.wasFenced) this.#forget()
+    return taken
   }
 
   /** After a rollback: the cached rows may have what was not committed. */
@@ -95,15 +120,14 @@ export class Journal implements EventJournal, StepTables {
       this.addLabels(agent.family, agent.labels ?? [])
     }
     this.#count(agent.owner, 1)
-    const nextKey = this.database.nextKeys(1)
-    const last = this.run(
+    const key = this.database.nextKeys(1)
+    this.run(
       `${INSERT_AGENT} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      nextKey,
+      key,
       id,
       ...columnsOf({ ...about, family }, summary, seq),
       sizeOf(event),
     )
-    const key = nextKey ?? last
     this.insertEvent(key, event, null)
     const row = { key, id, ...rowOf({ ...about, family }, summary, seq) }
     this.#agents.set(id, row)
@@ -120,34 +144,26 @@ export class Journal implements EventJournal, StepTables {
     this.#join(about.family, ids.length)
     this.#count(about.owner, ids.length)
     const first = this.database.nextKeys(ids.length)
-    const last = this.run(
-      this.database.dialect.insertAlike,
-      first,
-      ...columnsOf(about, summary, seq),
-      JSON.stringify(ids),
-    )
-    return rowsOf(rowOf(about, summary, seq), first ?? last - ids.length + 1, ids)
+    const forks = ids.flatMap((id, at) => [first + at, id])
+    this.run(insertAlike(ids.length), ...forks, ...columnsOf(about, summary, seq))
+    return rowsOf(rowOf(about, summary, seq), first, ids)
   }
 
   #insertFamily(agent: NewAgent): number {
     const { owner, limits, price, labels = [] } = agent
-    const key = this.database.nextKeys(1)
-    const last = this.run(
-      this.database.dialect.insertFamily,
-      key,
-      owner,
-      JSON.stringify(limits),
-      JSON.stringify(price),
-      JSON.stringify(labels),
-    )
-    const family = key ?? last
-    this.database.addOwn(family)
+    const { leases } = this.database
+    const family = this.database.nextKeys(1)
+    const texts = [limits, price, labels].map((value) => JSON.stringify(value))
+    this.run(INSERT_FAMILY, family, owner, ...texts)
+    if (leases !== undefined)
+      this.run('UPDATE families SET lease = ? WHERE family = ?', leases.lease, family)
+    leases?.add(family)
     this.#families.set(family, newFamily(agent))
     return family
   }
 
   #join(family: number, members: number, continues = false): void {
-    if (!this.database.acquireFamily(family))
+    if (this.database.leases?.acquireFamily(family) === false)
       throw new AgentError('AGENT_BUSY', 'the family runs at another gate: try again when it rests')
     // A family whose last member was removed meanwhile is joined only by an export of that family.
     if (this.family(family).members === 0 && !continues)
@@ -169,7 +185,7 @@ export class Journal implements EventJournal, StepTables {
     if (row === undefined) return undefined
     const agent = toAgent(row)
     // Another gate changes the rows of its families without this one being told.
-    if (this.database.isOwn(agent.family)) this.#agents.set(id, agent)
+    if (this.isOwn(agent.family)) this.#agents.set(id, agent)
     return agent
   }
 
@@ -191,7 +207,7 @@ export class Journal implements EventJournal, StepTables {
     const known = this.#families.get(family)
     if (known !== undefined) return known
     const row = toFamily(this.get('SELECT * FROM families WHERE family = ?', family) ?? {})
-    if (this.database.isOwn(family)) this.#families.set(family, row)
+    if (this.isOwn(family)) this.#families.set(family, row)
     return row
   }
 
@@ -268,7 +284,7 @@ export class Journal implements EventJournal, StepTables {
     turn: number,
     answer: Uint8Array,
   ): void {
-    this.run(this.database.dialect.appendForked, atMs, turn, answer, first, last)
+    this.run(APPEND_FORKED, atMs, turn, answer, first, last)
   }
 
   /** The agent after an event. */
@@ -365,6 +381,15 @@ export class Journal implements EventJournal, StepTables {
     this.run('UPDATE families SET members = members - 1 WHERE family = ?', family)
     keepRemovedFamily((...statement) => this.run(...statement), family, owner, nowMs)
   }
+}
+
+/** Agents that differ by their id only: pairs of key and id, then the columns. Parameters in the list of a SELECT have
+ * no type in PostgreSQL unless they are given one. */
+function insertAlike(count: number): string {
+  const forks = Array.from({ length: count }, () => '(CAST(? AS BIGINT), CAST(? AS TEXT))')
+  const columns = TYPES.map((type) => `CAST(? AS ${type})`)
+  return `WITH forks(agent, id) AS (VALUES ${forks.join()})
+    ${INSERT_AGENT} SELECT agent, id, ${columns.join()}, 0 FROM forks`
 }
 
 function columnsOf(about: SharedAgentFields, summary: Summary, seq: number): Value[] {

@@ -24,10 +24,11 @@ const COMMIT: BlockingStatement = { text: 'COMMIT' }
 const IS_FREE = `NOT EXISTS (SELECT 1 FROM sluice_agents.leases l WHERE l.lease = f.lease)`
 
 export class AgentLeases {
+  /** Of this process. */
+  readonly lease: string
   readonly #gate: string
   readonly #send: (statements: readonly BlockingStatement[]) => readonly SqlRows[]
   readonly #families = new Set<number>()
-  readonly #lease: string
   /** By the monotonic clock of this process. */
   #renewedAtMs = performance.now()
   #patientUntilMs = Number.NEGATIVE_INFINITY
@@ -38,12 +39,12 @@ export class AgentLeases {
   ) {
     if (!/^[0-9a-f-]{36}$/.test(lease)) throw new Error('the lease is not a UUID')
     this.#gate = gate
-    this.#lease = lease
+    this.lease = lease
     this.#send = send
   }
 
   get #isValid(): string {
-    return `lease = '${this.#lease}' AND timeline = ${TIMELINE}`
+    return `lease = '${this.lease}' AND timeline = ${TIMELINE}`
   }
 
   /** Has no row if the lease is gone; keeps it from being removed until the transaction ends. */
@@ -61,7 +62,7 @@ export class AgentLeases {
 
   /** Waits for the transaction of its owner, if there is one. */
   get #removeExpired(): BlockingStatement {
-    const other = `l.lease <> '${this.#lease}'`
+    const other = `l.lease <> '${this.lease}'`
     return { text: `DELETE FROM sluice_agents.leases l WHERE ${this.#expired} AND ${other}` }
   }
 
@@ -84,13 +85,13 @@ export class AgentLeases {
    * An earlier process of the same name is fenced. */
   enter(): void {
     const values = [this.#gate]
-    const mine = `lease = '${this.#lease}'`
+    const mine = `lease = '${this.lease}'`
     const results = this.#send([
       BEGIN,
       { text: `DELETE FROM sluice_agents.leases WHERE gate = $1 AND NOT ${mine}`, values },
       {
         text: `INSERT INTO sluice_agents.leases (lease, gate, timeline)
-          VALUES ('${this.#lease}', $1, ${TIMELINE})
+          VALUES ('${this.lease}', $1, ${TIMELINE})
           ON CONFLICT (lease) DO UPDATE SET beat_at = now(), timeline = excluded.timeline`,
         values,
       },
@@ -103,13 +104,15 @@ export class AgentLeases {
 
   release(): void {
     this.#families.clear()
-    this.#send([{ text: `DELETE FROM sluice_agents.leases WHERE lease = '${this.#lease}'` }])
+    this.#send([{ text: `DELETE FROM sluice_agents.leases WHERE lease = '${this.lease}'` }])
   }
 
+  /** False if another gate runs the family. */
   acquireFamily(family: number): boolean {
     return this.#acquire('f.family = $1', family) === undefined && this.#families.has(family)
   }
 
+  /** The name of the gate that runs the agent; empty if that is not known yet, undefined if it is this one from now on. */
   acquireAgent(id: string): string | undefined {
     const condition = 'f.family = (SELECT family FROM sluice_agents.agents WHERE id = $1)'
     return this.#acquire(condition, id)
@@ -135,7 +138,7 @@ export class AgentLeases {
       this.#inTransaction([
         this.#removeExpired,
         {
-          text: `UPDATE sluice_agents.families f SET lease = '${this.#lease}'
+          text: `UPDATE sluice_agents.families f SET lease = '${this.lease}'
             WHERE ${condition} AND (f.lease IS NULL OR ${IS_FREE})`,
           values: [value],
         },
@@ -143,7 +146,7 @@ export class AgentLeases {
       row = find()
     }
     if (row === undefined) return undefined
-    if (row.lease !== this.#lease) return row.holder ?? ''
+    if (row.lease !== this.lease) return row.holder ?? ''
     this.#families.add(row.family)
     return undefined
   }
@@ -167,7 +170,7 @@ export class AgentLeases {
             WHERE f.lease IS NULL OR ${IS_FREE}
             LIMIT ${AGENT_FAMILIES_TAKEN_MAX} FOR UPDATE OF f SKIP LOCKED
           ), taken AS (
-            UPDATE sluice_agents.families f SET lease = '${this.#lease}'
+            UPDATE sluice_agents.families f SET lease = '${this.lease}'
             FROM free WHERE f.family = free.family RETURNING f.family
           )
           SELECT t.family, a.id FROM taken t JOIN sluice_agents.agents a ON a.family = t.family`,

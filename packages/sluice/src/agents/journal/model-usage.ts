@@ -67,7 +67,7 @@ export class UsageTable {
       floorTo(atMs, MINUTE_MS),
       floorTo(atMs, HOUR_MS),
       model,
-      this.#database.writer,
+      this.#database.leases?.lease ?? '',
       inputTokens,
       outputTokens,
       // Integers: both databases add them up to the same figure, in any order.

@@ -10,9 +10,9 @@ import {
 } from '../../store/postgres/blocking-connection.ts'
 import { AGENT_KEYS_AT_ONCE } from '../shared/limits.ts'
 import type { AgentDatabase, Value } from './database.ts'
-import { POSTGRES, TABLES } from './dialects.ts'
-import { AgentLeases, type TakenLease } from './leases.ts'
+import { AgentLeases } from './leases.ts'
 import type { SqlRow } from './read-rows.ts'
+import { TABLES } from './schema.ts'
 
 export interface SharedJournalPlace {
   readonly address: PostgresAddress
@@ -25,10 +25,9 @@ const TABLE = new RegExp(`\\b(FROM|INTO|UPDATE|JOIN)(\\s+)(${TABLES.join('|')})\
 const COMMIT: BlockingStatement = { text: 'COMMIT' }
 
 export class PostgresDatabase implements AgentDatabase {
-  readonly dialect = POSTGRES
+  readonly leases: AgentLeases
+  readonly own: string
   readonly #connection: BlockingConnection
-  readonly #leases: AgentLeases
-  readonly #lease: string
   readonly #onRollback: () => void
   readonly #texts = new Map<string, string>()
   #nextKey = 0
@@ -40,13 +39,12 @@ export class PostgresDatabase implements AgentDatabase {
   #writes: BlockingStatement[] = []
 
   constructor(place: SharedJournalPlace, onRollback: () => void) {
-    const { address, lease } = place
-    this.#lease = lease
-    this.#connection = new BlockingConnection(address)
+    this.#connection = new BlockingConnection(place.address)
     this.#onRollback = onRollback
-    this.#leases = new AgentLeases(place, (statements) => this.#connection.send(statements))
+    this.leases = new AgentLeases(place, (statements) => this.#connection.send(statements))
+    this.own = `a.family IN (SELECT family FROM families WHERE lease = '${place.lease}')`
     try {
-      this.#leases.enter()
+      this.leases.enter()
     } catch (error) {
       this.#connection.close()
       throw error
@@ -55,37 +53,6 @@ export class PostgresDatabase implements AgentDatabase {
 
   get isOpen(): boolean {
     return this.#isOpen
-  }
-
-  get own(): string {
-    return `a.family IN (SELECT family FROM families WHERE lease = '${this.#lease}')`
-  }
-
-  get writer(): string {
-    return this.#lease
-  }
-
-  isOwn(family: number): boolean {
-    return this.#leases.has(family)
-  }
-
-  addOwn(family: number): void {
-    this.#leases.add(family)
-  }
-
-  acquireFamily(family: number): boolean {
-    return this.#leases.acquireFamily(family)
-  }
-
-  /** The name of the gate that runs the agent; empty if that is not known yet, undefined if it is this one from now on. */
-  acquireAgent(id: string): string | undefined {
-    return this.#leases.acquireAgent(id)
-  }
-
-  takeOver(nowMs: number): TakenLease {
-    const taken = this.#leases.takeOver(nowMs)
-    if (taken.wasFenced) this.#onRollback()
-    return taken
   }
 
   lockSettings(): void {
@@ -122,11 +89,10 @@ export class PostgresDatabase implements AgentDatabase {
     }
   }
 
-  run(sql: string, ...values: Value[]): number {
+  run(sql: string, ...values: Value[]): void {
     const write = { text: this.#textOf(sql), values }
     if (this.#isInTransaction) this.#writes.push(write)
     else this.transact(() => this.#writes.push(write))
-    return 0
   }
 
   get(sql: string, ...values: Value[]): SqlRow | undefined {
@@ -145,7 +111,7 @@ export class PostgresDatabase implements AgentDatabase {
     if (!this.#isOpen) return
     this.#isOpen = false
     try {
-      this.#leases.release()
+      this.leases.release()
     } catch {
       // The lease ends by itself.
     }
@@ -171,7 +137,7 @@ export class PostgresDatabase implements AgentDatabase {
 
   #begin(): BlockingStatement {
     const text = `BEGIN; SET LOCAL lock_timeout = ${AGENT_LOCK_MS_MAX};
-      SET LOCAL idle_in_transaction_session_timeout = ${AGENT_IDLE_MS_MAX}; ${this.#leases.fence}`
+      SET LOCAL idle_in_transaction_session_timeout = ${AGENT_IDLE_MS_MAX}; ${this.leases.fence}`
     return { text, isFence: true }
   }
 
@@ -190,7 +156,6 @@ export class PostgresDatabase implements AgentDatabase {
       text = sql
         .replace(TABLE, '$1$2sluice_agents.$3')
         .replace(/\?(\d*)/g, (_, number: string) => `$${number || ++place}`)
-        .replaceAll('sluice_agents.own_lease()', `'${this.#lease}'`)
       this.#texts.set(sql, text)
     }
     return text

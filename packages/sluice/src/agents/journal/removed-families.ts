@@ -9,7 +9,7 @@ import type { Value } from './database.ts'
 export const LAST_REMOVED = `coalesce((SELECT CAST(value AS BIGINT) FROM settings
   WHERE owner = '' AND name = 'last removed family'), 0)`
 
-type Run = (sql: string, ...values: Value[]) => number
+type Run = (sql: string, ...values: Value[]) => void
 
 /** After the last agent of it was removed; of any other family nothing changes. */
 export function keepRemovedFamily(run: Run, family: number, owner: string, nowMs: number): void {

@@ -1,7 +1,22 @@
 // The tables of agents.db. `events` is the journal: appending to it is what commits a step, together
 // with the summary and the counts in the same transaction. Opened by the step thread only.
 
+import { toWordSet } from '@sluice/policy/core/word-set'
 import type { Migration } from '../../store/sqlite/migrate.ts'
+import { LAST_REMOVED } from './removed-families.ts'
+
+/** All tables of the journal, in the order in which their rows are copied. */
+export const TABLES: readonly string[] = [
+  ...toWordSet(`
+    images families agents events memories memory_answers checkpoints
+    runs effects program_events templates settings model_usage
+  `),
+]
+
+/** The highest key of agents.db. Agents, families and memories have their keys from one row of numbers. */
+export const LAST_KEY = `SELECT max(coalesce((SELECT max(agent) FROM agents), 0),
+  coalesce((SELECT max(family) FROM families), 0), ${LAST_REMOVED},
+  coalesce((SELECT max(memory) FROM memories), 0)) AS key`
 
 /** A file of a version before it is refused: none of them was released. */
 export const OLDEST_VERSION = 4

@@ -7,7 +7,6 @@ import { findHostStop } from '../journal/family-limits.ts'
 import type { TakenLease } from '../journal/leases.ts'
 import type { SpentUsage, UsageRange } from '../journal/model-usage.ts'
 import { type AgentOrigin, type CreateEvent, newAgent } from '../journal/new-rows.ts'
-import { PostgresDatabase } from '../journal/postgres-database.ts'
 import { toAgent } from '../journal/read-rows.ts'
 import type { AgentRow, EffectRow, HostStop, RunRow } from '../journal/rows.ts'
 import { AgentError } from '../shared/errors.ts'
@@ -153,16 +152,12 @@ export class Operations extends OwnerOperations {
 
   /** The name of the gate that runs the agent; empty if that is not known yet, null if it is this one from now on. */
   acquire(id: string): string | null {
-    const { database } = this.#stepper.journal
-    return database instanceof PostgresDatabase ? (database.acquireAgent(id) ?? null) : null
+    return this.#stepper.journal.database.leases?.acquireAgent(id) ?? null
   }
 
   /** Renews the lease of this gate and takes over agents whose gate is gone; see journal/leases.ts. */
   takeOver(nowMs: number): TakenLease {
-    const { database } = this.#stepper.journal
-    if (!(database instanceof PostgresDatabase)) return { wasFenced: false, agents: [] }
-    const taken = database.takeOver(nowMs)
-    this.#stepper.journal.forgetCounts()
+    const taken = this.#stepper.journal.takeOver(nowMs)
     if (taken.wasFenced) this.#stepper.forgetAll()
     return taken
   }

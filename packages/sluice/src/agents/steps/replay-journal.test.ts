@@ -38,8 +38,9 @@ test('a journal replays to the same memory, whole, up to a turn, and of a fork',
 test('what was changed, lost or made up in the journal is named with its event', async () => {
   const { replay, journal } = await worked()
   const [row] = journal.all("SELECT seq, event FROM events WHERE kind = 'model' LIMIT 1 OFFSET 2")
+  const ofAgent = `agent = ${journal.agent('a')?.key}`
   const { seq, event } = row as { seq: number; event: string }
-  const set = 'UPDATE events SET event = ? WHERE agent = 1 AND seq = ?'
+  const set = `UPDATE events SET event = ? WHERE ${ofAgent} AND seq = ?`
   journal.run(set, event.replaceAll('f3.txt', 'g3.txt'), seq)
   expect(replay('a')).toMatchObject({
     memoryDigest: null,
@@ -49,9 +50,9 @@ test('what was changed, lost or made up in the journal is named with its event',
   expect(replay('a').difference).toMatchObject({ seq, what: 'failed' })
   journal.run(set, event, seq)
   expect(replay('a').difference).toBeNull()
-  const answer = 'UPDATE events SET answer = zeroblob(16) WHERE agent = 1 AND seq = ?'
+  const answer = `UPDATE events SET answer = zeroblob(16) WHERE ${ofAgent} AND seq = ?`
   journal.run(answer, seq + 1)
   expect(replay('a').difference).toMatchObject({ seq: seq + 1, what: 'answer' })
-  journal.run('DELETE FROM events WHERE agent = 1 AND seq = ?', seq)
+  journal.run(`DELETE FROM events WHERE ${ofAgent} AND seq = ?`, seq)
   expect(replay('a').difference).toMatchObject({ seq, what: 'missing' })
 })

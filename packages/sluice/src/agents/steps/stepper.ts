@@ -117,7 +117,7 @@ export class Stepper {
     const agent = this.journal.agent(id)
     if (agent === undefined || (owner !== null && agent.owner !== owner))
       throw new AgentError('AGENT_NOT_FOUND', `there is no agent \`${id}\``)
-    if (!this.journal.database.isOwn(agent.family))
+    if (!this.journal.isOwn(agent.family))
       throw new AgentError('AGENT_ELSEWHERE', `\`${id}\` runs at another gate: try again`)
     return agent
   }
