@@ -3,6 +3,7 @@
 
 import type { Action } from '../core/actions.ts'
 import { escapePointer } from '../core/json-pointer.ts'
+import { pickDefined } from '../core/pick-defined.ts'
 import { asMap, checkName } from '../document/check-shape.ts'
 import { items, scalar, strings } from '../document/fields.ts'
 import type { Problems } from '../document/problem.ts'
@@ -39,12 +40,12 @@ export function parseGuardrail(node: LocatedNode, index: number, context: RuleCo
     ...common,
     name,
     ...(action === undefined ? {} : { action }),
-    match: {
-      ...defined('categories', wordsOf('categories')),
-      ...defined('tools', wordsOf('tools')?.map(parseGlob)),
-      ...defined('servers', wordsOf('servers')),
-      ...defined('methods', wordsOf('methods')),
-    },
+    match: pickDefined({
+      categories: wordsOf('categories'),
+      tools: wordsOf('tools')?.map(parseGlob),
+      servers: wordsOf('servers'),
+      methods: wordsOf('methods'),
+    }),
   }
 }
 
@@ -78,8 +79,4 @@ function checkMatch(match: LocatedMap, problems: Problems): void {
       help: `they count as ${[...new Set(methods.map((method) => `\`${CONTENT_METHODS.get(method)}\``))].join(', ')}`,
       problems,
     })
-}
-
-function defined<K extends string, V>(name: K, value: V | undefined): { [P in K]?: V } {
-  return value === undefined ? {} : ({ [name]: value } as { [P in K]: V })
 }

@@ -8,6 +8,7 @@ import type { Facts } from '../core/call.ts'
 import type { Instant } from '../core/clock.ts'
 import type { Decision } from '../core/decision.ts'
 import type { JsonObject } from '../core/json.ts'
+import { pickDefined } from '../core/pick-defined.ts'
 import type { Category, KnownTool } from '../core/tools.ts'
 import { MemoryCounters } from '../counters/memory-counters.ts'
 import { decide } from '../decide/decide.ts'
@@ -144,11 +145,7 @@ function toFacts(call: ToolCall, tool: KnownTool): Facts {
     holdsSecret: _,
     holds: __,
     ...facts
-  } = sampleFacts(tool, {
-    ...(principal === undefined ? {} : { principal }),
-    ...(session === undefined ? {} : { session }),
-    ...(agent === undefined ? {} : { agent }),
-  })
+  } = sampleFacts(tool, pickDefined({ principal, session, agent }))
   return holdsSecret === undefined ? facts : { ...facts, holdsSecret: () => holdsSecret }
 }
 

@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { JsonObject } from '@sluice/policy/core/json'
+import { pickDefined } from '@sluice/policy/core/pick-defined'
 import { readText } from '../terminal/read-input.ts'
 import { nameFound } from './config.ts'
 import { CLIENTS } from './files/client.ts'
@@ -61,8 +62,7 @@ function inspectEntry(
     file: from.file,
     name: entry.name,
     isProject: from.scope === 'project',
-    ...(entry.project === undefined ? {} : { project: entry.project }),
-    ...(entry.off === undefined ? {} : { off: entry.off }),
+    ...pickDefined({ project: entry.project, off: entry.off }),
     ...('stays' in reading ? { stays: reading.stays } : {}),
   }
   const address = [entry.value.url, entry.value.serverUrl, entry.value.httpUrl].find(

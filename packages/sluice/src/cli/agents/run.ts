@@ -3,6 +3,7 @@
 
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
+import { pickDefined } from '@sluice/policy/core/pick-defined'
 import { many, type OptionsOf } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
 import { type Output, printable } from '../../terminal/output.ts'
@@ -50,12 +51,10 @@ export const addAgentsCreate = defineAgentsCommand({
   options: CREATE_OPTIONS,
   examples: CREATE_EXAMPLES,
   run: async (agents, options, output) => {
+    const { template, model, instructions, sees } = options
     const request = {
-      ...(options.template === undefined ? {} : { template: options.template }),
-      ...(options.model === undefined ? {} : { model: options.model }),
-      ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
+      ...pickDefined({ template, model, instructions, sees }),
       ...(options.tools.length === 0 ? {} : { tools: options.tools }),
-      ...(options.sees === undefined ? {} : { sees: options.sees }),
       ...limitsOf(options),
       files: Object.fromEntries(options.file.map(readFile)),
     }

@@ -1,6 +1,7 @@
 // `sluice agents ls`, `todos` and `files`: what there is, and how far it has come. With --json the
 // same as the MCP tools answer.
 
+import { pickDefined } from '@sluice/policy/core/pick-defined'
 import { visibleLines } from '../../core/visible-text.ts'
 import { printable } from '../../terminal/output.ts'
 import { type AgentToolView, defineAgentsCommand } from './open-agents.ts'
@@ -67,12 +68,8 @@ export const addAgentsFiles = defineAgentsCommand({
   description: "an agent's files, or the content of one",
   args: { '<agent>': '', '[path]': '' },
   options: { '--glob <pattern>': 'only those that match' },
-  run: async (agents, { agent, path, ...options }, output) => {
-    const question = {
-      agentId: agent,
-      ...(path === undefined ? {} : { path }),
-      ...(options.glob === undefined ? {} : { glob: options.glob }),
-    }
+  run: async (agents, { agent, path, glob }, output) => {
+    const question = { agentId: agent, ...pickDefined({ path, glob }) }
     const { files, fileCount } = await agents.call<FilesView>('wasm_agent_files', question)
     output.value({ files, fileCount })
     const [file] = files

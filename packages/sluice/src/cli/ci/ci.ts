@@ -5,6 +5,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ATTACK_TEXT } from '@sluice/policy/cases/attack-answer'
 import { simulate } from '@sluice/policy/cases/simulate'
+import { pickDefined } from '@sluice/policy/core/pick-defined'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { readPackageVersion } from '../../gateway/shared/package-version.ts'
@@ -167,11 +168,7 @@ function findInputs(folder: string, options: Options): CiInputs & SimulateInputs
     coverageMin,
     minUntouched,
     minStopped,
-    ...(house === undefined ? {} : { house }),
-    ...(tools === undefined ? {} : { tools }),
-    ...(properties === undefined ? {} : { properties }),
-    ...(traces === undefined ? {} : { traces }),
-    ...(injections === undefined ? {} : { injections }),
+    ...pickDefined({ house, tools, properties, traces, injections }),
   }
 }
 

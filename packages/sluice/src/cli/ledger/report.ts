@@ -1,6 +1,7 @@
 // `sluice ledger report`: what a security lead asks on Monday, on the terminal, as Markdown, or as one
 // HTML page with plots.
 
+import { pickDefined } from '@sluice/policy/core/pick-defined'
 import { gatherReport } from '../../ledger/report/gather.ts'
 import type { LedgerReport } from '../../ledger/report/report.ts'
 import { buildSections, formatTitle } from '../../ledger/report/sections.ts'
@@ -59,10 +60,7 @@ async function gather(options: Options, output: Output): Promise<LedgerReport> {
   if (sinceMs >= untilMs)
     throw new ArgumentError('--since is not before --until', 'turn them round')
   return withRecords(options, output, ({ directory, ledger }) => {
-    const callers = {
-      ...(who === undefined ? {} : { principal: who }),
-      ...(agent === undefined ? {} : { agent }),
-    }
+    const callers = pickDefined({ principal: who, agent })
     return withIndex(directory, ledger, ({ database: index }) =>
       gatherReport({ ledger, index }, { sinceMs, untilMs, ...callers }),
     )

@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { compile } from '@sluice/policy/compile/compile'
 import type { JsonObject } from '@sluice/policy/core/json'
+import { pickDefined } from '@sluice/policy/core/pick-defined'
 import { runSteps } from '@sluice/policy/core/steps'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import type { GateConfig } from '../../gateway/config/config.ts'
@@ -97,11 +98,8 @@ function digestOf(name: string, { documents }: PolicyInForce): { readonly digest
 }
 
 function listObserved(config: GateConfig): ObservedDocument[] {
-  const named = Object.entries({
-    ...config.policies,
-    ...(config.policy === undefined ? {} : { policy: config.policy }),
-    ...(config.house === undefined ? {} : { house: config.house }),
-  })
+  const { policies, policy, house } = config
+  const named = Object.entries({ ...policies, ...pickDefined({ policy, house }) })
   return named.flatMap(([name, file]) => {
     const before = readFileSync(file, 'utf8')
     // In the configuration itself it is no document of its own.

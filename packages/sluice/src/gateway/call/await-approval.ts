@@ -4,6 +4,7 @@
 
 import type { LimitUsage } from '@sluice/policy/core/counters'
 import type { ApprovalReference, Channel, Decision } from '@sluice/policy/core/decision'
+import { pickDefined } from '@sluice/policy/core/pick-defined'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { decide } from '@sluice/policy/decide/decide'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
@@ -156,7 +157,7 @@ export async function awaitApproval(options: ApprovalOptions): Promise<ApprovalW
   const submission = toSubmission(pipeline, passing, waitOptions, tracked.callId)
   const result = await engine.ask(submission)
   if (result.is !== 'pending') wait.withdraw?.()
-  const toReference = (id: string) => ({ id, ...defined(urlOf(id)) })
+  const toReference = (id: string) => ({ id, ...pickDefined({ url: urlOf(id) }) })
   switch (result.is) {
     case 'approved':
     case 'standing':
@@ -191,7 +192,7 @@ async function waitForChange(
   const { command, engine } = pipeline.approvals
   const waitMs = Math.min(...decision.approvals.map((ask) => ask.waitMs))
   const { reason } = decision
-  const pending: PendingApproval = { id, ...defined(url), reason, client, waitMs }
+  const pending: PendingApproval = { id, ...pickDefined({ url }), reason, client, waitMs }
   const nowMs = performance.now()
   const untilMs = wait.untilMs ?? nowMs + Math.min(waitMs, waitOptions.waitMsMax(pending))
   if (nowMs < untilMs && !engine.isClosed) {
@@ -207,7 +208,7 @@ async function waitForChange(
     limits: [],
     approvals: [],
     reason: pendingText(pending, command, passing.request.program !== undefined),
-    approval: { id, ...defined(url) },
+    approval: { id, ...pickDefined({ url }) },
   }
   return { status: 'refused', decision: denial, pending }
 }
@@ -334,8 +335,4 @@ function approved(decision: Decision, how: string): Decision {
 
 function toRefusedResult(decision: Decision): ApprovalWaitResult {
   return { status: 'refused', decision }
-}
-
-function defined(url: string | undefined): { url?: string } {
-  return url === undefined ? {} : { url }
 }

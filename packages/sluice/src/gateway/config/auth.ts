@@ -1,6 +1,7 @@
 // How the gate is reached from elsewhere and who signs tokens for it, as sluice.yaml says: `listen`,
 // `tls`, `public_url`, `auth`. Beyond loopback only with TLS, its own or a proxy's. Called by config.ts.
 
+import { pickDefined } from '@sluice/policy/core/pick-defined'
 import {
   BOOLEAN,
   form,
@@ -234,12 +235,10 @@ export function readIssuers(
         name: String(key.value),
         issuer,
         policy,
-        ...(jwks === undefined ? {} : { jwks }),
-        ...(audience === undefined ? {} : { audience }),
+        ...pickDefined({ jwks, audience, client }),
         scopes,
         groups,
         subject,
-        ...(client === undefined ? {} : { client }),
         algorithms: read.algorithms ?? ALGORITHMS,
         sessions: readSessionLimit(read, common),
         explain,

@@ -5,6 +5,7 @@ import { isIP } from 'node:net'
 import { homedir } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import type { JsonObject } from '@sluice/policy/core/json'
+import { pickDefined } from '@sluice/policy/core/pick-defined'
 import { toWordSet } from '@sluice/policy/core/word-set'
 import { asMap, checkShape } from '@sluice/policy/document/check-shape'
 import { scalar, strings, toJson } from '@sluice/policy/document/fields'
@@ -175,10 +176,9 @@ class ConfigReader {
     )
     // A policy that stands here is read where every other is: from its file, which is this one.
     const policyNode = findEntry(map, 'policy')
-    const policy = optional(
-      'policy',
-      policyNode?.kind === 'map' ? resolve(file) : this.#values.path(policyNode),
-    )
+    const policy = pickDefined({
+      policy: policyNode?.kind === 'map' ? resolve(file) : this.#values.path(policyNode),
+    })
     const policies = readPolicies(map, this.#values)
     const names = policyNames({ ...policy, ...policies })
     const channels = readChannels(map, this.#values)
@@ -194,16 +194,16 @@ class ConfigReader {
       grants: readGrants(map, names, this.#values),
       ...readAgents(map),
       issuers: readIssuers(map, names, this.#values),
-      ...optional('clientDocument', textOf(map, 'oauth', 'client_id')),
       ledger: readLedger(map, findDataFolder(map, this.#values), this.#values),
       channels,
       ...readAlerts(map, channels, this.#values),
       log: scalar(map, 'log') === 'json' ? 'json' : 'text',
-      ...optional('metricsToken', textOf(map, 'metrics', 'token')),
-      ...optional(
-        'otlp',
-        textOf(map, 'telemetry', 'otlp') ?? this.#values.variable('OTEL_EXPORTER_OTLP_ENDPOINT'),
-      ),
+      ...pickDefined({
+        clientDocument: textOf(map, 'oauth', 'client_id'),
+        metricsToken: textOf(map, 'metrics', 'token'),
+        otlp:
+          textOf(map, 'telemetry', 'otlp') ?? this.#values.variable('OTEL_EXPORTER_OTLP_ENDPOINT'),
+      }),
       pins: readPins(findEntry(map, 'pins')),
       sessions: readSessions(map),
       toolMode: TOOL_MODES.find((mode) => mode === textOf(map, 'mcp', 'mode')) ?? 'all',
@@ -241,12 +241,11 @@ class ConfigReader {
       const what = `\`${unused.key.value}\` does nothing for a server with a \`${url ? 'url' : 'command'}\``
       this.#wrong(unused.key, what, 'take it away')
     }
-    const seconds = parseDuration(scalar(map, 'timeout') as string | number)
     const extensions = strings(findEntry(map, 'extensions'))
     const mebibytes = Number.parseInt(String(scalar(map, 'max_message')), 10)
     const common = {
       ...(mebibytes > 0 ? { messageBytesMax: mebibytes * 1_048_576 } : {}),
-      ...(seconds === undefined ? {} : { timeoutMs: seconds * 1_000 }),
+      ...pickDefined({ timeoutMs: millisecondsOf(map, 'timeout') }),
       ...(extensions.length === 0 ? {} : { extensions }),
     }
     if (url !== undefined)
@@ -264,7 +263,6 @@ class ConfigReader {
     const env = this.#values.secrets(named)
     const blank = this.#values.blankNames(named)
     const variables = blank.length === 0 ? {} : { clientVariables: blank }
-    const idle = optionalMs('idleMs', scalar(map, 'idle'))
     return {
       kind: 'stdio',
       ...agents,
@@ -273,7 +271,7 @@ class ConfigReader {
       env,
       ...variables,
       ...readShare(map),
-      ...idle,
+      ...pickDefined({ idleMs: millisecondsOf(map, 'idle') }),
       ...this.#sandbox(map, whole),
     }
   }
@@ -381,10 +379,6 @@ class ConfigReader {
 
 const HOST_LINE = /^(?:\*|(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)(?::[1-9]\d{0,4})?$/i
 
-function optional<K extends string>(key: K, value: string | undefined): { [P in K]?: string } {
-  return value === undefined ? {} : ({ [key]: value } as { [P in K]: string })
-}
-
 /** Of a section whose variables are filled in. */
 function textOf(map: LocatedMap, section: string, key: string): string | undefined {
   const value = scalar(asMap(findEntry(map, section)), key)
@@ -403,9 +397,9 @@ function readProcesses(node: LocatedNode | undefined) {
   return { ...rest, idleMs: toMs(idle), waitMs: toMs(wait) }
 }
 
-function optionalMs<K extends string>(key: K, value: unknown): { [P in K]?: number } {
-  const seconds = parseDuration(value as string | number)
-  return seconds === undefined ? {} : ({ [key]: seconds * 1_000 } as { [P in K]: number })
+function millisecondsOf(map: LocatedMap, key: string): number | undefined {
+  const seconds = parseDuration(scalar(map, key) as string | number)
+  return seconds === undefined ? undefined : seconds * 1_000
 }
 
 function readShare(map: LocatedMap): { share?: 'principal' | 'all' } {

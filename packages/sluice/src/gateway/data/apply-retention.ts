@@ -2,6 +2,7 @@
 // hour. What a restart still reads stays: windows of limits, sessions that are in use, approvals that
 // are not over. Started with the gate.
 
+import { pickDefined } from '@sluice/policy/core/pick-defined'
 import { longestWindowMs } from '@sluice/policy/model/policy'
 import type { ApprovalService } from '../../core/approval.ts'
 import type { AgentSessions } from '../../identity/sessions/agent-sessions.ts'
@@ -25,10 +26,7 @@ export interface RetentionParts {
 export function startRetention(parts: RetentionParts): () => void {
   const { keepMs, keepBytes } = parts.config
   if (keepMs === undefined && keepBytes === undefined) return () => {}
-  const keep = {
-    ...(keepMs === undefined ? {} : { keepMs }),
-    ...(keepBytes === undefined ? {} : { keepBytes }),
-  }
+  const keep = pickDefined({ keepMs, keepBytes })
   const look = async (): Promise<void> => {
     try {
       const nowMs = processClock.earliestMs()

@@ -7,6 +7,7 @@ import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { attempt } from '@sluice/policy/core/attempt'
 import type { JsonObject } from '@sluice/policy/core/json'
+import { pickDefined } from '@sluice/policy/core/pick-defined'
 import { OperationError } from '../../core/operation-error.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Log } from '../shared/log.ts'
@@ -81,8 +82,7 @@ export class TraceRecorder {
       by,
       startedMs,
       expiresMs: startedMs + keepMs,
-      ...(server === undefined ? {} : { server }),
-      ...(principal === undefined ? {} : { principal }),
+      ...pickDefined({ server, principal }),
     }
     const until = new Date(startedMs + forMs).toISOString()
     const expires = new Date(header.expiresMs).toISOString()
