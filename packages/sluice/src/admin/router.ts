@@ -145,12 +145,9 @@ export class Router {
         'this needs a passkey',
         'ask for a challenge at POST /api/proofs, and send the assertion in `Sluice-Proof`',
       )
-    let assertion: unknown
-    try {
-      assertion = JSON.parse(Buffer.from(proof, 'base64').toString())
-    } catch {
+    const assertion: unknown = attempt(() => JSON.parse(Buffer.from(proof, 'base64').toString()))
+    if (assertion === undefined)
       throw new ApiError('API_PROOF', '`Sluice-Proof` is not an assertion', 'base64 of its JSON')
-    }
     const action = { method: request.method ?? '', path, body }
     const rp = this.#options.rpOf(request)
     return this.#options.challenges.prove(person, assertion, action, rp)

@@ -7,6 +7,7 @@ import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { compareDecimal, type Decimal, toDecimal } from '@sluice/policy/core/decimal'
 import { ExactNumber } from '@sluice/policy/core/json'
 import type { ArgumentBound, StandingApproval, StandingTerms } from '../core/approval.ts'
+import type { CallIdentity } from '../core/call-title.ts'
 import { OperationError } from '../core/operation-error.ts'
 import type { Vault } from '../store/vault.ts'
 import type { SubmittedCall } from './approval-registry.ts'
@@ -16,12 +17,8 @@ import { maskText } from './mask-text.ts'
 import type { ApprovalRow } from './requests.ts'
 
 /** What a call is matched with. */
-export interface StandingMatch {
+export interface StandingMatch extends Omit<CallIdentity, 'callId' | 'session'> {
   readonly principal: string
-  readonly agent: string | null
-  readonly server: string
-  readonly method: string
-  readonly name: string
   readonly asked: string
   readonly pin: string
   /** Canonical text of every member of `params` except `_meta` and `arguments`. */

@@ -3,6 +3,7 @@
 // `approvals`; only that module lets a call with a pending approval pass.
 
 import type { ApprovalRequirement, Channel } from '@sluice/policy/core/decision'
+import type { CallIdentity } from './call-title.ts'
 import type { CommandView } from './command-line.ts'
 import type { Person, ProofMethod } from './person.ts'
 
@@ -38,18 +39,11 @@ export interface RequirementStatus extends ApprovalRequirement {
   readonly approvedBy: readonly string[]
 }
 
-/** The call and its caller: the same from submission to display. */
-export interface ApprovalSubject {
-  /** The call that was submitted first. */
-  readonly callId: string
+/** The call that was submitted first, and its caller: the same from submission to display. */
+export interface ApprovalSubject extends CallIdentity {
   readonly principal: { readonly id: string; readonly kind: string }
-  readonly agent: string | null
-  readonly session: string
   /** What the session is called; the client's part of it is its own word. */
   readonly sessionName?: string
-  readonly server: string
-  readonly method: string
-  readonly name: string
   readonly category: string | null
   readonly risk: string | null
   /** The category is a guess, and so is the risk. */

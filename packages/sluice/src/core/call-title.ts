@@ -11,9 +11,17 @@ export const SERVER_REQUESTS: ReadonlyMap<string, string> = new Map([
 export interface TitledCall {
   readonly server: string
   readonly method: string
+  /** Tool name, resource URI or prompt name. */
   readonly name: string
   /** The line of a shell command, if it is stored. */
   readonly commandLine?: string | undefined
+}
+
+/** Which call it is, for records, lists and requests for approval. */
+export interface CallIdentity extends Omit<TitledCall, 'commandLine'> {
+  readonly callId: string
+  readonly agent: string | null
+  readonly session: string
 }
 
 export function titleOfCall({ server, method, name, commandLine }: TitledCall): string {

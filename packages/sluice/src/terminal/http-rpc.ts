@@ -2,6 +2,7 @@
 // request at a time, each answered by JSON or by an event of a stream. The server is untrusted: its
 // output is bounded.
 
+import { attempt } from '@sluice/policy/core/attempt'
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import { decodeUtf8 } from '../gateway/shared/decode-utf8.ts'
 import { readSecrets, type Secret } from '../identity/oauth/secret-text.ts'
@@ -63,12 +64,8 @@ async function findAnswer(response: Response, id: number): Promise<JsonObject> {
 }
 
 function readAnswer(text: string, id: number): JsonObject | undefined {
-  let message: unknown
-  try {
-    message = JSON.parse(text)
-  } catch {
-    throw new Error(`its output is not JSON: \`${text.slice(0, 200)}\``)
-  }
+  const message: unknown = attempt(() => JSON.parse(text))
+  if (message === undefined) throw new Error(`its output is not JSON: \`${text.slice(0, 200)}\``)
   return isObject(message) && message.id === id && message.method === undefined
     ? message
     : undefined

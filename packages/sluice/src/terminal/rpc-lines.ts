@@ -1,6 +1,7 @@
 // JSON-RPC in lines, for commands that are a client of MCP: over the pipes of a server, or the socket of a gate. A
 // request waits for the response with its id.
 
+import { attempt } from '@sluice/policy/core/attempt'
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 
 export class RpcLines {
@@ -27,12 +28,8 @@ export class RpcLines {
 
   /** Returns a message that is no response; undefined if it is one. */
   take(line: string): JsonObject | 'not JSON' | undefined {
-    let message: unknown
-    try {
-      message = JSON.parse(line)
-    } catch {
-      return 'not JSON'
-    }
+    const message: unknown = attempt(() => JSON.parse(line))
+    if (message === undefined) return 'not JSON'
     if (!isObject(message) || message.method !== undefined) return isObject(message) ? message : {}
     this.#waiting.get(Number(message.id))?.resolve(message)
     this.#waiting.delete(Number(message.id))

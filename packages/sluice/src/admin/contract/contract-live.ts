@@ -1,18 +1,13 @@
 // A call as lists show it, and where it is found. Types only.
 
+import type { CallIdentity } from '../../core/call-title.ts'
 import type { OutcomeLabel } from '../../core/outcome-label.ts'
 
 export type { OutcomeLabel }
 
-export interface LiveRow {
-  readonly callId: string
+export interface LiveRow extends CallIdentity {
   readonly atMs: number
   readonly principal: string
-  readonly agent: string | null
-  readonly session: string
-  readonly server: string
-  readonly method: string
-  readonly name: string
   readonly category: string | null
   /** The class is a guess. */
   readonly unknown: boolean

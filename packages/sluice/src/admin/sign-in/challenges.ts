@@ -3,6 +3,7 @@
 // page's token can neither make one nor change what was signed.
 
 import { hash, randomBytes } from 'node:crypto'
+import { attempt } from '@sluice/policy/core/attempt'
 import { OperationError } from '../../core/operation-error.ts'
 import type { Person } from '../../core/person.ts'
 import type { Passkeys, RelyingParty } from '../../identity/people/passkeys.ts'
@@ -137,14 +138,8 @@ function digestAction({ method, path, body }: SignedAction, person: string, nonc
 /** What the authenticator says it signed; believed only once the signature is verified. */
 function challengeIn(answer: unknown): string {
   const { response } = (answer ?? {}) as { response?: { clientDataJSON?: unknown } }
-  try {
-    const clientData: unknown = JSON.parse(
-      Buffer.from(String(response?.clientDataJSON), 'base64url').toString(),
-    )
-    return String((clientData as { challenge?: unknown }).challenge)
-  } catch {
-    return ''
-  }
+  const text = Buffer.from(String(response?.clientDataJSON), 'base64url').toString()
+  return attempt(() => String((JSON.parse(text) as { challenge?: unknown }).challenge), '')
 }
 
 function text(bytes: Buffer): string {

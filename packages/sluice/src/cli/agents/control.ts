@@ -3,6 +3,7 @@
 
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
+import type { ReplayReport } from '../../agents/steps/replay-journal.ts'
 import { escapeUnseenJson } from '../../core/visible-text.ts'
 import { type Flags, many, type OptionsOf } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
@@ -13,21 +14,7 @@ import type { AgentsApi } from './agents-api.ts'
 import { type AgentToolView, defineAgentsCommand, OWNER } from './open-agents.ts'
 import { readWhole } from './read-options.ts'
 
-interface ReplayView {
-  readonly isSame: boolean
-  readonly from: number
-  readonly to: number
-  readonly turn: number
-  readonly memories: number
-  readonly memoryDigest: string | null
-  readonly difference: {
-    readonly seq: number
-    readonly kind: string
-    readonly turn: number
-    readonly what: string
-    readonly detail: string
-  } | null
-}
+type ReplayView = Omit<ReplayReport, 'events'> & { readonly isSame: boolean }
 
 const REPLAY_EXAMPLES = `
 Examples:

@@ -12,6 +12,7 @@ import {
   rmSync,
 } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
+import { attempt } from '@sluice/policy/core/attempt'
 import { isObject } from '@sluice/policy/core/json'
 import { OperationError } from '../../core/operation-error.ts'
 import { endAllSignIns } from '../../identity/people/stored-sign-ins.ts'
@@ -94,12 +95,9 @@ function readManifest(from: string): Manifest {
   const help = 'name a folder that `sluice backup` has made'
   if (!existsSync(join(from, MANIFEST)))
     throw new OperationError(`\`${from}\` is not a backup`, help)
-  let value: unknown
-  try {
-    value = JSON.parse(readFileSync(join(from, MANIFEST), 'utf8'))
-  } catch {
+  const value: unknown = attempt(() => JSON.parse(readFileSync(join(from, MANIFEST), 'utf8')))
+  if (value === undefined)
     throw new OperationError(`\`${MANIFEST}\` in \`${from}\` is not readable`, help)
-  }
   const { version, at, files, head } = isObject(value) ? value : {}
   if (typeof version !== 'number' || !Array.isArray(files) || !isObject(head))
     throw new OperationError(`\`${MANIFEST}\` in \`${from}\` is not one`, help)

@@ -7,26 +7,21 @@ import type { Authenticator } from '../../identity/callers/authenticator.ts'
 import type { Grants } from '../../identity/callers/grants.ts'
 import type { InstallationKey } from '../../identity/keys/installation-key.ts'
 import type { People } from '../../identity/people/people.ts'
-import type { Ledger } from '../../ledger/ledger.ts'
 import type { AlertRows } from '../../store/alert-rows.ts'
 import type { Alerts } from '../alerts/alerts.ts'
 import type { LimitsInUse } from '../alerts/limits-in-use.ts'
-import type { GateConfig } from '../config/config.ts'
 import type { LedgerVerification } from '../data/ledger-verification.ts'
 import type { AdminSite } from '../front/http/site.ts'
 import type { CommandHandler } from '../front/socket/command-registry.ts'
 import type { Gate } from '../gate.ts'
+import type { GateParts } from '../gate-parts.ts'
 import type { Isolation } from '../isolation/isolation.ts'
 import type { CallInstrumentation } from '../metrics/instrument-calls.ts'
 import type { Meter } from '../metrics/meter.ts'
 import type { MetricsWriter } from '../metrics/write-metrics.ts'
-import type { Log } from '../shared/log.ts'
-import type { FreezeStore } from '../state/freezes.ts'
 import type { Policies } from '../state/policies.ts'
-import type { Servers } from '../state/servers.ts'
 import type { ActiveLockFile } from '../tools/active-lock-file.ts'
 import type { NewTools } from '../tools/new-tools.ts'
-import type { Pins } from '../tools/pins.ts'
 import type { StoredTools } from '../tools/stored-tools.ts'
 import type { TraceRecorder } from '../traces/trace-recorder.ts'
 import type { Credentials } from '../upstream/servers/credentials.ts'
@@ -40,20 +35,15 @@ export type ClusterOperations = Pick<
 >
 
 /** Holds what operations on a running gate need, by command or over `/api`. */
-interface OperatedParts {
-  readonly config: GateConfig
+interface OperatedParts
+  extends Pick<GateParts, 'config' | 'servers' | 'ledger' | 'freezes' | 'pins' | 'log'> {
   readonly gate: Gate
   readonly isolation: Isolation
-  readonly servers: Servers
   readonly credentials: Credentials
   readonly parseConfig: ParseConfig | undefined
   readonly people: People
   readonly grants: Grants
-  readonly ledger: Ledger
-  readonly freezes: FreezeStore
   readonly policies: Policies
-  readonly pins: Pins
-  readonly log: Log
   /** The cluster; undefined if this gate shares no store. */
   readonly cluster?: ClusterOperations | undefined
   /** Returns the address at which clients reach the gate; empty until it serves. */

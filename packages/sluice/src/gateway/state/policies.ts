@@ -3,7 +3,6 @@
 // nothing. What is in force is kept, so that a restart is no way around. Asked by the call path for every
 // call.
 
-import type { DatabaseSync } from 'node:sqlite'
 import { compareSteps, type Loosening } from '@sluice/policy/change/compare'
 import type { JsonObject } from '@sluice/policy/core/json'
 import { Listeners } from '@sluice/policy/core/listeners'
@@ -13,11 +12,10 @@ import type { Problem } from '@sluice/policy/document/problem'
 import { OperationError } from '../../core/operation-error.ts'
 import type { Person } from '../../core/person.ts'
 import { toActor } from '../../core/person.ts'
-import type { Ledger } from '../../ledger/ledger.ts'
 import { BASE_POLICY } from '../config/grants.ts'
 import { LOOSENINGS_SHOWN_MAX } from '../shared/limits.ts'
-import type { Log } from '../shared/log.ts'
 import { runInSlices } from '../shared/slices.ts'
+import type { StateOptions } from '../shared/state-options.ts'
 import { listDecisionChanges } from './decision-changes.ts'
 import {
   type CompiledDocuments,
@@ -35,11 +33,7 @@ import type { PolicySet } from './policy-set.ts'
 import { readTrees } from './read-trees.ts'
 import { baseline, readStoredDocuments, storeDocuments } from './stored-documents.ts'
 
-export interface PoliciesOptions {
-  readonly store: DatabaseSync
-  readonly ledger: Pick<Ledger, 'event'>
-  readonly log: Log
-  readonly nowMs: () => number
+export interface PoliciesOptions extends StateOptions {
   /** The tools that are known, to show what a change means for them. */
   readonly tools?: () => readonly KnownTool[]
   /** Why documents cannot be in force here, though they compile. */

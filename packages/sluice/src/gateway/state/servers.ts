@@ -8,11 +8,10 @@ import { getOwn } from '@sluice/policy/core/json'
 import { Listeners } from '@sluice/policy/core/listeners'
 import { OperationError } from '../../core/operation-error.ts'
 import { type Person, toActor } from '../../core/person.ts'
-import type { Ledger } from '../../ledger/ledger.ts'
 import { hookClientOf } from '../config/builtin-tools.ts'
 import type { GateConfig, ServerConfig } from '../config/config.ts'
 import { SERVER_RETURN_MS } from '../config/limits.ts'
-import type { Log } from '../shared/log.ts'
+import type { StateOptions } from '../shared/state-options.ts'
 
 export type ServersConfig = Pick<GateConfig, 'servers' | 'writtenServers'>
 
@@ -33,10 +32,7 @@ export interface PendingServer {
   readonly digest: string
 }
 
-export interface ServersOptions {
-  readonly ledger: Pick<Ledger, 'event'>
-  readonly log: Log
-  readonly nowMs: () => number
+export interface ServersOptions extends Omit<StateOptions, 'store'> {
   /** Monotonic time. */
   readonly steadyMs: () => number
   /** Before a server that was not there at the start may be started. */

@@ -5,7 +5,6 @@
 
 import { hash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
-import type { DatabaseSync } from 'node:sqlite'
 import type { JsonObject } from '@sluice/policy/core/json'
 import { Listeners } from '@sluice/policy/core/listeners'
 import { toToolKey } from '@sluice/policy/core/tools'
@@ -13,16 +12,11 @@ import { type Pin, readLock } from '../../catalogue/pins/lock-file.ts'
 import { OperationError } from '../../core/operation-error.ts'
 import type { Person } from '../../core/person.ts'
 import { toActor } from '../../core/person.ts'
-import type { Ledger } from '../../ledger/ledger.ts'
 import { LOOSENINGS_SHOWN_MAX } from '../shared/limits.ts'
-import type { Log } from '../shared/log.ts'
+import type { StateOptions } from '../shared/state-options.ts'
 
-export interface LockOptions {
+export interface LockOptions extends StateOptions {
   readonly path: string
-  readonly store: DatabaseSync
-  readonly ledger: Pick<Ledger, 'event'>
-  readonly log: Log
-  readonly nowMs: () => number
 }
 
 /** Undefined: no lock file. */

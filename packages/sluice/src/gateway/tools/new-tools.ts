@@ -2,19 +2,10 @@
 // yet to look at them. Kept in gate.db until a person has seen them or they are old, and recorded in the
 // ledger, one event for those that came together. No call waits for it.
 
-import type { DatabaseSync } from 'node:sqlite'
 import type { KnownTool } from '@sluice/policy/core/tools'
-import type { Ledger } from '../../ledger/ledger.ts'
 import { inTransaction } from '../../store/sqlite/in-transaction.ts'
-import type { Log } from '../shared/log.ts'
+import type { StateOptions } from '../shared/state-options.ts'
 import { KEEP_TOOLS_EVERY_MS, NEW_TOOL_MS, NEW_TOOLS_MAX, NEW_TOOLS_SHOWN_MAX } from './limits.ts'
-
-export interface NewToolsOptions {
-  readonly store: DatabaseSync
-  readonly ledger: Pick<Ledger, 'event'>
-  readonly log: Log
-  readonly nowMs: () => number
-}
 
 export interface NewTool {
   readonly server: string
@@ -25,11 +16,11 @@ export interface NewTool {
 const LIST = 'SELECT server, name, at AS atMs FROM new_tools WHERE at > ? ORDER BY at DESC LIMIT ?'
 
 export class NewTools {
-  readonly #options: NewToolsOptions
+  readonly #options: StateOptions
   readonly #waiting = new Map<string, KnownTool[]>()
   #timer: NodeJS.Timeout | undefined
 
-  constructor(options: NewToolsOptions) {
+  constructor(options: StateOptions) {
     this.#options = options
   }
 

@@ -13,6 +13,7 @@ import {
   verifyAuthenticationResponse,
   verifyRegistrationResponse,
 } from '@simplewebauthn/server'
+import { attempt } from '@sluice/policy/core/attempt'
 import { isObject } from '@sluice/policy/core/json'
 import { OperationError } from '../../core/operation-error.ts'
 import { hasRole } from '../../core/person.ts'
@@ -192,12 +193,10 @@ export class Passkeys {
  */
 function checkFrame(what: string, answer: unknown): void {
   const { response } = (answer ?? {}) as { response?: { clientDataJSON?: unknown } }
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(Buffer.from(String(response?.clientDataJSON), 'base64url').toString())
-  } catch {
-    throw notOurs(`${what}: it does not say what was signed`)
-  }
+  const parsed: unknown = attempt(() =>
+    JSON.parse(Buffer.from(String(response?.clientDataJSON), 'base64url').toString()),
+  )
+  if (parsed === undefined) throw notOurs(`${what}: it does not say what was signed`)
   if (isObject(parsed) && (parsed.crossOrigin ?? false) === false && parsed.topOrigin === undefined)
     return
   throw new OperationError(`${what}: it was used inside of another page`, 'open the page by itself')

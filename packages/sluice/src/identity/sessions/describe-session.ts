@@ -3,19 +3,12 @@
 
 import { describeClient } from '../../core/describe-client.ts'
 import { SESSION_CLIENT_LENGTH_MAX } from '../limits.ts'
+import type { StoredSession } from './session-memory.ts'
 
-export interface SessionView {
-  readonly id: string
-  readonly principal: string
+export interface SessionView extends Omit<StoredSession, 'keys' | 'isConnected' | 'isEnded'> {
   /** How it is named: `pipe`, `mcp`, `token`, `common` or `family`; empty if only the ledger knows it. */
   readonly kind: string
-  readonly client: string
-  readonly startedAtMs: number
-  readonly lastUsedMs: number
   readonly connections: number
-  readonly calls: number
-  readonly servers: readonly string[]
-  readonly saw: readonly string[]
 }
 
 /** Printable ASCII without quotes: the text is shown between quotes, and nothing may look like the end. */

@@ -12,14 +12,9 @@ import { ClientError } from '../files/errors.ts'
 import { SETTLE_MS, SETTLE_ROUNDS_MAX } from '../files/limits.ts'
 import { type MovedEntry, readMoved, sameEntry, writeRecord } from './move-log.ts'
 
-export interface EntryMove {
+/** `was` is the entry as it was read: where it says anything else by now it is left. */
+export interface EntryMove extends Pick<MovedEntry, 'path' | 'server' | 'was' | 'now'> {
   readonly from: ClientFile
-  readonly path: readonly string[]
-  readonly server: string
-  /** The entry as it was read: where it says anything else by now it is left. */
-  readonly was: JsonObject
-  /** The keys it gets instead. */
-  readonly now: JsonObject
 }
 
 /** The file with all its moves done, and what each entry was. */

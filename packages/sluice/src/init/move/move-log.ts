@@ -4,6 +4,7 @@
 // that a crash between leaves nothing that cannot be undone.
 
 import { lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { attempt } from '@sluice/policy/core/attempt'
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import type { HookClient } from '../../hooks/hook-event.ts'
 import { StoreError } from '../../store/errors.ts'
@@ -53,12 +54,8 @@ function readRecord<T>(file: string, isValid: (value: unknown) => value is T): T
       `\`${file}\` is not as \`sluice init\` writes it: others may read it, or it is a link`,
       'look at what is in it; if it is yours, take others their right to it (chmod 600)',
     )
-  let value: unknown
-  try {
-    value = JSON.parse(readFileSync(file, 'utf8'))
-  } catch {
-    throw damaged(file)
-  }
+  const value: unknown = attempt(() => JSON.parse(readFileSync(file, 'utf8')))
+  if (value === undefined) throw damaged(file)
   const { version, moved: list, mac } = isObject(value) ? value : {}
   if (version !== 1 || !Array.isArray(list) || !list.every(isValid)) throw damaged(file)
   if (!withUserKey(() => isSigned('init record', JSON.stringify(list), mac)))

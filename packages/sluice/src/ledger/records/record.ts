@@ -3,13 +3,12 @@
 // only digests of their text and the values that expressions read (`record: judged`).
 
 import { hash } from 'node:crypto'
-import type { Action } from '@sluice/policy/core/actions'
-import type { LimitCharge } from '@sluice/policy/core/counters'
-import type { GuardrailMatch, ShadowDecision } from '@sluice/policy/core/decision'
+import type { Decision, ShadowDecision } from '@sluice/policy/core/decision'
 import type { DecisionInputs } from '@sluice/policy/core/decision-inputs'
 import type { JsonValue } from '@sluice/policy/core/json'
 import type { Category } from '@sluice/policy/core/tools'
 import type { AnswerChange } from '../../core/answer-changes.ts'
+import type { CallIdentity } from '../../core/call-title.ts'
 
 export const STATUSES = ['answered', 'error', 'cancelled', 'unknown', 'gone'] as const
 /**
@@ -18,29 +17,18 @@ export const STATUSES = ['answered', 'error', 'cancelled', 'unknown', 'gone'] as
  */
 export type Status = (typeof STATUSES)[number]
 
-/** The decision as recorded; a `Decision` of the policy engine fits. */
-export interface RecordedDecision {
-  readonly action: Action
+/** The decision as recorded; a `Decision` of the policy engine fits. `limits` are the charges that were
+ * consumed: counters are rebuilt from them after a restart. */
+export interface RecordedDecision
+  extends Pick<Decision, 'action' | 'rule' | 'reason' | 'guardrails' | 'limits'> {
   readonly code: string
-  readonly rule: string
-  readonly reason: string
-  readonly guardrails: readonly GuardrailMatch[]
-  /** The charges that were consumed. Counters are rebuilt from them after a restart. */
-  readonly limits: readonly LimitCharge[]
   /** `limits` of each only if they were consumed. */
   readonly shadow: readonly (Omit<ShadowDecision, 'code'> & { readonly code: string })[]
 }
 
-export interface DecisionEntry {
+export interface DecisionEntry extends CallIdentity {
   readonly atMs: number
-  readonly callId: string
   readonly principal: { readonly id: string; readonly kind: string }
-  readonly agent: string | null
-  readonly session: string
-  readonly server: string
-  readonly method: string
-  /** Tool name, resource URI or prompt name. */
-  readonly name: string
   readonly category: Category | null
   /** The category was a guess: the call got the stricter of the decisions for it and for Execute. */
   readonly unknown?: boolean

@@ -5,7 +5,7 @@ import { CLIENT_GONE } from '../../../core/agent-calls.ts'
 import type { Caller } from '../../../identity/callers/caller.ts'
 import type { JsonRpcMessage, JsonRpcNotification, RequestId } from '../../../protocol/message.ts'
 import { SESSION_REQUESTS_MAX } from '../../shared/limits.ts'
-import type { ClientTransport, MessageContext } from '../../shared/transport.ts'
+import type { ClientEvents, ClientTransport, MessageContext } from '../../shared/transport.ts'
 import type { ResponseWriter } from '../exchange/response-writer.ts'
 
 export interface ClientSession extends ClientTransport {
@@ -30,6 +30,16 @@ export interface ClientSession extends ClientTransport {
   listen(reply: ResponseWriter, lastEventId: string | undefined): void
   /** Every open stream shows that it lives. */
   pulse(): void
+}
+
+/** What every client begins with. */
+export interface ClientOpening<Client> {
+  readonly server: string
+  readonly caller: Caller
+  readonly nowMs: number
+  /** Puts the gate behind the client, which is ready for messages when that returns. */
+  readonly connect: (client: Client) => ClientEvents
+  readonly onEnd: (why: string) => void
 }
 
 /** What a client would say that gives a request up. */

@@ -25,7 +25,13 @@ import {
   type OutgoingHeaders,
   type ResponseWriter,
 } from '../exchange/response-writer.ts'
-import { type ClientSession, cancelOf, checkRequestIds, requestIds } from './front-session.ts'
+import {
+  type ClientOpening,
+  type ClientSession,
+  cancelOf,
+  checkRequestIds,
+  requestIds,
+} from './front-session.ts'
 
 /**
  * Messages for a client's GET stream, the newest last: kept until it opens one, and for a client
@@ -70,20 +76,15 @@ class EventBuffer {
   }
 }
 
-export interface HttpSessionOptions {
+export interface HttpSessionOptions extends Omit<ClientOpening<HttpSession>, 'onEnd'> {
   readonly id: string
   /** Names the session for rules and limits; stays as it is if `id` becomes another. */
   readonly sessionKey: string
-  readonly server: string
-  readonly caller: Caller
-  readonly nowMs: number
   readonly replays: ReplayStore
   /** Events and streams are numbered from after this. */
   readonly eventsBefore?: number
   /** Of a session that is resumed. */
   readonly revision?: string
-  /** Puts the gate behind the session. */
-  readonly connect: (session: HttpSession) => ClientEvents
   /** Once, before the client knows the id of its session: the id may become another. */
   readonly onBegun?: (session: HttpSession, handle: string | undefined) => void
   readonly onEnd?: (why: string) => void

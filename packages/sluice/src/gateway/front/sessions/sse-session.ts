@@ -11,16 +11,15 @@ import { SSE_INITIALIZE_MS } from '../../shared/limits.ts'
 import { type ClientEvents, type MessageContext, NO_CLIENT_EVENTS } from '../../shared/transport.ts'
 import { EventStream } from '../exchange/event-stream.ts'
 import type { ResponseWriter } from '../exchange/response-writer.ts'
-import { type ClientSession, checkRequestIds, requestIds } from './front-session.ts'
+import {
+  type ClientOpening,
+  type ClientSession,
+  checkRequestIds,
+  requestIds,
+} from './front-session.ts'
 
-export interface SseOpening {
+export interface SseOpening extends ClientOpening<SseSession> {
   readonly id: string
-  readonly server: string
-  readonly caller: Caller
-  readonly nowMs: number
-  /** Puts the gate behind the session; it is ready for messages when that returns. */
-  readonly connect: (session: SseSession) => ClientEvents
-  readonly onEnd: (why: string) => void
   readonly reply: ResponseWriter
   /** The path of the request, to which the client is to POST. */
   readonly path: string

@@ -17,7 +17,7 @@ import {
 } from '../../shared/transport.ts'
 import { ClientExchange, NO_SESSION } from '../exchange/exchange.ts'
 import type { ResponseWriter } from '../exchange/response-writer.ts'
-import { cancelOf } from './front-session.ts'
+import { type ClientOpening, cancelOf } from './front-session.ts'
 
 interface OpenRequest {
   /** As the client calls it. */
@@ -34,15 +34,6 @@ const STATUS: ReadonlyMap<number, number> = new Map([
   [RPC.unsupportedVersion, 400],
 ])
 
-export interface StatelessClientOptions {
-  readonly server: string
-  readonly caller: Caller
-  readonly nowMs: number
-  /** Puts the gate behind the client. */
-  readonly connect: (client: StatelessClient) => ClientEvents
-  readonly onEnd: (why: string) => void
-}
-
 export class StatelessClient implements ClientTransport {
   readonly generation = 'stateless'
   readonly server: string
@@ -57,7 +48,7 @@ export class StatelessClient implements ClientTransport {
   #closing = false
   #closed = false
 
-  constructor({ server, caller, nowMs, connect, onEnd }: StatelessClientOptions) {
+  constructor({ server, caller, nowMs, connect, onEnd }: ClientOpening<StatelessClient>) {
     this.server = server
     this.caller = caller
     this.lastUsedMs = nowMs
