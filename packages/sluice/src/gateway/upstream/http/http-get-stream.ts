@@ -25,6 +25,10 @@ export interface ListenOptions {
   readonly request?: RequestId | undefined
   readonly lastEventId?: string | undefined
   readonly retryMs?: number | undefined
+  /** The stream is the session: it is not opened again. */
+  readonly isOnce?: boolean
+  /** An event that is no message. */
+  readonly onEvent?: (event: string, data: string) => void
   /** It will not be opened again. A server that has no such stream (405) is no failure. */
   readonly onOver: (failure: UpstreamFailure | undefined) => void
 }
@@ -101,7 +105,7 @@ export class HttpGetStream {
       return
     }
     this.#tries = 0
-    const { request } = this.#options
+    const { request, onEvent } = this.#options
     this.#body = new EventBody(
       {
         messageBytesMax: this.#host.messageBytesMax,
@@ -111,6 +115,7 @@ export class HttpGetStream {
             server: this.#host.name,
           }),
         onJunk: () => this.#onJunk(),
+        ...(onEvent === undefined ? {} : { onEvent }),
       },
       () => this.#host.conversation.batches,
     )
@@ -140,7 +145,8 @@ export class HttpGetStream {
     if (this.#stopped) return
     if (this.#isAnswered()) return this.#over(undefined)
     const failure = this.#failure(error)
-    const isFinal = this.#refusal !== undefined && this.#refusal.status < 500
+    const isFinal =
+      this.#options.isOnce === true || (this.#refusal !== undefined && this.#refusal.status < 500)
     this.#tries += 1
     const isPatient = this.#options.request === undefined || this.#tries <= HTTP_RESUME_TRIES_MAX
     if (isFinal || !isPatient) this.#over(this.#refusal?.status === 405 ? undefined : failure)

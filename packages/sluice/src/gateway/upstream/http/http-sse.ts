@@ -2,136 +2,76 @@
 // to that endpoint by POST, answers on the stream. The stream is the session. Tried where a server
 // refuses `initialize` by POST.
 
-import { EVENT_IDLE_LINES_MAX } from '../../../protocol/json/limits.ts'
-import type { RequestId } from '../../../protocol/message.ts'
 import { HTTP_ENDPOINT_LENGTH_MAX, HTTP_ENDPOINT_MS_MAX } from '../limits.ts'
-import { bodyKindOf, EventBody } from './http-body.ts'
-import { HttpExchange } from './http-exchange.ts'
-import type { HttpHost, HttpTransport, OutgoingMessage } from './http-host.ts'
-import { POST_HEADERS, Post } from './http-post.ts'
-import type { ResponseHeaders } from './http-response.ts'
+import type { UpstreamFailure } from '../upstream.ts'
+import { HttpGetStream } from './http-get-stream.ts'
+import type { HttpHost, OutgoingMessage } from './http-host.ts'
+import { POST_HEADERS } from './http-post.ts'
+import { type Pausable, PostTransport } from './http-transport.ts'
 
-export class HttpSseTransport implements HttpTransport {
-  readonly #host: HttpHost
+export class HttpSseTransport extends PostTransport {
   readonly #onNone: () => void
-  readonly #stream: HttpExchange
-  readonly #body: EventBody
+  readonly #stream: HttpGetStream
   readonly #timer: NodeJS.Timeout
-  readonly #posts = new Set<Post>()
-  #waiting: OutgoingMessage[] = []
   #endpoint: string | undefined
 
   /** `onNone`: the server has no such transport either. */
   constructor(host: HttpHost, onNone: () => void) {
-    this.#host = host
+    super(host)
     this.#onNone = onNone
-    this.#body = new EventBody(
-      {
-        messageBytesMax: host.messageBytesMax,
-        onMessages: (messages) => host.deliver(messages, undefined),
-        onTooLarge: () =>
-          host.log('warn', 'an event beyond the bound was passed over', { server: host.name }),
-        onJunk: () => {
-          this.#stream.abort()
-          this.#onEnd(`sent more than ${EVENT_IDLE_LINES_MAX} lines without an event`)
-        },
-        onEvent: (event, data) => {
-          if (event === 'endpoint' && this.#endpoint === undefined) this.#onEndpoint(data)
-        },
+    this.waiting = []
+    this.#stream = new HttpGetStream(host, {
+      headers: () => ({}),
+      inSession: false,
+      isOnce: true,
+      onEvent: (event, data) => {
+        if (event === 'endpoint' && this.#endpoint === undefined) this.#onEndpoint(data)
       },
-      () => host.conversation.batches,
-    )
-    const path = host.url.pathname + host.url.search
-    const headers = host.headers({ accept: 'text/event-stream' })
-    this.#stream = new HttpExchange(
-      host.pools.streams,
-      { method: 'GET', path, headers },
-      {
-        onHead: (status, headers) => this.#onHead(status, headers),
-        onData: (chunk) => this.#stream.readInto(this.#body, chunk, host),
-        onEnd: () => this.#onEnd('ended its stream'),
-        onError: (error) => this.#onEnd(`broke its stream: ${error.message}`),
-      },
-    )
-    this.#timer = setTimeout(() => this.#none(), HTTP_ENDPOINT_MS_MAX)
-    this.#timer.unref()
-  }
-
-  get size(): number {
-    return this.#posts.size + this.#waiting.length
-  }
-
-  send(message: OutgoingMessage): void {
-    if (this.#endpoint === undefined) {
-      this.#waiting.push(message)
-      return
-    }
-    const options = {
-      path: this.#endpoint,
-      headers: POST_HEADERS,
-      answersElsewhere: true,
-    }
-    const post = new Post(this.#host, message, options, {
-      onTaken: () => {},
-      onAnswered: () => {},
-      onRefused: (post, failure) => {
-        if (!this.#host.sendAgain(post.message, failure)) this.#host.fail(failure)
-      },
-      // Whether it arrived or not: if it did, the answer comes on the stream.
-      onBroken: (_, failure) => this.#host.fail(failure),
-      onOver: (post) => this.#posts.delete(post),
+      onOver: (failure) => this.#onEnd(failure),
     })
-    this.#posts.add(post)
+    this.#timer = setTimeout(() => this.#none(), HTTP_ENDPOINT_MS_MAX).unref()
   }
 
-  pause(): void {
-    this.#stream.pause()
+  /** Whether a message arrived or not: if it did, the answer comes on the stream. */
+  protected override dispatch(message: OutgoingMessage): void {
+    const path = this.#endpoint as string
+    this.post(message, { path, headers: POST_HEADERS, answersElsewhere: true })
   }
 
-  resume(): void {
-    this.#stream.resume()
+  protected override streams(): Pausable[] {
+    return [this.#stream]
   }
 
-  abort(): void {}
+  override abort(): void {}
 
-  close(): { unwritten: RequestId[]; over: Promise<void> } {
+  override close(): ReturnType<PostTransport['close']> {
     clearTimeout(this.#timer)
-    this.#stream.abort()
-    const waiting = this.#waiting.map(({ sent }) => (sent.method ? sent.id : undefined))
-    const posted = [...this.#posts]
-      .filter(({ exchange }) => !exchange.written)
-      .map(({ request }) => request)
-    for (const { exchange } of this.#posts) exchange.abort()
-    const unwritten = [...posted, ...waiting].filter((id) => id !== undefined)
-    return { unwritten, over: Promise.resolve() }
-  }
-
-  #onHead(status: number, headers: ResponseHeaders): void {
-    if (status !== 200 || bodyKindOf(headers) !== 'events') this.#none()
+    this.#stream.stop()
+    return super.close()
   }
 
   #onEndpoint(data: string): void {
-    const path = endpointPath(data, this.#host.url)
+    const path = endpointPath(data, this.host.url)
     if (path === undefined) {
-      const message = `the server \`${this.#host.name}\` names an endpoint on another host`
+      const message = `the server \`${this.host.name}\` names an endpoint on another host`
       const failure = { code: 'UPSTREAM_REDIRECT', message, request: undefined } as const
-      return this.#host.giveUp({ ...failure, repeatable: false })
+      return this.host.giveUp({ ...failure, repeatable: false })
     }
     clearTimeout(this.#timer)
     this.#endpoint = path
-    for (const message of this.#waiting.splice(0)) this.send(message)
+    this.release()
   }
 
-  #onEnd(what: string): void {
+  #onEnd(failure: UpstreamFailure | undefined): void {
     if (this.#endpoint === undefined) return this.#none()
-    const message = `the server \`${this.#host.name}\` ${what}`
-    const failure = { code: 'UPSTREAM_SESSION_GONE', message, request: undefined } as const
-    this.#host.giveUp({ ...failure, repeatable: false }, 'session gone')
+    const message = failure?.message ?? `the server \`${this.host.name}\` ended its stream`
+    const gone = { code: 'UPSTREAM_SESSION_GONE', message, request: undefined } as const
+    this.host.giveUp({ ...gone, repeatable: false }, 'session gone')
   }
 
   #none(): void {
     clearTimeout(this.#timer)
-    this.#stream.abort()
+    this.#stream.stop()
     this.#onNone()
   }
 }

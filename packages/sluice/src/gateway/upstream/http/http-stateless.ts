@@ -9,76 +9,29 @@ import {
   nameIn,
   readArgumentAt,
 } from '../../../protocol/mcp-headers.ts'
-import type { RequestId } from '../../../protocol/message.ts'
 import { getMeta, META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { BASE64 } from '../../shared/base64.ts'
 import type { OutboundRequest } from '../upstream.ts'
-import type { HttpHost, HttpTransport, OutgoingMessage } from './http-host.ts'
-import { POST_HEADERS, Post } from './http-post.ts'
+import type { OutgoingMessage } from './http-host.ts'
+import { POST_HEADERS, type Post } from './http-post.ts'
+import { PostTransport } from './http-transport.ts'
 
-export class StatelessHttpTransport implements HttpTransport {
-  readonly #host: HttpHost
-  readonly #posts = new Set<Post>()
-
-  constructor(host: HttpHost) {
-    this.#host = host
-  }
-
-  get size(): number {
-    return this.#posts.size
-  }
-
+export class StatelessHttpTransport extends PostTransport {
   /** Notifications and answers have nowhere to go in this generation. */
-  send(message: OutgoingMessage): void {
+  protected override dispatch(message: OutgoingMessage): void {
     const { passing } = message
     if (passing === undefined) return
-    const { url } = this.#host
-    const options = {
-      path: url.pathname + url.search,
+    const { pathname, search } = this.host.url
+    this.post(message, {
+      path: pathname + search,
       headers: headersFor(passing),
       answersElsewhere: false,
       staysOpen: passing.method === 'subscriptions/listen',
-    }
-    const post = new Post(this.#host, message, options, {
-      onTaken: () => {},
-      onRefused: (post, failure) => {
-        if (!this.#host.sendAgain(post.message, failure)) this.#host.fail(failure)
-      },
-      onBroken: (_post, failure) => this.#host.fail(failure),
-      onAnswered: (post) => this.#end(post),
-      onOver: (post) => this.#posts.delete(post),
     })
-    this.#posts.add(post)
   }
 
-  pause(request?: RequestId): void {
-    for (const { exchange } of this.#of(request)) exchange.pause()
-  }
-
-  resume(request?: RequestId): void {
-    for (const { exchange } of this.#of(request)) exchange.resume()
-  }
-
-  abort(request: RequestId): void {
-    for (const post of this.#of(request)) this.#end(post)
-  }
-
-  close(): { unwritten: RequestId[]; over: Promise<void> } {
-    const unwritten = [...this.#posts]
-      .filter(({ exchange }) => !exchange.written)
-      .flatMap(({ request }) => (request === undefined ? [] : [request]))
-    for (const post of [...this.#posts]) this.#end(post)
-    return { unwritten, over: Promise.resolve() }
-  }
-
-  #end(post: Post): void {
-    post.exchange.abort()
-    this.#posts.delete(post)
-  }
-
-  #of(request: RequestId | undefined): Post[] {
-    const posts = [...this.#posts]
-    return request === undefined ? posts : posts.filter((post) => post.request === request)
+  override onAnswered(post: Post): void {
+    this.end(post)
   }
 }
 

@@ -2,23 +2,21 @@
 // every message, one GET stream for the server's own messages, a DELETE at the end.
 
 import type { RequestId } from '../../../protocol/message.ts'
-import { SmallSet } from '../../shared/small-set.ts'
 import { HTTP_FAREWELL_MS_MAX, HTTP_HANDLE_LENGTH_MAX, HTTP_TAILS_MAX } from '../limits.ts'
 import type { UpstreamFailure } from '../upstream.ts'
 import { EventBody } from './http-body.ts'
 import { HttpExchange } from './http-exchange.ts'
 import { HttpGetStream } from './http-get-stream.ts'
-import type { HttpHost, HttpTransport, OutgoingMessage } from './http-host.ts'
-import { POST_HEADERS, Post, type PostEvents } from './http-post.ts'
+import type { HttpHost, OutgoingMessage } from './http-host.ts'
+import { POST_HEADERS, type Post } from './http-post.ts'
 import type { ResponseHeaders } from './http-response.ts'
+import { type Pausable, PostTransport } from './http-transport.ts'
 
 /** Refusals that are about this request and not about the transport. */
 const NOT_THE_TRANSPORT = new Set([401, 403, 407, 408, 429])
 
-export class StreamableHttpTransport implements HttpTransport {
-  readonly #host: HttpHost
+export class StreamableHttpTransport extends PostTransport {
   readonly #path: string
-  readonly #posts = new SmallSet<Post>()
   /** Streams that go on after their answer. */
   readonly #tails = new Set<Post>()
   readonly #resumed = new Map<RequestId, HttpGetStream>()
@@ -35,13 +33,11 @@ export class StreamableHttpTransport implements HttpTransport {
   #hasBegun = false
   /** `initialize` was sent, and `notifications/initialized` was not. */
   #isBeginning = false
-  /** `notifications/initialized` is under way: what comes after it must not overtake it. */
-  #settling: OutgoingMessage[] | undefined
   #closed = false
 
   /** `sessionId` is of a session that began over another link. */
   constructor(host: HttpHost, sessionId?: string) {
-    this.#host = host
+    super(host)
     this.#path = host.url.pathname + host.url.search
     this.#sessionId = sessionId
   }
@@ -50,11 +46,11 @@ export class StreamableHttpTransport implements HttpTransport {
     return this.#sessionId
   }
 
-  get size(): number {
-    return this.#posts.size + this.#resumed.size + (this.#settling?.length ?? 0)
+  override get size(): number {
+    return super.size + this.#resumed.size
   }
 
-  send(message: OutgoingMessage): void {
+  protected override dispatch(message: OutgoingMessage): void {
     const { method } = message.sent
     if (method === 'initialize') {
       this.#isBeginning = true
@@ -62,65 +58,33 @@ export class StreamableHttpTransport implements HttpTransport {
       this.#listener?.stop()
       this.#listener = undefined
     }
-    if (this.#settling !== undefined) this.#settling.push(message)
-    else {
-      if (method === 'notifications/initialized') {
-        this.#isBeginning = false
-        this.#settling = []
-      }
-      this.#post(message)
+    // What comes after it must not overtake it.
+    if (method === 'notifications/initialized') {
+      this.#isBeginning = false
+      this.waiting = []
     }
-  }
-
-  pause(request?: RequestId): void {
-    for (const each of this.#streams(request)) each.pause()
-  }
-
-  resume(request?: RequestId): void {
-    for (const each of this.#streams(request)) each.resume()
-  }
-
-  abort(request: RequestId): void {
-    for (const post of this.#posts) {
-      if (post.request !== request) continue
-      post.exchange.abort()
-      this.#over(post)
-    }
-    this.#resumed.get(request)?.stop()
-    this.#resumed.delete(request)
-  }
-
-  close(): { unwritten: RequestId[]; over: Promise<void> } {
-    this.#closed = true
-    const ids = (this.#settling ?? []).map(({ sent }) => (sent.method ? sent.id : undefined))
-    const posted = [...this.#posts]
-      .filter(({ exchange }) => !exchange.written)
-      .map(({ request }) => request)
-    for (const { exchange } of this.#posts) exchange.abort()
-    for (const listener of [this.#listener, ...this.#resumed.values()]) listener?.stop()
-    const unwritten = [...posted, ...ids].filter((id) => id !== undefined)
-    return { unwritten, over: this.#farewell() }
-  }
-
-  #post(message: OutgoingMessage): void {
-    const options = {
+    this.post(message, {
       path: this.#path,
       headers: this.#postHeaders(),
       sessionId: this.#sessionId,
       answersElsewhere: false,
-    }
-    this.#posts.add(new Post(this.#host, message, options, this.#events))
+    })
   }
 
-  readonly #events: PostEvents = {
-    onTaken: (post, headers) => this.#onTaken(post, headers),
-    onRefused: (post, failure, spoke) => this.#onRefused(post, failure, spoke),
-    onBroken: (post, failure) => this.#onBroken(post, failure),
-    onAnswered: (post) => this.#onAnswered(post),
-    onOver: (post) => this.#over(post),
+  override abort(request: RequestId): void {
+    super.abort(request)
+    this.#resumed.get(request)?.stop()
+    this.#resumed.delete(request)
   }
 
-  #onTaken(post: Post, headers: ResponseHeaders): void {
+  override close(): ReturnType<PostTransport['close']> {
+    this.#closed = true
+    const { unwritten } = super.close()
+    for (const listener of [this.#listener, ...this.#resumed.values()]) listener?.stop()
+    return { unwritten, over: this.#farewell() }
+  }
+
+  override onTaken(post: Post, headers: ResponseHeaders): void {
     const { method } = post.message.sent
     if (method === 'initialize') {
       this.#hasBegun = true
@@ -128,7 +92,7 @@ export class StreamableHttpTransport implements HttpTransport {
     }
     if (method !== 'notifications/initialized' || this.#closed) return
     this.listen()
-    this.#settle(post)
+    this.release()
   }
 
   #enterSession(post: Post, headers: ResponseHeaders): void {
@@ -142,49 +106,49 @@ export class StreamableHttpTransport implements HttpTransport {
       this.#sessionId = id
       return
     }
-    const message = `the server \`${this.#host.name}\` gave a session id that no header can carry`
+    const message = `the server \`${this.host.name}\` gave a session id that no header can carry`
     const { request } = post
-    this.#host.giveUp({ code: 'UPSTREAM_BAD_ANSWER', message, request, repeatable: false })
+    this.host.giveUp({ code: 'UPSTREAM_BAD_ANSWER', message, request, repeatable: false })
   }
 
-  #onRefused(post: Post, failure: UpstreamFailure, spoke: boolean): void {
+  override onRefused(post: Post, failure: UpstreamFailure, spoke: boolean): void {
     const status = failure.status ?? 0
     const mayBeOld = status >= 400 && status < 500 && !spoke && !NOT_THE_TRANSPORT.has(status)
     if (post.message.sent.method === 'initialize' && mayBeOld && !this.#hasBegun)
-      return this.#host.tryOld(post.message, failure)
+      return this.host.tryOld(post.message, failure)
     // It met a session that another has replaced since.
     const isLate = post.sessionId !== this.#sessionId && !this.#isBeginning
     if (isLate && failure.code === 'UPSTREAM_SESSION_GONE' && post.message.again !== true)
       return this.send({ ...post.message, again: true })
-    if (!this.#host.sendAgain(post.message, failure)) this.#host.fail(failure)
+    super.onRefused(post, failure, spoke)
   }
 
-  #onBroken(post: Post, failure: UpstreamFailure): void {
+  override onBroken(post: Post, failure: UpstreamFailure): void {
     const { request, body } = post
     const { lastEventId, retryMs } = body instanceof EventBody ? body.parser : {}
     if (request === undefined || lastEventId === undefined || this.#closed)
-      return this.#host.fail(failure)
+      return this.host.fail(failure)
     const options = { ...this.#listening, request, lastEventId, retryMs }
-    const listener = new HttpGetStream(this.#host, {
+    const listener = new HttpGetStream(this.host, {
       ...options,
       onOver: (later) => {
         this.#resumed.delete(request)
-        if (this.#host.conversation.open.has(request))
-          this.#host.fail({ ...failure, ...(later?.status ? { status: later.status } : {}) })
+        if (this.host.conversation.open.has(request))
+          this.host.fail({ ...failure, ...(later?.status ? { status: later.status } : {}) })
       },
     })
     this.#resumed.set(request, listener)
-    if (post.endedEarly) this.#host.onSuspended(request)
+    if (post.endedEarly) this.host.onSuspended(request)
   }
 
   listen(): void {
-    this.#listener ??= new HttpGetStream(this.#host, {
+    this.#listener ??= new HttpGetStream(this.host, {
       ...this.#listening,
       onOver: (failure) => {
         if (failure === undefined) return
         // The next request finds out, and initializes again.
         if (failure.code === 'UPSTREAM_SESSION_GONE') this.#listener = undefined
-        else this.#host.log('warn', `no stream of its own: ${failure.message}`)
+        else this.host.log('warn', `no stream of its own: ${failure.message}`)
       },
     })
   }
@@ -196,16 +160,8 @@ export class StreamableHttpTransport implements HttpTransport {
     }
   }
 
-  /** What waited for `notifications/initialized` goes on, also if that failed. */
-  #settle(post: Post): void {
-    if (post.message.sent.method !== 'notifications/initialized') return
-    const waiting = this.#settling ?? []
-    this.#settling = undefined
-    if (!this.#closed) for (const message of waiting) this.send(message)
-  }
-
   #sessionHeaders(): Record<string, string> {
-    const { revision } = this.#host.conversation
+    const { revision } = this.host.conversation
     return {
       ...(this.#sessionId === undefined ? {} : { 'mcp-session-id': this.#sessionId }),
       ...(revision === undefined ? {} : { 'mcp-protocol-version': revision }),
@@ -214,7 +170,7 @@ export class StreamableHttpTransport implements HttpTransport {
 
   /** One object for all calls of a session. */
   #postHeaders(): Readonly<Record<string, string>> {
-    const { revision } = this.#host.conversation
+    const { revision } = this.host.conversation
     if (this.#posting?.id !== this.#sessionId || this.#posting?.revision !== revision)
       this.#posting = undefined
     this.#posting ??= {
@@ -225,31 +181,28 @@ export class StreamableHttpTransport implements HttpTransport {
     return this.#posting.headers
   }
 
-  *#streams(request: RequestId | undefined): Generator<{ pause(): void; resume(): void }> {
-    for (const post of this.#posts)
-      if (request === undefined || post.request === request) yield post.exchange
-    for (const [id, listener] of this.#resumed)
-      if (request === undefined || id === request) yield listener
-    if (request === undefined && this.#listener !== undefined) yield this.#listener
+  protected override streams(request: RequestId | undefined): Pausable[] {
+    const posts = super.streams(request)
+    if (request !== undefined) return [...posts, this.#resumed.get(request) ?? []].flat()
+    return [...posts, ...this.#resumed.values(), this.#listener ?? []].flat()
   }
 
   /** A server should end the stream after the answer; one that does not keeps a connection. */
-  #onAnswered(post: Post): void {
+  override onAnswered(post: Post): void {
     this.#tails.add(post)
     const [oldest] = this.#tails
-    if (this.#tails.size <= HTTP_TAILS_MAX || oldest === undefined) return
-    oldest.exchange.abort()
-    this.#over(oldest)
+    if (this.#tails.size > HTTP_TAILS_MAX && oldest !== undefined) this.end(oldest)
   }
 
-  #over(post: Post): void {
-    this.#posts.delete(post)
+  /** What waited for `notifications/initialized` goes on, also if that failed. */
+  override onOver(post: Post): void {
+    super.onOver(post)
     this.#tails.delete(post)
-    this.#settle(post)
+    if (post.message.sent.method === 'notifications/initialized' && !this.#closed) this.release()
   }
 
   #farewell(): Promise<void> {
-    const { host } = { host: this.#host }
+    const { host } = { host: this.host }
     if (this.#sessionId === undefined || host.isLeaving) return Promise.resolve()
     return new Promise((resolve) => {
       const path = this.#path
