@@ -102,8 +102,8 @@ async function serveTurns(url: string, gate: string): Promise<void> {
     }
     const now = { wallMs: Date.now(), monotonicMs: began }
     const entry = decisionEntry(nth, { callId })
-    const [reply] = await store.admit([{ mode: 'charge', callId, charges: [charge], now, entry }])
-    if (reply?.status !== 'admitted') throw new Error(`not admitted: ${JSON.stringify(reply)}`)
+    const reply = await store.admit({ mode: 'charge', callId, charges: [charge], now, entry })
+    if (reply.status !== 'admitted') throw new Error(`not admitted: ${JSON.stringify(reply)}`)
     const { sequence } = reply
     const body = encodeBody(outcomeEntry(sequence, { atMs: now.wallMs, status: 'answered' }))
     void store.append({ kind: 'o', id: '', body }, sequence)

@@ -132,7 +132,8 @@ export class Gate {
   /** Throws if a client cannot have the tool mode that it names. */
   readMode(server: string, text: unknown): ToolMode {
     const { config, servers } = this.#parts
-    return readToolMode(server, text, { ...config, codeServer: servers.codeServer })
+    const codeServer = () => servers.codeServer
+    return readToolMode(server, text, { toolMode: config.toolMode, codeServer })
   }
 
   /** Puts the gate between a client's session and a server, or all servers. Whatever servers it uses,

@@ -63,8 +63,8 @@ export interface AdmissionStore<Entry> {
   /** What is known of the limits without waiting. It may show more room than there is, never less:
    * only `admit` decides. */
   readonly usage: LimitUsage
-  /** One reply for each request, in order. Rejects for nothing: a fault is `unavailable`. */
-  admit(batch: readonly AdmissionRequest<Entry>[]): Promise<readonly AdmissionReply[]>
+  /** Rejects for nothing: a fault is `unavailable`. */
+  admit(request: AdmissionRequest<Entry>): Promise<AdmissionReply>
   /** Undoes the charges of a call of which no byte has left the gate. */
   refund(receipt: Receipt): Promise<void>
 }

@@ -23,14 +23,14 @@ export class SlowAdmissionStore<Entry> implements AdmissionStore<Entry> {
     this.#turns = turns
   }
 
-  async admit(batch: readonly AdmissionRequest<Entry>[]): Promise<readonly AdmissionReply[]> {
+  async admit(request: AdmissionRequest<Entry>): Promise<AdmissionReply> {
     this.open++
     try {
       await this.#wait()
-      if (this.fails === 'before') return batch.map(() => LOST)
-      const replies = await this.#inner.admit(batch)
+      if (this.fails === 'before') return LOST
+      const reply = await this.#inner.admit(request)
       await this.#wait()
-      return this.fails === 'after' ? batch.map(() => LOST) : replies
+      return this.fails === 'after' ? LOST : reply
     } finally {
       this.open--
     }

@@ -11,8 +11,8 @@ test('limits in use are what the counters say, the fullest first', async () => {
   const store = {
     usage: counters,
     refund: async () => {},
-    admit: async (batch: readonly { charges: never; now: never }[]) =>
-      batch.map(({ charges, now }) => counters.consume(charges, now)),
+    admit: async ({ charges, now }: { charges: never; now: never }) =>
+      counters.consume(charges, now),
   } as unknown as AdmissionStore<never>
   const limits = new LimitsInUse()
   const now = { wallMs: 0, monotonicMs: 1_000 }
@@ -28,8 +28,8 @@ test('limits in use are what the counters say, the fullest first', async () => {
     charge('a|rate|1|principal|3:ann', '1', '4'),
     charge('b|rate|1|everyone|0:', '9.5', '10'),
   ]
-  await admit([{ mode: 'charge', charges, now } as never])
-  await admit([{ mode: 'probe', charges: [charge('c', '1', '1')], now } as never])
+  await admit({ mode: 'charge', charges, now } as never)
+  await admit({ mode: 'probe', charges: [charge('c', '1', '1')], now } as never)
   const inUse = await limits.list(now)
   expect(inUse.map(({ key, used, max, share }) => [key, used, max, share])).toEqual([
     ['b|rate|1|everyone|0:', '9.5', '10', 0.95],
@@ -45,7 +45,7 @@ test('limits in use are what the counters say, the fullest first', async () => {
   // A flood of counters is looked at in parts, and none is forgotten.
   const many = 3 * LIMITS_LOOKED_MAX
   for (let at = 0; at < many; at++)
-    await admit([{ mode: 'charge', charges: [charge(`m${at}`, '9', '10')], now: later } as never])
+    await admit({ mode: 'charge', charges: [charge(`m${at}`, '9', '10')], now: later } as never)
   const seen = new Set<string>()
   for (let at = 0; at < 10; at++) {
     const found = await nearlyFull(later)
@@ -64,12 +64,12 @@ test('a counter that an alert is about is looked at again by a gate that never c
     })
   const now = { wallMs: 0, monotonicMs: 0 }
   const limits = open()
-  const store = { usage: undefined, admit: async () => [] } as never as AdmissionStore<never>
+  const store = { usage: undefined, admit: async () => undefined } as never as AdmissionStore<never>
   const charges = ['full|6:secret', 'free|6:secret'].map((key) => {
     const most = { max: { units: 10n, scale: 0 }, amount: { units: 1n, scale: 0 } }
     return { key, kind: 'rate' as const, windowMs: 1, ...most }
   })
-  await limits.watch(store).admit([{ mode: 'charge', charges, now } as never])
+  await limits.watch(store).admit({ mode: 'charge', charges, now } as never)
   const full = await limits.listNearlyFull(0.8, [], now)
   expect(full).toMatchObject([{ key: 'full|6:secret', used: '9', max: '10', share: 0.9 }])
   // What is stored has no value of an argument.

@@ -62,10 +62,9 @@ export class LimitsInUse {
     return {
       usage: store.usage,
       refund: (receipt) => store.refund(receipt),
-      admit: (batch) => {
-        for (const { mode, charges } of batch)
-          if (mode === 'charge') for (const charge of charges) this.#note(charge)
-        return store.admit(batch)
+      admit: (request) => {
+        if (request.mode === 'charge') for (const charge of request.charges) this.#note(charge)
+        return store.admit(request)
       },
     }
   }

@@ -173,15 +173,14 @@ test('a rule in shadow stops nothing, whatever the store says of its limit', asy
   const fickle: typeof admission = {
     usage: admission.usage,
     refund: (receipt) => admission.refund(receipt),
-    admit: async ([request]) => {
-      if (request === undefined || request.charges.length === 0)
-        return admission.admit(request === undefined ? [] : [request])
+    admit: async (request) => {
+      if (request.charges.length === 0) return admission.admit(request)
       const room = request.charges.map(({ max }) => ({
         passes: true,
         remaining: max,
         retryAfterMs: 0,
       }))
-      return [{ status: 'full', refused: 0, room }]
+      return { status: 'full', refused: 0, room }
     },
   }
   Object.assign(pipeline, { admission: fickle })

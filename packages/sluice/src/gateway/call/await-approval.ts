@@ -146,11 +146,11 @@ export async function awaitApproval(options: ApprovalOptions): Promise<ApprovalW
   if (long !== undefined) return toRefusedResult(toDenial(decision, 'APPROVAL_LIMITED', long))
   // A full limit is reported before a person is asked.
   const charges = listCharges(decision)
-  const [room] = await pipeline.admission.admit([{ mode: 'probe', charges, now }])
-  if (room?.status === 'full')
+  const room = await pipeline.admission.admit({ mode: 'probe', charges, now })
+  if (room.status === 'full')
     return { status: 'stale', ...toStaleDecision(decision, charges, room) }
   // It would not be carried out, and its request would have the times of a gate whose clock may be wrong.
-  if (room?.status === 'unavailable') {
+  if (room.status === 'unavailable') {
     pipeline.record.unrecorded(tracked.callId, room.why)
     return toRefusedResult(toUnavailable(decision))
   }

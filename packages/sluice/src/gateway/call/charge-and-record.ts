@@ -52,10 +52,10 @@ export async function chargeAndRecord(options: ChargeOptions): Promise<ChargeOut
   const use = approval?.use && { ...approval.use, argsText: request.argsText }
   const entry = toEntry({ pipeline, passing, callId })
   watched.step('limits')
-  const [reply] = await pipeline.admission.admit([
-    { mode: 'charge', callId, charges, now, approval: use, checks: request.checks, entry },
-  ])
-  switch (reply?.status) {
+  const { checks } = request
+  const charge = { mode: 'charge', callId, charges, now, approval: use, checks, entry } as const
+  const reply = await pipeline.admission.admit(charge)
+  switch (reply.status) {
     case 'admitted': {
       watched.step('intent')
       watched.decided(decision, callId)
@@ -70,7 +70,7 @@ export async function chargeAndRecord(options: ChargeOptions): Promise<ChargeOut
     case 'changed':
       return { status: 'stale', refusal: toDenial(decision, 'POLICY_FAULT', KEEPS_CHANGING) }
     default: {
-      const why = reply?.status === 'unavailable' ? reply.why : 'the store gave no answer'
+      const why = reply.status === 'unavailable' ? reply.why : 'the store gave no answer'
       const fault = toUnavailable(decision)
       pipeline.record.unrecorded(callId, why)
       watched.decided(fault, callId)

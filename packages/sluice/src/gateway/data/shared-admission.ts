@@ -18,11 +18,10 @@ export class SharedAdmissionStore<Entry> implements AdmissionStore<Entry> {
     return this.#inner.usage
   }
 
-  async admit(batch: readonly AdmissionRequest<Entry>[]): Promise<readonly AdmissionReply[]> {
-    const replies = await this.#inner.admit(batch)
-    for (const [at, request] of batch.entries())
-      if (replies[at]?.status === 'admitted' && request.mode === 'charge') this.#note(request)
-    return replies
+  async admit(request: AdmissionRequest<Entry>): Promise<AdmissionReply> {
+    const reply = await this.#inner.admit(request)
+    if (reply.status === 'admitted' && request.mode === 'charge') this.#note(request)
+    return reply
   }
 
   refund(receipt: Receipt): Promise<void> {

@@ -15,7 +15,7 @@ export interface ModeSettings {
   /** Of clients that name none. */
   readonly toolMode: ToolMode
   /** The server that runs the programs of the mode `code`. */
-  readonly codeServer: string | undefined
+  readonly codeServer: () => string | undefined
 }
 
 /** Throws if a client cannot have the mode that it names. */
@@ -36,7 +36,7 @@ export function readToolMode(
       `\`${String(text).slice(0, 100)}\` is not a tool mode`,
       `modes are ${TOOL_MODES.join(', ')}`,
     )
-  if (isAll && mode === 'code' && codeServer === undefined)
+  if (isAll && mode === 'code' && codeServer() === undefined)
     throw new OperationError(
       'the tool mode `code` needs the built-in server that runs programs',
       'add `code: { builtin: code }` to `servers` in sluice.yaml',

@@ -73,8 +73,7 @@ function timeText(atMs: number): string {
 function encodeDecision(of: DecisionEntry): string {
   const { decision } = of
   const { limits, shadow, guardrails } = decision
-  const judged = encodeInputs(of.judged)
-  const values = judged === 0 ? '0' : JSON.stringify(judged)
+  const values = inputsText(of.judged)
   const digest = of.argsDigest === null ? 'null' : quoted(of.argsDigest)
   return `${list(limits, encodeCharge)},${list(shadow, shadowText)},${quoted(of.callId)},${whoAndWhat(of)},${list(guardrails, guardrailText)},${values},${digest}${lastText(of)}`
 }
@@ -190,24 +189,25 @@ function amountText(amount: Decimal): string {
   return amount === ONE ? '1' : formatDecimal(amount)
 }
 
-/**
- * A number that no double represents is an array with its text, and an absent value is an object
- * with the reason.
- */
-function encodeInputs(judged: DecisionInputs): unknown {
+function inputsText(judged: DecisionInputs): string {
   const names = Object.keys(judged)
-  if (names.length === 0) return 0
+  if (names.length === 0) return '0'
   if (names.length > JUDGED_ENTRIES_MAX)
     throw createRecordError(
       `${names.length} values were judged, the limit is ${JUDGED_ENTRIES_MAX}`,
     )
-  return names.map((name) => {
-    const value = judged[name] as DecisionInput
-    if (isOmittedInput(value)) return [text(name), { is: value.is }]
-    if (value instanceof ExactNumber) return [text(name), [value.text]]
-    if (typeof value === 'string') return [text(name), shortened(value)]
-    return [text(name), typeof value === 'number' ? number(value) : value]
-  })
+  return list(names, (name) => `[${encodeText(name)},${inputText(judged[name] as DecisionInput)}]`)
+}
+
+/**
+ * A number that no double represents is an array with its text, and an absent value is an object
+ * with the reason.
+ */
+function inputText(value: DecisionInput): string {
+  if (typeof value === 'string') return encodeText(value)
+  if (isOmittedInput(value)) return JSON.stringify({ is: value.is })
+  if (value instanceof ExactNumber) return JSON.stringify([value.text])
+  return JSON.stringify(typeof value === 'number' ? number(value) : value)
 }
 
 /** Matches a text in which nothing has to be escaped. */

@@ -38,29 +38,9 @@ export class EmbeddedAdmissionStore<Entry> implements AdmissionStore<Entry> {
     return this.#parts.counters
   }
 
-  async admit(batch: readonly AdmissionRequest<Entry>[]): Promise<AdmissionReply[]> {
-    const [only] = batch
-    // A call is a batch of one.
-    if (batch.length === 1 && only?.mode === 'charge') return [await this.#charge(only)]
-    const begun = batch.map((request) =>
-      request.mode === 'probe' ? this.#probe(request) : this.#charge(request),
-    )
-    return Promise.all(begun)
-  }
-
-  async refund(receipt: Receipt): Promise<void> {
-    this.#parts.counters.refund(receipt)
-  }
-
-  #probe(request: ProbeRequest): AdmissionReply {
-    const { charges, now } = request
-    const room = charges.map((charge) => this.usage.look(charge, now))
-    const refused = room.findIndex(({ passes }) => !passes)
-    return refused < 0 ? { status: 'fits' } : { status: 'full', refused, room }
-  }
-
   /** Nothing is waited for before the intent is queued: no other call comes in between. */
-  #charge(request: ChargeRequest<Entry>): AdmissionReply | Promise<AdmissionReply> {
+  async admit(request: AdmissionRequest<Entry>): Promise<AdmissionReply> {
+    if (request.mode === 'probe') return this.#probe(request)
     const { counters } = this.#parts
     const { approval, charges, now } = request
     const consumed = counters.consume(charges, now)
@@ -70,24 +50,28 @@ export class EmbeddedAdmissionStore<Entry> implements AdmissionStore<Entry> {
     }
     const { receipt } = consumed
     let isUsed = false
-    const undo = (error: Error): AdmissionReply => {
-      counters.refund(receipt)
-      if (isUsed) this.#giveApprovalBack(request)
-      return { status: 'unavailable', why: error.message }
-    }
     try {
       isUsed = approval !== undefined && this.#use(approval, request.callId)
       if (approval !== undefined && !isUsed) {
         counters.refund(receipt)
         return { status: 'approval-used' }
       }
-      return this.#record(request).then(
-        (sequence): AdmissionReply => ({ status: 'admitted', sequence, receipt }),
-        undo,
-      )
+      return { status: 'admitted', sequence: await this.#record(request), receipt }
     } catch (error) {
-      return undo(error as Error)
+      counters.refund(receipt)
+      if (isUsed) this.#giveApprovalBack(request)
+      return { status: 'unavailable', why: (error as Error).message }
     }
+  }
+
+  async refund(receipt: Receipt): Promise<void> {
+    this.#parts.counters.refund(receipt)
+  }
+
+  #probe({ charges, now }: ProbeRequest): AdmissionReply {
+    const room = charges.map((charge) => this.usage.look(charge, now))
+    const refused = room.findIndex(({ passes }) => !passes)
+    return refused < 0 ? { status: 'fits' } : { status: 'full', refused, room }
   }
 
   #use({ id, isStanding }: ApprovalUseRequest, callId: string): boolean {

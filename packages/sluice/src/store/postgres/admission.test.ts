@@ -61,8 +61,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a shared store', post
     const url = `postgres://sluice@127.0.0.1:${port}/postgres`
     const opened = await openSharedGate(url, gate, more)
     ended.push(opened.close)
-    const one = async (charges: readonly LimitCharge[] = []) =>
-      (await opened.store.admit([charge(charges)]))[0] as AdmissionReply
+    const one = (charges: readonly LimitCharge[] = []) => opened.store.admit(charge(charges))
     return { ...opened, one }
   }
 
@@ -79,12 +78,11 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a shared store', post
     const spends = Array.from({ length: 50 }, () => [budget])
     const replies = await Promise.all(
       gates.map(({ store }) =>
-        Promise.all([...calls, ...spends].map((charges) => store.admit([charge(charges)]))),
+        Promise.all([...calls, ...spends].map((charges) => store.admit(charge(charges)))),
       ),
     )
-    const all = replies.map((each) => each.flat())
-    expect(countAdmitted(all.flatMap((each) => each.slice(0, 250)))).toBe(100)
-    expect(countAdmitted(all.flatMap((each) => each.slice(250)))).toBe(125)
+    expect(countAdmitted(replies.flatMap((each) => each.slice(0, 250)))).toBe(100)
+    expect(countAdmitted(replies.flatMap((each) => each.slice(250)))).toBe(125)
   })
 
   test('a full limit says when there is room again, and what never fits says so', async () => {

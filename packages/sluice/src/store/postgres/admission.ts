@@ -108,8 +108,21 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     await this.#recover()
   }
 
-  admit(batch: readonly AdmissionRequest<Entry>[]): Promise<AdmissionReply[]> {
-    return Promise.all(batch.map((request) => this.#request(request)))
+  admit(request: AdmissionRequest<Entry>): Promise<AdmissionReply> {
+    if (this.#state !== 'open') return Promise.resolve(this.#unavailable())
+    const isFull = this.#queue.calls.length >= ADMIT_WAITING_MAX
+    const why = isFull
+      ? `${ADMIT_WAITING_MAX} calls wait for the shared store`
+      : this.#parts.objection?.()
+    if (why !== undefined) return Promise.resolve({ status: 'unavailable', why })
+    return new Promise((answer) => {
+      try {
+        this.#queue.calls.push(toCallItem(this.#parts, request, answer))
+        this.#schedule()
+      } catch (error) {
+        answer({ status: 'unavailable', why: (error as Error).message })
+      }
+    })
   }
 
   /** A record that is written whatever the limits are. Resolves with its number; while the database does
@@ -157,23 +170,6 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     clearTimeout(this.#soon)
     this.#become('closed', 'the gate is stopping')
     this.#refuseAll()
-  }
-
-  #request(request: AdmissionRequest<Entry>): Promise<AdmissionReply> {
-    if (this.#state !== 'open') return Promise.resolve(this.#unavailable())
-    const isFull = this.#queue.calls.length >= ADMIT_WAITING_MAX
-    const why = isFull
-      ? `${ADMIT_WAITING_MAX} calls wait for the shared store`
-      : this.#parts.objection?.()
-    if (why !== undefined) return Promise.resolve({ status: 'unavailable', why })
-    return new Promise((answer) => {
-      try {
-        this.#queue.calls.push(toCallItem(this.#parts, request, answer))
-        this.#schedule()
-      } catch (error) {
-        answer({ status: 'unavailable', why: (error as Error).message })
-      }
-    })
   }
 
   #schedule(): void {
