@@ -5,9 +5,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { serveGate } from '../support/own-gate.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import { throughGate } from '../support/real-client.ts'
-import { endGates, fixture, type RunningGate, startGate } from '../support/start-gate.ts'
+import { endGates, fixture, type ServingGate } from '../support/start-gate.ts'
 import { statelessClient } from '../support/stateless-client.ts'
 
 const NAME = 'claude-flow'
@@ -20,13 +21,13 @@ tools:
   claude-flow/memory_store: { action: allow, rate_limit: { max: 2, window: 1h, per: principal } }
 `
 const scratch = mkdtempSync(join(tmpdir(), 'sluice-overlay-'))
-let gate: RunningGate
+let gate: ServingGate
 
 beforeAll(async () => {
   const file = join(scratch, 'flow.json')
   writeFileSync(file, '{"stored":[]}')
   const servers = { [NAME]: { ...fixture('flow', file), builtin: 'agents' as const } }
-  gate = await startGate({ servers, policy: POLICY })
+  gate = await serveGate({ servers, policy: POLICY })
 }, 120_000)
 afterAll(async () => {
   await endGates()

@@ -2,8 +2,9 @@
 // what its maker could not. One gate, a real server behind it, programs of agents as the attackers.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { serveGate } from '../support/own-gate.ts'
 import { PlainClient } from '../support/plain-client.ts'
-import { endGates, fixture, type RunningGate, startGate } from '../support/start-gate.ts'
+import { endGates, fixture, type ServingGate } from '../support/start-gate.ts'
 
 const LONG = { timeout: 120_000 }
 const POLICY = `
@@ -20,10 +21,10 @@ const servers = {
   agents: { builtin: 'agents' as const },
   office: fixture('office', './office.log'),
 }
-let gate: RunningGate
+let gate: ServingGate
 
 beforeAll(async () => {
-  gate = await startGate({ servers, policy: POLICY })
+  gate = await serveGate({ servers, policy: POLICY })
 }, 120_000)
 afterAll(endGates)
 

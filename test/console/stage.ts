@@ -19,6 +19,7 @@ import {
   type GateSpec,
   published,
   type RunningGate,
+  type ServingGate,
   startGate,
   writeScript,
 } from '../support/start-gate.ts'
@@ -177,7 +178,7 @@ export async function setStage({ policy = POLICY, past }: StageOptions = {}): Pr
 }
 
 /** The proof is real; only its cost is low, as it is given a dozen times. */
-export async function addAda({ data }: Pick<RunningGate, 'data'>): Promise<void> {
+export async function addAda({ data }: Pick<ServingGate, 'data'>): Promise<void> {
   const people = People.open(data, { pinCost: PIN_COST })
   const ada = {
     name: 'ada',
@@ -190,7 +191,7 @@ export async function addAda({ data }: Pick<RunningGate, 'data'>): Promise<void>
   people.close()
 }
 
-export function namedUrl({ url }: Pick<RunningGate, 'url'>): string {
+export function namedUrl({ url }: Pick<ServingGate, 'url'>): string {
   return url.replace('127.0.0.1', 'localhost')
 }
 
@@ -255,12 +256,12 @@ export function asTool(tool: { name: string; description: string }): object {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: taken apart by the test
-export async function ask(gate: RunningGate, request: Record<string, unknown>): Promise<any> {
+export async function ask(gate: ServingGate, request: Record<string, unknown>): Promise<any> {
   return askGate(gate.data, request as never)
 }
 
 /** What signs in a request to the API. */
-export async function getToken(gate: RunningGate): Promise<string> {
+export async function getToken(gate: ServingGate): Promise<string> {
   const { url } = await ask(gate, { do: 'console', proof: { name: 'ada', pin: PIN } })
   const code = new URLSearchParams(new URL(String(url)).hash.slice(1)).get('code')
   const response = await fetch(`${gate.url}/api/sign-in`, {

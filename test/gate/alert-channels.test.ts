@@ -6,8 +6,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { addAda, getToken } from '../console/stage.ts'
+import { serveGate } from '../support/own-gate.ts'
 import { listAll, PlainClient, recordsOf } from '../support/plain-client.ts'
-import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
+import { endGates, fixture, type ServingGate, until } from '../support/start-gate.ts'
 
 const POLICY = 'version: 1\ndefault: allow\ntools: { office/delete_all: deny }\n'
 const SECRET = 'of the hook, long enough'
@@ -35,9 +36,9 @@ async function serve(answer: Answer): Promise<{ url: string; port: number; ids: 
   return { url: `http://127.0.0.1:${port}/`, port, ids }
 }
 
-function startOffice(url: string, mailPort: number): Promise<RunningGate> {
+function startOffice(url: string, mailPort: number): Promise<ServingGate> {
   const email = { host: '127.0.0.1', port: mailPort, tls: 'none', from: 'gate@example.com' }
-  return startGate({
+  return serveGate({
     servers: { office: fixture('office') },
     policy: POLICY,
     config: {
@@ -108,6 +109,6 @@ test('a redirect to an inner address is not followed', async () => {
   expect(inner.ids).toEqual([])
 })
 
-function notSent(gate: RunningGate): string[] {
+function notSent(gate: ServingGate): string[] {
   return gate.log.split('\n').filter((line) => line.includes('an alert was not sent'))
 }

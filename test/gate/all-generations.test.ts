@@ -6,15 +6,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pipeTo } from '../support/line-pipe.ts'
 import { ROOT } from '../support/modules.ts'
+import { serveGate } from '../support/own-gate.ts'
 import { PlainClient } from '../support/plain-client.ts'
-import {
-  endGates,
-  fixture,
-  NODE,
-  type RunningGate,
-  startGate,
-  until,
-} from '../support/start-gate.ts'
+import { endGates, fixture, NODE, type ServingGate, until } from '../support/start-gate.ts'
 import { listenStateless, postStateless, statelessClient } from '../support/stateless-client.ts'
 
 const ALL = ''
@@ -40,10 +34,10 @@ tools:
   newer/${INPUT}: { action: allow, rate_limit: { max: 1, window: 1h } }
 `
 
-let gate: RunningGate
+let gate: ServingGate
 
 beforeAll(async () => {
-  gate = await startGate({ servers, policy: POLICY })
+  gate = await serveGate({ servers, policy: POLICY })
 }, 180_000)
 afterAll(endGates)
 

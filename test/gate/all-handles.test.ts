@@ -4,9 +4,10 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Heard, pipeTo } from '../support/line-pipe.ts'
+import { serveGate } from '../support/own-gate.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { type RealClient, throughGate } from '../support/real-client.ts'
-import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
+import { endGates, fixture, type ServingGate, until } from '../support/start-gate.ts'
 import { listenStateless, postStateless } from '../support/stateless-client.ts'
 
 const ALL = ''
@@ -31,12 +32,12 @@ guardrails:
     reason: it has read private data
 `
 
-let gate: RunningGate
+let gate: ServingGate
 let plain: PlainClient
 let real: RealClient
 
 beforeAll(async () => {
-  gate = await startGate({ servers, policy: POLICY })
+  gate = await serveGate({ servers, policy: POLICY })
   ;[plain, real] = await Promise.all([PlainClient.open(gate, ALL), throughGate(gate, ALL)])
 }, 180_000)
 afterAll(endGates)
@@ -264,7 +265,7 @@ describe('one session', () => {
   })
 
   test('pipes and sessions of all servers are under the bound of processes', async () => {
-    const own = await startGate({
+    const own = await serveGate({
       servers: { sleeper: { command: ['sleep', '1000'] }, clerk: fixture('clerk', 'clerk') },
       config: { processes: { max: 2, wait: '1s' } },
     })

@@ -19,10 +19,11 @@ import {
   bringUpToDate,
   type DataStep,
 } from '../../packages/sluice/src/gateway/data/data-version.ts'
+import { serveGate } from '../support/own-gate.ts'
 import { atTerminal } from '../support/person.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
-import { endGates, fixture, startGate, until } from '../support/start-gate.ts'
+import { endGates, fixture, until } from '../support/start-gate.ts'
 
 afterAll(endGates)
 
@@ -37,7 +38,7 @@ function countAgents(directory: string): number {
 
 test('F11: a backup of a working gate with agents is whole, and comes back as it was', async () => {
   const servers = { office: fixture('office'), agents: { builtin: 'agents' as const } }
-  const gate = await startGate({ servers })
+  const gate = await serveGate({ servers })
   const place = ['--data', gate.data]
   const copy = join(gate.folder, 'copy')
   const client = await PlainClient.open(gate, 'office')
@@ -92,7 +93,7 @@ test('F11: a backup of a working gate with agents is whole, and comes back as it
   expect(await sluiceJson(['status', ...place])).toMatchObject({
     frozen: [{ scope: 'principal', id: 'somebody' }],
   })
-  const again = await startGate({ servers, folder: gate.folder })
+  const again = await serveGate({ servers, folder: gate.folder })
   await PlainClient.open(again, 'office')
   const back = await (await PlainClient.open(again, 'agents')).call('wasm_agent_list', {})
   expect(back.answer.result.structuredContent.count).toBeGreaterThan(0)
@@ -110,7 +111,7 @@ test('F11: a backup of a working gate with agents is whole, and comes back as it
   expect((await sluice(['restore', gate.folder, ...place])).stderr).toContain('is not a backup')
 
   writeFileSync(join(gate.data, 'version'), '99\n')
-  await expect(startGate({ servers, folder: gate.folder })).rejects.toThrow(
+  await expect(serveGate({ servers, folder: gate.folder })).rejects.toThrow(
     'has version 99, made by a newer sluice; this one knows up to 1',
   )
   expect((await sluice(['freeze', ...place])).stderr).toContain('made by a newer sluice')

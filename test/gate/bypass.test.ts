@@ -11,8 +11,9 @@ import {
   forms,
 } from '../../packages/sluice/src/protocol/bypass-forms.test-support.ts'
 import { type HttpFixture, serveHttp } from '../servers/http.ts'
+import { serveGate } from '../support/own-gate.ts'
 import { bytesTo, PlainClient } from '../support/plain-client.ts'
-import { endGates, fixture, type RunningGate, startGate } from '../support/start-gate.ts'
+import { endGates, fixture, type ServingGate } from '../support/start-gate.ts'
 
 const POLICY = `
 version: 1
@@ -22,13 +23,13 @@ tools: { "*/delete_all": { action: deny, reason: no }, "*/env": deny }
 const CALL =
   '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_file","arguments":{}}}'
 
-let gate: RunningGate
+let gate: ServingGate
 let server: HttpFixture
 
 beforeAll(async () => {
   server = await serveHttp()
   const servers = { office: fixture('office', './office.log'), desk: { url: server.url } }
-  gate = await startGate({ servers, policy: POLICY })
+  gate = await serveGate({ servers, policy: POLICY })
 })
 afterAll(async () => {
   await endGates()

@@ -8,30 +8,24 @@ import { Page } from '../../packages/sluice/src/admin/admin.test-support.ts'
 import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
 import { ROLES } from '../../packages/sluice/src/core/person.ts'
 import { serveHttp } from '../servers/http.ts'
+import { serveGate } from '../support/own-gate.ts'
 import { atTerminal, makePerson, PIN, type } from '../support/person.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import { type RealClient, throughGate } from '../support/real-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
-import {
-  endGates,
-  fixture,
-  NODE,
-  type RunningGate,
-  startGate,
-  until,
-} from '../support/start-gate.ts'
+import { endGates, fixture, NODE, type ServingGate, until } from '../support/start-gate.ts'
 import { listenStateless, statelessClient } from '../support/stateless-client.ts'
 
 afterEach(endGates)
 
-const at = (gate: RunningGate) => ['--config', join(gate.folder, 'sluice.yaml')]
-const configOf = (gate: RunningGate) =>
+const at = (gate: ServingGate) => ['--config', join(gate.folder, 'sluice.yaml')]
+const configOf = (gate: ServingGate) =>
   JSON.parse(readFileSync(join(gate.folder, 'sluice.yaml'), 'utf8'))
-const edit = (gate: RunningGate, servers: object) =>
+const edit = (gate: ServingGate, servers: object) =>
   writeFileSync(join(gate.folder, 'sluice.yaml'), JSON.stringify({ ...configOf(gate), servers }))
 const textOf = (result: unknown) =>
   (result as { content?: { text: string }[] }).content?.[0]?.text ?? JSON.stringify(result)
-const events = (gate: RunningGate) =>
+const events = (gate: ServingGate) =>
   recordsOf(gate).flatMap((record) =>
     record.kind === 'event' && record.name === 'server' ? [record.detail as { how: string }] : [],
   )
@@ -68,7 +62,7 @@ function load(ask: () => Promise<string>) {
 }
 
 test('a server is added, used, changed, restarted and removed, and nobody else notices', async () => {
-  const gate = await startGate({ servers: { steady: fixture('echo') } })
+  const gate = await serveGate({ servers: { steady: fixture('echo') } })
   await atTerminal(gate.data)
   const direct = await throughGate(gate, 'steady')
   const all = await throughGate(gate, '')
@@ -154,7 +148,7 @@ test('a server is added, used, changed, restarted and removed, and nobody else n
 
 test('a server over HTTP is changed for clients of all servers without a failed call', async () => {
   const [one, two] = [await serveHttp(), await serveHttp()]
-  const gate = await startGate({ servers: { web: { url: one.url }, steady: fixture('echo') } })
+  const gate = await serveGate({ servers: { web: { url: one.url }, steady: fixture('echo') } })
   await atTerminal(gate.data)
   const all = await throughGate(gate, '')
   await toolsOf(all)
@@ -170,7 +164,7 @@ test('a server over HTTP is changed for clients of all servers without a failed 
 
 test('hostile edits of sluice.yaml: nothing is started before a person has seen it', async () => {
   const { command } = fixture('echo')
-  const gate = await startGate({ servers: { steady: { command }, other: { command } } })
+  const gate = await serveGate({ servers: { steady: { command }, other: { command } } })
   const steady = await throughGate(gate, 'steady')
   const pid = await call(steady, 'pid')
   const mark = join(gate.folder, 'started')
@@ -245,7 +239,7 @@ test('hostile edits of sluice.yaml: nothing is started before a person has seen 
 })
 
 /** Signed in at the console with a passkey. */
-async function openPage(gate: RunningGate): Promise<Page> {
+async function openPage(gate: ServingGate): Promise<Page> {
   await makePerson(gate.data, 'ann', ROLES)
   const proof = { name: 'ann', pin: PIN }
   const { url } = (await askGate(gate.data, { do: 'console', proof })) as { url: string }
@@ -259,7 +253,7 @@ async function openPage(gate: RunningGate): Promise<Page> {
 test('over the API servers change if sluice.yaml allows it, by a passkey for what was shown', async () => {
   const { command } = fixture('echo')
   const api = { change_servers: true }
-  const gate = await startGate({ servers: { steady: { command } }, config: { api } })
+  const gate = await serveGate({ servers: { steady: { command } }, config: { api } })
   const page = await openPage(gate)
   const steady = await throughGate(gate, 'steady')
   const entry = { command, env: { STEP: 'one' } }
@@ -317,7 +311,7 @@ test('over the API servers change if sluice.yaml allows it, by a passkey for wha
 })
 
 test('without a gate the file is changed, with its comments, and the proof is asked for', async () => {
-  const gate = await startGate({ servers: {} })
+  const gate = await serveGate({ servers: {} })
   // Servers are not changed over the API unless sluice.yaml says so.
   const page = await openPage(gate)
   const preview = (await page.ask('POST', '/api/servers/b/preview', { entry: {} })).body

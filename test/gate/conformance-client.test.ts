@@ -14,10 +14,11 @@ import { PUT_SERVER } from '../../packages/sluice/src/operations/servers.ts'
 import { type Check, runClient, scoredScenarios } from '../conformance/run-suite.ts'
 import { browse } from '../support/browse.ts'
 import { ROOT } from '../support/modules.ts'
+import { serveGate } from '../support/own-gate.ts'
 import { atTerminal } from '../support/person.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
-import { endGates, NODE, type RunningGate, startGate } from '../support/start-gate.ts'
+import { endGates, NODE, type ServingGate } from '../support/start-gate.ts'
 
 vi.setConfig({ testTimeout: 400_000 })
 
@@ -46,14 +47,14 @@ interface Scenario {
   readonly context: Readonly<Record<string, string>>
 }
 
-let gate: RunningGate
+let gate: ServingGate
 let reports: Server
 let command = ''
 let servers = 0
 let last: Promise<unknown> = Promise.resolve()
 
 beforeAll(async () => {
-  gate = await startGate({
+  gate = await serveGate({
     servers: {},
     config: { oauth: { client_id: 'https://conformance-test.local/client-metadata.json' } },
   })
@@ -134,7 +135,7 @@ async function callByIdentity(
 ): Promise<void> {
   const { idp_issuer = '', idp_client_id = '', idp_id_token = '' } = context
   const issuer = { issuer: idp_issuer, policy: 'policy', client: { client_id: idp_client_id } }
-  const own = await startGate({
+  const own = await serveGate({
     servers: { wiki: entry },
     config: { auth: { issuers: { corp: issuer } } },
   })
@@ -170,7 +171,7 @@ async function login(...words: string[]): Promise<void> {
 
 /** The arguments of `sluice login` that a refusal asks for; undefined if none does. */
 async function call(
-  through: RunningGate,
+  through: ServingGate,
   server: string,
   token?: string,
 ): Promise<string[] | undefined> {

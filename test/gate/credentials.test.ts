@@ -18,10 +18,11 @@ import {
 } from '../servers/authorisation.ts'
 import { type GuardedServer, serveGuarded } from '../servers/guarded.ts'
 import { browse } from '../support/browse.ts'
+import { serveGate } from '../support/own-gate.ts'
 import { atTerminal } from '../support/person.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
-import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
+import { endGates, fixture, type ServingGate, until } from '../support/start-gate.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -37,7 +38,7 @@ let crm: GuardedServer
 let wiki: GuardedServer
 let hostile: Server
 const stolen: string[] = []
-let gate: RunningGate
+let gate: ServingGate
 let folder = ''
 let grant = ''
 const key = newKey()
@@ -56,7 +57,7 @@ beforeAll(async () => {
   const exchange = { login: 'exchange', via: 'corp' }
   const jag = { login: 'id-jag', via: 'corp', issuer: there.issuer, client_id: GATE.id }
   const { url } = crm
-  gate = await startGate({
+  gate = await serveGate({
     files: { machine: `${MACHINE.secret}\n`, key: pemOf(key), other: pemOf(newKey()), search: 'a' },
     servers: {
       billing: { url, auth: billing },

@@ -4,15 +4,16 @@
 
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
 import { type HttpFixture, serveHttp, writeEvent } from '../servers/http.ts'
+import { serveGate } from '../support/own-gate.ts'
 import { PlainClient } from '../support/plain-client.ts'
-import { endGates, type RunningGate, startGate } from '../support/start-gate.ts'
+import { endGates, type ServingGate } from '../support/start-gate.ts'
 
 let server: HttpFixture
-let gate: RunningGate
+let gate: ServingGate
 
 beforeEach(async () => {
   server = await serveHttp({ session: 'theirs-1' })
-  gate = await startGate({ servers: servers() })
+  gate = await serveGate({ servers: servers() })
 })
 afterEach(() => server.close())
 afterAll(endGates)
@@ -22,7 +23,7 @@ const servers = () => ({ desk: { url: server.url } })
 /** The same data, another process. */
 async function restart(): Promise<void> {
   await gate.stop()
-  gate = await startGate({ servers: servers(), folder: gate.folder })
+  gate = await serveGate({ servers: servers(), folder: gate.folder })
 }
 
 function again(before: PlainClient, name: string): PlainClient {

@@ -5,16 +5,17 @@ import { cpSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, expect, test } from 'vitest'
+import { serveGate } from '../support/own-gate.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
-import { endGates, fixture, startGate } from '../support/start-gate.ts'
+import { endGates, fixture } from '../support/start-gate.ts'
 
 afterAll(endGates)
 
 test('a record that was cut, checkpoints and all, is found by the second place', async () => {
   const servers = { office: fixture('office') }
   const config = { ledger: { checkpoints: { every: 10, file: './audit.jsonl' } } }
-  const first = await startGate({ servers, config })
+  const first = await serveGate({ servers, config })
   const { folder, data } = first
   const client = await PlainClient.open(first, 'office')
   for (let n = 0; n < 20; n++) await client.call('get_note')
@@ -33,7 +34,7 @@ test('a record that was cut, checkpoints and all, is found by the second place',
   expect((await sluice(calls)).stdout).toBe(all.stdout)
   expect(verified.checkpoint).toBe(verified.head.seq)
 
-  const second = await startGate({ servers, config, folder })
+  const second = await serveGate({ servers, config, folder })
   await (await PlainClient.open(second, 'office')).call('get_note')
   await second.stop()
   const audit = join(folder, 'audit.jsonl')
@@ -49,5 +50,5 @@ test('a record that was cut, checkpoints and all, is found by the second place',
   const found = await sluice(['ledger', 'verify', ...place])
   expect(found.code).toBe(1)
   expect(found.stdout).toContain(`records ${verified.head.seq + 1} to ${last.seq} are missing`)
-  await expect(startGate({ servers, config, folder })).rejects.toThrow()
+  await expect(serveGate({ servers, config, folder })).rejects.toThrow()
 }, 120_000)

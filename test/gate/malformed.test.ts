@@ -4,8 +4,9 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type HttpFixture, serveHttp } from '../servers/http.ts'
+import { serveGate } from '../support/own-gate.ts'
 import { bytesTo, PlainClient } from '../support/plain-client.ts'
-import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
+import { endGates, fixture, type ServingGate, until } from '../support/start-gate.ts'
 
 const bytes = (...codes: number[]): Buffer => Buffer.from(codes)
 
@@ -208,7 +209,7 @@ const TAKEN: string[] = [
   '"<script>"',
 ]
 
-let gate: RunningGate
+let gate: ServingGate
 let server: HttpFixture
 let office: PlainClient
 let desk: PlainClient
@@ -216,7 +217,7 @@ let desk: PlainClient
 beforeAll(async () => {
   server = await serveHttp()
   const servers = { desk: { url: server.url }, office: fixture('office', './office.log') }
-  gate = await startGate({ servers })
+  gate = await serveGate({ servers })
   ;[office, desk] = await Promise.all([
     PlainClient.open(gate, 'office'),
     PlainClient.open(gate, 'desk'),

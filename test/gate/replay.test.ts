@@ -3,10 +3,11 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test, vi } from 'vitest'
+import { serveGate } from '../support/own-gate.ts'
 import { atTerminal } from '../support/person.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
-import { endGates, fixture, type RunningGate, startGate } from '../support/start-gate.ts'
+import { endGates, fixture, type ServingGate } from '../support/start-gate.ts'
 
 afterAll(endGates)
 vi.setConfig({ testTimeout: 90_000 })
@@ -15,7 +16,7 @@ const rule = (text: string) =>
   `version: 1\ndefault: allow\ntools:\n  office/create_payment: { action: allow, when: "${text}" }\n`
 
 /** Calls with their answers: recorded by a person, encrypted, taken out, deleted, all on record. */
-async function recordTraces(gate: RunningGate, client: PlainClient): Promise<void> {
+async function recordTraces(gate: ServingGate, client: PlainClient): Promise<void> {
   const traces = (...words: string[]) => sluiceJson(['traces', ...words, '--data', gate.data])
   const refused = await sluice(['traces', 'stop', '--data', gate.data])
   expect(refused.stderr).toContain('no recording is on')
@@ -57,7 +58,7 @@ async function recordTraces(gate: RunningGate, client: PlainClient): Promise<voi
 
 test('which verdicts another policy changes, and what the record cannot say', async () => {
   const policy = rule('args.amount < 100.0')
-  const gate = await startGate({ servers: { office: fixture('office') }, policy })
+  const gate = await serveGate({ servers: { office: fixture('office') }, policy })
   const client = await PlainClient.open(gate, 'office')
   for (const amount of [5, 50, 500]) await client.call('create_payment', { amount })
   await client.call('send_mail', { to: 'a@example.com' })

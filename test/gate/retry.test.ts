@@ -5,16 +5,17 @@
 import { createServer } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type HttpFixture, serveHttp } from '../servers/http.ts'
+import { serveGate } from '../support/own-gate.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
-import { endGates, type RunningGate, startGate } from '../support/start-gate.ts'
+import { endGates, type ServingGate } from '../support/start-gate.ts'
 
 const TIMEOUT_MS = 180_000
 let server: HttpFixture
-let gate: RunningGate
+let gate: ServingGate
 
 beforeAll(async () => {
   server = await serveHttp()
-  gate = await startGate({ servers: { desk: { url: server.url } } })
+  gate = await serveGate({ servers: { desk: { url: server.url } } })
 }, TIMEOUT_MS)
 afterAll(async () => {
   await endGates()
@@ -95,7 +96,7 @@ test(
         taken.close(() => resolve(port))
       })
     })
-    const other = await startGate({ servers: { gone: { url: `http://127.0.0.1:${port}/mcp` } } })
+    const other = await serveGate({ servers: { gone: { url: `http://127.0.0.1:${port}/mcp` } } })
     const reply = await new PlainClient(other, 'gone').initialize()
     expect(reply.text).toMatch(/cannot be reached/)
     expect(other.log).toMatch(/sent once more/)

@@ -8,9 +8,10 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { resetWorld, worldServers } from '../support/flows-world.ts'
+import { serveGate } from '../support/own-gate.ts'
 import { atTerminal } from '../support/person.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
-import { endGates, mcpUrl, type RunningGate, startGate, until } from '../support/start-gate.ts'
+import { endGates, mcpUrl, type ServingGate, until } from '../support/start-gate.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -39,15 +40,15 @@ type Step = readonly [tool: string, args: Record<string, unknown>]
 
 const root = mkdtempSync(join(tmpdir(), 'sluice-sequences-'))
 const at = (name: string) => join(root, 'files', name)
-let gate: RunningGate
+let gate: ServingGate
 
 beforeAll(async () => {
   resetWorld(root, STRANGER, false)
   const { git: _, ...used } = worldServers(root)
   // One process of each for all sessions.
   const shared = Object.entries(used).map(([name, spec]) => [name, { ...spec, share: 'all' }])
-  const servers = Object.fromEntries(shared) as Parameters<typeof startGate>[0]['servers']
-  gate = await startGate({ servers, policy: POLICY })
+  const servers = Object.fromEntries(shared) as Parameters<typeof serveGate>[0]['servers']
+  gate = await serveGate({ servers, policy: POLICY })
   await atTerminal(gate.data)
 }, 120_000)
 afterAll(async () => {

@@ -4,10 +4,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
+import { serveGate } from '../support/own-gate.ts'
 import { throughGate } from '../support/real-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
 import { scratchDirectory } from '../support/scratch.ts'
-import { endGates, published, startGate, until } from '../support/start-gate.ts'
+import { endGates, published, until } from '../support/start-gate.ts'
 
 afterEach(endGates)
 
@@ -15,7 +16,7 @@ const servers = { fs: published('everything') }
 const ROOTS = 'version: 1\ndefault: allow\nmethods:\n  roots/list: require_approval\n'
 
 test('a request of a server that waits has its method as title; nothing is titled `fs/`', async () => {
-  const gate = await startGate({ servers, policy: ROOTS })
+  const gate = await serveGate({ servers, policy: ROOTS })
   const { close } = await throughGate(gate, 'fs')
   const list = ['approvals', 'list', '--data', gate.data]
   await until(async () => (await sluiceJson(list)).requests.length > 0)
@@ -32,7 +33,7 @@ test('a request of a server that waits has its method as title; nothing is title
 test('the suggested policy allows what every client answers anyway', async () => {
   const policy = join(scratchDirectory(), 'policy.yaml')
   await sluice(['scan', '--name', 'fs', '--policy', policy, '--', ...servers.fs.command])
-  const gate = await startGate({ servers, policy: readFileSync(policy, 'utf8') })
+  const gate = await serveGate({ servers, policy: readFileSync(policy, 'utf8') })
   const { client, close } = await throughGate(gate, 'fs')
   const roots = async () =>
     JSON.stringify(await client.callTool({ name: 'get-roots-list', arguments: {} }))

@@ -4,9 +4,10 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type HttpFixture, serveHttp } from '../servers/http.ts'
+import { serveGate } from '../support/own-gate.ts'
 import { bytesTo, PlainClient } from '../support/plain-client.ts'
 import { sendRaw } from '../support/raw-http.ts'
-import { endGates, fixture, type RunningGate, startGate } from '../support/start-gate.ts'
+import { endGates, fixture, type ServingGate } from '../support/start-gate.ts'
 
 const POLICY = `
 version: 1
@@ -19,14 +20,14 @@ const MARK = 'smuggled'
 const CHUNKED = 'transfer-encoding: chunked'
 const SERVERS = ['desk', 'office'] as const
 
-let gate: RunningGate
+let gate: ServingGate
 let server: HttpFixture
 const sessions = new Map<string, PlainClient>()
 
 beforeAll(async () => {
   server = await serveHttp()
   const servers = { desk: { url: server.url }, office: fixture('office', './office.log') }
-  gate = await startGate({ servers, policy: POLICY })
+  gate = await serveGate({ servers, policy: POLICY })
   for (const name of SERVERS) sessions.set(name, await PlainClient.open(gate, name))
 })
 afterAll(async () => {

@@ -3,16 +3,10 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type HttpFixture, serveHttp } from '../servers/http.ts'
+import { serveGate } from '../support/own-gate.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import { overSse } from '../support/real-client.ts'
-import {
-  endGates,
-  fixture,
-  published,
-  type RunningGate,
-  startGate,
-  until,
-} from '../support/start-gate.ts'
+import { endGates, fixture, published, type ServingGate, until } from '../support/start-gate.ts'
 
 const POLICY = `
 version: 1
@@ -21,7 +15,7 @@ tools: { everything/get-sum: { action: deny, reason: no sums }, everything/get-e
 `
 const EVENTS = { accept: 'text/event-stream' }
 
-let gate: RunningGate
+let gate: ServingGate
 let server: HttpFixture
 
 beforeAll(async () => {
@@ -31,7 +25,7 @@ beforeAll(async () => {
     office: fixture('office', './office.log'),
     desk: { url: server.url },
   }
-  gate = await startGate({ servers, policy: POLICY })
+  gate = await serveGate({ servers, policy: POLICY })
 })
 afterAll(async () => {
   await endGates()

@@ -4,13 +4,14 @@ import { afterEach, expect, test } from 'vitest'
 import { Page } from '../../packages/sluice/src/admin/admin.test-support.ts'
 import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
 import { ROLES } from '../../packages/sluice/src/core/person.ts'
+import { serveGate } from '../support/own-gate.ts'
 import { makePerson, PIN } from '../support/person.ts'
 import { PlainClient } from '../support/plain-client.ts'
-import { endGates, fixture, type RunningGate, startGate } from '../support/start-gate.ts'
+import { endGates, fixture, type ServingGate } from '../support/start-gate.ts'
 
 afterEach(endGates)
 
-async function openPage(gate: RunningGate): Promise<Page> {
+async function openPage(gate: ServingGate): Promise<Page> {
   const proof = { name: 'ann', pin: PIN }
   const { url } = (await askGate(gate.data, { do: 'console', proof })) as { url: string }
   const [base = '', code = ''] = url.split('/#code=')
@@ -22,7 +23,7 @@ async function openPage(gate: RunningGate): Promise<Page> {
 test('the page of a tool and the list follow `classify` of the policy, after a restart too', async () => {
   const policy = 'version: 1\ndefault: deny\nclassify:\n  count/read: Destructive\n'
   const spec = { servers: { count: fixture('counter') }, policy }
-  const gate = await startGate(spec)
+  const gate = await serveGate(spec)
   await (await PlainClient.open(gate, 'count')).ask('tools/list')
   await makePerson(gate.data, 'ann', ROLES)
   const look = async (page: Page) => {
@@ -36,5 +37,5 @@ test('the page of a tool and the list follow `classify` of the policy, after a r
   }
   await look(await openPage(gate))
   await gate.stop()
-  await look(await openPage(await startGate({ ...spec, folder: gate.folder })))
+  await look(await openPage(await serveGate({ ...spec, folder: gate.folder })))
 })

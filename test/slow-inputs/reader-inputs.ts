@@ -19,10 +19,7 @@ import { RELOADED_AT_ONCE_LENGTH_MAX } from '../../packages/sluice/src/gateway/s
 import { ResponseReader } from '../../packages/sluice/src/gateway/upstream/http/http-response.ts'
 import { inspectAnswerSteps } from '../../packages/sluice/src/guard/inspect-answer.ts'
 import type { ScanEffort } from '../../packages/sluice/src/guard/patterns.ts'
-import {
-  SEALED_VALUE_CHARS_MAX,
-  SEALED_VALUES_MAX,
-} from '../../packages/sluice/src/identity/limits.ts'
+import { SEALED_VALUES_MAX } from '../../packages/sluice/src/identity/limits.ts'
 import { SessionVault } from '../../packages/sluice/src/identity/sessions/session-vault.ts'
 import { readMessages } from '../../packages/sluice/src/protocol/read-message.ts'
 
@@ -38,6 +35,9 @@ const ANSWER_RULE = {
   maxBytes: undefined,
   maxTokens: undefined,
 }
+
+/** So many that the longest texts of the search open nearly as much as a call may. */
+const SEALED_CHARS = 256
 
 export const SEED = { low: 1, high: 2 }
 
@@ -88,10 +88,11 @@ export function fullVault(text: string): SessionVault {
   return vault
 }
 
-/** Arguments with as many placeholders of a long value as fit. */
+/** Arguments with as many placeholders as fit. Their value is of one length whatever the text is: otherwise what is
+ * opened would grow by the square. */
 export function sealedCall(text: string) {
   const vault = new SessionVault()
-  const value = text.slice(0, SEALED_VALUE_CHARS_MAX)
+  const value = text.padEnd(SEALED_CHARS, text).slice(0, SEALED_CHARS)
   const placeholder = vault.seal(value, 'private key', []) as string
   const count = Math.floor(text.length / placeholder.length)
   const args = JSON.stringify({ a: placeholder.repeat(count) })

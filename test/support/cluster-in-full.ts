@@ -11,7 +11,14 @@ import { endOwnGates, ownGate } from './own-gate.ts'
 import { PlainClient } from './plain-client.ts'
 import type { RunningPostgres } from './postgres.ts'
 import { CLUSTER_KEY } from './postgres.ts'
-import { fixture, type RunningGate, startGate, until, writeScript } from './start-gate.ts'
+import {
+  fixture,
+  type RunningGate,
+  type ServingGate,
+  startGate,
+  until,
+  writeScript,
+} from './start-gate.ts'
 
 const POLICY = `version: 1
 default: allow
@@ -150,7 +157,7 @@ export async function checkAgents(
 }
 
 export async function beginAgent(
-  gate: RunningGate,
+  gate: ServingGate,
   limits: object = {},
 ): Promise<{ agentId: string; runId: string }> {
   const given = { model: 'script:story', tools: ['count/*'], limits }
@@ -160,7 +167,7 @@ export async function beginAgent(
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: taken apart by the caller
-export async function askAgents(gate: RunningGate, name: string, args: object): Promise<any> {
+export async function askAgents(gate: ServingGate, name: string, args: object): Promise<any> {
   const client = await PlainClient.open(gate, 'agents')
   return client.value(name, args)
 }

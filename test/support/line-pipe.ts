@@ -4,7 +4,7 @@
 import type { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { connectGate, greet } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
-import { type RunningGate, until } from './start-gate.ts'
+import { type ServingGate, until } from './start-gate.ts'
 
 export interface Heard {
   id?: string | number
@@ -15,7 +15,7 @@ export interface Heard {
 }
 
 /** `*` is all servers. */
-export async function pipeTo({ data }: RunningGate, server = '*', token?: string) {
+export async function pipeTo({ data }: ServingGate, server = '*', token?: string) {
   const socket = (await connectGate(data)) as Socket
   await greet(socket, { do: 'pipe', server, ...(token === undefined ? {} : { token }) })
   const heard: Heard[] = []

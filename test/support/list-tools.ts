@@ -5,14 +5,14 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { splitElements, splitMembers } from '../../packages/sluice/src/protocol/json/raw-members.ts'
 import { PlainClient } from './plain-client.ts'
-import type { RunningGate } from './start-gate.ts'
+import type { ServingGate } from './start-gate.ts'
 
 export interface ServerCommand {
   readonly command: readonly string[]
   readonly env?: Record<string, string>
 }
 
-export async function listGated(gate: RunningGate, server: string): Promise<string[]> {
+export async function listGated(gate: ServingGate, server: string): Promise<string[]> {
   const client = await PlainClient.open(gate, server)
   const { text } = await client.ask('tools/list')
   await client.end()

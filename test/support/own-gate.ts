@@ -4,7 +4,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { agentsFor } from '../../packages/sluice/src/cli/run/builtin-agents.ts'
+import { startAdmin } from '../../packages/sluice/src/admin/start-admin.ts'
+import type { Service } from '../../packages/sluice/src/agents/service/service.ts'
+import {
+  loadConfig,
+  loadDocuments,
+  parseConfigFor,
+} from '../../packages/sluice/src/cli/connect/load-config.ts'
+import { agentsFor } from '../../packages/sluice/src/cli/run/builtin-agents.ts'
 import type { Person } from '../../packages/sluice/src/core/person.ts'
 import { readConfig } from '../../packages/sluice/src/gateway/config/config.ts'
 import type { Log } from '../../packages/sluice/src/gateway/shared/log.ts'
@@ -16,9 +23,11 @@ import {
 } from '../../packages/sluice/src/gateway/state/documents.ts'
 import { People } from '../../packages/sluice/src/identity/people/people.ts'
 import { createCommands } from '../../packages/sluice/src/operations/commands.ts'
-import type { GateSpec, RunningGate } from './start-gate.ts'
+import { makeLog } from '../../packages/sluice/src/terminal/log-lines.ts'
+import { Output } from '../../packages/sluice/src/terminal/output.ts'
+import { endLater, type GateSpec, type ServingGate, writeGate } from './start-gate.ts'
 
-export interface OwnGate extends Pick<RunningGate, 'folder' | 'url' | 'data'> {
+export interface OwnGate extends Pick<ServingGate, 'folder' | 'url' | 'data'> {
   readonly approvals: Running['approvals']
   /** Writes the policy file, as an editor would. */
   write(policy: string): void
@@ -54,6 +63,32 @@ export async function ownGate(
   const parts = { folder, url: gate.url, data: join(folder, 'data'), approvals: gate.approvals }
   const made = { ...parts, write, log, stop: () => gate.stop() }
   gates.push(made)
+  return made
+}
+
+/** As `sluice up` runs it, for what needs no process of its own: a start takes a fifth of that of `startGate`, which ends it too (`endGates`). */
+export async function serveGate(
+  spec: Pick<GateSpec, 'servers' | 'policy' | 'config' | 'files' | 'folder'>,
+): Promise<ServingGate> {
+  const folder = writeGate(spec)
+  const options = { config: join(folder, 'sluice.yaml'), port: '0' }
+  const config = loadConfig(options, new Output({}))
+  const made = { folder, data: config.data, url: '', log: '', stop: async () => {} }
+  const log = makeLog(config.log, (line) => {
+    made.log += line
+  })
+  let agents: Service | undefined
+  const gate = await runGate(config, loadDocuments(config, new Output({}), log), {
+    piped: false,
+    log,
+    control: createCommands,
+    startAgents: agentsFor(config, log, (service) => {
+      agents = service
+    }),
+    startAdmin: (parts) => startAdmin(parts, () => agents),
+    parseConfig: parseConfigFor(options),
+  })
+  endLater(Object.assign(made, { url: gate.url, stop: () => gate.stop() }))
   return made
 }
 

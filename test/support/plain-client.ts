@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openLedgerReadOnly, recordsFrom } from '../../packages/sluice/src/ledger/chain/read.ts'
 import type { LedgerRecord } from '../../packages/sluice/src/ledger/records/record.ts'
-import { mcpUrl, type RunningGate } from './start-gate.ts'
+import { mcpUrl, type ServingGate } from './start-gate.ts'
 
 export interface Reply {
   status: number
@@ -25,11 +25,16 @@ export class PlainClient {
   token: string | undefined
   #lastId = 0
 
-  constructor(gate: RunningGate, server: string) {
+  constructor(gate: Pick<ServingGate, 'url'>, server: string) {
     this.url = mcpUrl(gate, server)
   }
 
-  static async open(gate: RunningGate, server: string, revision = '2025-11-25', token?: string) {
+  static async open(
+    gate: Pick<ServingGate, 'url'>,
+    server: string,
+    revision = '2025-11-25',
+    token?: string,
+  ) {
     const client = new PlainClient(gate, server)
     client.token = token
     const reply = await client.initialize(revision)

@@ -10,7 +10,7 @@ import {
   ElicitRequestSchema,
   ListRootsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
-import { mcpUrl, type RunningGate } from './start-gate.ts'
+import { mcpUrl, type ServingGate } from './start-gate.ts'
 
 export interface RealClient {
   client: Client
@@ -21,7 +21,7 @@ export interface RealClient {
 const CAPABILITIES = { sampling: {}, elicitation: {}, roots: { listChanged: true } }
 
 export async function throughGate(
-  gate: RunningGate,
+  gate: ServingGate,
   server: string,
   sessionToken?: string,
 ): Promise<RealClient> {
@@ -38,7 +38,7 @@ export async function throughGate(
 }
 
 /** Over HTTP+SSE, the transport of 2024-11-05. */
-export async function overSse(gate: RunningGate, server: string): Promise<RealClient> {
+export async function overSse(gate: ServingGate, server: string): Promise<RealClient> {
   const transport = new SSEClientTransport(new URL(mcpUrl(gate, server)))
   const made = makeClient()
   await made.client.connect(transport)

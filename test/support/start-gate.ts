@@ -53,7 +53,16 @@ const BUNDLED = process.env.SLUICE_TEST_COMMAND
 /** The command: the bundled one, otherwise the one of the clone. */
 export const SLUICE = BUNDLED ?? join(ROOT, 'packages/sluice/bin/sluice.js')
 
-export class RunningGate {
+/** A gate, in a process of its own (`startGate`) or in that of the test (`serveGate` of own-gate.ts). */
+export interface ServingGate {
+  readonly folder: string
+  readonly data: string
+  readonly url: string
+  readonly log: string
+  stop(): Promise<unknown>
+}
+
+export class RunningGate implements ServingGate {
   readonly folder: string
   readonly process: ChildProcess
   url = ''
@@ -85,10 +94,15 @@ export class RunningGate {
   }
 }
 
-const gates: RunningGate[] = []
+const gates: ServingGate[] = []
 
-/** Resolves when the gate serves; rejects with its output if it does not. */
-export async function startGate(spec: GateSpec): Promise<RunningGate> {
+/** Leaves a gate to `endGates`. */
+export function endLater(gate: ServingGate): void {
+  gates.push(gate)
+}
+
+/** The folder of a gate, with its configuration and policy. */
+export function writeGate(spec: GateSpec): string {
   const folder = spec.folder ?? mkdtempSync(join(tmpdir(), 'sluice-gate-'))
   writeFileSync(join(folder, 'policy.yaml'), spec.policy ?? ALLOW_ALL)
   // JSON is YAML.
@@ -96,6 +110,12 @@ export async function startGate(spec: GateSpec): Promise<RunningGate> {
   for (const [name, text] of Object.entries(spec.files ?? {}))
     writeFileSync(join(folder, name), text)
   writeFileSync(join(folder, 'sluice.yaml'), JSON.stringify({ ...config, ...spec.config }))
+  return folder
+}
+
+/** Resolves when the gate serves; rejects with its output if it does not. */
+export async function startGate(spec: GateSpec): Promise<RunningGate> {
+  const folder = writeGate(spec)
   const command = ['up', '--config', join(folder, 'sluice.yaml'), '--port', '0']
   const node = [...(spec.nodeArguments ?? []), spec.program ?? SLUICE]
   const child = spawn(NODE, [...node, ...command, ...(spec.arguments ?? [])], {
@@ -104,7 +124,7 @@ export async function startGate(spec: GateSpec): Promise<RunningGate> {
     ...(spec.uid === undefined ? {} : asUser(spec.uid, folder)),
   })
   const gate = new RunningGate(folder, child)
-  gates.push(gate)
+  endLater(gate)
   const ready = new Promise<string>((resolve) => {
     let output = ''
     child.stdout?.on('data', (chunk: Buffer) => {
@@ -127,7 +147,8 @@ function asUser(uid: number, folder: string) {
 
 export async function endGates(): Promise<void> {
   const ended = gates.splice(0).map(async (gate) => {
-    const patience = setTimeout(() => gate.process.kill('SIGKILL'), 8_000)
+    const kill = () => gate instanceof RunningGate && gate.process.kill('SIGKILL')
+    const patience = setTimeout(kill, 8_000)
     await gate.stop()
     clearTimeout(patience)
     return gate.folder
@@ -168,10 +189,13 @@ export function writeScript(data: string, name: string, turns: readonly object[]
   writeFileSync(join(data, 'scripts', `${name}.json`), JSON.stringify({ turns }))
 }
 
+/** What is waited for is often a request to a gate: the longer it takes, the more rarely it is asked for. */
 export async function until(holds: () => boolean | Promise<boolean>, waitMs = 60_000) {
-  const deadline = performance.now() + waitMs
+  const began = performance.now()
   while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error('it did not come true in time')
-    await new Promise((resolve) => setTimeout(resolve, 15))
+    const waitedMs = performance.now() - began
+    if (waitedMs > waitMs) throw new Error('it did not come true in time')
+    const pauseMs = Math.min(Math.max(waitedMs / 10, 15), 250)
+    await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
 }

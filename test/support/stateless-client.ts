@@ -7,11 +7,11 @@ import { Readable } from 'node:stream'
 import type { ReadableStream as WebStream } from 'node:stream/web'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { type Reply, replyOf } from './plain-client.ts'
-import { mcpUrl, type RunningGate } from './start-gate.ts'
+import { mcpUrl, type ServingGate } from './start-gate.ts'
 
 export const VERSION = '2026-07-28'
 
-export async function statelessClient(gate: RunningGate, server: string): Promise<Client> {
+export async function statelessClient(gate: ServingGate, server: string): Promise<Client> {
   const client = new Client(
     { name: 'stateless', version: '1' },
     {
@@ -35,7 +35,7 @@ export async function statelessClient(gate: RunningGate, server: string): Promis
 
 /** A subscription, and what has arrived on it so far. */
 export async function listenStateless(
-  gate: RunningGate,
+  gate: ServingGate,
   server: string,
   notifications: object,
 ): Promise<{ received: Reply['messages']; close: () => void }> {
@@ -60,7 +60,7 @@ export async function listenStateless(
 
 /** One request, with headers that repeat the body by default. */
 export async function postStateless(
-  gate: RunningGate,
+  gate: ServingGate,
   server: string,
   method: string,
   params: Record<string, unknown> = {},
@@ -70,7 +70,7 @@ export async function postStateless(
 }
 
 function send(
-  gate: RunningGate,
+  gate: ServingGate,
   server: string,
   method: string,
   params: Record<string, unknown>,
