@@ -134,10 +134,6 @@ export const INPUT_HELD_MAX = 100
  * input. Beyond it, the client gets `UPSTREAM_TOO_LARGE`.
  */
 export const INPUT_HELD_LENGTH_MAX = 16 * 1_048_576
-/** First pause before an ended subscription is opened again; it doubles with each further one. */
-export const LISTEN_AGAIN_MS = 1_000
-/** Longest pause before an ended subscription is opened again. */
-export const LISTEN_AGAIN_MS_MAX = 60_000
 /** How long a server process may take to show which protocol generation it speaks. */
 export const GENERATION_PROBE_PROCESS_MS_MAX = 5_000
 /** How long an HTTP server may take to show which protocol generation it speaks. */

@@ -6,7 +6,7 @@ import type { JsonValue } from '@sluice/policy/core/json'
 import { withMembers } from '../../../protocol/members.ts'
 import type { RequestId } from '../../../protocol/message.ts'
 import { LISTEN_RESOURCES_MAX } from '../../shared/limits.ts'
-import { LISTEN_AGAIN_MS, LISTEN_AGAIN_MS_MAX } from '../limits.ts'
+import { restartDelayMs } from '../../shared/restart.ts'
 import type { OutboundRequest } from '../upstream.ts'
 
 export interface ChangeStreamEvents {
@@ -20,7 +20,7 @@ export class ChangeStream {
   /** Those that the server tells of. */
   lists: Readonly<Record<string, boolean>> = {}
   #listening: RequestId | undefined
-  #pauseMs = LISTEN_AGAIN_MS
+  #pauseMs: number | undefined
   #timer: NodeJS.Timeout | undefined
   #lastId = 0
 
@@ -72,7 +72,7 @@ export class ChangeStream {
 
   /** The server has taken it: it need not be patient the next time. */
   acknowledged(): void {
-    this.#pauseMs = LISTEN_AGAIN_MS
+    this.#pauseMs = undefined
   }
 
   isOne(request: RequestId | null | undefined): boolean {
@@ -84,8 +84,8 @@ export class ChangeStream {
     if (listen !== this.#listening) return
     this.#listening = undefined
     if (isFinal) return
+    this.#pauseMs = restartDelayMs(this.#pauseMs, 0)
     this.#timer = setTimeout(() => this.open(), this.#pauseMs).unref()
-    this.#pauseMs = Math.min(this.#pauseMs * 2, LISTEN_AGAIN_MS_MAX)
   }
 
   close(): void {

@@ -11,6 +11,7 @@ import { writeResult } from '../../../protocol/write-message.ts'
 import { AGENT_TOOL } from '../../config/builtin-tools.ts'
 import type { MessageContext } from '../../shared/transport.ts'
 import type { Upstream, UpstreamEvents, UpstreamFailure, UpstreamSendOptions } from '../upstream.ts'
+import { UpstreamAdapter } from './upstream-adapter.ts'
 
 /** Lists that both servers may have, by the member of the result that holds them. */
 const LISTS: Readonly<Record<string, string>> = {
@@ -30,31 +31,24 @@ interface MergedRequest {
 
 type Connect = (events: UpstreamEvents) => Upstream
 
-export class OverlaidUpstream implements Upstream {
-  readonly handle = undefined
-  readonly ended: Promise<void>
+export class OverlaidUpstream extends UpstreamAdapter {
   readonly #own: Upstream
-  readonly #other: Upstream
-  readonly #events: UpstreamEvents
   readonly #merging = new Map<RequestId, MergedRequest>()
-  readonly #openAtOwn = new Set<RequestId>()
-  #closed = false
 
   constructor(connectOwn: Connect, connectOther: Connect, events: UpstreamEvents) {
-    this.#events = events
-    const onClose = (why: string) => this.close(why)
-    const onFailure = (failure: UpstreamFailure) => this.#failed(failure)
-    this.#own = connectOwn({ onMessage: (message) => this.#fromOwn(message), onFailure, onClose })
-    this.#other = connectOther({
-      onMessage: (message, related) => this.#fromOther(message, related),
-      onFailure,
-      onSuspended: (request) => events.onSuspended?.(request),
-      onClose,
+    super(connectOther, { log() {}, onBegun() {} }, events)
+    this.#own = connectOwn({
+      onMessage: (message) => this.#fromOwn(message),
+      onFailure: (failure) => this.failed(failure),
+      onClose: (why) => this.close(why),
     })
-    this.ended = Promise.all([this.#own.ended, this.#other.ended]).then(() => {})
   }
 
-  send(text: string, carried?: UpstreamSendOptions): boolean {
+  override get ended(): Promise<void> {
+    return Promise.all([this.#own.ended, super.ended]).then(() => {})
+  }
+
+  override send(text: string, carried?: UpstreamSendOptions): boolean {
     const {
       id,
       method,
@@ -67,51 +61,20 @@ export class OverlaidUpstream implements Upstream {
     // A notification concerns both; an answer is for the only one that asks.
     if (id === undefined) this.#own.send(text, carried)
     else if (method !== undefined) {
-      if (isForAgents(method, params)) {
-        this.#openAtOwn.add(id)
-        return this.#own.send(text, carried)
-      }
+      if (isForAgents(method, params)) return this.#own.send(text, carried)
       this.#prepareMerge(id, method, params, () => this.#own.send(text, carried))
     }
-    return this.#other.send(text, carried)
+    return this.inner.send(text, carried)
   }
 
-  get failure(): UpstreamFailure | undefined {
-    return this.#other.failure ?? this.#own.failure
-  }
-
-  get isBusy(): boolean {
-    return this.#openAtOwn.size > 0 || this.#other.isBusy === true
-  }
-
-  rest(why: string): boolean {
-    return this.#other.rest?.(why) === true
-  }
-
-  get pausesApart(): boolean {
-    return this.#other.pausesApart
-  }
-
-  pause(request?: RequestId): void {
-    this.#other.pause(request)
-  }
-
-  resume(request?: RequestId): void {
-    this.#other.resume(request)
-  }
-
-  abort(request: RequestId): void {
-    this.#forget(request)
+  override abort(request: RequestId): void {
+    this.#merging.delete(request)
     this.#own.abort(request)
-    this.#other.abort(request)
+    this.inner.abort(request)
   }
 
-  close(why: string): void {
-    if (this.#closed) return
-    this.#closed = true
+  protected override over(why: string): void {
     this.#own.close(why)
-    this.#other.close(why)
-    this.#events.onClose(why)
   }
 
   #prepareMerge(id: RequestId, method: string, params: JsonObject, sendOwn: () => void): void {
@@ -123,41 +86,37 @@ export class OverlaidUpstream implements Upstream {
   }
 
   #fromOwn(message: JsonRpcMessage): void {
-    if (message.kind !== 'answer' || message.id === null) return this.#events.onMessage(message)
-    this.#openAtOwn.delete(message.id)
-    const merged = this.#merging.get(message.id)
-    if (merged === undefined) return this.#events.onMessage(message)
+    const merged = this.#mergedBy(message)
+    if (message.kind !== 'answer' || merged === undefined) return this.events.onMessage(message)
     merged.own = message.result ?? '{}'
-    this.#merge(message.id, merged)
+    this.#merge(message.id as RequestId, merged)
   }
 
-  #fromOther(message: JsonRpcMessage, related: MessageContext | undefined): void {
-    if (message.kind !== 'answer' || message.id === null)
-      return this.#events.onMessage(message, related)
-    const merged = this.#merging.get(message.id)
-    if (merged === undefined) return this.#events.onMessage(message, related)
+  protected override fromServer(message: JsonRpcMessage, related?: MessageContext): void {
+    const merged = this.#mergedBy(message)
+    if (message.kind !== 'answer' || merged === undefined)
+      return this.events.onMessage(message, related)
     merged.other = message
-    this.#merge(message.id, merged)
+    this.#merge(message.id as RequestId, merged)
+  }
+
+  #mergedBy(message: JsonRpcMessage): MergedRequest | undefined {
+    return message.kind === 'answer' ? this.#merging.get(message.id as RequestId) : undefined
   }
 
   #merge(id: RequestId, { method, own, other }: MergedRequest): void {
     if (own === undefined || other?.kind !== 'answer') return
-    this.#forget(id)
-    if (other.result === undefined) return this.#events.onMessage(other)
+    this.#merging.delete(id)
+    if (other.result === undefined) return this.events.onMessage(other)
     const list = LISTS[method]
     const result =
       list === undefined ? mergeBeginnings(own, other.result) : mergeLists(list, own, other.result)
-    this.#events.onMessage({ ...other, result, source: writeResult(id, result) })
+    this.events.onMessage({ ...other, result, source: writeResult(id, result) })
   }
 
-  #failed(failure: UpstreamFailure): void {
-    if (failure.request !== undefined) this.#forget(failure.request)
-    this.#events.onFailure(failure)
-  }
-
-  #forget(request: RequestId): void {
-    this.#merging.delete(request)
-    this.#openAtOwn.delete(request)
+  protected override failed(failure: UpstreamFailure): void {
+    this.#merging.delete(failure.request as RequestId)
+    this.events.onFailure(failure)
   }
 }
 

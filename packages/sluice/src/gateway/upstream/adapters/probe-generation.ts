@@ -105,11 +105,3 @@ export class TrialRequests {
       settle(failure === undefined ? {} : { failure: { ...failure, request } })
   }
 }
-
-/** What a promise settles with; undefined if it does not in time. */
-export function within<Result>(work: Promise<Result>, waitMs: number): Promise<Result | undefined> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, waitMs, undefined).unref()
-    work.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
-}

@@ -6,8 +6,13 @@ import { withMembers } from '../../../protocol/members.ts'
 import type { JsonRpcRequest, RequestId } from '../../../protocol/message.ts'
 import { META, STATELESS_REVISION } from '../../../protocol/protocol-generation.ts'
 import { writeError, writeNotification, writeResult } from '../../../protocol/write-message.ts'
-import { INPUT_ROUNDS_MAX, LISTEN_RESOURCES_MAX, SERVER_REQUESTS_MAX } from '../../shared/limits.ts'
-import { INPUT_ROUND_PAUSE_MS, LISTEN_AGAIN_MS } from '../limits.ts'
+import {
+  INPUT_ROUNDS_MAX,
+  LISTEN_RESOURCES_MAX,
+  RESTART_FIRST_MS,
+  SERVER_REQUESTS_MAX,
+} from '../../shared/limits.ts'
+import { INPUT_ROUND_PAUSE_MS } from '../limits.ts'
 import { settled } from '../scripted-link.test-support.ts'
 import { AdapterBridge } from './adapter-bridge.test-support.ts'
 import { SessionOverStateless } from './session-over-stateless.ts'
@@ -284,22 +289,22 @@ describe('the stream of changes', () => {
     await bridge.begin()
     const end = () => bridge.server.fail(bridge.server.last('subscriptions/listen').id)
     end()
-    vi.advanceTimersByTime(LISTEN_AGAIN_MS)
+    vi.advanceTimersByTime(RESTART_FIRST_MS)
     expect(listens(bridge)).toHaveLength(2)
     end()
-    vi.advanceTimersByTime(LISTEN_AGAIN_MS)
+    vi.advanceTimersByTime(RESTART_FIRST_MS)
     expect(listens(bridge)).toHaveLength(2)
-    vi.advanceTimersByTime(LISTEN_AGAIN_MS)
+    vi.advanceTimersByTime(RESTART_FIRST_MS)
     expect(listens(bridge)).toHaveLength(3)
     bridge.server.say({ method: 'notifications/subscriptions/acknowledged' })
     bridge.server.say({ id: bridge.server.last('subscriptions/listen').id, result: {} })
-    vi.advanceTimersByTime(LISTEN_AGAIN_MS)
+    vi.advanceTimersByTime(RESTART_FIRST_MS)
     expect(listens(bridge)).toHaveLength(4)
     // As a server over lines ends it.
     bridge.server.say({ method: 'notifications/subscriptions/acknowledged' })
     const requestId = bridge.server.last('subscriptions/listen').id
     bridge.server.say({ method: 'notifications/cancelled', params: { requestId } })
-    vi.advanceTimersByTime(LISTEN_AGAIN_MS)
+    vi.advanceTimersByTime(RESTART_FIRST_MS)
     expect(listens(bridge)).toHaveLength(5)
     bridge.link.close('over')
     expect(vi.getTimerCount()).toBe(0)

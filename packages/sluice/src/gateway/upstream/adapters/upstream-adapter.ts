@@ -36,8 +36,9 @@ export abstract class UpstreamAdapter implements Upstream {
     this.inner = connect({
       onMessage: (message, related) => this.fromServer(message, related),
       onFailure: (failure) => this.failed(failure),
+      onSuspended: (request) => events.onSuspended?.(request),
       onClose: (why) => {
-        this.over()
+        this.over(why)
         events.onClose(why)
       },
     })
@@ -48,7 +49,7 @@ export abstract class UpstreamAdapter implements Upstream {
   protected abstract fromServer(message: JsonRpcMessage, related?: MessageContext): void
   protected abstract failed(failure: UpstreamFailure): void
   /** The link is closed: nothing may be left that would still happen. */
-  protected abstract over(): void
+  protected abstract over(why: string): void
 
   get failure(): UpstreamFailure | undefined {
     return this.inner.failure
@@ -79,7 +80,7 @@ export abstract class UpstreamAdapter implements Upstream {
   }
 
   close(why: string): void {
-    this.over()
+    this.over(why)
     this.inner.close(why)
   }
 

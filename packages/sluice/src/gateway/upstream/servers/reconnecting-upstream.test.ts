@@ -308,6 +308,9 @@ test('a server over HTTP that has forgotten the session is begun again, and gets
   } as const
   server.events.onFailure({ ...gone, unsent })
   ask(4, 'tools/list')
+  // One that nobody waits for any more is not sent again.
+  server.events.onFailure({ ...gone, request: 5, unsent: ask(5, 'tools/call') })
+  link.abort(5)
   await settled()
   expect(server.sent.slice(4).map(({ method }) => method)).toEqual([
     'initialize',

@@ -13,6 +13,7 @@ import type { ProcessLease } from '../../processes/process-quota.ts'
 import { MEMBER_BEGIN_MS_MAX } from '../../shared/limits.ts'
 import { takeTurn } from '../../shared/slices.ts'
 import type { MessageContext } from '../../shared/transport.ts'
+import { withTimeout } from '../../shared/with-timeout.ts'
 import {
   isAboutGeneration,
   type OwnRequest,
@@ -20,7 +21,6 @@ import {
   probeGeneration,
   TrialRequests,
   type TrialResult,
-  within,
 } from '../adapters/probe-generation.ts'
 import { SessionOverStateless } from '../adapters/session-over-stateless.ts'
 import { openingFor, StatelessOverSession } from '../adapters/stateless-over-session.ts'
@@ -77,8 +77,8 @@ export class ReconnectingUpstream implements Upstream {
   readonly #trials = new TrialRequests()
   /** Those that begin the session again in the client's generation. */
   readonly #again = new TrialRequests()
-  /** To be sent again when the server that has forgotten the session knows another. */
-  #unsent: QueuedMessage[] = []
+  /** To be sent again, as they are, when the server that has forgotten the session knows another. */
+  readonly #unsent = new MessageQueue()
   #state: State
   /** What was started and is not closed; a process stands for both. */
   readonly #started = new Map<ProtocolGeneration, Upstream>()
@@ -187,7 +187,7 @@ export class ReconnectingUpstream implements Upstream {
 
   abort(request: RequestId): void {
     this.#session.listens.delete(request)
-    this.#queue.withdraw(request)
+    for (const queue of [this.#queue, this.#unsent]) queue.withdraw(request)
     this.#link?.abort(request)
     this.#settle(request)
   }
@@ -255,6 +255,7 @@ export class ReconnectingUpstream implements Upstream {
   }
 
   #failQueue(failure: Omit<UpstreamFailure, 'request'>): void {
+    for (const each of this.#unsent.failAll(failure)) this.#receiver.onFailure(each)
     for (const each of this.#queue.failAll(failure)) this.#events.onFailure(each)
   }
 
@@ -301,7 +302,7 @@ export class ReconnectingUpstream implements Upstream {
       const result = await this.#openForSession(again, this.#stillCurrent())
       return result ?? (this.#link && this.#again.send(this.#link, again)) ?? {}
     }
-    const result = (await within(begin(), MEMBER_BEGIN_MS_MAX)) ?? {}
+    const result = (await withTimeout(begin(), MEMBER_BEGIN_MS_MAX)) ?? {}
     if (this.#closed) return false
     if (result.answer?.result === undefined) {
       this.#letGo('it could not be begun again')
@@ -342,8 +343,8 @@ export class ReconnectingUpstream implements Upstream {
       this.#failure = failure
       return this.close('session gone')
     }
-    this.#unsent.push(unsent)
-    if (this.#state === 'awake') void this.#renew(link, opening)
+    if (!this.#unsent.add(unsent.text, unsent.carried)) this.#receiver.onFailure(failure)
+    else if (this.#state === 'awake') void this.#renew(link, opening)
   }
 
   async #renew(link: Upstream, opening: OutboundRequest): Promise<void> {
@@ -352,19 +353,16 @@ export class ReconnectingUpstream implements Upstream {
     this.#state = 'waking'
     const result = await this.#trials.send(link, this.#asOwn(opening))
     if (this.#closed) return
-    const unsent = this.#unsent
-    this.#unsent = []
     if (result.answer?.result === undefined) {
       const failure = result.failure ?? this.#notBegun('began no new session', result)
-      for (const { carried } of unsent)
-        this.#receiver.onFailure({ ...failure, request: carried?.passing?.id })
       this.#failQueue(failure)
       this.#failure = { ...failure, request: undefined }
       return this.close('session gone')
     }
     this.#replay(link, this.#trials)
     this.#state = 'awake'
-    for (const { text, carried } of unsent) link.send(text, { ...carried, isRepeated: true })
+    for (const { text, carried } of this.#unsent.takeAll())
+      link.send(text, { ...carried, isRepeated: true })
     this.#flush()
   }
 
@@ -418,7 +416,7 @@ export class ReconnectingUpstream implements Upstream {
     const known = generations.stateless && 'stateless'
     const probing: Promise<ProbeResult> =
       known === undefined ? this.#probe() : Promise.resolve(known || 'session')
-    const probe = await within(probing, this.#patienceMs)
+    const probe = await withTimeout(probing, this.#patienceMs)
     if (!isCurrent()) return
     // A server that cannot be reached shows no generation: the next message finds out.
     if (typeof probe === 'object') return this.#failQueue(probe)
@@ -464,7 +462,7 @@ export class ReconnectingUpstream implements Upstream {
     const { answer, failure } = result
     const mayBeNewer =
       answer?.error !== undefined || (failure !== undefined && isAboutGeneration(failure))
-    const probe = mayBeNewer ? await within(this.#probe(), this.#patienceMs) : undefined
+    const probe = mayBeNewer ? await withTimeout(this.#probe(), this.#patienceMs) : undefined
     if (!isCurrent()) return undefined
     if (probe === 'stateless') {
       generations.session = false

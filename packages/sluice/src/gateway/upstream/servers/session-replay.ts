@@ -2,8 +2,10 @@
 // goes on in it: `initialize`, the log level and subscriptions. Also says whether the session needs the process
 // that it has: what is open there, and tasks that live in it.
 
+import { LruMap } from '../../../core/lru-map.ts'
 import type { JsonRpcResponse, RequestId } from '../../../protocol/message.ts'
 import { LISTEN } from '../../call/pending-requests.ts'
+import { LISTEN_RESOURCES_MAX } from '../../shared/limits.ts'
 import { SmallSet } from '../../shared/small-set.ts'
 import type { OutboundRequest, UpstreamSendOptions } from '../upstream.ts'
 import { readMessageHead } from '../upstream-state.ts'
@@ -18,7 +20,7 @@ export class SessionReplay {
   #isBegun = false
   isInitialized = false
   #level: OutboundRequest | undefined
-  readonly #subscriptions = new Map<string, OutboundRequest>()
+  readonly #subscriptions = new LruMap<string, OutboundRequest>(LISTEN_RESOURCES_MAX)
   /** Open subscriptions of a stateless client: what they wait for comes from the process. */
   readonly listens = new Map<RequestId, QueuedMessage>()
   /** Requests that the process has and has not answered, but for subscriptions. */
@@ -81,7 +83,7 @@ export class SessionReplay {
     if (this.listens.size > 0) this.listens.delete(id as RequestId)
     if (error === undefined) return
     // A subscription that the server refused is not made again in the next process.
-    for (const [uri, subscription] of this.#subscriptions)
+    for (const [uri, subscription] of [...this.#subscriptions])
       if (subscription.id === id) this.#subscriptions.delete(uri)
   }
 
@@ -93,6 +95,7 @@ export class SessionReplay {
 
   /** The requests that follow `initialize`. */
   get following(): OutboundRequest[] {
-    return [this.#level, ...this.#subscriptions.values()].filter((each) => each !== undefined)
+    const subscriptions = [...this.#subscriptions].map(([, request]) => request)
+    return this.#level === undefined ? subscriptions : [this.#level, ...subscriptions]
   }
 }
