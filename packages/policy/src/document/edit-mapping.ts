@@ -46,7 +46,10 @@ export function removeEntry(source: string, map: YAMLMap, pair: Pair): TextEdit 
 }
 
 /** Behind the last letter of an entry; the ranges of block mappings reach into the next line. */
-export function endOfEntry(source: string, { key, value }: Pair): number {
+export function endOfEntry(
+  source: string,
+  { key, value }: Pick<Pair, 'key'> & Partial<Pair>,
+): number {
   return source.slice(0, getRange(value ?? key)[1]).trimEnd().length
 }
 
@@ -58,7 +61,7 @@ export function lineBreakOf(source: string): string {
   return source.includes('\r\n') ? '\r\n' : '\n'
 }
 
-function nextLine(source: string, at: number): number {
+export function nextLine(source: string, at: number): number {
   const end = source.indexOf('\n', at)
   return end === -1 ? source.length : end + 1
 }

@@ -3,14 +3,22 @@
 // already wins over the pack's. Pure.
 
 import { isDeepStrictEqual } from 'node:util'
+import {
+  applyEdit,
+  endOfEntry,
+  lineBreakOf,
+  lineStart,
+  nextLine,
+} from '@sluice/policy/document/edit-mapping'
+import { findPair, getRange } from '@sluice/policy/document/parse-yaml'
 import { globMatches, isGlob, parseGlob } from '@sluice/policy/language/glob'
 import {
   type Document,
   isMap,
   isNode,
+  isPair,
   isScalar,
   isSeq,
-  type Node,
   parseDocument,
   stringify,
   type YAMLMap,
@@ -109,7 +117,7 @@ function listEntries(text: string, pack: Document, section: Section): PackEntry[
     })
   if (!isMap(node)) return []
   return node.items.map(({ key, value }) => {
-    const [start, end] = [rangeOf(key)[0], rangeOf(value)[1]]
+    const [start, end] = [getRange(key)[0], getRange(value)[1]]
     const comment = isNode(key) ? (key.commentBefore ?? '') : ''
     const above = comment === '' ? [] : comment.split('\n').map((line) => `#${line}`)
     const own = text.slice(start, end).trimEnd().split('\n')
@@ -158,60 +166,40 @@ function insertEntries(
   document: Document,
   { section, entries, comment }: SectionEntries,
 ): string {
-  const end = text.includes('\r\n') ? '\r\n' : '\n'
-  const splice = (at: number, put: string) => text.slice(0, at) + put + text.slice(at)
+  const end = lineBreakOf(text)
+  const splice = (at: number, put: string) => applyEdit(text, { start: at, end: at, text: put })
   const block = (indent: string) =>
     [`#${comment}`, ...entries.flatMap(({ lines }) => lines)]
       .map((line) => `${indent}${line}${end}`)
       .join('')
-  const node = document.get(section)
-  if (node === undefined && !document.has(section)) {
+  const pair = findPair(document.contents as YAMLMap, section)
+  if (pair === undefined) {
     const gap = text.endsWith('\n') ? '' : end
     return `${text}${gap}${end}${section}:${end}${block('  ')}`
   }
+  const node = pair.value
   if (!isMap(node) && !isSeq(node)) {
-    const pair = (document.contents as YAMLMap).items.find(
-      ({ key }) => isScalar(key) && key.value === section,
-    )
-    if (node !== null && node !== undefined) throw new Error(`\`${section}\` has no entries`)
-    const at = endOfLine(text, rangeOf(pair?.key)[1])
+    if (!isScalar(node) || node.value !== null) throw new Error(`\`${section}\` has no entries`)
+    const at = nextLine(text, getRange(pair.key)[1])
     return splice(at, `${text[at - 1] === '\n' ? '' : end}${block('  ')}`)
   }
   if (node.flow !== true) {
     const last = node.items.at(-1)
-    const value = isSeq(node) ? last : (last as { value?: unknown }).value
-    const key = isSeq(node) ? last : (last as { key?: unknown }).key
-    const at = endOfLine(text, rangeOf(isNode(value) ? value : key)[1])
-    const start = isSeq(node) ? rangeOf(node)[0] : rangeOf(firstKey(node))[0]
-    const indent = text.slice(text.lastIndexOf('\n', start - 1) + 1, start)
+    const at = nextLine(text, endOfEntry(text, isPair(last) ? last : { key: last }))
+    const first = node.items[0]
+    const start = isPair(first) ? getRange(first.key)[0] : getRange(node)[0]
+    const indent = text.slice(lineStart(text, start), start)
     if (indent.trim() !== '') throw new Error(`\`${section}\` is written in a form of its own`)
     return splice(at, `${text[at - 1] === '\n' ? '' : end}${end}${block(indent)}`)
   }
   // Before the closing bracket, an entry a line.
-  const at = rangeOf(node)[1] - 1
+  const at = getRange(node)[1] - 1
   const written = entries.map(({ name, value }) =>
     isSeq(node) ? JSON.stringify(value) : `${JSON.stringify(name)}: ${JSON.stringify(value)}`,
   )
   const before = text.slice(0, at).trimEnd()
   const comma = node.items.length === 0 || before.endsWith(',') ? '' : ','
   return `${before}${comma}${end}  #${comment}${end}  ${written.join(`,${end}  `)}${end}${text.slice(at)}`
-}
-
-function firstKey(node: Node): unknown {
-  return isMap(node) ? node.items[0]?.key : undefined
-}
-
-function rangeOf(node: unknown): readonly [start: number, valueEnd: number, nodeEnd: number] {
-  const range = isNode(node) ? node.range : undefined
-  if (range) return range
-  throw new Error('it cannot be located')
-}
-
-/** Behind the line that a value ends in; a block text ends with its line. */
-function endOfLine(text: string, at: number): number {
-  if (text[at - 1] === '\n') return at
-  const next = text.indexOf('\n', at)
-  return next === -1 ? text.length : next + 1
 }
 
 /** Nothing of the policy may be lost or changed on the way. */
