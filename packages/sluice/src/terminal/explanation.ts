@@ -8,14 +8,7 @@ import type { KnownTool } from '@sluice/policy/core/tools'
 import type { TraceStep } from '@sluice/policy/decide/trace'
 import { type CompiledPolicy, listRules, parseRulePointer } from '@sluice/policy/model/policy'
 import { classText } from '../catalogue/classify/classify.ts'
-import { type Output, printable, type Style, toJsonLine } from './output.ts'
-
-const STYLES: Record<Action, Style> = {
-  allow: 'green',
-  require_approval: 'yellow',
-  deny: 'red',
-  hide: 'magenta',
-}
+import { ACTION_STYLES, type Output, printable, type Style, toJsonLine } from './output.ts'
 
 interface ExplainedCall {
   readonly tool: KnownTool | undefined
@@ -113,7 +106,7 @@ export class Explanation {
   paint = (style: Style, text: string) => this.#output.paint(style, text)
   bold = (text: string) => this.paint('bold', text)
   dim = (text: string) => this.paint('dim', text)
-  action = (action: Action) => this.paint(STYLES[action], action)
+  action = (action: Action) => this.paint(ACTION_STYLES[action], action)
 }
 
 /** The rule's name and `policy.yaml:12`, from its pointer. */

@@ -11,6 +11,13 @@ import { escapeUnseenJson, visibleText } from '../core/visible-text.ts'
 const LINE_WIDTH = 100
 export type Style = Parameters<typeof styleText>[0]
 
+export const ACTION_STYLES = {
+  allow: 'green',
+  require_approval: 'yellow',
+  deny: 'red',
+  hide: 'magenta',
+} as const
+
 export class Output {
   readonly json: boolean
 

@@ -1,21 +1,14 @@
 // Records of the ledger as lines: for people, with colour on a terminal and what servers and agents
 // named made printable. Used by the ledger commands.
 
-import type { Action } from '@sluice/policy/core/actions'
 import { describeChanges } from '../../core/answer-changes.ts'
 import { commandLineOf, titleOfCall } from '../../core/call-title.ts'
 import { timeText } from '../../ledger/export/record-json.ts'
 import { describeEvent } from '../../ledger/records/event-title.ts'
 import type { DecisionRecord, LedgerRecord, OutcomeRecord } from '../../ledger/records/record.ts'
 import { shadowText } from '../../ledger/records/shadow-text.ts'
-import { type Output, printable, type Style } from '../../terminal/output.ts'
+import { ACTION_STYLES, type Output, printable, type Style } from '../../terminal/output.ts'
 
-const STYLES: Record<Action, Style> = {
-  allow: 'green',
-  require_approval: 'yellow',
-  deny: 'red',
-  hide: 'magenta',
-}
 const NAME_WIDTH = 36
 const GATE_WIDTH = 12
 
@@ -58,7 +51,7 @@ export function callLine({ record, outcome, sessionName }: CallLine, output: Out
   const shadow = shadowText(decision.shadow)
   return [
     beginning(record, output),
-    output.paint(STYLES[decision.action] ?? 'bold', decision.action.padEnd(5)),
+    output.paint(ACTION_STYLES[decision.action] ?? 'bold', decision.action.padEnd(5)),
     printable(what).padEnd(NAME_WIDTH),
     output.paint('dim', printable(who).padEnd(10)),
     end ?? '',

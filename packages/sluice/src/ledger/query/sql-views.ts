@@ -2,42 +2,22 @@
 // approvals. Temporary, created for every query, so they cost nothing to store. Left joins
 // throughout: SQLite omits those that a query does not need.
 
-const WORDS = [
-  'principal',
-  'agent',
-  'session',
-  'server',
-  'method',
-  'name',
-  'tool',
-  'category',
-  'action',
-  'code',
-  'rule',
-  'reason',
-  'shadow',
-  'parent',
-] as const
+import { toWords } from '@sluice/policy/core/word-set'
+
+const WORDS = toWords(
+  'principal agent session server method name tool category action code rule reason shadow parent',
+)
 
 /** Fields of the event of a session's first use; `client` is what the client calls itself. */
-const SESSION_FIELDS = ['session', 'principal', 'kind', 'client', 'servers'] as const
+const SESSION_FIELDS = toWords('session principal kind client servers')
 
 /** Fields of the event of a step of an approval. */
-const APPROVAL_FIELDS = [
-  'request',
-  'principal',
-  'agent',
-  'session',
-  'server',
-  'name',
-  'by',
-  'kind',
-  'proof',
-  'channel',
-  'comment',
-] as const
+const APPROVAL_FIELDS = toWords(
+  'request principal agent session server name by kind proof channel comment',
+)
 
-const ORIGIN = ['gate', 'gate_seq'] as const
+const RECORD = ['seq', 'time', 'at']
+const ORIGIN = ['gate', 'gate_seq']
 
 const TIME = (column: string) => `strftime('%Y-%m-%dT%H:%M:%fZ', ${column} / 1000.0, 'unixepoch')`
 
@@ -73,19 +53,8 @@ export const viewsOf = (isMerged: boolean): string => `
 
 /** The columns of the views, as help and errors list them. */
 export const VIEW_COLUMNS = {
-  calls: [
-    'seq',
-    'time',
-    'at',
-    ...WORDS,
-    'unknown',
-    'status',
-    'duration_ms',
-    'bytes',
-    'error',
-    ...ORIGIN,
-  ],
-  events: ['seq', 'time', 'at', 'name', 'detail', ...ORIGIN],
-  sessions: ['seq', 'time', 'at', ...SESSION_FIELDS, ...ORIGIN],
-  approvals: ['seq', 'time', 'at', 'step', ...APPROVAL_FIELDS, ...ORIGIN],
+  calls: [...RECORD, ...WORDS, ...toWords('unknown status duration_ms bytes error'), ...ORIGIN],
+  events: [...RECORD, 'name', 'detail', ...ORIGIN],
+  sessions: [...RECORD, ...SESSION_FIELDS, ...ORIGIN],
+  approvals: [...RECORD, 'step', ...APPROVAL_FIELDS, ...ORIGIN],
 } as const
