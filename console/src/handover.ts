@@ -2,6 +2,8 @@
 // alone: when a page is left it is stored for a moment, for the page that follows in this tab, and another tab
 // gets it from one that is open.
 
+import { attempt } from '../../packages/policy/src/core/attempt.ts'
+
 const KEY = 'sluice-handover'
 const CHANNEL = 'sluice-session'
 /** A reload takes less; a tab that is restored later is signed in again. */
@@ -27,21 +29,16 @@ export async function takeToken(): Promise<string | undefined> {
 }
 
 function takeStored(): string | undefined {
-  try {
-    const { token, atMs } = JSON.parse(sessionStorage.getItem(KEY) ?? '{}')
-    store(undefined)
-    return typeof token === 'string' && Date.now() - atMs < HANDED_MS ? token : undefined
-  } catch {
-    return undefined
-  }
+  const { token, atMs } = attempt(() => JSON.parse(sessionStorage.getItem(KEY) ?? '{}'), {})
+  store(undefined)
+  return typeof token === 'string' && Date.now() - atMs < HANDED_MS ? token : undefined
 }
 
 /** Storage may be disabled: then a reload asks for the passkey. */
 function store(text: string | undefined): void {
-  try {
-    if (text === undefined) sessionStorage.removeItem(KEY)
-    else sessionStorage.setItem(KEY, text)
-  } catch {}
+  attempt(() =>
+    text === undefined ? sessionStorage.removeItem(KEY) : sessionStorage.setItem(KEY, text),
+  )
 }
 
 function askOtherTabs(): Promise<string | undefined> {

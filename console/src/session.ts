@@ -114,24 +114,23 @@ async function findWays(): Promise<void> {
   change({ ways })
 }
 
-export async function signInExternally(issuer: string): Promise<void> {
+/** Shows why it failed, in place of what was shown before. */
+async function trySigningIn(signIn: () => Promise<void>): Promise<void> {
   change({ error: undefined })
-  try {
-    await leaveFor(issuer)
-  } catch (error) {
-    change({ error: toApiError(error) })
-  }
+  await signIn().catch((error) => change({ error: toApiError(error) }))
+}
+
+export function signInExternally(issuer: string): Promise<void> {
+  return trySigningIn(() => leaveFor(issuer))
 }
 
 /** If the gate did not answer. */
-export async function tryAgain(): Promise<void> {
-  change({ error: undefined })
-  await findWays()
+export function tryAgain(): Promise<void> {
+  return trySigningIn(findWays)
 }
 
-export async function signInWithPasskey(): Promise<void> {
-  change({ error: undefined })
-  try {
+export function signInWithPasskey(): Promise<void> {
+  return trySigningIn(async () => {
     const wanted = link
     // Once only: if it has expired, the next attempt is the ordinary sign-in.
     link = null
@@ -139,9 +138,7 @@ export async function signInWithPasskey(): Promise<void> {
       ? post<{ challenge: never }>('/sign-in/challenge')
       : post<{ challenge: never }>('/links', { link: wanted }))
     await enter({ assertion: await startAuthentication({ optionsJSON }) })
-  } catch (error) {
-    change({ error: toApiError(error) })
-  }
+  })
 }
 
 async function enter(by: object): Promise<void> {

@@ -8,8 +8,7 @@ export function readChoice(key: string): string | null {
 
 /** Undefined: the choice is forgotten. */
 export function storeChoice(key: string, choice: string | undefined): void {
-  try {
-    if (choice === undefined) localStorage.removeItem(key)
-    else localStorage.setItem(key, choice)
-  } catch {}
+  attempt(() =>
+    choice === undefined ? localStorage.removeItem(key) : localStorage.setItem(key, choice),
+  )
 }

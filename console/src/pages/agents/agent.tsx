@@ -2,6 +2,7 @@
 // after a turn; the turn and the open file are in the address. Prompt, pause, stop, fork, export.
 
 import { type JSX, type RefObject, useEffect, useRef, useState } from 'react'
+import { listObjects, parseObject } from '../../../../packages/policy/src/core/json.ts'
 import type {
   AgentEvent,
   AgentPage,
@@ -402,17 +403,11 @@ function Journal({ path }: { path: string }): JSX.Element {
 
 /** What was said, sent or called; what was recorded is below it, whole. */
 function summariseEvent(says: string): string {
-  try {
-    const event = JSON.parse(says) as Record<string, unknown> & {
-      readonly toolCalls?: readonly { readonly name: string }[]
-    }
-    const { text, input, content, message, reason, detail, name, model } = event
-    const calls = (event.toolCalls ?? []).map((call) => call.name).join(', ')
-    const parts = [text, name, input, content, message, reason, detail, model]
-    const shown = [...parts, calls === '' ? '' : `calls ${calls}`]
-    return shown.filter((part) => typeof part === 'string' && part !== '').join(' · ') || says
-  } catch {
-    // Cut off in the middle.
-    return says
-  }
+  // Undefined if it is cut off in the middle.
+  const event = parseObject(says) ?? {}
+  const { text, input, content, message, reason, detail, name, model, toolCalls } = event
+  const calls = listObjects(toolCalls).map((call) => call.name)
+  const parts = [text, name, input, content, message, reason, detail, model]
+  const shown = [...parts, calls.length === 0 ? '' : `calls ${calls.join(', ')}`]
+  return shown.filter((part) => typeof part === 'string' && part !== '').join(' · ') || says
 }

@@ -2,6 +2,7 @@
 // and result. The mark of a call is that of its record in the ledger; all text is untrusted.
 
 import { type JSX, useEffect } from 'react'
+import { attempt } from '../../../../packages/policy/src/core/attempt.ts'
 import type {
   AgentMessage,
   AgentTurn,
@@ -140,9 +141,5 @@ function Recorded({ record, onCall }: { record: CallRecord; onCall: OpenCall }):
 }
 
 function pretty(json: string): string {
-  try {
-    return JSON.stringify(JSON.parse(json), null, 2)
-  } catch {
-    return json
-  }
+  return attempt(() => JSON.stringify(JSON.parse(json), null, 2), json)
 }

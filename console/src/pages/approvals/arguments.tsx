@@ -2,6 +2,8 @@
 // lines, everything else as indented JSON. Exactly what will be sent, secrets masked.
 
 import type { JSX } from 'react'
+import { attempt } from '../../../../packages/policy/src/core/attempt.ts'
+import { isObject } from '../../../../packages/policy/src/core/json.ts'
 import { Facts } from '../../ui/panel.tsx'
 import { FOLD_LENGTH, UntrustedText } from '../../ui/text.tsx'
 
@@ -58,13 +60,8 @@ function Value({ value, whole }: { value: unknown; whole: boolean }): JSX.Elemen
 
 /** Numbers that no double represents keep their digits. */
 export function parseMembers(json: string): [string, unknown][] | undefined {
-  try {
-    const exact = JSON.parse(json, keepDigits) as unknown
-    if (typeof exact !== 'object' || exact === null || Array.isArray(exact)) return undefined
-    return Object.entries(exact)
-  } catch {
-    return undefined
-  }
+  const exact: unknown = attempt(() => JSON.parse(json, keepDigits))
+  return isObject(exact) ? Object.entries(exact) : undefined
 }
 
 /** A number that no double represents is shown as written. */

@@ -2,6 +2,7 @@
 // the rule permits it, confirmed with a passkey. Says why if the signed-in user cannot decide.
 
 import { type JSX, useState } from 'react'
+import { attempt } from '../../../../packages/policy/src/core/attempt.ts'
 import type {
   ApprovalRequest,
   ApprovalVerdict,
@@ -196,12 +197,7 @@ function bringUp(element: HTMLElement | null): void {
 }
 
 function indented(json: string): string {
-  try {
-    const value: unknown = JSON.parse(json)
-    const text = JSON.stringify(value, null, 2)
-    // Digits that no double represents must not be rounded for display.
-    return JSON.stringify(value) === json ? text : json
-  } catch {
-    return json
-  }
+  const value: unknown = attempt(() => JSON.parse(json))
+  // Digits that no double represents must not be rounded for display.
+  return JSON.stringify(value) === json ? JSON.stringify(value, null, 2) : json
 }

@@ -13,6 +13,7 @@ import { useResource } from '../../resource.ts'
 import { pathTo } from '../../route.ts'
 import { Form } from '../../ui/ask.tsx'
 import { Button, Link } from '../../ui/button.tsx'
+import { listDeclared } from '../../ui/declared-arguments.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { toChoices } from '../../ui/fields.tsx'
 import { ErrorNotice, Loading, Notice } from '../../ui/page.tsx'
@@ -180,14 +181,7 @@ function Drafted({ subject, action, document, from, onClose }: DraftedProps): JS
 }
 
 function listNumericArguments(schema: string): string[] {
-  try {
-    const { properties = {} } = JSON.parse(schema) as {
-      properties?: Record<string, { type?: unknown }>
-    }
-    return Object.entries(properties)
-      .filter(([name, { type }]) => NAME.test(name) && (type === 'number' || type === 'integer'))
-      .map(([name]) => name)
-  } catch {
-    return []
-  }
+  return listDeclared(schema)
+    .filter(({ name, type }) => NAME.test(name) && (type === 'number' || type === 'integer'))
+    .map(({ name }) => name)
 }

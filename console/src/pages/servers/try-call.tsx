@@ -2,11 +2,13 @@
 // choice, and what would be decided on it. The call is not made.
 
 import { type JSX, useMemo, useState } from 'react'
+import { attempt } from '../../../../packages/policy/src/core/attempt.ts'
 import type { ToolPage } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import type { GrantList } from '../../../../packages/sluice/src/core/grant-fields.ts'
 import { post } from '../../api.ts'
 import { useResource } from '../../resource.ts'
 import { Form, type FormField, type FormValues } from '../../ui/ask.tsx'
+import { listDeclared } from '../../ui/declared-arguments.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { toChoices } from '../../ui/fields.tsx'
 import { OutcomeBadge, toOutcomeLabel } from '../../ui/marks.tsx'
@@ -92,19 +94,7 @@ function toFormField({ name, kind, isRequired }: ArgumentField): FormField {
 
 /** A schema that declares no properties takes any object. */
 function readFields(schema: string): ArgumentField[] {
-  try {
-    const { properties = {}, required = [] } = JSON.parse(schema) as {
-      properties?: Record<string, { type?: unknown }>
-      required?: readonly string[]
-    }
-    return Object.entries(properties).map(([name, { type }]) => ({
-      name,
-      kind: toKind(type),
-      isRequired: required.includes(name),
-    }))
-  } catch {
-    return []
-  }
+  return listDeclared(schema).map(({ type, ...declared }) => ({ ...declared, kind: toKind(type) }))
 }
 
 function toKind(type: unknown): ArgumentField['kind'] {
@@ -123,17 +113,8 @@ function writeArguments(
     const text = values[name] ?? ''
     if (text === '') continue
     const value = kind === 'text' ? JSON.stringify(text) : text.trim()
-    if (!isJson(value)) return undefined
+    if (attempt(() => JSON.parse(value)) === undefined) return undefined
     members.push(`${JSON.stringify(name)}: ${value}`)
   }
   return `{ ${members.join(', ')} }`
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }

@@ -1,0 +1,24 @@
+// Arguments that a tool declares, from the text of its schema. Pure.
+
+import { attempt } from '../../../packages/policy/src/core/attempt.ts'
+
+interface DeclaredArgument {
+  readonly name: string
+  readonly type: unknown
+  readonly isRequired: boolean
+}
+
+/** None if the schema cannot be read. */
+export function listDeclared(schema: string): DeclaredArgument[] {
+  return attempt(() => {
+    const { properties = {}, required = [] } = JSON.parse(schema) as {
+      properties?: Record<string, { type?: unknown }>
+      required?: readonly string[]
+    }
+    return Object.entries(properties).map(([name, { type }]) => ({
+      name,
+      type,
+      isRequired: required.includes(name),
+    }))
+  }, [])
+}
