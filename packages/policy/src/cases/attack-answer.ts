@@ -1,6 +1,7 @@
 // Puts the text of an attack into a recorded answer, for `policy simulate`: plain, only its values,
 // encoded, with its values as fields of the record, or in the form of data. JSON stays JSON. Pure.
 
+import { attempt } from '../core/attempt.ts'
 import { ExactNumber, isObject, type JsonObject, type JsonValue } from '../core/json.ts'
 import { getRole } from '../provenance/names.ts'
 
@@ -54,7 +55,7 @@ export function putAttack(answer: JsonValue, attack: AnswerAttack): JsonValue {
       fields: attack.kind === 'own-field' ? listForgeable(attack) : [],
       records: [],
     })
-  if (typeof answer === 'string' && answer.includes(MARKER) && parseObject(answer) === undefined)
+  if (typeof answer === 'string' && answer.includes(MARKER) && parseDocument(answer) === undefined)
     return text
   const [first, ...records] = forgeRecords(attack)
   return replaceMarkers(answer, { text: String(first?.note), fields: [], records })
@@ -134,7 +135,7 @@ function replaceMarkers(answer: JsonValue, put: Replacement): JsonValue {
   const { text, fields, records } = put
   if (typeof answer === 'string') {
     if (!answer.includes(MARKER)) return answer
-    const document = parseObject(answer)
+    const document = parseDocument(answer)
     if (document !== undefined) return JSON.stringify(toPlain(replaceMarkers(document, put)))
     const lines = fields.map(({ name, value }) => `\n${name}: ${toText(value)}`)
     return answer.replaceAll(MARKER, text) + lines.join('')
@@ -176,13 +177,10 @@ function addFields(record: Record<string, JsonValue>, fields: readonly NamedValu
   }
 }
 
-function parseObject(text: string): JsonValue | undefined {
-  try {
-    const value = JSON.parse(text) as JsonValue
-    return typeof value === 'object' && value !== null ? value : undefined
-  } catch {
-    return undefined
-  }
+/** The object or list that a text is; undefined if it is none. */
+function parseDocument(text: string): JsonValue | undefined {
+  const value = attempt(() => JSON.parse(text) as JsonValue)
+  return typeof value === 'object' && value !== null ? value : undefined
 }
 
 /** Numbers that a double would round are written as text. */

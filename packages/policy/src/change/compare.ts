@@ -69,17 +69,12 @@ function ofData(
   old: Pick<CompiledPolicy, DataSection>,
   now: Pick<CompiledPolicy, DataSection>,
 ): Loosening[] {
-  const loosenings: Loosening[] = []
   const what = 'is another, which may let more through'
   const seals = now.answers.values().some(({ seal }) => seal !== undefined)
-  const isNew = (part: { readonly size: number }) => part.size === 0
-  if (!isSame(old.answers.entries(), now.answers.entries()) && (seals || !isNew(old.answers)))
-    loosenings.push({ where: '/answers', what })
-  if (!isSame(old.egress.entries(), now.egress.entries()) && !isNew(old.egress))
-    loosenings.push({ where: '/egress', what })
-  if (!isSame([...old.canaries], [...now.canaries]) && !isNew(old.canaries))
-    loosenings.push({ where: '/canaries', what })
-  return loosenings
+  return (['answers', 'egress', 'canaries'] as const)
+    .filter((part) => !isSame([...old[part].entries()], [...now[part].entries()]))
+    .filter((part) => old[part].size > 0 || (part === 'answers' && seals))
+    .map((part) => ({ where: `/${part}`, what }))
 }
 
 /** Shadow rules count as absent. */

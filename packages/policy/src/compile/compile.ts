@@ -8,12 +8,13 @@ import type { ArgumentRole, ProtectionLevel } from '../core/provenance.ts'
 import { runSteps, type Steps } from '../core/steps.ts'
 import type { Category, KnownTool } from '../core/tools.ts'
 import { asMap, checkShape } from '../document/check-shape.ts'
-import { scalar, strings } from '../document/fields.ts'
+import { readSection, scalar, strings } from '../document/fields.ts'
 import { type Problem, Problems, type Severity } from '../document/problem.ts'
 import {
   findEntry,
   type LocatedMap,
   type LocatedNode,
+  type LocatedScalar,
   readDocument,
 } from '../document/read-document.ts'
 import { normaliseUriPattern } from '../expression/functions/resource-uri.ts'
@@ -135,7 +136,7 @@ function* build(
   options: CompileOptions,
 ): Steps<CompiledPolicy> {
   const name = options.name ?? 'policy'
-  const labels = labelMap(document)
+  const labels = new NameMap(readSection(document, 'labels', strings))
   const known = new Set([...LABELS_ALWAYS, ...[...labels.values()].flat()])
   const context: RuleContext = {
     problems,
@@ -168,8 +169,8 @@ function* build(
     answers: parseAnswers(document, problems, protect),
     egress: parseEgress(document, problems),
     canaries: parseCanaries(document, problems),
-    classify: classifyMap(document),
-    destinations: destinationMap(document),
+    classify: new NameMap(readSection(document, 'classify', (node) => wordAt<Category>(node))),
+    destinations: new NameMap(readSection(document, 'destinations', readRoles)),
     trust: parseTrust(document, problems),
     ...(options.house === undefined ? {} : { house: options.house }),
     scopes: new WeakMap(),
@@ -257,35 +258,12 @@ function* parseGuardrails(
   return guardrails.sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-function labelMap(document: LocatedMap): NameMap<readonly string[]> {
-  return new NameMap(
-    asMap(findEntry(document, 'labels')).entries.map(({ key, value }) => [
-      String(key.value),
-      strings(value),
-    ]),
-  )
+function readRoles(node: LocatedNode): [path: string, role: ArgumentRole][] {
+  return asMap(node)
+    .entries.map(({ key, value }): [string, ArgumentRole] => [String(key.value), wordAt(value)])
+    .sort(([one], [other]) => (one < other ? -1 : 1))
 }
 
-function destinationMap(document: LocatedMap): CompiledPolicy['destinations'] {
-  return new NameMap(
-    asMap(findEntry(document, 'destinations')).entries.map(({ key, value }) => [
-      String(key.value),
-      asMap(value)
-        .entries.map((one) => [String(one.key.value), roleAt(one.value)] as const)
-        .sort(([one], [other]) => (one < other ? -1 : 1)),
-    ]),
-  )
-}
-
-function roleAt(node: LocatedNode): ArgumentRole {
-  return (node as { value: unknown }).value as ArgumentRole
-}
-
-function classifyMap(document: LocatedMap): NameMap<Category> {
-  return new NameMap(
-    asMap(findEntry(document, 'classify')).entries.map(({ key, value }) => [
-      String(key.value),
-      (value as { value: unknown }).value as Category,
-    ]),
-  )
+function wordAt<Word>(node: LocatedNode): Word {
+  return (node as LocatedScalar).value as Word
 }

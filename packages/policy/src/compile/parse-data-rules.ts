@@ -4,7 +4,7 @@
 import type { DataKind } from '../core/data-kinds.ts'
 import type { ProtectionLevel } from '../core/provenance.ts'
 import { asMap } from '../document/check-shape.ts'
-import { items, scalar, strings } from '../document/fields.ts'
+import { items, readSection, scalar, strings } from '../document/fields.ts'
 import type { Problems } from '../document/problem.ts'
 import { findEntry, type LocatedMap, type LocatedScalar } from '../document/read-document.ts'
 import { isGlob, parseGlob } from '../language/glob.ts'
@@ -21,10 +21,10 @@ export function parseAnswers(
   problems: Problems,
   protect: ProtectionLevel | undefined,
 ): NameMap<AnswerRule> {
-  const own = asMap(findEntry(document, 'answers')).entries.map(
-    ({ key, value }) => [String(key.value), parseAnswerRule(key, asMap(value), problems)] as const,
+  const own = readSection(document, 'answers', (value, key) =>
+    parseAnswerRule(key, asMap(value), problems),
   )
-  return new NameMap(protect === 'strict' ? [...own, ['*/*', STRICT_ANSWERS] as const] : own)
+  return new NameMap(protect === 'strict' ? [...own, ['*/*', STRICT_ANSWERS]] : own)
 }
 
 function parseAnswerRule(key: LocatedScalar, map: LocatedMap, problems: Problems): AnswerRule {
@@ -67,12 +67,7 @@ function parseAnswerRule(key: LocatedScalar, map: LocatedMap, problems: Problems
 }
 
 export function parseEgress(document: LocatedMap, problems: Problems): NameMap<readonly string[]> {
-  return new NameMap(
-    asMap(findEntry(document, 'egress')).entries.map(({ key, value }) => [
-      String(key.value),
-      parseHosts(items(value), problems),
-    ]),
-  )
+  return new NameMap(readSection(document, 'egress', (hosts) => parseHosts(items(hosts), problems)))
 }
 
 function parseHosts(hosts: readonly LocatedScalar[], problems: Problems): string[] {

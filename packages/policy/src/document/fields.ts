@@ -1,6 +1,7 @@
 // Typed access to the fields of a located mapping that has been validated against its shape.
 
 import type { JsonValue } from '../core/json.ts'
+import { asMap } from './check-shape.ts'
 import {
   findEntry,
   type LocatedMap,
@@ -19,6 +20,16 @@ export function strings(node: LocatedNode | undefined): string[] {
 
 export function items(node: LocatedNode | undefined): readonly LocatedScalar[] {
   return node?.kind === 'list' ? (node.items as readonly LocatedScalar[]) : []
+}
+
+/** The entries of a section that has names of servers and tools as its keys. */
+export function readSection<Value>(
+  document: LocatedMap,
+  section: string,
+  read: (value: LocatedNode, key: LocatedScalar) => Value,
+): [name: string, value: Value][] {
+  const { entries } = asMap(findEntry(document, section))
+  return entries.map(({ key, value }) => [String(key.value), read(value, key)])
 }
 
 /** The plain value of a tree; of one that fits a shape, its `ShapeValue`. */

@@ -36,17 +36,7 @@ function refer(shape: ObjectShape): Schema {
 
 /** Every object below another, once: rules appear in six places. */
 function nestedObjects(shape: Shape, objects = new Set<ObjectShape>()): Set<ObjectShape> {
-  const inner =
-    shape.kind === 'object'
-      ? Object.values(shape.fields).map((field) => field.shape)
-      : shape.kind === 'either'
-        ? shape.of
-        : shape.kind === 'record'
-          ? [shape.schema ?? shape.of]
-          : shape.kind === 'list'
-            ? [shape.of]
-            : []
-  for (const below of inner) {
+  for (const below of listInner(shape)) {
     if (below.kind === 'object') {
       if (objects.has(below)) continue
       objects.add(below)
@@ -54,6 +44,13 @@ function nestedObjects(shape: Shape, objects = new Set<ObjectShape>()): Set<Obje
     nestedObjects(below, objects)
   }
   return objects
+}
+
+function listInner(shape: Shape): readonly Shape[] {
+  if (shape.kind === 'object') return Object.values(shape.fields).map((field) => field.shape)
+  if (shape.kind === 'either') return shape.of
+  if (shape.kind === 'record') return [shape.schema ?? shape.of]
+  return shape.kind === 'list' ? [shape.of] : []
 }
 
 function definitionName(shape: ObjectShape): string {
@@ -114,20 +111,11 @@ function toSchema(shape: Shape, nest: ToNestedSchema): Schema {
 }
 
 function record(keys: KeyShape, of: Schema): Schema {
-  if (keys.kind === 'name')
-    return {
-      type: ['object', 'null'],
-      patternProperties: { '^[^/]+/.+': of },
-      additionalProperties: false,
-    }
-  if (keys.kind === 'form')
-    return {
-      type: ['object', 'null'],
-      patternProperties: { [keys.form.source]: of },
-      additionalProperties: false,
-    }
-  const properties = Object.fromEntries(keys.words.map((word) => [word, of]))
-  return { type: ['object', 'null'], properties, additionalProperties: false }
+  const members =
+    keys.kind === 'word'
+      ? { properties: Object.fromEntries(keys.words.map((word) => [word, of])) }
+      : { patternProperties: { [keys.kind === 'name' ? '^[^/]+/.+' : keys.form.source]: of } }
+  return { type: ['object', 'null'], ...members, additionalProperties: false }
 }
 
 function object(shape: ObjectShape, nest: ToNestedSchema): Schema {

@@ -1,5 +1,6 @@
 // Tells a text that is one JSON document from any other, which is prose.
 
+import { attempt } from '../core/attempt.ts'
 import type { JsonValue } from '../core/json.ts'
 
 /** What a JSON document begins with: an attempt to parse another text costs an exception. */
@@ -7,10 +8,5 @@ const DOCUMENT_START = /^\s*(?:\[\s*[[{"\d\]tfn-]|\{\s*["}]|"|-?\d)/
 
 /** The text as one JSON document; undefined if it is not one. */
 export function parseDocument(text: string): JsonValue | undefined {
-  if (!DOCUMENT_START.test(text)) return undefined
-  try {
-    return JSON.parse(text) as JsonValue
-  } catch {
-    return undefined
-  }
+  return DOCUMENT_START.test(text) ? attempt(() => JSON.parse(text) as JsonValue) : undefined
 }

@@ -54,7 +54,7 @@ const URL_ARGUMENT =
   /^(?:url|urls|uri|link|href|endpoint|webhook_?url|callback_?url|target_?url|website)$/i
 
 export function flowsOf(definition: ToolDefinition, category: Category): Flows {
-  const words = splitDefinitionWords(definition)
+  const words = splitDefinitionWords(definition, { charsMax: FLOW_CHARS_MAX })
   const has = (of: ReadonlySet<string>) => words.some((word) => of.has(word))
   const takesUrl = argumentsOf(definition).some((name) => URL_ARGUMENT.test(name))
   const web = takesUrl || has(WEB)
@@ -91,11 +91,16 @@ function sendsOf(category: Category, takesUrl: boolean, out: boolean): DataDesti
   return 'inside'
 }
 
-function splitDefinitionWords({ name, description }: ToolDefinition): string[] {
-  const descriptionText = typeof description === 'string' ? description : ''
+/** The words of its name, and of the beginning of its description. */
+export function splitDefinitionWords(
+  { name, description }: ToolDefinition,
+  { until, charsMax }: { readonly until?: RegExp; readonly charsMax: number },
+): string[] {
+  const prose = typeof description === 'string' ? description : ''
+  const stop = until === undefined ? -1 : prose.search(until)
   return [
     ...splitNameWords(typeof name === 'string' ? name : ''),
-    ...splitText(descriptionText, 0, Math.min(descriptionText.length, FLOW_CHARS_MAX)),
+    ...splitText(prose, 0, Math.min(stop < 0 ? prose.length : stop, charsMax)),
   ].map(({ text }) => text)
 }
 

@@ -4,8 +4,7 @@
 
 import { type Category, RISKS, type Risk, type ToolDefinition } from '@sluice/policy/core/tools'
 import { toWordSet } from '@sluice/policy/core/word-set'
-import { splitNameWords, splitText } from '../signals/split-words.ts'
-import { argumentsOf } from './flows.ts'
+import { argumentsOf, splitDefinitionWords } from './flows.ts'
 
 export interface RiskRating {
   readonly risk: Risk
@@ -56,7 +55,7 @@ const GENTLE =
   resize`)
 
 export function rate(definition: ToolDefinition, category: Category): RiskRating {
-  const words = splitDefinitionWords(definition)
+  const words = splitDefinitionWords(definition, { until: /[.\n]/, charsMax: RISK_CHARS_MAX })
   const names = argumentsOf(definition)
   const has = (of: ReadonlySet<string>) => words.find((word) => of.has(word))
   let level = START[category]
@@ -105,15 +104,5 @@ export function rate(definition: ToolDefinition, category: Category): RiskRating
 
 const ENVIRONMENT = /\benvironment variables?\b/
 const CHANGES_DEAL = toWordSet('cancel amend update subscription subscriptions price prices')
-
-function splitDefinitionWords({ name, description }: ToolDefinition): string[] {
-  const descriptionText = typeof description === 'string' ? description : ''
-  const stop = descriptionText.search(/[.\n]/)
-  const end = Math.min(stop < 0 ? descriptionText.length : stop, RISK_CHARS_MAX)
-  return [
-    ...splitNameWords(typeof name === 'string' ? name : ''),
-    ...splitText(descriptionText, 0, end),
-  ].map(({ text }) => text)
-}
 
 const RISK_CHARS_MAX = 120
