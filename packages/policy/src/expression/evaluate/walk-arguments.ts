@@ -28,13 +28,16 @@ export class ArgumentWalk {
   /** Entries of the current value so far. */
   #valueEntries = 0
   #valueLength = 0
+  /** The one that is converted. */
+  #variable: BoundVariable | undefined
   #repeated: { variable: BoundVariable; entries: number; length: number; top: number }[] | undefined
 
   /** The CEL value of one variable. Scalars, the common case, take the fast path. */
   convert(variable: BoundVariable, value: JsonValue): unknown {
     this.#valueEntries = 0
     this.#valueLength = 0
-    const converted = convert(value, variable.declared, variable, this)
+    this.#variable = variable
+    const converted = this.#toCel(value, variable.declared)
     this.#entries += this.#valueEntries * variable.walks
     this.#converted += this.#valueEntries
     if (Math.max(this.#entries, this.#converted) > WALK_ENTRIES_MAX)
@@ -42,16 +45,6 @@ export class ArgumentWalk {
     this.#length += this.#valueLength * variable.walksWeighted
     if (variable.inMacros) this.#remember(variable, value)
     return converted
-  }
-
-  /** Entries are counted before they are converted, so that a huge list is never built. */
-  addEntries(count: number): void {
-    this.#valueEntries += count
-    if (this.#valueEntries > WALK_ENTRIES_MAX) throw tooMany(this.#valueEntries)
-  }
-
-  addLength(count: number): void {
-    this.#valueLength += count
   }
 
   /** After the last variable: checks everything walked, for every use that walks it. */
@@ -85,6 +78,75 @@ export class ArgumentWalk {
     return Math.max(1, times)
   }
 
+  #toCel(value: JsonValue, declared: DeclaredType): unknown {
+    switch (typeof value) {
+      case 'string':
+        if ((declared.kinds & STRING) === 0) throw this.#mismatch('a string')
+        this.#valueLength += value.length
+        return value
+      case 'number':
+        return this.#toNumber(value, declared)
+      case 'boolean':
+        if ((declared.kinds & BOOLEAN) === 0) throw this.#mismatch('a boolean')
+        return value
+      default:
+        if (value === null) {
+          if ((declared.kinds & NULL) === 0) throw this.#mismatch('null')
+          return null
+        }
+        if (value instanceof ExactNumber) return this.#toNumber(value, declared)
+        return Array.isArray(value)
+          ? this.#toList(value, declared)
+          : this.#toMap(value as JsonObject, declared)
+    }
+  }
+
+  #toList(list: readonly JsonValue[], declared: DeclaredType): unknown[] {
+    if ((declared.kinds & LIST) === 0) throw this.#mismatch('a list')
+    this.#addEntries(list.length)
+    return list.map((item) => this.#toCel(item, declared.items ?? ANYTHING))
+  }
+
+  #toMap(map: JsonObject, declared: DeclaredType): object {
+    if ((declared.kinds & MAP) === 0) throw this.#mismatch('an object')
+    const result: Record<string, unknown> = Object.create(null)
+    for (const name of Object.keys(map)) {
+      this.#addEntries(1)
+      this.#valueLength += name.length
+      const inner = declared.properties?.get(name) ?? ANYTHING
+      result[name] = this.#toCel(map[name] as JsonValue, inner)
+    }
+    return result
+  }
+
+  /** Entries are counted before they are converted, so that a huge list is never built. */
+  #addEntries(count: number): void {
+    this.#valueEntries += count
+    if (this.#valueEntries > WALK_ENTRIES_MAX) throw tooMany(this.#valueEntries)
+  }
+
+  #toNumber(value: number | ExactNumber, declared: DeclaredType): number | bigint {
+    if (isInteger(declared)) {
+      const whole = toWhole(value)
+      if (whole === undefined) throw this.#fault('is not a 64-bit integer')
+      return whole
+    }
+    if ((declared.kinds & NUMBER) === 0) throw this.#mismatch('a number')
+    // NaN is not JSON, and every comparison with it is false.
+    if (value instanceof ExactNumber || !Number.isFinite(value))
+      throw this.#fault('is a number that no double represents exactly')
+    return value
+  }
+
+  #mismatch(got: string): UndecidableError {
+    return this.#fault(`is ${got}, which the tool does not declare`)
+  }
+
+  #fault(what: string): UndecidableError {
+    const { root, path } = this.#variable as BoundVariable
+    return new UndecidableError(`\`${[root, ...path].join('.')}\` ${what}`)
+  }
+
   #remember(variable: BoundVariable, value: JsonValue): void {
     const top = Array.isArray(value) ? value.length : this.#valueEntries
     this.#repeated ??= []
@@ -96,95 +158,12 @@ function tooMany(entries: number): UndecidableError {
   return new UndecidableError(`it would walk ${entries} entries, the limit is ${WALK_ENTRIES_MAX}`)
 }
 
-function convert(
-  value: JsonValue,
-  declared: DeclaredType,
-  variable: BoundVariable,
-  walk: ArgumentWalk,
-): unknown {
-  switch (typeof value) {
-    case 'string':
-      if ((declared.kinds & STRING) === 0) throw mismatch(variable, 'a string')
-      walk.addLength(value.length)
-      return value
-    case 'number':
-      return convertNumber(value, declared, variable)
-    case 'boolean':
-      if ((declared.kinds & BOOLEAN) === 0) throw mismatch(variable, 'a boolean')
-      return value
-    default:
-      if (value === null) {
-        if ((declared.kinds & NULL) === 0) throw mismatch(variable, 'null')
-        return null
-      }
-      if (value instanceof ExactNumber) return convertNumber(value, declared, variable)
-      return Array.isArray(value)
-        ? convertList(value, declared, variable, walk)
-        : convertMap(value as JsonObject, declared, variable, walk)
-  }
-}
-
-function convertList(
-  list: readonly JsonValue[],
-  declared: DeclaredType,
-  variable: BoundVariable,
-  walk: ArgumentWalk,
-): unknown[] {
-  if ((declared.kinds & LIST) === 0) throw mismatch(variable, 'a list')
-  walk.addEntries(list.length)
-  return list.map((item) => convert(item, declared.items ?? ANYTHING, variable, walk))
-}
-
-function convertMap(
-  map: JsonObject,
-  declared: DeclaredType,
-  variable: BoundVariable,
-  walk: ArgumentWalk,
-): object {
-  if ((declared.kinds & MAP) === 0) throw mismatch(variable, 'an object')
-  const result: Record<string, unknown> = Object.create(null)
-  for (const name of Object.keys(map)) {
-    walk.addEntries(1)
-    walk.addLength(name.length)
-    const inner = declared.properties?.get(name) ?? ANYTHING
-    result[name] = convert(map[name] as JsonValue, inner, variable, walk)
-  }
-  return result
-}
-
-function convertNumber(
-  value: number | ExactNumber,
-  declared: DeclaredType,
-  variable: BoundVariable,
-): number | bigint {
-  if (isInteger(declared)) return wholeNumber(value, variable)
-  if ((declared.kinds & NUMBER) === 0) throw mismatch(variable, 'a number')
-  // NaN is not JSON, and every comparison with it is false.
-  if (value instanceof ExactNumber || !Number.isFinite(value))
-    throw new UndecidableError(
-      `\`${formatVariable(variable)}\` is a number that no double represents exactly`,
-    )
-  return value
-}
-
 const INT_MAX = 2n ** 63n
 
-function wholeNumber(value: number | ExactNumber, variable: BoundVariable): bigint {
+/** Undefined if it is no integer of 64 bits. */
+function toWhole(value: number | ExactNumber): bigint | undefined {
   const isWhole =
     typeof value === 'number' ? Number.isInteger(value) : /^-?\d{1,19}$/.test(value.text)
-  if (isWhole) {
-    const whole = BigInt(typeof value === 'number' ? value : value.text)
-    if (whole < INT_MAX && whole >= -INT_MAX) return whole
-  }
-  throw new UndecidableError(`\`${formatVariable(variable)}\` is not a 64-bit integer`)
-}
-
-function mismatch(variable: BoundVariable, got: string): UndecidableError {
-  return new UndecidableError(
-    `\`${formatVariable(variable)}\` is ${got}, which the tool does not declare`,
-  )
-}
-
-function formatVariable({ root, path }: BoundVariable): string {
-  return [root, ...path].join('.')
+  const whole = isWhole ? BigInt(typeof value === 'number' ? value : value.text) : INT_MAX
+  return whole < INT_MAX && whole >= -INT_MAX ? whole : undefined
 }
