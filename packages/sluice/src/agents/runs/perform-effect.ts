@@ -122,9 +122,11 @@ export class EffectPerformer {
   async #call(agent: AgentRow, call: OutgoingCall): Promise<GateOutcome> {
     const labels = await this.#labels(agent, call.signal)
     const gateCall = toGateCall(agent, call)
-    const { owner, server, tool, args, effectId } = gateCall
-    // The journal as it was then: after a reset, effects are numbered from the beginning again.
-    const sent = hash('sha256', JSON.stringify([effectId, agent.seq, server, tool, args]))
+    const { owner, server, tool, args } = gateCall
+    // The journal as it was then: after a reset, effects are numbered from the beginning again. Not the run: a store that
+    // has lost the step has lost the run, and another one makes the same call.
+    const place = [agent.id, call.effectId, agent.seq]
+    const sent = hash('sha256', JSON.stringify([...place, server, tool, args]))
     if (this.#sent.has(sent) && !(await this.#onlyReads(owner, server, tool)))
       return { kind: 'unknown', reason: 'the store has lost the step in which it was sent' }
     this.#sent.set(sent, true)
