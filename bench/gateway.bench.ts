@@ -3,7 +3,7 @@
 // a gate costs per call. The server alone, a forwarder that does nothing (the limit), one that reads nothing either
 // (sockets), Sluice with everything on and, with --peers, other gateways; whether the last of many calls costs what the
 // first did; how fast it starts; with --protect, a gate with it beside one without; with --beside, the gate
-// of another checkout of this repository (installed there: `npm ci`) beside this one.
+// of another checkout of this repository (installed there: `npm ci`) beside this one. On a busy machine: `chrt -r 4 npm run bench ...`.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

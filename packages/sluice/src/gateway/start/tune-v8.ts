@@ -8,7 +8,7 @@ import { YOUNG_LOOK_EVERY_MS, YOUNG_SPACE_BYTES_MAX } from '../shared/limits.ts'
 
 /** The bytecode that V8 may inline: of one function, and of all that go into one (460 and 920 by default). */
 const INLINED_BYTES_MAX = 2_000
-const INLINED_BYTES_ALL_MAX = 4_000
+const INLINED_BYTES_ALL_MAX = 3_000
 
 export function tuneV8(): void {
   setFlagsFromString(`--max-inlined-bytecode-size=${INLINED_BYTES_MAX}`)
