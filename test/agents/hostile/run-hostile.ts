@@ -49,7 +49,6 @@ async function runOne(
   const text = JSON.stringify({
     code,
     files: [{ path: 'a.txt', text: 'a' }],
-    tools: [{ server: 'count', tool: 'write' }],
     seed: name,
   })
   const began = performance.now()

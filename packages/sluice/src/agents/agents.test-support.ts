@@ -51,19 +51,6 @@ export async function coreImage(): Promise<Image> {
   return image
 }
 
-const TRIES = 20
-
-/** A step has a second by the clock, which a busy machine may take from it; one that was stopped has left
- * nothing behind. */
-async function patiently<Result>(work: () => Result): Promise<Awaited<Result>> {
-  for (let left = TRIES; ; left -= 1)
-    try {
-      return await work()
-    } catch (error) {
-      if (left === 1 || (error as { code?: string }).code !== 'SANDBOX_TIMEOUT') throw error
-    }
-}
-
 /** The operations of the step thread, here and now, with helpers for events. */
 export class Bench {
   readonly directory: string
@@ -103,12 +90,12 @@ export class Bench {
       grants: config.tools.map(({ server, tool }) => `${server}/${tool}`),
     }
     const event = { kind: 'create', at: now, id, seed: id, config, files } as CreateEvent
-    return patiently(() => this.operations.create(beside, event, bytes).step)
+    return this.operations.create(beside, event, bytes).step
   }
 
   async send(id: string, event: Record<string, unknown>, nonce?: string): Promise<StepResult> {
     const whole = { at: this.now, ...event } as unknown as JournalEvent
-    const { step } = await patiently(() => this.operations.apply(null, id, whole, undefined, nonce))
+    const { step } = await this.operations.apply(null, id, whole, undefined, nonce)
     return step
   }
 

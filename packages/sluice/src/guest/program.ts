@@ -9,8 +9,6 @@ import type { FileIn } from './protocol.ts'
 interface Start {
   readonly code: string
   readonly files: readonly FileIn[]
-  /** `*`: every name is a call, and the gate says whether there is such a tool. */
-  readonly tools: readonly { readonly server: string; readonly tool: string }[] | '*'
   readonly seed: string
 }
 
@@ -39,10 +37,9 @@ let ended: { result?: string; error?: string } | undefined
 const waiting: PendingToolCall[] = []
 
 function start(text: string, bytes?: Uint8Array): void {
-  const { code, files, tools, seed } = parse(text) as Start
+  const { code, files, seed } = parse(text) as Start
   seedRandom(seed)
   overlay = fileApi(files, bytes)
-  const api = tools === '*' ? anyTool() : listTools(tools)
   const AsyncFunction = (async () => undefined).constructor as new (
     ...parts: string[]
   ) => (...values: unknown[]) => Promise<unknown>
@@ -53,7 +50,7 @@ function start(text: string, bytes?: Uint8Array): void {
     ended = { error: describeError(error) }
     return
   }
-  run(overlay.api, api, consoleApi()).then(
+  run(overlay.api, anyTool(), consoleApi()).then(
     (value) => {
       ended = { result: formatResult(value) }
     },
@@ -63,17 +60,7 @@ function start(text: string, bytes?: Uint8Array): void {
   )
 }
 
-function listTools(tools: Exclude<Start['tools'], '*'>): object {
-  const api = create(null) as Record<string, Record<string, unknown>>
-  for (const { server, tool } of tools) {
-    api[server] ??= create(null) as Record<string, unknown>
-    const own = api[server] as Record<string, unknown>
-    own[tool] = (input: unknown) => send(server, tool, input)
-  }
-  for (const server in api) freeze(api[server])
-  return freeze(api)
-}
-
+/** Every name is a call, and the host says whether there is such a tool. */
 function anyTool(): object {
   return anyName((server) => anyName((tool) => (input: unknown) => send(server, tool, input)))
 }

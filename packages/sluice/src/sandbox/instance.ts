@@ -5,7 +5,7 @@
 import { applyDelta, checkDelta, takeDelta } from './delta.ts'
 import { SandboxError } from './errors.ts'
 import { type GuestExports, type GuestWorld, guestImports } from './exports.ts'
-import { runWatched, timedOut } from './hard-limit.ts'
+import { runWatched } from './hard-limit.ts'
 import type { Image } from './image.ts'
 import {
   ANSWER_BYTES_MAX,
@@ -91,7 +91,8 @@ export class Instance {
     this.tidy()
     this.#stackUsed = true
     try {
-      const answer = runWatched(limits.timeoutMs, isOurs ? WATCHDOG_GRACE_MS : 0, () => {
+      const withinMs = 2 * limits.timeoutMs + (isOurs ? WATCHDOG_GRACE_MS : 0)
+      const answer = runWatched(withinMs, () => {
         const first = this.#run(call)
         return call.next === undefined ? first : this.#run({ operation: call.next, text: '' })
       })
@@ -269,7 +270,11 @@ export class Instance {
   }
 
   #explain(error: unknown, limits: CallLimits): SandboxError {
-    if (readMonotonicMs() > this.#world.untilMs) return timedOut(limits.timeoutMs)
+    if (readMonotonicMs() > this.#world.untilMs)
+      return new SandboxError(
+        'SANDBOX_TIMEOUT',
+        `the guest was stopped after ${limits.timeoutMs} ms`,
+      )
     if (error instanceof SandboxError) return error
     if (this.#world.pollsLeft < 0)
       return new SandboxError('SANDBOX_INTERRUPTED', `the guest used up its ${limits.polls} steps`)

@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto'
 import { type ProgramOrigin, readProgramOwner } from '../../core/agent-calls.ts'
 import { LruMap } from '../../core/lru-map.ts'
-import type { Effect, GrantedTool, JournalEvent } from '../../guest/protocol.ts'
+import type { Effect, JournalEvent } from '../../guest/protocol.ts'
 import type { Programs } from '../../sandbox/programs.ts'
 import type { AgentRow, EffectRow } from '../journal/rows.ts'
 import { ModelCaller } from '../models/ask-model.ts'
@@ -181,22 +181,17 @@ export class EffectPerformer {
     options: PerformOptions,
   ): Promise<EffectResult> {
     const { steps, programs, now } = this.#environment
-    const isClients = readProgramOwner(agent.owner) !== undefined
-    const { value } = await steps.ask(null, agent.id, { ask: 'portable' }, now())
-    const { config } = value as { config: { tools: readonly GrantedTool[] } }
-    const tools = isClients ? ('*' as const) : config.tools
-    const run = isClients ? await steps.run(null, agent.id, agent.summary.runId) : undefined
-    const parent = run?.request ?? ''
+    const run = isClients(agent) && (await steps.run(null, agent.id, agent.summary.runId))
     const waits = new Map<string, string>()
     const callTool = (call: ProgramCall) => {
       const { hasReceived } = call
-      const program = isClients ? { parent, code, hasReceived } : undefined
+      const program = run === false ? undefined : { parent: run?.request ?? '', code, hasReceived }
       return this.#callForProgram(agent, { ...call, program }, waits, options)
     }
     const { id, owner } = agent
     const place = { programs, steps, resting: this.#suspended }
     const limits = codeLimitsOf(agent)
-    const setting = { ...place, limits, agent: id, owner, effectId, code, tools, callTool }
+    const setting = { ...place, limits, agent: id, owner, effectId, code, callTool }
     const { bytes, ...outcome } = await runProgram(setting, options.signal)
     return { event: { kind: 'code', at: now(), effectId, ...outcome }, bytes }
   }
@@ -208,8 +203,7 @@ export class EffectPerformer {
     waits: Map<string, string>,
     { signal, onWaiting }: PerformOptions,
   ): Promise<ProgramCallResult> {
-    const { tool: named, input, callId, again, held, over, program } = call
-    const { server, tool } = named
+    const { server, tool, input, callId, again, held, over, program } = call
     const sent = { server, tool, args: input, effectId: callId, signal, program }
     const ticket = call.ticket ?? (again ? this.#findHeld(agent, sent) : undefined)
     const refused = notGranted(agent, server, tool)
@@ -250,11 +244,12 @@ export class EffectPerformer {
 /** The call of an agent as the gate sees it. Effects are numbered from the beginning again after a reset, runs are not. */
 function toGateCall(agent: AgentRow, call: OutgoingCall): GateCall {
   const { id, owner, depth, template, family, summary } = agent
-  const isClients = readProgramOwner(owner) !== undefined
   const facts = { id, owner, template: template ?? '', depth, turn: summary.turnCount }
-  const session = String(isClients ? agent.asked.session : family)
+  const from = isClients(agent)
+    ? { agent: null, family: String(agent.asked.session) }
+    : { agent: facts, family: String(family) }
   const effectId = [id, ...(summary.runId === null ? [] : [summary.runId]), call.effectId].join('.')
-  return { ...call, owner, agent: isClients ? null : facts, family: session, effectId }
+  return { ...call, owner, ...from, effectId }
 }
 
 /** An approval may take days: rejects at once when the effect is cancelled. */
@@ -266,10 +261,14 @@ function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise
   })
 }
 
+/** It runs the programs of a client, whose own calls they make. */
+function isClients({ owner }: AgentRow): boolean {
+  return readProgramOwner(owner) !== undefined
+}
+
 /** An imported image may believe that it has more tools than it was given. */
 function notGranted(agent: AgentRow, server: string, tool: string): GateOutcome | undefined {
-  const isClients = readProgramOwner(agent.owner) !== undefined
-  if (isClients || agent.grants.includes(`${server}/${tool}`)) return undefined
+  if (isClients(agent) || agent.grants.includes(`${server}/${tool}`)) return undefined
   const reason = `the agent was not given \`${server}/${tool}\``
   return { kind: 'denied', code: 'TOOL_UNKNOWN', reason }
 }

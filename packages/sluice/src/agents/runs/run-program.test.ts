@@ -15,8 +15,6 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => programs.close())
 
-const TOOL = { name: 's__t', server: 's', tool: 't', description: '', inputSchema: {} }
-
 /** Counts the memories that are put to rest; one that forgets gives up each. */
 class CountingPrograms extends SuspendedPrograms {
   held = 0
@@ -48,8 +46,8 @@ async function run(
   const steps = {
     programEvents: async () => journal,
     appendProgramEvents: async (_agent: string, _effect: string, seq: number, texts: string[]) => {
-      expect(seq).toBe(journal.length)
       await new Promise((resolve) => setImmediate(resolve))
+      expect(seq).toBe(journal.length)
       journal.push(...texts)
       commits.push(texts.map((text) => JSON.parse(text).kind))
     },
@@ -59,7 +57,7 @@ async function run(
   const signal = new AbortController().signal
   const limits = { timeoutMs: 5_000, toolCalls: 100 }
   const { content } = await runProgram(
-    { ...setting, limits, code, tools: [TOOL], callTool: (call) => callTool(call, journal) },
+    { ...setting, limits, code, callTool: (call) => callTool(call, journal) },
     signal,
   )
   return { output: JSON.parse(content), journal, commits }

@@ -3,7 +3,7 @@
 // is not there yet has had no effect. After a crash it is run again up to where it was; a call whose result was lost
 // is not repeated unless it only reads. Called by perform-effect.ts.
 
-import type { FileIn, GrantedTool, JournalEvent } from '../../guest/protocol.ts'
+import type { FileIn, JournalEvent } from '../../guest/protocol.ts'
 import { SandboxError } from '../../sandbox/errors.ts'
 import type {
   PausedProgram,
@@ -41,13 +41,13 @@ export interface ProgramSetting {
   readonly agent: string
   readonly effectId: string
   readonly code: string
-  /** `*`: every tool that the owner may call. */
-  readonly tools: readonly GrantedTool[] | '*'
+  /** Says whether there is such a tool for the program, too. */
   callTool(call: ProgramCall): Promise<ProgramCallResult>
 }
 
 export interface ProgramCall {
-  readonly tool: Pick<GrantedTool, 'server' | 'tool'>
+  readonly server: string
+  readonly tool: string
   readonly input: unknown
   readonly callId: string
   /** It was begun before and its result was lost. */
@@ -266,29 +266,22 @@ class Program implements PausedProgram {
       delete made.code
     }
     const known = this.#noted.find((each) => each.kind === 'result' && each.id === id)
-    const { tools } = this.#setting
-    const granted =
-      tools === '*'
-        ? { server, tool }
-        : tools.find((each) => each.server === server && each.tool === tool)
     if (known?.kind === 'result') {
       settle(known.error !== undefined)
       return known
     }
     const callId = `${this.#setting.effectId}.${id}`
-    const result =
-      granted === undefined
-        ? { error: `there is no tool ${server}/${tool}` }
-        : await this.#setting.callTool({
-            tool: granted,
-            input,
-            callId,
-            again: wasNoted,
-            ticket: this.#tickets.get(id),
-            held: async (ticket) => void (await this.#write({ kind: 'held', id, ticket })),
-            hasReceived: this.#hasReceived,
-            over: this.#callsOver,
-          })
+    const result = await this.#setting.callTool({
+      server,
+      tool,
+      input,
+      callId,
+      again: wasNoted,
+      ticket: this.#tickets.get(id),
+      held: async (ticket) => void (await this.#write({ kind: 'held', id, ticket })),
+      hasReceived: this.#hasReceived,
+      over: this.#callsOver,
+    })
     const bounded = this.#within(result)
     settle(bounded.error !== undefined)
     return { kind: 'result', id, at: processClock.nowMs(), ...bounded }
@@ -328,9 +321,7 @@ class Program implements PausedProgram {
 
   #start(at: number): Promise<ProgramAnswer> {
     const { agent, effectId, code, steps } = this.#setting
-    const { tools: given } = this.#setting
-    const tools = given === '*' ? given : given.map(({ server, tool }) => ({ server, tool }))
-    const about = JSON.stringify({ code, tools, seed: `${agent} ${effectId}` })
+    const about = JSON.stringify({ code, seed: `${agent} ${effectId}` })
     return this.#piece(async () => {
       const { text, bytes } = await steps.programFiles(agent, at)
       return {

@@ -97,11 +97,11 @@ function runsTools(event: JournalEvent): boolean {
 function mayBeLong(
   name: keyof Operations,
   values: readonly unknown[],
-  { text, bytes }: StepRequest,
+  { text }: StepRequest,
   mirror: StepCache,
 ): boolean {
   if (LIGHT.has(name)) return false
-  if (text.length > LIGHT_REQUEST_LENGTH || bytes.length > 0) return true
+  if (text === null || text.length > LIGHT_REQUEST_LENGTH) return true
   if (name === 'create') return false
   if (name !== 'apply' && name !== 'ask') return true
   if (name === 'apply' && runsTools(values[2] as JournalEvent)) return true

@@ -173,16 +173,13 @@ export class Residents {
     nowMs: number,
     work: (ask: (text: string) => GuestAnswer) => Result,
   ): Result {
-    const known = this.#find(place)
-    const resident = known ?? this.#wake(place, true)
-    const { instance } = resident
-    const before = resident.isAsked ? undefined : instance.copy(this.#scratch)
-    if (before !== undefined) this.#scratch = before
+    const { isAsked, instance } = this.#find(place) ?? this.#wake(place, true)
+    const ask = (text: string) => instance.call({ operation: 'ask', text, nowMs }, LIMITS)
+    if (!isAsked) return this.trying(place, () => work(ask))
     try {
-      return work((text) => instance.call({ operation: 'ask', text, nowMs }, LIMITS))
+      return work(ask)
     } finally {
-      const isWhole = before === undefined ? !instance.isDead : instance.restore(before)
-      if (!isWhole) this.forget(place.key)
+      if (instance.isDead) this.forget(place.key)
     }
   }
 

@@ -12,7 +12,7 @@ import { findHostStop, type HostUsage } from '../journal/family-limits.ts'
 import { Journal } from '../journal/journal.ts'
 import type { NewAgent } from '../journal/new-rows.ts'
 import { type HistoryRetention, Retention } from '../journal/retention.ts'
-import type { AgentRow, EventRow, HostStop } from '../journal/rows.ts'
+import type { AgentRow, HostStop } from '../journal/rows.ts'
 import { AgentError, toAgentError } from '../shared/errors.ts'
 import {
   AGENTS_PER_OWNER_MAX,
@@ -24,24 +24,6 @@ import {
 } from '../shared/limits.ts'
 import { checkStep } from './check-step.ts'
 import { AT_REST, hashAnswer, LIMITS, Residents } from './residents.ts'
-
-/**
- * Cache of the core's answer to the event that creates an agent, by what determines it: image and config.
- * Name, seed and time of an agent do not enter that answer, so the next agent with the same config is
- * committed without being run; the first use runs the event, and its answer is compared with the
- * committed one. Owned by the stepper.
- */
-class CreateStepCache {
-  readonly #starts = new LruMap<string, KnownStart>(KNOWN_STARTS_MAX)
-
-  get(name: string | undefined): KnownStart | undefined {
-    return name === undefined ? undefined : this.#starts.get(name)
-  }
-
-  set(name: string | undefined, start: KnownStart): void {
-    if (name !== undefined) this.#starts.set(name, start)
-  }
-}
 
 export interface AppliedStep extends HostUsage {
   readonly agent: AgentRow
@@ -73,13 +55,26 @@ export interface BegunAgent {
   readonly memory: Uint8Array
 }
 
+/** The event that creates an agent, as text. */
+export interface FirstEvent {
+  readonly text: string
+  readonly at: number
+  /** Of files that are no text. */
+  readonly bytes?: Uint8Array | undefined
+}
+
 export class Stepper {
   readonly journal: Journal
   readonly residents: Residents
   readonly image: Image
   readonly #events: EventJournal
   readonly #retention: Retention
-  readonly #starts = new CreateStepCache()
+  /**
+   * The core's answers to events that create an agent, by what determines them: image and config. Name, seed and
+   * time of an agent do not enter that answer, so the next agent with the same config is committed without being
+   * run; the first use runs the event, and its answer is compared with the committed one.
+   */
+  readonly #starts = new LruMap<string, KnownStart>(KNOWN_STARTS_MAX)
   /** Agents to which this stepper has committed an event itself. */
   readonly #own = new Set<number>()
 
@@ -130,60 +125,46 @@ export class Stepper {
 
   create(fresh: NewAgent, event: JournalEvent, bytes: Uint8Array | undefined): AppliedStep {
     this.checkRoom(fresh)
-    const text = JSON.stringify(event)
+    const source = { text: JSON.stringify(event), at: event.at, bytes }
     const name = bytes === undefined ? startName(fresh.image, event) : undefined
-    const known = this.#starts.get(name)
-    const ran = known === undefined ? this.#begin(fresh.image, event, text, bytes) : undefined
-    const { step, answer } = known ?? (ran as KnownStart)
-    const first = rowFor({ seq: 0 }, event, { event: text, bytes, step, answer })
-    const agent = this.journal.transact(() => this.journal.insertAgent(fresh, step.summary, first))
-    if (ran !== undefined) {
-      this.#starts.set(name, { step, answer })
-      this.residents.adopt({ key: agent.key, image: fresh.image, seq: 1 }, ran.instance)
-    }
-    return { agent, step, ...this.journal.getUsage(agent) }
+    const known = name === undefined ? undefined : this.#starts.get(name)
+    if (known !== undefined) return this.#insert(fresh, source, known)
+    const { applied, start } = this.#begin(fresh, source)
+    if (name !== undefined) this.#starts.set(name, start)
+    return applied
   }
 
   /** The same of an event that is text already, and may be large; `begun` if another thread ran it. */
-  createFrom(
-    fresh: NewAgent,
-    { text, at }: { readonly text: string; readonly at: number },
-    bytes: Uint8Array | undefined,
-    begun?: BegunAgent,
-  ): AppliedStep {
-    if (begun !== undefined) return this.#createBegun(fresh, { text, at }, bytes, begun)
-    const { instance, answer } = this.residents.begin(fresh.image, text, bytes, at)
-    const step = this.#read(answer.text, instance)
-    const about = { at, kind: 'create' } as JournalEvent
-    const first = rowFor({ seq: 0 }, about, {
-      event: text,
-      bytes,
-      step,
-      answer: hashAnswer(answer.text),
-    })
-    const agent = this.journal.transact(() => this.journal.insertAgent(fresh, step.summary, first))
-    this.residents.adopt({ key: agent.key, image: fresh.image, seq: 1 }, instance)
-    return { agent, step, ...this.journal.getUsage(agent) }
+  createFrom(fresh: NewAgent, source: FirstEvent, begun?: BegunAgent): AppliedStep {
+    if (begun === undefined) return this.#begin(fresh, source).applied
+    const { answer, memory } = begun
+    const start = { step: checkStep(unwrap(answer)), answer: hashAnswer(answer) }
+    return this.#insert(fresh, source, start, memory)
   }
 
-  #createBegun(
+  #begin(fresh: NewAgent, source: FirstEvent): { applied: AppliedStep; start: KnownStart } {
+    const { text, bytes, at } = source
+    const { instance, answer } = this.residents.begin(fresh.image, text, bytes, at)
+    const start = { step: this.#read(answer.text, instance), answer: hashAnswer(answer.text) }
+    const applied = this.#insert(fresh, source, start)
+    this.residents.adopt({ key: applied.agent.key, image: fresh.image, seq: 1 }, instance)
+    return { applied, start }
+  }
+
+  /** `memory` is that after the event, if the agent is not in memory here. */
+  #insert(
     fresh: NewAgent,
-    { text, at }: { readonly text: string; readonly at: number },
-    bytes: Uint8Array | undefined,
-    { answer, memory }: BegunAgent,
+    { text: event, at, bytes }: FirstEvent,
+    { step, answer }: KnownStart,
+    memory?: Uint8Array,
   ): AppliedStep {
-    const step = checkStep(unwrap(answer))
-    const about = { at, kind: 'create' } as JournalEvent
-    const first = rowFor({ seq: 0 }, about, {
-      event: text,
-      bytes,
-      step,
-      answer: hashAnswer(answer),
-    })
+    const turn = step.summary.turnCount
+    const row = { seq: 1, at, kind: 'create', turn, event, bytes: bytes ?? null, answer }
     const agent = this.journal.transact(() => {
       const { memories } = this.journal
-      const made = this.journal.insertAgent(fresh, step.summary, first)
-      memories.putCheckpoint(made.key, 1, fresh.image, memories.putPacked(memory, null))
+      const made = this.journal.insertAgent(fresh, step.summary, row)
+      if (memory !== undefined)
+        memories.putCheckpoint(made.key, 1, fresh.image, memories.putPacked(memory, null))
       return made
     })
     return { agent, step, ...this.journal.getUsage(agent) }
@@ -195,11 +176,6 @@ export class Stepper {
       throw new AgentError('AGENT_LIMIT', `there are ${AGENTS_PER_OWNER_MAX} agents already`)
     if (family !== undefined && this.journal.family(family).members >= CHILDREN_MAX)
       throw new AgentError('AGENT_LIMIT', `a family has at most ${CHILDREN_MAX} agents`)
-  }
-
-  #begin(image: string, event: JournalEvent, text: string, bytes: Uint8Array | undefined) {
-    const { instance, answer } = this.residents.begin(image, text, bytes, event.at)
-    return { step: this.#read(answer.text, instance), answer: hashAnswer(answer.text), instance }
   }
 
   /**
@@ -333,29 +309,6 @@ const HELD_BACK: ReadonlySet<JournalEvent['kind']> = new Set([
   'waiting',
   'tick',
 ])
-
-interface RowParts {
-  readonly event: string
-  readonly bytes: Uint8Array | undefined
-  readonly step: StepResult
-  readonly answer: Buffer
-}
-
-function rowFor(
-  { seq }: Pick<AgentRow, 'seq'>,
-  { at, kind }: JournalEvent,
-  { event, bytes, step, answer }: RowParts,
-): EventRow {
-  return {
-    seq: seq + 1,
-    at,
-    kind,
-    turn: step.summary.turnCount,
-    event,
-    bytes: bytes ?? null,
-    answer,
-  }
-}
 
 export function unwrap<Value>(text: string): Value {
   let reply: GuestReply<Value>

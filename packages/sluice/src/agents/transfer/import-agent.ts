@@ -140,7 +140,7 @@ interface JsonSource {
 function fromJson(stepper: Stepper, row: NewAgent, { read, config, begun }: JsonSource): AgentRow {
   const { id, createdAt: at } = row
   const text = writeFirstEvent(read, { id, at, config })
-  return stepper.createFrom(row, { text, at }, read.bytes, begun).agent
+  return stepper.createFrom(row, { text, at, bytes: read.bytes }, begun).agent
 }
 
 /** Put together as text: what was checked and may be large is not parsed and written once more. */
