@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import type { Isolation as IsolationType } from '../packages/sluice/src/gateway/isolation/isolation.ts'
 import { listAncestors } from '../packages/sluice/src/gateway/processes/peer-process.ts'
 import { listProcesses } from '../packages/sluice/src/gateway/processes/process-group.ts'
-import { startStdioServer } from '../packages/sluice/src/gateway/upstream/stdio/stdio.ts'
+import { StdioUpstream } from '../packages/sluice/src/gateway/upstream/stdio/stdio.ts'
 import type { RunOptions } from '../scripts/dispatch.ts'
 import { ROOT } from '../scripts/run-step.ts'
 
@@ -45,7 +45,7 @@ export async function run(options: RunOptions): Promise<number> {
   if (isolation.why !== undefined) throw new Error(isolation.why)
   const file = join(ROOT, 'node_modules/@modelcontextprotocol/server-memory/dist/index.js')
   const server = { name: 'memory', command: [process.execPath, file], cwd, log: () => {} }
-  const kinds: Record<string, Parameters<typeof startStdioServer>[0]> = {
+  const kinds: Record<string, ConstructorParameters<typeof StdioUpstream>[0]> = {
     plain: server,
     floor: { ...server, isolation },
     locked: { ...server, isolation, sandbox: { read: [], write: [], hosts: [] } },
@@ -73,7 +73,9 @@ interface Used {
 }
 
 /** The mean of a start. */
-async function measureStarts(server: Parameters<typeof startStdioServer>[0]): Promise<Used> {
+async function measureStarts(
+  server: ConstructorParameters<typeof StdioUpstream>[0],
+): Promise<Used> {
   let [cpuMs, memoryKb] = [0, 0]
   for (let start = 0; start < STARTS; start++) {
     const used = await measureStart(server)
@@ -83,16 +85,16 @@ async function measureStarts(server: Parameters<typeof startStdioServer>[0]): Pr
   return { cpuMs, memoryKb }
 }
 
-function measureStart(server: Parameters<typeof startStdioServer>[0]): Promise<Used> {
+function measureStart(server: ConstructorParameters<typeof StdioUpstream>[0]): Promise<Used> {
   return new Promise((resolve, reject) => {
-    const link = startStdioServer(server, {
+    const link = new StdioUpstream(server, {
       onMessage: () => {
         resolve(readUse(link.pid as number))
         link.close('measured')
       },
       onFailure: ({ message }) => reject(new Error(message)),
       onClose: (why) => reject(new Error(why)),
-    } as Parameters<typeof startStdioServer>[1])
+    } as ConstructorParameters<typeof StdioUpstream>[1])
     link.send(HELLO)
   })
 }

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { SandboxProfile } from '../../packages/sluice/src/gateway/config/config.ts'
 import { Isolation } from '../../packages/sluice/src/gateway/isolation/isolation.ts'
-import { startStdioServer } from '../../packages/sluice/src/gateway/upstream/stdio/stdio.ts'
+import { StdioUpstream } from '../../packages/sluice/src/gateway/upstream/stdio/stdio.ts'
 import { listServerTools } from '../../packages/sluice/src/terminal/list-server-tools.ts'
 import type { RunOptions } from '../dispatch.ts'
 
@@ -305,7 +305,7 @@ async function tryServer(name: string, { modules, data, isolation, pages }: Plac
 
 /** The answer of a call to a server as the gate starts it. */
 function callOnce(
-  options: Omit<Parameters<typeof startStdioServer>[0], 'log'>,
+  options: Omit<ConstructorParameters<typeof StdioUpstream>[0], 'log'>,
   { tool, args }: { readonly tool: string; readonly args: object },
 ): Promise<string> {
   const clientInfo = { name: 'eval', version: '1' }
@@ -316,7 +316,7 @@ function callOnce(
     resolve = settle
   })
   const late = setTimeout(() => resolve('no answer in a minute'), 60_000)
-  const link = startStdioServer({ ...options, log: () => {} }, {
+  const link = new StdioUpstream({ ...options, log: () => {} }, {
     onMessage: (message) => {
       const text = JSON.stringify(message)
       if (message.kind !== 'answer') return
@@ -327,7 +327,7 @@ function callOnce(
     },
     onFailure: ({ message }) => resolve(message),
     onClose: (why) => resolve(why),
-  } as Parameters<typeof startStdioServer>[1])
+  } as ConstructorParameters<typeof StdioUpstream>[1])
   send({ id: 1, method: 'initialize', params: hello })
   return promise.finally(() => {
     clearTimeout(late)

@@ -4,7 +4,7 @@
 
 import { extname, join } from 'node:path'
 import { Watcher } from '../../packages/sluice/src/gateway/processes/watcher.ts'
-import { startStdioServer } from '../../packages/sluice/src/gateway/upstream/stdio/stdio.ts'
+import { StdioUpstream } from '../../packages/sluice/src/gateway/upstream/stdio/stdio.ts'
 import { writeRequest } from '../../packages/sluice/src/protocol/write-message.ts'
 
 const log = (): void => {}
@@ -13,7 +13,7 @@ const command = [
   process.execPath,
   join(import.meta.dirname, `stubborn${extname(import.meta.filename)}`),
 ]
-const link = startStdioServer(
+const link = new StdioUpstream(
   { name: 'stubborn', command, log, watcher },
   {
     onMessage(message) {

@@ -56,7 +56,6 @@ import { KnownTools } from './tools/known-tools.ts'
 import type { PendingDefinition } from './tools/pins.ts'
 import type { ServerNotes } from './tools/server-notes.ts'
 import { UnusableTools } from './tools/unusable-tools.ts'
-import { RestingProcesses } from './upstream/servers/resting-processes.ts'
 import { UpstreamConnector } from './upstream/servers/upstream-connector.ts'
 import type { UpstreamEvents } from './upstream/upstream.ts'
 
@@ -70,7 +69,6 @@ export class Gate {
   readonly #relays = new OpenRelays((name, why) => this.#servers.restart(name, why))
   readonly #sweeper: NodeJS.Timeout
   readonly sessions: OpenSessions
-  readonly #resting = new RestingProcesses()
   readonly #continuations = new Continuations(() => performance.now())
   readonly #servers: UpstreamConnector
   readonly #unusable = new UnusableTools((server) => this.#servers.isNewer(server))
@@ -367,20 +365,14 @@ export class Gate {
 
   /** Until the server has ended, and while its entry in sluice.yaml changes. */
   #watch(relay: Relay, session: OpenSession, serverConfig: ServerConfig): void {
-    this.#relays.add(relay, session)
+    const isProcess = serverConfig.kind === 'stdio'
+    const { idleMs = this.#parts.config.processes.idleMs } = isProcess ? serverConfig : {}
+    this.#relays.add(relay, session, isProcess ? idleMs : Number.POSITIVE_INFINITY)
     const { upstream } = relay
     void upstream.ended.then(() => {
       this.notes.ended(relay.server, upstream.failure)
       this.#relays.delete(relay)
     })
-    if (serverConfig.kind === 'stdio') {
-      const { idleMs = this.#parts.config.processes.idleMs } = serverConfig
-      const openRequests = () => relay.openRequests
-      this.#resting.add(
-        { link: upstream, client: session.client, openRequests, idleMs },
-        performance.now(),
-      )
-    }
   }
 
   /** Ends the processes of a server, or its connections, once they have answered what is open; the next
@@ -447,7 +439,6 @@ export class Gate {
       relay.expire(now, timeoutMs ?? CALL_IDLE_MS_MAX)
     }
     this.#relays.look(now)
-    this.#resting.look(now)
     this.#servers.look()
     this.#servers.checkEnvironments()
     this.sessions.sweep(now)

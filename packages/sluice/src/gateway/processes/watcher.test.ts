@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { programFile } from '../../../../../test/support/start-gate.ts'
 import { fixture, isRunning, keepLog, until } from '../upstream/ask.test-support.ts'
-import { startStdioServer } from '../upstream/stdio/stdio.ts'
+import { StdioUpstream } from '../upstream/stdio/stdio.ts'
 import { cleanUpOrphans, writeOrphanFile } from './orphan-cleanup.ts'
 import { readStat } from './process-group.ts'
 import { Watcher } from './watcher.ts'
@@ -123,7 +123,7 @@ test('servers come off the list when they end, and a watcher that dies is starte
   const groups = (): unknown[] =>
     (JSON.parse(readFileSync(file, 'utf8')) as { groups: unknown[] }).groups
   const options = { name: 'echo', command: fixture('echo'), log, watcher }
-  const link = startStdioServer(options, { onMessage() {}, onFailure() {}, onClose() {} })
+  const link = new StdioUpstream(options, { onMessage() {}, onFailure() {}, onClose() {} })
   expect(groups()).toEqual([{ pid: link.pid, started: readStat(link.pid!)!.started }])
   const first = watcher.pid!
   process.kill(first, 'SIGKILL')

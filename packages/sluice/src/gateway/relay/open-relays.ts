@@ -26,9 +26,16 @@ export interface AggregateClient {
   remove(name: string): void
 }
 
+interface OpenRelay {
+  readonly session: OpenSession
+  /** How long a process stays that nobody uses. */
+  readonly idleMs: number
+  lastBusyMs: number
+}
+
 export class OpenRelays {
   readonly aggregates = new Set<AggregateClient>()
-  readonly #relays = new Map<Relay, OpenSession>()
+  readonly #relays = new Map<Relay, OpenRelay>()
   /** Relays that end as soon as nothing is open, and at the latest then. */
   readonly #retiring = new Map<Relay, number>()
   readonly #restartProcesses: (name: string, why: string) => void
@@ -37,8 +44,8 @@ export class OpenRelays {
     this.#restartProcesses = restartProcesses
   }
 
-  add(relay: Relay, session: OpenSession): void {
-    this.#relays.set(relay, session)
+  add(relay: Relay, session: OpenSession, idleMs: number): void {
+    this.#relays.set(relay, { session, idleMs, lastBusyMs: performance.now() })
   }
 
   /** Nothing of the server is left. */
@@ -49,7 +56,7 @@ export class OpenRelays {
 
   /** With the sessions they belong to. */
   entries(): [Relay, OpenSession][] {
-    return [...this.#relays]
+    return [...this.#relays].map(([relay, { session }]) => [relay, session])
   }
 
   [Symbol.iterator](): Iterator<Relay> {
@@ -103,10 +110,14 @@ export class OpenRelays {
     else this.#retire(name, why)
   }
 
-  /** Ends what has nothing open any more, or had time enough. */
+  /** Ends what has nothing open any more, or had time enough, and processes of sessions that can do without: for
+   * as long as the configuration says, nobody waits for an answer and nobody listens. */
   look(nowMs: number): void {
     for (const [relay, untilMs] of this.#retiring)
       if (relay.openRequests === 0 || nowMs >= untilMs) void relay.end('the server was changed')
+    for (const [{ openRequests, upstream }, open] of this.#relays)
+      if (open.session.client.isIdle !== true || openRequests > 0) open.lastBusyMs = nowMs
+      else if (nowMs - open.lastBusyMs >= open.idleMs) upstream.rest?.('nobody uses it')
   }
 
   #of(server: string): Relay[] {

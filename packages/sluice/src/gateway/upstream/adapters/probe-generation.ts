@@ -87,15 +87,16 @@ export class TrialRequests {
   /** Whether the message was the answer to one of them. */
   takeAnswer(message: JsonRpcMessage): boolean {
     if (this.#open.size === 0 || message.kind !== 'answer') return false
-    const settle = this.#open.get(message.id as RequestId)
-    settle?.({ answer: message })
-    return settle !== undefined
+    return this.#settle(message.id, { answer: message })
   }
 
   takeFailure(failure: UpstreamFailure): boolean {
-    if (this.#open.size === 0 || failure.request === undefined) return false
-    const settle = this.#open.get(failure.request)
-    settle?.({ failure })
+    return this.#settle(failure.request, { failure })
+  }
+
+  #settle(id: RequestId | null | undefined, result: TrialResult): boolean {
+    const settle = this.#open.get(id as RequestId)
+    settle?.(result)
     return settle !== undefined
   }
 

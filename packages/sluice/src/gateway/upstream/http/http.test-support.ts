@@ -3,7 +3,7 @@
 import { afterEach } from 'vitest'
 import { type Behaviour, type HttpFixture, serveHttp } from '../../../../../../test/servers/http.ts'
 import { Asker, keepLog } from '../ask.test-support.ts'
-import { type HttpServerOptions, type HttpUpstream, startHttpServer } from './http.ts'
+import { type HttpServerOptions, HttpUpstream } from './http.ts'
 import { HttpPools } from './http-pools.ts'
 
 const pools = new HttpPools()
@@ -28,7 +28,7 @@ export function connect(url: string, more: Partial<HttpServerOptions> = {}) {
     log: kept.log,
     ...more,
   } as const
-  const asker = new Asker((events) => startHttpServer(options, events))
+  const asker = new Asker((events) => new HttpUpstream(options, events))
   const { link } = asker
   links.push(link)
   return { asker, link, ...kept }

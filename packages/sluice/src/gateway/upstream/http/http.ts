@@ -53,10 +53,6 @@ export interface HttpServerOptions {
 }
 
 /** Connects with the first message. */
-export function startHttpServer(options: HttpServerOptions, events: UpstreamEvents): HttpUpstream {
-  return new HttpUpstream(options, events)
-}
-
 export class HttpUpstream implements Upstream, HttpHost {
   failure: UpstreamFailure | undefined
   readonly #ended = Promise.withResolvers<void>()

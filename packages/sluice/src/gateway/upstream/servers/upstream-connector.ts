@@ -15,10 +15,10 @@ import type { Log } from '../../shared/log.ts'
 import { readSessionHandle } from '../../shared/session-handle.ts'
 import type { ClientEnvironment } from '../../shared/transport.ts'
 import { OverlaidUpstream } from '../adapters/overlaid-upstream.ts'
-import { startHttpServer } from '../http/http.ts'
+import { HttpUpstream } from '../http/http.ts'
 import type { HttpPools } from '../http/http-pools.ts'
 import { InProcessUpstream, type StartInProcess } from '../in-process.ts'
-import { startStdioServer } from '../stdio/stdio.ts'
+import { StdioUpstream } from '../stdio/stdio.ts'
 import type { Upstream, UpstreamEvents, UpstreamSendOptions } from '../upstream.ts'
 import type { Credentials } from './credentials.ts'
 import { type ProcessPlaces, ReconnectingUpstream } from './reconnecting-upstream.ts'
@@ -109,17 +109,14 @@ export class UpstreamConnector {
     if (config.kind !== 'stdio') return this.#link(name, config, to, events)
     const { clientGeneration, principal, spare, log } = to
     if (config.share === undefined)
-      return this.#process(name, config, to, { owner: principal, spare, events })
+      return this.#process(name, config, { ...to, places: this.#places(principal, spare) }, events)
     const owner = config.share === 'all' ? '' : principal
     // Another client's keys are in the environment of its process.
     const key = JSON.stringify([name, owner, environmentKey(to.environment)])
-    const start = (all: FindSpare, inside: UpstreamEvents) =>
-      this.#process(
-        name,
-        config,
-        { ...to, clientGeneration: 'session' },
-        { owner, spare: all, events: inside },
-      )
+    const start = (all: FindSpare, inside: UpstreamEvents) => {
+      const places = this.#places(owner, all)
+      return this.#process(name, config, { ...to, clientGeneration: 'session', places }, inside)
+    }
     const attach = (outside: UpstreamEvents) => this.#shared.attach(key, { spare, start }, outside)
     if (clientGeneration === 'session') return attach(events)
     return new ReconnectingUpstream(
@@ -140,18 +137,12 @@ export class UpstreamConnector {
     this.#room.look()
   }
 
-  #process(
-    name: string,
-    config: ServerConfig,
-    to: ConnectOptions,
-    {
-      owner,
-      spare,
-      events,
-    }: { readonly owner: string; readonly spare: FindSpare; readonly events: UpstreamEvents },
-  ): Upstream {
-    const enter: ProcessPlaces['enter'] = (user) => this.#room.enter(user, owner)
-    const link = this.#link(name, config, { ...to, places: { enter, spare } }, events)
+  #places(owner: string, spare: FindSpare): ProcessPlaces {
+    return { enter: (user) => this.#room.enter(user, owner), spare }
+  }
+
+  #process(name: string, config: ServerConfig, to: LinkOptions, events: UpstreamEvents): Upstream {
+    const link = this.#link(name, config, to, events)
     if (!this.#environments.has(name)) this.#environments.set(name, environmentOf(config))
     const links = this.#processes.get(name) ?? new Set()
     this.#processes.set(name, links.add(link))
@@ -247,7 +238,7 @@ export class UpstreamConnector {
       const { command, env, clientVariables: listed, cwd, sandbox, messageBytesMax } = config
       const own = { command, env, listed, cwd, sandbox, messageBytesMax, client: environment }
       const options = { ...own, name, log, watcher, isolation }
-      return startStdioServer(options, events)
+      return new StdioUpstream(options, events)
     }
     const { url, headers, login, messageBytesMax } = config
     const isLeaving = () => this.#leaving
@@ -261,7 +252,7 @@ export class UpstreamConnector {
         return credentials.of(name, target, carried?.passing?.caller ?? who())
       },
     }
-    return startHttpServer({ ...options, ...auth }, events)
+    return new HttpUpstream({ ...options, ...auth }, events)
   }
 }
 

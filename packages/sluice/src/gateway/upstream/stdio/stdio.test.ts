@@ -11,14 +11,14 @@ import { toFailureResponse } from '../../call/inspect-result.ts'
 import { Asker, fixture, isRunning, keepLog, takePlaces, until } from '../ask.test-support.ts'
 import { STDIN_QUEUE_LENGTH_MAX, STDOUT_UNITS_PER_SECOND } from '../limits.ts'
 import type { UpstreamFailure } from '../upstream.ts'
-import { type StdioServerOptions, type StdioUpstream, startStdioServer } from './stdio.ts'
+import { type StdioServerOptions, StdioUpstream } from './stdio.ts'
 
 const links: StdioUpstream[] = []
 
 function start(command: string[], more: Partial<StdioServerOptions> = {}) {
   const kept = keepLog()
   const options = { name: 'fixture', command, log: kept.log, ...more }
-  const asker = new Asker((events) => startStdioServer(options, events))
+  const asker = new Asker((events) => new StdioUpstream(options, events))
   const { link } = asker
   links.push(link)
   return { asker, link, ...kept }

@@ -54,13 +54,6 @@ export interface StdioServerOptions {
 }
 
 /** Spawns at once. */
-export function startStdioServer(
-  options: StdioServerOptions,
-  events: UpstreamEvents,
-): StdioUpstream {
-  return new StdioUpstream(options, events)
-}
-
 export class StdioUpstream implements Upstream {
   failure: UpstreamFailure | undefined
   readonly handle = undefined
