@@ -80,12 +80,8 @@ async function exportAll(options: Options): Promise<void> {
     const { readAllGates, withStore } = await import('./with-store.ts')
     return withStore(store, (connections) => send(selected(readAllGates(connections), isWanted)))
   }
-  const ledger = openLedgerReadOnly(options.data)
-  try {
-    await send(selected([readHashedRecords(ledger, from)], isWanted))
-  } finally {
-    ledger.close()
-  }
+  using ledger = openLedgerReadOnly(options.data)
+  await send(selected([readHashedRecords(ledger, from)], isWanted))
 }
 
 type Batches = AsyncIterable<Iterable<HashedRecord>>

@@ -12,12 +12,8 @@ import type { Output } from '../../terminal/output.ts'
 
 /** Runs `work` on the ledger of a data directory and closes it, whatever happens. */
 export function withLedger<T>(directory: string, work: (ledger: DatabaseSync) => T): T {
-  const ledger = openLedgerReadOnly(directory)
-  try {
-    return work(ledger)
-  } finally {
-    ledger.close()
-  }
+  using ledger = openLedgerReadOnly(directory)
+  return work(ledger)
 }
 
 /** Runs `work` on the query index of a ledger, which is brought up to date first. */
@@ -62,12 +58,8 @@ export async function withRecords<T>(
       work({ directory, ledger, originOf: originReader(ledger) }),
     )
   }
-  const ledger = openLedgerReadOnly(data)
+  using ledger = openLedgerReadOnly(data)
   if (isSharedCopy(data))
     output.remark('note: the records of this gate; --store shows those of all gates')
-  try {
-    return await work({ directory: data, ledger, originOf: () => undefined })
-  } finally {
-    ledger.close()
-  }
+  return await work({ directory: data, ledger, originOf: () => undefined })
 }

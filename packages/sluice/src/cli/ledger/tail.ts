@@ -47,8 +47,8 @@ export const addLedgerTail = defineCommand({
 
 async function tail(options: Options, output: Output): Promise<0> {
   const lines = readCount(options.lines, '--lines', LINES_MAX)
-  const ledger = openLedgerReadOnly(options.data)
-  const index = openIndexReadOnly(options.data)
+  using ledger = openLedgerReadOnly(options.data)
+  using index = openIndexReadOnly(options.data)
   const names = new SessionNames(ledger, index)
   const show = (records: readonly LedgerRecord[]) => {
     for (const record of records) names.see(record)
@@ -60,20 +60,15 @@ async function tail(options: Options, output: Output): Promise<0> {
       process.stdout.write(`${line}\n`)
     }
   }
-  try {
-    let { seq } = readHead(ledger)
-    show(last(recordsBackwards(ledger, seq + 1), lines))
-    while (options.follow) {
-      await sleep(POLL_MS)
-      const fresh = [...recordsFrom(ledger, seq + 1)]
-      show(fresh)
-      seq = fresh.at(-1)?.seq ?? seq
-    }
-    return 0
-  } finally {
-    index?.close()
-    ledger.close()
+  let { seq } = readHead(ledger)
+  show(last(recordsBackwards(ledger, seq + 1), lines))
+  while (options.follow) {
+    await sleep(POLL_MS)
+    const fresh = [...recordsFrom(ledger, seq + 1)]
+    show(fresh)
+    seq = fresh.at(-1)?.seq ?? seq
   }
+  return 0
 }
 
 function last(backwards: Iterable<LedgerRecord>, count: number): LedgerRecord[] {

@@ -95,14 +95,12 @@ function verify(options: Options, output: Output): 0 | 1 {
 
 /** The query index is a copy that anybody with access to the directory can edit: what follows is asked of a new one. */
 function rebuildIndex(directory: string, output: Output): void {
-  const ledger = openLedgerReadOnly(directory)
+  using ledger = openLedgerReadOnly(directory)
   try {
     emptyIndex(directory)
     withIndex(directory, ledger, () => {})
   } catch (error) {
     output.remark(`note: the query index was not rebuilt: ${(error as Error).message}`)
-  } finally {
-    ledger.close()
   }
 }
 

@@ -72,14 +72,10 @@ export function backUp(data: string, to: string, now: Date): Manifest {
 }
 
 export function verifyCopy(directory: string) {
-  const ledger = openLedgerReadOnly(directory)
-  try {
-    const checkpoints = readCheckpoints(join(directory, CHECKPOINTS_FILE))
-    // A gate that has just begun may have made none.
-    return verifyLedger(ledger, checkpoints.length === 0 ? {} : { checkpoints })
-  } finally {
-    ledger.close()
-  }
+  using ledger = openLedgerReadOnly(directory)
+  const checkpoints = readCheckpoints(join(directory, CHECKPOINTS_FILE))
+  // A gate that has just begun may have made none.
+  return verifyLedger(ledger, checkpoints.length === 0 ? {} : { checkpoints })
 }
 
 /** Regular files only, by their path from the directory; no link is followed out of it. */
@@ -119,12 +115,8 @@ function copyOne(from: string, to: string, name: string): BackupFile {
 
 /** A consistent snapshot of the file, also if it is written meanwhile. */
 function copyDatabase(from: string, to: string): void {
-  const database = openFile(from, { readOnly: true, timeout: 5_000 })
-  try {
-    database.prepare('VACUUM INTO ?').run(to)
-  } finally {
-    database.close()
-  }
+  using database = openFile(from, { readOnly: true, timeout: 5_000 })
+  database.prepare('VACUUM INTO ?').run(to)
 }
 
 export function describeFile(directory: string, name: string): BackupFile {

@@ -77,20 +77,15 @@ export function checkMovable(ledger: DatabaseSync): void {
 export async function moveToStore(parts: MovedParts): Promise<MovedCounts> {
   const { data, gate, ledger, target } = parts
   const records = moveLedger(parts)
-  const store = openGateStore(data)
-  const identity = openDatabase(identityFile(data))
-  try {
-    const rows = await moveRows(parts, store, identity)
-    const charges = moveCharges(parts, ledger, store)
-    const principals = moveLabels(target, store)
-    const [chain] = await verifyChains(target, [], (base) => checkDropped(base, undefined))
-    if (chain?.gate !== gate || chain.records !== records || chain.problems.length > 0)
-      throw new Error(`the chain does not verify in the store: ${chain?.problems.join('; ')}`)
-    return { records, rows, charges, principals }
-  } finally {
-    store.close()
-    identity.close()
-  }
+  using store = openGateStore(data)
+  using identity = openDatabase(identityFile(data))
+  const rows = await moveRows(parts, store, identity)
+  const charges = moveCharges(parts, ledger, store)
+  const principals = moveLabels(target, store)
+  const [chain] = await verifyChains(target, [], (base) => checkDropped(base, undefined))
+  if (chain?.gate !== gate || chain.records !== records || chain.problems.length > 0)
+    throw new Error(`the chain does not verify in the store: ${chain?.problems.join('; ')}`)
+  return { records, rows, charges, principals }
 }
 
 const KINDS = { intent: 'i', refusal: 'r', outcome: 'o', event: 'e' } as const

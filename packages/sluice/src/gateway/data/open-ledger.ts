@@ -103,7 +103,7 @@ function compare(data: string, file: string, key: string, log: Log): void {
     return log('warn', `${placed.where} is a checkpoint of another installation`, {
       key: placed.checkpoint.key,
     })
-  const database = openLedgerReadOnly(data)
+  using database = openLedgerReadOnly(data)
   try {
     checkAgainst(database, placed.checkpoint, placed.where)
   } catch (error) {
@@ -113,7 +113,5 @@ function compare(data: string, file: string, key: string, log: Log): void {
       `${message}: if you have restored a backup, move that file aside and keep it`,
       '`sluice ledger verify --checkpoint` shows what is missing',
     )
-  } finally {
-    database.close()
   }
 }

@@ -20,20 +20,16 @@ export function restoreState(
   sessions: AgentSessions,
 ): { counters: MemoryCounters; sessions: AgentSessions } {
   const counters = new MemoryCounters()
-  const database = openLedgerReadOnly(directory)
-  try {
-    const now = { wallMs: Date.now(), monotonicMs: performance.now() }
-    const noted = readState(directory, key, database, now.wallMs)
-    if (noted !== undefined) counters.load(noted.counters, now.wallMs - noted.wallMs, now)
-    const longestMs = Math.max(0, ...policies.all.map(longestWindowMs))
-    const behind = restoreLimits(database, now.wallMs, longestMs, noted?.seq)
-    for (const { charges, ageMs } of behind) counters.restore(charges, ageMs, now)
-    // The caller may be bound to another document now: the labels of every document count as seen.
-    const labels = (call: Parameters<typeof labelsOf>[1]) =>
-      policies.all.flatMap((policy) => labelsOf(policy, call))
-    restoreSessions(sessions, database, { nowMs: now.wallMs, labelsOf: labels, noted })
-  } finally {
-    database.close()
-  }
+  using database = openLedgerReadOnly(directory)
+  const now = { wallMs: Date.now(), monotonicMs: performance.now() }
+  const noted = readState(directory, key, database, now.wallMs)
+  if (noted !== undefined) counters.load(noted.counters, now.wallMs - noted.wallMs, now)
+  const longestMs = Math.max(0, ...policies.all.map(longestWindowMs))
+  const behind = restoreLimits(database, now.wallMs, longestMs, noted?.seq)
+  for (const { charges, ageMs } of behind) counters.restore(charges, ageMs, now)
+  // The caller may be bound to another document now: the labels of every document count as seen.
+  const labels = (call: Parameters<typeof labelsOf>[1]) =>
+    policies.all.flatMap((policy) => labelsOf(policy, call))
+  restoreSessions(sessions, database, { nowMs: now.wallMs, labelsOf: labels, noted })
   return { counters, sessions }
 }

@@ -98,23 +98,19 @@ export class SharedChain {
 
   /** Records of the copy after this one, and no more than could be given back. */
   readCopy(after: number): WrittenRecord[] {
-    const database = openLedgerReadOnly(this.#parts.data)
+    using database = openLedgerReadOnly(this.#parts.data)
     const records: WrittenRecord[] = []
-    try {
-      for (const { data } of blocksFrom(database, after + 1))
-        for (const span of listRecordSpans(data)) {
-          const text = recordText(data, span)
-          const record = decode(text)
-          const { kind, seq } = record
-          const id = 'callId' in record ? record.callId : ''
-          const body = text.slice(`[1,${seq}`.length)
-          if (seq > after) records.push({ seq, kind: KINDS[kind], id, body })
-          if (records.length > LOST_RECORDS_MAX) return records
-        }
-      return records
-    } finally {
-      database.close()
-    }
+    for (const { data } of blocksFrom(database, after + 1))
+      for (const span of listRecordSpans(data)) {
+        const text = recordText(data, span)
+        const record = decode(text)
+        const { kind, seq } = record
+        const id = 'callId' in record ? record.callId : ''
+        const body = text.slice(`[1,${seq}`.length)
+        if (seq > after) records.push({ seq, kind: KINDS[kind], id, body })
+        if (records.length > LOST_RECORDS_MAX) return records
+      }
+    return records
   }
 
   #makeLog(): SharedLog {

@@ -19,16 +19,12 @@ export function warnOfFirstPolicy(data: string, log: Log): void {
 
 /** Whether a gate has run here, by its ledger: a gate records its start before anything else. */
 function hasGateRun(data: string): boolean {
-  const database = openLedgerReadOnly(data)
-  try {
-    let count = 0
-    for (const record of recordsFrom(database)) {
-      // The first records were removed by retention, or there are too many of them.
-      if (record.seq !== ++count || count > RECORDS_BEFORE_FIRST_START_MAX) return true
-      if (record.kind === 'event' && record.name === 'start') return true
-    }
-    return false
-  } finally {
-    database.close()
+  using database = openLedgerReadOnly(data)
+  let count = 0
+  for (const record of recordsFrom(database)) {
+    // The first records were removed by retention, or there are too many of them.
+    if (record.seq !== ++count || count > RECORDS_BEFORE_FIRST_START_MAX) return true
+    if (record.kind === 'event' && record.name === 'start') return true
   }
+  return false
 }

@@ -222,23 +222,17 @@ export class RecordIndex {
 /** Empties the index, also of tables and triggers that somebody else may have put there. The next query
  * builds it again. */
 export function emptyIndex(directory: string): void {
-  const database = openIndex(directory)
-  try {
-    inTransaction(database, () => {
-      const all = database.prepare(
-        "SELECT type, name FROM sqlite_schema WHERE sql <> '' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'",
-      )
-      const rank = ['trigger', 'view', 'index', 'table']
-      const objects = all
-        .all()
-        .sort((a, b) => rank.indexOf(`${a.type}`) - rank.indexOf(`${b.type}`))
-      for (const { type, name } of objects)
-        database.exec(`DROP ${type} IF EXISTS "${String(name).replaceAll('"', '""')}"`)
-      database.exec(INDEX_SCHEMA)
-    })
-  } finally {
-    database.close()
-  }
+  using database = openIndex(directory)
+  inTransaction(database, () => {
+    const all = database.prepare(
+      "SELECT type, name FROM sqlite_schema WHERE sql <> '' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'",
+    )
+    const rank = ['trigger', 'view', 'index', 'table']
+    const objects = all.all().sort((a, b) => rank.indexOf(`${a.type}`) - rank.indexOf(`${b.type}`))
+    for (const { type, name } of objects)
+      database.exec(`DROP ${type} IF EXISTS "${String(name).replaceAll('"', '""')}"`)
+    database.exec(INDEX_SCHEMA)
+  })
 }
 
 /** A file that is not a database is replaced. */

@@ -27,16 +27,12 @@ export function verifyDirectory(
     ({ message }) => bad.push({ seq: 0, kind: 'unreadable', message }),
   )
   const checkpoints = [...beside, ...(options.checkpoints ?? [])]
-  const ledger = openLedgerReadOnly(directory)
-  try {
-    const result = verifyLedger(ledger, { ...options, checkpoints })
-    return {
-      ...result,
-      problems: [...bad, ...result.problems],
-      // The same one may lie beside the ledger and in another place.
-      checkpoints: new Set(checkpoints.map(({ checkpoint }) => checkpoint.signature)).size,
-    }
-  } finally {
-    ledger.close()
+  using ledger = openLedgerReadOnly(directory)
+  const result = verifyLedger(ledger, { ...options, checkpoints })
+  return {
+    ...result,
+    problems: [...bad, ...result.problems],
+    // The same one may lie beside the ledger and in another place.
+    checkpoints: new Set(checkpoints.map(({ checkpoint }) => checkpoint.signature)).size,
   }
 }
