@@ -25,6 +25,7 @@ tools:
   office/write_note: { action: allow, rate_limit: { max: 3, window: 1h, per: session } }
   office/create_payment: { action: require_approval, approval: { wait: 1s } }
   office/delete_all: { action: deny, reason: never }
+  office/get_slow: { action: require_approval, approval: { timeout: 2s } }
   desk/*: { action: require_approval, approval: { wait: 1s } }
 answers:
   office/fetch_page: { max_bytes: 1024 }
@@ -90,6 +91,7 @@ async function useMode(client: ToolCaller & { listTools(): Promise<{ tools: obje
   }
   const { tools } = await client.listTools()
   expect(tools).toMatchObject(MODE_TOOLS.map((name) => ({ name })))
+  expect(tools[2]).toMatchObject({ annotations: { destructiveHint: true, openWorldHint: true } })
   expect(countTokens(JSON.stringify(tools))).toBeLessThanOrEqual(250)
   const found = await textOf('search_tools', { query: 'read a file' })
   expect(found).toMatch(/^tools\.office\.read_file\(\{path\?:string/)
@@ -267,12 +269,30 @@ describe('a program that misbehaves', { timeout: 120_000 }, () => {
     [{ code: 'return 1', runId: 'last' }, 'give either `code`'],
     [{ code: '' }, '`code`: '],
     [{ code: 'return 1', waitMs: -1 }, '`waitMs`: '],
-    [{ runId: 'agent_none.run_none' }, 'agent_none'],
+    [{ runId: 'agent_none.run_none' }, 'no program has the runId `agent_none.run_none`'],
     [{ code: 'return 1', more: 1 }, 'more'],
   ])('is refused with a reason: %o', async (args, why) => {
     const { answer } = await (await open()).call('run_code', args)
     expect(answer.result.isError).toBe(true)
     expect(answer.result.content[0].text).toContain(why)
+  })
+
+  test('asks once for a loop if the person sets bounds, and ends with the request that nobody decides', async () => {
+    const client = await open()
+    const loop = `
+      for (const amount of [51, 52, 53]) await tools.office.create_payment({ amount })
+      return await tools.office.get_slow({ ms: 1 }).catch((error) => error.message)`
+    const { runId } = await run(client, loop, { waitMs: 1 })
+    const asked = async () => await gate.approvals.list({ states: ['pending'] })
+    const isFirst = ({ args }: { args: string }) => args === '{"amount":51}'
+    await until(async () => (await asked()).some(isFirst))
+    const { id } = (await asked()).find(isFirst) as { id: string }
+    const forAWhile = { forMs: 60_000, calls: 3, bounds: { amount: { min: '51', max: '60' } } }
+    await gate.approvals.decide(id, { verdict: 'approve', forAWhile }, ADA, 'terminal')
+    const ended = await client.value('run_code', { runId })
+    expect(ended).toMatchObject({ status: 'completed' })
+    expect(ended.result).toContain('APPROVAL_EXPIRED')
+    expect(ended.calls.filter(({ isError }: { isError: boolean }) => !isError)).toHaveLength(3)
   })
 
   test('is decided again after it slept: by a changed definition, and without its grant', async () => {

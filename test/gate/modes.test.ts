@@ -1,7 +1,7 @@
 // Tool modes at a real gate: published clients of both protocol generations list, search and call; what `call_tool`
 // does is in every respect what the direct call does, under random policies; hidden tools do not exist.
 
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -14,6 +14,7 @@ import { inspect } from '../support/inspect.ts'
 import { ADA, endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
 import { PlainClient, type Reply, recordsOf } from '../support/plain-client.ts'
 import { straight, throughGate } from '../support/real-client.ts'
+import { sluice } from '../support/run-sluice.ts'
 import {
   endGates,
   fixture,
@@ -120,6 +121,16 @@ describe('a published client', { timeout: 180_000 }, () => {
       expect(JSON.parse(await textOf(client, 'run_code', { code: PROGRAM }))).toMatchObject(ENDED)
     await close()
   })
+})
+
+test('the doctor warns of a mode whose policy only observes', async () => {
+  const home = mkdtempSync(join(folder, 'doctor-'))
+  writeFileSync(join(home, 'policy.yaml'), 'version: 1\nmode: shadow\ndefault: allow\n')
+  const servers = { counter: fixture('counter', join(home, 'calls')) }
+  const config = { version: 1, servers, policy: './policy.yaml', mcp: { mode: 'search' } }
+  writeFileSync(join(home, 'sluice.yaml'), JSON.stringify(config))
+  const { stdout } = await sluice(['doctor', '--config', join(home, 'sluice.yaml')])
+  expect(stdout).toContain('with `mcp.mode` clients ask once for all tools')
 })
 
 test('the configuration sets the mode of clients that name none', async () => {

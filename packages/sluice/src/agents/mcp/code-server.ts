@@ -21,10 +21,9 @@ import {
   WAIT_MS_MAX,
 } from '../shared/limits.ts'
 import { parseInput } from '../tools/all-tools.ts'
-import { cancellationOf, failure } from './server.ts'
+import { type AgentsCaller, cancellationOf, failure } from './server.ts'
 
-export interface CodeCaller {
-  readonly owner: string
+export interface CodeCaller extends AgentsCaller {
   readonly labels: SessionLabels
   /** Undefined if an agent calls. */
   readonly sessionKey?: string | undefined
@@ -125,7 +124,11 @@ async function waitFor(
   const owner = toProgramOwner(client)
   const name = runId === 'last' ? await findNewest(service, owner, sessionKey) : runId
   const [agent = '', run = ''] = name.split('.')
-  const answer = await service.wait(owner, agent, run, waitMs, undefined, signal)
+  const waiting = service.wait(owner, agent, run, waitMs, undefined, signal)
+  const answer = await waiting.catch((error: AgentError) => {
+    if (error.code !== 'AGENT_NOT_FOUND' && error.code !== 'AGENT_RUN_MISSING') throw error
+    throw new AgentError('AGENT_RUN_MISSING', `no program has the runId \`${name}\`: try \`last\``)
+  })
   // It may be a program of another session of the client's.
   labels.see(await service.steps.labelsOf(owner, [agent]))
   return answer

@@ -13,13 +13,7 @@ const SIGNATURE_LENGTH_MAX = 1_200
 const PLAIN_NAME = /^[\w./-]+$/
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/
 
-const SIMPLE: Readonly<Record<string, string>> = {
-  string: 'string',
-  number: 'number',
-  integer: 'number',
-  boolean: 'boolean',
-  null: 'null',
-}
+const SIMPLE: ReadonlySet<unknown> = new Set(['string', 'number', 'boolean', 'null'])
 
 interface Schemas {
   readonly root: JsonObject
@@ -70,7 +64,8 @@ function writeType(schema: JsonValue | undefined, schemas: Schemas, depth: numbe
     return join(type.map((each) => writeType({ ...schema, type: each }, schemas, depth + 1)))
   if (type === 'array') return writeArray(writeType(schema.items, schemas, depth + 1))
   if (type === 'object' || isObject(schema.properties)) return writeObject(schema, schemas, depth)
-  return SIMPLE[String(type)] ?? 'unknown'
+  if (type === 'integer') return 'number'
+  return SIMPLE.has(type) ? String(type) : 'unknown'
 }
 
 function writeWords(words: readonly JsonValue[]): string {

@@ -18,6 +18,7 @@ Examples:
   { "mcpServers": { "notes": { "command": "sluice", "args": ["stdio", "--server", "notes"] } } }
   sluice stdio                     all servers at once; their tools are called notes__read_graph
   sluice stdio --mode search       three tools that find and call all others
+  sluice stdio --mode code         the model writes programs that call them; needs \`code: { builtin: code }\`
 
 If no gate runs on the data directory, one is started; it ends a minute after its last client. The
 server gets the environment of this command without SLUICE_*, and on top what \`env:\` of sluice.yaml says.`

@@ -51,6 +51,12 @@ test('three tools are listed, and the servers are named', async () => {
     'call_tool',
   ])
   expect(tools[0].description).toContain('Servers: notes, mail.')
+  // A client that asks before a call that may destroy something asks before this one.
+  expect(tools.map(({ annotations }: { annotations: object }) => annotations)).toEqual([
+    { readOnlyHint: true },
+    { readOnlyHint: true },
+    { destructiveHint: true, openWorldHint: true },
+  ])
 })
 
 test('a search gives signatures, and leaves out what is not for models', async () => {
