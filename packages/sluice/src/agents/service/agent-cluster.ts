@@ -97,45 +97,39 @@ export class AgentCluster {
         return (...given: unknown[]) => {
           const values = name === 'prompt' ? withRequestId(given) : given
           const [, id] = values
-          if (typeof id !== 'string') return method(...values)
-          const sent = values.map((value) => (isPlain(value) ? value : undefined))
-          const request = { method: `${prefix}${name}`, values: sent }
-          const signal = values.find((value) => value instanceof AbortSignal)
-          return this.#run(id, request, () => method(...values), signal)
+          const here = () => method(...values)
+          if (typeof id !== 'string') return here()
+          return this.#run(id, { method: `${prefix}${name}`, values }, here)
         }
       },
     })
   }
 
   /** Here, or at the gate that runs the agent. */
-  async #run(
-    id: string,
-    request: AgentRequest,
-    here: () => Promise<unknown>,
-    signal?: AbortSignal,
-  ): Promise<unknown> {
-    const until = AbortSignal.timeout(AGENT_REQUEST_MS_MAX)
-    const ending = signal === undefined ? until : AbortSignal.any([until, signal])
+  async #run(id: string, request: AgentRequest, here: () => Promise<unknown>): Promise<unknown> {
     const isCurrent = performance.now() - this.#beatAtMs < AGENT_LEASE_MS - AGENT_BEAT_MS
-    let holder = isCurrent ? null : await this.#steps.acquire(id)
-    for (let tries = 0; ; tries += 1) {
-      if (holder === null)
-        try {
-          return await here()
-        } catch (error) {
-          // Another gate runs it, or the lease of this one ended meanwhile: nothing was done.
-          if ((error as AgentError).code !== 'AGENT_ELSEWHERE') throw error
-        }
-      // It is free, and another gate was faster to take it: which one is known in a moment.
-      else if (holder !== '') {
-        const reply = await this.#ask(id, holder, request, ending)
-        if (reply?.error !== undefined && reply.error.code !== 'AGENT_ELSEWHERE')
-          throw toAgentError(reply.error)
-        if (reply !== undefined && reply.error === undefined) return reply.value
+    if (isCurrent)
+      try {
+        return await here()
+      } catch (error) {
+        throwUnlessElsewhere(error as AgentError)
+      }
+    const until = AbortSignal.timeout(AGENT_REQUEST_MS_MAX)
+    const signal = request.values.find((value) => value instanceof AbortSignal)
+    const ending = signal === undefined ? until : AbortSignal.any([until, signal])
+    for (;;) {
+      const holder = await this.#steps.acquire(id)
+      try {
+        if (holder === null) return await here()
+        // Otherwise it is free, and another gate was faster to take it: which one is known in a moment.
+        const reply = holder === '' ? undefined : await this.#ask(id, holder, request, ending)
+        if (reply?.error !== undefined) throw toAgentError(reply.error)
+        if (reply !== undefined) return reply.value
+      } catch (error) {
+        throwUnlessElsewhere(error as AgentError)
       }
       if (ending.aborted) throw unavailable(`the gate that runs \`${id}\` does not answer`)
-      if (tries > 0) await sleep(AGENT_REQUEST_LOOK_MS)
-      holder = await this.#steps.acquire(id)
+      await sleep(AGENT_REQUEST_LOOK_MS)
     }
   }
 
@@ -143,16 +137,16 @@ export class AgentCluster {
   async #ask(
     id: string,
     gate: string,
-    request: AgentRequest,
+    { method, values }: AgentRequest,
     ending: AbortSignal,
   ): Promise<AgentReply | undefined> {
-    const answer = await this.#parts.shared
-      .ask(gate, serialize(request), ending)
-      .catch(({ message }: Error) => {
-        throw unavailable(`\`${id}\` was not asked: ${message}`)
-      })
+    const sent = values.map((value) => (isPlain(value) ? value : undefined))
+    const body = serialize({ method, values: sent } satisfies AgentRequest)
+    const answer = await this.#parts.shared.ask(gate, body, ending).catch((error: Error) => {
+      throw unavailable(`\`${id}\` was not asked: ${error.message}`)
+    })
     if (Buffer.isBuffer(answer)) return deserialize(answer) as AgentReply
-    if (answer === 'gone' || ending.aborted || !ONCE.has(request.method)) return undefined
+    if (answer === 'gone' || ending.aborted || !ONCE.has(method)) return undefined
     throw unavailable(
       `the gate that ran \`${id}\` is gone: it may have done this; see the agent's history`,
     )
@@ -220,6 +214,11 @@ export class AgentCluster {
       }
     }
   }
+}
+
+/** Another gate runs the agent, or the lease of this one ended meanwhile: nothing was done. */
+function throwUnlessElsewhere(error: AgentError): void {
+  if (error.code !== 'AGENT_ELSEWHERE') throw error
 }
 
 function unavailable(message: string): AgentError {
