@@ -143,7 +143,7 @@ export class AgentCluster {
     const sent = values.map((value) => (isPlain(value) ? value : undefined))
     const body = serialize({ method, values: sent } satisfies AgentRequest)
     const answer = await this.#parts.shared.ask(gate, body, ending).catch((error: Error) => {
-      throw unavailable(`\`${id}\` was not asked: ${error.message}`)
+      throw unavailable(`\`${id}\` cannot be asked for here: ${error.message}`)
     })
     if (Buffer.isBuffer(answer)) return deserialize(answer) as AgentReply
     if (answer === 'gone' || ending.aborted || !ONCE.has(method)) return undefined

@@ -52,6 +52,13 @@ test('a gate of another version is not asked again, and the error says what to d
   )
 })
 
+test('an answer that is too large is an error, and not asked for again', async () => {
+  const { answer } = await askPeer((_, response) => {
+    response.writeHead(200, { 'content-length': 200_000_000 }).write('much')
+  })
+  await expect(answer).rejects.toThrow('has 200000000 bytes, at most 134217728 are taken')
+})
+
 test('nothing was sent to a gate that is silent or stopping', async () => {
   let isAsked = false
   const take = () => {

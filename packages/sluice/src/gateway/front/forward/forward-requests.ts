@@ -102,8 +102,8 @@ export class RequestForwarder {
     })
   }
 
-  /** Asks a gate about agents that it runs. Rejects if it answers and does not know the request, as one of an older
-   * version. */
+  /** Asks a gate about agents that it runs. Rejects if it does not know the request, as one of an older version, or if its
+   * answer is too large. */
   async askAgents(gate: string, body: Buffer, signal: AbortSignal): Promise<GateAnswer> {
     let answer: IncomingMessage | undefined
     const result = await this.#send(gate, {
@@ -117,11 +117,15 @@ export class RequestForwarder {
       whenGone: (end) => signal.addEventListener('abort', end),
     })
     if (answer === undefined) return result === 'gone' ? 'gone' : 'unknown'
-    if (answer.statusCode !== 200) {
-      answer.resume()
-      throw new Error(`the gate \`${gate}\` has another version: try again when both are upgraded`)
-    }
-    return readWhole(answer).catch(() => 'unknown' as const)
+    const bytes = Number(answer.headers['content-length'])
+    if (answer.statusCode === 200 && !(bytes > PEER_MESSAGE_BYTES_MAX))
+      return readWhole(answer).catch(() => 'unknown' as const)
+    answer.destroy()
+    throw new Error(
+      answer.statusCode === 200
+        ? `the answer of the gate \`${gate}\` has ${bytes} bytes, at most ${PEER_MESSAGE_BYTES_MAX} are taken: ask that gate`
+        : `the gate \`${gate}\` has another version: try again when both are upgraded`,
+    )
   }
 
   close(): void {
