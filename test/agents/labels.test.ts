@@ -4,6 +4,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { serveGate } from '../support/own-gate.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import { endGates, fixture, type RunningGate, startGate } from '../support/start-gate.ts'
 
@@ -175,7 +176,7 @@ test(
 
 test('F11: what a tool says before its answer labels the family of the agent', LONG, async () => {
   // Callers of the other tests have seen private data, and bring it along.
-  const own = await startGate({ servers, policy: POLICY })
+  const own = await serveGate({ servers, policy: POLICY })
   const client = await PlainClient.open(own, 'agents')
   const agent = await create(client, 'agents/*', 'office/*')
   expect(await program(client, agent, `return ${SEND}`)).toBe('sent')

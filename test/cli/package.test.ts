@@ -50,8 +50,7 @@ beforeAll(() => {
     cpSync(join(ROOT, part), join(place, part), { recursive: true })
   symlinkSync(join(ROOT, 'node_modules'), join(place, 'node_modules'))
   execFileSync(process.execPath, ['scripts/build.ts', '--no-check'], { cwd: place, stdio: 'pipe' })
-  sluice = listPacked('sluice')
-  policy = listPacked('policy')
+  ;[sluice, policy] = listPacked(['sluice', 'policy'])
 }, 300_000)
 afterAll(() => rmSync(place, { recursive: true, force: true }))
 
@@ -253,12 +252,14 @@ async function initialize(server: string): Promise<void> {
   console.log(await answer.text())
 }
 
-function listPacked(name: string): string[] {
-  const answer = execFileSync('npm', ['pack', '--dry-run', '--json'], {
-    cwd: join(place, 'dist', name),
+function listPacked(names: [string, string]): [string[], string[]] {
+  const folders = names.map((name) => `./dist/${name}`)
+  const answer = execFileSync('npm', ['pack', '--dry-run', '--json', ...folders], {
+    cwd: place,
     encoding: 'utf8',
     stdio: 'pipe',
   })
-  const [{ files }] = JSON.parse(answer) as [{ files: { path: string }[] }]
-  return files.map(({ path }) => path)
+  const packed = JSON.parse(answer) as { files: { path: string }[] }[]
+  const [first = [], second = []] = packed.map(({ files }) => files.map(({ path }) => path))
+  return [first, second]
 }

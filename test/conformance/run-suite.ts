@@ -22,6 +22,9 @@ interface Suite {
   readonly version?: string[]
 }
 
+/** Of a scenario of 0.2.0, which would give up after 30 s: a loaded machine is slow, not wrong. */
+export const PATIENT = ['--timeout', '300000']
+
 const SUITES: Record<'session' | 'sessionNext' | 'stateless', Suite> = {
   /** 0.1.16: the session generation. */
   session: { package: '@modelcontextprotocol/conformance', options: ['--suite', 'active'] },
@@ -30,14 +33,14 @@ const SUITES: Record<'session' | 'sessionNext' | 'stateless', Suite> = {
   /** 0.2.0: the stateless generation. */
   stateless: {
     package: 'conformance-next',
-    options: ['--requirements', '2026-07-28'],
+    options: ['--requirements', '2026-07-28', ...PATIENT],
     version: versionOf('2026-07-28'),
   },
 }
 
 /** For a single scenario. */
 function versionOf(revision: string): string[] {
-  return ['--spec-version', revision, '--force']
+  return ['--spec-version', revision, '--force', ...PATIENT]
 }
 
 export async function runSuite(name: keyof typeof SUITES, url: string): Promise<Check[]> {

@@ -11,14 +11,13 @@ import { OperationClient } from '../../packages/sluice/src/cli/connect/ask-opera
 import type { Login } from '../../packages/sluice/src/identity/oauth/login.ts'
 import { Logins } from '../../packages/sluice/src/identity/oauth/logins.ts'
 import { PUT_SERVER } from '../../packages/sluice/src/operations/servers.ts'
-import { type Check, runClient, scoredScenarios } from '../conformance/run-suite.ts'
+import { type Check, PATIENT, runClient, scoredScenarios } from '../conformance/run-suite.ts'
 import { browse } from '../support/browse.ts'
-import { ROOT } from '../support/modules.ts'
 import { serveGate } from '../support/own-gate.ts'
 import { atTerminal } from '../support/person.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
-import { endGates, NODE, type ServingGate } from '../support/start-gate.ts'
+import { endGates, NODE, programFile, type ServingGate } from '../support/start-gate.ts'
 
 vi.setConfig({ testTimeout: 400_000 })
 
@@ -75,8 +74,7 @@ beforeAll(async () => {
     })
   })
   await new Promise<void>((resolve) => reports.listen(0, '127.0.0.1', resolve))
-  const file = join(ROOT, 'test/conformance/report-scenario.ts')
-  command = `${NODE} ${file} ${(reports.address() as AddressInfo).port}`
+  command = `${NODE} ${programFile('report-scenario')} ${(reports.address() as AddressInfo).port}`
 })
 afterAll(async () => {
   await endGates()
@@ -201,7 +199,6 @@ function failed(checks: readonly Check[], scenarios: readonly string[]): Excepti
 }
 
 const names = (exceptions: Exceptions) => Object.keys(exceptions).sort()
-const PATIENT = ['--timeout', '300000']
 
 describe('the client half of the suite, through the gate', () => {
   test('2025-11-25: every scenario of the revision', async () => {

@@ -8,27 +8,32 @@ import { join } from 'node:path'
 import { afterAll, expect, test, vi } from 'vitest'
 import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
 import { findSocketPath } from '../../packages/sluice/src/gateway/front/socket/socket-path.ts'
+import { serveGate } from '../support/own-gate.ts'
 import { atTerminal } from '../support/person.ts'
 import { bytesTo, PlainClient, recordsOf, sentTo } from '../support/plain-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
-import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
+import { endGates, fixture, type ServingGate, startGate, until } from '../support/start-gate.ts'
 
 afterAll(endGates)
 vi.setConfig({ testTimeout: 90_000 })
 
-async function startOffice(folder = mkdtempSync(join(tmpdir(), 'sluice-gate-'))) {
+function officeIn(folder: string) {
   const office = fixture('office', join(folder, 'office.log'))
-  return startGate({ servers: { office, other: fixture('echo') }, folder })
+  return { servers: { office, other: fixture('echo') }, folder }
 }
 
-function eventsOf(gate: RunningGate, name: string): unknown[] {
+function startOffice() {
+  return serveGate(officeIn(mkdtempSync(join(tmpdir(), 'sluice-gate-'))))
+}
+
+function eventsOf(gate: ServingGate, name: string): unknown[] {
   return recordsOf(gate).flatMap((record) =>
     record.kind === 'event' && record.name === name ? [record.detail] : [],
   )
 }
 
 /** What the running gate answers to one line on its socket. */
-function say(gate: RunningGate, line: string): Promise<string> {
+function say(gate: ServingGate, line: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(findSocketPath(gate.data)!)
     let text = ''
@@ -114,7 +119,7 @@ test('frozen while no gate runs, it is frozen when one does, and stays so over k
     running: false,
     frozen: [{ scope: 'all', id: '' }],
   })
-  const gate = await startOffice(first.folder)
+  const gate = await startGate(officeIn(first.folder))
   expect(gate.log).toContain('the gate is frozen')
   const { answer } = await new PlainClient(gate, 'office').initialize()
   expect(answer.error.data['sluice/decision'].code).toBe('FROZEN')

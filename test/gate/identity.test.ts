@@ -17,6 +17,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Grants } from '../../packages/sluice/src/identity/callers/grants.ts'
 import { type AuthorisationServer, serveAuthorisation } from '../servers/authorisation.ts'
 import { pipeTo } from '../support/line-pipe.ts'
+import { serveGate } from '../support/own-gate.ts'
 import { atTerminal } from '../support/person.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import { sendRaw } from '../support/raw-http.ts'
@@ -28,6 +29,7 @@ import {
   fixture,
   NODE,
   type RunningGate,
+  type ServingGate,
   SLUICE,
   startGate,
   until,
@@ -347,7 +349,7 @@ describe('grants add', () => {
     )
     const { grants: fixed, token } = JSON.parse(out)
     expect(fixed.eve).toMatchObject({ prompt: true, until: expect.stringMatching(/^20.*Z$/) })
-    const second = await startGate({
+    const second = await serveGate({
       servers: { echo: fixture('echo') },
       config: { policies: { reader: './reader.yaml' }, grants: fixed },
       files: { 'reader.yaml': READER },
@@ -359,12 +361,12 @@ describe('grants add', () => {
 
 describe('tokens of an authorisation server', () => {
   let authorisation: AuthorisationServer
-  let guarded: RunningGate
+  let guarded: ServingGate
 
   beforeAll(async () => {
     authorisation = await serveAuthorisation()
     const { issuer } = authorisation
-    guarded = await startGate({
+    guarded = await serveGate({
       servers: { office: fixture('office'), echo: fixture('echo') },
       config: {
         policies: { machines: './machines.yaml' },
@@ -419,7 +421,7 @@ describe('tokens of an authorisation server', () => {
 describe('beyond loopback', () => {
   test('over TLS, and nobody is local: names of the certificate are the gate, others are not', async () => {
     const { cert, key } = selfSigned()
-    const far = await startGate({
+    const far = await serveGate({
       servers: { echo: fixture('echo') },
       config: { listen: '0.0.0.0:0', tls: { cert: './cert.pem', key: './key.pem' } },
       files: { 'cert.pem': cert, 'key.pem': key },
@@ -466,7 +468,7 @@ describe('beyond loopback', () => {
   })
 
   test('behind a proxy: its address is the gate, and nobody is local', async () => {
-    const far = await startGate({
+    const far = await serveGate({
       servers: { echo: fixture('echo') },
       config: { public_url: 'https://gate.example.com' },
     })

@@ -6,10 +6,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { serveHttp } from '../servers/http.ts'
+import { serveGate } from '../support/own-gate.ts'
 import { bytesTo, PlainClient, recordsOf, sentTo } from '../support/plain-client.ts'
 import { throughGate } from '../support/real-client.ts'
 import { sluice } from '../support/run-sluice.ts'
-import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
+import {
+  endGates,
+  fixture,
+  type GateSpec,
+  RunningGate,
+  type ServingGate,
+  startGate,
+  until,
+} from '../support/start-gate.ts'
 
 const POLICY = `
 version: 1
@@ -45,7 +54,7 @@ guardrails:
 `
 
 describe('a policy over the wire', () => {
-  let gate: RunningGate
+  let gate: ServingGate
   let client: PlainClient
 
   beforeAll(async () => {
@@ -245,7 +254,7 @@ describe('limits over the wire', () => {
     const servers = { desk: { url: server.url } }
     const policy =
       'version: 1\ndefault: allow\ntools: { desk/echo: { action: allow, rate_limit: { max: 2, window: 1h } } }'
-    const gate = await startGate({ servers, policy })
+    const gate = await serveGate({ servers, policy })
     const outcomes = await callInSessions(gate, 50)
     // One call in each of twenty sessions; every connection after them joins the newest.
     expect(outcomes.filter((each) => each === 'passed')).toHaveLength(21)
@@ -259,19 +268,19 @@ describe('limits over the wire', () => {
     const again = await startGate({ servers, policy, folder: gate.folder })
     expect(await callInSessions(again, 10)).not.toContain('passed')
     await again.kill()
-    const afterKill = await startGate({ servers, policy, folder: gate.folder })
+    const afterKill = await serveGate({ servers, policy, folder: gate.folder })
     expect(await callInSessions(afterKill, 10)).not.toContain('passed')
     await server.close()
   })
 
   test.each(['stop', 'kill'] as const)('labels hold over a restart: %s', async (how) => {
-    const gate = await startOffice(POLICY)
+    const gate = await startOffice(POLICY, undefined, how === 'kill' ? startGate : serveGate)
     const { stdout } = await sluice(['sessions', 'token', '--data', gate.data])
     const server = `office?sluice_session=${stdout.trim()}`
     const reader = await PlainClient.open(gate, server)
     await reader.call('fetch_page', { url: 'x' })
     await reader.call('read_file', { path: 'y' })
-    await gate[how]()
+    await (gate instanceof RunningGate ? gate.kill() : gate.stop())
     const again = await startOffice(POLICY, gate.folder)
     const client = await PlainClient.open(again, server)
     expect((await client.call('send_mail', { to: 'x' })).answer.result.isError).toBe(true)
@@ -304,7 +313,7 @@ describe('limits over the wire', () => {
     const server = await serveHttp()
     const policy =
       'version: 1\ndefault: allow\nguardrails: [{ name: one, rate_limit: { max: 1, window: 60 } }]'
-    const gate = await startGate({ servers: { desk: { url: server.url } }, policy })
+    const gate = await serveGate({ servers: { desk: { url: server.url } }, policy })
     const client = await PlainClient.open(gate, 'desk')
     await client.ask('tools/list')
     await server.close()
@@ -318,14 +327,18 @@ describe('limits over the wire', () => {
   })
 })
 
-async function startOffice(policy: string, folder?: string): Promise<RunningGate> {
+async function startOffice(
+  policy: string,
+  folder?: string,
+  start: (spec: GateSpec) => Promise<ServingGate> = serveGate,
+): Promise<ServingGate> {
   const place = folder ?? mkdtempSync(join(tmpdir(), 'sluice-gate-'))
   const office = fixture('office', join(place, 'office.log'))
-  return startGate({ servers: { office }, policy, folder: place })
+  return start({ servers: { office }, policy, folder: place })
 }
 
 /** One call in each of so many sessions; each passes or says why not. */
-async function callInSessions(gate: RunningGate, sessions: number): Promise<unknown[]> {
+async function callInSessions(gate: ServingGate, sessions: number): Promise<unknown[]> {
   const outcomes: unknown[] = []
   for (let at = 0; at < sessions; at += 1) {
     const client = await PlainClient.open(gate, 'desk')

@@ -4,10 +4,11 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test, vi } from 'vitest'
+import { serveGate } from '../support/own-gate.ts'
 import { atTerminal } from '../support/person.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
-import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
+import { endGates, fixture, type ServingGate, startGate, until } from '../support/start-gate.ts'
 
 afterAll(endGates)
 vi.setConfig({ testTimeout: 90_000 })
@@ -19,10 +20,10 @@ const LOOSER = policy('  office/read_file: allow\n  office/write_note: allow\n')
 const MIXED = `${LOOSER}  office/send_mail: hide\n`
 const TIGHTER = policy('  office/read_file: { action: deny, reason: not any more }\n')
 
-const write = (gate: RunningGate, text: string) =>
+const write = (gate: ServingGate, text: string) =>
   writeFileSync(join(gate.folder, 'policy.yaml'), text)
 
-async function ready(gate: RunningGate): Promise<string> {
+async function ready(gate: ServingGate): Promise<string> {
   return (await fetch(`${gate.url}/readyz`)).text()
 }
 
@@ -34,7 +35,7 @@ async function verdict(client: PlainClient, tool: string): Promise<string> {
 const WAITS =
   /a policy that may loosen \(\/tools\/office~1write_note.* waits for `sluice policy apply`; what only tightens in it is not in force either: \/tools\/office~1send_mail/
 
-async function saysItWaits({ folder }: RunningGate): Promise<void> {
+async function saysItWaits({ folder }: ServingGate): Promise<void> {
   const config = ['--config', join(folder, 'sluice.yaml')]
   const file = join(folder, 'policy.yaml')
   for (const command of [
@@ -124,10 +125,10 @@ test('a policy loosened while no gate ran waits too, and can be applied then; co
 })
 
 test('F14: a policy taken without comparison is said, and on record', async () => {
-  const gate = await startGate({ servers, policy: FIRST })
+  const gate = await serveGate({ servers, policy: FIRST })
   await gate.stop()
   for (const end of ['', '-wal', '-shm']) rmSync(join(gate.data, `gate.db${end}`), { force: true })
-  const again = await startGate({ servers, policy: LOOSER, folder: gate.folder })
+  const again = await serveGate({ servers, policy: LOOSER, folder: gate.folder })
   expect(again.log).toMatch(/without comparison.*gate\.db has no policy/)
   const starts = recordsOf(again).flatMap((record) =>
     record.kind === 'event' && record.name === 'start' ? [record.detail] : [],
@@ -137,7 +138,7 @@ test('F14: a policy taken without comparison is said, and on record', async () =
   expect((await sluice(place)).stdout).toContain('knew no earlier policy')
   expect(await sluiceJson(place)).toMatchObject({ policy: { isFirstPolicy: true } })
   await again.stop()
-  const third = await startGate({ servers, policy: LOOSER, folder: gate.folder })
+  const third = await serveGate({ servers, policy: LOOSER, folder: gate.folder })
   expect((await sluice(place)).stdout).not.toContain('knew no earlier policy')
   await third.stop()
 })

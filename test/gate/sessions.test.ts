@@ -3,6 +3,7 @@
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type FixtureServer, serveFixture } from '../support/fixture-server.ts'
+import { serveGate } from '../support/own-gate.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { sluiceJson } from '../support/run-sluice.ts'
 import { connectClients, countStoredSessions, WEEK_GATE } from '../support/session-week.ts'
@@ -10,7 +11,8 @@ import {
   endGates,
   fixture,
   type GateSpec,
-  type RunningGate,
+  RunningGate,
+  type ServingGate,
   startGate,
 } from '../support/start-gate.ts'
 
@@ -35,7 +37,7 @@ afterAll(() => {
 afterEach(endGates)
 
 /** The same client, at the gate that took over. */
-function moved(client: PlainClient, gate: RunningGate, server: string): PlainClient {
+function moved(client: PlainClient, gate: ServingGate, server: string): PlainClient {
   const again = new PlainClient(gate, server)
   again.session = client.session
   return again
@@ -47,7 +49,7 @@ const policy =
 test.each(['stopped', 'killed'])(
   'the gate is %s',
   async (how) => {
-    const before = await startGate({ servers, policy })
+    const before = await (how === 'stopped' ? serveGate : startGate)({ servers, policy })
     const clients = {
       older: await PlainClient.open(before, 'older'),
       newer: await PlainClient.open(before, 'newer'),
@@ -55,9 +57,9 @@ test.each(['stopped', 'killed'])(
     }
     for (const name of ['older', 'newer'] as const)
       expect((await clients[name].call(TEXT)).answer.result.content).toHaveLength(1)
-    if (how === 'stopped') await before.stop()
-    else await before.kill()
-    const after = await startGate({ servers, policy, folder: before.folder })
+    if (before instanceof RunningGate) await before.kill()
+    else await before.stop()
+    const after = await serveGate({ servers, policy, folder: before.folder })
     const older = moved(clients.older, after, 'older')
     expect((await older.call(TEXT)).answer.result.content).toHaveLength(1)
     expect((await older.ask('ping')).answer.result).toEqual({})
@@ -75,7 +77,7 @@ test.each(['stopped', 'killed'])(
 test(
   'a session that its client has ended is over',
   async () => {
-    const gate = await startGate({ servers })
+    const gate = await serveGate({ servers })
     const client = await PlainClient.open(gate, 'newer')
     const headers = { 'mcp-session-id': client.session ?? '' }
     expect((await fetch(client.url, { method: 'DELETE', headers })).status).toBe(200)
@@ -87,7 +89,7 @@ test(
 test(
   'the name of a session is worth nothing at another server, changed, or to another installation',
   async () => {
-    const gate = await startGate({ servers })
+    const gate = await serveGate({ servers })
     const client = await PlainClient.open(gate, 'newer')
     const name = client.session ?? ''
     const elsewhere = new PlainClient(gate, 'older')
@@ -96,7 +98,7 @@ test(
     const changed = new PlainClient(gate, 'newer')
     changed.session = name.slice(0, -2) + (name.endsWith('AA') ? 'BB' : 'AA')
     expect((await changed.call(TEXT)).status).toBe(404)
-    const stranger = await startGate({ servers })
+    const stranger = await serveGate({ servers })
     expect((await moved(client, stranger, 'newer').call(TEXT)).status).toBe(404)
   },
   TIMEOUT_MS,

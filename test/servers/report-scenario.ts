@@ -1,4 +1,4 @@
-// `node test/conformance/report-scenario.ts PORT URL`: the client that the suite starts for a scenario. It
+// `node test/servers/report-scenario.ts PORT URL`: the client that the suite starts for a scenario. It
 // hands the scenario to the test, which has the gate, and ends when the test has gone through it.
 
 import { request } from 'node:http'
