@@ -51,6 +51,8 @@ export class SessionReplay {
 
   note(text: string, carried: UpstreamSendOptions | undefined): void {
     const passing = carried?.passing
+    // Nothing of a call is repeated, and only a process has tasks that need it.
+    if (passing?.method === 'tools/call' && !this.#isProcess) return
     if (passing !== undefined) this.#noteRequest(text, carried, passing)
     else if (!this.isInitialized && readMessageHead(text).method === INITIALIZED)
       this.isInitialized = true
