@@ -35,7 +35,7 @@ test('of src/ it imports the types of the admin contract and a few pure files al
       .filter(([, from = '']) => from.includes('/src/'))
       .filter(
         ([line, from]) =>
-          !/\/src\/(?:core\/(?:hidden-characters|call-title|grant-fields|outcome-label)|protocol\/sse|ledger\/records\/event-title|init\/move\/line-diff)\.ts$/.test(
+          !/\/src\/(?:core\/(?:attempt|hidden-characters|json|call-title|grant-fields|outcome-label)|protocol\/sse|ledger\/records\/event-title)\.ts$/.test(
             from ?? '',
           ) &&
           (!/^import type/.test(line) || !from?.endsWith('/src/admin/contract/contract.ts')),

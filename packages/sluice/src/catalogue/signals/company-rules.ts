@@ -30,7 +30,7 @@ export interface Rule extends RuleCase<RegExp> {
   readonly feature: string
 }
 
-const TOKEN = /\*|:=|[.+]|\(([^)]*)\)|[^*:=.+(]+/g
+const TOKEN = /\*|:=|[.+]|\(([^()]*)\)|[^*:=.+(]+/g
 
 function toExpression(pattern: string): RegExp {
   const sources = pattern.split(' | ').map((part) => {
