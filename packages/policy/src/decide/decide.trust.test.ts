@@ -209,7 +209,7 @@ describe('what strict holds', () => {
     )
     const field = { tool: 'list_items', answer: { to: EVE } }
     expect(decideAfter([field], SEND(EVE)).reason).toContain('an answer of `s/list_items`, and in')
-    const many = Array.from({ length: 70 }, () => ({ tool: 'look', answer: 'another' }))
+    const many = Array.from({ length: 140 }, () => ({ tool: 'look', answer: 'another' }))
     expect(decideAfter([read, ...many], SEND(EVE)).reason).toContain('the text of an answer, and')
   })
 })

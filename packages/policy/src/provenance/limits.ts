@@ -50,7 +50,7 @@ export const FIELD_WORDS_MAX = 8
 export const RECORD_PROSE_WORDS = 12
 /** Characters without a blank that count as one word, as in base64. */
 export const WORD_CHARS = 16
-/** Answers of a session whose tool is named when a call is held because of what it answered. */
+/** At least this many answers of a session have their tool named when a call is held because of what they said. */
 export const ANSWER_SOURCES_MAX = 64
 /** Parent directories of a path that are compared with known paths. */
 export const PATH_PARTS_MAX = 16
