@@ -5,6 +5,7 @@
 import { isObject } from '@sluice/policy/core/json'
 import type { Category, ToolDefinition } from '@sluice/policy/core/tools'
 import { inspectDefinition } from '../../guard/inspect-definition.ts'
+import texts from '../classify/class-texts.json' with { type: 'json' }
 import type { ToolAssessment } from '../classify/classify.ts'
 import { argumentsOf } from '../classify/flows.ts'
 import type { Attack } from './attack.ts'
@@ -62,18 +63,19 @@ export function linkAttacks(
     if (shown === undefined) return []
     const { id, name, gate } = attack
     const by = shown === '' ? '' : `, by \`${shown}\``
-    const what = attack.signal === 'its class' ? lets(account, definition) : `${attack.what}${by}`
+    const what =
+      attack.signal === 'its class' ? describeHarm(account, definition) : `${attack.what}${by}`
     return [{ id, name, ...(shown === '' ? {} : { argument: shown }), what, gate }]
   })
 }
 
 /** What an attacker who steers the agent can do with this tool, in terms of its arguments. */
-function lets({ category, flows }: ToolAssessment, definition: ToolDefinition): string {
+function describeHarm({ category, flows }: ToolAssessment, definition: ToolDefinition): string {
   const names = steeredArguments(category, definition).map((name) => `\`${name}\``)
   const last = names.pop()
   const joined = names.length === 0 ? last : `${names.join(', ')} and ${last}`
   const isMessage = category === 'Write' && flows.sends === 'outside'
-  const [bare, limited] = isMessage ? LETS_SEND : LETS[category]
+  const { lets: bare, letsChoose: limited } = isMessage ? MESSAGE : texts[category]
   return joined === undefined ? bare : limited.replace('…', joined)
 }
 
@@ -100,34 +102,11 @@ const TARGETS: Partial<Record<Category, RegExp>> = {
   Financial:
     /(?:^|_)(?:amount|amt|sz|size|quantity|price|total|value|to|recipient|payee|destination|side|symbol)$|Amount$|Amt$|Price$|^to_?address$|^items$/i,
 }
-/** Without arguments to choose, and with. */
-const LETS: Readonly<Record<Category, readonly [bare: string, given: string]>> = {
-  Read: [
-    'an attacker who steers the agent reads what it returns and passes it on through another tool',
-    'an attacker who steers the agent chooses …, and passes what it returns on through another tool',
-  ],
-  Write: [
-    'an attacker who steers the agent changes what others rely on, as often as they like',
-    'an attacker who steers the agent chooses …, and others rely on what is written',
-  ],
-  Execute: [
-    'an attacker who steers the agent starts it at will, with the rights of its server',
-    'an attacker who steers the agent chooses …, and it runs with the rights of its server',
-  ],
-  Destructive: [
-    'an attacker who steers the agent deletes or revokes what it acts on, for good',
-    'an attacker who steers the agent chooses …, and what that selects is gone for good',
-  ],
-  Financial: [
-    'an attacker who steers the agent commits money with it',
-    'an attacker who steers the agent chooses …, and money is moved or committed accordingly',
-  ],
+/** What such a tool lets an attacker do, without arguments to choose and with: it sends something. */
+const MESSAGE = {
+  lets: 'an attacker who steers the agent has it sent in the name of the user, as often as they like',
+  letsChoose: 'an attacker who steers the agent chooses …, and it goes out in the name of the user',
 }
-
-const LETS_SEND: readonly [bare: string, given: string] = [
-  'an attacker who steers the agent has it sent in the name of the user, as often as they like',
-  'an attacker who steers the agent chooses …, and it goes out in the name of the user',
-]
 
 /**
  * The rule against an attack for one tool, as a whole policy document.

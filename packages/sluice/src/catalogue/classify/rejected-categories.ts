@@ -2,14 +2,7 @@
 // to know beside the evidence. Pure; called by classify.
 
 import { CATEGORIES, type Category } from '@sluice/policy/core/tools'
-
-const IS: Readonly<Record<Category, string>> = {
-  Read: 'only returns information',
-  Write: 'creates or changes data',
-  Execute: 'runs code or controls something',
-  Destructive: 'deletes or revokes something for good',
-  Financial: 'moves, commits or prices money',
-}
+import texts from './class-texts.json' with { type: 'json' }
 
 export interface RejectedCategory {
   readonly category: Category
@@ -27,7 +20,8 @@ const DOUBT_MIN = 0.1
 
 function sentence(category: Category, other: Category, share: number): string {
   if (CATEGORIES.indexOf(other) < CATEGORIES.indexOf(category))
-    return `it ${IS[category]}, which goes beyond ${other}`
-  if (share >= DOUBT_MIN) return `some words suggest that it ${IS[other]}, but others weigh more`
-  return `nothing in its definition suggests that it ${IS[other]}`
+    return `it ${texts[category].is}, which goes beyond ${other}`
+  if (share >= DOUBT_MIN)
+    return `some words suggest that it ${texts[other].is}, but others weigh more`
+  return `nothing in its definition suggests that it ${texts[other].is}`
 }

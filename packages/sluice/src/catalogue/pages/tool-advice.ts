@@ -6,21 +6,10 @@ import { isObject } from '@sluice/policy/core/json'
 import type { Category, ToolDefinition } from '@sluice/policy/core/tools'
 import { EXPORTS_STATE, LISTS_TASKS } from '../attacks/attack-indicators.ts'
 import { argumentExpression, steeredArguments } from '../attacks/link-attacks.ts'
+import texts from '../classify/class-texts.json' with { type: 'json' }
 import { argumentsOf } from '../classify/flows.ts'
 import type { AssessmentWithAttacks } from './assessment-cache.ts'
 import { ownRule } from './suggest-policy.ts'
-
-const USED: Readonly<Record<Category, string>> = {
-  Read: 'An agent calls it to find something out before it acts, often many times in a task and without being asked to.',
-  Write:
-    'An agent calls it to record its work where others see it: usually once or twice at the end of a task, many times if it gets stuck in a loop.',
-  Execute:
-    'An agent calls it to make something happen, looks at the result, and decides by that what to run next.',
-  Destructive:
-    'An agent calls it to clean up or to start over, often as a step that nobody asked for by name.',
-  Financial:
-    'An agent calls it to carry out a purchase, a payment or a trade as the last step of a task.',
-}
 
 /** By what the tool is about, where its class says too little. */
 const USED_BY_NAME: readonly (readonly [name: RegExp, used: string])[] = [
@@ -55,7 +44,7 @@ export function usageOf(
     return 'An agent calls it to report to somebody or to answer them, usually at the end of a task and in the name of its user.'
   const isRead = category === 'Read' || category === 'Write'
   const fitting = isRead ? USED_BY_NAME.find(([pattern]) => pattern.test(name)) : undefined
-  return fitting?.[1] ?? USED[category]
+  return fitting?.[1] ?? texts[category].used
 }
 
 /** What to do about it. A line that needs an argument, a label or another tool is left out without one. */

@@ -5,6 +5,7 @@
 import type { Category, ToolDefinition } from '@sluice/policy/core/tools'
 import { createTextBlock, type Page, type PageBlock, yaml } from '../../core/pages/page.ts'
 import { ATTACKS, type LinkedAttack } from '../attacks/link-attacks.ts'
+import texts from '../classify/class-texts.json' with { type: 'json' }
 import type { ToolAssessment } from '../classify/classify.ts'
 import { type AssessmentWithAttacks, getAssessment } from './assessment-cache.ts'
 import { cutAtWord, parameterBlocks } from './parameter-table.ts'
@@ -18,14 +19,6 @@ import {
   usageOf,
   waysFor,
 } from './tool-advice.ts'
-
-const MEANS: Readonly<Record<Category, string>> = {
-  Read: 'It returns data and changes nothing.',
-  Write: 'It creates or changes data.',
-  Execute: 'It runs code or operates a live system; the effect depends on what is run.',
-  Destructive: 'It deletes or revokes something, and offers no way to undo it.',
-  Financial: 'It moves, commits or prices money.',
-}
 
 /** What the strongest word says, where the class alone says less. */
 const SHARPER: Partial<Record<Category, readonly (readonly [says: RegExp, means: string])[]>> = {
@@ -61,7 +54,7 @@ function meansOf({ category, evidence }: ToolAssessment): string {
   // What is archived is put away, not copied.
   const archives = /^archiv/i.test(evidence[0]?.text ?? '')
   const says = archives ? ': settling' : (evidence[0]?.says ?? '')
-  return SHARPER[category]?.find(([pattern]) => pattern.test(says))?.[1] ?? MEANS[category]
+  return SHARPER[category]?.find(([pattern]) => pattern.test(says))?.[1] ?? texts[category].means
 }
 
 /** The rule to begin with, for a tool that needs none of its own. */

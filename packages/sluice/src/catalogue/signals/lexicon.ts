@@ -77,6 +77,11 @@ export function otherVerbsOf(family: Family): readonly string[] {
   return (FAMILIES[family].otherLanguages ?? []).flatMap((line) => line.split(' '))
 }
 
+/** Whether every family of a verb speaks for the class. */
+export function isVerbOf(category: Category, word: string): boolean {
+  return verbAt(word)?.families.every((family) => classOf(family) === category) ?? false
+}
+
 export function verbAt(word: string): VerbEntry | undefined {
   return VERBS.get(word) ?? again(word)
 }

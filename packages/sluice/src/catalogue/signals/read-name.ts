@@ -3,7 +3,7 @@
 // otherwise the noun tells (`server_status`). Pure; called by gather-signals.
 
 import { toWordSet } from '@sluice/policy/core/word-set'
-import { classOf, verbAt } from './lexicon.ts'
+import { isVerbOf, verbAt } from './lexicon.ts'
 import { familyFeatures, nounFeatures, wordFeatures } from './memo-feature.ts'
 import { DEALS, type Noun, nounsAt, OTHER_DEALS, worksOut } from './nouns.ts'
 import type { EmitSignal } from './signal.ts'
@@ -21,7 +21,7 @@ export function readName(name: string, server: string, tell: EmitSignal): void {
   const words = withoutServer(splitNameWords(name), server)
   const head = headOf(words)
   const works = head !== undefined && (rehearses(words) || worksOut(words, words.indexOf(head)))
-  const read = head !== undefined && (works || isRead(head.text))
+  const read = head !== undefined && (works || isVerbOf('Read', head.text))
   if (head === undefined) tellNouns(words, tell)
   else {
     if (works) tell('name:render', place(head))
@@ -144,7 +144,11 @@ function headOf(words: readonly WordSpan[]): WordSpan | undefined {
   if (useful.length === 2 && DEEDS.has(deed?.text ?? '') && STATES.has(status?.text ?? ''))
     return undefined
   // `stake_info` is told of, not staked.
-  if (useful.length === 2 && TOLD.has(status?.text ?? '') && isDeal(deed?.text ?? ''))
+  if (
+    useful.length === 2 &&
+    TOLD.has(status?.text ?? '') &&
+    isVerbOf('Financial', deed?.text ?? '')
+  )
     return undefined
   const plain = useful.find(({ text }, index) => {
     const verb = verbAt(text)
@@ -166,7 +170,11 @@ function headOf(words: readonly WordSpan[]): WordSpan | undefined {
   const sure = SURE_HEADS.has(first?.text ?? '') || ENDS.has(first?.text ?? '')
   // A noun by itself is no act (`label`, `message`), but may be an answer (`preview`).
   const tells = OUTCOMES.has(last?.text ?? '') && useful.length > 2 && !sure
-  if (!tells && mayBe(first) && (sure || useful.length > 1 || isRead(first?.text ?? ''))) {
+  if (
+    !tells &&
+    mayBe(first) &&
+    (sure || useful.length > 1 || isVerbOf('Read', first?.text ?? ''))
+  ) {
     if (
       useful.length > 1 &&
       mayBe(last) &&
@@ -200,10 +208,6 @@ const OUTCOMES = toWordSet(
 )
 const TOLD = toWordSet('info status history stats details summary')
 
-function isDeal(text: string): boolean {
-  return verbAt(text)?.families.every((family) => classOf(family) === 'Financial') ?? false
-}
-
 const STATES = toWordSet('status state progress history')
 const ASKS = toWordSet('list search query view log review')
 /** May be nouns, but not at the head of a name. */
@@ -214,10 +218,6 @@ const SURE_HEADS = toWordSet(
 const ENDS = toWordSet(
   'list search run test set check query view export import update start stop cancel deploy install build clone copy move merge push pull commit install schedule publish place drop open select stake count end prompt trade swap transfer share load store track call trigger post snapshot screenshot fork click type fill navigate press hover drag',
 )
-
-function isRead(text: string): boolean {
-  return verbAt(text)?.families.every((family) => classOf(family) === 'Read') ?? false
-}
 
 /** `github_create_issue` of server `github` is `create_issue`; joined words are taken apart. */
 function withoutServer(words: readonly WordSpan[], server: string): WordSpan[] {

@@ -5,7 +5,7 @@
 
 import type { Category } from '@sluice/policy/core/tools'
 import { toWordSet } from '@sluice/policy/core/word-set'
-import { classOf, type Family, verbAt } from './lexicon.ts'
+import { classOf, type Family, isVerbOf, verbAt } from './lexicon.ts'
 import { TEXT_CHARS_MAX } from './limits.ts'
 import { meantFamily } from './meant-family.ts'
 import { familyFeatures, nounFeatures, wordFeatures } from './memo-feature.ts'
@@ -150,7 +150,7 @@ function readAct(words: readonly WordSpan[], text: string, at: string, tell: Emi
     if (how === 'beside' && text[other.start - 1] === '(' && isDone(words, index))
       tellVerb('text.also', other, at, tell)
     // `Review a request and post the findings`: what reads acts as well.
-    if (isRead(head.text) && !isRead(other.text) && isThen(words, index))
+    if (isVerbOf('Read', head.text) && !isVerbOf('Read', other.text) && isThen(words, index))
       tellVerb('text.also', other, at, tell)
     tellVerb(
       how === 'means' ? 'text.means' : how === 'and' ? 'text.and' : 'text.too',
@@ -164,7 +164,7 @@ function readAct(words: readonly WordSpan[], text: string, at: string, tell: Emi
   readObject(
     words,
     head,
-    verbs.some((verb) => !(verb === head && works !== undefined) && !isRead(verb.text)),
+    verbs.some((verb) => !(verb === head && works !== undefined) && !isVerbOf('Read', verb.text)),
     at,
     tell,
   )
@@ -249,7 +249,7 @@ const IT = /^(?:it|them)$/
 function isDone(words: readonly WordSpan[], index: number): boolean {
   const { text } = words[index] as WordSpan
   const verb = verbAt(text)
-  if (verb?.form !== 'third' || isRead(text)) return false
+  if (verb?.form !== 'third' || isVerbOf('Read', text)) return false
   return !verb.nounish || VERBS_PRECEDE.test(words[index + 1]?.text ?? '')
 }
 
@@ -364,10 +364,6 @@ const OF_TEXT = {
 const wordOfText = wordFeatures('text')
 const NOUNS_OF_ACT = nounFeatures('text.act')
 const NOUNS_OF_READ = nounFeatures('text.read')
-
-function isRead(text: string): boolean {
-  return verbAt(text)?.families.every((family) => classOf(family) === 'Read') ?? false
-}
 
 function toSignalSpan(at: string, { start, end }: WordSpan) {
   return { at, start, end }
