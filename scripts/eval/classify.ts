@@ -53,11 +53,11 @@ export function run({ data, verbose }: RunOptions): number {
 }
 
 function rank(category: string): number {
-  return CATEGORIES.findIndex((known) => known === category)
+  return (CATEGORIES as readonly string[]).indexOf(category)
 }
 
 function step(risk: string): number {
-  return RISKS.findIndex((known) => known === risk)
+  return (RISKS as readonly string[]).indexOf(risk)
 }
 
 function print<Judged>(name: string, of: readonly Judged[], isSo: (one: Judged) => boolean): void {
