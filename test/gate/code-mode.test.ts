@@ -236,7 +236,8 @@ describe('a program that misbehaves', { timeout: 120_000 }, () => {
     const client = await open()
     const endless = await run(client, 'for (;;) {}')
     expect(endless).toMatchObject({ status: 'failed' })
-    expect(endless.error.message).toContain('stopped after 5000 ms')
+    // On a fast machine its steps are used up before its time.
+    expect(endless.error.message).toMatch(/stopped after 5000 ms|used up its .*steps/)
     const before = decisions().length
     const many = `await Promise.all(Array.from({ length: 1000 }, (_, n) =>
       tools.office.read_file({ path: String(n) })))`
