@@ -530,6 +530,7 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await page.getByRole('link', { name: 'Agents', exact: true }).first().click()
     await page.getByRole('cell', { name: /^a shorter report.*fork of .* at turn 2$/ }).waitFor()
     await page.keyboard.press('Control+k')
+    await page.getByRole('combobox').waitFor()
     await page.keyboard.type('shorter')
     await page.getByRole('option', { name: /^a shorter report/ }).waitFor()
     await page.keyboard.press('Escape')

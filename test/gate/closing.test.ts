@@ -70,7 +70,11 @@ test('a gate stops taking requests, lets calls finish, and closes its stores las
 })
 
 test('a gate that has stopped leaves no timer that keeps its process from ending', async () => {
+  // Files that ran in this process before may have left some of theirs.
+  const countTimers = () =>
+    process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length
+  const before = countTimers()
   const gate = await ownGate({ servers: {} })
   await gate.stop()
-  expect(process.getActiveResourcesInfo()).not.toContain('Timeout')
+  expect(countTimers()).toBeLessThanOrEqual(before)
 })
