@@ -63,10 +63,10 @@ export function listCanaries(policy: CompiledPolicy): ReadonlyMap<string, string
   return joinCanaries(policy)
 }
 
-/** One object per policy: derived values are cached by identity. */
+/** Of a policy with a base policy. One object per policy: derived values are cached by identity. */
 const joinCanaries = memoizeFor(
   ({ house, canaries }: CompiledPolicy): ReadonlyMap<string, string> =>
-    new Map([...(house?.canaries ?? []), ...canaries]),
+    new Map([...(house as CompiledPolicy).canaries, ...canaries]),
 )
 
 const NO_CANARIES: ReadonlyMap<string, string> = new Map()
