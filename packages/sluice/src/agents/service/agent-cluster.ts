@@ -57,6 +57,8 @@ export class AgentCluster {
   readonly #parts: AgentClusterParts
   readonly #steps: Steps
   readonly #end = new AbortController()
+  /** Rejected when this gate no longer runs the agents that it ran. */
+  #left = Promise.withResolvers<never>()
   /** Its lease was given up, because its clock is wrong. */
   #isAway = false
   #beats = 0
@@ -72,7 +74,9 @@ export class AgentCluster {
    * it is asked about an agent is done by the gate that runs the agent. */
   async start(): Promise<Service> {
     await this.#beat()
-    void this.#repeat()
+    void this.#repeat(AGENT_BEAT_MS, () => this.#beat())
+    // A wrong clock is noticed before a run goes on by it.
+    void this.#repeat(AGENT_REQUEST_LOOK_MS, () => this.#hasLeft())
     const { service, shared } = this.#parts
     shared.serve = (body) => this.#serve(body)
     const steps = this.#route(this.#steps, STEPS_PREFIX)
@@ -159,7 +163,8 @@ export class AgentCluster {
       const isStep = method.startsWith(STEPS_PREFIX)
       const target: object = isStep ? this.#steps : this.#parts.service
       const name = isStep ? method.slice(STEPS_PREFIX.length) : method
-      const value = await (Reflect.get(target, name) as Method).apply(target, [...values])
+      const work = (Reflect.get(target, name) as Method).apply(target, [...values])
+      const value = await (ONCE.has(method) ? work : Promise.race([work, this.#left.promise]))
       return serialize({ value } satisfies AgentReply)
     } catch (error) {
       const { code, message } = error as AgentError
@@ -176,12 +181,21 @@ export class AgentCluster {
     this.#isAway = false
     if (wasFenced) {
       warn('other gates have taken over the agents of this one')
+      this.#leave()
       await onFenced()
     }
     this.#beats += 1
     const isLook = wasFenced || this.#beats % AGENT_LOOK_BEATS === 0
     if (agents.length > 0 || isLook) await onTaken(isLook ? undefined : agents)
     await refuseRowRequests(shared, lease)
+  }
+
+  /** Gates that wait for an answer of this one ask the gate that goes on with the agent, where that does nothing twice. */
+  #leave(): void {
+    const { promise, reject } = this.#left
+    this.#left = Promise.withResolvers()
+    promise.catch(() => undefined)
+    reject(new AgentError('AGENT_ELSEWHERE', 'another gate goes on with the agent'))
   }
 
   /** By a wrong clock limits of time would end agents, and the gate refuses their calls: other gates go on. */
@@ -192,19 +206,20 @@ export class AgentCluster {
     await shared.connections.query(LEAVE, [lease])
     this.#isAway = true
     this.#beatAtMs = Number.NEGATIVE_INFINITY
+    this.#leave()
     warn(`other gates take over the agents of this one: ${why}`)
     await onFenced()
     return true
   }
 
   /** Until the end, whatever happens to one of them. */
-  async #repeat(): Promise<void> {
+  async #repeat(everyMs: number, work: () => Promise<unknown>): Promise<void> {
     const { signal } = this.#end
     while (!signal.aborted) {
-      await sleep(AGENT_BEAT_MS, undefined, { signal, ref: false }).catch(() => {})
+      await sleep(everyMs, undefined, { signal, ref: false }).catch(() => {})
       if (signal.aborted) return
       try {
-        await this.#beat()
+        await work()
         this.#fault = ''
       } catch (error) {
         const { message } = error as Error
