@@ -13,6 +13,7 @@ import { BudgetSpent, type Reservation } from '../models/family-budget.ts'
 import type { ModelSettings } from '../models/models.ts'
 import type { AgentError } from '../shared/errors.ts'
 import { CALLS_SENT_KEPT_MAX } from '../shared/limits.ts'
+import { orAborted } from '../shared/or-aborted.ts'
 import type { GateCall, GateOutcome, ToolGate } from '../shared/tool-gate.ts'
 import type { Steps } from '../step-thread/step-client.ts'
 import { codeLimitsOf } from '../transfer/create-config.ts'
@@ -170,6 +171,7 @@ export class EffectPerformer {
   ): Promise<GateOutcome> {
     const labels = () => this.#labels(agent, signal)
     const settled = this.#environment.gate.settle(ticket, signal, labels, program)
+    // An approval may take days: a cancelled effect does not wait for it.
     const outcome = await this.#keepLabels(agent, await orAborted(settled, signal), signal)
     if (outcome.kind === 'held') return { kind: 'unknown', reason: 'it was held a second time' }
     return outcome
@@ -250,15 +252,6 @@ function toGateCall(agent: AgentRow, call: OutgoingCall): GateCall {
     : { agent: facts, family: String(family) }
   const effectId = [id, ...(summary.runId === null ? [] : [summary.runId]), call.effectId].join('.')
   return { ...call, owner, ...from, effectId }
-}
-
-/** An approval may take days: rejects at once when the effect is cancelled. */
-function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) reject(signal.reason)
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-    promise.then(resolve, reject)
-  })
 }
 
 /** It runs the programs of a client, whose own calls they make. */

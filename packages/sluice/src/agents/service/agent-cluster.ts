@@ -11,6 +11,7 @@ import type { SharedAgents } from '../../store/postgres/shared-agents.ts'
 import { processClock } from '../../store/process-clock.ts'
 import { AgentError, toAgentError } from '../shared/errors.ts'
 import { AGENT_LOOK_BEATS, AGENT_REQUEST_LOOK_MS, AGENT_REQUEST_MS_MAX } from '../shared/limits.ts'
+import { orAborted } from '../shared/or-aborted.ts'
 import type { Steps } from '../step-thread/step-client.ts'
 import { refuseRowRequests } from './row-requests.ts'
 import type { Service } from './service.ts'
@@ -57,13 +58,12 @@ export class AgentCluster {
   readonly #parts: AgentClusterParts
   readonly #steps: Steps
   readonly #end = new AbortController()
-  /** Rejected when this gate no longer runs the agents that it ran. */
-  #left = Promise.withResolvers<never>()
+  /** Aborted when this gate no longer runs the agents that it ran. */
+  #left = new AbortController()
   /** Its lease was given up, because its clock is wrong. */
   #isAway = false
   #beats = 0
   #beatAtMs = Number.NEGATIVE_INFINITY
-  #fault = ''
 
   constructor(parts: AgentClusterParts) {
     this.#parts = parts
@@ -164,7 +164,7 @@ export class AgentCluster {
       const target: object = isStep ? this.#steps : this.#parts.service
       const name = isStep ? method.slice(STEPS_PREFIX.length) : method
       const work = (Reflect.get(target, name) as Method).apply(target, [...values])
-      const value = await (ONCE.has(method) ? work : Promise.race([work, this.#left.promise]))
+      const value = await (ONCE.has(method) ? work : orAborted(work, this.#left.signal))
       return serialize({ value } satisfies AgentReply)
     } catch (error) {
       const { code, message } = error as AgentError
@@ -192,10 +192,8 @@ export class AgentCluster {
 
   /** Gates that wait for an answer of this one ask the gate that goes on with the agent, where that does nothing twice. */
   #leave(): void {
-    const { promise, reject } = this.#left
-    this.#left = Promise.withResolvers()
-    promise.catch(() => undefined)
-    reject(new AgentError('AGENT_ELSEWHERE', 'another gate goes on with the agent'))
+    this.#left.abort(new AgentError('AGENT_ELSEWHERE', 'another gate goes on with the agent'))
+    this.#left = new AbortController()
   }
 
   /** By a wrong clock limits of time would end agents, and the gate refuses their calls: other gates go on. */
@@ -215,17 +213,18 @@ export class AgentCluster {
   /** Until the end, whatever happens to one of them. */
   async #repeat(everyMs: number, work: () => Promise<unknown>): Promise<void> {
     const { signal } = this.#end
+    let fault = ''
     while (!signal.aborted) {
       await sleep(everyMs, undefined, { signal, ref: false }).catch(() => {})
       if (signal.aborted) return
       try {
         await work()
-        this.#fault = ''
+        fault = ''
       } catch (error) {
         const { message } = error as Error
-        if (message !== this.#fault && !signal.aborted)
+        if (message !== fault && !signal.aborted)
           this.#parts.warn(`agents of the cluster: ${message}`)
-        this.#fault = message
+        fault = message
       }
     }
   }
