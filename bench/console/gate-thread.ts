@@ -4,7 +4,7 @@
 
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { LedgerPage } from '../../packages/sluice/src/admin/contract/contract-console.ts'
+import type { LedgerPage } from '../../packages/sluice/src/admin/contract/contract.ts'
 import { Load, type Side } from '../gateway/measure.ts'
 import { start } from '../gateway/running.ts'
 import { CALLER, startSluice } from '../gateway/sluice.ts'

@@ -4,8 +4,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { SettingsView } from '../../packages/sluice/src/admin/contract/contract-console.ts'
-import type { Overview } from '../../packages/sluice/src/admin/contract/contract-overview.ts'
+import type { Overview, SettingsView } from '../../packages/sluice/src/admin/contract/contract.ts'
 import {
   countOverview,
   readFigures,

@@ -11,7 +11,7 @@ import { EditorState, type Extension } from '@codemirror/state'
 import { EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { type JSX, useEffect, useRef } from 'react'
-import type { PolicyProblem } from '../../../../packages/sluice/src/admin/contract/contract.ts'
+import type { PolicyDraft } from '../../../../packages/sluice/src/admin/contract/contract.ts'
 import { completeFrom, type Schema } from './complete.ts'
 
 const colours = HighlightStyle.define([
@@ -57,7 +57,7 @@ export function Editor({
   onChange,
 }: {
   text: string
-  problems: readonly PolicyProblem[]
+  problems: PolicyDraft['problems']
   schema: Schema | undefined
   /** Known tools, for completion. */
   names: readonly string[]

@@ -1,9 +1,9 @@
-// Types and schemas of the admin API for its clients: the console imports its types from here and from
-// nowhere else. Pure types. What each path takes and needs is in the tables `*-endpoints.ts`;
-// `/api/openapi.json` is written from the same tables. Every request but those of sign-in carries
-// `Authorization: Bearer TOKEN`, with the token of `POST /api/sign-in` that stays in the tab's memory,
-// or a system's credential. What is marked "proof" also needs a passkey assertion for just that request:
-// see ProofWish.
+// Types of the admin API for its clients: the console imports its types from here and from nowhere else. Each is
+// the type of what builds the answer, so an answer is described once. Texts of servers, tools, agents and models
+// in answers are untrusted; the console shows them as text. What each path takes and needs is in the tables
+// `*-endpoints.ts`; `/api/openapi.json` is written from the same tables. Every request but those of sign-in
+// carries `Authorization: Bearer TOKEN`, with the token of `POST /api/sign-in` that stays in the tab's memory, or
+// a system's credential. What is marked "proof" also needs a passkey assertion for just that request.
 
 export type {
   ApprovalBlock,
@@ -15,95 +15,64 @@ export type {
   StandingTerms,
   Vote,
 } from '../../core/approval.ts'
-
+export type { OutcomeLabel } from '../../core/outcome-label.ts'
 export type { PersonView, Role } from '../../core/person.ts'
-export type * from './contract-agents.ts'
-export type * from './contract-console.ts'
-export type * from './contract-live.ts'
-export type * from './contract-overview.ts'
+export type {
+  AgentEvent,
+  AgentMessage,
+  AgentPage,
+  ListedAgentView,
+} from '../endpoints/agent-views.ts'
+export type {
+  AlertsView,
+  AlertTest,
+  LimitsView,
+  SentAlertView,
+} from '../endpoints/alerts-endpoints.ts'
+export type { PolicyVersion } from '../endpoints/console-store.ts'
+export type {
+  PendingDefinitionsView,
+  PendingDefinitionView,
+} from '../endpoints/pending-definitions.ts'
+export type { PolicyDocumentView, PolicyView } from '../endpoints/policy-endpoints.ts'
+export type { SavedPolicy } from '../endpoints/save-policy.ts'
+export type {
+  ServersView,
+  ServerView,
+  ToolPage,
+  ToolView,
+} from '../endpoints/servers-endpoints.ts'
+export type { SettingsView } from '../endpoints/settings-endpoints.ts'
+export type { VerificationView } from '../endpoints/verify-endpoint.ts'
+export type { AgentTurn, AgentTurns } from '../queries/agent-turns.ts'
+export type { BoardTool } from '../queries/board.ts'
+export type { CallExplanation, CallRecord } from '../queries/call-views.ts'
+export type { PolicyTestsDraft } from '../queries/draft-tests.ts'
+export type { OutcomeCounts } from '../queries/histogram.ts'
+export type {
+  CallHistogram,
+  LedgerEvents,
+  LedgerNames,
+  LedgerPage,
+  Overview,
+} from '../queries/ledger-queries.ts'
+export type { CountedName } from '../queries/overview.ts'
+export type { PolicyDraft } from '../queries/policy-drafts.ts'
+export type { CallAddress } from '../queries/read-requests.ts'
+export type { AgentUsage, UsageFigures } from '../queries/usage-view.ts'
+export type { RecordedSum } from '../queries/value-queries.ts'
+export type { ExternalSignInStart, IssuerAnswer } from '../sign-in/external-sign-in.ts'
+export type {
+  CurrentPerson,
+  SignedIn,
+  SignIn,
+  SignInMethods,
+} from '../sign-in/sign-in-endpoints.ts'
 
 import type { ApprovalBlock, StandingApproval } from '../../core/approval.ts'
-import type { Person } from '../../core/person.ts'
-
-/** `GET /api/sign-in`: the ways in, before anybody has signed in. */
-export interface SignInMethods {
-  /** Somebody has a passkey for this address. */
-  readonly passkey: boolean
-  /** Where `sluice console` has to be run for a code. */
-  readonly code: true
-  /** `onPage`: people sign in there from this page. */
-  readonly issuers: readonly {
-    readonly name: string
-    readonly issuer: string
-    readonly onPage: boolean
-  }[]
-}
-
-/** `POST /api/sign-in/issuers/:name` `{ challenge }`, the S256 of a secret that stays in the tab: what
- * the browser opens, and what must come back with the answer, to `<base>/sign-in/<name>`. */
-export interface ExternalSignInStart {
-  readonly address: string
-  readonly state: string
-}
-
-/** `POST /api/sign-in`: one of these. `code` is of `#code=` in the address; `assertion` answers
- * `POST /api/sign-in/challenge`, which gives `{ challenge }`; `answer` is what an issuer sent the browser
- * back with; `jwt` is an access token of an issuer, made for `<base>/api`. */
-export interface SignIn {
-  readonly code?: string
-  readonly assertion?: unknown
-  readonly jwt?: string
-  readonly answer?: IssuerAnswer
-}
-
-/** `verifier` is the tab's secret, of which the issuer has the hash. */
-export interface IssuerAnswer {
-  readonly code: string
-  readonly state: string
-  readonly iss?: string
-  readonly verifier: string
-}
-
-/** `POST /api/links` `{ link }`: of `#link=` in the address of a message. `challenge` are the options of
- * `startAuthentication`; the assertion goes to `POST /api/sign-in`. Opening a link shows and decides
- * nothing. */
-export interface ApprovalLinkView {
-  readonly approval: string
-  readonly approver: string
-  readonly challenge: unknown
-}
-
-export interface SignedIn {
-  readonly token: string
-  readonly me: CurrentPerson
-}
-
-/** `GET /api/me`; `proof` is how this session was begun. */
-export interface CurrentPerson extends Person {
-  readonly passkeys: readonly PasskeyView[]
-  readonly hasPin: boolean
-  /** Whether it can decide now: it has a passkey for this address, or is a system. */
-  readonly mayProve: boolean
-  readonly expiresAtMs: number
-}
-
-export interface PasskeyView {
-  readonly id: string
-  readonly label: string
-  readonly createdMs: number
-  readonly usedMs: number | null
-}
 
 /** `GET /api/standing`. */
 export interface StandingResponse {
   readonly standing: readonly StandingApproval[]
   readonly barred: readonly ApprovalBlock[]
-}
-
-/** A server that an edit of sluice.yaml adds or changes: it waits for `sluice server accept`. */
-export interface PendingServerView {
-  readonly name: string
-  readonly how: 'added' | 'changed'
-  /** The whole command, or the address, as it is written; of its environment the names. */
-  readonly entry: string
 }

@@ -5,19 +5,17 @@ import type { AgentRow } from '../../agents/journal/rows.ts'
 import type { AgentSnapshot } from '../../agents/step-thread/inspect-agent.ts'
 import type { HistoryEntry, ListedAgent } from '../../agents/step-thread/operation-results.ts'
 import { historyView, truncate } from '../../agents/tools/views.ts'
-import { MESSAGE_LENGTH_SHOWN, MESSAGES_SHOWN } from '../contract/console-limits.ts'
-import type {
-  AgentEvent,
-  AgentMessage,
-  AgentPage,
-  AgentView,
-  ListedAgentView,
-} from '../contract/contract-agents.ts'
+import { MESSAGE_LENGTH_SHOWN, MESSAGES_SHOWN } from '../queries/limits.ts'
+
+export type ListedAgentView = ReturnType<typeof toAgentList>[number]
+export type AgentPage = ReturnType<typeof agentPage>
+export type AgentMessage = AgentPage['messages'][number]
+export type AgentEvent = ReturnType<typeof agentEvent>
 
 type Summary = AgentRow['summary']
 
-/** `isOwn`: the person may see what it says. */
-export function agentView(agent: AgentRow, isOwn: boolean): AgentView {
+/** `isOwn`: the person may see what it says, and act for it. */
+export function agentView(agent: AgentRow, isOwn: boolean) {
   const { id, owner, model, template, createdAt, depth, hostStop, state } = agent
   return {
     id,
@@ -26,6 +24,7 @@ export function agentView(agent: AgentRow, isOwn: boolean): AgentView {
     template,
     depth,
     createdAtMs: createdAt,
+    // Given to a fork; empty if it has none.
     name: isOwn && typeof agent.asked.name === 'string' ? agent.asked.name : '',
     forkOf: originOf(agent),
     isOwn,
@@ -35,7 +34,7 @@ export function agentView(agent: AgentRow, isOwn: boolean): AgentView {
 }
 
 /** What it is a fork of. An import may say anything there. */
-export function originOf({ asked }: AgentRow): AgentView['forkOf'] {
+export function originOf({ asked }: AgentRow): { id: string; turn: number } | null {
   const { id, turn } = Object(asked.forkOf) as Readonly<Record<string, unknown>>
   return typeof id === 'string' && typeof turn === 'number' ? { id, turn } : null
 }
@@ -45,15 +44,13 @@ function figuresOf({ turnCount, usage, fileCount }: Summary) {
     turns: turnCount,
     tokens: usage.totalTokens,
     files: fileCount,
+    // In the currency of the price; null if the model has none.
     cost: usage.costMicros === null ? null : usage.costMicros / 1_000_000,
   }
 }
 
 /** `owned`: whether the person may see what an agent of this owner says. */
-export function toAgentList(
-  agents: readonly ListedAgent[],
-  owned: (owner: string) => boolean,
-): ListedAgentView[] {
+export function toAgentList(agents: readonly ListedAgent[], owned: (owner: string) => boolean) {
   const first = new Map<number, ListedAgent>()
   const tasks = new Map(agents.map(({ id, task }) => [id, task]))
   for (const agent of agents) {
@@ -67,8 +64,10 @@ export function toAgentList(
     const task = agent.task ?? tasks.get(view.forkOf?.id ?? '') ?? ''
     return {
       ...view,
+      // The beginning of its first prompt; empty if there is none, or the person may not see it.
       task: isOwn ? task : '',
       lastMs: agent.lastAt,
+      // The first agent of its family, if that is another: the one that made it, or that it is a fork of.
       familyOf: id === agent.id ? null : id,
     }
   })
@@ -78,7 +77,7 @@ export function toAgentList(
 export function agentPage(
   { agent, family, portable, messages, files, summary }: AgentSnapshot,
   turn: number | null,
-): AgentPage {
+) {
   const stop = portable.stop ?? (turn === null ? agent.hostStop : null)
   const { limits } = family
   const { turns, tokens, calls, costMicros } =
@@ -89,6 +88,7 @@ export function agentPage(
     ...(turn === null ? {} : { ...figuresOf(summary), state: summary.state }),
     stop: stop === null ? null : { reason: stop.reason, detail: stop.detail },
     waitingFor: summary.waitingFor,
+    // Agents that share the budgets with it.
     relatives: turn === null ? family.members - 1 : 0,
     todos: portable.todos.map(({ id, content, status }) => ({
       id,
@@ -108,6 +108,7 @@ export function agentPage(
       },
     ],
     grants: agent.grants,
+    // The turn that is shown; null for now.
     turn,
   }
 }
@@ -131,14 +132,14 @@ function countGateCalls(messages: AgentSnapshot['messages'], grants: readonly st
 }
 
 /** Calls with their results in one: a model's turn reads as it was. */
-function messagesOf(messages: AgentSnapshot['messages']): AgentMessage[] {
+function messagesOf(messages: AgentSnapshot['messages']) {
   const results = new Map(
     messages.flatMap((message) =>
       message.role === 'tool' ? [[message.callId, message] as const] : [],
     ),
   )
   return messages
-    .flatMap((message): AgentMessage[] => {
+    .flatMap((message) => {
       if (message.role === 'tool') return []
       const calls = message.role === 'assistant' ? message.toolCalls : []
       return [
@@ -158,7 +159,7 @@ function messagesOf(messages: AgentSnapshot['messages']): AgentMessage[] {
     .slice(-MESSAGES_SHOWN)
 }
 
-export function agentEvent(entry: HistoryEntry): AgentEvent {
+export function agentEvent(entry: HistoryEntry) {
   const { seq, at: _at, kind, turn, ...details } = historyView(entry)
   return { seq, atMs: entry.at, kind, turn, says: shorten(JSON.stringify(details)) }
 }

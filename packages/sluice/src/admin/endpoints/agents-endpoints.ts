@@ -12,6 +12,11 @@ import type { Steps } from '../../agents/step-thread/step-client.ts'
 import { COUNT, orNull } from '../../core/answer-shapes.ts'
 import type { Person } from '../../core/person.ts'
 import { processClock } from '../../store/process-clock.ts'
+import { type Endpoint, endpoint, type Route } from '../http/endpoint.ts'
+import { ApiError } from '../http/errors.ts'
+import { EventStreamResponse } from '../http/events.ts'
+import { type AgentTurns, findFailure, listTurns } from '../queries/agent-turns.ts'
+import type { LedgerReader } from '../queries/ledger-reader.ts'
 import {
   AGENT_CALLS_READ,
   AGENTS_SHOWN,
@@ -19,13 +24,7 @@ import {
   FORK_ORIGINS_READ,
   JOURNAL_PAGES_READ,
   PROMPT_WAIT_MS,
-} from '../contract/console-limits.ts'
-import type { AgentStep, AgentTurns } from '../contract/contract-agents.ts'
-import { type Endpoint, endpoint, type Route } from '../http/endpoint.ts'
-import { ApiError } from '../http/errors.ts'
-import { EventStreamResponse } from '../http/events.ts'
-import { findFailure, listTurns } from '../queries/agent-turns.ts'
-import type { LedgerReader } from '../queries/ledger-reader.ts'
+} from '../queries/limits.ts'
 import { toAgentUsage, toUsageRanges } from '../queries/usage-view.ts'
 import { agentEvent, agentPage, agentView, originOf, toAgentList } from './agent-views.ts'
 import { STRETCH, toStretch } from './stretch.ts'
@@ -111,11 +110,11 @@ function lookEndpoints(running: () => Service, reader: LedgerReader): Endpoint[]
       work: ({ steps }, { id }, { owner }) => readTurns({ steps, reader, owner }, id),
     }),
     ownEndpoint(running, 'GET /api/agents/:id/watch', {
-      summary: 'what an agent does, as it comes: events `text` and `step` (AgentStep)',
+      summary: 'what an agent does, as it comes: events `text` and `step`',
       work: async ({ watch }, { id }) =>
         new EventStreamResponse((feed) =>
           watch.follow(id, {
-            onEvent: ({ kind, turn }) => feed.send('step', { kind, turn } satisfies AgentStep),
+            onEvent: ({ kind, turn }) => feed.send('step', { kind, turn }),
             onText: (said) => feed.send('text', said),
           }),
         ),

@@ -3,8 +3,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { openDatabase } from '../../store/sqlite/open.ts'
-import { POLICY_VERSIONS_KEPT } from '../contract/console-limits.ts'
-import type { PolicyVersion } from '../contract/contract-console.ts'
+import { POLICY_VERSIONS_KEPT } from '../queries/limits.ts'
 
 const SCHEMA = `
   CREATE TABLE versions (
@@ -26,7 +25,16 @@ const SCHEMA = `
 /** Refused definitions are the gate's to know. */
 const NO_PINS = 'DROP TABLE refused_pins;'
 
-export interface SavedVersion extends Omit<PolicyVersion, 'id'> {
+export interface PolicyVersion {
+  readonly id: number
+  readonly atMs: number
+  readonly name: string
+  readonly digest: string
+  readonly by: string
+  readonly why: string
+}
+
+interface SavedVersion extends Omit<PolicyVersion, 'id'> {
   readonly text: string
 }
 

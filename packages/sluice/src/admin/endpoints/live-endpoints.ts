@@ -5,19 +5,19 @@ import { COUNT } from '../../core/answer-shapes.ts'
 import { OUTCOME_LABELS } from '../../core/outcome-label.ts'
 import type { Query } from '../../ledger/query/query.ts'
 import { parseConditions } from '../../ledger/records/recorded-values.ts'
-import type { CallExplanation } from '../contract/contract-console.ts'
-import type { CallAddress } from '../contract/contract-live.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import { explainCall } from '../queries/call-views.ts'
 import type { NamesRequest } from '../queries/histogram.ts'
 import type { LedgerReader } from '../queries/ledger-reader.ts'
+import type { CallAddress } from '../queries/read-requests.ts'
+import type { ruleTextOf } from '../queries/rule-text.ts'
 import { STRETCH, toStretch } from './stretch.ts'
 
 export interface LiveEndpointParts {
   readonly reader: LedgerReader
   /** The rule of a pointer, as written in the document in force. */
-  readonly ruleText: (policy: string, pointer: string) => CallExplanation['ruleText']
+  readonly ruleText: (policy: string, pointer: string) => ReturnType<typeof ruleTextOf>
   /** What a session is called; its id if that is not known any more. */
   readonly nameSession: (session: string) => string
   readonly nowMs: () => number
@@ -125,7 +125,7 @@ export function toQuery(input: object): Query {
 async function findCall(
   { reader, ruleText, nameSession }: LiveEndpointParts,
   address: CallAddress,
-): Promise<CallExplanation> {
+) {
   const { called, behind, context } = await reader.ask('call', address)
   if (called === null)
     throw new ApiError(

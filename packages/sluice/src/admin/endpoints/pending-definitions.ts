@@ -7,17 +7,13 @@ import { enterStep } from '../../gateway/shared/current-step.ts'
 import { Slices } from '../../gateway/shared/slices.ts'
 import { findDangers } from '../../gateway/tools/find-dangers.ts'
 import type { PendingDefinition, Pins } from '../../gateway/tools/pins.ts'
-import {
-  DEFINITION_LENGTH_SHOWN,
-  PENDING_LENGTH_SHOWN,
-  PENDING_SHOWN,
-} from '../contract/console-limits.ts'
-import type { PendingDefinitionsView, PendingDefinitionView } from '../contract/contract-console.ts'
+import { DEFINITION_LENGTH_SHOWN, PENDING_LENGTH_SHOWN, PENDING_SHOWN } from '../queries/limits.ts'
 
-/** Those that wait for a decision first, refused ones last. */
-export async function viewPendingDefinitions(
-  pins: Pick<Pins, 'held' | 'acceptedOf'>,
-): Promise<PendingDefinitionsView> {
+export type PendingDefinitionsView = Awaited<ReturnType<typeof viewPendingDefinitions>>
+export type PendingDefinitionView = ReturnType<typeof toView>
+
+/** Those that wait for a decision first, refused ones last; `more` says how many are not shown. */
+export async function viewPendingDefinitions(pins: Pick<Pins, 'held' | 'acceptedOf'>) {
   const { held } = pins
   const undecided = held.filter(({ refused }) => refused === undefined)
   const refused = held.filter((one) => one.refused !== undefined)
@@ -40,7 +36,7 @@ export async function viewPendingDefinitions(
 function toView(
   { tool, digest, because, changes, refused }: PendingDefinition,
   before: ToolDefinition | undefined,
-): PendingDefinitionView {
+) {
   const { server, name } = tool.definition
   return {
     server,
@@ -49,10 +45,14 @@ function toView(
     unknown: tool.unknown === true,
     because,
     changes,
+    // Of the definition that was looked at: what is accepted is this one and no other.
     digest,
+    // Definitions as text, one member a line; `before` is empty if none was accepted.
     before: before === undefined ? '' : toIndentedJson(before as unknown as JsonValue),
     after: toIndentedJson(tool.definition as unknown as JsonValue),
+    // Words to the model, hidden text and the like in the new definition: it looks like an attack.
     dangers: findDangers(tool),
+    // A person does not want it.
     refused: refused ?? null,
   }
 }

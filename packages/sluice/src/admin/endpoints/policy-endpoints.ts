@@ -15,7 +15,6 @@ import {
   record,
   required,
   text,
-  textOrEmpty,
   word,
 } from '@sluice/policy/document/build-shape'
 import type { ShapeValue } from '@sluice/policy/document/shape'
@@ -23,12 +22,12 @@ import { policyJsonSchema } from '@sluice/policy/language/json-schema'
 import { InputError } from '../../core/operation-error.ts'
 import { BASE_POLICY } from '../../gateway/config/grants.ts'
 import { makeDocument, type PolicyDocument } from '../../gateway/state/documents.ts'
-import { DRAFT_LENGTH_MAX, REPLAY_MS } from '../contract/console-limits.ts'
-import type { PolicyDocumentView, PolicyView } from '../contract/contract-console.ts'
+import type { Policies } from '../../gateway/state/policies.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import type { LedgerReader } from '../queries/ledger-reader.ts'
-import { isVersioned, type SavePolicyParts, savePolicy } from './save-policy.ts'
+import { REPLAY_MS } from '../queries/limits.ts'
+import { isVersioned, SAVE, type SavePolicyParts, savePolicy } from './save-policy.ts'
 
 export interface PolicyEndpointParts extends SavePolicyParts {
   readonly reader: LedgerReader
@@ -37,8 +36,6 @@ export interface PolicyEndpointParts extends SavePolicyParts {
 }
 
 const action = word(ACTIONS)
-const NAME = required(text(64), 'which policy')
-const TEXT = required(textOrEmpty(DRAFT_LENGTH_MAX), 'the document')
 /** One of `tool` and `category`. */
 const MOVE = object('a move', {
   tool: { shape: text(400), doc: '`<server>/<tool>`' },
@@ -69,26 +66,15 @@ const TEST = object('a case', {
   expect: required(action, 'what becomes of the call'),
 })
 const DRAFT = {
-  name: NAME,
-  text: TEXT,
+  name: SAVE.name,
+  text: SAVE.text,
   move: { shape: MOVE, doc: 'on the board' },
   replay: { shape: BOOLEAN, doc: 'try it on recorded calls' },
   days: { shape: integer(1, 30), doc: 'on those of so many; 1 unless said' },
   test: { shape: TEST, doc: 'a case to add' },
 } as const
-const SAVE = {
-  name: NAME,
-  text: TEXT,
-  base: required(text(100), 'digest of what was edited'),
-  why: required(textOrEmpty(500), 'kept with the version'),
-  tests: {
-    shape: object('a file of cases', {
-      base: required(textOrEmpty(100), 'digest; empty for a new one'),
-      text: TEXT,
-    }),
-    doc: 'the file of cases beside it, as it was drafted',
-  },
-} as const
+export type PolicyView = ReturnType<typeof viewPolicies>
+export type PolicyDocumentView = ReturnType<typeof viewOf>
 
 export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
   const { policies, store, reader, flushTools, nowMs } = parts
@@ -96,10 +82,7 @@ export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
     endpoint('GET /api/policy', {
       role: 'viewer',
       summary: 'the policy documents as their files are now, and whether that is in force',
-      handle: (): PolicyView => ({
-        documents: [...policies.documents.values()].map(viewOf),
-        why: policies.why,
-      }),
+      handle: () => viewPolicies(policies),
     }),
     endpoint('GET /api/policy/schema', {
       role: 'viewer',
@@ -152,15 +135,22 @@ export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
   ]
 }
 
+/** `why` says what waits or is wrong; it is empty if the files are in force. */
+function viewPolicies({ documents, why }: Policies) {
+  return { documents: [...documents.values()].map(viewOf), why }
+}
+
 /** A file that cannot be read just now is shown as it is in force. */
-function viewOf(document: PolicyDocument): PolicyDocumentView {
+function viewOf(document: PolicyDocument) {
   const { name: called, file } = document
   const now = readAgain(document)
   return {
     ...now,
     house: called === BASE_POLICY,
     inForce: now.digest === document.digest,
+    // Why it cannot be saved from here; empty if it can.
     fixed: document.isWithin ? `this policy stands in ${basename(file)} itself` : '',
+    // The file lies in a checkout: what is saved is a patch to take along.
     versioned: isVersioned(file),
   }
 }

@@ -5,16 +5,27 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { readCases } from '@sluice/policy/cases/cases'
+import { object, required, text, textOrEmpty } from '@sluice/policy/document/build-shape'
+import type { FieldValues } from '@sluice/policy/document/shape'
 import { OperationError } from '../../core/operation-error.ts'
 import type { Person } from '../../core/person.ts'
 import { digestOfSet, makeDocument, type PolicyDocument } from '../../gateway/state/documents.ts'
 import { compileAside, type Policies } from '../../gateway/state/policies.ts'
 import { writeWhole } from '../../store/files/write-whole.ts'
-import type { SavedPolicy } from '../contract/contract-console.ts'
 import { casesFileOf, readCasesFile } from '../queries/draft-tests.ts'
+import { DRAFT_LENGTH_MAX } from '../queries/limits.ts'
 import type { ConsoleStore } from './console-store.ts'
 
 const CONTEXT = 3
+
+export interface SavedPolicy {
+  readonly digest: string
+  readonly inForce: boolean
+  /** Digest of the file of cases, if it was written. */
+  readonly tests?: string
+  /** Where the file is under version control: nothing was written, this is the change. */
+  readonly patch?: string
+}
 
 export interface SavePolicyParts {
   readonly policies: Policies
@@ -24,19 +35,24 @@ export interface SavePolicyParts {
   readonly nowMs: () => number
 }
 
-export interface SavePolicyRequest {
-  readonly name: string
-  /** Digest of the text it was made from. */
-  readonly base: string
-  readonly text: string
-  readonly why: string
-  /** The file of cases beside it; `base` is the digest of what it was made from, empty for none. */
-  readonly tests?: { readonly base: string; readonly text: string } | undefined
-}
+const TEXT = required(textOrEmpty(DRAFT_LENGTH_MAX), 'the document')
+export const SAVE = {
+  name: required(text(64), 'which policy'),
+  text: TEXT,
+  base: required(text(100), 'digest of what was edited'),
+  why: required(textOrEmpty(500), 'kept with the version'),
+  tests: {
+    shape: object('a file of cases', {
+      base: required(textOrEmpty(100), 'digest; empty for a new one'),
+      text: TEXT,
+    }),
+    doc: 'the file of cases beside it, as it was drafted',
+  },
+} as const
 
 export async function savePolicy(
   { policies, store, reload, nowMs }: SavePolicyParts,
-  { name, base, text, why, tests }: SavePolicyRequest,
+  { name, base, text, why, tests }: FieldValues<typeof SAVE>,
   by: Person,
 ): Promise<SavedPolicy> {
   const known = policies.documents.get(name)
@@ -101,12 +117,7 @@ export async function savePolicy(
 function checkTests(
   policyFile: string,
   { base, text }: { readonly base: string; readonly text: string },
-): {
-  readonly file: string
-  readonly before: string
-  readonly text: string
-  readonly isNew: boolean
-} {
+) {
   const current = readCasesFile(policyFile)
   const file = casesFileOf(policyFile)
   if ((current?.digest ?? '') !== base)

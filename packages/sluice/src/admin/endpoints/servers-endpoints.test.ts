@@ -3,13 +3,13 @@ import type { KnownTool } from '@sluice/policy/core/tools'
 import { expect, test } from 'vitest'
 import { classify } from '../../catalogue/classify/classify.ts'
 import type { PendingDefinition } from '../../gateway/tools/pins.ts'
+import type { ToolPage } from '../contract/contract.ts'
 import {
   DEFINITION_LENGTH_SHOWN,
   NEIGHBOURS_MAX,
   PENDING_LENGTH_SHOWN,
   PENDING_SHOWN,
-} from '../contract/console-limits.ts'
-import type { ToolPage } from '../contract/contract-console.ts'
+} from '../queries/limits.ts'
 import { viewPendingDefinitions } from './pending-definitions.ts'
 import { serversEndpoints } from './servers-endpoints.ts'
 

@@ -19,18 +19,21 @@ import { Slices } from '../../gateway/shared/slices.ts'
 import type { AdminParts } from '../../gateway/start/run-admin.ts'
 import { withoutValues } from '../../gateway/state/servers.ts'
 import type { ServerFailure } from '../../gateway/tools/server-notes.ts'
-import { DEFINITION_LENGTH_SHOWN, NEIGHBOURS_MAX } from '../contract/console-limits.ts'
-import type { PendingServerView } from '../contract/contract.ts'
-import type { ServersView, ServerView, ToolPage, ToolView } from '../contract/contract-console.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import type { LedgerReader } from '../queries/ledger-reader.ts'
+import { DEFINITION_LENGTH_SHOWN, NEIGHBOURS_MAX } from '../queries/limits.ts'
 import { toIndentedJson, viewPendingDefinitions } from './pending-definitions.ts'
 
 export interface ServersEndpointParts {
   readonly parts: AdminParts
   readonly reader: LedgerReader
 }
+
+export type ServersView = Awaited<ReturnType<typeof viewServers>>
+export type ServerView = ReturnType<typeof serverViews>[number]
+export type ToolView = Awaited<ReturnType<typeof toolViews>>[number]
+export type ToolPage = ReturnType<typeof pageOf>
 
 const TOOL = {
   server: required(text(64), 'its server'),
@@ -47,11 +50,7 @@ export function serversEndpoints({ parts, reader }: ServersEndpointParts): Endpo
     endpoint('GET /api/servers', {
       role: 'viewer',
       summary: 'how each server is',
-      handle: async (): Promise<ServersView> => {
-        await parts.tools.flushInTurns()
-        const unconfined = parts.isolation.why ?? ''
-        return { servers: serverViews(parts), pending: pendingViews(parts), unconfined }
-      },
+      handle: () => viewServers(parts),
     }),
     endpoint('GET /api/tools', {
       role: 'viewer',
@@ -62,7 +61,7 @@ export function serversEndpoints({ parts, reader }: ServersEndpointParts): Endpo
       role: 'viewer',
       input: TOOL,
       summary: 'the catalogue’s page of one tool; the words of its definition are its server’s',
-      handle: async ({ input: { server, name } }): Promise<ToolPage> => {
+      handle: async ({ input: { server, name } }) => {
         const known = gate.toolsOf(server)
         const found = known.get(name)
         const definition = found?.definition ?? pins.acceptedOf(server, name)
@@ -92,7 +91,15 @@ export function serversEndpoints({ parts, reader }: ServersEndpointParts): Endpo
   ]
 }
 
-async function toolViews(parts: AdminParts, reader: LedgerReader): Promise<ToolView[]> {
+/** `unconfined` says why processes of servers are not isolated; it is empty if they are. */
+async function viewServers(parts: AdminParts) {
+  await parts.tools.flushInTurns()
+  const unconfined = parts.isolation.why ?? ''
+  return { servers: serverViews(parts), pending: pendingViews(parts), unconfined }
+}
+
+/** `newMs`: when it appeared on a server that was known before, until a person has seen it. */
+async function toolViews(parts: AdminParts, reader: LedgerReader) {
   const { policies, pins, tools, newTools } = parts
   await tools.flushInTurns()
   const documents = [...policies.documents]
@@ -142,12 +149,13 @@ function pageOf(
   { definition, category, risk, unknown }: KnownTool,
   scope: ApplicableRules,
   neighbours: readonly ToolDefinition[],
-): ToolPage {
+) {
   const { server, name, title, description, inputSchema, annotations } = definition
   const assessment = assessTool(definition)
   return {
     server,
     name,
+    // The one that the policy of the local user decides by; and that of the catalogue, if it is another.
     category: scope.category,
     inCatalogue: scope.classified ? category : null,
     unknown: unknown === true && !scope.classified,
@@ -173,7 +181,7 @@ function toBoundedText(value: unknown): string {
  * How each server is, for people: up, idle, starting, failing and why, frozen, or without a login;
  * where it is reached, without what is secret.
  */
-function serverViews(parts: AdminParts): ServerView[] {
+function serverViews(parts: AdminParts) {
   const { servers, gate, pins, freezes } = parts
   const tools = parts.tools.counts()
   const fresh = countByServer(parts.newTools.list())
@@ -196,9 +204,12 @@ function serverViews(parts: AdminParts): ServerView[] {
       ...stateOf(figures, isListed, failure, frozen?.why),
       ...figures,
       tools: tools.get(name) ?? 0,
+      // Its tools were listed since the gate started.
       listed: isListed,
+      // Tools that appeared after its first list, and that a person has yet to look at.
       new: fresh.get(name) ?? 0,
       held: held.get(name) ?? 0,
+      // Of those held, the ones that still need a decision.
       undecided: undecided.get(name) ?? 0,
     }
   })
@@ -211,7 +222,7 @@ function countByServer(tools: readonly { readonly server: string }[]): ReadonlyM
 }
 
 /** What would be started or reached, for people to see; it is accepted at a terminal. */
-function pendingViews({ servers }: AdminParts): PendingServerView[] {
+function pendingViews({ servers }: AdminParts) {
   return servers.pending.map(({ name, how, written }) => ({
     name,
     how,
@@ -224,7 +235,7 @@ function stateOf(
   hasTools: boolean,
   failure: ServerFailure | undefined,
   frozen: string | undefined,
-): Pick<ServerView, 'state' | 'why'> {
+) {
   if (frozen !== undefined) return { state: 'frozen', why: frozen }
   if (failure !== undefined) {
     const why = [failure.message, failure.help].filter(Boolean).join(': ')

@@ -8,7 +8,6 @@ import { readPackageVersion } from '../../gateway/shared/package-version.ts'
 import type { AdminParts } from '../../gateway/start/run-admin.ts'
 import { describeFreezeTarget } from '../../gateway/state/freezes.ts'
 import { MERGED_FOLDER } from '../../ledger/records/files.ts'
-import type { SettingsView } from '../contract/contract-console.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 
 /** What the files of a data directory hold. */
@@ -26,49 +25,53 @@ const WHAT: Readonly<Record<string, string>> = {
   'console.db': 'versions of policies that were saved from this page',
 }
 
+export type SettingsView = Awaited<ReturnType<typeof readSettings>>
+
 export function settingsEndpoints(parts: AdminParts): Endpoint[] {
   return [
     endpoint('GET /api/settings', {
       role: 'viewer',
       summary: 'the gate itself: where it is, how it is, what it keeps where',
-      handle: async (): Promise<SettingsView> => {
-        const { config, freezes, policies, ledger } = parts
-        const status = (await parts.control('status', {})) as JsonObject
-        // Without the database nothing is known of the others.
-        const gates = (await parts.cluster?.directory.list().catch(() => [])) ?? []
-        return {
-          version: readPackageVersion(),
-          url: (parts.isPiped ? await parts.openPage() : undefined) ?? parts.url(),
-          config: config.file,
-          data: config.data,
-          files: filesOf(config.data),
-          policies: [...policies.documents.keys()],
-          canChangeServers: config.canApiChangeServers,
-          hasAddress: !parts.isPiped,
-          pid: process.pid,
-          upSeconds: Math.round(process.uptime()),
-          ready: status.ready === true,
-          observed: policies.now.all.flatMap(({ name, shadow }) => (shadow ? [name] : [])),
-          why: String(status.why ?? ''),
-          ledger: { state: ledger.state, records: ledger.figures.seq },
-          gates: gates.map(({ name, isLive, state, seenAt }) => ({
-            name,
-            isLive,
-            state: isLive ? 'live' : state === 'stopped' ? 'stopped' : 'lost',
-            seenAtMs: Date.parse(seenAt),
-            isThis: name === config.cluster?.name,
-          })),
-          frozen: freezes.list.map((frozen) => ({
-            ...frozen,
-            what: describeFreezeTarget(frozen),
-          })),
-        }
-      },
+      handle: () => readSettings(parts),
     }),
   ]
 }
 
-function filesOf(directory: string): SettingsView['files'] {
+async function readSettings(parts: AdminParts) {
+  const { config, freezes, policies, ledger } = parts
+  const status = (await parts.control('status', {})) as JsonObject
+  // Without the database nothing is known of the others.
+  const gates = (await parts.cluster?.directory.list().catch(() => [])) ?? []
+  return {
+    version: readPackageVersion(),
+    url: (parts.isPiped ? await parts.openPage() : undefined) ?? parts.url(),
+    config: config.file,
+    data: config.data,
+    files: filesOf(config.data),
+    policies: [...policies.documents.keys()],
+    canChangeServers: config.canApiChangeServers,
+    // Clients reach it by its address; else they start it themselves.
+    hasAddress: !parts.isPiped,
+    pid: process.pid,
+    upSeconds: Math.round(process.uptime()),
+    ready: status.ready === true,
+    // Policies in shadow mode: nothing of them is enforced.
+    observed: policies.now.all.flatMap(({ name, shadow }) => (shadow ? [name] : [])),
+    why: String(status.why ?? ''),
+    ledger: { state: ledger.state, records: ledger.figures.seq },
+    // Gates that share the store, this one too. `lost`: it says nothing any more, and was not stopped.
+    gates: gates.map(({ name, isLive, state, seenAt }) => ({
+      name,
+      isLive,
+      state: isLive ? 'live' : state === 'stopped' ? 'stopped' : 'lost',
+      seenAtMs: Date.parse(seenAt),
+      isThis: name === config.cluster?.name,
+    })),
+    frozen: freezes.list.map((frozen) => ({ ...frozen, what: describeFreezeTarget(frozen) })),
+  }
+}
+
+function filesOf(directory: string) {
   const merged = join(directory, MERGED_FOLDER)
   const copied = existsSync(merged) ? readdirSync(merged) : []
   return [...readdirSync(directory), ...copied.map((name) => join(MERGED_FOLDER, name))]

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { digestText } from '../../ledger/records/record.ts'
-import type { CallRecord } from '../contract/contract-console.ts'
 import { findFailure, listTurns } from './agent-turns.ts'
+import type { CallRecord } from './call-views.ts'
 
 const agent = { grants: ['office/delete_all'], price: { inputMicros: 2, outputMicros: 10 } }
 

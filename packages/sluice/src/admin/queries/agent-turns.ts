@@ -5,8 +5,18 @@
 import type { AgentRow } from '../../agents/journal/rows.ts'
 import type { HistoryEntry } from '../../agents/step-thread/operation-results.ts'
 import { digestText } from '../../ledger/records/record.ts'
-import type { AgentTurn, AgentTurns } from '../contract/contract-agents.ts'
-import type { CallRecord } from '../contract/contract-console.ts'
+import type { CallRecord } from './call-views.ts'
+
+/** What the journal and the ledger say of the turns of an agent, the newest last. */
+export interface AgentTurns {
+  readonly turns: readonly AgentTurn[]
+  /** Why the last run ended without an answer: the model could not be asked. */
+  readonly failure: ReturnType<typeof findFailure>
+  /** Records of the ledger that are not searched yet. */
+  readonly behind: number
+}
+
+export type AgentTurn = ReturnType<typeof listTurns>[number]
 
 /** Of an event `model` of the journal. */
 interface ModelAnswer {
@@ -27,7 +37,7 @@ export function listTurns(
   { grants, price }: Pick<AgentRow, 'grants' | 'price'>,
   history: readonly HistoryEntry[],
   records: readonly CallRecord[],
-): AgentTurn[] {
+) {
   const answers = history.flatMap((entry, at) =>
     entry.kind === 'model' ? [{ entry, before: history[at - 1] }] : [],
   )
@@ -43,6 +53,7 @@ export function listTurns(
       atMs: entry.at,
       inputTokens,
       outputTokens,
+      // How long the model took to answer.
       modelMs: Math.max(0, entry.at - (before?.at ?? entry.at)),
       cost:
         price === null
@@ -54,6 +65,7 @@ export function listTurns(
         const alike = toolCalls
           .slice(index + 1)
           .filter((other) => other.name === name && isSame(other.input, input)).length
+        // The oldest first: a call that was held has more than one.
         return { id, records: takeRecords(left, key, { ...within, alike }) }
       }),
     }
@@ -61,7 +73,7 @@ export function listTurns(
 }
 
 /** Of the last run, if its model could not be asked; a later prompt or answer is another. */
-export function findFailure(history: readonly HistoryEntry[]): AgentTurns['failure'] {
+export function findFailure(history: readonly HistoryEntry[]) {
   const last = history.findLast(({ kind }) =>
     ['prompt', 'model', 'model_failed', 'resume'].includes(kind),
   )

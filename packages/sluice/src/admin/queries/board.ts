@@ -11,12 +11,11 @@ import { TOOL_CALL } from '@sluice/policy/language/methods'
 import { type ApplicableRules, listPreparedRules } from '@sluice/policy/model/applicable-rules'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import type { Rule } from '@sluice/policy/model/rule'
-import type { BoardCategory, BoardTool, PolicyDraft } from '../contract/contract-console.ts'
 
-export function boardOf(
-  policy: CompiledPolicy,
-  tools: readonly KnownTool[],
-): NonNullable<PolicyDraft['board']> {
+/** A tool's place on the board. */
+export type BoardTool = ReturnType<typeof toBoardTool>
+
+export function boardOf(policy: CompiledPolicy, tools: readonly KnownTool[]) {
   const placed = tools.map((tool) => toBoardTool(policy, tool))
   const counts = new Map<string, number>()
   for (const { category } of placed) counts.set(category, (counts.get(category) ?? 0) + 1)
@@ -27,7 +26,7 @@ export function boardOf(
   }
 }
 
-function toBoardTool(policy: CompiledPolicy, tool: KnownTool): BoardTool {
+function toBoardTool(policy: CompiledPolicy, tool: KnownTool) {
   const { server, name } = tool.definition
   const scope = getRulesForTool(policy, tool)
   const call = { server, name, method: TOOL_CALL, args: {} }
@@ -38,15 +37,19 @@ function toBoardTool(policy: CompiledPolicy, tool: KnownTool): BoardTool {
     server,
     name,
     category: scope.category,
+    // The class is a guess, and so is the risk.
     unknown: tool.unknown === true && !scope.classified,
     risk: tool.risk,
     verdict,
+    // Where it stands: the verdict, or what it would be if its conditions hold.
     column: verdict === 'depends' ? hopedOf(scope) : verdict,
     rule,
     reason,
     limits: applicable.flatMap((one) => one.rule.limits.map(({ text }) => text)),
+    // Why it cannot simply be moved; empty if it can.
     lock: lockOf(policy, scope, `${server}/${name}`),
     condition: conditionOf(scope),
+    // Guardrails that may tighten the verdict, by name.
     guardrails: [...scope.guardrails, ...scope.house]
       .filter((one) => one.rule.action !== undefined)
       .map((one) => one.rule.name),
@@ -61,6 +64,7 @@ function hopedOf({ rules, doubted }: ApplicableRules): Action {
   )
 }
 
+/** Of the rule: `args.amount <= 50, else require_approval`; empty if it has none. */
 function conditionOf({ rules }: ApplicableRules): string {
   return rules
     .flatMap(({ rule: { when, otherwise } }) =>
@@ -91,17 +95,10 @@ function splitAtSlash(key: string): [string, string] {
   return [key.slice(0, slash), key.slice(slash + 1)]
 }
 
-function categoryOf(
-  policy: CompiledPolicy,
-  name: (typeof CATEGORIES)[number],
-  tools: number,
-): BoardCategory {
+function categoryOf(policy: CompiledPolicy, name: (typeof CATEGORIES)[number], tools: number) {
   const rule = policy.categories.get(name)
-  return { name, action: actionOf(rule), lock: rule === undefined ? '' : lockOfRule(rule), tools }
-}
-
-function actionOf(rule: Rule | undefined): Action | 'default' {
-  return rule === undefined ? 'default' : rule.action
+  const action: Action | 'default' = rule === undefined ? 'default' : rule.action
+  return { name, action, lock: rule === undefined ? '' : lockOfRule(rule), tools }
 }
 
 function lockOfRule({ when, limits }: Rule): string {

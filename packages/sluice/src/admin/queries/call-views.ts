@@ -4,27 +4,36 @@
 import { formatDecimal } from '@sluice/policy/core/decimal'
 import { type DecisionInput, isOmittedInput } from '@sluice/policy/core/decision-inputs'
 import { ExactNumber } from '@sluice/policy/core/json'
+import { pickDefined } from '@sluice/policy/core/pick-defined'
 import { commandLineOf } from '../../core/call-title.ts'
 import { toOutcomeLabel } from '../../core/outcome-label.ts'
 import { describeLimitKey } from '../../gateway/alerts/describe-limit.ts'
+import type { RecordOrigin } from '../../ledger/merged/origins.ts'
 import type { CallWithOutcome } from '../../ledger/query/query.ts'
 import { listIndexedValues } from '../../ledger/records/recorded-values.ts'
 import { shadowText } from '../../ledger/records/shadow-text.ts'
-import type { CallExplanation, CallRecord } from '../contract/contract-console.ts'
+import type { ruleTextOf } from './rule-text.ts'
+
+export type CallRecord = ReturnType<typeof callRecord>
+export type CallExplanation = ReturnType<typeof explainCall>
 
 /** What a record alone does not say. */
-export type CallContext = Pick<CallRecord, 'sessionName' | 'origin'>
+export interface CallContext {
+  /** The client of the session, marked as self-reported; missing if the ledger does not say. */
+  readonly sessionName?: string
+  /** Where gates share a store: whose record it is, and its number in the chain of that gate. */
+  readonly origin?: RecordOrigin
+}
 
-export function callRecord(
-  { record, outcome }: CallWithOutcome,
-  context: CallContext = {},
-): CallRecord {
+export function callRecord({ record, outcome }: CallWithOutcome, context: CallContext = {}) {
   const { decision } = record
-  const commandLine = commandLineOf(record.name, record.judged)
   return {
     ...context,
-    ...(commandLine === undefined ? {} : { commandLine }),
-    ...(record.parent === undefined ? {} : { parent: record.parent }),
+    // The line of a shell command, and the call of `run_code` whose program made it.
+    ...pickDefined({
+      commandLine: commandLineOf(record.name, record.judged),
+      parent: record.parent,
+    }),
     shadowText: shadowText(decision.shadow),
     seq: record.seq,
     kind: record.kind,
@@ -42,20 +51,23 @@ export function callRecord(
     code: decision.code,
     rule: decision.rule,
     reason: decision.reason,
+    // Null while it is open.
     status: outcome?.status ?? null,
     durationMs: outcome?.durationMs ?? null,
     policy: record.policy,
     argsDigest: record.argsDigest,
+    // What its answer brought into the session.
     labels: outcome?.labels ?? [],
+    // Arguments that rules read, by path: numbers and short texts.
     values: Object.fromEntries(listIndexedValues(record.judged)),
   }
 }
 
 export function explainCall(
   called: CallWithOutcome,
-  ruleText: CallExplanation['ruleText'],
+  ruleText: ReturnType<typeof ruleTextOf>,
   context: CallContext,
-): CallExplanation {
+) {
   const { record, outcome } = called
   const { guardrails, limits, shadow } = record.decision
   return {
@@ -73,6 +85,7 @@ export function explainCall(
       max: formatDecimal(max),
     })),
     shadow: shadow.map(({ rule, action, reason }) => ({ rule, action, reason })),
+    // The arguments that the decision was reached from, by path; others are not stored.
     judged: Object.entries(record.judged).map(([path, value]) => ({
       path,
       value: formatInput(value),
@@ -92,6 +105,7 @@ export function explainCall(
             givenBack: outcome.givenBack,
             changes: outcome.changes,
           },
+    // The rule as written in the document in force, if it is still there.
     ruleText,
   }
 }

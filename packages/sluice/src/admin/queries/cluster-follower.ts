@@ -15,7 +15,7 @@ import { FOLLOWED_ROWS_MAX } from '../../store/limits.ts'
 import { parsePostgresUrl } from '../../store/postgres/address.ts'
 import { PostgresConnections } from '../../store/postgres/connections.ts'
 import type { FollowedChains } from '../../store/postgres/follow-chains.ts'
-import { FOLLOW_EVERY_MS, FOLLOW_FREE_BYTES_MIN } from '../contract/console-limits.ts'
+import { FOLLOW_EVERY_MS, FOLLOW_FREE_BYTES_MIN } from './limits.ts'
 
 export class ClusterFollower {
   readonly #directory: string

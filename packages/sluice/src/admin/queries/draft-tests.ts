@@ -11,7 +11,9 @@ import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { classify } from '../../catalogue/classify/classify.ts'
 import { makeDocument, type PolicyDocument } from '../../gateway/state/documents.ts'
-import type { PolicyCasesResult, PolicyTestsDraft } from '../contract/contract-console.ts'
+
+/** The file of cases beside a document, with one more. */
+export type PolicyTestsDraft = ReturnType<typeof draftTests>
 
 /** `cases.yaml` beside `policy.yaml`; another document has a file with its own name in front. */
 export function casesFileOf(policyFile: string): string {
@@ -35,13 +37,14 @@ export function draftTests(
   one: NewCase,
   policy: CompiledPolicy,
   tools: readonly KnownTool[],
-): PolicyTestsDraft {
+) {
   const current = readCasesFile(policyFile)
   const hasTools = existsSync(join(dirname(policyFile), 'tools.json'))
   const head = { policy: basename(policyFile), ...(hasTools ? { tools: 'tools.json' } : {}) }
   const made = addCase(current?.text, one, head)
   const input = {
     file: casesFileOf(policyFile),
+    // Digest of the text it is made from; empty for a new file.
     base: current?.digest ?? '',
     before: current?.text ?? '',
   }
@@ -56,7 +59,7 @@ export function runStoredCases(
   policyFile: string,
   policy: CompiledPolicy,
   tools: readonly KnownTool[],
-): PolicyCasesResult {
+) {
   const stored = readCasesFile(policyFile)
   const { cases = [] } = (stored && readCases(stored).cases) ?? {}
   const results = cases.map((one) => runCase(policy, one, toCaseTools(tools)))

@@ -4,7 +4,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Steps } from '@sluice/policy/core/steps'
-import { toOutcomeLabel } from '../../core/outcome-label.ts'
+import { type OutcomeLabel, toOutcomeLabel } from '../../core/outcome-label.ts'
 import { MINUTE_MS } from '../../ledger/query/call-counts.ts'
 import {
   type CallSelection,
@@ -22,9 +22,18 @@ import {
   SUGGESTED_NAMES_MAX,
   SUGGESTION_WORDS_MAX,
   VALUE_COLUMNS_MAX,
-} from '../contract/console-limits.ts'
-import type { CallHistogram } from '../contract/contract-overview.ts'
+} from './limits.ts'
 import type { TimeRange } from './time-range.ts'
+
+export type OutcomeCounts = Partial<Readonly<Record<OutcomeLabel, number>>>
+
+/** Calls that match the filters of `/api/ledger`, exact for the stretch that it names. */
+export interface CountedCalls extends TimeRange, IntervalLengths {
+  /** Those without calls are left out. */
+  readonly intervals: readonly { readonly atMs: number; readonly counts: OutcomeCounts }[]
+  /** Only calls among so many of the newest records are counted. */
+  readonly newest?: number
+}
 
 /** How much is counted at once. */
 export interface PartSizes {
@@ -43,7 +52,7 @@ export function* readHistogram(
   index: DatabaseSync,
   query: Query,
   step = HISTOGRAM_STEP,
-): Steps<Omit<CallHistogram, 'behind'>> {
+): Steps<CountedCalls> {
   const { sinceMs: from, untilMs: to, ...others } = query
   const isSearch = query.text !== undefined
   const isCounted = Object.keys(others).every((name) => COUNTED_CRITERIA.includes(name))
@@ -191,6 +200,7 @@ function* findCall(
 }
 
 interface IntervalLengths {
+  /** Where the first interval begins: with the stretch, or with its minute. */
   readonly startMs: number
   readonly intervalMs: number
 }
@@ -255,7 +265,7 @@ function countCalls(
 export function toIntervals(
   rows: readonly CountedRow[],
   { startMs, intervalMs }: IntervalLengths,
-): CallHistogram['intervals'] {
+): CountedCalls['intervals'] {
   const parts = new Map<number, Record<string, number>>()
   for (const { part, action, code, n } of rows) {
     const counts = parts.get(part) ?? {}

@@ -21,7 +21,15 @@ import { RecordIndex } from '../../ledger/query/record-index.ts'
 import { SessionNames } from '../../ledger/query/session-names.ts'
 import { ALERT_HANDLED } from '../../ledger/records/event-title.ts'
 import { MERGED_FOLDER } from '../../ledger/records/files.ts'
-import type { DecisionRecord, LedgerRecord, OutcomeRecord } from '../../ledger/records/record.ts'
+import type {
+  DecisionRecord,
+  GateEvent,
+  LedgerRecord,
+  OutcomeRecord,
+} from '../../ledger/records/record.ts'
+import type { BoardTool } from './board.ts'
+import { type CallContext, type CallRecord, callRecord } from './call-views.ts'
+import { type CountedCalls, type NamesRequest, readHistogram, readNames } from './histogram.ts'
 import {
   CALL_FOUND_WITHIN_MS,
   CALL_READ_RECORDS_MAX,
@@ -30,30 +38,13 @@ import {
   INDEX_STEP_RECORDS,
   INDEX_WAIT_MS,
   SEARCH_STEP_RECORDS,
-} from '../contract/console-limits.ts'
-import type {
-  BoardTool,
-  CallRecord,
-  LedgerEvents,
-  LedgerPage,
-  PolicyDraft,
-} from '../contract/contract-console.ts'
-import type { CallAddress } from '../contract/contract-live.ts'
-import type {
-  AlertHandling,
-  CallHistogram,
-  LedgerNames,
-  Overview,
-  RecordedSum,
-} from '../contract/contract-overview.ts'
-import { type CallContext, callRecord } from './call-views.ts'
-import { type NamesRequest, readHistogram, readNames } from './histogram.ts'
+} from './limits.ts'
 import { readOverview } from './overview.ts'
-import { PolicyDrafts } from './policy-drafts.ts'
-import type { CallLookup, DraftRequest, ExportPageRequest } from './read-requests.ts'
+import { type PolicyDraft, PolicyDrafts } from './policy-drafts.ts'
+import type { CallAddress, CallLookup, DraftRequest, ExportPageRequest } from './read-requests.ts'
 import { findSearchPart } from './search-parts.ts'
 import type { TimeRange } from './time-range.ts'
-import { readByValue, readSum } from './value-queries.ts'
+import { type RecordedSum, readByValue, readSum } from './value-queries.ts'
 
 interface IndexingOptions {
   readonly waitMs: number
@@ -62,6 +53,35 @@ interface IndexingOptions {
   readonly isMerged?: boolean
   /** What is known to be missing there. */
   readonly following?: { readonly behind: number; readonly why: string | undefined } | undefined
+}
+
+interface Searched {
+  /** The newest records, so many, were not searched: they are being indexed. 0 if all were. */
+  readonly behind: number
+  /** Where gates share a store: why records may be missing. */
+  readonly notFollowed?: string
+}
+
+export interface CallHistogram extends CountedCalls, Searched {}
+
+export interface LedgerPage extends Searched {
+  readonly calls: readonly CallRecord[]
+  readonly next: number | null
+  /** Only calls up to this time were searched for the text: `next` goes on from there. */
+  readonly searchedToMs?: number
+  /** So many values were looked at for a part of a page in the order of a value: `next` goes on. */
+  readonly looked?: number
+}
+
+export type LedgerEvents = ReturnType<LedgerQueries['events']>
+export type LedgerNames = ReturnType<LedgerQueries['names']>
+export type Overview = ReturnType<LedgerQueries['overview']>
+
+/** By whom, when and with which words an alert was marked as handled. */
+export interface AlertHandling {
+  readonly by: string
+  readonly note: string
+  readonly atMs: number
 }
 
 export class LedgerQueries {
@@ -134,7 +154,7 @@ export class LedgerQueries {
     return this.#indexing.following?.behind ?? 0
   }
 
-  get #notFollowed(): { readonly notFollowed?: string } {
+  get #notFollowed(): Pick<Searched, 'notFollowed'> {
     const why = this.#indexing.following?.why
     return why === undefined ? {} : { notFollowed: why }
   }
@@ -239,18 +259,14 @@ export class LedgerQueries {
   }
 
   /** What happened to the gate itself. */
-  events(): LedgerEvents {
-    const events: LedgerEvents['events'][number][] = []
+  events() {
+    const view = (seq: number, { atMs, name, detail }: GateEvent) => {
+      return { seq, ...this.#origin(seq), atMs, name, detail: JSON.stringify(detail) }
+    }
+    const events: ReturnType<typeof view>[] = []
     let seen = 0
     for (const record of recordsBackwards(this.#ledger)) {
-      if (record.kind === 'event')
-        events.push({
-          seq: record.seq,
-          ...this.#origin(record.seq),
-          atMs: record.atMs,
-          name: record.name,
-          detail: JSON.stringify(record.detail),
-        })
+      if (record.kind === 'event') events.push(view(record.seq, record))
       if (events.length >= EVENTS_MAX || ++seen > EVENT_RECORDS_MAX) break
     }
     return { events, ...this.#notFollowed }
@@ -268,7 +284,7 @@ export class LedgerQueries {
     return new Map(rows.reverse().map(({ id, ...handled }) => [id, handled]))
   }
 
-  overview(request: TimeRange): Overview {
+  overview(request: TimeRange) {
     const { index, behind } = this.#searched()
     return { ...readOverview(index.database, request), behind, ...this.#notFollowed }
   }
@@ -289,7 +305,7 @@ export class LedgerQueries {
     return yield* readSum(this.#searched().index, query)
   }
 
-  names(request: NamesRequest): LedgerNames {
+  names(request: NamesRequest) {
     return { names: readNames(this.#searched().index.database, request) }
   }
 

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Steps } from '@sluice/policy/core/steps'
 import { MERGED_FOLDER } from '../../ledger/records/files.ts'
-import { FOLLOW_WAIT_MS, INDEX_STEP_RECORDS, INDEX_WAIT_MS } from '../contract/console-limits.ts'
 import { ClusterFollower } from './cluster-follower.ts'
 import { LedgerQueries } from './ledger-queries.ts'
+import { FOLLOW_WAIT_MS, INDEX_STEP_RECORDS, INDEX_WAIT_MS } from './limits.ts'
 
 const { directory, isMerged, store } = workerData as ReaderOptions
 /** Ends this thread; the next question starts another. */

@@ -5,10 +5,10 @@ import type { IncomingMessage } from 'node:http'
 import { extname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Steps } from '@sluice/policy/core/steps'
-import { FOLLOWER_IDLE_MS, READER_IDLE_MS, READINGS_MAX } from '../contract/console-limits.ts'
 import { ApiError } from '../http/errors.ts'
 import type { LedgerQueries } from './ledger-queries.ts'
 import type { GiveUpRequest, ReaderOptions, ReadRequest } from './ledger-reader-thread.ts'
+import { FOLLOWER_IDLE_MS, READER_IDLE_MS, READINGS_MAX } from './limits.ts'
 
 type ReadName = ReadRequest['ask']
 type ReadArguments<Ask extends ReadName> = Parameters<LedgerQueries[Ask]>[0]

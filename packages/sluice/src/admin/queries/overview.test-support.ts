@@ -3,8 +3,8 @@
 
 import { toOutcomeLabel } from '../../core/outcome-label.ts'
 import type { DecisionRecord, LedgerRecord } from '../../ledger/records/record.ts'
-import { OVERVIEW_TOP } from '../contract/console-limits.ts'
-import type { CountedName, OutcomeCounts, Overview } from '../contract/contract-overview.ts'
+import type { CountedName, OutcomeCounts, Overview } from '../contract/contract.ts'
+import { OVERVIEW_TOP } from './limits.ts'
 import type { TimeRange } from './time-range.ts'
 
 export type OverviewFigures = Pick<

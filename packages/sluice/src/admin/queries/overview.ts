@@ -11,15 +11,19 @@ import {
   MINUTE_MS,
 } from '../../ledger/query/call-counts.ts'
 import { USUAL_WORDS } from '../../ledger/records/files.ts'
-import { OVERVIEW_INTERVALS, OVERVIEW_TOP } from '../contract/console-limits.ts'
-import type { CountedName, OutcomeCounts, Overview } from '../contract/contract-overview.ts'
-import { type CountedRow, countStretch, splitStretch, toIntervals } from './histogram.ts'
+import {
+  type CountedRow,
+  countStretch,
+  type OutcomeCounts,
+  splitStretch,
+  toIntervals,
+} from './histogram.ts'
+import { OVERVIEW_INTERVALS, OVERVIEW_TOP } from './limits.ts'
 import { getPeriodBefore, type TimeRange } from './time-range.ts'
 
-export function readOverview(
-  index: DatabaseSync,
-  { sinceMs, untilMs }: TimeRange,
-): Omit<Overview, 'behind'> {
+export type CountedName = ReturnType<typeof toNames>[number]
+
+export function readOverview(index: DatabaseSync, { sinceMs, untilMs }: TimeRange) {
   const lengths = splitStretch(sinceMs, untilMs, OVERVIEW_INTERVALS)
   const rows = countStretch(index, EVERYTHING, { sinceMs, untilMs, ...lengths })
   const earlier = getPeriodBefore({ sinceMs, untilMs })
@@ -29,7 +33,9 @@ export function readOverview(
     ...lengths,
     intervals: toIntervals(rows, lengths),
     totals: sumOutcomes(rows),
+    // Of the stretch of the same length before it.
     before: sumOutcomes(countStretch(index, EVERYTHING, { ...earlier, ...toOne(earlier) })),
+    // The minute of the first recorded call; null if there is none. Before it nothing is known.
     recordsSinceMs: findFirst(index),
     reasons: sumReasons(rows),
     principals: countNames(index, 'principal', { sinceMs, untilMs }),
@@ -77,7 +83,7 @@ interface NamedRow extends Pick<CountedRow, 'action' | 'code' | 'n'> {
 }
 
 /** In the order of their first rows. */
-function toNames(rows: readonly NamedRow[]): CountedName[] {
+function toNames(rows: readonly NamedRow[]) {
   const named = new Map<string, NamedRow[]>()
   for (const row of rows) named.set(row.name, [...(named.get(row.name) ?? []), row])
   return [...named].map(([name, own]) => ({

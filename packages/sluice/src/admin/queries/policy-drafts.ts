@@ -5,21 +5,36 @@ import type { DatabaseSync } from 'node:sqlite'
 import { loosenings } from '@sluice/policy/change/compare'
 import { runSteps } from '@sluice/policy/core/steps'
 import type { KnownTool } from '@sluice/policy/core/tools'
-import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import type { Problem } from '@sluice/policy/document/problem'
 import { BASE_POLICY, LOCAL_POLICY } from '../../gateway/config/grants.ts'
 import { openGateStoreReadOnly } from '../../gateway/data/gate-store.ts'
-import { listDecisionChanges } from '../../gateway/state/decision-changes.ts'
+import { type DecisionChange, listDecisionChanges } from '../../gateway/state/decision-changes.ts'
 import {
   compileDocuments,
   makeDocument,
   type PolicyDocument,
 } from '../../gateway/state/documents.ts'
 import { readKeptTools } from '../../gateway/tools/stored-tools.ts'
-import { replay } from '../../operations/replay.ts'
-import type { BoardTool, PolicyDraft } from '../contract/contract-console.ts'
-import { boardOf } from './board.ts'
+import { type Replay, replay } from '../../operations/replay.ts'
+import { type BoardTool, boardOf } from './board.ts'
 import { draftTests, runStoredCases } from './draft-tests.ts'
 import type { DraftRequest } from './read-requests.ts'
+
+/** What a text would mean. */
+export interface PolicyDraft {
+  readonly text: string
+  readonly problems: readonly Omit<Problem, 'file'>[]
+  /** Absent if the text has errors. */
+  readonly board?: ReturnType<typeof boardOf>
+  readonly changes: readonly DecisionChange[]
+  readonly loosens: ReturnType<typeof loosenings>
+  /** Absent unless a case was asked for. */
+  readonly tests?: ReturnType<typeof draftTests>
+  /** The cases beside the document under the new text; absent until asked for, with `replay`. */
+  readonly cases?: ReturnType<typeof runStoredCases>
+  /** Recorded calls under the new text; absent until asked for. */
+  readonly replay?: ReturnType<typeof viewReplay>
+}
 
 export class PolicyDrafts {
   readonly #directory: string
@@ -55,14 +70,7 @@ export class PolicyDrafts {
       text,
       problems: problems
         .filter((one) => one.text === text)
-        .map(({ problem: { line, column, severity, code, message, help } }) => ({
-          line,
-          column,
-          severity,
-          code,
-          message,
-          help,
-        })),
+        .map(({ problem: { file: _, ...problem } }) => problem),
     }
     // The base policy decides no call alone: it is shown together with the document of the local user.
     const judging = name === BASE_POLICY ? LOCAL_POLICY : name
@@ -78,25 +86,12 @@ export class PolicyDrafts {
       ...(replaySinceMs === undefined
         ? {}
         : {
-            replay: this.#replay(policy, judging, replaySinceMs, tools),
+            replay: viewReplay(
+              replay(this.#ledger, { policy, name: judging, sinceMs: replaySinceMs, tools }),
+            ),
             cases: runStoredCases(file, policy, tools),
           }),
       ...(test === undefined ? {} : { tests: draftTests(file, test, policy, tools) }),
-    }
-  }
-
-  #replay(
-    policy: CompiledPolicy,
-    name: string,
-    sinceMs: number,
-    tools: readonly KnownTool[],
-  ): NonNullable<PolicyDraft['replay']> {
-    const { calls, same, unknown, flips } = replay(this.#ledger, { policy, name, sinceMs, tools })
-    return {
-      calls,
-      same,
-      unknown,
-      flips: flips.map(({ tool, from, to, count }) => ({ tool, from, to, count })),
     }
   }
 
@@ -111,4 +106,9 @@ export class PolicyDrafts {
     }
     return this.#tools
   }
+}
+
+function viewReplay({ calls, same, unknown, flips }: Replay) {
+  const shown = flips.map(({ tool, from, to, count }) => ({ tool, from, to, count }))
+  return { calls, same, unknown, flips: shown }
 }

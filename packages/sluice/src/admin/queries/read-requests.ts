@@ -7,6 +7,15 @@ import type { ExportFormat } from '../../ledger/export/forms.ts'
 import type { CallWithOutcome, Query } from '../../ledger/query/query.ts'
 import type { CallContext } from './call-views.ts'
 
+/** Where a recorded call is found. */
+export interface CallAddress {
+  readonly callId: string
+  readonly session: string
+  readonly atMs: number
+  /** The number of its record, if that is known. */
+  readonly seq?: number | undefined
+}
+
 export interface CallLookup {
   /** Null if it is not recorded, or not indexed. */
   readonly called: CallWithOutcome | null

@@ -8,15 +8,10 @@ import { parseRulePointer } from '@sluice/policy/model/policy'
 import { isMap, isScalar, isSeq, type Node } from 'yaml'
 import { BASE_POLICY } from '../../gateway/config/grants.ts'
 import type { Documents } from '../../gateway/state/documents.ts'
-import { RULE_TEXT_LENGTH_MAX } from '../contract/console-limits.ts'
-import type { CallExplanation } from '../contract/contract-console.ts'
+import { RULE_TEXT_LENGTH_MAX } from './limits.ts'
 
 /** `policy` is name and digest, as the record has them. */
-export function ruleTextOf(
-  documents: Documents,
-  policy: string,
-  rule: string,
-): CallExplanation['ruleText'] {
+export function ruleTextOf(documents: Documents, policy: string, rule: string) {
   const { isOfBase, pointer } = parseRulePointer(rule)
   const [name = '', digest = ''] = policy.split(' ')
   const document = documents.get(isOfBase ? BASE_POLICY : name)

@@ -2,8 +2,11 @@
 
 import type { ModelTotals, UsageRange } from '../../agents/journal/model-usage.ts'
 import type { ModelUsageReport } from '../../agents/step-thread/operation-results.ts'
-import type { AgentUsage, UsageFigures } from '../contract/contract-overview.ts'
 import { getPeriodBefore } from './time-range.ts'
+
+/** What models took for agents, removed ones too. In whole minutes: one belongs to the stretch in which it begins. */
+export type AgentUsage = ReturnType<typeof toAgentUsage>
+export type UsageFigures = ReturnType<typeof sumUp>
 
 /** The stretch, and the one of the same length before it. */
 export function toUsageRanges(stretch: UsageRange): [UsageRange, UsageRange] {
@@ -13,11 +16,12 @@ export function toUsageRanges(stretch: UsageRange): [UsageRange, UsageRange] {
 export function toAgentUsage(
   { sinceMs, untilMs }: UsageRange,
   { startedMs, ranges: [own = [], before = []] }: ModelUsageReport,
-): AgentUsage {
+) {
   const models = own.map((one) => ({ model: one.model, ...sumUp([one]) }))
   return {
     sinceMs,
     untilMs,
+    // What was used before is not known by time; null if nothing was.
     knownSinceMs: startedMs,
     totals: sumUp(own),
     before: sumUp(before),
@@ -27,13 +31,14 @@ export function toAgentUsage(
   }
 }
 
-function sumUp(models: readonly ModelTotals[]): UsageFigures {
+function sumUp(models: readonly ModelTotals[]) {
   const sum = (of: (one: ModelTotals) => number) => models.reduce((all, one) => all + of(one), 0)
   return {
     modelCalls: sum(({ modelCalls }) => modelCalls),
     tokens: sum(({ inputTokens, outputTokens }) => inputTokens + outputTokens),
     inputTokens: sum(({ inputTokens }) => inputTokens),
     outputTokens: sum(({ outputTokens }) => outputTokens),
+    // In the currency of the prices; a model without a price adds nothing.
     cost: sum(({ costMicros }) => costMicros) / 1_000_000,
   }
 }

@@ -13,9 +13,8 @@ import {
 import type { RecordIndex } from '../../ledger/query/record-index.ts'
 import { USUAL_WORDS } from '../../ledger/records/files.ts'
 import { parseConditions, toValueSql } from '../../ledger/records/recorded-values.ts'
-import { VALUES_SEARCHED_MS, VALUES_STEP } from '../contract/console-limits.ts'
-import type { RecordedSum } from '../contract/contract-overview.ts'
 import { splitRange } from './histogram.ts'
+import { VALUES_SEARCHED_MS, VALUES_STEP } from './limits.ts'
 
 export interface ValuePage {
   readonly calls: readonly CallWithOutcome[]
@@ -77,6 +76,14 @@ export function* readByValue(
   }
 }
 
+const NO_CALLS = { calls: 0, sum: 0, allowed: 0, allowedSum: 0, min: 0, max: 0 }
+
+/**
+ * Of the numbers that matching calls have at one path; sums are double precision. `allowed`: a call that
+ * waited is there once when it was held and once when it was made.
+ */
+export type RecordedSum = Readonly<typeof NO_CALLS>
+
 const IS_ALLOWED = `calls.action = ${USUAL_WORDS.action}`
 
 /** Of the numbers at `query.sort`. */
@@ -86,8 +93,7 @@ export function* readSum(
   step = VALUES_STEP,
 ): Steps<RecordedSum> {
   const selected = selectCalls(database, query)
-  const none = { calls: 0, sum: 0, allowed: 0, allowedSum: 0 }
-  const total = { ...none, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY }
+  const total = { ...NO_CALLS, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY }
   const ends = database
     .prepare('SELECT (SELECT min(seq) FROM calls) AS first, (SELECT max(seq) FROM calls) AS last')
     .get()
@@ -114,5 +120,5 @@ export function* readSum(
       total.max = Math.max(total.max, part.max)
     }
   }
-  return total.calls === 0 ? { ...none, min: 0, max: 0 } : total
+  return total.calls === 0 ? NO_CALLS : total
 }

@@ -18,7 +18,6 @@ import { IssuerMetadata } from '../../identity/oauth/issuer-metadata.ts'
 import { OutgoingHttp } from '../../identity/oauth/outgoing.ts'
 import { InvalidGrantError } from '../../identity/oauth/token-request.ts'
 import { SignInStates } from '../../identity/people/sign-in-states.ts'
-import type { ExternalSignInStart, IssuerAnswer } from '../contract/contract.ts'
 import { ApiError } from '../http/errors.ts'
 import { EXCHANGES_MAX, GUEST_MS } from '../http/limits.ts'
 import { type ExternalPerson, personOf, refuse } from './external-people.ts'
@@ -31,6 +30,17 @@ export interface ExternalSignInParts {
   readonly key: InstallationKey
   readonly nowMs: () => number
 }
+
+/** What an issuer sent the browser back with; `verifier` is the tab's secret, of which the issuer has the hash. */
+export interface IssuerAnswer {
+  readonly code: string
+  readonly state: string
+  readonly iss?: string
+  readonly verifier: string
+}
+
+/** What the browser opens, and what must come back with the answer, to `<base>/sign-in/<name>`. */
+export type ExternalSignInStart = Awaited<ReturnType<ExternalSignIn['begin']>>
 
 type ConsoleIssuer = Issuer & { readonly console: ConsoleClient }
 
@@ -47,7 +57,7 @@ export class ExternalSignIn {
   }
 
   /** `origin` is that of the page. Throws ApiError. */
-  async begin(name: string, challenge: string, origin: string): Promise<ExternalSignInStart> {
+  async begin(name: string, challenge: string, origin: string) {
     const issuer = this.#issuerOf(name)
     const state = this.#states.make({ issuer: name, origin, challenge })
     const parameters = {

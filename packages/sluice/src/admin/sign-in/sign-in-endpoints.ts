@@ -17,21 +17,36 @@ import type { Person } from '../../core/person.ts'
 import type { ApprovalLinks } from '../../identity/keys/approval-links.ts'
 import type { Passkeys, RelyingParty } from '../../identity/people/passkeys.ts'
 import { asPerson, type People } from '../../identity/people/people.ts'
-import type {
-  ApprovalLinkView,
-  CurrentPerson,
-  IssuerAnswer,
-  PasskeyView,
-  SignedIn,
-  SignInMethods,
-} from '../contract/contract.ts'
 import { bearerOf } from '../http/bearer-token.ts'
 import { type Endpoint, endpoint } from '../http/endpoint.ts'
 import { ApiError } from '../http/errors.ts'
 import { GUEST_FRESH_MS, GUEST_MS } from '../http/limits.ts'
 import type { Challenges } from './challenges.ts'
-import type { ExternalSignIn } from './external-sign-in.ts'
+import type { ExternalSignIn, IssuerAnswer } from './external-sign-in.ts'
 import type { ActiveSignIn, SignIns } from './sign-ins.ts'
+
+/** The ways in, before anybody has signed in. */
+export interface SignInMethods {
+  /** Somebody has a passkey for this address. */
+  readonly passkey: boolean
+  /** Where `sluice console` has to be run for a code. */
+  readonly code: true
+  /** `onPage`: people sign in there from this page. */
+  readonly issuers: readonly {
+    readonly name: string
+    readonly issuer: string
+    readonly onPage: boolean
+  }[]
+}
+
+/** One of these is sent to sign in. */
+export type SignIn = FieldValues<typeof SIGN_IN>
+export type CurrentPerson = ReturnType<typeof tellMe>
+
+export interface SignedIn {
+  readonly token: string
+  readonly me: CurrentPerson
+}
 
 export interface SignInParts {
   readonly people: People
@@ -114,7 +129,7 @@ export function signInEndpoints(parts: SignInParts): Endpoint[] {
       input: { link: required(TEXT, 'of the address') },
       summary:
         'whom a link of a message is for, and what that one’s passkey has to sign to sign in',
-      handle: async ({ input, request }): Promise<ApprovalLinkView> => {
+      handle: async ({ input, request }) => {
         const link = parts.links.read(input.link, nowMs())
         if (link === undefined)
           throw new ApiError('API_SIGN_IN', 'the link is too old, or none', 'sign in by yourself')
@@ -199,7 +214,7 @@ async function addPasskey(
   person: Person,
   { label, attestation }: { readonly label: string; readonly attestation: unknown },
   rp: RelyingParty,
-): Promise<PasskeyView> {
+) {
   const challenge = challenges.registering(person.name, attestation)
   const registration = { attestation, challenge, label }
   const key = await passkeys.register(person.name, rp, registration, nowMs())
@@ -273,12 +288,13 @@ function tellMe(
   { people, passkeys }: SignInParts,
   { person, untilMs }: ActiveSignIn,
   rp: RelyingParty,
-): CurrentPerson {
+) {
   const keys = passkeys.list(person.name, rp.id)
   return {
     ...person,
     passkeys: keys.map(({ id, label, createdMs, usedMs }) => ({ id, label, createdMs, usedMs })),
     hasPin: (people.find(person.name)?.pinSetMs ?? null) !== null,
+    // Whether it can decide now: it has a passkey for this address, or is a system.
     mayProve: person.kind === 'system' || keys.length > 0,
     expiresAtMs: untilMs,
   }
