@@ -3,7 +3,7 @@
 // `node:http` with every byte that was not read. Made by connections.ts.
 
 import { Buffer } from 'node:buffer'
-import type { Socket } from 'node:net'
+import { type BoundSocket, Socket } from 'node:net'
 import {
   CLIENT_KEEP_ALIVE_MS,
   CLIENT_LOOK_EVERY_MS,
@@ -12,7 +12,7 @@ import {
   PLAIN_REQUEST_BYTES_MAX,
 } from '../../shared/limits.ts'
 import { type FastPathPeer, FastPathResponseWriter } from './fast-path-response-writer.ts'
-import { type FastPathHead, FastPathReader } from './request-reader.ts'
+import { type FastPathHead, FastPathReader, type FastPathRequest } from './request-reader.ts'
 
 export interface PlainEvents {
   /** The body is text where it is all ASCII, and bytes if it is not. */
@@ -28,6 +28,9 @@ export interface PlainEvents {
   onUnread(socket: Socket): void
   onGone(connection: FastPathConnection): void
 }
+
+/** Where all connections receive, one after the other: what is kept is copied. */
+const RECEIVED = Buffer.allocUnsafeSlow(65_536)
 
 const CR = 0x0d
 const LF = 0x0a
@@ -51,7 +54,8 @@ export class FastPathConnection implements FastPathPeer {
   /** How often it was looked at since it became free, or the first byte of a request came. */
   #looks = 0
 
-  constructor(socket: Socket, events: PlainEvents) {
+  constructor(accepted: Socket, events: PlainEvents) {
+    const socket = receiveInPlace(accepted, (bytes) => this.#onBytes(bytes))
     this.socket = socket
     this.#events = events
     socket.on('data', this.#onData)
@@ -114,6 +118,21 @@ export class FastPathConnection implements FastPathPeer {
     this.#readOn()
   }
 
+  /** So many bytes stand in RECEIVED until this returns: mostly one whole request, which is read there. */
+  #onBytes(bytes: number): boolean {
+    if (!this.#isOver && !this.#isUnread && this.isIdle) {
+      const read = this.#reader.read(RECEIVED, bytes)
+      if (typeof read === 'object' && read.end === bytes) {
+        this.#takeRequest(RECEIVED, read)
+        return true
+      }
+    }
+    const copy = Buffer.from(RECEIVED.subarray(0, bytes))
+    if (this.#isOver) return this.socket.push(copy)
+    this.#onData(copy)
+    return true
+  }
+
   readonly #onData = (chunk: Buffer): void => {
     if (this.#buffered === undefined) {
       this.#buffered = chunk
@@ -162,16 +181,19 @@ export class FastPathConnection implements FastPathPeer {
         this.#handOver(buffered)
         break
       }
-      const { head, bodyAt, end } = read
-      this.#buffered = end === buffered.length ? undefined : buffered.subarray(end)
-      const reply = new FastPathResponseWriter(this)
-      this.#reply = reply
-      const text = buffered.toString('latin1', bodyAt, end)
-      const isAscii = Buffer.byteLength(text) === text.length
-      const body = isAscii ? text : buffered.subarray(bodyAt, end)
-      this.#events.onRequest(head, body, this.socket, reply)
+      this.#buffered = read.end === buffered.length ? undefined : buffered.subarray(read.end)
+      this.#takeRequest(buffered, read)
     }
     this.#isReading = false
+  }
+
+  #takeRequest(bytes: Buffer, { head, bodyAt, end }: FastPathRequest): void {
+    const reply = new FastPathResponseWriter(this)
+    this.#reply = reply
+    const text = bytes.toString('latin1', bodyAt, end)
+    const isAscii = Buffer.byteLength(text) === text.length
+    const body = isAscii ? text : Buffer.from(bytes.subarray(bodyAt, end))
+    this.#events.onRequest(head, body, this.socket, reply)
   }
 
   #handOver(buffered: Buffer): void {
@@ -200,4 +222,18 @@ export class FastPathConnection implements FastPathPeer {
     this.#reply?.noteGone()
     this.#events.onGone(this)
   }
+}
+
+/** A socket for the connection of `accepted` that receives into RECEIVED: one of `net.Server` allocates 64 kB for
+ * every read. It is made as `net.Server` makes its own. With TLS the connection stays as it is. */
+function receiveInPlace(accepted: Socket, callback: (bytes: number) => boolean): Socket {
+  const before = accepted as Socket & { _handle?: BoundSocket | null; _server?: object | null }
+  const { _handle: handle, _server } = before
+  if (!handle || 'encrypted' in accepted) return accepted
+  const onread = { buffer: RECEIVED, callback }
+  const socket = new Socket({ handle, onread, allowHalfOpen: true })
+  // The server counts one connection, which ends with the other socket.
+  before._handle = null
+  before._server = null
+  return Object.assign(socket, { _server })
 }

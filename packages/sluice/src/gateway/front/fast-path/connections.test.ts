@@ -20,6 +20,7 @@ import { FastPathReader } from './request-reader.ts'
 let server: Server
 let connections: FastPathServer
 let answer: (body: string, reply: ResponseWriter) => void
+let onOpen: (socket: Socket) => void = () => {}
 const open: Socket[] = []
 
 beforeEach(async () => {
@@ -33,6 +34,7 @@ beforeEach(async () => {
     request.on('end', () => response.end(`node ${body}`))
   })
   connections = new FastPathServer(server, 'connection', {
+    onOpen: (socket) => onOpen(socket),
     onRequest: (_head, body, _socket, reply) => answer(body.toString(), reply),
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -140,6 +142,27 @@ describe('requests', () => {
     await until(() => expect(bodiesIn(seen.received)).toEqual(['gate b0']))
     waiting[1]?.()
     await until(() => expect(bodiesIn(seen.received)).toEqual(['gate b0', 'gate b1', 'node b2']))
+  })
+
+  test('keep their bytes while other connections receive', async () => {
+    const bodies: (string | Buffer)[] = []
+    connections.close()
+    server.removeAllListeners('connection')
+    connections = new FastPathServer(server, 'connection', {
+      onRequest: (_head, body, _socket, reply) => {
+        bodies.push(body)
+        reply.send(200, {})
+      },
+    })
+    const sent = ['\u00e4'.repeat(9), '\u00fc'.repeat(9), 'ascii']
+    for (const [at, text] of sent.entries()) {
+      const bytes = Buffer.from(plain(text), 'latin1')
+      client().socket.write(bytes)
+      await until(() => expect(bodies).toHaveLength(at + 1))
+    }
+    expect(bodies.map((body) => Buffer.from(body as string, 'latin1').toString('latin1'))).toEqual(
+      sent,
+    )
   })
 
   test('in a stream that is over, nothing can be said into the next answer', async () => {
@@ -306,7 +329,9 @@ describe('a client that is slow on purpose', () => {
 
 /** A client that does not read yet, and the gate's side of its connection. */
 async function accepted() {
-  const arrived = new Promise<Socket>((resolve) => server.once('connection', resolve))
+  const arrived = new Promise<Socket>((resolve) => {
+    onOpen = resolve
+  })
   const seen = client()
   const socket = await arrived
   return { socket, seen }

@@ -8,6 +8,8 @@ import { CLIENT_CONNECTIONS_MAX, CLIENT_LOOK_EVERY_MS } from '../../shared/limit
 import { FastPathConnection, type PlainEvents } from './connection.ts'
 
 interface FastPathHandlers {
+  /** A connection was made, before its first request. */
+  readonly onOpen?: ((socket: Socket) => void) | undefined
   readonly onRequest: PlainEvents['onRequest']
   readonly onUnread?: PlainEvents['onUnread'] | undefined
   readonly most?: number | undefined
@@ -26,7 +28,7 @@ export class FastPathServer {
   constructor(
     server: Server,
     event: 'connection' | 'secureConnection',
-    { onRequest, onUnread = () => {}, most = CLIENT_CONNECTIONS_MAX }: FastPathHandlers,
+    { onOpen, onRequest, onUnread = () => {}, most = CLIENT_CONNECTIONS_MAX }: FastPathHandlers,
   ) {
     this.#server = server
     this.#most = most
@@ -41,15 +43,16 @@ export class FastPathServer {
       },
       onGone: (connection) => this.#all.delete(connection),
     }
-    server.on(event, (socket: Socket) => {
+    server.on(event, (accepted: Socket) => {
       this.#open += 1
-      socket.once('close', () => {
+      if (this.#open > this.#most) this.#makeRoom()
+      const connection = new FastPathConnection(accepted, events)
+      connection.socket.once('close', () => {
         this.#open -= 1
       })
-      if (this.#open > this.#most) this.#makeRoom()
-      const connection = new FastPathConnection(socket, events)
       connection.isLast = this.#isLast
       this.#all.add(connection)
+      onOpen?.(connection.socket)
     })
     this.#sweeper = setInterval(() => this.#look(), CLIENT_LOOK_EVERY_MS).unref()
   }

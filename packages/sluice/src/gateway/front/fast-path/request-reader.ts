@@ -49,12 +49,13 @@ export class FastPathReader {
   /** Where the answer was `more`: how many bytes it takes at least; 0 if the head has not ended. */
   wants = 0
 
-  /** The request that `bytes` begin with. `more`: so far it may be the beginning of one. */
-  read(bytes: Buffer): FastPathRequest | 'more' | 'not plain' {
-    let bodyAt = this.#same?.bodyAt(bytes, bytes.length) ?? -1
+  /** The request that `bytes` begin with, of which the first `count` were received. `more`: so far it may be the
+   * beginning of one. */
+  read(bytes: Buffer, count = bytes.length): FastPathRequest | 'more' | 'not plain' {
+    let bodyAt = this.#same?.bodyAt(bytes, count) ?? -1
     let length = this.#same?.length ?? 0
     if (bodyAt < 0) {
-      const text = bytes.toString('latin1')
+      const text = bytes.toString('latin1', 0, count)
       const blank = text.indexOf(BLANK)
       if (blank < 0) {
         this.wants = 0
@@ -67,7 +68,7 @@ export class FastPathReader {
     }
     const end = bodyAt + length
     if (bodyAt > BODY_AT_MAX || end > PLAIN_REQUEST_BYTES_MAX) return 'not plain'
-    if (end <= bytes.length) return { head: this.#head as FastPathHead, bodyAt, end }
+    if (end <= count) return { head: this.#head as FastPathHead, bodyAt, end }
     this.wants = end
     return 'more'
   }

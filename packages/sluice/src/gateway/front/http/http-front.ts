@@ -105,9 +105,11 @@ export class HttpFront {
     const event = options.tls === undefined ? 'connection' : 'secureConnection'
     const takePlain: PlainEvents['onRequest'] = (head, body, socket, reply) =>
       runFor(reply, () => this.#handlePlain(head, body, socket, reply))
-    const onUnread = (socket: Socket) => this.#unread.add(socket)
-    this.#plain = new FastPathServer(this.#server, event, { onRequest: takePlain, onUnread })
-    this.#server.on(event, (socket: Socket) => this.#mcp.lookAt(socket))
+    this.#plain = new FastPathServer(this.#server, event, {
+      onOpen: (socket) => this.#mcp.lookAt(socket),
+      onRequest: takePlain,
+      onUnread: (socket) => this.#unread.add(socket),
+    })
   }
 
   /** Open connections stay open, with the certificate they began with. */
