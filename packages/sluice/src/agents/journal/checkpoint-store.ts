@@ -43,9 +43,9 @@ export class CheckpointStore {
   /** A memory that another thread has packed. */
   putPacked(packed: Uint8Array, answers: Answers | null, forked: Answers | null = null): number {
     const memory = this.#database.nextKeys(1)
-    this.#database.run('INSERT INTO memories (memory, bytes) VALUES (?, ?)', memory, packed)
+    this.#database.run('INSERT INTO memories (memory, bytes) VALUES ($1, $2)', memory, packed)
     this.#database.run(
-      'INSERT INTO memory_answers (memory, at_rest, forked) VALUES (?, ?, ?)',
+      'INSERT INTO memory_answers (memory, at_rest, forked) VALUES ($1, $2, $3)',
       memory,
       answers && JSON.stringify(answers),
       forked && JSON.stringify(forked),
@@ -54,13 +54,13 @@ export class CheckpointStore {
   }
 
   answerForForks(memory: number, forked: Answers): void {
-    const sql = 'UPDATE memory_answers SET forked = ? WHERE memory = ? AND forked IS NULL'
+    const sql = 'UPDATE memory_answers SET forked = $1 WHERE memory = $2 AND forked IS NULL'
     this.#database.run(sql, JSON.stringify(forked), memory)
   }
 
   /** All that the one said whose memory it is, when it came to rest. */
   answersOf(memory: number): Answers | null {
-    const sql = 'SELECT at_rest FROM memory_answers WHERE memory = ?'
+    const sql = 'SELECT at_rest FROM memory_answers WHERE memory = $1'
     const stored = this.#database.get(sql, memory)?.at_rest
     return typeof stored === 'string' ? (JSON.parse(stored) as Answers) : null
   }
@@ -70,7 +70,7 @@ export class CheckpointStore {
     const row = this.#database.get(
       `SELECT c.seq, a.at_rest, a.forked FROM checkpoints c
        JOIN memory_answers a ON a.memory = c.memory
-       WHERE c.agent = ? AND c.seq <= ? ORDER BY c.seq DESC LIMIT 1`,
+       WHERE c.agent = $1 AND c.seq <= $2 ORDER BY c.seq DESC LIMIT 1`,
       key,
       seq,
     )
@@ -83,7 +83,7 @@ export class CheckpointStore {
 
   putCheckpoint(key: number, seq: number, image: string, memory: number): void {
     this.#database.run(
-      `INSERT INTO checkpoints (agent, seq, image, memory) VALUES (?, ?, ?, ?)
+      `INSERT INTO checkpoints (agent, seq, image, memory) VALUES ($1, $2, $3, $4)
        ON CONFLICT (agent, seq) DO UPDATE SET image = excluded.image, memory = excluded.memory`,
       key,
       seq,
@@ -96,8 +96,8 @@ export class CheckpointStore {
   putCheckpoints([first, last]: readonly [number, number], image: string, memory: number): void {
     this.#database.run(
       `INSERT INTO checkpoints (agent, seq, image, memory)
-       SELECT agent, 0, CAST(? AS TEXT), CAST(? AS BIGINT) FROM agents
-       WHERE agent >= ? AND agent <= ? ORDER BY agent`,
+       SELECT agent, 0, CAST($1 AS TEXT), CAST($2 AS BIGINT) FROM agents
+       WHERE agent >= $3 AND agent <= $4 ORDER BY agent`,
       image,
       memory,
       first,
@@ -108,7 +108,7 @@ export class CheckpointStore {
   /** The last but one goes where it is close to the one before it and all three are of one core. */
   thin(key: number, apart: number): void {
     const [newest, middle, older] = this.#database.all(
-      'SELECT seq, image, memory FROM checkpoints WHERE agent = ? ORDER BY seq DESC LIMIT 3',
+      'SELECT seq, image, memory FROM checkpoints WHERE agent = $1 ORDER BY seq DESC LIMIT 3',
       key,
     )
     if (newest === undefined || middle === undefined || older === undefined) return
@@ -119,21 +119,21 @@ export class CheckpointStore {
 
   /** Checkpoints from the one event to the other, and memories that nobody else has. */
   drop(key: number, from: number, until: number): void {
-    const range = 'WHERE agent = ? AND seq >= ? AND seq <= ?'
+    const range = 'WHERE agent = $1 AND seq >= $2 AND seq <= $3'
     const rows = this.#database.all(`SELECT memory FROM checkpoints ${range}`, key, from, until)
     this.#database.run(`DELETE FROM checkpoints ${range}`, key, from, until)
     for (const { memory } of rows) {
-      const sql = 'SELECT 1 FROM checkpoints WHERE memory = ?'
+      const sql = 'SELECT 1 FROM checkpoints WHERE memory = $1'
       if (this.#database.get(sql, Number(memory)) !== undefined) continue
-      this.#database.run('DELETE FROM memories WHERE memory = ?', Number(memory))
-      this.#database.run('DELETE FROM memory_answers WHERE memory = ?', Number(memory))
+      this.#database.run('DELETE FROM memories WHERE memory = $1', Number(memory))
+      this.#database.run('DELETE FROM memory_answers WHERE memory = $1', Number(memory))
     }
   }
 
   checkpoint(key: number, until: number): CheckpointRow | undefined {
     const row = this.#database.get(
       `SELECT c.seq, c.image, m.bytes FROM checkpoints c JOIN memories m ON m.memory = c.memory
-       WHERE c.agent = ? AND c.seq <= ? ORDER BY c.seq DESC LIMIT 1`,
+       WHERE c.agent = $1 AND c.seq <= $2 ORDER BY c.seq DESC LIMIT 1`,
       key,
       until,
     )
@@ -143,33 +143,33 @@ export class CheckpointStore {
   }
 
   checkpointSeq(key: number): number {
-    const sql = 'SELECT max(seq) AS seq FROM checkpoints WHERE agent = ?'
+    const sql = 'SELECT max(seq) AS seq FROM checkpoints WHERE agent = $1'
     return Number(this.#database.get(sql, key)?.seq ?? 0)
   }
 
   /** The newest at this event or before it. */
   checkpointBefore(key: number, seq: number): number | undefined {
-    const sql = 'SELECT max(seq) AS seq FROM checkpoints WHERE agent = ? AND seq <= ?'
+    const sql = 'SELECT max(seq) AS seq FROM checkpoints WHERE agent = $1 AND seq <= $2'
     const found = this.#database.get(sql, key, seq)?.seq
     return typeof found === 'number' ? found : undefined
   }
 
   /** The row of a memory that a checkpoint has, so that a fork can share it. */
   memoryOf(key: number, seq: number): number | undefined {
-    const sql = 'SELECT memory FROM checkpoints WHERE agent = ? AND seq = ?'
+    const sql = 'SELECT memory FROM checkpoints WHERE agent = $1 AND seq = $2'
     const row = this.#database.get(sql, key, seq)
     return row === undefined ? undefined : Number(row.memory)
   }
 
   putImage(hash: string, bytes: Uint8Array): void {
-    const found = this.#database.get('SELECT 1 FROM images WHERE hash = ?', hash)
+    const found = this.#database.get('SELECT 1 FROM images WHERE hash = $1', hash)
     if (found !== undefined) return
-    const sql = 'INSERT INTO images (hash, bytes) VALUES (?, ?) ON CONFLICT DO NOTHING'
+    const sql = 'INSERT INTO images (hash, bytes) VALUES ($1, $2) ON CONFLICT DO NOTHING'
     this.#database.run(sql, hash, zstdCompressSync(bytes))
   }
 
   image(hash: string): Buffer {
-    const row = this.#database.get('SELECT bytes FROM images WHERE hash = ?', hash)
+    const row = this.#database.get('SELECT bytes FROM images WHERE hash = $1', hash)
     if (row === undefined)
       throw new AgentError('AGENT_DAMAGED', `the image \`${hash}\` of the agent is not there`)
     return unpack(row.bytes as Uint8Array)

@@ -25,6 +25,7 @@ export interface AgentDatabase {
   nextKeys(count: number): number
   /** All of it or nothing. */
   transact<Result>(work: () => Result): Result
+  /** Parameters are `$1`, `$2` and so on. */
   run(sql: string, ...values: Value[]): void
   get(sql: string, ...values: Value[]): SqlRow | undefined
   all(sql: string, ...values: Value[]): SqlRow[]
@@ -118,7 +119,8 @@ export class Database implements AgentDatabase {
   #prepare(sql: string): StatementSync {
     let statement = this.#statements.get(sql)
     if (statement === undefined) {
-      statement = this.database.prepare(sql)
+      // SQLite binds values by their place if a parameter is `?1` instead of `$1`.
+      statement = this.database.prepare(sql.replaceAll('$', '?'))
       this.#statements.set(sql, statement)
     }
     return statement

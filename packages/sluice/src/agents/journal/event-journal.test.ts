@@ -261,6 +261,30 @@ describe.each(DRIVERS)('the journal: $name', (driver) => {
   })
 })
 
+describe.skipIf(postgres === undefined)(namePostgresSuite('a shared store', postgres), () => {
+  test('is asked twice for a step of a run: the kind of its effect, and the commit', async () => {
+    const { journal, agent } = openPostgres()
+    const { agent: asked } = await append(journal, agent, [prompt])
+    const send = vi.spyOn(BlockingConnection.prototype, 'send')
+    onTestFinished(() => send.mockRestore())
+    await append(journal, asked, [answered(200)])
+    expect(send).toHaveBeenCalledTimes(2)
+  })
+
+  test('writes nothing of a transaction that was not begun', () => {
+    const { journal } = openPostgres()
+    const { send } = BlockingConnection.prototype
+    const spy = vi.spyOn(BlockingConnection.prototype, 'send')
+    onTestFinished(() => spy.mockRestore())
+    spy.mockImplementationOnce(function (this: BlockingConnection, [, ...statements], options) {
+      return send.call(this, [{ text: 'SELECT cancelled' }, ...statements], options)
+    })
+    const label = () => journal.run('UPDATE families SET labels = \'["half"]\'')
+    expect(label).toThrow('cancelled')
+    expect(journal.all('SELECT labels FROM families')).toEqual([{ labels: '[]' }])
+  })
+})
+
 describe.skipIf(postgres === undefined)(namePostgresSuite('forks', postgres), () => {
   test('are rows that differ by their key and id, on both databases', () => {
     for (const { journal, agent } of [openSqlite(), openPostgres()]) {

@@ -24,9 +24,9 @@ import { type SqlRow, toAgent, toFamily } from './read-rows.ts'
 import { keepRemovedFamily } from './removed-families.ts'
 import type { AgentPageQuery, AgentRow, EventRow, FamilyRow } from './rows.ts'
 
-const AGENT_PAGE = `SELECT * FROM agents WHERE owner = ? AND agent > ?
-  AND (CAST(? AS TEXT) IS NULL OR state = ?) AND (CAST(? AS BIGINT) IS NULL OR family = ?)
-  ORDER BY agent LIMIT ?`
+const AGENT_PAGE = `SELECT * FROM agents WHERE owner = $1 AND agent > $2
+  AND (CAST($3 AS TEXT) IS NULL OR state = $3) AND (CAST($4 AS BIGINT) IS NULL OR family = $4)
+  ORDER BY agent LIMIT $5`
 
 const INSERT_AGENT = `INSERT INTO agents (agent, id, owner, family, depth, image, created_at, seq, asked,
   model, price, template, grants, state, summary, wake_at, journal_bytes)`
@@ -35,14 +35,14 @@ const TYPES = 'text bigint int text bigint bigint text text text text text text 
   ' ',
 )
 const INSERT_FAMILY = `INSERT INTO families (family, members, owner, limits, price, labels)
-  VALUES (?, 1, ?, ?, ?, ?)`
+  VALUES ($1, 1, $2, $3, $4, $5)`
 /** The first event of forks. The text is the one that JSON.stringify makes of it: a replay compares bytes. A parameter that
  * stands beside a column has its type in PostgreSQL. */
 const APPEND_FORKED = `INSERT INTO events (agent, seq, at, kind, turn, event, answer)
-  SELECT agent, 1, CAST(?1 AS BIGINT), 'forked', CAST(?2 AS BIGINT),
-    '{"kind":"forked","at":' || CAST(?1 AS BIGINT) || ',"id":"' || id || '","seed":"' || id || '"}',
-    coalesce(?3, (SELECT answer FROM events WHERE 1 = 0))
-  FROM agents WHERE agent >= ?4 AND agent <= ?5 ORDER BY agent`
+  SELECT agent, 1, CAST($1 AS BIGINT), 'forked', CAST($2 AS BIGINT),
+    '{"kind":"forked","at":' || CAST($1 AS BIGINT) || ',"id":"' || id || '","seed":"' || id || '"}',
+    coalesce($3, (SELECT answer FROM events WHERE 1 = 0))
+  FROM agents WHERE agent >= $4 AND agent <= $5 ORDER BY agent`
 
 export class Journal implements EventJournal, StepTables {
   readonly memories: CheckpointStore
@@ -103,6 +103,7 @@ export class Journal implements EventJournal, StepTables {
     this.#agents.clear()
     this.#families.clear()
     this.#counts.clear()
+    this.work.forget()
   }
 
   /** The row is read again when it is needed next. */
@@ -122,7 +123,7 @@ export class Journal implements EventJournal, StepTables {
     this.#count(agent.owner, 1)
     const key = this.database.nextKeys(1)
     this.run(
-      `${INSERT_AGENT} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `${INSERT_AGENT} VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
       key,
       id,
       ...columnsOf({ ...about, family }, summary, seq),
@@ -156,7 +157,7 @@ export class Journal implements EventJournal, StepTables {
     const texts = [limits, price, labels].map((value) => JSON.stringify(value))
     this.run(INSERT_FAMILY, family, owner, ...texts)
     if (leases !== undefined)
-      this.run('UPDATE families SET lease = ? WHERE family = ?', leases.lease, family)
+      this.run('UPDATE families SET lease = $1 WHERE family = $2', leases.lease, family)
     leases?.add(family)
     this.#families.set(family, newFamily(agent))
     return family
@@ -168,7 +169,7 @@ export class Journal implements EventJournal, StepTables {
     // A family whose last member was removed meanwhile is joined only by an export of that family.
     if (this.family(family).members === 0 && !continues)
       throw new AgentError('AGENT_NOT_FOUND', 'the last agent of the family was removed meanwhile')
-    const sql = 'UPDATE families SET members = members + ?, removed_at = NULL WHERE family = ?'
+    const sql = 'UPDATE families SET members = members + $1, removed_at = NULL WHERE family = $2'
     this.run(sql, members, family)
     this.#families.delete(family)
   }
@@ -181,7 +182,7 @@ export class Journal implements EventJournal, StepTables {
   agent(id: string): AgentRow | undefined {
     const known = this.#agents.get(id)
     if (known !== undefined) return known
-    const row = this.get('SELECT * FROM agents WHERE id = ?', id)
+    const row = this.get('SELECT * FROM agents WHERE id = $1', id)
     if (row === undefined) return undefined
     const agent = toAgent(row)
     // Another gate changes the rows of its families without this one being told.
@@ -190,14 +191,14 @@ export class Journal implements EventJournal, StepTables {
   }
 
   agents(owner: string, { state, after, limit, family }: AgentPageQuery): AgentRow[] {
-    return this.all(AGENT_PAGE, owner, after, state, state, family, family, limit).map(toAgent)
+    return this.all(AGENT_PAGE, owner, after, state, family, limit).map(toAgent)
   }
 
   /** Counted once and then cached: counting rows would make a create slower with each agent. */
   countAgents(owner: string): number {
     let count = this.#counts.get(owner)
     if (count === undefined) {
-      count = Number(this.get('SELECT count(*) AS n FROM agents WHERE owner = ?', owner)?.n)
+      count = Number(this.get('SELECT count(*) AS n FROM agents WHERE owner = $1', owner)?.n)
       this.#counts.set(owner, count)
     }
     return count
@@ -206,7 +207,7 @@ export class Journal implements EventJournal, StepTables {
   family(family: number): FamilyRow {
     const known = this.#families.get(family)
     if (known !== undefined) return known
-    const row = toFamily(this.get('SELECT * FROM families WHERE family = ?', family) ?? {})
+    const row = toFamily(this.get('SELECT * FROM families WHERE family = $1', family) ?? {})
     if (this.isOwn(family)) this.#families.set(family, row)
     return row
   }
@@ -214,7 +215,7 @@ export class Journal implements EventJournal, StepTables {
   setFamily(family: number, row: FamilyRow): void {
     const { turns, tokens, costMicros, calls, limits } = row
     this.run(
-      'UPDATE families SET turns = ?, tokens = ?, cost_micros = ?, calls = ?, limits = ? WHERE family = ?',
+      'UPDATE families SET turns = $1, tokens = $2, cost_micros = $3, calls = $4, limits = $5 WHERE family = $6',
       turns,
       tokens,
       costMicros,
@@ -231,7 +232,7 @@ export class Journal implements EventJournal, StepTables {
     const all = [...new Set([...before.labels, ...labels])]
     if (all.length === before.labels.length) return before
     const after = { ...before, labels: all }
-    this.run('UPDATE families SET labels = ? WHERE family = ?', JSON.stringify(all), family)
+    this.run('UPDATE families SET labels = $1 WHERE family = $2', JSON.stringify(all), family)
     this.#families.set(family, after)
     return after
   }
@@ -254,7 +255,7 @@ export class Journal implements EventJournal, StepTables {
   /** One event; `setAgent` counts it. */
   insertEvent(key: number, event: EventRow, nonce: string | null): void {
     this.run(
-      'INSERT INTO events (agent, seq, at, kind, turn, event, bytes, answer, nonce) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+      'INSERT INTO events (agent, seq, at, kind, turn, event, bytes, answer, nonce) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)',
       key,
       event.seq,
       event.at,
@@ -268,12 +269,12 @@ export class Journal implements EventJournal, StepTables {
   }
 
   journalBytes(key: number): number {
-    return Number(this.get('SELECT journal_bytes AS n FROM agents WHERE agent = ?', key)?.n ?? 0)
+    return Number(this.get('SELECT journal_bytes AS n FROM agents WHERE agent = $1', key)?.n ?? 0)
   }
 
   /** The first event that is still stored. */
   historyStart({ key, seq }: AgentRow): number {
-    const row = this.get('SELECT min(seq) AS seq FROM events WHERE agent = ?', key)
+    const row = this.get('SELECT min(seq) AS seq FROM events WHERE agent = $1', key)
     return typeof row?.seq === 'number' ? row.seq : seq + 1
   }
 
@@ -302,8 +303,8 @@ export class Journal implements EventJournal, StepTables {
         ? summary.state
         : 'paused'
     this.run(
-      `UPDATE agents SET seq = ?, state = ?, summary = ?, wake_at = ?, host_stop = ?, image = ?,
-       paused_at = ?, journal_bytes = journal_bytes + ? WHERE agent = ?`,
+      `UPDATE agents SET seq = $1, state = $2, summary = $3, wake_at = $4, host_stop = $5, image = $6,
+       paused_at = $7, journal_bytes = journal_bytes + $8 WHERE agent = $9`,
       seq,
       state,
       JSON.stringify(summary),
@@ -321,7 +322,7 @@ export class Journal implements EventJournal, StepTables {
 
   events(key: number, after: number, until: number): EventRow[] {
     return this.all(
-      'SELECT * FROM events WHERE agent = ? AND seq > ? AND seq <= ? ORDER BY seq',
+      'SELECT * FROM events WHERE agent = $1 AND seq > $2 AND seq <= $3 ORDER BY seq',
       key,
       after,
       until,
@@ -332,7 +333,7 @@ export class Journal implements EventJournal, StepTables {
   pageEnd(key: number, from: number, until: number): number {
     const rows = this.all(
       `SELECT seq, length(event) AS length FROM events
-       WHERE agent = ? AND seq >= ? AND seq <= ? ORDER BY seq LIMIT ?`,
+       WHERE agent = $1 AND seq >= $2 AND seq <= $3 ORDER BY seq LIMIT $4`,
       key,
       from,
       until,
@@ -351,8 +352,8 @@ export class Journal implements EventJournal, StepTables {
   /** The event that was committed with this nonce, if one was. */
   seqOf(key: number, nonce: string): number | undefined {
     const row = this.get(
-      `SELECT seq FROM (SELECT seq, nonce FROM events WHERE agent = ? ORDER BY seq DESC LIMIT ?) AS newest
-       WHERE nonce = ? LIMIT 1`,
+      `SELECT seq FROM (SELECT seq, nonce FROM events WHERE agent = $1 ORDER BY seq DESC LIMIT $2) AS newest
+       WHERE nonce = $3 LIMIT 1`,
       key,
       NONCE_EVENTS_MAX,
       nonce,
@@ -363,7 +364,7 @@ export class Journal implements EventJournal, StepTables {
   /** The last event after which the agent had made this many turns. */
   seqOfTurn(key: number, turn: number): number | undefined {
     const row = this.get(
-      'SELECT max(seq) AS seq FROM events WHERE agent = ? AND turn = ?',
+      'SELECT max(seq) AS seq FROM events WHERE agent = $1 AND turn = $2',
       key,
       turn,
     )
@@ -376,9 +377,9 @@ export class Journal implements EventJournal, StepTables {
     this.#agents.delete(id)
     this.#families.delete(family)
     for (const table of ['events', 'runs', 'effects', 'program_events', 'agents'])
-      this.run(`DELETE FROM ${table} WHERE agent = ?`, key)
+      this.run(`DELETE FROM ${table} WHERE agent = $1`, key)
     this.memories.drop(key, 0, Number.MAX_SAFE_INTEGER)
-    this.run('UPDATE families SET members = members - 1 WHERE family = ?', family)
+    this.run('UPDATE families SET members = members - 1 WHERE family = $1', family)
     keepRemovedFamily((...statement) => this.run(...statement), family, owner, nowMs)
   }
 }
@@ -386,8 +387,11 @@ export class Journal implements EventJournal, StepTables {
 /** Agents that differ by their id only: pairs of key and id, then the columns. Parameters in the list of a SELECT have
  * no type in PostgreSQL unless they are given one. */
 function insertAlike(count: number): string {
-  const forks = Array.from({ length: count }, () => '(CAST(? AS BIGINT), CAST(? AS TEXT))')
-  const columns = TYPES.map((type) => `CAST(? AS ${type})`)
+  const forks = Array.from(
+    { length: count },
+    (_, at) => `(CAST($${2 * at + 1} AS BIGINT), CAST($${2 * at + 2} AS TEXT))`,
+  )
+  const columns = TYPES.map((type, at) => `CAST($${2 * count + at + 1} AS ${type})`)
   return `WITH forks(agent, id) AS (VALUES ${forks.join()})
     ${INSERT_AGENT} SELECT agent, id, ${columns.join()}, 0 FROM forks`
 }

@@ -3,12 +3,7 @@
 // transactions of its owner find no lease and write nothing, and its families are free for others to take. After a
 // failover no lease is valid: each process takes its own again and reads its agents again, since steps may be lost.
 
-import {
-  AGENT_BEAT_MS,
-  AGENT_FAMILIES_TAKEN_MAX,
-  AGENT_LEASE_MS,
-  AGENT_LOCK_MS_MAX,
-} from '../../store/limits.ts'
+import { AGENT_BEAT_MS, AGENT_FAMILIES_TAKEN_MAX, AGENT_LEASE_MS } from '../../store/limits.ts'
 import type { BlockingStatement, SqlRows } from '../../store/postgres/blocking-connection.ts'
 import { TIMELINE } from '../../store/postgres/statements.ts'
 
@@ -19,15 +14,13 @@ export interface TakenLease {
   readonly agents: readonly string[]
 }
 
-const BEGIN: BlockingStatement = { text: `BEGIN; SET LOCAL lock_timeout = ${AGENT_LOCK_MS_MAX}` }
-const COMMIT: BlockingStatement = { text: 'COMMIT' }
-const IS_FREE = `NOT EXISTS (SELECT 1 FROM sluice_agents.leases l WHERE l.lease = f.lease)`
+const IS_FREE = 'NOT EXISTS (SELECT 1 FROM leases l WHERE l.lease = f.lease)'
 
 export class AgentLeases {
   /** Of this process. */
   readonly lease: string
   readonly #gate: string
-  readonly #send: (statements: readonly BlockingStatement[]) => readonly SqlRows[]
+  readonly #transact: (statements: readonly BlockingStatement[]) => readonly SqlRows[]
   readonly #families = new Set<number>()
   /** By the monotonic clock of this process. */
   #renewedAtMs = performance.now()
@@ -35,21 +28,22 @@ export class AgentLeases {
 
   constructor(
     { gate, lease }: { readonly gate: string; readonly lease: string },
-    send: (statements: readonly BlockingStatement[]) => readonly SqlRows[],
+    transact: (statements: readonly BlockingStatement[]) => readonly SqlRows[],
   ) {
     if (!/^[0-9a-f-]{36}$/.test(lease)) throw new Error('the lease is not a UUID')
     this.#gate = gate
     this.lease = lease
-    this.#send = send
+    this.#transact = transact
   }
 
   get #isValid(): string {
     return `lease = '${this.lease}' AND timeline = ${TIMELINE}`
   }
 
-  /** Has no row if the lease is gone; keeps it from being removed until the transaction ends. */
-  get fence(): string {
-    return `SELECT 1 FROM sluice_agents.leases WHERE ${this.#isValid} FOR SHARE`
+  /** Fails if the lease is gone; keeps it from being removed until the transaction ends. */
+  get fence(): BlockingStatement {
+    const held = `SELECT 1 FROM leases WHERE ${this.#isValid} FOR SHARE`
+    return { text: `SELECT 1 / count(*) FROM (${held}) AS held` }
   }
 
   /** After the database was away, every lease looks expired: the others have time to renew theirs. One from the
@@ -63,7 +57,7 @@ export class AgentLeases {
   /** Waits for the transaction of its owner, if there is one. */
   get #removeExpired(): BlockingStatement {
     const other = `l.lease <> '${this.lease}'`
-    return { text: `DELETE FROM sluice_agents.leases l WHERE ${this.#expired} AND ${other}` }
+    return { text: `DELETE FROM leases l WHERE ${this.#expired} AND ${other}` }
   }
 
   #renewed(): void {
@@ -86,25 +80,23 @@ export class AgentLeases {
   enter(): void {
     const values = [this.#gate]
     const mine = `lease = '${this.lease}'`
-    const results = this.#send([
-      BEGIN,
-      { text: `DELETE FROM sluice_agents.leases WHERE gate = $1 AND NOT ${mine}`, values },
+    const results = this.#transact([
+      { text: `DELETE FROM leases WHERE gate = $1 AND NOT ${mine}`, values },
       {
-        text: `INSERT INTO sluice_agents.leases (lease, gate, timeline)
+        text: `INSERT INTO leases (lease, gate, timeline)
           VALUES ('${this.lease}', $1, ${TIMELINE})
           ON CONFLICT (lease) DO UPDATE SET beat_at = now(), timeline = excluded.timeline`,
         values,
       },
-      { text: `SELECT family FROM sluice_agents.families WHERE ${mine}` },
-      COMMIT,
+      { text: `SELECT family FROM families WHERE ${mine}` },
     ])
     this.#families.clear()
-    for (const { family } of results[3] ?? []) this.#families.add(Number(family))
+    for (const { family } of results[2] ?? []) this.#families.add(Number(family))
   }
 
   release(): void {
     this.#families.clear()
-    this.#send([{ text: `DELETE FROM sluice_agents.leases WHERE lease = '${this.lease}'` }])
+    this.#transact([{ text: `DELETE FROM leases WHERE lease = '${this.lease}'` }])
   }
 
   /** False if another gate runs the family. */
@@ -114,7 +106,7 @@ export class AgentLeases {
 
   /** The name of the gate that runs the agent; empty if that is not known yet, undefined if it is this one from now on. */
   acquireAgent(id: string): string | undefined {
-    const condition = 'f.family = (SELECT family FROM sluice_agents.agents WHERE id = $1)'
+    const condition = 'f.family = (SELECT family FROM agents WHERE id = $1)'
     return this.#acquire(condition, id)
   }
 
@@ -122,10 +114,10 @@ export class AgentLeases {
     const find = ():
       | { family: number; lease: string | null; holder: string | null }
       | undefined => {
-      const [rows] = this.#send([
+      const [rows] = this.#transact([
         {
-          text: `SELECT f.family, f.lease, l.gate AS holder FROM sluice_agents.families f
-            LEFT JOIN sluice_agents.leases l
+          text: `SELECT f.family, f.lease, l.gate AS holder FROM families f
+            LEFT JOIN leases l
               ON l.lease = f.lease AND NOT (${this.#expired})
             WHERE ${condition}`,
           values: [value],
@@ -135,10 +127,10 @@ export class AgentLeases {
     }
     let row = find()
     if (row?.holder === null) {
-      this.#inTransaction([
+      this.#transactFenced([
         this.#removeExpired,
         {
-          text: `UPDATE sluice_agents.families f SET lease = '${this.lease}'
+          text: `UPDATE families f SET lease = '${this.lease}'
             WHERE ${condition} AND (f.lease IS NULL OR ${IS_FREE})`,
           values: [value],
         },
@@ -153,27 +145,27 @@ export class AgentLeases {
 
   /** Renews the lease, and takes over what is under way and belongs to nobody. */
   takeOver(nowMs: number): TakenLease {
-    const beat = `UPDATE sluice_agents.leases SET beat_at = now() WHERE ${this.#isValid} RETURNING 1`
-    const [renewed = []] = this.#send([{ text: beat }])
+    const beat = `UPDATE leases SET beat_at = now() WHERE ${this.#isValid} RETURNING 1`
+    const [renewed = []] = this.#transact([{ text: beat }])
     this.#renewed()
     const wasFenced = renewed.length === 0
     if (wasFenced) this.enter()
-    const results = this.#inTransaction([
+    const results = this.#transactFenced([
       this.#removeExpired,
       {
         text: `WITH open AS (
-            SELECT a.family FROM sluice_agents.effects e JOIN sluice_agents.agents a ON a.agent = e.agent
+            SELECT a.family FROM effects e JOIN agents a ON a.agent = e.agent
             UNION
-            SELECT family FROM sluice_agents.agents WHERE wake_at <= $1
+            SELECT family FROM agents WHERE wake_at <= $1
           ), free AS (
-            SELECT f.family FROM sluice_agents.families f JOIN open o ON o.family = f.family
+            SELECT f.family FROM families f JOIN open o ON o.family = f.family
             WHERE f.lease IS NULL OR ${IS_FREE}
             LIMIT ${AGENT_FAMILIES_TAKEN_MAX} FOR UPDATE OF f SKIP LOCKED
           ), taken AS (
-            UPDATE sluice_agents.families f SET lease = '${this.lease}'
+            UPDATE families f SET lease = '${this.lease}'
             FROM free WHERE f.family = free.family RETURNING f.family
           )
-          SELECT t.family, a.id FROM taken t JOIN sluice_agents.agents a ON a.family = t.family`,
+          SELECT t.family, a.id FROM taken t JOIN agents a ON a.family = t.family`,
         values: [nowMs],
       },
     ])
@@ -183,10 +175,9 @@ export class AgentLeases {
   }
 
   /** With the lease held, so that nothing is taken by a process that has lost it. */
-  #inTransaction(statements: readonly BlockingStatement[]): readonly SqlRows[] {
-    const fence = { text: this.fence, isFence: true }
+  #transactFenced(statements: readonly BlockingStatement[]): readonly SqlRows[] {
     try {
-      return this.#send([BEGIN, fence, ...statements, COMMIT]).slice(2, -1)
+      return this.#transact([this.fence, ...statements])
     } catch (error) {
       // Another gate has something of it locked: it is tried again.
       if ((error as { code?: string }).code === '55P03') return []

@@ -36,21 +36,21 @@ export interface ModelTotals {
 /** Rows of one process are its own: gates that share a store do not wait for each other's commits. */
 const ADD = `INSERT INTO model_usage
   (span, start_at, model, writer, model_calls, input_tokens, output_tokens, cost_nanos)
-  VALUES (${MINUTE_MS}, ?1, ?3, ?4, 1, ?5, ?6, ?7), (${HOUR_MS}, ?2, ?3, ?4, 1, ?5, ?6, ?7)
+  VALUES (${MINUTE_MS}, $1, $3, $4, 1, $5, $6, $7), (${HOUR_MS}, $2, $3, $4, 1, $5, $6, $7)
   ON CONFLICT (span, start_at, model, writer) DO UPDATE SET
     model_calls = model_usage.model_calls + excluded.model_calls,
     input_tokens = model_usage.input_tokens + excluded.input_tokens,
     output_tokens = model_usage.output_tokens + excluded.output_tokens,
     cost_nanos = model_usage.cost_nanos + excluded.cost_nanos`
 
-const rowsOf = (span: number) =>
+const rowsOf = (span: number, first: number) =>
   `SELECT model, model_calls, input_tokens, output_tokens, cost_nanos FROM model_usage
-    WHERE span = ${span} AND start_at >= ? AND start_at < ?`
+    WHERE span = ${span} AND start_at >= $${first} AND start_at < $${first + 1}`
 /** Not as an integer: node:sqlite throws on one that no double holds, and all owners read this sum. */
 const total = (column: string) => `CAST(sum(${column}) AS DOUBLE PRECISION) AS ${column}`
 const READ = `SELECT model, ${total('model_calls')}, ${total('input_tokens')},
   ${total('output_tokens')}, ${total('cost_nanos')}
-  FROM (${rowsOf(MINUTE_MS)} UNION ALL ${rowsOf(HOUR_MS)} UNION ALL ${rowsOf(MINUTE_MS)}) AS spent
+  FROM (${rowsOf(MINUTE_MS, 1)} UNION ALL ${rowsOf(HOUR_MS, 2)} UNION ALL ${rowsOf(MINUTE_MS, 3)}) AS spent
   GROUP BY model`
 
 export class UsageTable {
@@ -80,8 +80,7 @@ export class UsageTable {
     const [since, until] = [ceilTo(sinceMs, MINUTE_MS), ceilTo(untilMs, MINUTE_MS)]
     const firstHour = Math.min(ceilTo(since, HOUR_MS), until)
     const lastHour = Math.max(floorTo(until, HOUR_MS), firstHour)
-    const ends = [since, firstHour, firstHour, lastHour, lastHour, until]
-    const rows = this.#database.all(READ, ...ends)
+    const rows = this.#database.all(READ, since, firstHour, lastHour, until)
     return rows.map((row) => ({
       model: String(row.model),
       modelCalls: Number(row.model_calls),
@@ -104,7 +103,7 @@ export class UsageTable {
     this.#droppedMs = nowMs
     for (const span of [MINUTE_MS, HOUR_MS])
       this.#database.run(
-        'DELETE FROM model_usage WHERE span = ? AND start_at < ?',
+        'DELETE FROM model_usage WHERE span = $1 AND start_at < $2',
         span,
         floorTo(nowMs - USAGE_KEPT_MS, HOUR_MS),
       )

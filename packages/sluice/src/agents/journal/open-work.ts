@@ -1,18 +1,20 @@
 // Runs, effects and programs of agents in agents.db: what an agent has under way, and what a crash leaves
 // open. Rows in, rows out; commit-step.ts says which. Owned by the journal.
 
+import { LruMap } from '../../core/lru-map.ts'
 import type { Effect, RunEnd } from '../../guest/protocol.ts'
+import { ROWS_KEPT_MAX } from '../shared/limits.ts'
 import type { InsertedRun, OpenWorkTables } from './commit-step.ts'
 import type { AgentDatabase } from './database.ts'
 import { toRun } from './read-rows.ts'
 import type { EffectRow, RunRow } from './rows.ts'
 
-const RUN = 'WHERE agent = ? AND run = ?'
-const EFFECT = 'WHERE agent = ? AND effect = ?'
+const RUN = 'WHERE agent = $1 AND run = $2'
+const EFFECT = 'WHERE agent = $1 AND effect = $2'
 /** Runs have no body. */
 const OPEN_WORK = `SELECT run, request, started_at, CAST(NULL AS TEXT) AS body
-  FROM runs WHERE agent = ? AND result IS NULL
-  UNION ALL SELECT NULL, NULL, started_at, body FROM effects WHERE agent = ?`
+  FROM runs WHERE agent = $1 AND result IS NULL
+  UNION ALL SELECT NULL, NULL, started_at, body FROM effects WHERE agent = $1`
 
 export interface OpenAgentWork {
   readonly runs: readonly InsertedRun[]
@@ -23,54 +25,74 @@ export interface OpenAgentWork {
 
 export class OpenWork implements OpenWorkTables {
   readonly #database: AgentDatabase
+  /** When runs began, as in their rows. */
+  readonly #starts = new LruMap<string, number>(ROWS_KEPT_MAX)
 
   constructor(database: AgentDatabase) {
     this.#database = database
   }
 
+  /** After a rollback, and after another gate may have written. */
+  forget(): void {
+    this.#starts.clear()
+  }
+
   insertRun(key: number, { runId, request, startedAt }: InsertedRun): void {
-    const sql = 'INSERT INTO runs (agent, run, request, started_at) VALUES (?, ?, ?, ?)'
+    const sql = 'INSERT INTO runs (agent, run, request, started_at) VALUES ($1, $2, $3, $4)'
     this.#database.run(sql, key, runId, request, startedAt)
+    this.#starts.set(`${key} ${runId}`, startedAt)
   }
 
   endRun(key: number, end: RunEnd): void {
-    this.#database.run(`UPDATE runs SET result = ? ${RUN}`, JSON.stringify(end), key, end.runId)
+    this.#database.run(`UPDATE runs SET result = $3 ${RUN}`, key, end.runId, JSON.stringify(end))
   }
 
   startRun(key: number, runId: string, startedAt: number): void {
-    const sql = `UPDATE runs SET started_at = ? ${RUN} AND started_at = 0`
-    this.#database.run(sql, startedAt, key, runId)
+    if (this.#startOf(key, runId) === 0) this.#setStart(key, runId, startedAt)
   }
 
   stopClock(key: number, runId: string | null, atMs: number): void {
-    const stopped = 'CASE WHEN started_at >= ? THEN -1 ELSE started_at - ? END'
-    const sql = `UPDATE runs SET started_at = ${stopped} ${RUN} AND started_at > 0`
-    this.#database.run(sql, atMs, atMs, key, runId)
+    const startedAt = this.#startOf(key, runId)
+    if (startedAt > 0) this.#setStart(key, runId, Math.min(-1, startedAt - atMs))
   }
 
   continueClock(key: number, runId: string | null, atMs: number): void {
-    const going = 'CASE WHEN ? + started_at < 1 THEN 1 ELSE ? + started_at END'
-    const sql = `UPDATE runs SET started_at = ${going} ${RUN} AND started_at < 0`
-    this.#database.run(sql, atMs, atMs, key, runId)
+    const startedAt = this.#startOf(key, runId)
+    if (startedAt < 0) this.#setStart(key, runId, Math.max(1, atMs + startedAt))
   }
 
   runStartedAt(key: number, runId: string | null): number | null {
-    if (runId === null) return null
+    const startedAt = this.#startOf(key, runId)
+    return startedAt > 0 ? startedAt : null
+  }
+
+  /** As in the row; NaN if no run has this id. */
+  #startOf(key: number, runId: string | null): number {
+    if (runId === null) return Number.NaN
+    const known = this.#starts.get(`${key} ${runId}`)
+    if (known !== undefined) return known
     const row = this.#database.get(`SELECT started_at FROM runs ${RUN}`, key, runId)
-    return row === undefined || Number(row.started_at) <= 0 ? null : Number(row.started_at)
+    if (row === undefined) return Number.NaN
+    this.#starts.set(`${key} ${runId}`, Number(row.started_at))
+    return Number(row.started_at)
+  }
+
+  #setStart(key: number, runId: string | null, startedAt: number): void {
+    this.#database.run(`UPDATE runs SET started_at = $3 ${RUN}`, key, runId, startedAt)
+    this.#starts.set(`${key} ${runId}`, startedAt)
   }
 
   /** The run of this id, or the newest: run ids sort by their time. */
   findRun(key: number, runId: string | null): RunRow | undefined {
     const sql =
-      'SELECT * FROM runs WHERE agent = ? AND (CAST(? AS TEXT) IS NULL OR run = ?) ORDER BY run DESC LIMIT 1'
-    const row = this.#database.get(sql, key, runId, runId)
+      'SELECT * FROM runs WHERE agent = $1 AND (CAST($2 AS TEXT) IS NULL OR run = $2) ORDER BY run DESC LIMIT 1'
+    const row = this.#database.get(sql, key, runId)
     return row && toRun(row)
   }
 
   /** What an agent has under way: runs without a result, and effects without one. */
   openWork(key: number): OpenAgentWork {
-    const rows = this.#database.all(OPEN_WORK, key, key)
+    const rows = this.#database.all(OPEN_WORK, key)
     const effects = rows.filter(({ body }) => body !== null)
     const runs = rows.filter(({ body }) => body === null)
     return {
@@ -85,14 +107,14 @@ export class OpenWork implements OpenWorkTables {
   }
 
   findRunByRequest(key: number, request: string): RunRow | undefined {
-    const sql = 'SELECT * FROM runs WHERE agent = ? AND request = ?'
+    const sql = 'SELECT * FROM runs WHERE agent = $1 AND request = $2'
     const row = this.#database.get(sql, key, request)
     return row && toRun(row)
   }
 
   insertEffect(key: number, effect: Effect): void {
     this.#database.run(
-      'INSERT INTO effects (agent, effect, kind, body) VALUES (?, ?, ?, ?)',
+      'INSERT INTO effects (agent, effect, kind, body) VALUES ($1, $2, $3, $4)',
       key,
       effect.id,
       effect.kind,
@@ -107,7 +129,7 @@ export class OpenWork implements OpenWorkTables {
   }
 
   removeEffects(key: number): void {
-    this.#database.run('DELETE FROM effects WHERE agent = ?', key)
+    this.#database.run('DELETE FROM effects WHERE agent = $1', key)
   }
 
   effectKind(key: number, effectId: string): Effect['kind'] | undefined {
@@ -122,15 +144,8 @@ export class OpenWork implements OpenWorkTables {
     mark: { startedAt: number } | { ticket: string },
   ): boolean {
     const isOpen = this.effectKind(key, effectId) !== undefined
-    if ('ticket' in mark)
-      this.#database.run(`UPDATE effects SET ticket = ? ${EFFECT}`, mark.ticket, key, effectId)
-    else
-      this.#database.run(
-        `UPDATE effects SET started_at = ? ${EFFECT}`,
-        mark.startedAt,
-        key,
-        effectId,
-      )
+    const [set, value] = 'ticket' in mark ? ['ticket', mark.ticket] : ['started_at', mark.startedAt]
+    this.#database.run(`UPDATE effects SET ${set} = $3 ${EFFECT}`, key, effectId, value)
     return isOpen
   }
 
@@ -153,7 +168,7 @@ export class OpenWork implements OpenWorkTables {
   }
 
   appendProgramEvent(key: number, effectId: string, seq: number, event: string): void {
-    const sql = 'INSERT INTO program_events (agent, effect, seq, event) VALUES (?, ?, ?, ?)'
+    const sql = 'INSERT INTO program_events (agent, effect, seq, event) VALUES ($1, $2, $3, $4)'
     this.#database.run(sql, key, effectId, seq, event)
   }
 

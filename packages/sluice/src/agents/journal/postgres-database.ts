@@ -7,12 +7,12 @@ import type { PostgresAddress } from '../../store/postgres/address.ts'
 import {
   BlockingConnection,
   type BlockingStatement,
+  type SqlRows,
 } from '../../store/postgres/blocking-connection.ts'
 import { AGENT_KEYS_AT_ONCE } from '../shared/limits.ts'
 import type { AgentDatabase, Value } from './database.ts'
 import { AgentLeases } from './leases.ts'
 import type { SqlRow } from './read-rows.ts'
-import { TABLES } from './schema.ts'
 
 export interface SharedJournalPlace {
   readonly address: PostgresAddress
@@ -21,7 +21,12 @@ export interface SharedJournalPlace {
   readonly lease: string
 }
 
-const TABLE = new RegExp(`\\b(FROM|INTO|UPDATE|JOIN)(\\s+)(${TABLES.join('|')})\\b`, 'g')
+/** Statements name tables without their schema. So they fail if no transaction was begun, and nothing that was sent
+ * behind this is written by itself. */
+const BEGIN: BlockingStatement = {
+  text: `BEGIN; SET LOCAL search_path = sluice_agents, pg_temp; SET LOCAL lock_timeout = ${AGENT_LOCK_MS_MAX};
+    SET LOCAL idle_in_transaction_session_timeout = ${AGENT_IDLE_MS_MAX}`,
+}
 const COMMIT: BlockingStatement = { text: 'COMMIT' }
 
 export class PostgresDatabase implements AgentDatabase {
@@ -29,7 +34,6 @@ export class PostgresDatabase implements AgentDatabase {
   readonly own: string
   readonly #connection: BlockingConnection
   readonly #onRollback: () => void
-  readonly #texts = new Map<string, string>()
   #nextKey = 0
   #keysEnd = 0
   #isOpen = true
@@ -41,7 +45,7 @@ export class PostgresDatabase implements AgentDatabase {
   constructor(place: SharedJournalPlace, onRollback: () => void) {
     this.#connection = new BlockingConnection(place.address)
     this.#onRollback = onRollback
-    this.leases = new AgentLeases(place, (statements) => this.#connection.send(statements))
+    this.leases = new AgentLeases(place, (statements) => this.#sendWhole(statements))
     this.own = `a.family IN (SELECT family FROM families WHERE lease = '${place.lease}')`
     try {
       this.leases.enter()
@@ -61,9 +65,7 @@ export class PostgresDatabase implements AgentDatabase {
 
   nextKeys(count: number): number {
     if (this.#nextKey + count > this.#keysEnd) {
-      const text = "SELECT nextval('sluice_agents.keys') AS first"
-      const [rows] = this.#connection.send([{ text }])
-      this.#nextKey = Number(rows?.[0]?.first)
+      this.#nextKey = Number(this.get("SELECT nextval('keys') AS first")?.first)
       this.#keysEnd = this.#nextKey + AGENT_KEYS_AT_ONCE
     }
     const first = this.#nextKey
@@ -90,7 +92,7 @@ export class PostgresDatabase implements AgentDatabase {
   }
 
   run(sql: string, ...values: Value[]): void {
-    const write = { text: this.#textOf(sql), values }
+    const write = { text: sql, values }
     if (this.#isInTransaction) this.#writes.push(write)
     else this.transact(() => this.#writes.push(write))
   }
@@ -100,9 +102,8 @@ export class PostgresDatabase implements AgentDatabase {
   }
 
   all(sql: string, ...values: Value[]): SqlRow[] {
-    const read = { text: this.#textOf(sql), values }
-    if (!this.#isInTransaction) return [...(this.#connection.send([read])[0] ?? [])]
-    return this.#send([read])
+    const read = { text: sql, values }
+    return [...(this.#isInTransaction ? this.#send([read]) : (this.#sendWhole([read])[0] ?? []))]
   }
 
   tidy(): void {}
@@ -118,27 +119,26 @@ export class PostgresDatabase implements AgentDatabase {
     this.#connection.close()
   }
 
+  /** A transaction of its own, without the fence: the rows of each statement. */
+  #sendWhole(statements: readonly BlockingStatement[]): readonly SqlRows[] {
+    return this.#connection.send([BEGIN, ...statements, COMMIT]).slice(1, -1)
+  }
+
   /** In the transaction, after what waits: the rows of the last statement. */
-  #send(statements: readonly BlockingStatement[]): SqlRow[] {
+  #send(statements: readonly BlockingStatement[]): SqlRows {
     // Over another connection it would be written without the fence.
     const isContinued = this.#hasBegun
-    const begin = isContinued ? [] : [this.#begin()]
+    const begin = isContinued ? [] : [BEGIN, this.leases.fence]
     const all = [...begin, ...this.#writes, ...statements]
     this.#writes = []
     this.#hasBegun = true
     try {
-      return [...(this.#connection.send(all, { isContinued }).at(-1) ?? [])]
+      return this.#connection.send(all, { isContinued }).at(-1) ?? []
     } catch (error) {
       // It was rolled back there.
       this.#hasBegun = false
       throw error
     }
-  }
-
-  #begin(): BlockingStatement {
-    const text = `BEGIN; SET LOCAL lock_timeout = ${AGENT_LOCK_MS_MAX};
-      SET LOCAL idle_in_transaction_session_timeout = ${AGENT_IDLE_MS_MAX}; ${this.leases.fence}`
-    return { text, isFence: true }
   }
 
   #rollBack(): void {
@@ -147,17 +147,5 @@ export class PostgresDatabase implements AgentDatabase {
     } catch {
       // The connection is gone, and the transaction with it.
     }
-  }
-
-  #textOf(sql: string): string {
-    let text = this.#texts.get(sql)
-    if (text === undefined) {
-      let place = 0
-      text = sql
-        .replace(TABLE, '$1$2sluice_agents.$3')
-        .replace(/\?(\d*)/g, (_, number: string) => `$${number || ++place}`)
-      this.#texts.set(sql, text)
-    }
-    return text
   }
 }

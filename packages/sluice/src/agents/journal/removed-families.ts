@@ -13,7 +13,7 @@ type Run = (sql: string, ...values: Value[]) => void
 
 /** After the last agent of it was removed; of any other family nothing changes. */
 export function keepRemovedFamily(run: Run, family: number, owner: string, nowMs: number): void {
-  const gone = 'family = ? AND members <= 0'
+  const gone = 'family = $1 AND members <= 0'
   run(
     `INSERT INTO settings (owner, name, value)
      SELECT '', 'last removed family',
@@ -22,13 +22,13 @@ export function keepRemovedFamily(run: Run, family: number, owner: string, nowMs
      ON CONFLICT (owner, name) DO UPDATE SET value = excluded.value`,
     family,
   )
-  run(`UPDATE families SET removed_at = ? WHERE ${gone}`, nowMs, family)
+  run(`UPDATE families SET removed_at = $2 WHERE ${gone}`, family, nowMs)
   const expired = nowMs - REMOVED_FAMILY_KEPT_MS
-  run('DELETE FROM families WHERE owner = ? AND removed_at < ?', owner, expired)
+  run('DELETE FROM families WHERE owner = $1 AND removed_at < $2', owner, expired)
   run(
     `DELETE FROM families WHERE family IN (SELECT family FROM families
-       WHERE owner = ? AND removed_at IS NOT NULL
-       ORDER BY removed_at DESC, family DESC LIMIT 1000000000 OFFSET ?)`,
+       WHERE owner = $1 AND removed_at IS NOT NULL
+       ORDER BY removed_at DESC, family DESC LIMIT 1000000000 OFFSET $2)`,
     owner,
     REMOVED_FAMILIES_MAX,
   )

@@ -58,8 +58,8 @@ export class Retention {
     if (this.#retention.ageMs === null) return false
     if (this.#walked === 0 && nowMs - this.#walkEndedAt < SWEEP_EVERY_MS) return false
     const rows = this.#journal.all(
-      `SELECT agent, seq FROM agents a WHERE agent > ? AND ${this.#journal.database.own}
-       ORDER BY agent LIMIT ?`,
+      `SELECT agent, seq FROM agents a WHERE agent > $1 AND ${this.#journal.database.own}
+       ORDER BY agent LIMIT $2`,
       this.#walked,
       SWEEP_AGENTS,
     )
@@ -88,7 +88,7 @@ export class Retention {
   /** The events up to one, oldest first, with time and size; read in pages. */
   *#sizes(key: number, until: number): Generator<{ seq: number; at: number; size: number }> {
     const sql = `SELECT seq, at, octet_length(event) + coalesce(octet_length(bytes), 0) AS size
-      FROM events WHERE agent = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`
+      FROM events WHERE agent = $1 AND seq > $2 AND seq <= $3 ORDER BY seq LIMIT $4`
     for (let after = 0; ; ) {
       const rows = this.#journal.all(sql, key, after, until, SIZES_AT_ONCE)
       for (const row of rows) yield row as { seq: number; at: number; size: number }
@@ -101,22 +101,21 @@ export class Retention {
   #dropHistory(key: number, base: number): void {
     const journal = this.#journal
     journal.transact(() => {
-      const events = 'FROM events WHERE agent = ? AND seq <= ?'
+      const events = 'FROM events WHERE agent = $1 AND seq <= $2'
       const size = 'octet_length(event) + coalesce(octet_length(bytes), 0)'
       const gone = journal.get(`SELECT sum(${size}) AS n, max(at) AS at ${events}`, key, base)
       if (typeof gone?.at !== 'number') return
       journal.run(`DELETE ${events}`, key, base)
       journal.memories.drop(key, 0, base - 1)
       journal.run(
-        `DELETE FROM runs WHERE agent = ? AND result IS NOT NULL AND started_at < ?
-         AND run < (SELECT max(run) FROM runs WHERE agent = ?)`,
+        `DELETE FROM runs WHERE agent = $1 AND result IS NOT NULL AND started_at < $2
+         AND run < (SELECT max(run) FROM runs WHERE agent = $1)`,
         key,
         gone.at,
-        key,
       )
-      const left = 'CASE WHEN journal_bytes > ? THEN journal_bytes - ? ELSE 0 END'
-      const sql = `UPDATE agents SET journal_bytes = ${left} WHERE agent = ?`
-      journal.run(sql, Number(gone.n), Number(gone.n), key)
+      const left = 'CASE WHEN journal_bytes > $2 THEN journal_bytes - $2 ELSE 0 END'
+      const sql = `UPDATE agents SET journal_bytes = ${left} WHERE agent = $1`
+      journal.run(sql, key, Number(gone.n))
     })
   }
 }

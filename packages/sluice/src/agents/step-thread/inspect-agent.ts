@@ -67,7 +67,7 @@ const LIST_ALL = `SELECT a.*,
     (SELECT substr(json_extract(e.event, '$.input'), 1, ${LOOKED_TASK_LENGTH}) FROM events e
       WHERE e.agent = a.agent AND e.seq < 50 AND e.kind = 'prompt' ORDER BY e.seq LIMIT 1) AS task,
     (SELECT e.at FROM events e WHERE e.agent = a.agent AND e.seq = a.seq) AS last_at
-  FROM agents a WHERE a.owner NOT LIKE 'code/%' ORDER BY a.agent DESC LIMIT ?`
+  FROM agents a WHERE a.owner NOT LIKE 'code/%' ORDER BY a.agent DESC LIMIT $1`
 
 export function listAllAgents({ journal }: Stepper, limit: number): ListedAgent[] {
   return journal.all(LIST_ALL, limit).map((row) => ({

@@ -47,7 +47,7 @@ export interface AgentMove extends MovedAgent {
 
 const IDLE_PROGRAMS = `SELECT a.owner, a.id FROM agents a
   WHERE a.owner LIKE 'code/%' AND a.state NOT IN ('running', 'waiting')
-    AND COALESCE((SELECT e.at FROM events e WHERE e.agent = a.agent AND e.seq = a.seq), a.created_at) < ?`
+    AND COALESCE((SELECT e.at FROM events e WHERE e.agent = a.agent AND e.seq = a.seq), a.created_at) < $1`
 
 export class Operations extends OwnerOperations {
   readonly #stepper: Stepper
@@ -113,7 +113,7 @@ export class Operations extends OwnerOperations {
     const { journal } = this.#stepper
     journal.transact(() => {
       journal.usage.add(spent)
-      if (journal.get('SELECT 1 FROM families WHERE family = ?', family) === undefined) return
+      if (journal.get('SELECT 1 FROM families WHERE family = $1', family) === undefined) return
       const before = journal.family(family)
       journal.setFamily(family, {
         ...before,
@@ -324,14 +324,14 @@ export class Operations extends OwnerOperations {
   /** Agents whose limit of time falls until then, soonest first. */
   due(untilMs: number): AgentRow[] {
     const { database } = this.#stepper.journal
-    const sql = `SELECT * FROM agents a WHERE wake_at <= ? AND ${database.own} ORDER BY wake_at LIMIT 100`
+    const sql = `SELECT * FROM agents a WHERE wake_at <= $1 AND ${database.own} ORDER BY wake_at LIMIT 100`
     return database.all(sql, untilMs).map(toAgent)
   }
 
   /** A time limit that could not be delivered to its agent is tried again later. */
   postpone(id: string, untilMs: number): void {
     const { journal } = this.#stepper
-    journal.run('UPDATE agents SET wake_at = ? WHERE id = ? AND wake_at IS NOT NULL', untilMs, id)
+    journal.run('UPDATE agents SET wake_at = $1 WHERE id = $2 AND wake_at IS NOT NULL', untilMs, id)
   }
 
   nextWake(): number | null {

@@ -6,7 +6,7 @@ import { AgentError } from '../shared/errors.ts'
 import { TEMPLATES_LENGTH_MAX, TEMPLATES_MAX } from '../shared/limits.ts'
 
 const OTHER_TEMPLATES = `SELECT count(*) AS count, COALESCE(sum(length(template)), 0) AS length
-  FROM templates WHERE owner = ? AND id <> ?`
+  FROM templates WHERE owner = $1 AND id <> $2`
 
 export class OwnerOperations {
   readonly #journal: Journal
@@ -18,7 +18,7 @@ export class OwnerOperations {
   /** The labels of all agents of an owner and of the callers that removed some: a list of agents has them. */
   ownerLabels(owner: string): string[] {
     const sql =
-      "SELECT DISTINCT labels FROM families WHERE owner = ? AND labels <> '[]' AND members > 0"
+      "SELECT DISTINCT labels FROM families WHERE owner = $1 AND labels <> '[]' AND members > 0"
     const rows = this.#journal.all(sql, owner)
     const seen = rows.flatMap(({ labels }) => JSON.parse(String(labels)) as string[])
     return [...new Set([...seen, ...this.goneLabels(owner)])]
@@ -42,13 +42,13 @@ export class OwnerOperations {
 
   templates(owner: string): string[] {
     return this.#journal
-      .all('SELECT template FROM templates WHERE owner = ? ORDER BY id', owner)
+      .all('SELECT template FROM templates WHERE owner = $1 ORDER BY id', owner)
       .map(({ template }) => String(template))
   }
 
   /** Counted here: all of an owner's templates are read whenever one of them is used. */
   putTemplate(owner: string, id: string, template: string): void {
-    const sql = `INSERT INTO templates (owner, id, template) VALUES (?, ?, ?)
+    const sql = `INSERT INTO templates (owner, id, template) VALUES ($1, $2, $3)
       ON CONFLICT (owner, id) DO UPDATE SET template = excluded.template`
     this.#journal.transact(() => {
       this.#journal.database.lockSettings()
@@ -66,8 +66,8 @@ export class OwnerOperations {
 
   removeTemplate(owner: string, id: string): boolean {
     const journal = this.#journal
-    const found = journal.get('SELECT 1 FROM templates WHERE owner = ? AND id = ?', owner, id)
-    journal.run('DELETE FROM templates WHERE owner = ? AND id = ?', owner, id)
+    const found = journal.get('SELECT 1 FROM templates WHERE owner = $1 AND id = $2', owner, id)
+    journal.run('DELETE FROM templates WHERE owner = $1 AND id = $2', owner, id)
     return found !== undefined
   }
 
@@ -85,13 +85,13 @@ export class OwnerOperations {
   }
 
   setting(owner: string, name: string): string | null {
-    const sql = 'SELECT value FROM settings WHERE owner = ? AND name = ?'
+    const sql = 'SELECT value FROM settings WHERE owner = $1 AND name = $2'
     const row = this.#journal.get(sql, owner, name)
     return row === undefined ? null : String(row.value)
   }
 
   setSetting(owner: string, name: string, value: string): void {
-    const sql = `INSERT INTO settings (owner, name, value) VALUES (?, ?, ?)
+    const sql = `INSERT INTO settings (owner, name, value) VALUES ($1, $2, $3)
       ON CONFLICT (owner, name) DO UPDATE SET value = excluded.value`
     this.#journal.run(sql, owner, name, value)
   }

@@ -40,7 +40,7 @@ test('what was changed, lost or made up in the journal is named with its event',
   const [row] = journal.all("SELECT seq, event FROM events WHERE kind = 'model' LIMIT 1 OFFSET 2")
   const ofAgent = `agent = ${journal.agent('a')?.key}`
   const { seq, event } = row as { seq: number; event: string }
-  const set = `UPDATE events SET event = ? WHERE ${ofAgent} AND seq = ?`
+  const set = `UPDATE events SET event = $1 WHERE ${ofAgent} AND seq = $2`
   journal.run(set, event.replaceAll('f3.txt', 'g3.txt'), seq)
   expect(replay('a')).toMatchObject({
     memoryDigest: null,
@@ -50,9 +50,9 @@ test('what was changed, lost or made up in the journal is named with its event',
   expect(replay('a').difference).toMatchObject({ seq, what: 'failed' })
   journal.run(set, event, seq)
   expect(replay('a').difference).toBeNull()
-  const answer = `UPDATE events SET answer = zeroblob(16) WHERE ${ofAgent} AND seq = ?`
+  const answer = `UPDATE events SET answer = zeroblob(16) WHERE ${ofAgent} AND seq = $1`
   journal.run(answer, seq + 1)
   expect(replay('a').difference).toMatchObject({ seq: seq + 1, what: 'answer' })
-  journal.run(`DELETE FROM events WHERE ${ofAgent} AND seq = ?`, seq)
+  journal.run(`DELETE FROM events WHERE ${ofAgent} AND seq = $1`, seq)
   expect(replay('a').difference).toMatchObject({ seq, what: 'missing' })
 })

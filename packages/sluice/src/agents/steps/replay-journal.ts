@@ -135,6 +135,6 @@ function keptMemory({ journal }: Stepper, { key }: AgentRow, seq: number): Buffe
 
 /** The core that an event ran on: that of the next checkpoint, or the agent's own. */
 function imageAt({ journal }: Stepper, agent: AgentRow, seq: number): string {
-  const sql = 'SELECT image FROM checkpoints WHERE agent = ? AND seq >= ? ORDER BY seq LIMIT 1'
+  const sql = 'SELECT image FROM checkpoints WHERE agent = $1 AND seq >= $2 ORDER BY seq LIMIT 1'
   return String(journal.get(sql, agent.key, seq)?.image ?? agent.image)
 }

@@ -224,7 +224,7 @@ function familyOf(
   const [place, number] = info.family.split(':')
   if (place !== installation || !/^\d{1,15}$/.test(number ?? '')) return undefined
   const family = Number(number)
-  const row = journal.get('SELECT owner FROM families WHERE family = ?', family)
+  const row = journal.get('SELECT owner FROM families WHERE family = $1', family)
   if (row === undefined) return undefined
   const { labels } = journal.family(family)
   if (row.owner === owner) return { family, labels }

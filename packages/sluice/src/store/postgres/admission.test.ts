@@ -1,9 +1,11 @@
 // Admission in PostgreSQL beyond what every driver promises: several gates on one limit, a database that
 // goes away, answers that are lost, and two gates of one name.
 
+import { once } from 'node:events'
 import { chmodSync, chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { MessageChannel, Worker } from 'node:worker_threads'
 import type { LimitCharge } from '@sluice/policy/core/counters'
 import { formatDecimal, parseDecimal } from '@sluice/policy/core/decimal'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -228,6 +230,24 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a shared store', post
     const strict = new BlockingConnection(parsePostgresUrl(`${byName}=verify-full&${trusted}`))
     onTestFinished(() => strict.close())
     expect(() => strict.send([{ text: 'SELECT 1' }])).toThrow(/127\.1/)
+  })
+
+  test('the thread of the agents sends a batch without waiting for the results in it', async () => {
+    const { connections } = await open('pipeline')
+    await connections.query('CREATE TABLE sent (n int)')
+    const { port1, port2 } = new MessageChannel()
+    const address = parsePostgresUrl(`postgres://sluice@127.0.0.1:${relay.port}/postgres`)
+    const workerData = { address, bell: new Int32Array(new SharedArrayBuffer(4)), port: port2 }
+    const file = join(import.meta.dirname, 'blocking-thread.ts')
+    const thread = new Worker(file, { workerData, transferList: [port2] })
+    ended.push(async () => void (await thread.terminate()))
+    const send = (...statements: readonly { text: string }[]) =>
+      port1.postMessage({ id: 1, statements, deadlineMs: 60_000 })
+    send({ text: 'SELECT 1' })
+    await once(port1, 'message')
+    relay.mode = 'deaf'
+    send({ text: 'INSERT INTO sent VALUES (1)' }, { text: 'INSERT INTO sent VALUES (2)' })
+    await until(async () => (await connections.query('SELECT n FROM sent')).length === 2)
   })
 
   test('a gate has at most four connections; while all are in use a call is refused in time', async () => {

@@ -9,11 +9,12 @@ import { BLOCKING_DEADLINE_MS, BLOCKING_GRACE_MS, SHARED_RETRY_MS_MAX } from '..
 import { describePostgres, type PostgresAddress } from './address.ts'
 import { toUnreachable } from './explain-failure.ts'
 
+/** The SQLSTATE of a division by zero, as which a fence fails: this gate may not write any more. */
+const FENCED = '22012'
+
 export interface BlockingStatement {
   readonly text: string
   readonly values?: readonly unknown[]
-  /** Without a row the batch ends here, rolled back: this gate may not write any more. */
-  readonly isFence?: boolean
 }
 
 export interface BlockingThreadData {
@@ -37,7 +38,6 @@ export type SqlRows = readonly Readonly<Record<string, unknown>>[]
 export interface BlockingReply {
   readonly id: number
   readonly results?: readonly SqlRows[]
-  readonly isFenced?: boolean
   readonly error?: { readonly message: string; readonly code: string }
 }
 
@@ -66,7 +66,7 @@ export class BlockingConnection {
   }
 
   /** The rows of each statement. Throws a StoreError of STORE_UNREACHABLE if the effect is unknown, of
-   * STORE_FENCED if the fence had no row, and otherwise an error with the SQLSTATE as `code`. */
+   * STORE_FENCED if a fence failed, and otherwise an error with the SQLSTATE as `code`. */
   send(
     statements: readonly BlockingStatement[],
     { deadlineMs = BLOCKING_DEADLINE_MS, isContinued = false }: BlockingOptions = {},
@@ -78,7 +78,7 @@ export class BlockingConnection {
     this.#port.postMessage(request)
     const reply = this.#wait(id, performance.now() + deadlineMs + BLOCKING_GRACE_MS)
     if (reply?.results !== undefined) return reply.results
-    if (reply?.isFenced === true)
+    if (reply?.error?.code === FENCED)
       throw new StoreError(
         'STORE_FENCED',
         'another gate has taken over the agents of this one',

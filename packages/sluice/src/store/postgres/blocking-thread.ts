@@ -1,6 +1,6 @@
 // The thread behind blocking-connection.ts: owns one connection to PostgreSQL and runs batches of statements,
-// one batch at a time. A batch that fails is rolled back; one that takes too long loses its connection, because
-// its effect is unknown. Uses nothing of a database session, so that PgBouncer in transaction mode works.
+// one batch at a time, each in one round trip. A batch that fails is rolled back; one that takes too long loses its
+// connection, because its effect is unknown. Uses nothing of a database session, so that PgBouncer in transaction mode works.
 
 import { type MessagePort, workerData } from 'node:worker_threads'
 import { Client, types } from 'pg'
@@ -23,28 +23,21 @@ port.on('message', async (request: BlockingRequest) => {
 async function answer(request: BlockingRequest): Promise<BlockingReply> {
   const { deadlineMs, id, isContinued, statements } = request
   const timer = setTimeout(() => forget(), deadlineMs)
-  let isInTransaction = false
   try {
     if (isContinued === true && client === undefined) throw new Error('the connection was lost')
     const connected = await connect()
-    const results: (readonly Readonly<Record<string, unknown>>[])[] = []
-    for (const { text, values, isFence } of statements) {
-      isInTransaction = text !== 'COMMIT' && text !== 'ROLLBACK'
-      const found = values === undefined ? connected.query(text) : connected.query(text, values)
-      // A text of several statements has a result for each of them.
-      const { rows } = [await found].flat().at(-1) ?? { rows: [] }
-      if (isFence === true && rows.length === 0) {
-        await connected.query('ROLLBACK')
-        return { id, isFenced: true }
-      }
-      results.push(rows)
-    }
+    // Sent together: after one that fails, the database refuses the rest of the transaction, its COMMIT too.
+    const found = statements.map(({ text, values }) =>
+      values === undefined ? connected.query(text) : connected.query(text, values),
+    )
+    // A text of several statements has a result for each of them.
+    const results = (await Promise.all(found)).map((result) => [result].flat().at(-1)?.rows ?? [])
     return { id, results }
   } catch (error) {
     const { code, message, severity } = error as Error & { code?: string; severity?: string }
     const hadNoEffect = severity === 'ERROR'
     if (!hadNoEffect) forget()
-    else if (isInTransaction) await client?.query('ROLLBACK').catch(forget)
+    else await client?.query('ROLLBACK').catch(forget)
     return { id, error: { message, code: hadNoEffect ? String(code) : 'STORE_UNREACHABLE' } }
   } finally {
     clearTimeout(timer)
@@ -53,7 +46,7 @@ async function answer(request: BlockingRequest): Promise<BlockingReply> {
 
 async function connect(): Promise<Client> {
   if (client !== undefined) return client
-  const made = new Client(toClientConfig(address))
+  const made = new Client({ ...toClientConfig(address), pipeline: true })
   const drop = (): void => {
     if (client === made) client = undefined
   }

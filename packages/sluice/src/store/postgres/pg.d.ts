@@ -11,6 +11,8 @@ declare module 'pg' {
     readonly application_name?: string
     readonly connectionTimeoutMillis: number
     readonly keepAlive: boolean
+    /** A statement is sent without waiting for the result of the one before. */
+    readonly pipeline?: boolean
   }
 
   export interface QueryResult {
