@@ -9,12 +9,12 @@ import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { agentsFor } from '../../packages/sluice/src/cli/run/builtin-agents.ts'
 import type { LedgerRecord } from '../../packages/sluice/src/ledger/records/record.ts'
-import { runs } from '../support/arbitrary-policies.ts'
 import { inspect } from '../support/inspect.ts'
 import { ADA, endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
 import { PlainClient, type Reply, recordsOf } from '../support/plain-client.ts'
 import { straight, throughGate } from '../support/real-client.ts'
 import { sluice } from '../support/run-sluice.ts'
+import { runs } from '../support/runs.ts'
 import {
   endGates,
   fixture,

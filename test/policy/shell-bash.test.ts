@@ -3,9 +3,10 @@
 
 import { expect, test } from 'vitest'
 import { Random } from '../fuzz/mutate.ts'
+import { rounds } from '../support/runs.ts'
 import { compareWithBash, generateShellText } from '../support/shell-texts.ts'
 
-const TEXTS = 5_000
+const TEXTS = rounds(5_000)
 
 test(`Bash starts nothing else for the certain ones of ${TEXTS} random texts`, () => {
   const random = new Random(20_261_117)

@@ -1,5 +1,5 @@
 // `npm run soak -- documents`: the hostile and the largest documents at their full size, a megabyte
-// each. The same tests run on a sixteenth of it in `npm test`.
+// each. The same tests run on a part of it in `npm test`.
 
 import { DOCUMENT_LENGTH_MAX } from '@sluice/policy/document/limits'
 import { runStep } from '../../scripts/run-step.ts'

@@ -11,9 +11,6 @@ import { CATEGORIES, type KnownTool } from '@sluice/policy/core/tools'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import fc from 'fast-check'
 
-/** Runs of one property; SLUICE_RUNS multiplies. */
-export const runs = (usual: number) => ({ numRuns: usual * Number(process.env.SLUICE_RUNS ?? 1) })
-
 export interface RuleText {
   action?: Action
   otherwise?: Action

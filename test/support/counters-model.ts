@@ -13,9 +13,10 @@ import type {
 import { type Decimal, formatDecimal, parseDecimal } from '@sluice/policy/core/decimal'
 import fc from 'fast-check'
 import { expect } from 'vitest'
+import { runs } from './runs.ts'
 
-/** Runs of each property; SLUICE_RUNS multiplies. */
-export const RUNS = 200 * Number(process.env.SLUICE_RUNS ?? 1)
+/** Runs of each property. */
+export const RUNS = runs(200)
 export const WINDOW_MS = 60_000
 
 interface KeyLimit {

@@ -8,9 +8,9 @@ import {
   asked,
   compiled,
   document,
-  runs,
   TOOLS,
 } from '../../../../test/support/arbitrary-policies.ts'
+import { runs } from '../../../../test/support/runs.ts'
 import { ACTIONS, type Action } from '../core/actions.ts'
 import type { Category, KnownTool } from '../core/tools.ts'
 import { MemoryCounters } from '../counters/memory-counters.ts'

@@ -8,9 +8,9 @@ import {
   compiled,
   document,
   guardrail,
-  runs,
   TOOLS,
 } from '../../../../test/support/arbitrary-policies.ts'
+import { runs } from '../../../../test/support/runs.ts'
 import { ACTIONS, type Action } from '../core/actions.ts'
 import { CATEGORIES, type KnownTool } from '../core/tools.ts'
 import { MemoryCounters } from '../counters/memory-counters.ts'

@@ -3,13 +3,8 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  asked,
-  compiled,
-  document,
-  runs,
-  usage,
-} from '../../../../test/support/arbitrary-policies.ts'
+import { asked, compiled, document, usage } from '../../../../test/support/arbitrary-policies.ts'
+import { runs } from '../../../../test/support/runs.ts'
 import type { Call, Facts } from '../core/call.ts'
 import { ExactNumber, type JsonObject } from '../core/json.ts'
 import type { KnownTool } from '../core/tools.ts'

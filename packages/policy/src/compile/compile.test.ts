@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../../test/support/runs.ts'
 import type { KnownTool } from '../core/tools.ts'
 import { DOCUMENT_LENGTH_MAX, GLOBS_MAX } from '../document/limits.ts'
 import { GUARDRAILS_MAX } from '../language/limits.ts'
@@ -17,7 +18,7 @@ const HEAD = 'version: 1\ndefault: deny\n'
  * A part of the maximum length; `npm run soak -- documents` uses all of it. A hang exceeds the
  * runner's timeout: nothing here is timed.
  */
-const LENGTH = Number(process.env.SLUICE_DOCUMENT_LENGTH ?? DOCUMENT_LENGTH_MAX / 32)
+const LENGTH = Number(process.env.SLUICE_DOCUMENT_LENGTH ?? DOCUMENT_LENGTH_MAX / 64)
 
 function answer(text: string): CompileResult {
   return compile({ file: 'policy.yaml', text }, { tools })
@@ -213,7 +214,7 @@ describe('any mutation of a valid policy has a result', () => {
         for (const { at, cut, put } of list) text = text.slice(0, at) + put + text.slice(at + cut)
         expectAnswer(text)
       }),
-      { numRuns: 500 },
+      runs(500),
     )
   })
 
@@ -223,14 +224,12 @@ describe('any mutation of a valid policy has a result', () => {
       fc.property(fc.array(fc.constantFrom(...rows), { maxLength: 30 }), (list) =>
         expectAnswer(list.join('\n')),
       ),
-      { numRuns: 500 },
+      runs(500),
     )
   })
 
   test('any text at all', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), expectAnswer), {
-      numRuns: 400,
-    })
+    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), expectAnswer), runs(400))
   })
 })
 

@@ -1,6 +1,7 @@
 import { constants, DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../../test/support/runs.ts'
 import { readsOnly } from './sql-reads.ts'
 
 const READS = [
@@ -218,7 +219,7 @@ describe('for every text', () => {
     const never = fc.property(tail, fc.constantFrom(...WRITING), tail, (before, word, after) => {
       expect(readsOnly(['select', ...before, word, ...after].join(' '))).toBe(false)
     })
-    fc.assert(never, { numRuns: 3_000 })
+    fc.assert(never, runs(3_000))
   })
 
   test('SQLite prepares only reads from what is certain to read', () => {
@@ -244,7 +245,7 @@ describe('for every text', () => {
       }
       expect(seen.filter((action) => !reading.has(action))).toEqual([])
     })
-    fc.assert(reads, { numRuns: 20_000 })
+    fc.assert(reads, runs(20_000))
     expect(ran).toBeGreaterThan(100)
     database.close()
   })

@@ -286,7 +286,7 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
       const property = fc.asyncProperty(arbitraryHistory, async (history) => {
         await follow(await makeCounters(), history, 'exactly')
       })
-      await fc.assert(property, { numRuns: RUNS })
+      await fc.assert(property, RUNS)
     })
 
     test('no interval of `window` has more than `max`', async () => {
@@ -295,7 +295,7 @@ export function countersStandardTests(name: string, makeCounters: MakeCounters):
         const events = await follow(await makeCounters(), { ...history, steps }, 'exactly')
         expectNoStretchOver(history.limits, events)
       })
-      await fc.assert(property, { numRuns: RUNS })
+      await fc.assert(property, RUNS)
     })
   })
 }

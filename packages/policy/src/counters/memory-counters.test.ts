@@ -143,7 +143,7 @@ describe('beyond the bound on events', () => {
         expectNoStretchOver(history.limits, taken)
       },
     )
-    await fc.assert(property, { numRuns: RUNS })
+    await fc.assert(property, RUNS)
   })
 
   test('merged events are not refunded, and all of them expire', () => {

@@ -2,6 +2,7 @@
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { runs } from '../../../../test/support/runs.ts'
 import type { Decimal } from '../core/decimal.ts'
 import { BLOCK_EVENTS_MAX } from './event-block.ts'
 import { SlidingWindow } from './window.ts'
@@ -112,7 +113,7 @@ test('a window of many blocks is as one without blocks, whatever order events co
         )
     }
   })
-  fc.assert(property, { numRuns: 40 })
+  fc.assert(property, runs(40))
 })
 
 test('finding: what a refused charge costs does not grow with the events of its counter', () => {

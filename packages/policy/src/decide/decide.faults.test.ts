@@ -8,10 +8,10 @@ import {
   compiled,
   document,
   plainDocument,
-  runs,
   type SampleRequest,
   usage,
 } from '../../../../test/support/arbitrary-policies.ts'
+import { runs } from '../../../../test/support/runs.ts'
 import { ACTIONS, type Action } from '../core/actions.ts'
 import type { LimitUsage } from '../core/counters.ts'
 import type { Decision } from '../core/decision.ts'

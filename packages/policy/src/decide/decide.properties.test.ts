@@ -11,11 +11,11 @@ import {
   document,
   type GuardrailText,
   guardrail,
-  runs,
   type SampleRequest,
   TOOLS,
   usage,
 } from '../../../../test/support/arbitrary-policies.ts'
+import { runs } from '../../../../test/support/runs.ts'
 import { sampleFacts } from '../cases/sample-facts.ts'
 import { ACTIONS, type Action } from '../core/actions.ts'
 import type { LimitUsage } from '../core/counters.ts'

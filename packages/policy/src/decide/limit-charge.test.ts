@@ -3,7 +3,8 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { compiled, runs } from '../../../../test/support/arbitrary-policies.ts'
+import { compiled } from '../../../../test/support/arbitrary-policies.ts'
+import { runs } from '../../../../test/support/runs.ts'
 import { sampleFacts } from '../cases/sample-facts.ts'
 import { ExactNumber, type JsonValue } from '../core/json.ts'
 import type { KnownTool } from '../core/tools.ts'

@@ -2,6 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../../test/support/runs.ts'
 import { narrowest } from '../model/policy.ts'
 import { globMatches, isGlob, isWider, parseGlob, wildcardMatches } from './glob.ts'
 
@@ -31,7 +32,7 @@ describe('matching', () => {
       fc.property(pattern, word, (glob, text) => {
         expect(wildcardMatches(glob, text)).toBe(oracle(glob).test(text))
       }),
-      { numRuns: 5_000 },
+      runs(5_000),
     )
   })
 
@@ -70,7 +71,7 @@ describe('wider', () => {
         const wider = isWider(parseGlob(`s/${one}`), parseGlob(`s/${other}`))
         expect(wider).toBe(covers(one, other) && !covers(other, one))
       }),
-      { numRuns: 2_000 },
+      runs(2_000),
     )
   })
 

@@ -3,6 +3,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../../test/support/runs.ts'
 import type { JsonValue } from '../core/json.ts'
 import type { Origin } from '../core/provenance.ts'
 import { rememberAnswer } from './check-call.ts'
@@ -58,7 +59,7 @@ describe('two spellings of one value are one', () => {
         // A blank at the end is read closely, and means nothing.
         expect(readValue(`${text} `)).toEqual(readValue(text))
       }),
-      { numRuns: 2_000 },
+      runs(2_000),
     )
   })
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { runs } from '../../../../test/support/runs.ts'
 import { LruMap } from './lru-map.ts'
 
 test('whatever is used and removed in between, the least recently used is evicted', () => {
@@ -27,7 +28,7 @@ test('whatever is used and removed in between, the least recently used is evicte
       if ([...map].join() !== [...plain].join()) expect([...map]).toEqual([...plain])
     }
   })
-  fc.assert(property, { numRuns: 100 })
+  fc.assert(property, runs(100))
 })
 
 test('the least recently used entry is evicted, and returned', () => {

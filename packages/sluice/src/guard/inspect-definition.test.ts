@@ -1,6 +1,7 @@
 import type { JsonValue } from '@sluice/policy/core/json'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../../test/support/runs.ts'
 import { findHidden, stripHidden } from './hidden-text.ts'
 import { findInjections } from './injections.ts'
 import { inspectDefinition } from './inspect-definition.ts'
@@ -139,7 +140,7 @@ test('whatever a server writes is looked at without a throw, and bounded', () =>
     fc.property(fc.jsonValue(), (value) => {
       inspectDefinition(value as JsonValue)
     }),
-    { numRuns: 200 },
+    runs(200),
   )
   let deep: JsonValue = 'ignore previous instructions'
   for (let depth = 0; depth < 3_000; depth++) deep = { a: deep }

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../../test/support/runs.ts'
 import { Files } from './files.ts'
 import { compileGlob } from './glob.ts'
 import { normalisePath } from './paths.ts'
@@ -195,7 +196,7 @@ describe('patterns', () => {
         const expected = new RegExp(text, ignoreCase ? 'i' : '').test(input)
         expect(compilePattern(text, ignoreCase).test(input)).toBe(expected)
       }),
-      { numRuns: 2_000 },
+      runs(2_000),
     )
   })
 

@@ -11,6 +11,7 @@ import { decide } from '@sluice/policy/decide/decide'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { stringify } from 'yaml'
+import { runs } from '../../../../test/support/runs.ts'
 import { ALIKE } from './alike-values.test-support.ts'
 import { importPolicy } from './import-policy.ts'
 import {
@@ -25,7 +26,7 @@ import {
 const SERVER = 'shop'
 const TOOLS = ['charge', 'refund', 'search', 'purge']
 const PATHS = ['args.amount', 'args.currency', 'args.force', 'args.note.text', 'args.tags']
-const RUNS = 300 * Number(process.env.SLUICE_RUNS ?? 1)
+const RUNS = runs(600)
 
 const text = fc.constantFrom('usd', 'eur', 'a b', '', '5', 'true', '<nil>', '[x]', 'x"\\y', '1e+06')
 const number = fc.constantFrom(0, 1, 5, 10, 100, 2.5, -3, 1_000_000)
@@ -305,7 +306,7 @@ function amounts(spends: boolean): readonly Condition[] {
   return spends ? [{ path: 'args.amount', op: 'amount', value: 0 }] : []
 }
 
-it(`Intercept YAML: never looser, and equal on well-typed calls (${RUNS} documents)`, () => {
+it(`Intercept YAML: never looser, and equal on well-typed calls (${RUNS.numRuns} documents)`, () => {
   const seen: Seen = { allowed: 0, denied: 0, held: 0, limited: 0, tighter: 0 }
   fc.assert(
     fc.property(interceptDoc, calls, (doc, sequence) => {
@@ -320,12 +321,12 @@ it(`Intercept YAML: never looser, and equal on well-typed calls (${RUNS} documen
         seen,
       )
     }),
-    { numRuns: RUNS },
+    RUNS,
   )
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0)
 }, 300_000)
 
-it(`hosted JSON: never looser, and equal on well-typed calls (${RUNS} documents)`, () => {
+it(`hosted JSON: never looser, and equal on well-typed calls (${RUNS.numRuns} documents)`, () => {
   const seen: Seen = { allowed: 0, denied: 0, held: 1_000_000, limited: 0, tighter: 0 }
   fc.assert(
     fc.property(hostedDoc, calls, (doc, sequence) => {
@@ -342,7 +343,7 @@ it(`hosted JSON: never looser, and equal on well-typed calls (${RUNS} documents)
         seen,
       )
     }),
-    { numRuns: RUNS },
+    RUNS,
   )
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0)
 }, 300_000)

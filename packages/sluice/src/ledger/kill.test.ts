@@ -5,12 +5,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { rounds } from '../../../../test/support/runs.ts'
 import { openLedgerReadOnly, recordsFrom } from './chain/read.ts'
 import { Ledger } from './ledger.ts'
 import { freshDirectory } from './samples.test-support.ts'
 import { verifyLedger } from './verify/verify.ts'
 
-const KILLS = 12
+const KILLS = rounds(12)
 const CHILD = fileURLToPath(new URL('./append.test-support.ts', import.meta.url))
 
 test('every intent that was promised survives kill -9', { timeout: 120_000 }, async () => {

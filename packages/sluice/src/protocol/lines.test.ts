@@ -3,6 +3,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../../test/support/runs.ts'
 import { LINE_BYTES_MAX } from './json/limits.ts'
 import { type DecodedLine, type LineOptions, LineSplitter } from './lines.ts'
 
@@ -39,7 +40,7 @@ describe('lines', () => {
           kind === 'lf' && isOpen && at === expected.length - 1 ? line.replace(/\r$/, '') : line
         expect(texts(lines)).toEqual(expected.map(cut))
       }),
-      { numRuns: 2_000 },
+      runs(2_000),
     )
   })
 

@@ -4,6 +4,7 @@
 import { ExactNumber } from '@sluice/policy/core/json'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../../test/support/runs.ts'
 import { ERRORS, type WireErrorCode } from './json/errors.ts'
 import { BATCH_MESSAGES_MAX, ID_LENGTH_MAX, METHOD_LENGTH_MAX } from './json/limits.ts'
 import type { JsonRpcMessage } from './message.ts'
@@ -89,7 +90,7 @@ describe('accepted', () => {
         expect(Object.fromEntries(parsed)).toEqual(JSON.parse(text).params)
         expect([message.id, message.method]).toEqual([anId, method])
       }),
-      { numRuns: 2_000 },
+      runs(2_000),
     )
   })
 })

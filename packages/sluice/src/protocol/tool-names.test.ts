@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../../test/support/runs.ts'
 import { joinName, splitToolName } from './tool-names.ts'
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('base64url')
@@ -64,7 +65,7 @@ describe('names', () => {
         expect(seen.get(joined) ?? meant).toBe(meant)
         seen.set(joined, meant)
       }),
-      { numRuns: 20_000 },
+      runs(20_000),
     )
     const tails = Array.from({ length: 20_000 }, (_, at) =>
       joinName('a', 'x'.repeat(60) + at, hash),

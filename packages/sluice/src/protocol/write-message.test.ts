@@ -5,6 +5,7 @@ import { ExactNumber } from '@sluice/policy/core/json'
 import { runSteps } from '@sluice/policy/core/steps'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../../test/support/runs.ts'
 import { readJson } from './json/read-json.ts'
 import { readMessages } from './read-message.ts'
 import {
@@ -77,7 +78,7 @@ describe('messages', () => {
         const again = readMessages(written, { batches: false })
         expect(again).toMatchObject({ ok: true, messages: [{ method }] })
       }),
-      { numRuns: 2_000 },
+      runs(2_000),
     )
   })
 })
@@ -128,7 +129,7 @@ describe('one line', () => {
         const numbers = (json: string): unknown => json.replace(/"(\\.|[^"\\])*"|\s/g, '')
         expect(numbers(line)).toBe(numbers(whole))
       }),
-      { numRuns: 5_000 },
+      runs(5_000),
     )
   })
 

@@ -2,6 +2,7 @@
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { runs } from '../../../../test/support/runs.ts'
 import { FairQueue } from './fair-queue.ts'
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
@@ -58,7 +59,7 @@ test('never exceeds the concurrency limit, completes all, and a failure frees it
         expect(await turns.run('after', async () => 'yes')).toBe('yes')
       },
     ),
-    { numRuns: 100 },
+    runs(100),
   )
 })
 

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { runs } from '../../../../test/support/runs.ts'
 import { scratchDirectory } from '../../../../test/support/scratch.ts'
 import { bakeImage } from './bake-image.ts'
 import { type Image, openImage } from './image.ts'
@@ -65,7 +66,7 @@ describe('an image', () => {
         }
       },
     )
-    fc.assert(property, { numRuns: 20 })
+    fc.assert(property, runs(20))
   })
 })
 
@@ -209,7 +210,7 @@ describe('snapshots', () => {
           }
         },
       ),
-      { numRuns: 60 },
+      runs(60),
     )
     expect(createHash('sha256').update(image.base).digest('hex')).toBe(digest)
     expect(run(new Instance(image), 'keep', 'fine').text).toBe('1')

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../../../test/support/runs.ts'
 import { parseEmail } from './email.ts'
 import { UndecidableError } from './undecidable-error.ts'
 
@@ -86,6 +87,6 @@ describe('parseEmail', () => {
         expect(error).toBeInstanceOf(UndecidableError)
       }
     })
-    fc.assert(faithful, { numRuns: 5_000 })
+    fc.assert(faithful, runs(5_000))
   })
 })

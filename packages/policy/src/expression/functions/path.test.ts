@@ -1,6 +1,7 @@
 import { posix } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../../../test/support/runs.ts'
 import { isInsideDirectory, parsePolicyPath } from './path.ts'
 import { UndecidableError } from './undecidable-error.ts'
 
@@ -269,7 +270,7 @@ describe('for every path', () => {
       for (let next = decode(decoded); next !== decoded; next = decode(decoded)) decoded = next
       if (!isUnder(decoded)) expect(ask(text, '/srv')).not.toBe(true)
     })
-    fc.assert(climbs, { numRuns: 3_000 })
+    fc.assert(climbs, runs(3_000))
   })
 
   test('decoding, normalising and converting slashes in any order leads where the result says', () => {
@@ -281,7 +282,7 @@ describe('for every path', () => {
       decided[answer ? 1 : 0]++
       expect(isUnder(end)).toBe(answer)
     })
-    fc.assert(arrives, { numRuns: 3_000 })
+    fc.assert(arrives, runs(3_000))
     expect(Math.min(...decided)).toBeGreaterThan(100)
   })
 
@@ -289,7 +290,7 @@ describe('for every path', () => {
     const total = fc.property(fc.string({ unit: 'binary' }), (text) => {
       expect([true, false, 'undecided']).toContain(ask(text, '/srv'))
     })
-    fc.assert(total, { numRuns: 2_000 })
+    fc.assert(total, runs(2_000))
   })
 
   test('the longest and most encoded paths are read or undecidable', () => {

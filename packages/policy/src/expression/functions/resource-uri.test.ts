@@ -3,6 +3,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../../../test/support/runs.ts'
 import { sampleFacts } from '../../cases/sample-facts.ts'
 import { compile } from '../../compile/compile.ts'
 import { decide, isVisible } from '../../decide/decide.ts'
@@ -336,5 +337,5 @@ test('F3: no spelling that one of six parsers misreads bypasses a rule', () => {
     const { isNormal, readings } = readUri(uri)
     if (isNormal) expect(readUri(readings[0])).toMatchObject({ isNormal: true, readings })
   })
-  fc.assert(property, { numRuns: 1_500, seed: 20261115 })
+  fc.assert(property, { ...runs(1_500), seed: 20261115 })
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../../../test/support/runs.ts'
 import { UndecidableError } from './undecidable-error.ts'
 import { isPrivate, parseUrl } from './url.ts'
 
@@ -269,7 +270,7 @@ describe('for every URL', () => {
       const port = theirs.port === '' ? { http: 80, https: 443 }[ours.scheme] : Number(theirs.port)
       expect(ours.port).toBe(port)
     })
-    fc.assert(same, { numRuns: 5_000 })
+    fc.assert(same, runs(5_000))
   })
 
   test('every spelling of an address that WHATWG reads as private is private or undecidable', () => {
@@ -284,6 +285,6 @@ describe('for every URL', () => {
         expect(error).toBeInstanceOf(UndecidableError)
       }
     })
-    fc.assert(safe, { numRuns: 3_000 })
+    fc.assert(safe, runs(3_000))
   })
 })

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../../../test/support/runs.ts'
 import { type Bench, bench, call, configOf } from '../agents.test-support.ts'
 import { IMPORT_ELEMENTS_MAX, IMPORT_JSON_BYTES_MAX } from '../shared/limits.ts'
 import { runWhole } from '../shared/sliced.ts'
@@ -377,8 +378,8 @@ describe('export and import', () => {
           }
         },
       )
-    fc.assert(mutate(whole), { numRuns: 500 })
-    fc.assert(mutate(text), { numRuns: 500 })
+    fc.assert(mutate(whole), runs(500))
+    fc.assert(mutate(text), runs(500))
     expect(taken).toBe(0)
     expect(b.operations.list('me', null, 0, 100)).toHaveLength(before)
     expect(essence(b.export('a').exported)).toEqual(essence(JSON.parse(text.toString())))

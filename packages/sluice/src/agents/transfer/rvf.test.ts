@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { initSync, WasmGallery, WasmRvfBuilder } from '@ruvector/rvagent-wasm'
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
+import { runs } from '../../../../../test/support/runs.ts'
 import { type Container, EMPTY, instructionsOf, readRvf, writeRvf } from './rvf.ts'
 
 beforeAll(() => {
@@ -40,7 +41,7 @@ test('what is written here is read there, 1,000 random containers', () => {
     fc.property(container, (made) => {
       expect(WasmRvfBuilder.parse(writeRvf(made))).toMatchObject(made)
     }),
-    { numRuns: 1_000 },
+    runs(1_000),
   )
 })
 
@@ -57,7 +58,7 @@ test('what is written there is read here', () => {
       builder.free()
       expect(readRvf(bytes)).toMatchObject(made)
     }),
-    { numRuns: 100 },
+    runs(100),
   )
 })
 
@@ -82,7 +83,7 @@ test('damaged containers are refused, whatever byte it is', () => {
       expect(() => readRvf(bad)).toThrow(/cannot be used/)
       expect(() => readRvf(made.subarray(0, at))).toThrow(/cannot be used/)
     }),
-    { numRuns: 100 },
+    runs(100),
   )
 })
 

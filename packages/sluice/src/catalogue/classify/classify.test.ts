@@ -1,6 +1,7 @@
 import type { Category, ToolDefinition } from '@sluice/policy/core/tools'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../../../test/support/runs.ts'
 import { getAssessment } from '../pages/assessment-cache.ts'
 import { assessTool, CONFIDENCE_MIN, classify, classifyOwn, classText } from './classify.ts'
 import { readPointer } from './evidence.ts'
@@ -220,7 +221,7 @@ describe('whatever a server writes', () => {
           expect(assessTool(given)).toEqual(assessTool(given))
         },
       ),
-      { numRuns: 100 },
+      runs(100),
     )
   })
 

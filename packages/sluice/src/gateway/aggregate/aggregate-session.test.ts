@@ -3,6 +3,7 @@
 
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { runs } from '../../../../../test/support/runs.ts'
 import {
   MEMBER_BEGIN_MS_MAX,
   MEMBER_LIST_LENGTH_MAX,
@@ -85,7 +86,7 @@ describe('names', () => {
           expect(client.got.at(-1)?.server).toBe(server)
         }
       }),
-      { numRuns: 60 },
+      runs(60),
     )
   })
 

@@ -3,6 +3,7 @@
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { runs } from '../../../../../test/support/runs.ts'
 import { putServers, readWrittenServers, removeServer } from './edit-servers.ts'
 
 const BLOCK = `# mine
@@ -87,6 +88,6 @@ test('any words come back as they were', () => {
       expect(readWrittenServers(text ?? '')[name]).toEqual(given)
       expect(text).toContain('# the rules\npolicy: ./policy.yaml\n')
     }),
-    { numRuns: 40 },
+    runs(40),
   )
 })

@@ -6,6 +6,7 @@ import { runSteps } from '@sluice/policy/core/steps'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../../../test/support/runs.ts'
 import { ProcessClock } from '../../store/process-clock.ts'
 import {
   FAMILY_SESSION_IDLE_MS,
@@ -308,7 +309,7 @@ test('no principal passes more than sessions.max × ceil(W / window) × max in a
         }
       },
     ),
-    { numRuns: 800 },
+    runs(800),
   )
 })
 

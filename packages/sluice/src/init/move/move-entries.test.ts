@@ -4,6 +4,7 @@
 import type { JsonObject } from '@sluice/policy/core/json'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../../../test/support/runs.ts'
 import type { ClientFile, McpClientId } from '../files/client.ts'
 import { transportOf } from '../files/client.ts'
 import { entriesAt, entryAt } from '../files/entries.ts'
@@ -247,7 +248,7 @@ describe('on random documents', () => {
         for (const { path, was, now } of moved)
           expect(entryAt(after, from, path)?.value).toMatchObject({ ...rest(was), ...now })
       }),
-      { numRuns: 150 },
+      runs(150),
     )
   })
 
@@ -303,7 +304,7 @@ describe('on random documents', () => {
         expect(after.startsWith(text.slice(0, text.indexOf('[')))).toBe(true)
         expect(after.endsWith(text.slice(text.indexOf('[other]')))).toBe(true)
       }),
-      { numRuns: 150 },
+      runs(150),
     )
   })
 })

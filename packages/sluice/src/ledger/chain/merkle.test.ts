@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { runs } from '../../../../../test/support/runs.ts'
 import { auditPath, hashLeaf, Peaks, peakCount, rootByPath } from './merkle.ts'
 
 const sha = (...parts: Buffer[]) => createHash('sha256').update(Buffer.concat(parts)).digest()
@@ -75,5 +76,5 @@ test('a path with any change leads to another root', () => {
       expect(rootByPath(own, leaf, size, changed)).not.toBe(rangeRoot(0, size))
     },
   )
-  fc.assert(property, { numRuns: 30 })
+  fc.assert(property, runs(30))
 })

@@ -6,6 +6,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { ExactNumber } from '@sluice/policy/core/json'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { runs } from '../../../../../test/support/runs.ts'
 import { OUTCOME_LABELS } from '../../core/outcome-label.ts'
 import { openLedgerReadOnly } from '../chain/read.ts'
 import { allowed, decisionEntry, denied } from '../decision-entries.test-support.ts'
@@ -133,7 +134,7 @@ describe('queries', () => {
           next = answer.next
         }
       }),
-      { numRuns: 100 },
+      runs(100),
     )
   })
 })

@@ -6,6 +6,7 @@ import { ExactNumber } from '@sluice/policy/core/json'
 import { CATEGORIES } from '@sluice/policy/core/tools'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../../../test/support/runs.ts'
 import { ANSWER_CHANGES } from '../../core/answer-changes.ts'
 import { decisionEntry } from '../decision-entries.test-support.ts'
 import { decode, decodeCharges } from './decoding.ts'
@@ -92,7 +93,7 @@ describe('encoding', () => {
         expect(back.seq).toBe(seq)
         expect(keysOf(back)).toEqual(keysOf({ ...given, seq }))
       }),
-      { numRuns: 2_000 },
+      runs(2_000),
     )
   })
 
@@ -102,7 +103,7 @@ describe('encoding', () => {
         fc.pre(JSON.stringify(keysOf(one)) !== JSON.stringify(keysOf(two)))
         expect(encode(one, 1)).not.toBe(encode(two, 1))
       }),
-      { numRuns: 5_000 },
+      runs(5_000),
     )
   })
 

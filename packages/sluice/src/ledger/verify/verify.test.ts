@@ -6,6 +6,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { spread } from '../../../../../test/support/runs.ts'
 import { listRecordSpans } from '../chain/block.ts'
 import { decisionEntry } from '../decision-entries.test-support.ts'
 import { Ledger } from '../ledger.ts'
@@ -13,7 +14,7 @@ import { freshDirectoryForAll } from '../samples.test-support.ts'
 import { verifyLedger, verifyTail } from './verify.ts'
 
 const RECORDS = 200
-const SEQS = Array.from({ length: RECORDS }, (_, n) => n + 1)
+const SEQS = spread(RECORDS)
 
 interface Row {
   seq: number

@@ -4,6 +4,7 @@
 import { ExactNumber, type JsonValue } from '@sluice/policy/core/json'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../../../test/support/runs.ts'
 import { JSON_LIMITS } from './limits.ts'
 import { JsonReader, type JsonReading, readJson } from './read-json.ts'
 import { skipValue } from './skip-json.ts'
@@ -31,7 +32,7 @@ describe('agrees with JSON.parse', () => {
       fc.property(fc.jsonValue({ stringUnit: 'binary' }), fc.nat(3), (value, indent) => {
         expectAgreement(JSON.stringify(value, null, indent), true)
       }),
-      { numRuns: 2_000 },
+      runs(2_000),
     )
   })
 
@@ -53,7 +54,7 @@ describe('agrees with JSON.parse', () => {
         }
         expectAgreement(text, false)
       }),
-      { numRuns: 3_000 },
+      runs(3_000),
     )
   })
 
@@ -64,7 +65,7 @@ describe('agrees with JSON.parse', () => {
         expectAgreement(`"${parts.join('')}"`, false)
         expectAgreement(`[${parts.join('')}]`, false)
       }),
-      { numRuns: 3_000 },
+      runs(3_000),
     )
   })
 
@@ -85,7 +86,7 @@ describe('agrees with JSON.parse', () => {
         const isSame = printed.over * written.under === written.over * printed.under
         expect(typeof reading.value === 'number').toBe(isSame)
       }),
-      { numRuns: 2_000 },
+      runs(2_000),
     )
   })
 })

@@ -6,6 +6,7 @@ import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { runs } from '../../../../../../test/support/runs.ts'
 import {
   CLIENT_KEEP_ALIVE_MS,
   CLIENT_LOOK_EVERY_MS,
@@ -127,7 +128,7 @@ describe('requests', () => {
         )
         socket.destroy()
       }),
-      { numRuns: 30 },
+      runs(30),
     )
   })
 

@@ -4,6 +4,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../../../../../test/support/runs.ts'
 import {
   PLAIN_HEAD_BYTES_MAX,
   PLAIN_HEADERS_MAX,
@@ -155,7 +156,7 @@ describe('beside node:http', () => {
         expect(plain.end).toBe(bytes.length)
         await expectSame(bytes, plain)
       }),
-      { numRuns: 150 },
+      runs(150),
     )
   })
 
@@ -169,7 +170,7 @@ describe('beside node:http', () => {
         taken += 1
         await expectSame(bytes, plain)
       }),
-      { numRuns: 3_000 },
+      runs(3_000),
     )
     // Or it would say nothing.
     expect(taken).toBeGreaterThan(100)
@@ -184,7 +185,7 @@ describe('beside node:http', () => {
         expect(read(bytes, reader)).toEqual(read(bytes))
         expect(read(VALID, reader)).toEqual(read(VALID))
       }),
-      { numRuns: 3_000 },
+      runs(3_000),
     )
   })
 

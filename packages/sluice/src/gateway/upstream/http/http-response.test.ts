@@ -3,6 +3,7 @@
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { runs } from '../../../../../../test/support/runs.ts'
 import { HTTP_HEADER_BYTES_MAX } from '../limits.ts'
 import { ResponseReader } from './http-response.ts'
 
@@ -178,7 +179,7 @@ test('taken whole after a head like it, it reads as if it were the first, or is 
       expect(seen).toMatchObject(rest)
       expect(reader.takeWhole(bytes, bytes.length)).toBe(false)
     }),
-    { numRuns: 2_000 },
+    runs(2_000),
   )
   expect(taken).toBeGreaterThan(100)
 })

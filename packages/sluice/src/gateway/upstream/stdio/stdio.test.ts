@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test } from 'vitest'
+import { rounds } from '../../../../../../test/support/runs.ts'
 import { writeRequest } from '../../../protocol/write-message.ts'
 import { toFailureResponse } from '../../call/inspect-result.ts'
 import { Asker, fixture, isRunning, keepLog, takePlaces, until } from '../ask.test-support.ts'
@@ -252,7 +253,7 @@ describe('a server that floods', () => {
       globalThis.gc?.()
       const before = process.memoryUsage().rss
       const began = performance.now()
-      for (let calls = 0; calls < 200; calls += 1) await other.asker.call('echo')
+      for (let calls = 0; calls < rounds(200); calls += 1) await other.asker.call('echo')
       const seconds = (performance.now() - began) / 1_000
       const grownMb = (process.memoryUsage().rss - before) / 1_048_576
       expect(grownMb).toBeLessThan(128)
