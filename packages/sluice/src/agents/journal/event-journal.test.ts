@@ -262,13 +262,17 @@ describe.each(DRIVERS)('the journal: $name', (driver) => {
 })
 
 describe.skipIf(postgres === undefined)(namePostgresSuite('a shared store', postgres), () => {
-  test('is asked twice for a step of a run: the kind of its effect, and the commit', async () => {
+  test('is asked once for a mark of an effect, and once for a step', async () => {
     const { journal, agent } = openPostgres()
     const { agent: asked } = await append(journal, agent, [prompt])
+    expect(journal.work.effectKind(agent.key, 'e1')).toBe('model')
     const send = vi.spyOn(BlockingConnection.prototype, 'send')
     onTestFinished(() => send.mockRestore())
+    expect(journal.work.markEffect(agent.key, 'e1', { startedAt: 150 })).toBe(true)
+    expect(send).toHaveBeenCalledTimes(1)
     await append(journal, asked, [answered(200)])
     expect(send).toHaveBeenCalledTimes(2)
+    expect(journal.work.markEffect(agent.key, 'e1', { startedAt: 250 })).toBe(false)
   })
 
   test('writes nothing of a transaction that was not begun', () => {

@@ -27,6 +27,8 @@ export class OpenWork implements OpenWorkTables {
   readonly #database: AgentDatabase
   /** When runs began, as in their rows. */
   readonly #starts = new LruMap<string, number>(ROWS_KEPT_MAX)
+  /** The kinds of all open effects of an agent, by their ids. */
+  readonly #kinds = new LruMap<number, Map<string, Effect['kind']>>(ROWS_KEPT_MAX)
 
   constructor(database: AgentDatabase) {
     this.#database = database
@@ -35,6 +37,7 @@ export class OpenWork implements OpenWorkTables {
   /** After a rollback, and after another gate may have written. */
   forget(): void {
     this.#starts.clear()
+    this.#kinds.clear()
   }
 
   insertRun(key: number, { runId, request, startedAt }: InsertedRun): void {
@@ -121,20 +124,28 @@ export class OpenWork implements OpenWorkTables {
       // The conversation is the guest's; only what is needed to begin again is stored.
       JSON.stringify(effect.kind === 'model' ? { ...effect, messages: [] } : effect),
     )
+    this.#kinds.get(key)?.set(effect.id, effect.kind)
   }
 
   removeEffect(key: number, effectId: string): void {
     this.#database.run(`DELETE FROM effects ${EFFECT}`, key, effectId)
     this.#database.run(`DELETE FROM program_events ${EFFECT}`, key, effectId)
+    this.#kinds.get(key)?.delete(effectId)
   }
 
   removeEffects(key: number): void {
     this.#database.run('DELETE FROM effects WHERE agent = $1', key)
+    this.#kinds.delete(key)
   }
 
   effectKind(key: number, effectId: string): Effect['kind'] | undefined {
-    const row = this.#database.get(`SELECT kind FROM effects ${EFFECT}`, key, effectId)
-    return row?.kind as Effect['kind'] | undefined
+    let kinds = this.#kinds.get(key)
+    if (kinds === undefined) {
+      const rows = this.#database.all('SELECT effect, kind FROM effects WHERE agent = $1', key)
+      kinds = new Map(rows.map((row) => [String(row.effect), row.kind as Effect['kind']]))
+      this.#kinds.set(key, kinds)
+    }
+    return kinds.get(effectId)
   }
 
   /** Sets one column of an open effect; false if it is not open. */
@@ -143,10 +154,10 @@ export class OpenWork implements OpenWorkTables {
     effectId: string,
     mark: { startedAt: number } | { ticket: string },
   ): boolean {
-    const isOpen = this.effectKind(key, effectId) !== undefined
+    if (this.effectKind(key, effectId) === undefined) return false
     const [set, value] = 'ticket' in mark ? ['ticket', mark.ticket] : ['started_at', mark.startedAt]
     this.#database.run(`UPDATE effects SET ${set} = $3 ${EFFECT}`, key, effectId, value)
-    return isOpen
+    return true
   }
 
   /** Effects of own agents that have no result, as after a crash. */
