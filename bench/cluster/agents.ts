@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { copyAgents } from '../../packages/sluice/src/agents/journal/copy-tables.ts'
 import { parsePostgresUrl } from '../../packages/sluice/src/store/postgres/address.ts'
-import { BlockingTransaction } from '../../packages/sluice/src/store/postgres/blocking-transaction.ts'
 import { PostgresConnections } from '../../packages/sluice/src/store/postgres/connections.ts'
 import { migrate } from '../../packages/sluice/src/store/postgres/migrate.ts'
 import type { AtRest } from '../agents/at-rest.ts'
@@ -30,10 +29,11 @@ export async function compareAgents(folder: string, url: string, agents: number)
   const connections = new PostgresConnections(address)
   await migrate(connections)
   const began = performance.now()
-  const target = new BlockingTransaction(address)
-  copyAgents(directory, target)
-  target.commit()
-  target.close()
+  const target = new PostgresConnections(address, { isTransaction: true, deadlineMs: 120_000 })
+  await target.query('BEGIN')
+  await copyAgents(directory, target)
+  await target.query('COMMIT')
+  await target.close()
   console.log(`moved in ${((performance.now() - began) / 1_000).toFixed(1)} s`)
   const [row] = await connections.query('SELECT pg_database_size(current_database()) AS bytes')
   await connections.close()

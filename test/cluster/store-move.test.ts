@@ -16,7 +16,6 @@ import { deriveSigningKey } from '../../packages/sluice/src/identity/keys/signin
 import { decisionEntry } from '../../packages/sluice/src/ledger/decision-entries.test-support.ts'
 import { Ledger } from '../../packages/sluice/src/ledger/ledger.ts'
 import { parsePostgresUrl } from '../../packages/sluice/src/store/postgres/address.ts'
-import { BlockingTransaction } from '../../packages/sluice/src/store/postgres/blocking-transaction.ts'
 import { PostgresConnections } from '../../packages/sluice/src/store/postgres/connections.ts'
 import { migrate } from '../../packages/sluice/src/store/postgres/migrate.ts'
 import { getStoreVersion, MIGRATIONS } from '../../packages/sluice/src/store/postgres/schema.ts'
@@ -211,17 +210,18 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a move', postgres), (
   test('a move whose connection was cut goes on over no other one', async () => {
     await server.createDatabase('cut')
     const address = parsePostgresUrl(server.url('cut'))
-    const move = new BlockingTransaction(address)
+    const move = new PostgresConnections(address, { isTransaction: true })
     const admin = new PostgresConnections(address)
     onTestFinished(async () => {
-      move.close()
+      await move.close()
       await admin.close()
     })
-    move.run({ text: 'CREATE TABLE half (n int)' })
+    await move.query('BEGIN')
+    await move.query('CREATE TABLE half (n int)')
     await admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE datname = 'cut' AND state = 'idle in transaction'`)
     await new Promise((resolve) => setTimeout(resolve, 200))
-    expect(() => move.run({ text: 'CREATE TABLE rest (n int)' })).toThrow('does not answer')
+    await expect(move.query('CREATE TABLE rest (n int)')).rejects.toThrow('does not answer')
     const sql = "SELECT 1 FROM pg_tables WHERE tablename IN ('half', 'rest')"
     expect(await admin.query(sql)).toEqual([])
   })

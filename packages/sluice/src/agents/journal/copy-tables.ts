@@ -3,13 +3,14 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { BlockingTransaction } from '../../store/postgres/blocking-transaction.ts'
+import type { PostgresConnections } from '../../store/postgres/connections.ts'
+import { insertRows } from '../../store/postgres/insert-rows.ts'
 import { AGENT_KEYS_AT_ONCE } from '../shared/limits.ts'
 import { Database } from './database.ts'
 import { TABLES } from './schema.ts'
 
 /** How many agents there were; throws if the store has other rows than the directory afterwards. */
-export function copyAgents(directory: string, target: BlockingTransaction): number {
+export async function copyAgents(directory: string, target: PostgresConnections): Promise<number> {
   if (!existsSync(join(directory, 'agents.db'))) return 0
   const source = new Database(directory, () => {})
   try {
@@ -19,13 +20,18 @@ export function copyAgents(directory: string, target: BlockingTransaction): numb
         .map(({ name }) => String(name))
       const statement = source.database.prepare(`SELECT ${columns.join()} FROM ${table}`)
       const rows = statement.iterate() as Iterable<Record<string, unknown>>
-      const sent = target.insert(`sluice_agents.${table}`, columns, asLists(rows, columns))
-      const [row] = target.run({ text: `SELECT count(*) AS n FROM sluice_agents.${table}` })
+      const sent = await insertRows(
+        target,
+        `sluice_agents.${table}`,
+        columns,
+        asLists(rows, columns),
+      )
+      const [row] = await target.query(`SELECT count(*) AS n FROM sluice_agents.${table}`)
       if (Number(row?.n) !== sent)
         throw new Error(`\`${table}\` has ${row?.n} rows in the store, and ${sent} were sent`)
     }
     const next = Math.ceil(source.nextKeys(1) / AGENT_KEYS_AT_ONCE) * AGENT_KEYS_AT_ONCE + 1
-    target.run({ text: `SELECT setval('sluice_agents.keys', ${next}, false)` })
+    await target.query(`SELECT setval('sluice_agents.keys', ${next}, false)`)
     return Number(source.get('SELECT count(*) AS n FROM agents')?.n)
   } finally {
     source.close()

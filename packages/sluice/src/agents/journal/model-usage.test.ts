@@ -13,7 +13,6 @@ import {
 import { scratchDirectory } from '../../../../../test/support/scratch.ts'
 import type { JournalEvent, Price } from '../../guest/protocol.ts'
 import { parsePostgresUrl } from '../../store/postgres/address.ts'
-import { BlockingTransaction } from '../../store/postgres/blocking-transaction.ts'
 import { PostgresConnections } from '../../store/postgres/connections.ts'
 import { migrate } from '../../store/postgres/migrate.ts'
 import { bench, LIMITS } from '../agents.test-support.ts'
@@ -190,10 +189,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('in a shared store', p
     expect(readAll(one)).toEqual(local)
     expect(readAll(other)).toEqual(local)
     const target = await createStore('moved')
-    const transaction = new BlockingTransaction(target.address)
-    copyAgents(directory, transaction)
-    transaction.commit()
-    transaction.close()
+    await copyAgents(directory, target.connections)
     expect(readAll(target.open('one'))).toEqual(local)
   })
 

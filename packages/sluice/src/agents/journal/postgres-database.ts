@@ -133,7 +133,7 @@ export class PostgresDatabase implements AgentDatabase {
     this.#writes = []
     this.#hasBegun = true
     try {
-      return this.#connection.send(all, { isContinued }).at(-1) ?? []
+      return this.#connection.send(all, isContinued).at(-1) ?? []
     } catch (error) {
       // It was rolled back there.
       this.#hasBegun = false
@@ -143,7 +143,7 @@ export class PostgresDatabase implements AgentDatabase {
 
   #rollBack(): void {
     try {
-      this.#connection.send([{ text: 'ROLLBACK' }], { isContinued: true })
+      this.#connection.send([{ text: 'ROLLBACK' }], true)
     } catch {
       // The connection is gone, and the transaction with it.
     }

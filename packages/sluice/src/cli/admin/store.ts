@@ -13,6 +13,7 @@ import { DataInUseError, DataLock } from '../../gateway/data/data-lock.ts'
 import { isSharedCopy } from '../../gateway/data/shared-tables.ts'
 import { openLedgerReadOnly, readHead } from '../../ledger/chain/read.ts'
 import { toHex } from '../../store/chain-hash.ts'
+import { MOVE_DEADLINE_MS } from '../../store/limits.ts'
 import type { PostgresAddress } from '../../store/postgres/address.ts'
 import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
 import { ArgumentError, CliError } from '../../terminal/errors.ts'
@@ -29,6 +30,9 @@ Examples:
 Stop the gate first, and name an empty database. The ledger goes on as the chain of the gate --name, which has to be
 the name of the gate that uses this data directory from now on (\`cluster: { name }\`, or the host's). Nothing is
 removed from the data directory.`
+
+/** Nobody else waits, and a database that writes a checkpoint of a large table may take long. */
+const MOVE = { deadlineMs: MOVE_DEADLINE_MS, isTransaction: true }
 
 const OPTIONS = {
   '--from <dir>': { doc: 'the data directory of a gate that is stopped', required: true },
@@ -98,14 +102,14 @@ interface Source {
 async function moveLocked(address: PostgresAddress, { data, gate, key, ledger }: Source) {
   const { PostgresConnections } = await import('../../store/postgres/connections.ts')
   const { migrate } = await import('../../store/postgres/migrate.ts')
-  const { BlockingTransaction } = await import('../../store/postgres/blocking-transaction.ts')
   const { checkMovable, moveToStore } = await import('../../gateway/data/move-to-store.ts')
   const { copyAgents } = await import('../../agents/journal/copy-tables.ts')
   checkMovable(ledger)
   const connections = new PostgresConnections(address)
   await migrate(connections).finally(() => connections.close())
-  const target = new BlockingTransaction(address)
+  const target = new PostgresConnections(address, MOVE)
   try {
+    await target.query('BEGIN')
     // A gate that starts meanwhile waits, and finds what was moved.
     await target.query('SELECT pg_advisory_xact_lock(1936487785, 1)')
     const [control] = await target.query('SELECT id, version FROM sluice.control')
@@ -131,12 +135,12 @@ async function moveLocked(address: PostgresAddress, { data, gate, key, ledger }:
       )
     const keys = { rowKey: deriveKey(key, 'rows'), sealingKey: deriveKey(key, 'sealing') }
     const counts = await moveToStore({ data, gate, ledger, target, ...keys })
-    const agents = copyAgents(data, target)
-    target.commit()
+    const agents = await copyAgents(data, target)
+    await target.query('COMMIT')
     writeMark(data, mark)
     return { gate, head, wasMoved: false, ...counts, agents }
   } finally {
-    target.close()
+    await target.close()
   }
 }
 

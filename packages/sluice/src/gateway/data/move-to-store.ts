@@ -19,7 +19,8 @@ import { checkDropped } from '../../ledger/verify/dropped-records.ts'
 import { verifyLedger } from '../../ledger/verify/verify.ts'
 import { chainHash } from '../../store/chain-hash.ts'
 import { APPROVAL_WINDOW_MS, digestCharge } from '../../store/postgres/batch.ts'
-import type { BlockingTransaction } from '../../store/postgres/blocking-transaction.ts'
+import type { PostgresConnections } from '../../store/postgres/connections.ts'
+import { insertRows } from '../../store/postgres/insert-rows.ts'
 import { digestOwner } from '../../store/postgres/session-rows.ts'
 import { SharedRows } from '../../store/postgres/shared-rows.ts'
 import { verifyChains } from '../../store/postgres/verify-chains.ts'
@@ -37,7 +38,7 @@ export interface MovedParts {
   readonly rowKey: Buffer
   readonly sealingKey: Buffer
   readonly ledger: DatabaseSync
-  readonly target: BlockingTransaction
+  readonly target: PostgresConnections
 }
 
 export interface MovedCounts {
@@ -76,12 +77,12 @@ export function checkMovable(ledger: DatabaseSync): void {
 
 export async function moveToStore(parts: MovedParts): Promise<MovedCounts> {
   const { data, gate, ledger, target } = parts
-  const records = moveLedger(parts)
+  const records = await moveLedger(parts)
   using store = openGateStore(data)
   using identity = openDatabase(identityFile(data))
   const rows = await moveRows(parts, store, identity)
-  const charges = moveCharges(parts, ledger, store)
-  const principals = moveLabels(target, store)
+  const charges = await moveCharges(parts, ledger, store)
+  const principals = await moveLabels(target, store)
   const [chain] = await verifyChains(target, [], (base) => checkDropped(base, undefined))
   if (chain?.gate !== gate || chain.records !== records || chain.problems.length > 0)
     throw new Error(`the chain does not verify in the store: ${chain?.problems.join('; ')}`)
@@ -90,9 +91,10 @@ export async function moveToStore(parts: MovedParts): Promise<MovedCounts> {
 
 const KINDS = { intent: 'i', refusal: 'r', outcome: 'o', event: 'e' } as const
 
-function moveLedger({ gate, ledger, target }: MovedParts): number {
+async function moveLedger({ gate, ledger, target }: MovedParts): Promise<number> {
   const head = readHead(ledger)
-  target.insert(
+  await insertRows(
+    target,
     'sluice.gates',
     ['gate', 'epoch', 'seq', 'head', 'open_from', 'state', 'beat_at'],
     [
@@ -110,10 +112,10 @@ function moveLedger({ gate, ledger, target }: MovedParts): number {
   const { checkpoint, hash, seq } = readBase(ledger)
   if (checkpoint !== undefined) {
     const row = [gate, seq, Buffer.from(hash, 'latin1'), checkpoint]
-    target.insert('sluice.ledger_base', ['gate', 'seq', 'hash', 'checkpoint'], [row])
+    await insertRows(target, 'sluice.ledger_base', ['gate', 'seq', 'hash', 'checkpoint'], [row])
   }
   const columns = ['gate', 'seq', 'epoch', 'at', 'kind', 'id', 'body', 'hash']
-  return target.insert('sluice.ledger', columns, ledgerRows(gate, ledger))
+  return insertRows(target, 'sluice.ledger', columns, ledgerRows(gate, ledger))
 }
 
 function* ledgerRows(gate: string, ledger: DatabaseSync): Generator<readonly unknown[]> {
@@ -164,11 +166,11 @@ function reseal(row: MirroredRow, { from, to }: { from: Vault; to: Vault }): Mir
   return { ...row, body: JSON.stringify({ ...body, args: { base64 } }) }
 }
 
-function moveCharges(
+async function moveCharges(
   { gate, target }: MovedParts,
   ledger: DatabaseSync,
   store: DatabaseSync,
-): number {
+): Promise<number> {
   const counters = new MemoryCounters({ perLimitMax: Number.POSITIVE_INFINITY })
   const now = { wallMs: Date.now(), monotonicMs: performance.now() }
   for (const { charges, ageMs } of restoreLimits(ledger, now.wallMs, WINDOW_SECONDS_MAX * 1_000))
@@ -186,19 +188,20 @@ function moveCharges(
   )
   // By the clock of this machine; the number of the batch keeps two charges of one moment apart.
   const columns = ['key', 'at', 'gate', 'batch', 'amount']
-  const count = target.insert(
+  const count = await insertRows(
+    target,
     'sluice.charge',
     columns,
     rows.map(({ name, at, amount }, batch) => [name, at, gate, -1 - batch, amount]),
   )
   const windows = new Map(rows.map(({ name, windowMs }) => [name.toString('hex'), windowMs]))
   for (const [name, windowMs] of windows)
-    target.run({
-      text: `INSERT INTO sluice.counter (key, sum, last_at, until)
+    await target.query(
+      `INSERT INTO sluice.counter (key, sum, last_at, until)
         SELECT key, sum(amount), max(at), max(at) + $2 * interval '1 ms'
         FROM sluice.charge WHERE key = $1 GROUP BY key`,
-      values: [Buffer.from(name, 'hex'), windowMs],
-    })
+      [Buffer.from(name, 'hex'), windowMs],
+    )
   return count
 }
 
@@ -215,7 +218,7 @@ function usedApprovals(store: DatabaseSync) {
 }
 
 /** All that the sessions of a principal have seen counts for its next ones: stricter, never looser. */
-function moveLabels(target: BlockingTransaction, store: DatabaseSync): number {
+async function moveLabels(target: PostgresConnections, store: DatabaseSync): Promise<number> {
   const seen = new Map<string, Set<string>>()
   const sql = `SELECT principal, saw FROM sessions UNION ALL SELECT principal, saw FROM principal_labels`
   for (const { principal, saw } of store.prepare(sql).all()) {
@@ -224,7 +227,8 @@ function moveLabels(target: BlockingTransaction, store: DatabaseSync): number {
     if (labels.size > 0) seen.set(String(principal), labels)
   }
   const columns = ['owner', 'principal', 'saw', 'keep_ms']
-  return target.insert(
+  return insertRows(
+    target,
     'sluice.session_owner',
     columns,
     [...seen].map(([principal, labels]) => [

@@ -242,7 +242,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a shared store', post
     const thread = new Worker(file, { workerData, transferList: [port2] })
     ended.push(async () => void (await thread.terminate()))
     const send = (...statements: readonly { text: string }[]) =>
-      port1.postMessage({ id: 1, statements, deadlineMs: 60_000 })
+      port1.postMessage({ id: 1, statements })
     send({ text: 'SELECT 1' })
     await once(port1, 'message')
     relay.mode = 'deaf'

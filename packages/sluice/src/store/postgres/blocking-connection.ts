@@ -26,12 +26,9 @@ export interface BlockingRequest {
   readonly id: number
   /** None: the connection is given up. */
   readonly statements: readonly BlockingStatement[]
-  readonly deadlineMs: number
   /** Only over the connection of the batch before: a transaction does not go on over another one. */
   readonly isContinued?: boolean
 }
-
-export type BlockingOptions = Partial<Pick<BlockingRequest, 'deadlineMs' | 'isContinued'>>
 
 export type SqlRows = readonly Readonly<Record<string, unknown>>[]
 
@@ -67,16 +64,12 @@ export class BlockingConnection {
 
   /** The rows of each statement. Throws a StoreError of STORE_UNREACHABLE if the effect is unknown, of
    * STORE_FENCED if a fence failed, and otherwise an error with the SQLSTATE as `code`. */
-  send(
-    statements: readonly BlockingStatement[],
-    { deadlineMs = BLOCKING_DEADLINE_MS, isContinued = false }: BlockingOptions = {},
-  ): readonly SqlRows[] {
+  send(statements: readonly BlockingStatement[], isContinued = false): readonly SqlRows[] {
     if (performance.now() < this.#downUntilMs) throw this.#unreachable(this.#downWhy)
     this.#last += 1
     const id = this.#last
-    const request: BlockingRequest = { id, statements, deadlineMs, isContinued }
-    this.#port.postMessage(request)
-    const reply = this.#wait(id, performance.now() + deadlineMs + BLOCKING_GRACE_MS)
+    this.#port.postMessage({ id, statements, isContinued } satisfies BlockingRequest)
+    const reply = this.#wait(id, performance.now() + BLOCKING_DEADLINE_MS + BLOCKING_GRACE_MS)
     if (reply?.results !== undefined) return reply.results
     if (reply?.error?.code === FENCED)
       throw new StoreError(
@@ -86,8 +79,9 @@ export class BlockingConnection {
       )
     if (reply?.error !== undefined && reply.error.code !== 'STORE_UNREACHABLE')
       throw Object.assign(new Error(reply.error.message), { code: reply.error.code })
-    if (reply === undefined) this.#port.postMessage({ id, statements: [], deadlineMs })
-    this.#downWhy = reply?.error?.message ?? `no answer within ${deadlineMs} ms`
+    if (reply === undefined)
+      this.#port.postMessage({ id, statements: [] } satisfies BlockingRequest)
+    this.#downWhy = reply?.error?.message ?? `no answer within ${BLOCKING_DEADLINE_MS} ms`
     this.#downUntilMs = performance.now() + SHARED_RETRY_MS_MAX
     throw this.#unreachable(this.#downWhy)
   }

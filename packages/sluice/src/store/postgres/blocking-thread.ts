@@ -4,6 +4,7 @@
 
 import { type MessagePort, workerData } from 'node:worker_threads'
 import { Client, types } from 'pg'
+import { BLOCKING_DEADLINE_MS } from '../limits.ts'
 import { toClientConfig } from './address.ts'
 import type { BlockingReply, BlockingRequest, BlockingThreadData } from './blocking-connection.ts'
 
@@ -21,8 +22,8 @@ port.on('message', async (request: BlockingRequest) => {
 })
 
 async function answer(request: BlockingRequest): Promise<BlockingReply> {
-  const { deadlineMs, id, isContinued, statements } = request
-  const timer = setTimeout(() => forget(), deadlineMs)
+  const { id, isContinued, statements } = request
+  const timer = setTimeout(forget, BLOCKING_DEADLINE_MS)
   try {
     if (isContinued === true && client === undefined) throw new Error('the connection was lost')
     const connected = await connect()

@@ -10,16 +10,32 @@ import { toUnreachable } from './explain-failure.ts'
 
 export type Row = QueryResult['rows'][number]
 
+export interface PostgresOptions {
+  /** Of a statement. */
+  readonly deadlineMs?: number
+  /** All statements go over one connection, and none is opened after it was lost: a transaction does not go on over
+   * another one. */
+  readonly isTransaction?: boolean
+}
+
 export class PostgresConnections {
   readonly #address: PostgresAddress
+  readonly #deadlineMs: number
+  readonly #isTransaction: boolean
   readonly #idle: PgClient[] = []
   readonly #all = new Set<PgClient>()
   readonly #waiting: ((client: PgClient | undefined) => void)[] = []
   #opening = 0
+  #hasOpened = false
   #isClosed = false
 
-  constructor(address: PostgresAddress) {
+  constructor(
+    address: PostgresAddress,
+    { deadlineMs = STATEMENT_DEADLINE_MS, isTransaction = false }: PostgresOptions = {},
+  ) {
     this.#address = address
+    this.#deadlineMs = deadlineMs
+    this.#isTransaction = isTransaction
   }
 
   /** For messages, without the password. */
@@ -32,7 +48,7 @@ export class PostgresConnections {
   async query(
     text: string,
     values: readonly unknown[] = [],
-    deadlineMs = STATEMENT_DEADLINE_MS,
+    deadlineMs = this.#deadlineMs,
   ): Promise<readonly Row[]> {
     let client: PgClient | undefined
     let isLate = false
@@ -80,6 +96,8 @@ export class PostgresConnections {
   }
 
   async #open(): Promise<PgClient> {
+    if (this.#isTransaction && this.#hasOpened) throw new Error('the connection was lost')
+    this.#hasOpened = true
     this.#opening++
     try {
       // Loaded only if a store is shared.
