@@ -2,8 +2,8 @@
 // HTML page with plots.
 
 import { pickDefined } from '@sluice/policy/core/pick-defined'
+import type { LedgerReport } from '../../ledger/report/gather.ts'
 import { gatherReport } from '../../ledger/report/gather.ts'
-import type { LedgerReport } from '../../ledger/report/report.ts'
 import { buildSections, formatTitle } from '../../ledger/report/sections.ts'
 import { asHtml, asMarkdown } from '../../ledger/report/write-report.ts'
 import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'

@@ -4,16 +4,9 @@
 import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import { USUAL_WORDS } from '../records/files.ts'
 import { REPORT_ROWS_MAX } from '../records/limits.ts'
-import type { ApprovalReportRow, LedgerReport } from './report.ts'
 import type { Source } from './source.ts'
 
-interface ReportEvent {
-  readonly atMs: number
-  readonly name: string
-  readonly detail: JsonObject
-}
-
-function noted(source: Source, glob: string): ReportEvent[] {
+function noted(source: Source, glob: string) {
   return source
     .all(
       `SELECT e.at AS at, w.text AS name, e.detail AS detail FROM words w
@@ -23,18 +16,15 @@ function noted(source: Source, glob: string): ReportEvent[] {
       source.scope.untilMs,
     )
     .map((row) => {
-      const detail: unknown = JSON.parse(String(row.detail))
-      return {
-        atMs: Number(row.at),
-        name: String(row.name),
-        detail: isObject(detail) ? detail : {},
-      }
+      const parsed: unknown = JSON.parse(String(row.detail))
+      const detail: JsonObject = isObject(parsed) ? parsed : {}
+      return { atMs: Number(row.at), name: String(row.name), detail }
     })
 }
 
 const toText = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-export function listDefinitions(source: Source): LedgerReport['definitions'] {
+export function listDefinitions(source: Source) {
   const pins = source.isOfAll ? noted(source, 'pin') : []
   const accepted = pins.flatMap(({ atMs, detail }) => {
     const tools = Array.isArray(detail.tools) ? detail.tools : []
@@ -61,31 +51,34 @@ export function listDefinitions(source: Source): LedgerReport['definitions'] {
   return [...refused, ...accepted.slice(-REPORT_ROWS_MAX)]
 }
 
+function toPending(atMs: number, detail: JsonObject) {
+  return {
+    request: toText(detail.request),
+    tool: `${toText(detail.server)}/${toText(detail.name)}`,
+    principal: toText(detail.principal),
+    atMs,
+    became: 'pending',
+    by: '',
+    waitedMs: null as number | null,
+    comment: '',
+  }
+}
+
 const ENDS = ['approved', 'denied', 'expired', 'void']
 
-export function gatherApprovals(source: Source): Pick<LedgerReport, 'waited' | 'deciders'> {
+export function gatherApprovals(source: Source) {
   // Later steps of a request do not all name its caller.
   const all = noted(source, 'approval-*')
   const concerned = new Set(
     all.filter(({ detail }) => source.concerns(detail)).map(({ detail }) => detail.request),
   )
   const steps = all.filter(({ detail }) => concerned.has(detail.request))
-  const requests = new Map<string, ApprovalReportRow>()
+  const requests = new Map<string, ReturnType<typeof toPending>>()
   const deciders = new Map<string, { name: string; approved: number; denied: number }>()
   for (const { atMs, name, detail } of steps) {
     const step = name.slice('approval-'.length)
     const request = toText(detail.request)
-    const tool = `${toText(detail.server)}/${toText(detail.name)}`
-    const before = requests.get(request) ?? {
-      request,
-      tool,
-      principal: toText(detail.principal),
-      atMs,
-      became: 'pending',
-      by: '',
-      waitedMs: null,
-      comment: '',
-    }
+    const before = requests.get(request) ?? toPending(atMs, detail)
     const by = toText(detail.by)
     if (by !== '' && (step === 'voted' || step === 'approved' || step === 'denied')) {
       const known = deciders.get(by) ?? { name: by, approved: 0, denied: 0 }
@@ -108,7 +101,7 @@ export function gatherApprovals(source: Source): Pick<LedgerReport, 'waited' | '
 }
 
 /** Lists events of the gate itself or about the caller. Steps of approvals are reported separately. */
-export function listEvents(source: Source): LedgerReport['events'] {
+export function listEvents(source: Source) {
   const { sinceMs, untilMs, principal, agent } = source.scope
   const callers = Object.entries({ principal, agent }).flatMap(([field, name]) =>
     name === undefined ? [] : [{ sql: ` AND e.detail ->> '$.${field}' = ?`, name }],

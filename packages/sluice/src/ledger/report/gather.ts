@@ -8,19 +8,7 @@ import { SessionNames } from '../query/session-names.ts'
 import { USUAL_WORDS } from '../records/files.ts'
 import { REPORT_ROWS_MAX } from '../records/limits.ts'
 import { gatherApprovals, listDefinitions, listEvents } from './gather-events.ts'
-import type {
-  LedgerReport,
-  LimitRow,
-  PrincipalRow,
-  RefusalReportRow,
-  ReportScope,
-  ReportSession,
-  ShadowRow,
-  Span,
-  ToolRow,
-  Totals,
-} from './report.ts'
-import { Source } from './source.ts'
+import { type ReportScope, Source } from './source.ts'
 
 const SPANS = 42
 
@@ -29,7 +17,14 @@ export interface ReportDatabases {
   readonly index: DatabaseSync
 }
 
-export function gatherReport({ ledger, index }: ReportDatabases, scope: ReportScope): LedgerReport {
+/** The parts of a report, shown as a table, Markdown or HTML. */
+export type LedgerReport = ReturnType<typeof gatherReport>
+/** One of equal time spans, of which a report has the oldest first. */
+export type Span = LedgerReport['spans'][number]
+/** The decisions that rules in shadow mode would have made, beside the action of the policy in force. */
+export type ShadowRow = LedgerReport['shadow'][number]
+
+export function gatherReport({ ledger, index }: ReportDatabases, scope: ReportScope) {
   const source = new Source(index, scope)
   const { waited, deciders } = gatherApprovals(source)
   return {
@@ -52,7 +47,7 @@ export function gatherReport({ ledger, index }: ReportDatabases, scope: ReportSc
 
 const REFUSED = `c.action <> ${USUAL_WORDS.action}`
 
-function sumTotals(source: Source): Totals {
+function sumTotals(source: Source) {
   const approvalWord = source.findWord('require_approval')
   const [rate, spend] = [source.findWord('RATE_LIMITED'), source.findWord('SPEND_LIMITED')]
   const [calls] = source.all(`SELECT count(*) AS calls, sum(${REFUSED}) AS refused,
@@ -80,7 +75,7 @@ function sumTotals(source: Source): Totals {
   }
 }
 
-function listSpans(source: Source): Span[] {
+function listSpans(source: Source) {
   const { sinceMs, untilMs } = source.scope
   const widthMs = Math.max(1, Math.ceil((untilMs - sinceMs) / SPANS))
   const approvalWord = source.findWord('require_approval')
@@ -106,8 +101,8 @@ const COUNT = 'count(*)'
 const PEOPLE = 'count(DISTINCT c.principal)'
 const LAST = 'max(c.at)'
 
-function listTools(source: Source): ToolRow[] {
-  return source.group({
+function listTools(source: Source) {
+  const rows = source.group({
     words: { tool: 'c.tool' },
     figures: {
       calls: COUNT,
@@ -118,16 +113,17 @@ function listTools(source: Source): ToolRow[] {
     },
     from: 'calls c LEFT JOIN outcomes o ON o.intent = c.seq',
   })
+  return rows.map(({ averageMs, ...row }) => ({ ...row, averageMs: averageMs as number | null }))
 }
 
-function listPrincipals(source: Source): PrincipalRow[] {
+function listPrincipals(source: Source) {
   return source.group({
     words: { principal: 'c.principal' },
     figures: { calls: COUNT, refused: `sum(${REFUSED})`, tools: 'count(DISTINCT c.tool)' },
   })
 }
 
-function listRefusals(source: Source): RefusalReportRow[] {
+function listRefusals(source: Source) {
   return source.group({
     words: { tool: 'c.tool', code: 'c.code', rule: 'c.rule', reason: 'c.reason' },
     figures: { count: COUNT, people: PEOPLE, lastMs: LAST },
@@ -135,7 +131,7 @@ function listRefusals(source: Source): RefusalReportRow[] {
   })
 }
 
-function listLimits(source: Source): LimitRow[] {
+function listLimits(source: Source) {
   const codes = ['RATE_LIMITED', 'SPEND_LIMITED'].map((code) => source.findWord(code))
   return source.group({
     words: { rule: 'c.rule', code: 'c.code', principal: 'c.principal' },
@@ -144,17 +140,18 @@ function listLimits(source: Source): LimitRow[] {
   })
 }
 
-function listSessions(source: Source, names: SessionNames): ReportSession[] {
+function listSessions(source: Source, names: SessionNames) {
   const rows = source.group({
     words: { session: 'c.session', principal: 'min(c.principal)' },
     figures: { calls: COUNT, refused: `sum(${REFUSED})`, firstMs: 'min(c.at)' },
     by: 'c.session',
   })
   names.load(rows.map(({ session }) => session))
+  // The client, marked as self-reported; empty if the ledger no longer says.
   return rows.map((row) => ({ ...row, name: names.nameOf(row.session) ?? '' }))
 }
 
-function listShadow(source: Source): ShadowRow[] {
+function listShadow(source: Source) {
   return source.group({
     words: { tool: 'c.tool', shadow: 'c.shadow', action: 'c.action' },
     figures: { count: COUNT, people: PEOPLE, lastMs: LAST },
@@ -163,7 +160,7 @@ function listShadow(source: Source): ShadowRow[] {
 }
 
 /** Lists tools whose first call of all is one of the report; those called first show nothing new. */
-function listNewTools(source: Source): LedgerReport['newTools'] {
+function listNewTools(source: Source) {
   const rows = source.all(
     `SELECT c.tool AS tool, count(*) AS calls, min(c.at) AS firstMs FROM calls c WHERE ${source.span}
     GROUP BY c.tool HAVING min(c.seq) = (SELECT min(b.seq) FROM calls b WHERE b.tool = c.tool)

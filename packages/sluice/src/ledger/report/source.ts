@@ -4,7 +4,14 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { JsonObject } from '@sluice/policy/core/json'
 import { REPORT_ROWS_MAX } from '../records/limits.ts'
-import type { ReportScope } from './report.ts'
+
+/** The calls that a report covers: all of a time range, or those of one caller or agent. */
+export interface ReportScope {
+  readonly sinceMs: number
+  readonly untilMs: number
+  readonly principal?: string
+  readonly agent?: string
+}
 
 type SqlRow = Readonly<Record<string, unknown>>
 

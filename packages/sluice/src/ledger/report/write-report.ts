@@ -4,7 +4,7 @@
 import type { Page, PageBlock } from '../../core/pages/page.ts'
 import { singleHtmlOf } from '../../core/pages/page-html.ts'
 import { markdownOf } from '../../core/pages/page-markdown.ts'
-import type { LedgerReport, Span } from './report.ts'
+import type { LedgerReport, Span } from './gather.ts'
 import { buildSections, formatTitle, minute, type ReportSection } from './sections.ts'
 
 const WIDTH = 1_000
