@@ -390,7 +390,9 @@ describe('run_code', () => {
         files: { deleted: ['b.txt'] },
       })
       expect(parsed.result.denied).toContain('DENIED')
-      expect(parsed.calls).toHaveLength(4)
+      const writes = { server: 'count', tool: 'write', isError: false, count: 2 }
+      expect(parsed.calls).toHaveLength(3)
+      expect(parsed.calls).toContainEqual(writes)
       expect(lines(log)).toHaveLength(3)
       const sum = await service.ask('me', id, { ask: 'read', path: 'out/sum.txt' })
       expect(Buffer.from(sum.content ?? []).toString()).toBe('12')

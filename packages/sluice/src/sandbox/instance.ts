@@ -135,7 +135,8 @@ export class Instance {
       throw new SandboxError('SANDBOX_TRAP', 'this instance cannot be used again')
     if (wanted > this.memoryBytes) this.#guest.memory.grow((wanted - this.memoryBytes) / PAGE_BYTES)
     const memory = new Uint8Array(this.#guest.memory.buffer)
-    if (!this.#clean) memory.set(base.subarray(facts.stackTop), facts.stackTop)
+    // The stack too: what is left there is another guest's.
+    if (!this.#clean) memory.set(base)
     if (!this.#clean) memory.fill(0, base.length)
     this.#clean = delta === undefined && wanted === base.length
     if (delta !== undefined) applyDelta(memory, delta)

@@ -5,13 +5,15 @@
 import { setPriority } from 'node:os'
 import { SandboxError } from './errors.ts'
 import { openImage } from './image.ts'
-import { type GuestAnswer, type GuestCall, Instance } from './instance.ts'
+import type { GuestAnswer, GuestCall, Instance } from './instance.ts'
 import { PROGRAM_NICENESS } from './limits.ts'
+import { InstancePool } from './pool.ts'
 import type { ProgramAnswer, ProgramPiece } from './programs.ts'
 import { type FileOverlay, readOverlay, readProgramOutput } from './read-program.ts'
 import { serveThread, threadData } from './thread-port.ts'
 
-const image = openImage(threadData<{ image: Uint8Array<ArrayBuffer> }>().image)
+const { image } = threadData<{ image: Uint8Array<ArrayBuffer> }>()
+const pool = new InstancePool(openImage(image))
 
 // Hostile code must not starve the gate's thread. On Linux 0 is this thread alone; on other systems
 // it would be the whole process.
@@ -35,16 +37,17 @@ function runPiece(piece: ProgramPiece, before: Instance | undefined) {
     return (user + system) / 1_000
   }
   let { polls } = piece
-  const call = (about: Omit<GuestCall, 'nowMs'>): GuestAnswer => {
-    const timeoutMs = Math.max(1, Math.ceil(piece.timeoutMs - usedMs()))
+  const call = (about: Omit<GuestCall, 'nowMs'>, used = usedMs()): GuestAnswer => {
+    const timeoutMs = Math.max(1, Math.ceil(piece.timeoutMs - used))
     const answer = instance.call({ ...about, nowMs: piece.nowMs }, { polls, timeoutMs })
     polls -= answer.polls
     return answer
   }
   const { operation, text, bytes } = piece
-  const output = readProgramOutput(call({ operation, text, bytes, next: 'poll' }).text)
-  if (output.ended === null) kept = instance
+  const output = readProgramOutput(call({ operation, text, bytes, next: 'poll' }, 0).text)
   const overlay = output.ended?.result === undefined ? undefined : takeFiles(call)
+  if (output.ended === null) kept = instance
+  else pool.give(instance)
   const value: ProgramAnswer = { output, overlay, polls, usedMs: usedMs() }
   const moved = overlay?.bytes.buffer
   return { value, transfer: moved === undefined ? [] : [moved as ArrayBuffer] }
@@ -53,9 +56,8 @@ function runPiece(piece: ProgramPiece, before: Instance | undefined) {
 /** The instance of the piece before, or one of its own. */
 function instanceFor({ operation, memory }: ProgramPiece, before: Instance | undefined): Instance {
   if (operation === 'settle' && memory === undefined) return before ?? lost()
-  const instance = new Instance(image)
-  instance.load(memory && asBuffer(memory))
-  return instance
+  if (before !== undefined) pool.give(before)
+  return pool.take(memory && asBuffer(memory))
 }
 
 function takeFiles(call: (about: Omit<GuestCall, 'nowMs'>) => GuestAnswer): FileOverlay {
@@ -67,6 +69,7 @@ function takeFiles(call: (about: Omit<GuestCall, 'nowMs'>) => GuestAnswer): File
 /** Shared: the gate's thread holds it while a tool is awaited, and never copies it. */
 function atRest(instance: Instance = lost()): Uint8Array {
   const delta = instance.save()
+  pool.give(instance)
   const memory = new Uint8Array(new SharedArrayBuffer(delta.length))
   memory.set(delta)
   return memory

@@ -178,9 +178,10 @@ export class OpenWork implements OpenWorkTables {
       }))
   }
 
-  appendProgramEvent(key: number, effectId: string, seq: number, event: string): void {
+  /** Those of one commit are one row. */
+  appendProgramEvents(key: number, effectId: string, seq: number, events: string): void {
     const sql = 'INSERT INTO program_events (agent, effect, seq, event) VALUES ($1, $2, $3, $4)'
-    this.#database.run(sql, key, effectId, seq, event)
+    this.#database.run(sql, key, effectId, seq, events)
   }
 
   programEvents(key: number, effectId: string): string[] {

@@ -25,7 +25,7 @@ import {
   type ModelRequest,
   type ModelSettings,
 } from './models.ts'
-import { PROGRAM_MODEL } from './program-model.ts'
+import { PROGRAM_MODEL, passProgram } from './program-model.ts'
 
 export interface AskModelOptions {
   readonly signal: AbortSignal
@@ -77,10 +77,13 @@ export class ModelCaller {
     { signal, onReserved, onText }: AskModelOptions,
   ): Promise<ModelAnswer> {
     const { id, model } = agent
-    const all = await this.#conversation(id, effect)
-    const { instructions, tools } = await this.#readPreamble(id)
     const turn = agent.summary.turnCount
     const isTurn = effect.kind === 'model'
+    // All earlier programs of the session are in the conversation: only the newest message is needed.
+    const isShort = model === PROGRAM_MODEL && isTurn && effect.messages.length > 0
+    const all = isShort ? effect.messages : await this.#conversation(id, effect)
+    if (model === PROGRAM_MODEL) return passProgram(all.at(-1), turn)
+    const { instructions, tools } = await this.#readPreamble(id)
     const prompt: ChatMessage = { role: 'user', content: SUM_UP }
     const request = isTurn
       ? { model, instructions, messages: all, tools, turn, onText }
@@ -116,7 +119,7 @@ export class ModelCaller {
           await this.#budgets.check(agent)
           const both = AbortSignal.any([signal, AbortSignal.timeout(MODEL_TIMEOUT_MS)])
           // A scripted model costs nothing.
-          if (!isScript(request.model)) reservation.sent()
+          if (!request.model.startsWith('script:')) reservation.sent()
           return callModel({ ...request, signal: both }, this.#settings)
         })
         reservation.answered(answer.usage)
@@ -185,10 +188,6 @@ export class ModelCaller {
   async #ask<Value>(id: string, question: Parameters<Steps['ask']>[2]): Promise<Value> {
     return (await this.#steps.ask(null, id, question, processClock.nowMs())).value as Value
   }
-}
-
-function isScript(model: string): boolean {
-  return model.startsWith('script:') || model === PROGRAM_MODEL
 }
 
 /** The server said no, and bills nothing; after anything else it may have answered. */

@@ -7,7 +7,6 @@ import type { ChatMessage, ModelTool, ModelUsage, Price, ToolCall } from '../../
 import { AgentError } from '../shared/errors.ts'
 import { MODEL_OUTPUT_LENGTH_MAX, MODEL_USAGE_TOKENS_MAX } from '../shared/limits.ts'
 import { boundedEventFetch, boundedFetch } from './bounded-fetch.ts'
-import { passProgram } from './program-model.ts'
 import { playScript } from './script-model.ts'
 import { uniqueCalls } from './unique-calls.ts'
 
@@ -123,7 +122,6 @@ export async function callModel(
 ): Promise<ModelAnswer> {
   const { provider, model } = checkModel(request.model, settings)
   if (provider === 'script') return playScript(model, request, settings.scripts)
-  if (provider === 'code') return passProgram(request)
   // Loaded here: only processes that call a model pay for it.
   const { generateText, jsonSchema, tool, wrapLanguageModel } = await import('ai')
   const { middleware, refused } = uniqueCalls(request.onText)

@@ -190,10 +190,11 @@ export class EffectPerformer {
       const program = run === false ? undefined : { parent: run?.request ?? '', code, hasReceived }
       return this.#callForProgram(agent, { ...call, program }, waits, options)
     }
-    const { id, owner } = agent
+    const { id, owner, summary } = agent
     const place = { programs, steps, resting: this.#suspended }
     const limits = codeLimitsOf(agent)
-    const setting = { ...place, limits, agent: id, owner, effectId, code, callTool }
+    const about = { effectId, code, hasFiles: summary.fileCount > 0 }
+    const setting = { ...place, limits, agent: id, owner, ...about, callTool }
     const { bytes, ...outcome } = await runProgram(setting, options.signal)
     return { event: { kind: 'code', at: now(), effectId, ...outcome }, bytes }
   }

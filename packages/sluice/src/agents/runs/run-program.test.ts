@@ -36,6 +36,10 @@ class CountingPrograms extends SuspendedPrograms {
   }
 }
 
+function kindsOf(journal: readonly string[]): string[] {
+  return journal.flatMap((text) => JSON.parse(text).map(({ kind }: { kind: string }) => kind))
+}
+
 async function run(
   code: string,
   callTool: (call: ProgramCall, journal: readonly string[]) => Promise<ProgramCallResult>,
@@ -45,19 +49,18 @@ async function run(
   const commits: string[][] = []
   const steps = {
     programEvents: async () => journal,
-    appendProgramEvents: async (_agent: string, _effect: string, seq: number, texts: string[]) => {
+    appendProgramEvents: async (_agent: string, _effect: string, seq: number, text: string) => {
       await new Promise((resolve) => setImmediate(resolve))
       expect(seq).toBe(journal.length)
-      journal.push(...texts)
-      commits.push(texts.map((text) => JSON.parse(text).kind))
+      journal.push(text)
+      commits.push(kindsOf([text]))
     },
-    programFiles: async () => ({ text: '[]', bytes: undefined }),
   } as unknown as Steps
   const setting = { programs, steps, resting, owner: 'me', agent: 'a', effectId: 'e' }
   const signal = new AbortController().signal
   const limits = { timeoutMs: 5_000, toolCalls: 100 }
   const { content } = await runProgram(
-    { ...setting, limits, code, callTool: (call) => callTool(call, journal) },
+    { ...setting, limits, code, hasFiles: false, callTool: (call) => callTool(call, journal) },
     signal,
   )
   return { output: JSON.parse(content), journal, commits }
@@ -78,7 +81,7 @@ test('a program that reads and reads is answered so much and no more', {
   expect(made).toBe(3)
   // The last result need not be there: the program has ended with it.
   const kinds = ['start', 'call', 'result', 'call', 'result', 'call']
-  expect(journal.map((text) => JSON.parse(text).kind).slice(0, 6)).toEqual(kinds)
+  expect(kindsOf(journal).slice(0, 6)).toEqual(kinds)
 })
 
 test('a call that left is listed, also if the program fails before its answer', {
@@ -91,8 +94,8 @@ test('a call that left is listed, also if the program fails before its answer', 
   )
   expect(output.error.message).toContain('no more')
   expect(output.calls).toEqual([
-    { server: 's', tool: 't', isError: true, code: 'OUTCOME_UNKNOWN' },
-    { server: 's', tool: 't', isError: false },
+    { server: 's', tool: 't', isError: true, code: 'OUTCOME_UNKNOWN', count: 1 },
+    { server: 's', tool: 't', isError: false, count: 1 },
   ])
 })
 
@@ -104,7 +107,7 @@ const echo = async ({ input }: ProgramCall): Promise<ProgramCallResult> => ({
 test('a call leaves when it is in the journal, with the results that led to it in one commit', async () => {
   const seen: string[] = []
   const { output, commits } = await run(LOOP, (call, journal) => {
-    seen.push(journal.map((text) => JSON.parse(text).kind).join(' '))
+    seen.push(kindsOf(journal).join(' '))
     return echo(call)
   })
   expect(output.result).toBe(6)

@@ -41,6 +41,8 @@ export interface ProgramSetting {
   readonly agent: string
   readonly effectId: string
   readonly code: string
+  /** Whether the agent has files, which the program gets. */
+  readonly hasFiles: boolean
   /** Says whether there is such a tool for the program, too. */
   callTool(call: ProgramCall): Promise<ProgramCallResult>
 }
@@ -78,6 +80,7 @@ interface HeldCallEvent {
   readonly ticket: string
 }
 
+const NO_FILES = { text: '[]', bytes: undefined }
 /** A program's memory was given up while it waited. */
 const GIVEN_UP = new SandboxError('SANDBOX_LOST', 'the memory of the program is gone')
 
@@ -223,8 +226,7 @@ class Program implements PausedProgram {
     const { agent, effectId } = this.#setting
     const texts = await this.#setting.steps.programEvents(agent, effectId)
     this.#rows = texts.length
-    for (const text of texts) {
-      const noted = JSON.parse(text) as ProgramEvent | HeldCallEvent
+    for (const noted of readEvents(texts)) {
       if (noted.kind === 'held') this.#tickets.set(noted.id, noted.ticket)
       else this.#noted.push(noted)
     }
@@ -232,16 +234,14 @@ class Program implements PausedProgram {
 
   /** Puts what was noted into the journal, in one commit. */
   #write(...more: HeldCallEvent[]): Promise<unknown> {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    const events = [...this.#unwritten, ...more].map((event) => JSON.stringify(event))
+    const events = [...this.#unwritten, ...more]
     if (events.length > 0) {
       const { agent, effectId, steps } = this.#setting
-      const write = steps.appendProgramEvents(agent, effectId, this.#rows, events)
+      const write = steps.appendProgramEvents(agent, effectId, this.#rows, JSON.stringify(events))
       this.#written = Promise.all([this.#written, write])
       // Who sends the next call is told.
       this.#written.catch(() => undefined)
-      this.#rows += events.length
+      this.#rows += 1
       this.#unwritten = []
     }
     return this.#written
@@ -265,7 +265,8 @@ class Program implements PausedProgram {
       made.isError = isError
       delete made.code
     }
-    const known = this.#noted.find((each) => each.kind === 'result' && each.id === id)
+    const isKnown = (each: ProgramEvent) => each.kind === 'result' && each.id === id
+    const known = wasNoted ? this.#noted.find(isKnown) : undefined
     if (known?.kind === 'result') {
       settle(known.error !== undefined)
       return known
@@ -309,7 +310,10 @@ class Program implements PausedProgram {
       return before as Each
     }
     this.#unwritten.push(event)
-    this.#timer ??= setTimeout(() => void this.#write(), PROGRAM_NOTED_MS)
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      void this.#write()
+    }, PROGRAM_NOTED_MS)
     this.#pass(event)
     return event
   }
@@ -320,10 +324,10 @@ class Program implements PausedProgram {
   }
 
   #start(at: number): Promise<ProgramAnswer> {
-    const { agent, effectId, code, steps } = this.#setting
+    const { agent, effectId, code, hasFiles, steps } = this.#setting
     const about = JSON.stringify({ code, seed: `${agent} ${effectId}` })
     return this.#piece(async () => {
-      const { text, bytes } = await steps.programFiles(agent, at)
+      const { text, bytes } = hasFiles ? await steps.programFiles(agent, at) : NO_FILES
       return {
         operation: 'start',
         text: `${about.slice(0, -1)},"files":${text}}`,
@@ -350,9 +354,8 @@ class Program implements PausedProgram {
 
   async #resultsBefore(id: number): Promise<Result[]> {
     const { agent, effectId, steps } = this.#setting
-    const results = (await steps.programEvents(agent, effectId))
-      .map((text) => JSON.parse(text) as ProgramEvent | HeldCallEvent)
-      .filter((each) => each.kind === 'result')
+    const texts = await steps.programEvents(agent, effectId)
+    const results = readEvents(texts).filter((each) => each.kind === 'result')
     return results.slice(
       0,
       results.findIndex((each) => each.id === id),
@@ -389,7 +392,7 @@ class Program implements PausedProgram {
     const { write, remove, bytes } = overlay
     const calls = this.made.length
     const files = { written: write.map(({ path }) => path), deleted: remove }
-    const about = JSON.stringify({ logs, calls: this.made, files })
+    const about = JSON.stringify({ logs, calls: countCalls(this.made), files })
     return {
       content: `{"result":${ended.result},${about.slice(1)}`,
       isError: false,
@@ -401,14 +404,30 @@ class Program implements PausedProgram {
   }
 }
 
+/** A row has the events of one commit; older versions wrote one event a row. */
+function readEvents(texts: readonly string[]): (ProgramEvent | HeldCallEvent)[] {
+  return texts.flatMap(
+    (text) => JSON.parse(text) as ProgramEvent | (ProgramEvent | HeldCallEvent)[],
+  )
+}
+
 function withoutWords(event: ProgramEvent): ProgramEvent {
   if (event.kind === 'call') return { ...event, input: null }
   if (event.kind === 'start') return event
   return { kind: 'result', id: event.id, at: event.at }
 }
 
-function failure(message: string, logs: string, calls: readonly object[]): ProgramOutcome {
-  const content = JSON.stringify({ error: { code: 'PROGRAM_FAILED', message }, logs, calls })
+function failure(message: string, logs: string, made: readonly MadeCall[]): ProgramOutcome {
+  const error = { code: 'PROGRAM_FAILED', message }
+  const content = JSON.stringify({ error, logs, calls: countCalls(made) })
   const nothing = { write: [], remove: [], bytes: undefined }
-  return { content, isError: true, calls: calls.length, ...nothing }
+  return { content, isError: true, calls: made.length, ...nothing }
+}
+
+/** Calls of one tool that ended alike are one entry: a model reads it, and a loop may make a thousand. */
+function countCalls(made: readonly MadeCall[]): object[] {
+  const counts = new Map<string, number>()
+  for (const call of made.map((each) => JSON.stringify(each)))
+    counts.set(call, (counts.get(call) ?? 0) + 1)
+  return [...counts].map(([call, count]) => ({ ...JSON.parse(call), count }))
 }

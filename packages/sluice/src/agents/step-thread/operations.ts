@@ -279,14 +279,9 @@ export class Operations extends OwnerOperations {
     return this.#stepper.journal.work.findRunByRequest(this.#stepper.find(owner, id).key, request)
   }
 
-  /** `seq` is that of the first. */
-  appendProgramEvents(id: string, effect: string, seq: number, events: readonly string[]): void {
+  appendProgramEvents(id: string, effect: string, seq: number, events: string): void {
     const { key } = this.#stepper.find(null, id)
-    const { journal } = this.#stepper
-    journal.transact(() => {
-      for (const [at, event] of events.entries())
-        journal.work.appendProgramEvent(key, effect, seq + at, event)
-    })
+    this.#stepper.journal.work.appendProgramEvents(key, effect, seq, events)
   }
 
   programEvents(id: string, effect: string): string[] {

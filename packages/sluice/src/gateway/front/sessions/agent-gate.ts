@@ -24,6 +24,7 @@ import { AGENT_CALL_MS_MAX, AGENT_LINK_IDLE_MS, AGENT_LINKS_MAX } from '../../sh
 import type { ClientEvents, ClientTransport } from '../../shared/transport.ts'
 import { type KeptLink, KeptLinks, readCallReply, toCallParams } from './kept-links.ts'
 import { listTools } from './list-tools.ts'
+import type { MemberTransport } from './member-transport.ts'
 
 export interface AgentGateContext {
   /** What the agents of an owner can reach. */
@@ -51,6 +52,8 @@ interface HeldCallTicket {
   readonly call: AgentCall
 }
 
+const GONE = { kind: 'denied', code: 'DENIED' } as const
+
 export class AgentGate {
   readonly #context: AgentGateContext
   /** One agent's link to one server. Each agent of a family has its own: a call is decided by the facts of
@@ -75,12 +78,12 @@ export class AgentGate {
 
   /** Judged with what the agents say that the family has seen, and with what this session saw. */
   async call(call: AgentCall & { readonly signal: AbortSignal }): Promise<AgentOutcome> {
-    const { owner, server, family, agent, program } = call
+    const { owner, family, program } = call
     // The link keeps the session of a program's client while its memory is read.
-    if (program !== undefined && this.#context.callerOf(owner) !== undefined)
-      await this.#line(server, owner, family, agent).begun.catch(() => undefined)
+    const early = program === undefined ? undefined : await this.#reach(call)
     const session = await this.#inherit(owner, family, call.labels ?? [])
-    const outcome = await this.#call(call)
+    const reached = early ?? (await this.#reach(call))
+    const outcome = 'kind' in reached ? reached : await this.#call(call, reached.link)
     return { ...outcome, saw: this.#sawOf(session, owner) }
   }
 
@@ -117,27 +120,31 @@ export class AgentGate {
     return caller !== undefined && this.#context.readsOrigins(caller)
   }
 
-  async #call(call: AgentCall & { readonly signal: AbortSignal }): Promise<AgentOutcome> {
-    const { owner, server, tool, args, effectId, signal, program } = call
-    const gone = { kind: 'denied', code: 'DENIED' } as const
+  /** The link to the server of a call, once its session is begun, or why there is none. */
+  async #reach({ owner, server, family, agent }: AgentCall): Promise<KeptLink | AgentOutcome> {
     if (this.#context.callerOf(owner) === undefined)
-      return { ...gone, reason: `\`${owner}\`, whose agent this is, may no longer call` }
+      return { ...GONE, reason: `\`${owner}\`, whose agent this is, may no longer call` }
     if (!this.#context.servers(owner).includes(server))
-      return { ...gone, code: 'TOOL_UNKNOWN', reason: `no server is called \`${server}\`` }
-    const line = this.#line(server, owner, call.family, call.agent)
+      return { ...GONE, code: 'TOOL_UNKNOWN', reason: `no server is called \`${server}\`` }
+    const line = this.#line(server, owner, family, agent)
     try {
       await line.begun
     } catch (error) {
-      return { ...gone, code: 'UPSTREAM', reason: (error as Error).message }
+      return { ...GONE, code: 'UPSTREAM', reason: (error as Error).message }
     }
+    return line
+  }
+
+  async #call(
+    call: AgentCall & { readonly signal: AbortSignal },
+    link: MemberTransport,
+  ): Promise<AgentOutcome> {
+    const { tool, args, effectId, signal, program } = call
     const params = toCallParams(tool, args, { [EFFECT_META]: effectId })
     if (typeof params === 'string')
-      return { ...gone, reason: `the arguments cannot be sent: ${params}` }
+      return { ...GONE, reason: `the arguments cannot be sent: ${params}` }
     try {
-      const answer = await line.link.ask('tools/call', params, AGENT_CALL_MS_MAX, {
-        signal,
-        program,
-      })
+      const answer = await link.ask('tools/call', params, AGENT_CALL_MS_MAX, { signal, program })
       return outcomeOf(answer, call)
     } catch (error) {
       return { kind: 'unknown', reason: (error as Error).message }

@@ -15,6 +15,8 @@ export interface KeptLink {
   readonly begun: Promise<void>
 }
 
+type TimedLink = KeptLink & { readonly idleTimer: NodeJS.Timeout }
+
 export interface NewLink {
   /** What the link calls itself: the name of its session begins with it. */
   readonly client: string
@@ -26,7 +28,7 @@ export interface NewLink {
 export class KeptLinks {
   /** Beyond `max` the oldest is closed. */
   readonly #options: { readonly max: number; readonly idleMs: number }
-  readonly #links = new Map<string, KeptLink & { idleTimer?: NodeJS.Timeout }>()
+  readonly #links = new Map<string, TimedLink>()
 
   constructor(options: { readonly max: number; readonly idleMs: number }) {
     this.#options = options
@@ -35,8 +37,7 @@ export class KeptLinks {
   /** The link of this name, or a new one. */
   use(key: string, made: NewLink): KeptLink {
     const kept = this.#links.get(key) ?? this.#open(key, made)
-    clearTimeout(kept.idleTimer)
-    kept.idleTimer = setTimeout(() => kept.link.close('idle'), this.#options.idleMs).unref()
+    kept.idleTimer.refresh()
     return kept
   }
 
@@ -48,7 +49,7 @@ export class KeptLinks {
     for (const { link } of this.#links.values()) link.close(why)
   }
 
-  #open(key: string, { client, open, onEnd }: NewLink): KeptLink & { idleTimer?: NodeJS.Timeout } {
+  #open(key: string, { client, open, onEnd }: NewLink): TimedLink {
     const [oldest] = this.#links.values()
     if (this.#links.size >= this.#options.max) oldest?.link.close('made room for another')
     const link = new MemberTransport(
@@ -65,7 +66,8 @@ export class KeptLinks {
       },
       open,
     )
-    const kept: KeptLink = { link, begun: beginSession(link, client) }
+    const idleTimer = setTimeout(() => link.close('idle'), this.#options.idleMs).unref()
+    const kept = { link, begun: beginSession(link, client), idleTimer }
     kept.begun.catch((error: Error) => link.close(error.message))
     this.#links.set(key, kept)
     return kept
