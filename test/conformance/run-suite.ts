@@ -45,7 +45,7 @@ function versionOf(revision: string): string[] {
 
 export async function runSuite(name: keyof typeof SUITES, url: string): Promise<Check[]> {
   const suite = SUITES[name]
-  const checks = await runServer(suite.package, url, suite.options)
+  const checks = await runServer(suite.package, url, [suite.options])
   // The suite gives a stream half a second, which a loaded machine may take to start one: what failed
   // is run again by itself, and only the second time counts.
   const failed = new Set(
@@ -56,21 +56,15 @@ export async function runSuite(name: keyof typeof SUITES, url: string): Promise<
   return [...kept, ...(await runScenarios(name, url, [...failed]))]
 }
 
-/** Some scenarios only, each with a command of its own, two at a time. */
+/** Some scenarios only, each with a command of its own. */
 export async function runScenarios(
   name: keyof typeof SUITES,
   url: string,
   scenarios: readonly string[],
 ): Promise<Check[]> {
   const { version = [] } = SUITES[name]
-  const waiting = [...scenarios]
-  const found: Check[] = []
-  const work = async (): Promise<void> => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
-      found.push(...(await runServer(SUITES[name].package, url, ['--scenario', next, ...version])))
-  }
-  await Promise.all([work(), work()])
-  return found
+  const commands = scenarios.map((each) => ['--scenario', each, ...version])
+  return runServer(SUITES[name].package, url, commands)
 }
 
 /** The scenarios that conforming to 2026-07-28 requires, by the suite's own list. */
@@ -81,17 +75,22 @@ export function scoredScenarios(half: 'server' | 'client' = 'server'): string[] 
 
 /** The scenarios of the client half of 0.2.0: each starts a server and runs `command` with its URL. */
 export function runClient(command: string, options: string[]): Promise<Check[]> {
-  return runCommand('conformance-next', ['client', '--command', command, ...options])
+  return runCommands('conformance-next', [['client', '--command', command, ...options]])
 }
 
-function runServer(name: string, url: string, options: string[]): Promise<Check[]> {
-  return runCommand(name, ['server', '--url', url, ...options])
+function runServer(name: string, url: string, commands: readonly string[][]): Promise<Check[]> {
+  return runCommands(
+    name,
+    commands.map((options) => ['server', '--url', url, ...options]),
+  )
 }
 
-async function runCommand(name: string, words: string[]): Promise<Check[]> {
+async function runCommands(name: string, commands: readonly string[][]): Promise<Check[]> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-suite-'))
   const file = join(packageFolder(name), 'dist', 'index.js')
-  const child = spawn(NODE, [file, ...words, '-o', folder], {
+  const words = commands.map((each) => [...each, '-o', folder])
+  const runner = join(import.meta.dirname, 'run-commands.mjs')
+  const child = spawn(NODE, [runner, file, JSON.stringify(words)], {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   let output = ''

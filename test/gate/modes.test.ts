@@ -238,7 +238,7 @@ test('record, limits, approval and reply are those of the direct call', {
       expect(made(byProgram.records)).toEqual(made(direct.records))
       expect(byProgram.said).toEqual(direct.said)
     }),
-    { ...runs(5), endOnFailure: true },
+    { ...runs(4), endOnFailure: true },
   )
 })
 
