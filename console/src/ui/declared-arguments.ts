@@ -2,14 +2,8 @@
 
 import { attempt } from '../../../packages/policy/src/core/attempt.ts'
 
-interface DeclaredArgument {
-  readonly name: string
-  readonly type: unknown
-  readonly isRequired: boolean
-}
-
 /** None if the schema cannot be read. */
-export function listDeclared(schema: string): DeclaredArgument[] {
+export function listDeclared(schema: string) {
   return attempt(() => {
     const { properties = {}, required = [] } = JSON.parse(schema) as {
       properties?: Record<string, { type?: unknown }>

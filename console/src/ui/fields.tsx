@@ -107,13 +107,10 @@ export function TextField({
   )
 }
 
-export interface Choice {
-  readonly value: string
-  readonly says: string
-}
+export type Choice = ReturnType<typeof toChoices>[number]
 
 /** Each is called what it is. */
-export function toChoices(values: readonly string[]): Choice[] {
+export function toChoices(values: readonly string[]) {
   return values.map((value) => ({ value, says: value }))
 }
 

@@ -13,15 +13,12 @@ export const ORDERS = [
 
 const RISKS = ['critical', 'high', 'medium', 'low']
 
-export interface SessionGroup {
-  readonly session: string
-  readonly requests: readonly ApprovalRequest[]
-}
+export type SessionGroup = ReturnType<typeof groupBySession>[number]
 
 export function groupBySession(
   requests: readonly ApprovalRequest[],
   { order, search }: { readonly order: string; readonly search: string },
-): SessionGroup[] {
+) {
   const wanted = search.toLowerCase()
   const rank = { risk: rankRisk, amount: rankAmount }[order] ?? (() => 0)
   const shown = requests

@@ -106,11 +106,6 @@ function useSuggestions(text: string): string[] {
   return [...TERMS.map((one) => `${one.term}:`), 'args.']
 }
 
-interface ChipEntry {
-  readonly says: string
-  readonly without: Readonly<Record<string, string>>
-}
-
 function Chips({ filter }: { filter: CallFilter }): JSX.Element | null {
   const chips = listChips(filter)
   if (chips.length === 0 && filter.sinceMs === '' && filter.untilMs === '') return null
@@ -137,7 +132,7 @@ function Chips({ filter }: { filter: CallFilter }): JSX.Element | null {
   )
 }
 
-function listChips(filter: CallFilter): ChipEntry[] {
+function listChips(filter: CallFilter) {
   const { server, name, action, where } = filter
   const conditions = where.split(';').map((one) => one.trim())
   const isTool = server !== '' && name !== ''

@@ -6,15 +6,11 @@ import { useEffect, useRef, useState } from 'react'
 
 const TYPE = 'application/x-sluice-rule'
 
-export interface BoardDrag {
-  /** The piece that was picked up by its grip. */
-  readonly taken: string | undefined
-}
-
+/** `taken`: the piece that was picked up by its grip. */
 export function useRuleDrag(
   board: HTMLElement | null,
   onDrop: (id: string, column: string) => void,
-): BoardDrag {
+) {
   const [taken, setTaken] = useState<string>()
   const latest = useRef({ onDrop, taken })
   latest.current = { onDrop, taken }

@@ -2,7 +2,6 @@
 // with every result of every condition considered possible that is not known to be impossible.
 
 import type { Action } from '../core/actions.ts'
-import type { Call, Facts } from '../core/call.ts'
 import type { KnownTool } from '../core/tools.ts'
 import { decideAssuming } from '../decide/decide.ts'
 import { getRulesForTool } from '../decide/resolve.ts'
@@ -26,14 +25,9 @@ import { type Claim, isBroken } from './properties.ts'
 import { sampleFacts } from './sample-facts.ts'
 
 /** What is called, for any caller and any arguments. */
-export interface ProofSubject {
-  readonly policy: CompiledPolicy
-  readonly call: Call
-  readonly facts: Facts
-  readonly scope: ApplicableRules
-}
+export type ProofSubject = ReturnType<typeof toSubject>
 
-export function toSubject(policy: CompiledPolicy, tool: KnownTool): ProofSubject {
+export function toSubject(policy: CompiledPolicy, tool: KnownTool) {
   const { server, name } = tool.definition
   return {
     policy,

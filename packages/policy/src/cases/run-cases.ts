@@ -11,14 +11,8 @@ import type { CompiledPolicy } from '../model/policy.ts'
 import type { Expectation, PolicyCase } from './cases.ts'
 import { sampleFacts, withPast } from './sample-facts.ts'
 
-export interface CaseResult {
-  readonly case: PolicyCase
-  readonly passed: boolean
-  /** One line for each expectation that fails. */
-  readonly differences: readonly string[]
-  readonly decision: Decision
-  readonly traces: readonly (readonly TraceStep[])[]
-}
+/** `differences`: one line for each expectation that fails. */
+export type CaseResult = ReturnType<typeof runCase>
 
 export interface CaseTools {
   toolFor(server: string, name: string): KnownTool
@@ -26,7 +20,7 @@ export interface CaseTools {
   counters(): Counters & LimitUsage
 }
 
-export function runCase(policy: CompiledPolicy, one: PolicyCase, tools: CaseTools): CaseResult {
+export function runCase(policy: CompiledPolicy, one: PolicyCase, tools: CaseTools) {
   const call = { server: one.server, name: one.tool, method: one.method, args: one.args }
   const tool = one.method === TOOL_CALL ? tools.toolFor(one.server, one.tool) : undefined
   const { facts, remember } = withPast(sampleFacts(tool, one.facts))

@@ -100,14 +100,9 @@ function* combine(places: readonly SampleDimension[]): Generator<SampleDraft> {
   }
 }
 
-interface SampleInputs {
-  readonly literals: readonly (string | number)[]
-  readonly variables: readonly VariablePath[]
-  /** Arguments that limits read. */
-  readonly counted: readonly (readonly string[])[]
-}
+type SampleInputs = ReturnType<typeof listInputs>
 
-function listInputs(scopes: readonly ApplicableRules[], also?: Expression): SampleInputs {
+function listInputs(scopes: readonly ApplicableRules[], also?: Expression) {
   const rules = scopes.flatMap((scope) => listPreparedRules(scope).map(({ rule }) => rule))
   const expressions = rules.flatMap(({ when }) => (when ? [when.expression] : []))
   if (also !== undefined) expressions.push(also)
@@ -116,6 +111,7 @@ function listInputs(scopes: readonly ApplicableRules[], also?: Expression): Samp
     variables: expressions.flatMap(({ variables }) =>
       variables.map(({ root, path }) => ({ root, path })),
     ),
+    // Arguments that limits read.
     counted: rules.flatMap(({ limits }) => limits.flatMap(listPaths)),
   }
 }

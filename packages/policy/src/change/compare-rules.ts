@@ -143,12 +143,9 @@ function impliesInPlace(one: Expression, other: Expression): boolean {
 }
 
 /** A part of an expression, with the text it belongs to. */
-interface ConditionTest {
-  readonly node: CelNode
-  readonly text: string
-}
+type ConditionTest = ReturnType<typeof listTests>[number]
 
-function listTests({ ast, text }: Expression): ConditionTest[] {
+function listTests({ ast, text }: Expression) {
   const split = (node: CelNode): CelNode[] =>
     node.op === '&&' ? (node.args as readonly CelNode[]).flatMap(split) : [node]
   return split(ast).map((node) => ({ node, text: text.slice(node.start, node.end) }))

@@ -137,12 +137,9 @@ function ofNames(
 }
 
 /** What may apply to a name without an exact rule. */
-interface NestedChanges {
-  readonly globs: readonly Rule[]
-  readonly fallback: readonly Action[]
-}
+type NestedChanges = ReturnType<typeof belowIn>
 
-function belowIn(section: NameSection, policy: CompiledPolicy): NestedChanges {
+function belowIn(section: NameSection, policy: CompiledPolicy) {
   const globs = enforced(policy[section].values()).filter(({ glob }) => glob !== undefined)
   const general = enforced(policy.categories.values())
   if (section !== 'tools') general.push(...enforced(policy.methods.values()))

@@ -10,11 +10,6 @@ import { findMaskedSpans } from '../guard/secrets.ts'
 import { type Path, rewriteText } from './json-text.ts'
 import { MASKED_PARTS_MAX } from './limits.ts'
 
-export interface MaskedText {
-  readonly text: string
-  readonly masked: MaskedArguments
-}
-
 const NOTHING: MaskedArguments = { parts: [], count: 0, characters: 0 }
 
 /** Arguments and what is sent besides them; an empty text means none. */
@@ -45,7 +40,7 @@ function formatMask(characters: number): string {
 }
 
 /** `at` is the pointer of the text itself. */
-export function maskText(text: string, at = ''): MaskedText {
+export function maskText(text: string, at = '') {
   const masked = new MaskedParts()
   const made = rewriteText(text, {
     text: (value, path) => {

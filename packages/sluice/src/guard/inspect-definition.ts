@@ -15,11 +15,7 @@ export interface LocatedFinding extends Finding {
   readonly at: string
 }
 
-export interface Inspection {
-  /** The most severe of the findings; undefined if there are none. */
-  readonly severity: FindingSeverity | undefined
-  readonly findings: readonly LocatedFinding[]
-}
+export type Inspection = ReturnType<typeof inspectDefinition>
 
 /** Parameters that ask for what the call has no need of. */
 const ASKS_BY_NAME =
@@ -29,13 +25,14 @@ const ASKS_BY_TEXT =
 
 const ORDER: readonly FindingSeverity[] = ['flag', 'hold', 'refuse']
 
-export function inspectDefinition(definition: JsonValue): Inspection {
+export function inspectDefinition(definition: JsonValue) {
   const findings: LocatedFinding[] = []
   const walk: DefinitionScan = {
     strings: 0,
     chars: 0,
     findings,
     budget: newScanBudget('at once'),
+    // The most severe of the findings; undefined if there are none.
     severity: undefined,
   }
   scanValue(definition, undefined, 0, walk)

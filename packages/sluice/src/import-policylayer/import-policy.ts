@@ -13,22 +13,14 @@ import { FORMATS, type FormatName, importDocument } from './import-document.ts'
 import { ImportReport, type ImportWarning } from './report.ts'
 import { NOT_IMPORTED } from './to-check.ts'
 
-export type { ImportWarning } from './report.ts'
-
 export interface ImportOptions {
   readonly file: string
   /** What the server is called here; the original has one document for each server. */
   readonly server: string
 }
 
-export interface PolicyImportResult {
-  /** Empty if nothing could be read. With errors, what they concern is denied in it. */
-  readonly yaml: string
-  readonly warnings: readonly ImportWarning[]
-  readonly errors: readonly ImportWarning[]
-}
-
-export function importPolicy(text: string, { file, server }: ImportOptions): PolicyImportResult {
+/** `yaml`: empty if nothing could be read. With errors, what they concern is denied in it. */
+export function importPolicy(text: string, { file, server }: ImportOptions) {
   const problems = new Problems(file, text)
   const root = readDocument(text, problems)
   const report = new ImportReport(file, text)

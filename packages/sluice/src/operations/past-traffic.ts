@@ -47,18 +47,12 @@ export function collectTraffic(
   return { calls, left }
 }
 
-export interface TrafficEvaluation {
-  /** Calls that would have been decided more strictly than they were, by record. */
-  readonly stopped: readonly DecisionRecord[]
-  /** Calls of which the ledger does not hold enough to tell. */
-  readonly unknown: readonly DecisionRecord[]
-}
-
-/** Decides the calls again in their order, limits counted from these calls alone. */
-export function evaluateTraffic(
-  policy: CompiledPolicy,
-  calls: readonly TrafficCall[],
-): TrafficEvaluation {
+/**
+ * Decides the calls again in their order, limits counted from these calls alone. `stopped`: calls that would
+ * have been decided more strictly than they were, by record. `unknown`: calls of which the ledger does not hold
+ * enough to tell.
+ */
+export function evaluateTraffic(policy: CompiledPolicy, calls: readonly TrafficCall[]) {
   const counters = new MemoryCounters()
   const stopped: DecisionRecord[] = []
   const unknown: DecisionRecord[] = []

@@ -190,20 +190,8 @@ function previewServer(parts: ServerFile, name: string, written: unknown) {
 type PutRequest = FieldValues<typeof PUT>
 type ChangedServer = ShapeValue<typeof CHANGED>
 
-interface PutPlan {
-  readonly name: string
-  readonly entry: JsonObject
-  readonly how: 'added' | 'changed'
-  /** As sluice.yaml has it now. */
-  readonly before: JsonObject | undefined
-  readonly server: GateConfig['servers'][string]
-  readonly config: GateConfig
-  readonly text: string
-  readonly changed: string
-}
-
-/** What a request would do, checked; nothing is changed. */
-function planPut(parts: ServerFile, { name, entry, replaces }: PutRequest): PutPlan {
+/** What a request would do, checked; nothing is changed. `before`: as sluice.yaml has it now. */
+function planPut(parts: ServerFile, { name, entry, replaces }: PutRequest) {
   if (!isObject(entry)) throw new OperationError('`entry` is not a mapping', 'say how to reach it')
   const { command } = entry
   if (Array.isArray(command)) checkWords(command.map(String))

@@ -7,26 +7,8 @@ import { decodePercent } from '../../core/percent.ts'
 import { URI_LENGTH_MAX } from '../../language/limits.ts'
 import { normaliseHost, respellAddress } from './uri-host.ts'
 
-export interface UriReadings {
-  /** The URI is its own normal form. */
-  readonly isNormal: boolean
-  /** The normal form first, then what a server that decodes repeatedly reads, if different. */
-  readonly readings: readonly [string, ...string[]]
-  /**
-   * Without user, query, parameters or the last slash: servers that ignore these read the same
-   * resource. Also with a numeric host spelt as an address, or the reverse.
-   */
-  readonly shorter: readonly string[]
-}
-
-interface UriParts {
-  readonly scheme: string
-  readonly user: string
-  /** Host and port; undefined if the URI has no authority. */
-  readonly host: string | undefined
-  readonly path: string
-  readonly query: string
-}
+/** `host`: host and port; undefined if the URI has no authority. */
+type UriParts = ReturnType<typeof split>
 
 /**
  * How a path is read: by RFC 3986, or as the most lenient server does, which decodes until nothing
@@ -58,7 +40,12 @@ const STAR = '\ue000'
 const ANY = '\ue001'
 const WILDCARD = /[\ue000\ue001]/
 
-export function readUri(uri: string): UriReadings {
+/**
+ * `isNormal`: the URI is its own normal form. `readings`: the normal form first, then what a server that decodes
+ * repeatedly reads, if different. `shorter`: without user, query, parameters or the last slash: servers that
+ * ignore these read the same resource. Also with a numeric host spelt as an address, or the reverse.
+ */
+export function readUri(uri: string) {
   if (uri.length > URI_LENGTH_MAX) return { isNormal: false, readings: [uri], shorter: [] }
   const written = split(uri, false)
   const normal = join(written, 'normal')
@@ -89,7 +76,7 @@ export function normaliseUriPattern(pattern: string): string | undefined {
   return form.replaceAll(STAR, '*').replaceAll(ANY, '?')
 }
 
-function split(uri: string, isPattern: boolean): UriParts {
+function split(uri: string, isPattern: boolean) {
   // The WHATWG parser drops these before it reads anything.
   const text = trimEnd(uri.replace(/[\t\n\r]/g, '').replace(/^[\0- ]+/, ''), isControlOrSpace)
   const scheme = SCHEME.exec(text)?.[1]?.toLowerCase() ?? ''

@@ -11,14 +11,11 @@ type ContentPart = { readonly type: string; readonly toolCallId?: string; readon
 /** Sixteen digits or more, or an exponent: everything shorter is exact. */
 const MAY_BE_INEXACT = /[\d.]{16}|\d[eE]/
 
-export interface UniqueCalls {
-  readonly middleware: LanguageModelMiddleware
-  /** Why a call of the answered turn cannot be made, by its id. */
-  readonly refused: ReadonlyMap<string, string>
-}
-
-/** For one turn; with `onText` the model is asked for a stream. */
-export function uniqueCalls(onText?: (text: string) => void): UniqueCalls {
+/**
+ * For one turn; with `onText` the model is asked for a stream. `refused`: why a call of the answered turn cannot
+ * be made, by its id.
+ */
+export function uniqueCalls(onText?: (text: string) => void) {
   const refused = new Map<string, string>()
   const wrapGenerate: LanguageModelMiddleware['wrapGenerate'] = async ({
     doGenerate,

@@ -33,13 +33,6 @@ export interface AgentSnapshot {
   readonly summary: Summary
 }
 
-/** A file as it is, or was after a turn. */
-export interface InspectedFile {
-  readonly isText: boolean
-  /** In base64 if it is not text. */
-  readonly text: string
-}
-
 type RunQuery = (text: string) => GuestAnswer
 
 export function inspectAgent(
@@ -52,8 +45,11 @@ export function inspectAgent(
   return askAt({ stepper, agent, turn, nowMs }, (ask) => collectSnapshot(agent, family, ask))
 }
 
-/** Throws AgentError if there is no such file. */
-export function inspectFile(place: InspectedPlace, path: string): InspectedFile {
+/**
+ * Throws AgentError if there is no such file. A file as it is, or was after a turn. `text`: in base64 if it is
+ * not text.
+ */
+export function inspectFile(place: InspectedPlace, path: string) {
   return askAt(place, (ask) => {
     const { text, bytes = new Uint8Array() } = ask(JSON.stringify({ ask: 'read', path }))
     const { isText } = unwrap<FileFacts>(text)

@@ -18,14 +18,6 @@ const MEMORY_BYTES_MAX = GUEST_MEMORY_PAGES_MAX * PAGE_BYTES + 1_048_576
 const SPKI = Buffer.from('302a300506032b6570032100', 'hex')
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 
-export interface Bundle {
-  readonly json: Buffer
-  /** Empty if the bundle carries none. */
-  readonly memory: Buffer
-  /** The signer's public key, hex. It says who signed, not that they may. */
-  readonly signer: string
-}
-
 export function privateKey(seed: Uint8Array): KeyObject {
   return createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: 'der', type: 'pkcs8' })
 }
@@ -50,7 +42,7 @@ export function isBundle(bytes: Uint8Array): boolean {
 }
 
 /** Complete and signed by the signer it names, or an error. */
-export function readBundle(bytes: Buffer): Bundle {
+export function readBundle(bytes: Buffer) {
   const fixed = MAGIC.length + LENGTHS_BYTES + KEY_BYTES + SIGNATURE_BYTES
   if (!isBundle(bytes) || bytes.length < fixed || bytes.length > IMPORT_BYTES_MAX) throw damaged()
   const textLength = bytes.readUInt32LE(MAGIC.length)
@@ -70,7 +62,9 @@ export function readBundle(bytes: Buffer): Bundle {
       zstdDecompressSync(body.subarray(from, from + length), { maxOutputLength })
     return {
       json: unpack(start, textLength, IMPORT_JSON_BYTES_MAX),
+      // Empty if the bundle carries none.
       memory: unpack(start + textLength, memoryLength, MEMORY_BYTES_MAX),
+      // The signer's public key, hex. It says who signed, not that they may.
       signer: signer.toString('hex'),
     }
   } catch (error) {

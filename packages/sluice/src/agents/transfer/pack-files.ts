@@ -4,18 +4,13 @@
 import type { FileIn } from '../../guest/protocol.ts'
 import type { ExportedFile } from './portable.ts'
 
-export interface PackedFiles {
-  readonly files: FileIn[]
-  readonly bytes: Uint8Array | undefined
-}
-
 export interface LooseFile {
   readonly path: string
   readonly content: string | Uint8Array
   readonly modifiedAt?: number
 }
 
-export function packFiles(loose: readonly LooseFile[]): PackedFiles {
+export function packFiles(loose: readonly LooseFile[]) {
   const parts: Uint8Array[] = []
   let offset = 0
   const files = loose.map(({ path, content, modifiedAt }): FileIn => {

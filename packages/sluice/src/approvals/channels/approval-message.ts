@@ -16,10 +16,7 @@ import {
 /** A link for one named approver; undefined if there is none. */
 export type CreateApprovalLink = (request: ApprovalRequest, approver: string) => string | undefined
 
-export interface ApprovalLink {
-  readonly approver: string
-  readonly url: string
-}
+export type ApprovalLink = ReturnType<typeof linksFor>[number]
 
 export interface ApprovalMessage {
   readonly id: string
@@ -111,7 +108,7 @@ export function linksFor(
   request: ApprovalRequest,
   approvers: readonly string[],
   linkFor: CreateApprovalLink,
-): ApprovalLink[] {
+) {
   return approvers.flatMap((approver) => {
     const url = linkFor(request, approver)
     return url === undefined ? [] : [{ approver, url }]

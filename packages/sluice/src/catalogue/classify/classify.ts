@@ -13,7 +13,6 @@ import { isOfCompany } from '../signals/company.ts'
 import { amountsOf, gatherSignals } from '../signals/gather-signals.ts'
 import { memoFeature } from '../signals/memo-feature.ts'
 import { hasSideEffect } from '../signals/read-side-effects.ts'
-import type { Signal } from '../signals/signal.ts'
 import { type CategoryArgument, findCategoryArguments } from './classify-call.ts'
 import type { Evidence } from './evidence.ts'
 import { type Floor, floorOf } from './floors.ts'
@@ -149,19 +148,9 @@ export function assessTool(definition: ToolDefinition, model: Model = MODEL): To
   }
 }
 
-export interface CategoryScore {
-  readonly category: Category
-  /** By the definition alone, before the vendor's hints. */
-  readonly own: Category
-  readonly confidence: number
-  readonly unknown: boolean
-  readonly signals: readonly Signal[]
-  readonly floor: Floor | undefined
-  readonly shares: readonly number[]
-  readonly disagreements: readonly string[]
-}
+export type CategoryScore = ReturnType<typeof scoreCategory>
 
-function scoreCategory(definition: ToolDefinition, model: Model): CategoryScore {
+function scoreCategory(definition: ToolDefinition, model: Model) {
   const signals = gatherSignals(definition)
   const amounts = amountsOf(signals)
   const shares = sharesOf(model, definition, amounts)
@@ -182,6 +171,7 @@ function scoreCategory(definition: ToolDefinition, model: Model): CategoryScore 
   const checked = crossCheck(hinted ?? own, mayDestroy, definition.annotations)
   return {
     category: checked.category,
+    // By the definition alone, before the vendor's hints.
     own,
     confidence,
     unknown: open && hinted === undefined,

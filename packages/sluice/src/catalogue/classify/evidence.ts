@@ -35,17 +35,14 @@ const FLOOR_WEIGHT = 9
 const WEIGHT_MIN = 0.05
 
 /** A place that speaks for the class, and how much. */
-export interface WeightedSignal {
-  readonly signal: Signal
-  readonly weight: number
-}
+export type WeightedSignal = ReturnType<typeof weigh>[number]
 
 /** What places weigh for the class that was found, the heaviest first. */
 export function weigh(
   definition: ToolDefinition,
   { own, signals, floor }: CategoryScore,
   model: Model,
-): WeightedSignal[] {
+) {
   const index = CATEGORIES.indexOf(own)
   const read = model.network?.explain(definition, signals, amountsOf(signals))
   const pullOf = (feature: string) => {

@@ -4,12 +4,9 @@
 import { CATEGORIES, type Category } from '@sluice/policy/core/tools'
 import texts from './class-texts.json' with { type: 'json' }
 
-export interface RejectedCategory {
-  readonly category: Category
-  readonly because: string
-}
+export type RejectedCategory = ReturnType<typeof explainRejected>[number]
 
-export function explainRejected(category: Category, shares: readonly number[]): RejectedCategory[] {
+export function explainRejected(category: Category, shares: readonly number[]) {
   return CATEGORIES.filter((other) => other !== category).map((other) => ({
     category: other,
     because: sentence(category, other, shares[CATEGORIES.indexOf(other)] ?? 0),

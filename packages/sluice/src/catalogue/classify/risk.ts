@@ -6,11 +6,6 @@ import { type Category, RISKS, type Risk, type ToolDefinition } from '@sluice/po
 import { toWordSet } from '@sluice/policy/core/word-set'
 import { argumentsOf, splitDefinitionWords } from './flows.ts'
 
-export interface RiskRating {
-  readonly risk: Risk
-  readonly because: string
-}
-
 const START: Readonly<Record<Category, number>> = {
   Read: 0,
   Write: 1,
@@ -54,7 +49,7 @@ const GENTLE =
   browser screenshot focus drop drag fill forward stop abort pause on start dispatch build compile
   resize`)
 
-export function rate(definition: ToolDefinition, category: Category): RiskRating {
+export function rate(definition: ToolDefinition, category: Category) {
   const words = splitDefinitionWords(definition, { until: /[.\n]/, charsMax: RISK_CHARS_MAX })
   const names = argumentsOf(definition)
   const has = (of: ReadonlySet<string>) => words.find((word) => of.has(word))

@@ -7,16 +7,13 @@ import { createTextBlock, yaml } from '../../core/pages/page.ts'
 import { getAssessment } from './assessment-cache.ts'
 import { suggestPolicy } from './suggest-policy.ts'
 
-export interface ToolCounts {
-  readonly tools: number
-  readonly categories: Readonly<Record<Category, number>>
-  /** Destructive tools, and what they can lose is gone. */
-  readonly loseForGood: number
-  /** Of the tools, those whose class is a guess. */
-  readonly unknown: number
-}
+/**
+ * `loseForGood`: destructive tools, and what they can lose is gone. `unknown`: of the tools, those whose class
+ * is a guess.
+ */
+export type ToolCounts = ReturnType<typeof countTools>
 
-export function countTools(definitions: readonly ToolDefinition[]): ToolCounts {
+export function countTools(definitions: readonly ToolDefinition[]) {
   const categories = Object.fromEntries(CATEGORIES.map((category) => [category, 0])) as Record<
     Category,
     number

@@ -100,13 +100,7 @@ export function suggestRule(tool: string, rule: readonly string[]): string {
   ].join('\n')
 }
 
-interface SpecialRule {
-  readonly tool: string
-  readonly because: string
-  readonly lines: readonly string[]
-}
-
-function specialRule({ definition, assessment, id }: AssessedTool): SpecialRule[] {
+function specialRule({ definition, assessment, id }: AssessedTool) {
   const own = ownRule(definition, assessment)
   if (own === undefined) return []
   const { because, rule } = own

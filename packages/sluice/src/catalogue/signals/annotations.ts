@@ -6,22 +6,17 @@
 import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import { CATEGORIES, type Category } from '@sluice/policy/core/tools'
 
-export interface CrossCheck {
-  /** The class with the hints taken in: never below the one given. */
-  readonly category: Category
-  /** What the vendor says that the definition does not bear out, or the other way about. */
-  readonly disagreements: readonly string[]
-}
-
 /**
  * `destructiveHint` says in the protocol's words "not only additive", which an update is too: it
  * raises a Write only where the definition itself leaves room for it.
+ * `category` is the class with the hints taken in: never below the one given. `disagreements` is what the vendor
+ * says that the definition does not bear out, or the other way about.
  */
 export function crossCheck(
   category: Category,
   mayDestroy: boolean,
   annotations: JsonValue | undefined,
-): CrossCheck {
+) {
   if (!isObject(annotations)) return { category, disagreements: [] }
   const { readOnlyHint, destructiveHint } = annotations
   const disagreements: string[] = []

@@ -216,11 +216,7 @@ function writeTests(
     output.dim(line)
 }
 
-interface PackDifferences {
-  readonly added: readonly string[]
-  readonly missing: readonly string[]
-  readonly changed: readonly string[]
-}
+type PackDifferences = ReturnType<typeof compareDefinitions>
 
 /**
  * How the tools of a server differ from those that a pack was tested with: new ones, missing ones, and ones
@@ -230,7 +226,7 @@ function compareDefinitions(
   { tools: tested }: PackDefinitions,
   definitions: readonly ToolDefinition[],
   digest: Digest,
-): PackDifferences {
+) {
   const known = new Map(definitions.map((definition) => [definition.name, definition]))
   const isChanged = (name: string) => {
     const definition = known.get(name)

@@ -9,7 +9,7 @@ import {
   listProtectionParts,
 } from '@sluice/policy/compile/protection-guardrails'
 import type { ProtectionLevel, TrustedField } from '@sluice/policy/core/provenance'
-import { type Category, type KnownTool, type Risk, toToolId } from '@sluice/policy/core/tools'
+import { type KnownTool, toToolId } from '@sluice/policy/core/tools'
 import { getRulesForTool } from '@sluice/policy/decide/resolve'
 import { PROBLEMS_MAX } from '@sluice/policy/document/limits'
 import { trustInForce } from '@sluice/policy/model/answer-trust'
@@ -207,17 +207,11 @@ async function whyNotInForce(config: GateConfig): Promise<string | undefined> {
   return (await import('./policy-in-force.ts')).explainNotInForce(config)
 }
 
-interface SchemaGuess {
-  readonly tool: string
-  readonly category: Category
-  readonly risk: Risk
-  readonly unknown: true
-  /** Under `classify:`, once somebody has looked. */
-  readonly line: string
-}
+/** `line`: under `classify:`, once somebody has looked. */
+type SchemaGuess = ReturnType<typeof guessesOf>[number]
 
 /** Tools whose class is a guess, and that the document says nothing of. */
-function guessesOf(policy: CompiledPolicy, tools: readonly KnownTool[]): SchemaGuess[] {
+function guessesOf(policy: CompiledPolicy, tools: readonly KnownTool[]) {
   return tools
     .filter((tool) => tool.unknown === true && !getRulesForTool(policy, tool).classified)
     .map((known) => {

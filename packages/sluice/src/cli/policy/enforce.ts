@@ -23,12 +23,7 @@ import { withIndex, withLedger } from '../ledger/source.ts'
 import { type PolicyInForce, readPolicyInForce } from './policy-in-force.ts'
 import { readSeenTools } from './seen-tools.ts'
 
-interface ObservedDocument {
-  readonly name: string
-  readonly file: string
-  readonly before: string
-  readonly after: string
-}
+type ObservedDocument = ReturnType<typeof listObserved>[number]
 
 const EXAMPLES = `
 Examples:
@@ -97,7 +92,7 @@ function digestOf(name: string, { documents }: PolicyInForce): { readonly digest
   return one === undefined ? {} : { digest: String(one.digest) }
 }
 
-function listObserved(config: GateConfig): ObservedDocument[] {
+function listObserved(config: GateConfig) {
   const { policies, policy, house } = config
   const named = Object.entries({ ...policies, ...pickDefined({ policy, house }) })
   return named.flatMap(([name, file]) => {

@@ -7,7 +7,6 @@ import { type CaseResult, runCase } from '@sluice/policy/cases/run-cases'
 import { type KnownTool, toToolId } from '@sluice/policy/core/tools'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
-import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import type { Command } from 'commander'
 import { ArgumentError, CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
@@ -70,19 +69,10 @@ export function add(parent: Command, answer: SetExitCode): void {
     })
 }
 
-export interface CaseRun {
-  readonly file: string
-  readonly policy: CompiledPolicy
-  readonly tools: readonly KnownTool[]
-  readonly results: readonly CaseResult[]
-}
+export type CaseRun = Awaited<ReturnType<typeof runFile>>
 
 /** Reads one file of cases with its policy and tools, and runs it. */
-export async function runFile(
-  file: string,
-  options: CaseOptions,
-  output: Output,
-): Promise<CaseRun> {
+export async function runFile(file: string, options: CaseOptions, output: Output) {
   const text = readText(file)
   const { cases, problems } = readCases({ file, text })
   for (const problem of problems) output.problem(problem, text)

@@ -5,14 +5,11 @@ import { listNames } from './list-names.ts'
 
 type Decisions = Pick<Meter, 'decisions'>
 
-export interface DecisionCount {
-  readonly calls: number
-  readonly denied: number
-}
+export type DecisionCount = ReturnType<typeof countDecisions>
 
 const MOSTLY_NAMED = 3
 
-export function countDecisions({ decisions }: Decisions): DecisionCount {
+export function countDecisions({ decisions }: Decisions) {
   let [calls, denied] = [0, 0]
   for (const { labels, value } of decisions) {
     calls += value

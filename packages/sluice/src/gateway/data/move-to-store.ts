@@ -41,13 +41,6 @@ export interface MovedParts {
   readonly target: PostgresConnections
 }
 
-export interface MovedCounts {
-  readonly records: number
-  readonly rows: number
-  readonly charges: number
-  readonly principals: number
-}
-
 /** Events of one counter that are moved; neighbours are merged: stricter, never looser. */
 const COUNTER_EVENTS_MAX = 1_000
 /** How long labels are kept that no session of their principal uses. */
@@ -75,7 +68,7 @@ export function checkMovable(ledger: DatabaseSync): void {
     )
 }
 
-export async function moveToStore(parts: MovedParts): Promise<MovedCounts> {
+export async function moveToStore(parts: MovedParts) {
   const { data, gate, ledger, target } = parts
   const records = await moveLedger(parts)
   using store = openGateStore(data)

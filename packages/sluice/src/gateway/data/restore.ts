@@ -31,16 +31,10 @@ import { DATA_VERSION } from './data-version.ts'
 /** Without these it is not a data directory: keys would be created again, and the ledger would restart. */
 const REQUIRED = ['identity.key', LEDGER]
 
-export interface RestoreResult {
-  readonly at: string
-  readonly head: Manifest['head']
-  /** Where the files are that were there before; null if there were none. */
-  readonly movedTo: string | null
-}
-
 /** The copy is made and verified beside the old data, which is moved aside only then and put back if
+ * `movedTo`: where the files are that were there before; null if there were none.
  * anything fails afterwards. */
-export async function restoreBackup(from: string, data: string, now: Date): Promise<RestoreResult> {
+export async function restoreBackup(from: string, data: string, now: Date) {
   const manifest = readManifest(from)
   const suffix = now.toISOString().replace(/[:.]/g, '-')
   const copy = `${data}.restoring-${suffix}`

@@ -12,13 +12,10 @@ import { LOCKED_CONNECTIONS_MAX, LOCKED_NAMES_MAX } from './limits.ts'
 /** Where a host is reached that is listed without a port. */
 const WEB_PORTS = [443, 80]
 
-export interface HostLine {
-  /** A name, `*.` before one, or `*`. */
-  readonly name: string
-  readonly port: number | undefined
-}
+/** `name`: A name, `*.` before one, or `*`. */
+export type HostLine = ReturnType<typeof readHostLine>
 
-export function readHostLine(line: string): HostLine {
+export function readHostLine(line: string) {
   const [, name = line, port] = /^(.*?)(?::(\d+))?$/.exec(line) ?? []
   return { name: name.toLowerCase(), port: port === undefined ? undefined : Number(port) }
 }

@@ -11,14 +11,6 @@ import { parseToml, rewriteToml, tomlEntries, tomlText } from './toml-entries.ts
 
 type Format = ClientFile['format']
 
-export interface RewriteResult {
-  /** The whole file. */
-  readonly text: string
-  /** The entry's own part of it, before and after. */
-  readonly before: string
-  readonly after: string
-}
-
 /** All entries under `path`, in the order of the file. */
 export function entriesAt(
   text: string,
@@ -39,13 +31,16 @@ export function entryAt(
   return entriesAt(text, from, path.slice(0, -1)).find((entry) => entry.path.at(-1) === name)
 }
 
-/** The keys that say how to reach the server become those of `now`; the others stay. */
+/**
+ * The keys that say how to reach the server become those of `now`; the others stay. `text` is the
+ * whole file, `before` and `after` are the entry's own part of it.
+ */
 export function rewriteEntry(
   text: string,
   from: Pick<ClientFile, 'file' | 'format'>,
   entry: ServerEntry,
   now: JsonObject,
-): RewriteResult {
+) {
   const raw = Object.entries(now).map(([key, value]) => [key, rawText(value, from.format)] as const)
   const after =
     from.format === 'json'

@@ -14,13 +14,9 @@ import type { ServerEntry } from './client.ts'
 import { ClientError } from './errors.ts'
 import { applyEdits, deletion, type Edit, indentAt, lineBreakOf } from './text-edits.ts'
 
-export interface JsonDocument {
-  readonly text: string
-  readonly root: Node | undefined
-  readonly value: unknown
-}
+export type JsonDocument = ReturnType<typeof parseJson>
 
-export function parseJson(text: string, file: string): JsonDocument {
+export function parseJson(text: string, file: string) {
   const errors: ParseError[] = []
   // A byte order mark is one character that the parser does not know; a space keeps all offsets.
   const plain = text.startsWith('\uFEFF') ? ` ${text.slice(1)}` : text

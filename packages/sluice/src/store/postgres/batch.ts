@@ -180,19 +180,8 @@ function toArray(numbers: readonly (number | string)[]): string {
   return `{${numbers.join(',')}}`
 }
 
-export interface BatchResult {
-  readonly replies: readonly AdmissionReply[]
-  readonly written: readonly WrittenRecord[]
-  readonly head: ChainHead
-  /** The database has another chain than the one that was sent. */
-  readonly isForked: boolean
-}
-
-export function readBatchResult(
-  batch: readonly QueuedItem[],
-  before: ChainHead,
-  row: Row,
-): BatchResult {
+/** `isForked`: the database has another chain than the one that was sent. */
+export function readBatchResult(batch: readonly QueuedItem[], before: ChainHead, row: Row) {
   const full = new Map(
     (JSON.parse(String(row.misfits)) as FullRow[]).map((limit) => [limit[0] - 1, limit]),
   )

@@ -8,14 +8,7 @@ import { ArgumentError } from '../errors.ts'
 
 const PACKS = fileURLToPath(new URL('../../../packs/', import.meta.url))
 
-export interface Pack {
-  readonly name: string
-  /** What the pack's rules call the server is the pack's name. */
-  readonly policy: string
-  readonly cases: string
-  readonly properties: string
-  readonly definitions: PackDefinitions
-}
+export type Pack = ReturnType<typeof loadPack>
 
 /** Of the server that the pack was tested with: each tool by name, and the digest of its definition. */
 export interface PackDefinitions {
@@ -28,7 +21,7 @@ export function listPacks(): string[] {
   return readdirSync(PACKS).sort()
 }
 
-export function loadPack(name: string): Pack {
+export function loadPack(name: string) {
   const names = listPacks()
   if (!names.includes(name)) {
     const near = nearest(name, names)
@@ -40,6 +33,7 @@ export function loadPack(name: string): Pack {
   const read = (file: string) => readFileSync(`${PACKS}${name}/${file}`, 'utf8')
   return {
     name,
+    // What the pack's rules call the server is the pack's name.
     policy: read('policy.yaml'),
     cases: read('cases.yaml'),
     properties: read('properties.yaml'),
