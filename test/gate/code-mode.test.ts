@@ -7,7 +7,11 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { PROGRAM_SHOWN_LENGTH_MAX } from '../../packages/sluice/src/approvals/limits.ts'
+import { pageOf } from '../../packages/sluice/src/cli/approvals/source.ts'
 import { agentsFor } from '../../packages/sluice/src/cli/run/builtin-agents.ts'
+import type { ApprovalRequest } from '../../packages/sluice/src/core/approval.ts'
+import { Output } from '../../packages/sluice/src/terminal/output.ts'
 import { ADA, endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
 import { atTerminal } from '../support/person.ts'
 import { bytesTo, PlainClient, recordsOf, sentTo } from '../support/plain-client.ts'
@@ -147,13 +151,19 @@ test('a limit of the session is shared by programs and direct calls', async () =
 
 test('a held call lets the program sleep; its run is found again by another connection', async () => {
   const client = await open()
-  const code = `return await tools.office.create_payment({ amount: 7 })`
+  const secret = `gl${'pat'}-Zx9Yw8Vu7Ts6Rq5Po4Nm`
+  const code = `const key = '${secret}'\nreturn await tools.office.create_payment({ amount: 7 })//${'x'.repeat(5_000)}`
   const { status, runId, waitingFor } = await run(client, code, { waitMs: 5_000 })
   expect(status).toBe('waiting')
   expect(waitingFor).toContain('office/create_payment')
   const beside = await run(client, 'return 1')
   expect(beside).toMatchObject({ status: 'completed', result: 1 })
   const [request] = await gate.approvals.list({ states: ['pending'] })
+  expect(request?.program).toContain('return await tools.office.create_payment({ amount: 7 })')
+  expect(request?.program).not.toContain('Zx9')
+  expect(request?.program?.length).toBeLessThanOrEqual(PROGRAM_SHOWN_LENGTH_MAX)
+  const page = pageOf(request as ApprovalRequest, new Output({}), 0).join('\n')
+  expect(page).toContain('    return await tools.office.create_payment({ amount: 7 })')
   await gate.approvals.decide(String(request?.id), { verdict: 'approve' }, ADA, 'terminal')
   const again = await open()
   const ended = await again.value('run_code', { runId })
@@ -162,6 +172,7 @@ test('a held call lets the program sleep; its run is found again by another conn
   expect(await client.value('run_code', { runId: 'last' })).toMatchObject({ result: 1 })
   const paid = sentTo(gate.folder).filter(({ params }) => params?.name === 'create_payment')
   expect(paid).toHaveLength(1)
+  expect(gate.approvals.find(String(request?.id))?.program).toBeUndefined()
 })
 
 test('a program gets whole answers, its own answer is cut', async () => {

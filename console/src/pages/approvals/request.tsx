@@ -200,6 +200,14 @@ function SentArguments({
           <Arguments json={rest} whole={!isFolded} />
         </>
       )}
+      {request.program !== undefined && (
+        <>
+          <h4>The program that makes this call</h4>
+          <div className="code">
+            <UntrustedText text={request.program} />
+          </div>
+        </>
+      )}
       {isFolded && (
         <Button kind="quiet" onPress={onUnfold}>
           Show all {(args.length + rest.length).toLocaleString('en')} characters

@@ -19,8 +19,9 @@ import {
   EXPIRY_AGAIN_MS,
   EXPIRY_LOOK_MS_MAX,
   LISTED_LENGTH_MAX,
+  PROGRAM_SHOWN_LENGTH_MAX,
 } from './limits.ts'
-import { maskCall } from './mask-text.ts'
+import { maskCall, maskPlainText } from './mask-text.ts'
 import { type ApprovalStep, aboutRequest, stepEvent } from './record-steps.ts'
 import { lengthOf, RequestViews } from './request-views.ts'
 import { type ApprovalRow, Requests, type SqlRow, toVersion } from './requests.ts'
@@ -61,6 +62,7 @@ export interface SubmittedCall {
   /** Canonical text of every member of `params` but `_meta` and `arguments`. */
   readonly rest: string
   readonly args: string
+  readonly program?: string | undefined
 }
 
 export const GONE = 'its approver may no longer decide'
@@ -125,8 +127,9 @@ export class ApprovalRegistry {
     )
   }
 
-  seal(id: string, { rest, args }: SubmittedCall): Uint8Array {
-    return this.vault.seal(`request ${id}`, JSON.stringify({ rest, args }))
+  seal(id: string, { rest, args, program }: SubmittedCall): Uint8Array {
+    const shown = program?.slice(0, PROGRAM_SHOWN_LENGTH_MAX)
+    return this.vault.seal(`request ${id}`, JSON.stringify({ rest, args, program: shown }))
   }
 
   /** Undefined once it is decided. */
@@ -312,7 +315,7 @@ export class ApprovalRegistry {
   }
 
   toView(row: ApprovalRow): ApprovalRequest {
-    const { rest = '', args = '' } = this.openCall(row) ?? {}
+    const { rest = '', args = '', program } = this.openCall(row) ?? {}
     const looksLike = findLookAlike(row.name)
     const masked = maskCall(args, withoutName(rest))
     const command = describeCommand(row.name, masked.args)
@@ -336,6 +339,7 @@ export class ApprovalRegistry {
       votes: row.votes.map(({ asks: _asks, edit: _edit, ...vote }) => vote),
       ...masked,
       ...(command === undefined ? {} : { command }),
+      ...(program === undefined ? {} : { program: maskPlainText(program) }),
       edited: row.edited > 0,
       edits: row.edited,
       before: row.before,

@@ -15,6 +15,8 @@ export interface ApprovalSubmission extends ApprovalSubject {
   /** Text of the arguments; empty if there are none. */
   readonly args: string
   readonly asks: readonly ApprovalRequirement[]
+  /** Text of the client's program that made the call. */
+  readonly program?: string | undefined
   /** Of the request, unless there is one with it. */
   readonly id?: string | undefined
 }

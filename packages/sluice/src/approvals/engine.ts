@@ -265,7 +265,7 @@ export class ApprovalEngine implements ApprovalService {
       this.#book.requests.inOne(() => {
         if (args === undefined) this.#book.requests.vote(id, votes)
         else {
-          const sealed = this.#book.seal(id, { rest: sent.rest, args })
+          const sealed = this.#book.seal(id, { ...sent, args })
           this.#book.requests.vote(id, votes, { args: sealed, edited: edit })
         }
         if (outcome === 'approved') this.#book.requests.approve(id, nowMs() + UNUSED_MS_MAX)
@@ -378,7 +378,7 @@ export class ApprovalEngine implements ApprovalService {
       before: before(call.session),
       ...(nameSession === undefined ? {} : { sessionName: nameSession(call.session) }),
     }
-    this.#book.requests.insert(row, this.#book.seal(id, { rest, args: call.args }))
+    this.#book.requests.insert(row, this.#book.seal(id, { ...call, rest }))
     try {
       await this.#book.record('proposed', aboutProposal(row, call.args))
     } catch (error) {

@@ -40,6 +40,8 @@ export const REPEAT_REFUSED_MS = 10_000
  * `APPROVAL_LIMITED`.
  */
 export const ARGS_LENGTH_MAX = 163_840
+/** Characters of a client's program that are shown to approvers beside the call that it made. */
+export const PROGRAM_SHOWN_LENGTH_MAX = 4_000
 /** Masked parts of one call that are listed one by one; all of them are counted. */
 export const MASKED_PARTS_MAX = 100
 /**

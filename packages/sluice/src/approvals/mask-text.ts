@@ -34,6 +34,11 @@ export function maskCall(
   }
 }
 
+/** Text that is shown beside what is sent. */
+export function maskPlainText(text: string): string {
+  return JSON.parse(maskText(JSON.stringify(text)).text)
+}
+
 /** The replacement for this many characters. */
 function formatMask(characters: number): string {
   return `[masked: ${characters} character${characters === 1 ? '' : 's'}]`

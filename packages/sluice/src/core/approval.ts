@@ -91,6 +91,8 @@ export interface ApprovalRequest extends ApprovalSubject {
   readonly masked: MaskedArguments
   /** If the call is a shell command. */
   readonly command?: CommandView
+  /** The beginning of the client's program that made the call, secrets masked. */
+  readonly program?: string
   /** An approver edited the arguments: the call is sent with these. */
   readonly edited: boolean
   /** The number of edits: an approval states which version was seen. */

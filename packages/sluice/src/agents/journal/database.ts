@@ -88,7 +88,6 @@ export class Database implements AgentDatabase {
     try {
       const result = work()
       this.run('COMMIT')
-      this.#commits += 1
       return result
     } catch (error) {
       if (this.database.isTransaction) this.database.exec('ROLLBACK')
@@ -106,6 +105,7 @@ export class Database implements AgentDatabase {
 
   run(sql: string, ...values: Value[]): void {
     this.#prepare(sql).run(...values)
+    if (!this.database.isTransaction) this.#commits += 1
   }
 
   get(sql: string, ...values: Value[]): SqlRow | undefined {

@@ -79,3 +79,11 @@ test('a search pauses after each word: its steps are bounded by the question, no
   expect(stepsOf(1)).toBeGreaterThan(10)
   expect(stepsOf(20)).toBe(stepsOf(1))
 })
+
+test('a question has at most 32 terms: what comes after them finds nothing', () => {
+  const letters = [...'bcdfghjklmnpqrtvwxbcdfghjklmnpqrt']
+  const others = letters.map((letter, at) => `v${letter}${at < 18 ? 'a' : 'o'}k`)
+  expect(new Set(others).size).toBe(33)
+  expect(find(`${others.slice(0, 31).join(' ')} github`)).not.toEqual([])
+  expect(find(`${others.slice(0, 32).join(' ')} github`)).toEqual([])
+})

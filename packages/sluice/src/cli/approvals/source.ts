@@ -41,7 +41,7 @@ export function formatRequest(request: ApprovalRequest, output: Output, nowMs: n
 export function pageOf(request: ApprovalRequest, output: Output, nowMs: number): string[] {
   const { command, ...plain } = request
   const { asks, votes, before, category, risk, unknown, session, args, rest, edited, why } = plain
-  const { sessionName = session } = request
+  const { sessionName = session, program } = request
   const dim = (text: string) => output.paint('dim', text)
   const purpose = describeServerRequest(request)
   return [
@@ -54,6 +54,12 @@ export function pageOf(request: ApprovalRequest, output: Output, nowMs: number):
           `  ${dim('touches')}    ${printable(command.touches)}`,
         ]),
     `  ${dim('class')}      ${unknown === true ? `unknown, perhaps ${category}` : `${category ?? 'none'}, risk ${risk ?? 'unknown'}`}`,
+    ...(program === undefined
+      ? []
+      : [
+          `  ${dim('made by a program')}`,
+          ...program.split('\n').map((line) => `    ${printable(line)}`),
+        ]),
     ...(purpose === undefined ? [] : [`  ${dim('who asks')}   ${printable(purpose)}`]),
     `  ${dim('session')}    ${printable(sessionName)}`,
     ...asks.map(({ rule, reason, approvers, quorum, approvedBy }) => {

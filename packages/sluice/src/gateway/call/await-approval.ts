@@ -307,6 +307,7 @@ function toSubmission(
     rest: hasArguments ? writeMembers(rest) : '{}',
     args: hasArguments ? (argsText ?? '') : writeMembers(rest),
     asks,
+    program: program?.code,
     id: typeof effect === 'string' ? toRequestId(effect) : undefined,
   }
 }
