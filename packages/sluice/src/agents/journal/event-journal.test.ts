@@ -275,6 +275,24 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a shared store', post
     expect(journal.work.markEffect(agent.key, 'e1', { startedAt: 250 })).toBe(false)
   })
 
+  test('says within a transaction whose a family is, and takes none over there', () => {
+    const { journal, agent } = openPostgres()
+    const fork = (gate: Journal, id: string) =>
+      gate.transact(() => {
+        gate.get('SELECT 1 AS one FROM families')
+        gate.insertAlike({ ...ABOUT, family: agent.family }, IDLE, 1, [id])
+      })
+    fork(journal, 'b')
+    expect(journal.agent('b')).toMatchObject({ family: agent.family })
+    expect(journal.family(agent.family).members).toBe(2)
+    const other = openShared('other')
+    journal.close()
+    // If the transaction were rolled back, the family would not be this gate's.
+    expect(() => fork(other, 'c')).toThrow('the family runs at another gate')
+    expect(other.database.leases?.acquireFamily(agent.family)).toBe(true)
+    fork(other, 'c')
+  })
+
   test('writes nothing of a transaction that was not begun', () => {
     const { journal } = openPostgres()
     const { send } = BlockingConnection.prototype

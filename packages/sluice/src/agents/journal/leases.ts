@@ -7,6 +7,12 @@ import { AGENT_BEAT_MS, AGENT_FAMILIES_TAKEN_MAX, AGENT_LEASE_MS } from '../../s
 import type { BlockingStatement, SqlRows } from '../../store/postgres/blocking-connection.ts'
 import { TIMELINE } from '../../store/postgres/statements.ts'
 
+interface LeaseDatabase {
+  transact(statements: readonly BlockingStatement[]): readonly SqlRows[]
+  /** The journal is in a transaction that has begun. */
+  hasBegun(): boolean
+}
+
 export interface TakenLease {
   /** This process had lost its lease, and with it all its agents. */
   readonly wasFenced: boolean
@@ -20,7 +26,7 @@ export class AgentLeases {
   /** Of this process. */
   readonly lease: string
   readonly #gate: string
-  readonly #transact: (statements: readonly BlockingStatement[]) => readonly SqlRows[]
+  readonly #database: LeaseDatabase
   readonly #families = new Set<number>()
   /** By the monotonic clock of this process. */
   #renewedAtMs = performance.now()
@@ -28,12 +34,12 @@ export class AgentLeases {
 
   constructor(
     { gate, lease }: { readonly gate: string; readonly lease: string },
-    transact: (statements: readonly BlockingStatement[]) => readonly SqlRows[],
+    database: LeaseDatabase,
   ) {
     if (!/^[0-9a-f-]{36}$/.test(lease)) throw new Error('the lease is not a UUID')
     this.#gate = gate
     this.lease = lease
-    this.#transact = transact
+    this.#database = database
   }
 
   get #isValid(): string {
@@ -80,7 +86,7 @@ export class AgentLeases {
   enter(): void {
     const values = [this.#gate]
     const mine = `lease = '${this.lease}'`
-    const results = this.#transact([
+    const results = this.#database.transact([
       { text: `DELETE FROM leases WHERE gate = $1 AND NOT ${mine}`, values },
       {
         text: `INSERT INTO leases (lease, gate, timeline)
@@ -96,7 +102,7 @@ export class AgentLeases {
 
   release(): void {
     this.#families.clear()
-    this.#transact([{ text: `DELETE FROM leases WHERE lease = '${this.lease}'` }])
+    this.#database.transact([{ text: `DELETE FROM leases WHERE lease = '${this.lease}'` }])
   }
 
   /** False if another gate runs the family. */
@@ -114,7 +120,7 @@ export class AgentLeases {
     const find = ():
       | { family: number; lease: string | null; holder: string | null }
       | undefined => {
-      const [rows] = this.#transact([
+      const [rows] = this.#database.transact([
         {
           text: `SELECT f.family, f.lease, l.gate AS holder FROM families f
             LEFT JOIN leases l
@@ -126,7 +132,8 @@ export class AgentLeases {
       return rows?.[0] as ReturnType<typeof find>
     }
     let row = find()
-    if (row?.holder === null) {
+    // A family taken in a transaction that is rolled back would not be this gate's.
+    if (row?.holder === null && !this.#database.hasBegun()) {
       this.#transactFenced([
         this.#removeExpired,
         {
@@ -146,7 +153,7 @@ export class AgentLeases {
   /** Renews the lease, and takes over what is under way and belongs to nobody. */
   takeOver(nowMs: number): TakenLease {
     const beat = `UPDATE leases SET beat_at = now() WHERE ${this.#isValid} RETURNING 1`
-    const [renewed = []] = this.#transact([{ text: beat }])
+    const [renewed = []] = this.#database.transact([{ text: beat }])
     this.#renewed()
     const wasFenced = renewed.length === 0
     if (wasFenced) this.enter()
@@ -177,7 +184,7 @@ export class AgentLeases {
   /** With the lease held, so that nothing is taken by a process that has lost it. */
   #transactFenced(statements: readonly BlockingStatement[]): readonly SqlRows[] {
     try {
-      return this.#transact([this.fence, ...statements])
+      return this.#database.transact([this.fence, ...statements])
     } catch (error) {
       // Another gate has something of it locked: it is tried again.
       if ((error as { code?: string }).code === '55P03') return []

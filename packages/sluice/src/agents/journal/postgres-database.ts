@@ -45,7 +45,10 @@ export class PostgresDatabase implements AgentDatabase {
   constructor(place: SharedJournalPlace, onRollback: () => void) {
     this.#connection = new BlockingConnection(place.address)
     this.#onRollback = onRollback
-    this.leases = new AgentLeases(place, (statements) => this.#sendWhole(statements))
+    this.leases = new AgentLeases(place, {
+      transact: (statements) => this.#sendWhole(statements),
+      hasBegun: () => this.#hasBegun,
+    })
     this.own = `a.family IN (SELECT family FROM families WHERE lease = '${place.lease}')`
     try {
       this.leases.enter()
@@ -119,8 +122,9 @@ export class PostgresDatabase implements AgentDatabase {
     this.#connection.close()
   }
 
-  /** A transaction of its own, without the fence: the rows of each statement. */
+  /** In the transaction that has begun, or one of its own without the fence: the rows of each statement. */
   #sendWhole(statements: readonly BlockingStatement[]): readonly SqlRows[] {
+    if (this.#hasBegun) return this.#connection.send(statements, true)
     return this.#connection.send([BEGIN, ...statements, COMMIT]).slice(1, -1)
   }
 
