@@ -28,23 +28,16 @@ interface Calls {
   readonly looked?: number | undefined
 }
 
-interface CallsState {
-  /** Undefined until there is a response to this filter. */
-  readonly state: Calls | undefined
-  /** Why the last request failed. */
-  readonly fault: ApiError | undefined
-  /** Matching calls that came after the newest that is shown; at most a page is counted. */
-  readonly news: number
-  readonly again: () => void
-  readonly more: () => void
-}
-
 /** `key` is the query of the filter, with its order. */
 function getPage(key: string, cursor = '', signal?: AbortSignal): Promise<LedgerPage> {
   return get<LedgerPage>(`/ledger${key}&limit=${PAGE}${cursor}`, signal)
 }
 
-export function useCalls(filter: string, order: CallOrder, isFollowing: boolean): CallsState {
+/**
+ * `state`: undefined until there is a response to this filter. `fault`: why the last request failed. `news`:
+ * matching calls that came after the newest that is shown; at most a page is counted.
+ */
+export function useCalls(filter: string, order: CallOrder, isFollowing: boolean) {
   const key = `${filter === '' ? '?' : `${filter}&`}order=${order}`
   const [state, setState] = useState<Calls>()
   const [fault, setFault] = useState<ApiError>()

@@ -16,15 +16,6 @@ export type BoardMove =
   | { readonly tool: string; readonly to: string }
   | { readonly category: string; readonly to: string }
 
-export interface PolicyEditState {
-  readonly text: string
-  readonly meaning: PolicyDraft | undefined
-  readonly changed: boolean
-  readonly edit: (text: string) => void
-  /** False if it cannot be done by a move. */
-  readonly move: (move: BoardMove) => Promise<boolean>
-}
-
 /** Texts that were not saved, by document, with the version they are based on. */
 const unsaved = new Map<string, { readonly digest: string; readonly text: string }>()
 
@@ -42,7 +33,8 @@ function textOf({ name, text, digest }: PolicyDocumentView): string {
   return draft?.digest === digest ? draft.text : text
 }
 
-export function useDraft(document: PolicyDocumentView): PolicyEditState {
+/** `move`: false if it cannot be done by a move. */
+export function useDraft(document: PolicyDocumentView) {
   const { name, text: saved, digest } = document
   const [text, setText] = useState(() => textOf(document))
   const [meaning, setMeaning] = useState<PolicyDraft>()

@@ -15,19 +15,11 @@ export interface Branch {
   readonly hits: number
 }
 
-export interface Coverage {
-  readonly branches: readonly Branch[]
-  readonly covered: number
-  readonly total: number
-  /** Known tools that no case calls, with the rules that would apply to them. */
-  readonly untried: readonly { readonly tool: string; readonly rules: readonly string[] }[]
-}
-
 export function measureCoverage(
   policy: CompiledPolicy,
   results: readonly CaseResult[],
   tools: readonly KnownTool[],
-): Coverage {
+) {
   const hits = new Map<string, number>()
   for (const { traces } of results)
     for (const trace of traces)
@@ -56,6 +48,7 @@ export function measureCoverage(
     branches,
     covered: branches.filter((branch) => branch.hits > 0).length,
     total: branches.length,
+    // Known tools that no case calls, with the rules that would apply to them.
     untried,
   }
 }

@@ -4,20 +4,16 @@
 import { parseObject } from '@sluice/policy/core/json'
 import { readShell } from '@sluice/policy/core/shell-command'
 
-export interface CommandView {
-  readonly line: string
-  readonly directory: string
-  /** What the line writes, reaches or starts; that it only reads; or why that is not certain. */
-  readonly touches: string
-}
+export type CommandView = NonNullable<ReturnType<typeof describeCommand>>
 
 /** `args` is the text of the arguments. Undefined if the call is no shell command. */
-export function describeCommand(name: string, args: string): CommandView | undefined {
+export function describeCommand(name: string, args: string) {
   const { command, cwd } = (name === 'Bash' && parseObject(args)) || {}
   if (typeof command !== 'string') return undefined
   return {
     line: command,
     directory: typeof cwd === 'string' ? cwd : '',
+    // What the line writes, reaches or starts; that it only reads; or why that is not certain.
     touches: touchesOf(command),
   }
 }

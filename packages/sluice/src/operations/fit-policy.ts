@@ -16,15 +16,11 @@ import { toRecordedAction } from './replay.ts'
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
 
-export interface FittedPolicy {
-  readonly yaml: string
-  readonly policy: CompiledPolicy
-  /** Arguments that no bound was made of, and why, by `<server>/<tool>`. */
-  readonly unbounded: readonly { readonly tool: string; readonly why: string }[]
-}
-
-/** `margin`: how far beyond what was seen numbers and rates may go, 0.5 for half as much again. */
-export function fitPolicy(calls: readonly TrafficCall[], margin: number): FittedPolicy {
+/**
+ * `margin`: how far beyond what was seen numbers and rates may go, 0.5 for half as much again. `unbounded`:
+ * arguments that no bound was made of, and why, by `<server>/<tool>`.
+ */
+export function fitPolicy(calls: readonly TrafficCall[], margin: number) {
   const passed = calls.filter((call) => call.passed)
   const byTool = groupBy(passed.filter(isToolCall), toolOf)
   const unbounded: { tool: string; why: string }[] = []
@@ -49,21 +45,14 @@ export function fitPolicy(calls: readonly TrafficCall[], margin: number): Fitted
   return { yaml, policy: compileSuggestion(yaml), unbounded }
 }
 
-export interface DayValidation {
-  /** How many days there were, and in how many parts they were left out. */
-  readonly days: number
-  readonly folds: number
-  /** Calls of the days left out, how many of them would have been stopped, and how many are unknown. */
-  readonly calls: number
-  readonly stopped: number
-  readonly unknown: number
-}
+/**
+ * `days`: how many days there were, and in how many parts they were left out. `calls`: calls of the days left
+ * out, how many of them would have been stopped, and how many are unknown.
+ */
+export type DayValidation = NonNullable<ReturnType<typeof validateByDay>>
 
 /** Undefined with calls of one day only: there is nothing to leave out. */
-export function validateByDay(
-  calls: readonly TrafficCall[],
-  margin: number,
-): DayValidation | undefined {
+export function validateByDay(calls: readonly TrafficCall[], margin: number) {
   const passed = calls.filter((call) => call.passed)
   const days = [...new Set(passed.map(dayOf))].sort((a, b) => a - b)
   if (days.length < 2) return undefined
@@ -126,13 +115,8 @@ function fits({ past }: TrafficCall, when: string): boolean {
   return policy !== undefined && problems.length === 0
 }
 
-interface FittedBound {
-  readonly condition?: string
-  readonly why?: string
-}
-
 /** A condition that all of these values meet. */
-function fitBound(path: string, calls: readonly TrafficCall[], margin: number): FittedBound {
+function fitBound(path: string, calls: readonly TrafficCall[], margin: number) {
   const values = calls.map(({ record }) => record.judged[path])
   const present = values.filter((value) => value !== undefined && !isMissing(value))
   if (values.includes(undefined))

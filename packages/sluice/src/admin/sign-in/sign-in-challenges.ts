@@ -8,11 +8,6 @@ import { SignedToken } from '../../identity/keys/signed-token.ts'
 import { CHALLENGE_MS, CHALLENGES_MAX } from '../http/limits.ts'
 import { ExpiringMap } from './expiring-map.ts'
 
-export interface SignInChallenge {
-  /** Undefined if anybody may sign in. */
-  readonly person: string | undefined
-}
-
 export class SignInChallenges {
   /** Of this process: a restart makes all of them void. */
   readonly #signed = new SignedToken(new InstallationKey(randomBytes(32)), 'sign-in challenges', '')
@@ -30,8 +25,11 @@ export class SignInChallenges {
     return Buffer.from(this.#signed.make([nonce, untilMs, person ?? null]), 'base64url')
   }
 
-  /** `challenge` as base64url. Undefined if it is not of this gate, too old, or used. */
-  read(challenge: string): SignInChallenge | undefined {
+  /**
+   * `challenge` as base64url. Undefined if it is not of this gate, too old, or used. `person`: undefined if
+   * anybody may sign in.
+   */
+  read(challenge: string) {
     const payload = this.#signed.read(challenge)
     if (payload === undefined) return undefined
     const [, untilMs, person] = payload as [string, number, string | null]

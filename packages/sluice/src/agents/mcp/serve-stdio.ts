@@ -13,11 +13,7 @@ import {
   isQuick,
 } from './server.ts'
 
-interface FastPathCall {
-  readonly id: string | number
-  readonly name: string
-  readonly args: object
-}
+type FastPathCall = NonNullable<ReturnType<typeof readPlain>>
 
 const NEWLINE = 0x0a
 
@@ -57,7 +53,7 @@ export function serveAgentsOverStdio(
 }
 
 /** Undefined if it is anything but one whole request that says name and arguments and no more. */
-function readPlain(chunk: Buffer): FastPathCall | undefined {
+function readPlain(chunk: Buffer) {
   if (chunk.indexOf(NEWLINE) !== chunk.length - 1) return undefined
   let message: unknown
   try {

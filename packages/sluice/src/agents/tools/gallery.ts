@@ -21,11 +21,6 @@ export interface TemplateMatch extends Template {
   readonly relevance: number
 }
 
-export interface ImportedTemplates {
-  readonly importedCount: number
-  readonly rejected: readonly { readonly id: string; readonly reason: string }[]
-}
-
 const settingsShape = z.record(z.string().max(64), z.unknown())
 const SETTINGS_LENGTH_MAX = 65_536
 const TEMPLATE_BOUNDS = { elements: TEMPLATE_ELEMENTS_MAX, depth: IMPORT_DEPTH_MAX }
@@ -145,7 +140,7 @@ export class Gallery {
   }
 
   /** Each by itself: one that is refused does not keep the others out, and says why. */
-  async import(owner: string, json: string): Promise<ImportedTemplates> {
+  async import(owner: string, json: string) {
     let input: unknown
     checkJsonSize(Buffer.from(json), TEMPLATE_BOUNDS, 'TEMPLATE_REFUSED')
     try {

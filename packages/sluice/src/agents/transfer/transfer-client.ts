@@ -24,11 +24,6 @@ import type {
   TransferThreadData,
 } from './transfer-thread.ts'
 
-export interface SealedExport {
-  readonly exported: AgentExport
-  readonly bundle: Uint8Array | undefined
-}
-
 type FirstEventFields = { readonly id: string; readonly at: number; readonly config: Config }
 
 export class Transfers {
@@ -57,7 +52,7 @@ export class Transfers {
   }
 
   /** A small export is sealed here: that takes less than the way to the thread and back. */
-  seal(owner: string, make: () => Promise<ExportRequest>): Promise<SealedExport> {
+  seal(owner: string, make: () => Promise<ExportRequest>) {
     return this.#turns.run(owner, async () => {
       const request = await make()
       const { pieces, options, isBundle } = request

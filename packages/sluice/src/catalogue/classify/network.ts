@@ -68,12 +68,13 @@ export class Network {
   /**
    * What each signal and each word adds for each class here. It holds for this definition: which
    * units speak depends on all of them.
+   * `pulls`: by feature.
    */
   explain(
     definition: ToolDefinition,
     signals: readonly Signal[],
     amounts: ReadonlyMap<string, number>,
-  ): Explained {
+  ) {
     const { values, scale } = this.#hide(definition, amounts)
     const pullOf = (vector: Vector) =>
       CATEGORIES.map((_, index) => {
@@ -177,12 +178,6 @@ function remember<T>(known: Map<string, T>, key: string, value: T): T {
 interface InputSum {
   readonly values: number[]
   squares: number
-}
-
-export interface Explained {
-  readonly words: readonly Signal[]
-  /** By feature. */
-  readonly pulls: ReadonlyMap<string, readonly number[]>
 }
 
 interface Hidden {

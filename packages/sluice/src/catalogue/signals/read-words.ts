@@ -26,21 +26,14 @@ export function isWordFeature(feature: string): boolean {
 }
 
 /** Names and prose of a definition whose words are read, by zone. */
-export interface ReadableTexts {
-  readonly name: string
-  readonly prose: string
-  /** Where the prose stands. */
-  readonly proseAt: '/description' | '/title'
-  readonly properties: JsonObject
-}
-
-export function textsOf({ name, title, description, inputSchema }: ToolDefinition): ReadableTexts {
+export function textsOf({ name, title, description, inputSchema }: ToolDefinition) {
   const described = text(description)
   const untold = described.trim() === ''
   const properties = isObject(inputSchema) ? inputSchema.properties : undefined
   return {
     name: text(name).slice(0, READ_WORDS_CHARS_MAX),
     prose: (untold ? text(title) : described).slice(0, READ_WORDS_CHARS_MAX),
+    // Where the prose stands.
     proseAt: untold ? '/title' : '/description',
     properties: isObject(properties) ? properties : {},
   }

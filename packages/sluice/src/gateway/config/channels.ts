@@ -24,10 +24,7 @@ import type { WebhookConfig } from '../../approvals/channels/webhook.ts'
 import { isLoopbackName } from '../../identity/oauth/safe-url.ts'
 import { type ConfigValues, readFields, SECRET_HELP, safeUrlShape, secretShape } from './values.ts'
 
-export interface ChannelsConfig {
-  readonly webhook?: WebhookConfig
-  readonly email?: EmailConfig
-}
+export type ChannelsConfig = ReturnType<typeof readChannels>
 
 const code = 'CONFIG_CHANNEL'
 /** One mailbox and nothing else: no list, no comment, no second header. */
@@ -107,7 +104,7 @@ export const CHANNELS = object('settings of approvals', {
   email: { shape: EMAIL, doc: 'notifies approvers by e-mail if a rule names the channel' },
 })
 
-export function readChannels(map: LocatedMap, values: ConfigValues): ChannelsConfig {
+export function readChannels(map: LocatedMap, values: ConfigValues) {
   const node = asMap(findEntry(map, 'approvals'))
   const { webhook, email } = readFields(CHANNELS.fields, findEntry(map, 'approvals'))
   const wrong: ReportProblem = (path, message, help) => {

@@ -71,21 +71,8 @@ export function listProcesses(): number[] {
     .map(Number)
 }
 
-interface Stat {
-  readonly state: string
-  /** 0 for the first process of a pid namespace. */
-  readonly parent: number
-  readonly group: number
-  /** Of the controlling terminal; 0 without one. */
-  readonly terminal: number
-  /** The process group in the foreground of that terminal. */
-  readonly foreground: number
-  /** Clock ticks since boot; with the pid it names a process for as long as the machine runs. */
-  readonly started: string
-}
-
 /** From /proc, so on Linux only. */
-export function readStat(pid: number): Stat | undefined {
+export function readStat(pid: number) {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
     // The name of the program stands in parentheses and may contain any character, also `)`.
@@ -93,10 +80,14 @@ export function readStat(pid: number): Stat | undefined {
     const [state = '', parent, group, , terminal, foreground] = fields
     return {
       state,
+      // 0 for the first process of a pid namespace.
       parent: Number(parent),
       group: Number(group),
+      // Of the controlling terminal; 0 without one.
       terminal: Number(terminal),
+      // The process group in the foreground of that terminal.
       foreground: Number(foreground),
+      // Clock ticks since boot; with the pid it names a process for as long as the machine runs.
       started: fields[19] ?? '',
     }
   } catch {

@@ -7,17 +7,12 @@ import { Worker } from 'node:worker_threads'
 import type { Problem } from '@sluice/policy/document/problem'
 import type { LocatedMap } from '@sluice/policy/document/read-document'
 import { enterStep } from '../shared/current-step.ts'
-import type { PolicyDocument, Trees } from './documents.ts'
+import type { PolicyDocument } from './documents.ts'
 import { READ_TREES_MS_MAX } from './limits.ts'
 import type { GivenDocument, TreePart } from './tree-thread.ts'
 
-export interface TreesReading {
-  readonly problem?: Problem
-  readonly trees: Trees
-}
-
 /** Rejects if the thread fails or takes too long. */
-export async function readTrees(policies: readonly PolicyDocument[]): Promise<TreesReading> {
+export async function readTrees(policies: readonly PolicyDocument[]) {
   const documents = [...new Map(policies.map((document) => [document.digest, document])).values()]
   const texts = documents.map(({ file, text }) => ({ file, text }))
   return askThread(texts, async (ask) => {

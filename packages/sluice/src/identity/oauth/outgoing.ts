@@ -6,18 +6,12 @@
 import type { LookupAddress } from 'node:dns'
 import { lookup as resolve } from 'node:dns/promises'
 import { type AddressZone, getZone, literalAddress, ZONES } from '@sluice/policy/core/ip-address'
-import { type JsonObject, parseObject } from '@sluice/policy/core/json'
+import { parseObject } from '@sluice/policy/core/json'
 import { FETCH_BYTES_MAX, FETCH_MS_MAX } from '../limits.ts'
 import { isSafeUrl } from './safe-url.ts'
 
-export interface FetchedDocument {
-  readonly status: number
-  /** `WWW-Authenticate`, if present. */
-  readonly challenge: string | undefined
-  /** Empty if the response is not a JSON object. */
-  readonly value: JsonObject
-  readonly text: string
-}
+/** `challenge`: `WWW-Authenticate`, if present. `value`: empty if the response is not a JSON object. */
+export type FetchedDocument = Awaited<ReturnType<OutgoingHttp['fetchJson']>>
 
 export interface FetchOptions {
   readonly method?: 'GET' | 'POST'
@@ -59,7 +53,7 @@ export class OutgoingHttp {
   }
 
   /** Throws if the response is not usable: the message says why. */
-  async fetchJson(url: string, options: FetchOptions = {}): Promise<FetchedDocument> {
+  async fetchJson(url: string, options: FetchOptions = {}) {
     const shown = `\`${url.slice(0, 200)}\``
     if (!isSafeUrl(url)) throw new Error(`${shown} is not https`)
     const { method = 'GET', headers = {}, body } = options

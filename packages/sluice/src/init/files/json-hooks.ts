@@ -8,12 +8,7 @@ import { readHookEntry } from '../../hooks/settings.ts'
 import { parseJson } from './json-entries.ts'
 import { lineBreakOf } from './text-edits.ts'
 
-export interface HookEntry {
-  readonly path: JSONPath
-  readonly value: unknown
-}
-
-export function listHooks(text: string, file: string): HookEntry[] {
+export function listHooks(text: string, file: string) {
   const { value } = parseJson(text, file)
   const hooks = isObject(value) && isObject(value.hooks) ? value.hooks : {}
   return Object.entries(hooks).flatMap(([event, entries]) =>

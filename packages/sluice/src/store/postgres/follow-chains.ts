@@ -36,14 +36,6 @@ interface FollowedChain {
   batch: number
 }
 
-export interface ChainsState {
-  /** The database still has the last records that were taken, or retention has dropped them. If not, a failover
-   * lost them. */
-  readonly isSame: boolean
-  /** By gate, the last record that retention dropped. */
-  readonly dropped: ReadonlyMap<string, number>
-}
-
 export class FollowedChains {
   readonly #connections: Pick<PostgresConnections, 'query'>
   readonly #chains = new Map<string, FollowedChain>()
@@ -64,7 +56,11 @@ export class FollowedChains {
     return sum
   }
 
-  async look(): Promise<ChainsState> {
+  /**
+   * `isSame`: the database still has the last records that were taken, or retention has dropped them. If not, a
+   * failover lost them. `dropped`: by gate, the last record that retention dropped.
+   */
+  async look() {
     const gates = [...this.#chains.keys()]
     const numbers = [...this.#chains.values()].map(({ taken }) => taken.seq)
     const dropped = new Map<string, number>()

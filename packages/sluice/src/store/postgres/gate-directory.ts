@@ -31,13 +31,6 @@ export interface GateReport {
   readonly key: string
 }
 
-export interface BeatReply {
-  /** Undefined if this gate is fenced. */
-  readonly time: DatabaseTime | undefined
-  /** Of the database; another one after a failover. */
-  readonly timeline: string | undefined
-}
-
 export interface ListedGate extends Required<GateReport> {
   readonly name: string
   readonly epoch: number
@@ -61,7 +54,8 @@ export class GateDirectory {
     this.#epoch = epoch
   }
 
-  async beat({ version = 0, ...report }: GateReport): Promise<BeatReply> {
+  /** `time`: undefined if this gate is fenced. `timeline`: of the database; another one after a failover. */
+  async beat({ version = 0, ...report }: GateReport) {
     const { address, config, key, peer = '', release, state } = report
     const askedMs = performance.now()
     const [row] = await this.#connections.query(BEAT, [
