@@ -120,7 +120,7 @@ export class Database implements AgentDatabase {
     let statement = this.#statements.get(sql)
     if (statement === undefined) {
       // SQLite binds values by their place if a parameter is `?1` instead of `$1`.
-      statement = this.database.prepare(sql.replaceAll('$', '?'))
+      statement = this.database.prepare(sql.replace(/\$(?=\d)/g, '?'))
       this.#statements.set(sql, statement)
     }
     return statement

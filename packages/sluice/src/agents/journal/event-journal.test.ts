@@ -307,6 +307,12 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a shared store', post
   })
 })
 
+test('a path of JSON is no parameter', () => {
+  const { journal } = openSqlite()
+  const sql = "SELECT json_extract($1, '$.input') AS input"
+  expect(journal.all(sql, '{"input":"go"}')).toEqual([{ input: 'go' }])
+})
+
 describe.skipIf(postgres === undefined)(namePostgresSuite('forks', postgres), () => {
   test('are rows that differ by their key and id, on both databases', () => {
     for (const { journal, agent } of [openSqlite(), openPostgres()]) {
