@@ -43,8 +43,10 @@ function inPlace(placeOf: (path: string) => BundlePlace): Plugin {
   }
 }
 
-/** Packages of many small files that nearly every command loads: opening them took most of its time. */
-const BUNDLED = /^(?:commander|yaml|re2js|unbash|@marcbachmann\/cel-js)$/
+/** Packages of many small files that nearly every command loads, or a gate with agents in each of its threads: opening
+ * them took most of the time of a start. */
+const BUNDLED =
+  /^(?:commander|yaml|re2js|unbash|@marcbachmann\/cel-js|(?:zod|@modelcontextprotocol\/(?:server|core))(?:\/.+)?)$/
 
 /** The policy package and a few others are part of the bundle; the rest stays where it is installed. */
 function resolvePackages(folder: string, extension: string): Plugin {

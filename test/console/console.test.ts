@@ -859,8 +859,9 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     const openAs = (server: string) => PlainClient.open(stage.gate, server, '2025-11-25', token)
     await open('Servers')
     const held = page.getByRole('article', { name: 'desk/look_up' })
+    const desk = await openAs('desk')
     await until(async () => {
-      await listAll(await openAs('desk'))
+      await listAll(desk)
       return held.isVisible()
     })
     await (await openAs('office')).call('read_note', {})

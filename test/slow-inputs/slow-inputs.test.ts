@@ -22,7 +22,12 @@ const search: SearchOptions = {
 }
 
 /** There are many readers, and few grow at all. */
-const short: SearchOptions = { ...search, runMicrosMax: 6_000, charsMax: 32_768 }
+const short: SearchOptions = {
+  ...search,
+  secondsMax: 0.03,
+  runMicrosMax: 6_000,
+  charsMax: 32_768,
+}
 
 /** Undefined where it grows no faster than its text, also when it is measured again. */
 function findSteep(reader: TextReader, options: SearchOptions): string | undefined {
