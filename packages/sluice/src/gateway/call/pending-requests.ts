@@ -24,7 +24,6 @@ import {
 } from '../../protocol/write-message.ts'
 import { enterStep } from '../shared/current-step.ts'
 import { SmallMap } from '../shared/small-map.ts'
-import { SmallSet } from '../shared/small-set.ts'
 import type { MessageContext, TraceContext } from '../shared/transport.ts'
 import type { UpstreamFailure, UpstreamSendOptions } from '../upstream/upstream.ts'
 import type { Admission } from './call-request.ts'
@@ -115,7 +114,7 @@ export interface PendingRequestsOptions {
 export class PendingRequests {
   readonly #options: PendingRequestsOptions
   /** The requests that are not forwarded yet. */
-  readonly #arrived = new SmallSet<PendingRequest>()
+  readonly #arrived = new SmallMap<PendingRequest, true>()
   /** The forwarded requests, by the ids that the other side knows. */
   readonly #sent = new SmallMap<RequestId, PendingRequest & { sent: SentRequest }>()
   #answering = 0
@@ -151,7 +150,7 @@ export class PendingRequests {
   begin({ id, method }: JsonRpcRequest): PendingRequest {
     const caller = this.#options.who?.()
     const pending = { id, method, isOpen: true, caller, sent: undefined }
-    this.#arrived.add(pending)
+    this.#arrived.set(pending, true)
     return pending
   }
 
@@ -330,7 +329,7 @@ export class PendingRequests {
   }
 
   #all(): PendingRequest[] {
-    return [...this.#arrived, ...this.#sent.values()]
+    return [...this.#arrived.keys(), ...this.#sent.values()]
   }
 
   #send(id: RequestId, text: string, options: ReplyOptions): boolean {

@@ -1,6 +1,5 @@
 // Map optimised for 0 to 2 entries, such as the open requests of a session: a `Map` reallocates its table
-// whenever it has emptied. Keeps insertion order; with many entries it is a `Map`. Pure; small-set.ts is
-// the set.
+// whenever it has emptied. Keeps insertion order; with many entries it is a `Map`. Pure.
 
 /** So many are looked through one by one. */
 const FEW_MAX = 16

@@ -3,7 +3,7 @@
 
 import { isObject } from '@sluice/policy/core/json'
 import type { JsonRpcMessage, JsonRpcResponse, RequestId } from '../../protocol/message.ts'
-import { SmallSet } from '../shared/small-set.ts'
+import { SmallMap } from '../shared/small-map.ts'
 import { OPEN_REQUESTS_MAX, UPSTREAM_MESSAGE_BYTES_MAX } from './limits.ts'
 
 /** A request has both, a notification only a method, an answer only an id. */
@@ -31,17 +31,17 @@ export function readMessageHead(text: string): MessageHead {
 
 export class UpstreamState {
   /** Requests without an answer. */
-  readonly open = new SmallSet<RequestId>()
+  readonly open = new SmallMap<RequestId, true>()
   /** The revision that `initialize` settled. */
   revision: string | undefined
   #initialize: RequestId | undefined
 
   noteSent({ id, method }: MessageHead): void {
     if (id === undefined || method === undefined) return
-    this.open.add(id)
+    this.open.set(id, true)
     // Those that were given up without `abort` must not gather for ever; the oldest is first.
     if (this.open.size > OPEN_REQUESTS_MAX) {
-      const [oldest] = this.open
+      const [oldest] = this.open.keys()
       this.open.delete(oldest as RequestId)
     }
     if (method === 'initialize') this.#initialize = id

@@ -17,7 +17,7 @@ import {
   STREAM_BUFFER_BYTES_MAX,
   STREAM_FULL_BYTES,
 } from '../../shared/limits.ts'
-import { SmallSet } from '../../shared/small-set.ts'
+import { SmallMap } from '../../shared/small-map.ts'
 import type { ClientEvents, ClientTransport, MessageContext } from '../../shared/transport.ts'
 import { CLIENT_BLANK_LINES_MAX, CLIENT_LINES_PER_TURN } from '../../shared/turn-limits.ts'
 import { rejectWrongGeneration } from '../sessions/stateless-request.ts'
@@ -35,7 +35,7 @@ export class LineConnection {
   /** The conversation that is spoken. */
   #side: LineTransport | undefined
   /** Requests that have no answer yet and will get one. */
-  readonly #open = new SmallSet<RequestId>()
+  readonly #open = new SmallMap<RequestId, true>()
   /** The client says nothing more, and may still read. */
   #isInputEnded = false
   #linesLeft = CLIENT_LINES_PER_TURN
@@ -152,7 +152,8 @@ export class LineConnection {
       else if (message.kind === 'request' && this.#open.has(message.id))
         this.send(writeError(null, RPC.invalidRequest, 'a request with this id is still open'))
       else {
-        if (message.kind === 'request' && message.method !== LISTEN) this.#open.add(message.id)
+        if (message.kind === 'request' && message.method !== LISTEN)
+          this.#open.set(message.id, true)
         side.events.onMessage(message)
       }
     }

@@ -2,7 +2,7 @@
 // is known what was never written. Each transport says where to, with which headers, and when.
 
 import type { RequestId } from '../../../protocol/message.ts'
-import { SmallSet } from '../../shared/small-set.ts'
+import { SmallMap } from '../../shared/small-map.ts'
 import type { UpstreamFailure } from '../upstream.ts'
 import type { HttpHost, HttpTransport, OutgoingMessage } from './http-host.ts'
 import { Post, type PostEvents, type PostOptions } from './http-post.ts'
@@ -13,7 +13,7 @@ export type Pausable = Pick<Post['exchange'], 'pause' | 'resume'>
 
 export abstract class PostTransport implements HttpTransport, PostEvents {
   protected readonly host: HttpHost
-  protected readonly posts = new SmallSet<Post>()
+  protected readonly posts = new SmallMap<Post, Post>()
   /** Messages that must not leave yet; undefined if nothing has to wait. */
   protected waiting: OutgoingMessage[] | undefined
 
@@ -33,7 +33,8 @@ export abstract class PostTransport implements HttpTransport, PostEvents {
   protected abstract dispatch(message: OutgoingMessage): void
 
   protected post(message: OutgoingMessage, options: PostOptions): void {
-    this.posts.add(new Post(this.host, message, options, this))
+    const post = new Post(this.host, message, options, this)
+    this.posts.set(post, post)
   }
 
   protected release(): void {
@@ -67,19 +68,19 @@ export abstract class PostTransport implements HttpTransport, PostEvents {
   }
 
   abort(request: RequestId): void {
-    for (const post of this.posts) if (post.request === request) this.end(post)
+    for (const post of this.posts.keys()) if (post.request === request) this.end(post)
   }
 
   close(): { unwritten: RequestId[]; over: Promise<void> } {
-    const posted = [...this.posts].filter(({ exchange }) => !exchange.written)
+    const posted = this.posts.keys().filter(({ exchange }) => !exchange.written)
     const waiting = (this.waiting ?? []).map(({ sent }) => (sent.method ? sent.id : undefined))
-    for (const { exchange } of this.posts) exchange.abort()
+    for (const { exchange } of this.posts.keys()) exchange.abort()
     const requests = [...posted.map(({ request }) => request), ...waiting]
     return { unwritten: requests.filter((id) => id !== undefined), over: Promise.resolve() }
   }
 
   protected streams(request: RequestId | undefined): Pausable[] {
-    const posts = [...this.posts]
+    const posts = this.posts.keys()
     const own = request === undefined ? posts : posts.filter((post) => post.request === request)
     return own.map(({ exchange }) => exchange)
   }

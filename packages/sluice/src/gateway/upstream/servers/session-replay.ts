@@ -6,7 +6,7 @@ import { LruMap } from '../../../core/lru-map.ts'
 import type { JsonRpcResponse, RequestId } from '../../../protocol/message.ts'
 import { LISTEN } from '../../call/pending-requests.ts'
 import { LISTEN_RESOURCES_MAX } from '../../shared/limits.ts'
-import { SmallSet } from '../../shared/small-set.ts'
+import { SmallMap } from '../../shared/small-map.ts'
 import type { OutboundRequest, UpstreamSendOptions } from '../upstream.ts'
 import { readMessageHead } from '../upstream-state.ts'
 import type { QueuedMessage } from './message-queue.ts'
@@ -24,7 +24,7 @@ export class SessionReplay {
   /** Open subscriptions of a stateless client: what they wait for comes from the process. */
   readonly listens = new Map<RequestId, QueuedMessage>()
   /** Requests that the process has and has not answered, but for subscriptions. */
-  readonly open = new SmallSet<RequestId>()
+  readonly open = new SmallMap<RequestId, true>()
   /** Tasks live in the process: it stays as long as the session. */
   #hasTasks = false
 
@@ -77,7 +77,7 @@ export class SessionReplay {
 
   noteSent(passing: OutboundRequest | undefined): void {
     if (this.#isProcess && passing !== undefined && passing.method !== LISTEN)
-      this.open.add(passing.id)
+      this.open.set(passing.id, true)
   }
 
   noteAnswer({ id, error }: JsonRpcResponse): void {

@@ -217,7 +217,7 @@ export class StdioUpstream implements Upstream {
 
   /** A line was too long to be read; where one request is open, it was that one's answer. */
   #lostAnswer(): void {
-    const [only, ...others] = this.#conversation.open
+    const [only, ...others] = this.#conversation.open.keys()
     const request = others.length === 0 ? only : undefined
     if (request !== undefined) this.#conversation.open.delete(request)
     const { messageBytesMax = UPSTREAM_MESSAGE_BYTES } = this.#options
