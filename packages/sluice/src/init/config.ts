@@ -42,12 +42,8 @@ export function checkDataOf(file: string): void {
 function hasApprover(file: string): boolean {
   const data = dataOf(file)
   if (!existsSync(join(data, 'identity.db'))) return false
-  const people = People.open(data)
-  try {
-    return people.anybody
-  } finally {
-    people.close()
-  }
+  using people = People.open(data)
+  return people.anybody
 }
 
 /** What the gate of this configuration is like: whether anybody can approve calls, and whether its policy is enforced. */

@@ -48,16 +48,12 @@ export const addRestore = defineCommand({
   examples: RESTORE_EXAMPLES,
   run: async ({ folder, ...options }, output) => {
     const { data } = findData(options, { mayBeMissing: true })
-    const lock = takeLock(data)
-    try {
-      await proveRestore(data, folder, options)
-      const done = await restoreBackup(resolve(folder), data, new Date())
-      output.value({ data, ...done })
-      output.line(`${output.paint('green', 'restored')}: as of ${printable(done.at)}`)
-      if (done.movedTo !== null) output.line(`what was there is in ${done.movedTo}`)
-    } finally {
-      lock.release()
-    }
+    using _lock = takeLock(data)
+    await proveRestore(data, folder, options)
+    const done = await restoreBackup(resolve(folder), data, new Date())
+    output.value({ data, ...done })
+    output.line(`${output.paint('green', 'restored')}: as of ${printable(done.at)}`)
+    if (done.movedTo !== null) output.line(`what was there is in ${done.movedTo}`)
   },
 })
 

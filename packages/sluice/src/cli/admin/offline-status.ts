@@ -22,12 +22,8 @@ export function readOfflineStatus(data: string) {
 /** Looks only: a status makes no files. */
 export function peopleIn(data: string): PeopleList {
   if (!existsSync(join(data, 'identity.db'))) return { people: [], anybody: false }
-  const people = People.open(data)
-  try {
-    return listPeople({ people })
-  } finally {
-    people.close()
-  }
+  using people = People.open(data)
+  return listPeople({ people })
 }
 
 function frozenIn(data: string) {

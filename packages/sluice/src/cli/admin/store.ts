@@ -82,14 +82,9 @@ async function move({ from, to, name: gate = hostname() }: Options) {
       'start its gate',
     )
   const { parsePostgresUrl } = await import('../../store/postgres/address.ts')
-  const lock = DataLock.take(data)
-  const ledger = openLedgerReadOnly(data)
-  try {
-    return await moveLocked(parsePostgresUrl(to), { data, gate, key: key as string, ledger })
-  } finally {
-    ledger.close()
-    lock.release()
-  }
+  using _lock = DataLock.take(data)
+  using ledger = openLedgerReadOnly(data)
+  return await moveLocked(parsePostgresUrl(to), { data, gate, key: key as string, ledger })
 }
 
 interface Source {

@@ -20,16 +20,9 @@ export async function runOnOwner(
   for (;;) {
     const answer = await askGate(directory, request)
     if (answer !== undefined) return answer
-    const lock = takeLock(directory, performance.now() > deadline)
-    if (lock === undefined) {
-      await sleep(TRY_EVERY_MS)
-      continue
-    }
-    try {
-      return await alone()
-    } finally {
-      lock.release()
-    }
+    using lock = takeLock(directory, performance.now() > deadline)
+    if (lock !== undefined) return await alone()
+    await sleep(TRY_EVERY_MS)
   }
 }
 

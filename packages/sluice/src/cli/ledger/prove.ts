@@ -51,18 +51,14 @@ function prove(seq: number, { data, checkpoint }: Options): string {
         `no checkpoint is over record ${seq} yet`,
         'one is made within a minute, and when the gate ends',
       )
-    const index = openIndex(data, ledger)
-    try {
-      const known = (first: number) => index?.subtree(first)
-      const size = placed.checkpoint.seq
-      const quick = proveRecord(ledger, seq, size, known)
-      // Rows of the index may have been edited: the chain is read if they do not lead to the root.
-      const isRight = 'record' in checkProof(quick, placed.checkpoint)
-      const proof = isRight ? quick : proveRecord(ledger, seq, size)
-      return `${escapeUnseenJson(JSON.stringify(proof, null, 2))}\n`
-    } finally {
-      index?.close()
-    }
+    using index = openIndex(data, ledger)
+    const known = (first: number) => index?.subtree(first)
+    const size = placed.checkpoint.seq
+    const quick = proveRecord(ledger, seq, size, known)
+    // Rows of the index may have been edited: the chain is read if they do not lead to the root.
+    const isRight = 'record' in checkProof(quick, placed.checkpoint)
+    const proof = isRight ? quick : proveRecord(ledger, seq, size)
+    return `${escapeUnseenJson(JSON.stringify(proof, null, 2))}\n`
   })
 }
 

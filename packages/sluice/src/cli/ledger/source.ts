@@ -22,13 +22,9 @@ export function withIndex<T>(
   ledger: DatabaseSync,
   work: (index: RecordIndex) => T,
 ): T {
-  const index = new RecordIndex(directory, ledger)
-  try {
-    index.catchUp()
-    return work(index)
-  } finally {
-    index.close()
-  }
+  using index = new RecordIndex(directory, ledger)
+  index.catchUp()
+  return work(index)
 }
 
 /** The options of commands that read the records of this gate, or with --store those of all gates. */

@@ -99,12 +99,8 @@ export async function withCopy<T>(
   try {
     release = takeFileLock(directory, 'copy.lock')
     await withStore(store, (connections) => bringUpToDate(directory, connections, output))
-    const ledger = openMergedReadOnly(directory)
-    try {
-      return await work(directory, ledger)
-    } finally {
-      ledger.close()
-    }
+    using ledger = openMergedReadOnly(directory)
+    return await work(directory, ledger)
   } finally {
     release()
     if (copy === undefined) rmSync(folder, { recursive: true, force: true })

@@ -3,6 +3,7 @@
 
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { attempt } from '@sluice/policy/core/attempt'
 import type { Service } from '../../agents/service/service.ts'
 import type { GateConfig } from '../../gateway/config/config.ts'
 import type { AdminSite } from '../../gateway/front/http/site.ts'
@@ -184,23 +185,16 @@ async function offerFirstPin(data: string): Promise<void> {
   if (!process.stdin.isTTY || !process.stderr.isTTY || !hasTerminal()) return
   const { askFirstPin, peopleOffline } = await import('../connect/prove-person.ts')
   const { DataLock } = await import('../../gateway/data/data-lock.ts')
-  let lock: ReturnType<typeof DataLock.take>
-  try {
-    lock = DataLock.take(data)
-  } catch {
-    return // Another gate has it, or it cannot be written: the start says so.
-  }
-  try {
-    const { anybody } = await peopleOffline(data, { do: 'people' })
-    if (anybody === true) return
-    const why = 'Calls that a rule holds wait for a person. Nobody can approve any yet.'
-    await askFirstPin((request) => peopleOffline(data, request), {
-      why,
-      withinMs: FIRST_PIN_MS_MAX,
-    }).catch((error: Error) => process.stderr.write(`sluice: ${error.message}\n`))
-  } finally {
-    lock.release()
-  }
+  using lock = attempt(() => DataLock.take(data))
+  // Another gate has it, or it cannot be written: the start says so.
+  if (lock === undefined) return
+  const { anybody } = await peopleOffline(data, { do: 'people' })
+  if (anybody === true) return
+  const why = 'Calls that a rule holds wait for a person. Nobody can approve any yet.'
+  await askFirstPin((request) => peopleOffline(data, request), {
+    why,
+    withinMs: FIRST_PIN_MS_MAX,
+  }).catch((error: Error) => process.stderr.write(`sluice: ${error.message}\n`))
 }
 
 function stopSignal(): Promise<string> {

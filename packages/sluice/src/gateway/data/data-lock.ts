@@ -58,6 +58,10 @@ export class DataLock {
     rmSync(this.#pidFile, { force: true })
     this.#database.close()
   }
+
+  [Symbol.dispose](): void {
+    this.release()
+  }
 }
 
 /** Only to tell a person; the lock itself is what holds. */

@@ -157,10 +157,6 @@ export function openGateStoreReadOnly(directory: string): DatabaseSync {
 
 /** The same, closed after `read`. */
 export function readGateStore<T>(directory: string, read: (store: DatabaseSync) => T): T {
-  const store = openGateStoreReadOnly(directory)
-  try {
-    return read(store)
-  } finally {
-    store.close()
-  }
+  using store = openGateStoreReadOnly(directory)
+  return read(store)
 }

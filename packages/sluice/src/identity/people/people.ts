@@ -207,6 +207,10 @@ export class People {
     this.file.close()
   }
 
+  [Symbol.dispose](): void {
+    this.close()
+  }
+
   #insert(
     { name, kind, roles, groups, owns }: Approver,
     { pin, token }: { readonly pin: string | null; readonly token: string | null },

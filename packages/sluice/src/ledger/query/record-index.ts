@@ -102,6 +102,10 @@ export class RecordIndex {
     this.database.close()
   }
 
+  [Symbol.dispose](): void {
+    this.close()
+  }
+
   #step(recordsMax: number): number {
     this.database.exec('BEGIN IMMEDIATE')
     try {
