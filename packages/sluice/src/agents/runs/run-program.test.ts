@@ -1,6 +1,6 @@
 // A program with its calls, in a real code thread; its journal is a list and its tools are functions.
 
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { loadImage } from '../../sandbox/load-image.ts'
 import { Programs } from '../../sandbox/programs.ts'
 import { PROGRAM_ANSWERS_LENGTH_MAX } from '../shared/limits.ts'
@@ -18,6 +18,7 @@ afterAll(() => programs.close())
 /** Counts the memories that are put to rest; one that forgets gives up each. */
 class CountingPrograms extends SuspendedPrograms {
   held = 0
+  mostBytes = 0
   readonly #forgets: boolean
 
   constructor(forgets = false) {
@@ -27,7 +28,9 @@ class CountingPrograms extends SuspendedPrograms {
 
   override hold(memory: Uint8Array): SuspendedProgram {
     this.held += 1
-    return super.hold(memory)
+    const rest = super.hold(memory)
+    this.mostBytes = Math.max(this.mostBytes, this.bytes)
+    return rest
   }
 
   override take(rest: SuspendedProgram): Uint8Array | undefined {
@@ -160,4 +163,22 @@ test('a program whose memory was given up is run again up to where it was, and c
   expect(output.result).toBe(6)
   expect(made).toEqual([0, 1, 2, 3])
   expect(resting.held).toBe(4)
+})
+
+test('memories of programs that wait have at most 64 MiB together, and each program ends well', {
+  timeout: 120_000,
+}, async () => {
+  const size = 24_000_000
+  const code = `const a = new Uint8Array(${size}).fill(7); return a.length + (await tools.s.t({})) + a[5]`
+  const waiting: (() => void)[] = []
+  const hold = () =>
+    new Promise<ProgramCallResult>((resolve) => waiting.push(() => resolve({ value: 1 })))
+  const resting = new CountingPrograms()
+  const ends = Array.from({ length: 5 }, () => run(code, hold, resting))
+  await vi.waitFor(() => expect(waiting).toHaveLength(5), 60_000)
+  for (const answer of waiting) answer()
+  for (const { output } of await Promise.all(ends)) expect(output.result).toBe(size + 8)
+  expect(resting.held).toBeGreaterThan(3)
+  expect(resting.mostBytes).toBeGreaterThan(size)
+  expect(resting.mostBytes).toBeLessThanOrEqual(64 * 1_048_576)
 })
