@@ -1,7 +1,9 @@
 // `sluice up`: runs the gate on sluice.yaml until it is told to stop. One line on stdout when it
 // serves; everything else is the log, on stderr.
 
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
+import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { attempt } from '@sluice/policy/core/attempt'
 import type { Service } from '../../agents/service/service.ts'
@@ -112,9 +114,13 @@ async function ensureGate(options: Options): Promise<void> {
   const { data, file, host, port } = loadConfig(options, new Output({}))
   const socket = (existsSync(data) && (await connectGate(data))) || (await startGate(data, file))
   socket.destroy()
-  // Hooks come over HTTP, which a gate serves a moment after its socket.
+  // Hooks come over HTTP, which a gate serves a moment after its socket. Not by `probePort`: it listens there
+  // itself, and a gate that begins to meanwhile finds its port taken and ends.
   for (let tries = 0; tries < ENSURE_TRIES_MAX; tries++) {
-    if ((await probePort(host, port, false)) === 'EADDRINUSE') return
+    const http = connect(port, host)
+    const isServed = await once(http, 'connect').catch(() => undefined)
+    http.destroy()
+    if (isServed !== undefined) return
     await sleep(ENSURE_PAUSE_MS)
   }
   throw new CliError(
