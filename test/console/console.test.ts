@@ -22,7 +22,7 @@ import { layoutFaults } from './layout-faults.ts'
 import { makeRuleFromCall, raiseBound } from './rule-from-call.ts'
 import { ask, asTool, PIN, POLICY, restart, type Stage, setStage, signedIn } from './stage.ts'
 import { tryCall } from './try-call.ts'
-import { unfoldProgram } from './unfold-program.ts'
+import { approveProgram, unfoldProgram } from './unfold-program.ts'
 
 /** Before sign-in: the door itself, and links that were sent to one approver. */
 const OPEN = /^\/api\/(sign-in|links)/
@@ -635,6 +635,11 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
   test('a program is one row, and its calls unfold beneath it', async () => {
     await open('Ledger')
     await unfoldProgram(page, stage.gate)
+  })
+
+  test('an approver sees the program that makes a held call', async () => {
+    await open('Approvals')
+    await approveProgram(page, stage.gate)
   })
 
   test('H2: payments above an amount are found, in its order, summed, and exported a line for each', async () => {

@@ -1,4 +1,5 @@
-// The story of a program in the ledger: one row, whose calls unfold beneath it, and stand alone under a filter.
+// The story of a program in the console. In the ledger it is one row, whose calls unfold beneath it, and stand alone under a
+// filter; who approves one of its calls is shown the program.
 
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
@@ -38,4 +39,19 @@ export async function unfoldProgram(page: Page, gate: RunningGate): Promise<void
   // Newest first, which reads the same.
   await until(async () => (await texts()).join() === inner.join())
   await page.getByRole('button', { name: 'Clear' }).click()
+}
+
+const MAIL = `
+  const to = ['first', 'second'].at(-1) + '@example.com'
+  return await tools.office.send_mail({ to })`
+
+/** The page is at the approvals, of which none is pending. */
+export async function approveProgram(page: Page, gate: RunningGate): Promise<void> {
+  const client = await PlainClient.open(gate, '?mode=code')
+  const run = client.value('run_code', { code: MAIL })
+  const request = page.getByRole('article', { name: 'office/send_mail' })
+  await request.getByText('The program that makes this call').waitFor()
+  await request.getByText("['first', 'second'].at(-1)").waitFor()
+  await page.keyboard.press('a')
+  expect(await run).toMatchObject({ status: 'completed', calls: [{ tool: 'send_mail', count: 1 }] })
 }
