@@ -70,7 +70,6 @@ export const LIST_APPROVALS = operation({
   socket: 'approvals',
   needsGate: true,
   http: { method: 'GET', path: '/api/approvals' },
-  command: 'approvals list',
   input: {
     ...FILTER,
     before: { shape: text(64), doc: 'those older than this request' },
@@ -110,7 +109,6 @@ export const SHOW_APPROVAL = operation({
   socket: 'approval',
   needsGate: true,
   http: { method: 'GET', path: '/api/approvals/:id' },
-  command: 'approvals show',
   input: { id: ID },
   output: REQUEST,
   run: (parts, input, asker) => findRequest(parts, input.id, asker),
@@ -205,7 +203,6 @@ export const END_STANDING = operation({
   socket: 'approval-end',
   needsGate: true,
   http: { method: 'DELETE', path: '/api/standing/:id' },
-  command: 'approvals end',
   input: { id: { ...ID, doc: 'of the standing approval' } },
   output: fieldsOf({ ended: FLAG }),
   run: async ({ approvals }, { id }, { by }) => {
@@ -222,7 +219,6 @@ export const LIFT = operation({
   socket: 'approval-lift',
   needsGate: true,
   http: { method: 'POST', path: '/api/barred/lift' },
-  command: 'approvals lift',
   input: {
     session: required(WORDS, 'as `sluice approvals list` shows it'),
     server: required(WORDS, 'the server of the tool'),

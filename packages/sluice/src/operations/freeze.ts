@@ -40,7 +40,6 @@ export const FREEZE = operation({
   proof: 'none',
   socket: 'freeze',
   http: { method: 'POST', path: '/api/freeze', omit: ['all'] },
-  command: 'freeze',
   input: { ...TARGET, why: { shape: WHY, doc: 'the reason, told to callers' } },
   output: fieldsOf({ frozen: FREEZE_VIEW, cancelled: COUNT, warnings: listOf(TEXT) }),
   run: async (parts, input) => {
@@ -89,7 +88,6 @@ export const THAW = operation({
   proof: 'fresh',
   socket: 'thaw',
   http: { method: 'POST', path: '/api/thaw', omit: ['all'] },
-  command: 'thaw',
   input: TARGET,
   output: fieldsOf({ thawed: FREEZE_VIEW, left: listOf(FREEZE_VIEW) }),
   run: async ({ freezes, ledger, nowMs }, input, { by }) => {

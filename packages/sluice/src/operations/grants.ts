@@ -27,7 +27,6 @@ export const ADD_GRANT = operation({
   proof: 'fresh',
   socket: 'grant-add',
   http: { method: 'POST', path: '/api/grants' },
-  command: 'grants add',
   input: GRANT_REQUEST,
   output: fieldsOf({ grant: GRANT_VIEW, token: TEXT, isFirst: FLAG }),
   run: async (parts, input, { by }) => {
@@ -75,7 +74,6 @@ export const REVOKE_GRANT = operation({
   proof: 'fresh',
   socket: 'grant-revoke',
   http: { method: 'DELETE', path: '/api/grants/:name' },
-  command: 'grants revoke',
   input: {
     name: required(text(300), 'whose'),
     forget: { shape: BOOLEAN, doc: 'remove it from the list, too' },

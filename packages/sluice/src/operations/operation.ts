@@ -113,7 +113,8 @@ export interface Operation {
   /** The word on the control socket. */
   readonly socket?: string
   readonly http?: HttpFace
-  /** The command that runs it, as the audit log names it where a PIN was wrong. */
+  /** The command that runs it, as the audit log names it where a PIN was wrong. A row with a word on the socket has
+   * one: `grants add` for `grants.add`, if nothing else is given. */
   readonly command?: string | ((input: JsonObject) => string)
   /** Only a running gate can do it: what it works on is not in the data directory. */
   readonly needsGate?: true
@@ -152,12 +153,16 @@ type Row<Fields extends ShapeFields, Answer> = Omit<Operation, 'input' | 'run'> 
 export function operation<const Fields extends ShapeFields, const Output extends Shape>(
   row: OperationDefinition<Fields, ShapeValue<Output>> & { readonly output: Output },
 ): Row<Fields, ShapeValue<Output>> {
-  return row as never
+  return withCommand(row) as never
 }
 
 /** The same for an operation that only commands ask for: what `run` returns is the type of the answer. */
 export function commandOperation<const Fields extends ShapeFields, Answer extends object>(
   row: OperationDefinition<Fields, Answer>,
 ): Row<Fields, Answer> {
-  return row as never
+  return withCommand(row) as never
+}
+
+function withCommand(row: Omit<Operation, 'input' | 'run'>) {
+  return row.socket === undefined ? row : { command: row.name.replace('.', ' '), ...row }
 }

@@ -13,7 +13,6 @@ export const APPLY_POLICY = commandOperation({
   role: REQUIRED_ROLES.apply,
   proof: (input) => (isPreview(input) ? 'none' : 'fresh'),
   socket: 'apply',
-  command: 'policy apply',
   input: {
     digest: { shape: DIGEST, doc: 'of the policy that was shown' },
     lock: { shape: DIGEST, doc: 'of the lock file that was shown' },

@@ -17,7 +17,6 @@ export const MAKE_SESSION_TOKEN = commandOperation({
   role: 'viewer',
   proof: 'none',
   socket: 'session-token',
-  command: 'sessions token',
   needsGate: true,
   input: {},
   run: ({ running: { cluster, config } }) => ({
@@ -31,7 +30,6 @@ export const LIST_SESSIONS = commandOperation({
   role: 'viewer',
   proof: 'none',
   socket: 'sessions',
-  command: 'sessions list',
   needsGate: true,
   input: {},
   run: ({ running }) => ({ sessions: running.gate.sessions.list().map(toSessionView) }),
@@ -43,7 +41,6 @@ export const END_SESSION = commandOperation({
   role: REQUIRED_ROLES.sessions,
   proof: 'fresh',
   socket: 'session-end',
-  command: 'sessions end',
   needsGate: true,
   input: {
     session: required(text(1_000), 'as `sluice sessions list` shows it'),

@@ -18,7 +18,6 @@ export const SHOW_STATUS = commandOperation({
   role: 'viewer',
   proof: 'none',
   socket: 'status',
-  command: 'status',
   needsGate: true,
   input: {},
   run: ({ running }) => describeGate(running),
@@ -43,7 +42,6 @@ export const STOP_GATE = commandOperation({
   // A user who can reach the socket can end the process, too; a stopped gate lets nothing pass.
   proof: 'none',
   socket: 'stop',
-  command: 'stop',
   needsGate: true,
   input: {},
   run: ({ running }) => {
@@ -60,7 +58,6 @@ export const LIST_GATES = commandOperation({
   role: 'viewer',
   proof: 'none',
   socket: 'gates',
-  command: 'gates',
   needsGate: true,
   input: {},
   run: async ({ running: { cluster, config } }) => {

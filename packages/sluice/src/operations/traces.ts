@@ -21,7 +21,6 @@ export const LIST_TRACES = commandOperation({
   proof: 'none',
   socket: 'traces',
   needsGate: true,
-  command: 'traces list',
   input: {},
   run: ({ running: { traces } }) => ({ traces: traces.list().map(toTraceView) }),
 })
@@ -44,7 +43,6 @@ export const RECORD_TRACES = commandOperation({
   proof: 'fresh',
   socket: 'traces-record',
   needsGate: true,
-  command: 'traces record',
   input: RECORDED,
   run: async ({ running: { traces } }, input, { by }) => {
     const { for: time, keep, ...of } = fillDefaults(RECORDED, input)
@@ -66,7 +64,6 @@ export const STOP_TRACES = commandOperation({
   proof: 'none',
   socket: 'traces-stop',
   needsGate: true,
-  command: 'traces stop',
   input: {},
   run: async ({ running: { traces } }) => {
     const ended = await traces.stop('a person stopped it')
@@ -82,7 +79,6 @@ export const EXPORT_TRACES = commandOperation({
   proof: 'fresh',
   socket: 'traces-export',
   needsGate: true,
-  command: 'traces export',
   input: { id: ID },
   run: async ({ running: { traces } }, { id }, { by }) => {
     const { calls, isWhole } = await traces.read(id, by.name)
@@ -97,7 +93,6 @@ export const DELETE_TRACE = commandOperation({
   proof: 'fresh',
   socket: 'traces-delete',
   needsGate: true,
-  command: 'traces delete',
   input: { id: ID },
   run: async ({ running: { traces } }, { id }, { by }) => {
     await traces.delete(id, by.name)

@@ -15,7 +15,6 @@ export const TRUST_KEY = commandOperation({
   role: REQUIRED_ROLES.trust,
   proof: 'fresh',
   socket: 'agents-trust',
-  command: 'agents trust',
   input: {
     key: required(text(1_000), 'its public key'),
     remove: { shape: BOOLEAN, doc: 'stop trusting it' },

@@ -41,14 +41,12 @@ export function add(program: Command, answer: SetExitCode): void {
   addAdd(parent, answer)
   addOperationCommand(parent, answer, {
     row: REMOVE_PERSON,
-    name: 'remove',
     args: { name: '<name>' },
     print: (_, output, { name }) => output.line(`${printable(name)} decides no more`),
   })
   addPin(parent, answer)
   addOperationCommand(parent, answer, {
     row: LIST_PEOPLE,
-    name: 'list',
     print: (list, output) => {
       showPeople(list, output)
       return list.anybody ? 0 : 1
@@ -59,7 +57,6 @@ export function add(program: Command, answer: SetExitCode): void {
 function addAdd(parent: Command, answer: SetExitCode): void {
   addOperationCommand(parent, answer, {
     row: ADD_PERSON,
-    name: 'add',
     description: 'add an approver',
     args: { name: '<name>' },
     omit: ['pin'],

@@ -29,7 +29,6 @@ Asks for your PIN at the terminal; the one who thaws has the role policy-manager
 export function addFreeze(parent: Command, answer: SetExitCode): void {
   addOperationCommand(parent, answer, {
     row: FREEZE,
-    name: 'freeze',
     examples: FREEZE_EXAMPLES,
     omit: ['all', 'session'],
     print: ({ frozen, cancelled, warnings }, output) => {
@@ -43,7 +42,6 @@ export function addFreeze(parent: Command, answer: SetExitCode): void {
 export function addThaw(parent: Command, answer: SetExitCode): void {
   addOperationCommand(parent, answer, {
     row: THAW,
-    name: 'thaw',
     omit: ['all', 'session'],
     examples: THAW_EXAMPLES,
     print: ({ thawed, left }, output) => {

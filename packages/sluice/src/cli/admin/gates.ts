@@ -16,7 +16,6 @@ Exit code 0 if every live gate is ready, has applied every change and has the sa
 export function add(parent: Command, answer: SetExitCode): void {
   addOperationCommand(parent, answer, {
     row: LIST_GATES,
-    name: 'gates',
     examples: EXAMPLES,
     print: ({ self, gates }, output) => {
       const live = gates.filter(({ isLive }) => isLive)

@@ -73,20 +73,17 @@ export function add(program: Command, answer: SetExitCode): void {
   const args = { name: '<name>' }
   addOperationCommand(server, answer, {
     row: REMOVE_SERVER,
-    name: 'remove',
     args,
     find: findServers,
     print: ({ server }, output) => output.line(`removed: ${printable(server)}`),
   })
   addOperationCommand(server, answer, {
     row: LIST_SERVERS,
-    name: 'list',
     find: findServers,
     print: printServers,
   })
   addOperationCommand(server, answer, {
     row: RESTART_SERVER,
-    name: 'restart',
     args,
     find: findServers,
     print: ({ server }, output) =>
@@ -94,7 +91,6 @@ export function add(program: Command, answer: SetExitCode): void {
   })
   addOperationCommand(server, answer, {
     row: ACCEPT_SERVER,
-    name: 'accept',
     description: 'accept a server that an edit of sluice.yaml adds or changes',
     args,
     omit: ['digest'],

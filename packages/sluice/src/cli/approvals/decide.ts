@@ -54,7 +54,6 @@ export function addApprovalsDecide(parent: Command, answer: SetExitCode): void {
   })
   addOperationCommand(parent, answer, {
     row: LIFT,
-    name: 'lift',
     description: 'let a session ask again for a tool it was denied three times',
     args: { session: '<session>', name: '<server/tool>' },
     omit: ['server'],
@@ -67,7 +66,6 @@ export function addApprovalsDecide(parent: Command, answer: SetExitCode): void {
   })
   addOperationCommand(parent, answer, {
     row: END_STANDING,
-    name: 'end',
     args: { id: '<id>' },
     description: 'end a standing approval',
     print: (_, output, { id }) => output.line(`ended: ${printable(id)}`),

@@ -26,7 +26,6 @@ Examples:
 export function addApprovalsList(parent: Command, answer: SetExitCode): void {
   addOperationCommand(parent, answer, {
     row: LIST_APPROVALS,
-    name: 'list',
     description: 'list pending approvals',
     omit: ['states', 'before', 'limit'],
     options: { '--all': 'decided requests, too' },
@@ -57,7 +56,6 @@ function printListing(listing: ApprovalsListing, output: Output): void {
 export function addApprovalsShow(parent: Command, answer: SetExitCode): void {
   addOperationCommand(parent, answer, {
     row: SHOW_APPROVAL,
-    name: 'show',
     description: 'everything about one request',
     args: { id: '<id>' },
     options: { ...PROOF, '--reveal': 'show masked values; asks for your PIN and is recorded' },

@@ -90,7 +90,8 @@ type Inputs<Row extends Operation> = FieldValues<Row['input']>
 
 export interface OperationCommand<Row extends Operation, Place extends DataPlace, Extra> {
   readonly row: Row
-  readonly name: string
+  /** If it is not the last word of the row's name. */
+  readonly name?: string
   /** Fields that are arguments, and how they are written: `<name>`. The others are options. */
   readonly args?: { readonly [Field in keyof Row['input']]?: string }
   /** Fields that the command fills in by itself. */
@@ -134,7 +135,8 @@ export function addOperationCommand<
   // biome-ignore lint/complexity/noBannedTypes: without a table there are no values
   const Extra extends Flags = {},
 >(parent: Command, answer: SetExitCode, face: OperationCommand<Row, Place, Extra>): void {
-  const { row, name, description = row.summary, find = findData } = face
+  const { row, description = row.summary, find = findData } = face
+  const { name = row.name.replace(/^.*\./, '') } = face
   const command = parent.command(name).description(description)
   const written: Readonly<Record<string, string | undefined>> = face.args ?? {}
   const args = Object.keys(written)

@@ -27,7 +27,6 @@ Exit code 0 if it was added, 1 if the name is taken or there is no such policy.`
 export function addGrantsAdd(parent: Command, answer: SetExitCode): void {
   addOperationCommand(parent, answer, {
     row: ADD_GRANT,
-    name: 'add',
     args: { name: '<name>' },
     options: {
       '--fixed': 'print lines for sluice.yaml instead of keeping the grant in the store',

@@ -19,7 +19,6 @@ Exit code 0 if it was revoked, 1 if there is no such grant.`
 export function addGrantsRevoke(parent: Command, answer: SetExitCode): void {
   addOperationCommand(parent, answer, {
     row: REVOKE_GRANT,
-    name: 'revoke',
     examples: EXAMPLES,
     description: 'end a grant and its open sessions',
     args: { name: '<name>' },

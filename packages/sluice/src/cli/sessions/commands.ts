@@ -43,7 +43,6 @@ export function add(program: Command, answer: SetExitCode): void {
   const parent = program.command('sessions').helpCommand(false)
   addOperationCommand(parent, answer, {
     row: LIST_SESSIONS,
-    name: 'list',
     examples: LIST_EXAMPLES,
     print: ({ sessions }, output) => {
       for (const session of sessions) output.line(formatSession(session, output))
@@ -52,7 +51,6 @@ export function add(program: Command, answer: SetExitCode): void {
   })
   addOperationCommand(parent, answer, {
     row: END_SESSION,
-    name: 'end',
     args: { session: '<id>' },
     examples: END_EXAMPLES,
     print: ({ name }, output) =>
@@ -60,7 +58,6 @@ export function add(program: Command, answer: SetExitCode): void {
   })
   addOperationCommand(parent, answer, {
     row: MAKE_SESSION_TOKEN,
-    name: 'token',
     examples: TOKEN_EXAMPLES,
     // The key of a cluster is not in the data directory: its gate is asked.
     ask: async (client) =>

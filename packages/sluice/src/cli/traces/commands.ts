@@ -36,19 +36,16 @@ export function add(program: Command, answer: SetExitCode): void {
   const traces = program.command('traces').helpCommand(false)
   addOperationCommand(traces, answer, {
     row: RECORD_TRACES,
-    name: 'record',
     examples: RECORD_EXAMPLES,
     print: ({ id, expires }, output) => output.line(`recording ${id}, deleted ${expires}`),
   })
   addOperationCommand(traces, answer, {
     row: STOP_TRACES,
-    name: 'stop',
     print: ({ id, bytes }, output) =>
       output.line(`recording ${printable(id)} has ended, ${bytes} bytes`),
   })
   addOperationCommand(traces, answer, {
     row: LIST_TRACES,
-    name: 'list',
     print: ({ traces }, output) => {
       for (const { id, by, bytes, isRecording, started, expires } of traces) {
         const state = isRecording ? output.paint('yellow', 'recording') : `deleted ${expires}`
@@ -59,7 +56,6 @@ export function add(program: Command, answer: SetExitCode): void {
   })
   addOperationCommand(traces, answer, {
     row: EXPORT_TRACES,
-    name: 'export',
     args: { id: '<id>' },
     options: { '--out <file>': { doc: 'the file, which must not exist yet', required: true } },
     examples: EXPORT_EXAMPLES,
@@ -74,7 +70,6 @@ export function add(program: Command, answer: SetExitCode): void {
   })
   addOperationCommand(traces, answer, {
     row: DELETE_TRACE,
-    name: 'delete',
     args: { id: '<id>' },
     print: ({ deleted }, output) => output.line(`recording ${printable(deleted)} is deleted`),
   })
