@@ -7,7 +7,7 @@ import type { Call, Facts } from '../core/call.ts'
 import type { DecisionInput, DecisionInputs, OmittedInput } from '../core/decision-inputs.ts'
 import { ExactNumber, isObject, type JsonValue } from '../core/json.ts'
 import { memoizeFor } from '../core/memoize.ts'
-import { type DeclaredType, readDeclaredArguments } from '../expression/evaluate/declared-types.ts'
+import { readDeclaredArguments } from '../expression/evaluate/declared-types.ts'
 import type { ExpressionVariable } from '../expression/expression-variables.ts'
 import { pathText } from '../language/argument-path.ts'
 import { JUDGED_CLAIMS_MAX, JUDGED_PATHS_MAX, JUDGED_TEXT_LENGTH_MAX } from '../language/limits.ts'
@@ -30,14 +30,7 @@ interface InputReference {
   readonly words: ReadonlySet<string> | undefined
 }
 
-interface InputReads {
-  readonly reads: readonly InputReference[]
-  /** Paths below the claims. */
-  readonly claims: readonly InputReference[]
-  readonly declared: DeclaredType
-}
-
-const ofScope = new WeakMap<ApplicableRules, InputReads>()
+const ofScope = new WeakMap<ApplicableRules, ReturnType<typeof listReads>>()
 const NOTHING: DecisionInputs = {}
 
 /** `texts`: also record texts that are not words of an enum. */
@@ -79,7 +72,7 @@ export function argumentPaths({ when, limits }: Rule | Guardrail): (readonly str
   return [...variables.map(({ path }) => path), ...ofLimits]
 }
 
-function listReads(scope: ApplicableRules, { tool }: Facts): InputReads {
+function listReads(scope: ApplicableRules, { tool }: Facts) {
   const schema = tool?.definition.inputSchema
   const paths = listApplicable(scope).flatMap(({ rule }) => argumentPaths(rule))
   const byText = new Map(paths.map((path) => [pathText(path), path]))

@@ -1,20 +1,12 @@
 // What the rules of a policy and of its base policy read of a session and of arguments: labels, kinds of data, where
 // values came from, what was called before. What no rule reads is not looked for, and not remembered.
 
-import type { NumberKind } from '../core/data-kinds.ts'
 import { memoizeFor } from '../core/memoize.ts'
 import { isProtectionName } from '../expression/evaluate/protection.ts'
 import { type CompiledPolicy, listAllRules } from './policy.ts'
 
-interface PolicyReads {
-  readonly labels: ReadonlySet<string>
-  readonly kinds: ReadonlySet<'secret' | NumberKind>
-  readonly provenance: boolean
-  readonly past: boolean
-}
-
 /** Once for each policy. */
-export const findReads = memoizeFor((policy: CompiledPolicy): PolicyReads => {
+export const findReads = memoizeFor((policy: CompiledPolicy) => {
   const variables = listAllRules(policy).flatMap(({ when }) => when?.expression.variables ?? [])
   const ofCall = variables.flatMap(({ root, path: [name] }) => (root === 'call' ? [name] : []))
   return {

@@ -21,22 +21,16 @@ const REACHING =
   toWordSet(`ping dns resolve whois traceroute nslookup dig host hostname probe telnet curl http visit navigate goto browse crawl
    scrape`)
 
-export interface ToolWords {
-  /** Its answers are texts as somebody wrote them. */
-  readonly handsOverContent: boolean
-  /** Its answers are made of what it is given. */
-  readonly transformsInput: boolean
-  /** A bare host among its arguments is one that it talks to. */
-  readonly reachesHosts: boolean
-}
-
 /** By the name of the tool. Asked for with every call. */
-export const getToolWords = memoize((name): ToolWords => {
+export const getToolWords = memoize((name) => {
   const words = splitName(name)
   const hasOneOf = (set: ReadonlySet<string>) => words.some((word) => set.has(word))
   return {
+    /** Its answers are texts as somebody wrote them. */
     handsOverContent: hasOneOf(FOREIGN) || (!hasOneOf(LISTING) && words.some(isContent)),
+    /** Its answers are made of what it is given. */
     transformsInput: hasOneOf(TRANSFORMING),
+    /** A bare host among its arguments is one that it talks to. */
     reachesHosts: hasOneOf(REACHING),
   }
 }, NAMES_MAX)

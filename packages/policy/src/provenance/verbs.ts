@@ -54,19 +54,8 @@ const BUYING = toWordSet('reserve book rent hire order buy purchase checkout sub
 const ORDERED = toWordSet('reservation booking rental order purchase subscription')
 const MAKING = toWordSet('create make add new place submit')
 
-export interface ToolVerb {
-  readonly verb: string
-  readonly isDestructive: boolean
-  /** It buys or books something. */
-  readonly isPurchase: boolean
-  /** The verb and every word that asks for the same. */
-  readonly words: ReadonlySet<string>
-  /** The other words of the name: what it acts on. */
-  readonly objects: ReadonlySet<string>
-}
-
 /** The first word of the tool's name that is a known verb, else its first word. */
-export const getToolVerb = memoize((name): ToolVerb => {
+export const getToolVerb = memoize((name) => {
   const words = splitName(name)
   const verb =
     words.find((word) => DESTRUCTIVE.has(word) || SYNONYMS.some((group) => group.has(word))) ??
@@ -77,8 +66,11 @@ export const getToolVerb = memoize((name): ToolVerb => {
   return {
     verb,
     isDestructive: words.some((word) => DESTRUCTIVE.has(word)),
+    /** It buys or books something. */
     isPurchase: BUYING.has(verb) || (MAKING.has(verb) && words.some((word) => ORDERED.has(word))),
+    /** The verb and every word that asks for the same. */
     words: new Set([verb, ...groups.flatMap((group) => [...group])]),
+    /** The other words of the name: what it acts on. */
     objects: new Set(words.filter((word) => word !== verb && word.length > 2)),
   }
 }, NAMES_MAX)

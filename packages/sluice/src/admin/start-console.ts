@@ -14,23 +14,15 @@ import { policyEndpoints } from './endpoints/policy-endpoints.ts'
 import { serversEndpoints } from './endpoints/servers-endpoints.ts'
 import { settingsEndpoints } from './endpoints/settings-endpoints.ts'
 import { verifyEndpoint } from './endpoints/verify-endpoint.ts'
-import type { Endpoint } from './http/endpoint.ts'
 import { ConsolePage } from './http/serve-console.ts'
 import { LedgerReader } from './queries/ledger-reader.ts'
 import { ruleTextOf } from './queries/rule-text.ts'
-
-export interface StartedConsole {
-  readonly endpoints: readonly Endpoint[]
-  /** False if the request is not for the page or one of its files. */
-  serve(request: IncomingMessage, response: ServerResponse): boolean
-  close(): void
-}
 
 export function startConsole(
   parts: AdminParts,
   agents: () => Service | undefined,
   nowMs: () => number,
-): StartedConsole {
+) {
   const { config, policies, reload, tools } = parts
   const page = new ConsolePage()
   const { cluster, data: directory } = config
@@ -54,7 +46,8 @@ export function startConsole(
       ...alertsEndpoints(parts, reader),
       ...serversEndpoints({ parts, reader }),
     ],
-    serve: (request, response) => {
+    /** False if the request is not for the page or one of its files. */
+    serve: (request: IncomingMessage, response: ServerResponse) => {
       const [path = '/'] = (request.url ?? '/').split('?')
       return !path.startsWith('/api/') && page.serve(path, request, response)
     },

@@ -9,14 +9,6 @@ import { isSatisfied, matchRequirements, mayNotDecide } from './count-votes.ts'
 import { ARGS_LENGTH_MAX, COMMENT_LENGTH_MAX } from './limits.ts'
 import type { ApprovalRow, StoredVote } from './requests.ts'
 
-export interface VoteTally {
-  readonly votes: readonly StoredVote[]
-  readonly vote: StoredVote
-  /** The number of edits of the arguments that the votes are on. */
-  readonly edit: number
-  readonly outcome: 'approved' | 'denied' | 'voted'
-}
-
 interface VerdictOrigin {
   readonly who: Person
   readonly channel: Channel
@@ -24,12 +16,13 @@ interface VerdictOrigin {
   readonly readArgs: (text: string) => string | undefined
 }
 
-/** `readArgs` returns what is wrong with edited arguments. */
+/** `readArgs` returns what is wrong with edited arguments. `edit` is the number of edits of the arguments that the
+ * votes are on. */
 export function tallyVerdict(
   row: ApprovalRow,
   verdict: ApprovalVerdict,
   { who, channel, atMs, readArgs }: VerdictOrigin,
-): VoteTally {
+) {
   const no = mayNotDecide(row, who, channel)
   if (no !== undefined) throw new OperationError(no, 'another approver has to decide')
   const { comment = '', args, forAWhile } = verdict
@@ -46,7 +39,7 @@ export function tallyVerdict(
     if (channel === 'client' && matchRequirements(row, who, channel).asks.length === 0)
       throw new OperationError('the client may not decide this', 'a person has to')
     const vote: StoredVote = { ...given, asks: [], edit: row.edited }
-    return { votes: [...row.votes, vote], vote, edit: row.edited, outcome: 'denied' }
+    return { votes: [...row.votes, vote], vote, edit: row.edited, outcome: 'denied' as const }
   }
   const { asks, why } = matchRequirements(row, who, channel)
   if (asks.length === 0)
@@ -76,7 +69,8 @@ export function tallyVerdict(
     )
   if (forAWhile !== undefined && (args !== undefined || row.edited > 0))
     throw new OperationError('edited arguments cannot get a standing approval', 'one or the other')
-  return { votes, vote, edit, outcome: isDone ? 'approved' : 'voted' }
+  const outcome = isDone ? 'approved' : 'voted'
+  return { votes, vote, edit, outcome } as const
 }
 
 function checkEdit(

@@ -9,16 +9,7 @@ import type { Output } from '../terminal/output.ts'
 import { fillTemplate, type TextTemplate } from './files/read-server.ts'
 import type { NamedServer } from './move/name-servers.ts'
 
-export interface AskedServers {
-  readonly servers: readonly NamedServer[]
-  readonly tools: readonly ToolDefinition[]
-  readonly failed: readonly { readonly server: NamedServer; readonly because: string }[]
-}
-
-export async function askServers(
-  agreed: readonly NamedServer[],
-  output: Output,
-): Promise<AskedServers> {
+export async function askServers(agreed: readonly NamedServer[], output: Output) {
   const sources = agreed.map((server) => ({
     name: server.name,
     list: () => listServerTools(server.name, addressOf(server)),

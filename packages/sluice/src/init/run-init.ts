@@ -17,7 +17,7 @@ import { ArgumentError, CliError } from '../terminal/errors.ts'
 import { type Output, plural, printable } from '../terminal/output.ts'
 import { suggestKnownPolicy } from '../terminal/packs/known-fields.ts'
 import { readText } from '../terminal/read-input.ts'
-import { type AskedServers, askServers } from './ask-servers.ts'
+import { askServers } from './ask-servers.ts'
 import { showClosing } from './closing.ts'
 import {
   addServers,
@@ -172,7 +172,7 @@ export class Init {
     return agreed
   }
 
-  async #scan(agreed: readonly NamedServer[]): Promise<Pick<AskedServers, 'servers' | 'tools'>> {
+  async #scan(agreed: readonly NamedServer[]) {
     // Without a word nothing is started: a dry run then knows the servers and not their tools.
     if (this.#options.dryRun === true && this.#options.yes === undefined)
       return { servers: agreed, tools: [] }

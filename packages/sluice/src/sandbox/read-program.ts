@@ -30,11 +30,7 @@ export interface ProgramEnd {
   readonly error?: string
 }
 
-export interface ProgramOutput {
-  readonly calls: readonly ProgramToolCall[]
-  readonly ended: ProgramEnd | null
-  readonly logs: string
-}
+export type ProgramOutput = ReturnType<typeof readProgramOutput>
 
 export interface WrittenFile {
   readonly path: string
@@ -53,7 +49,7 @@ type UntrustedObject = Record<string, unknown>
 /** Lone surrogates: each would be six characters in every later text. */
 const HALF = /\p{Surrogate}/gu
 
-export function readProgramOutput(text: string): ProgramOutput {
+export function readProgramOutput(text: string) {
   if (text.length > PROGRAM_OUTPUT_LENGTH_MAX)
     throw broken(`what it says has ${text.length} characters, at most ${PROGRAM_OUTPUT_LENGTH_MAX}`)
   const { calls, ended, logs } = object(parseOutputJson(text))

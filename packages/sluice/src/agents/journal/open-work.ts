@@ -16,12 +16,7 @@ const OPEN_WORK = `SELECT run, request, started_at, CAST(NULL AS TEXT) AS body
   FROM runs WHERE agent = $1 AND result IS NULL
   UNION ALL SELECT NULL, NULL, started_at, body FROM effects WHERE agent = $1`
 
-export interface OpenAgentWork {
-  readonly runs: readonly InsertedRun[]
-  readonly effects: readonly Effect[]
-  /** An effect was sent and has no result yet. */
-  readonly isSent: boolean
-}
+export type OpenAgentWork = ReturnType<OpenWork['openWork']>
 
 export class OpenWork implements OpenWorkTables {
   readonly #database: AgentDatabase
@@ -94,7 +89,7 @@ export class OpenWork implements OpenWorkTables {
   }
 
   /** What an agent has under way: runs without a result, and effects without one. */
-  openWork(key: number): OpenAgentWork {
+  openWork(key: number) {
     const rows = this.#database.all(OPEN_WORK, key)
     const effects = rows.filter(({ body }) => body !== null)
     const runs = rows.filter(({ body }) => body === null)
@@ -105,6 +100,7 @@ export class OpenWork implements OpenWorkTables {
         startedAt: Number(started_at),
       })),
       effects: effects.map(({ body }) => JSON.parse(String(body)) as Effect),
+      /** An effect was sent and has no result yet. */
       isSent: effects.some(({ started_at }) => started_at !== null),
     }
   }

@@ -1,7 +1,7 @@
 // The key that bundles of this installation are signed with: made once, kept in the data directory
 // for its owner only. Anyone who has it can make memories that this installation trusts.
 
-import { type KeyObject, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makePrivateFolder } from '../../store/files/private-folder.ts'
@@ -10,15 +10,8 @@ import { privateKey, publicHex } from './bundle.ts'
 
 const SEED_BYTES = 32
 
-export interface BundleKey {
-  readonly key: KeyObject
-  readonly publicKey: string
-  /** What this installation is called in exports. */
-  readonly name: string
-}
-
 /** By its seed, if several gates have the same; or from the data directory. */
-export function loadBundleKey(source: string | Uint8Array): BundleKey {
+export function loadBundleKey(source: string | Uint8Array) {
   if (typeof source !== 'string') return toBundleKey(source)
   const directory = source
   const file = join(directory, 'agents.key')
@@ -31,7 +24,8 @@ export function loadBundleKey(source: string | Uint8Array): BundleKey {
   return toBundleKey(readFileSync(file))
 }
 
-function toBundleKey(seed: Uint8Array): BundleKey {
+/** `name`: what this installation is called in exports. */
+function toBundleKey(seed: Uint8Array) {
   if (seed.length !== SEED_BYTES)
     throw new AgentError('AGENT_DAMAGED', '`agents.key` in the data directory is not a key')
   const key = privateKey(seed)

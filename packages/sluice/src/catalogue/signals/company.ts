@@ -94,21 +94,13 @@ export function isOfCompany(feature: string): boolean {
   return COMPANY_FEATURES.has(feature)
 }
 
-/** Which rules of a list a feature is an act of, goes with, or forbids: a bit each. */
-interface RuleBits {
-  readonly act: number
-  readonly with: number
-  readonly and: number
-  readonly without: number
-}
-
 /** Rules of one list, at most: a number has so many bits. */
 const BITS = 31
 
 /** What the rules and the patterns of this file say of a feature; the patterns are tried once for each. */
 interface FeatureKind extends Readonly<Record<KindFlag, boolean>> {
   /** By list of rules; undefined where none of them speaks of the feature. */
-  readonly bits: readonly (RuleBits | undefined)[]
+  readonly bits: readonly ReturnType<typeof ruleBitsOf>[]
   /** `name.object` of a deal. */
   readonly deal: string | undefined
 }
@@ -192,7 +184,8 @@ const kindOf = memoFeature(
   }),
 )
 
-function ruleBitsOf(rules: readonly Rule[], name: string): RuleBits | undefined {
+/** Which rules of a list a feature is an act of, goes with, or forbids: a bit each. */
+function ruleBitsOf(rules: readonly Rule[], name: string) {
   const act = bitsOf(rules, (rule) => rule.act.test(name))
   const joined = bitsOf(rules, (rule) => rule.with?.test(name) ?? false)
   const and = bitsOf(rules, (rule) => rule.and?.test(name) ?? false)

@@ -6,7 +6,7 @@ import { basename, dirname } from 'node:path'
 import { type PolicyCase, readCases } from '@sluice/policy/cases/cases'
 import { runCase } from '@sluice/policy/cases/run-cases'
 import { getTypicalAction } from '@sluice/policy/cases/typical-action'
-import { type Loosening, loosenings } from '@sluice/policy/change/compare'
+import { loosenings } from '@sluice/policy/change/compare'
 import { compile } from '@sluice/policy/compile/compile'
 import { isStronger } from '@sluice/policy/core/actions'
 import { type KnownTool, toToolId } from '@sluice/policy/core/tools'
@@ -29,12 +29,6 @@ export interface ToolChange {
   readonly direction: 'looser' | 'stricter' | 'changed'
 }
 
-export interface BaseChanges {
-  readonly tools: readonly ToolChange[]
-  readonly cases: readonly ToolChange[]
-  readonly looser: readonly Loosening[]
-}
-
 export interface CompareOptions {
   readonly base: string
   readonly policyFile: string
@@ -45,7 +39,7 @@ export interface CompareOptions {
 }
 
 /** Undefined if the base revision has no such policy. */
-export async function compareWithBase(options: CompareOptions): Promise<BaseChanges | undefined> {
+export async function compareWithBase(options: CompareOptions) {
   const { base, policyFile, houseFile, policy, tools } = options
   const text = readRevision(base, policyFile)
   if (text === undefined) return undefined

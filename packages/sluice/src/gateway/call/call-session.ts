@@ -20,7 +20,7 @@ import type { Upstream } from '../upstream/upstream.ts'
 import type { Admission, CallPipeline } from './call-request.ts'
 import type { ClientApprovalPrompts } from './client-prompts.ts'
 import type { AnswerFilter } from './filter-answers.ts'
-import type { SessionDeliveries } from './inspect-answers.ts'
+import type { InspectAhead } from './inspect-answers.ts'
 import type { PendingRequest, PendingRequests, SentRequest } from './pending-requests.ts'
 
 /** What the gate tells the call path about a session. */
@@ -45,7 +45,7 @@ export interface CallContext {
   readonly answers: AnswerFilter
   readonly vault: () => SessionVault
   /** Looks through a long message before it is sent; returns the labels it looked for. */
-  readonly inspectAhead: SessionDeliveries['inspectAhead']
+  readonly inspectAhead: InspectAhead
   /** A server introduces itself: the part of that which a client may see. */
   readonly onHello: (result: string) => string
   /** The outcome of a call; undoes its charges if no byte of it was sent. */

@@ -64,21 +64,12 @@ export interface LabelledSession {
   readonly log: Log
 }
 
-/** The labels and changes that the messages of one server bring into a session. */
-export interface SessionDeliveries {
-  readonly labels: SessionLabels
-  readonly answers: AnswerFilter
-  readonly onDelivery: InspectDelivery
-  /** Looks through a long message in slices before it is sent, so that other calls go on meanwhile.
-   * Returns the labels it looked for. */
-  readonly inspectAhead: (text: string, strictness: Strictness) => Promise<readonly string[]>
-  /** The outcome of a call, with the labels that were added since the last one: so they are recorded. */
-  readonly withLabels: (outcome: CallOutcome) => CallOutcome
-  /** The session with this server ends: nothing stays off the record. */
-  readonly settleLabels: () => void
-}
+/** Looks through a long message in slices before it is sent, so that other calls go on meanwhile.
+ * Returns the labels it looked for. */
+export type InspectAhead = (text: string, strictness: Strictness) => Promise<readonly string[]>
 
-export function labelSession(session: LabelledSession): SessionDeliveries {
+/** The labels and changes that the messages of one server bring into a session. */
+export function labelSession(session: LabelledSession) {
   const { server, policy, lease, log } = session
   const changes = createChangeRecorder(session.onUnrecordedChanges)
   const { saw, see, takeUnrecorded, settle } = createLabelRecorder(session)
@@ -95,10 +86,12 @@ export function labelSession(session: LabelledSession): SessionDeliveries {
       saveSealed: () => lease.saveSealed(),
     }),
     ...createInspection(session, saw, see),
-    withLabels: (outcome) => {
+    /** The outcome of a call, with the labels that were added since the last one: so they are recorded. */
+    withLabels: (outcome: CallOutcome): CallOutcome => {
       const labels = takeUnrecorded()
       return labels.length === 0 ? outcome : { ...outcome, labels }
     },
+    /** The session with this server ends: nothing stays off the record. */
     settleLabels: () => {
       changes.settle()
       settle()
@@ -140,7 +133,7 @@ function createInspection(
   session: LabelledSession,
   saw: SessionLabels['saw'],
   see: SessionLabels['see'],
-): Pick<SessionDeliveries, 'onDelivery' | 'inspectAhead'> {
+): { readonly onDelivery: InspectDelivery; readonly inspectAhead: InspectAhead } {
   const { server, policy, lease, log, onInjection } = session
   const listWanted = (bound: CompiledPolicy): readonly ScanTarget[] => {
     const read = findReads(bound).labels

@@ -3,7 +3,7 @@
 // continued. Called when a gate starts.
 
 import { InstallationKey } from '../../identity/keys/installation-key.ts'
-import { deriveSigningKey, type SigningKey } from '../../identity/keys/signing-key.ts'
+import { deriveSigningKey } from '../../identity/keys/signing-key.ts'
 import { lastCheckpoint } from '../../ledger/chain/checkpoint-file.ts'
 import { checkAgainst } from '../../ledger/chain/checkpointer.ts'
 import { openLedgerReadOnly } from '../../ledger/chain/read.ts'
@@ -17,14 +17,7 @@ import type { SharedLog } from '../../ledger/shared-log.ts'
 import type { GateConfig } from '../config/config.ts'
 import type { Log } from '../shared/log.ts'
 
-export interface OpenLedger {
-  readonly ledger: Ledger
-  readonly signer: SigningKey
-  /** Why checkpoints do not reach a second place; undefined if they do. */
-  why(): string | undefined
-  /** Writes what is waiting, and gives the last checkpoint time to arrive. */
-  close(): Promise<void>
-}
+export type OpenLedger = Awaited<ReturnType<typeof openLedger>>
 
 /** What the log says when the state of the ledger changes. */
 const LEDGER_STATES: Readonly<Record<LedgerState, string>> = {
@@ -34,11 +27,7 @@ const LEDGER_STATES: Readonly<Record<LedgerState, string>> = {
   closed: 'the ledger is closed',
 }
 
-export async function openLedger(
-  config: GateConfig,
-  log: Log,
-  shared?: SharedLog,
-): Promise<OpenLedger> {
+export async function openLedger(config: GateConfig, log: Log, shared?: SharedLog) {
   const { data, ledger: how } = config
   const signer = deriveSigningKey(InstallationKey.at(data))
   const places = await openPlaces(how.places, log)
@@ -60,6 +49,7 @@ export async function openLedger(
       onFault: (error) => log('error', 'no checkpoint could be made', { why: error.message }),
     },
   })
+  /** Writes what is waiting, and gives the last checkpoint time to arrive. */
   const close = async (): Promise<void> => {
     ledger.close()
     await Promise.all(places.map((place) => place.close()))
@@ -71,6 +61,7 @@ export async function openLedger(
     await close()
     throw error
   }
+  /** Why checkpoints do not reach a second place; undefined if they do. */
   const why = () => {
     const failing = places.find((place) => place.why !== undefined)
     return failing && `checkpoints do not reach their second place: ${failing.why}`

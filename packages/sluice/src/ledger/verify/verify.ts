@@ -13,16 +13,7 @@ import { TAIL_RECORDS_VERIFIED } from '../records/limits.ts'
 import { type IntegrityProblem, Verifier } from './verifier.ts'
 import { RetentionClaims, selectTrustedCheckpoints, TreeCheck } from './verify-checkpoints.ts'
 
-export interface VerificationResult {
-  readonly records: number
-  /** The last record that retention dropped; 0 if none was. */
-  readonly dropped: number
-  /** `seq` and hash (hex) of the last record: to be stored on another host. */
-  readonly head: { readonly seq: number; readonly hash: string }
-  /** The newest valid checkpoint; 0 if there is none. */
-  readonly checkpoint: number
-  readonly problems: readonly IntegrityProblem[]
-}
+export type VerificationResult = ReturnType<typeof verifyLedger>
 
 /** A head that was stored on another host. */
 export interface TrustedHead {
@@ -43,10 +34,7 @@ export interface VerifyOptions {
   readonly tree?: boolean
 }
 
-export function verifyLedger(
-  database: DatabaseSync,
-  options: VerifyOptions = {},
-): VerificationResult {
+export function verifyLedger(database: DatabaseSync, options: VerifyOptions = {}) {
   const { noted = [], checkpoints, keys } = options
   database.exec('BEGIN')
   try {
@@ -65,8 +53,11 @@ export function verifyLedger(
     const all = [...verifier.problems, ...problems].sort((one, other) => one.seq - other.seq)
     return {
       records: verifier.records,
+      /** The last record that retention dropped; 0 if none was. */
       dropped: base.seq,
+      /** `seq` and hash (hex) of the last record: to be stored on another host. */
       head: { seq: verifier.last.seq, hash: toHex(verifier.last.hash) },
+      /** The newest valid checkpoint; 0 if there is none. */
       checkpoint: heads.reduce((newest, { seq }) => Math.max(newest, seq), 0),
       problems: all,
     }

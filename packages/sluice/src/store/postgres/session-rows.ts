@@ -24,18 +24,7 @@ export interface SessionOpening {
   readonly idleMs: number
 }
 
-export interface OpenedSessionRow {
-  readonly id: string
-  readonly saw: readonly string[]
-  readonly ageMs: number
-  /** Other gates have used it too, or may have before a failover. */
-  readonly isSplit: boolean
-  readonly isNew: boolean
-  readonly version: string
-  readonly ownerSaw: readonly string[]
-  /** Of the database; another one after a failover. */
-  readonly timeline: string
-}
+export type OpenedSessionRow = Awaited<ReturnType<SessionRows['open']>>
 
 /** One row for each session of a principal; without `number` it has none. */
 export interface SessionRow {
@@ -71,7 +60,7 @@ export class SessionRows {
     this.#gate = gate
   }
 
-  async open(opening: SessionOpening): Promise<OpenedSessionRow> {
+  async open(opening: SessionOpening) {
     const { principal, key, max, keysMax, windowMs, idleMs } = opening
     const values = [
       this.#gate,
@@ -88,10 +77,12 @@ export class SessionRows {
       id: String(row?.id),
       saw: row?.saw as string[],
       ageMs: Number(row?.age_ms),
+      /** Other gates have used it too, or may have before a failover. */
       isSplit: row?.is_split === true || row?.is_older === true,
       isNew: row?.is_new === true,
       version: String(row?.version),
       ownerSaw: row?.owner_saw as string[],
+      /** Of the database; another one after a failover. */
       timeline: String(row?.timeline),
     }
   }

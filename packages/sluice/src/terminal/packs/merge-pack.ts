@@ -34,15 +34,7 @@ export interface MergeOptions {
   readonly sections?: readonly Section[]
 }
 
-export interface MergedPolicy {
-  readonly text: string
-  /** By section: how many entries were added. */
-  readonly added: Readonly<Record<string, number>>
-  /** Entries of the policy that differ from the pack's, and stay. */
-  readonly kept: readonly string[]
-  /** Entries for tools that the server does not have. */
-  readonly leftOut: readonly string[]
-}
+export type MergedPolicy = ReturnType<typeof mergePack>
 
 interface PackEntry {
   readonly name: string
@@ -55,12 +47,15 @@ const SECTIONS = ['labels', 'classify', 'trust', 'destinations', 'tools', 'guard
 type Section = (typeof SECTIONS)[number]
 
 /** Throws if the policy has a form that cannot be added to. */
-export function mergePack(text: string, options: MergeOptions): MergedPolicy {
+export function mergePack(text: string, options: MergeOptions) {
   const { pack, server, sections = SECTIONS } = options
   const packText = renameServer(pack.policy, pack.name, server)
   const packDocument = parseDocument(packText)
+  /** By section: how many entries were added. */
   const added: Record<string, number> = {}
-  const lines: string[] = []
+  /** Entries of the policy that differ from the pack's, and stay. */
+  const kept: string[] = []
+  /** Entries for tools that the server does not have. */
   const leftOut: string[] = []
   let merged = text
   const root = parseDocument(text).contents
@@ -73,7 +68,7 @@ export function mergePack(text: string, options: MergeOptions): MergedPolicy {
       const fitting = fitEntry(entry, section, options)
       if (fitting === undefined) leftOut.push(entry.name)
       else if (!existing.has(entry.name)) return [fitting]
-      else if (!isDeepStrictEqual(existing.get(entry.name), fitting.value)) lines.push(entry.name)
+      else if (!isDeepStrictEqual(existing.get(entry.name), fitting.value)) kept.push(entry.name)
       return []
     })
     if (fresh.length === 0) continue
@@ -85,7 +80,7 @@ export function mergePack(text: string, options: MergeOptions): MergedPolicy {
     })
   }
   assertContains(parseDocument(merged).toJS(), parseDocument(text).toJS())
-  return { text: merged, added, kept: lines, leftOut }
+  return { text: merged, added, kept, leftOut }
 }
 
 /** A pack's texts with the name that the server has here. */

@@ -44,7 +44,7 @@ export class ResponseReader {
   #staysOpen = false
   #isWhole = false
   /** The last head whose like may come again. */
-  #cachedHead: KnownHead | undefined
+  #cachedHead: ReturnType<typeof knownHead>
 
   constructor(events: ResponseEvents) {
     this.#events = events
@@ -196,14 +196,8 @@ export class ResponseReader {
   }
 }
 
-interface KnownHead {
-  readonly status: number
-  readonly headers: ResponseHeaders
-  readonly same: CachedHead
-}
-
 /** If it has one length: a status without a body has none, whatever the header says. */
-function knownHead(text: string, status: number, headers: ResponseHeaders): KnownHead | undefined {
+function knownHead(text: string, status: number, headers: ResponseHeaders) {
   if (status === 204 || status === 304) return undefined
   const length = headers['content-length']
   const match = LENGTH_LINE.exec(text)
