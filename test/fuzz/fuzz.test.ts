@@ -8,12 +8,14 @@ import { parseExpression } from '@sluice/policy/expression/expression'
 import { describe, expect, test } from 'vitest'
 import { decode } from '../../packages/sluice/src/ledger/records/decoding.ts'
 import { LedgerError } from '../../packages/sluice/src/ledger/records/errors.ts'
+import { rounds } from '../support/runs.ts'
 import { FUZZ_TARGETS, fuzz } from './fuzz.ts'
 import { insertCounters } from './instrument.ts'
 import { PLANTED_FAULTS } from './planted-faults.ts'
 import { seeds as policySeeds } from './targets/policy.ts'
 
-const EXECUTIONS = 1_000
+const EXECUTIONS = rounds(2_000)
+const PLANTED_EXECUTIONS_MAX = 200_000
 
 describe.each(FUZZ_TARGETS)('%s', (target) => {
   test('a short run finds nothing', async () => {
@@ -27,7 +29,7 @@ describe.each(FUZZ_TARGETS)('%s', (target) => {
     const faults = PLANTED_FAULTS[target] ?? []
     expect(faults).toHaveLength(3)
     const fault = faults[2] as (typeof faults)[number]
-    const report = await fuzz({ target, executions: 200 * EXECUTIONS, seconds: 60, fault })
+    const report = await fuzz({ target, executions: PLANTED_EXECUTIONS_MAX, seconds: 60, fault })
     expect(report.finding).toBeDefined()
   })
 })

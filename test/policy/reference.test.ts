@@ -6,9 +6,10 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { beforeAll, expect, test } from 'vitest'
 import { ROOT } from '../support/modules.ts'
+import { rounds } from '../support/runs.ts'
 import { FAULTS } from './reference/faults.ts'
 
-const DECISIONS = 8_000
+const DECISIONS = rounds(12_000)
 const SEED = '1'
 const TIMEOUT_MS = 600_000
 

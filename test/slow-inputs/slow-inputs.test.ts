@@ -24,7 +24,7 @@ const search: SearchOptions = {
 /** There are many readers, and few grow at all. */
 const short: SearchOptions = {
   ...search,
-  secondsMax: 0.03,
+  secondsMax: 0.015,
   runMicrosMax: 6_000,
   charsMax: 32_768,
 }

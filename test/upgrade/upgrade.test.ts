@@ -20,6 +20,7 @@ import {
   startPostgres,
 } from '../support/postgres.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
+import { rounds } from '../support/runs.ts'
 import { scratchDirectory } from '../support/scratch.ts'
 import { SetClock } from '../support/set-clock.ts'
 import { endGates, type GateSpec, type RunningGate, startGate } from '../support/start-gate.ts'
@@ -194,6 +195,6 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a shared store', post
   })
 
   test.each(BESIDE)('serves a gate of %s beside one of this version', async (version) => {
-    expect(await runBeside(server, version, { calls: 150 })).toEqual([])
+    expect(await runBeside(server, version, { calls: rounds(240) })).toEqual([])
   })
 })

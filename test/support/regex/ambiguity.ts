@@ -161,7 +161,7 @@ class Analysis {
     const loop = this.#loopOf.get(state)
     // The search is undefined until it begins a match. The rest is what this match could be in instead.
     const begin = { searching: undefined, looping: state, rest: threads }
-    const seen = new Set<string>()
+    const seen = new Set<string | number>()
     const open: { searching: number | undefined; looping: number; rest: Threads }[] = [begin]
     for (let at = open.pop(); at !== undefined; at = open.pop()) {
       this.#spend()
@@ -178,7 +178,7 @@ class Analysis {
         for (const first of new Set(searching))
           for (const looping of reached) {
             if (first === looping && first === state) return true
-            const key = `${first},${looping},${rest}`
+            const key = this.#keyOf([first ?? -1, looping], rest)
             if (seen.has(key)) continue
             seen.add(key)
             open.push({ searching: first, looping, rest })
@@ -188,6 +188,14 @@ class Analysis {
     return false
   }
 
+  /** A number if it can be one: strings take most of the time. States begin at -1. */
+  #keyOf(states: readonly number[], rest: Threads): string | number {
+    const count = this.#automaton.positions.length * this.#letters + 1
+    if (rest.length > 0 || count ** states.length > Number.MAX_SAFE_INTEGER)
+      return `${states},${rest}`
+    return states.reduce((key, state) => key * count + state + 1, 0)
+  }
+
   #begin(before: number, letter: number): number[] {
     const first = this.#automaton.next(undefined, before, letter)
     return first.map((position) => this.#state({ position, letter }))
@@ -195,6 +203,7 @@ class Analysis {
 
   /** All states of a match after one more letter; undefined if one of them can end, and with it the match. */
   #stepThreads(threads: Threads, letter: number): Threads | undefined {
+    if (threads.length === 0) return threads
     if (threads.some((state) => this.#canEnd(state, letter))) return undefined
     const next = new Set(threads.flatMap((state) => this.#step(state, letter)))
     const region = this.#region(threads[0] ?? 0)
@@ -216,7 +225,7 @@ class Analysis {
 
   #isShared(p: number, q: number, threads: Threads): boolean {
     const [loopP, loopQ] = [this.#loopOf.get(p), this.#loopOf.get(q)]
-    const seen = new Set<string>()
+    const seen = new Set<string | number>()
     const open: { states: readonly number[]; rest: Threads }[] = [
       { states: [p, p, q], rest: threads },
     ]
@@ -228,7 +237,7 @@ class Analysis {
         const rest = this.#stepThreads(at.rest, this.#parts(a).letter)
         if (rest === undefined) continue
         if (a === p && b === q && c === q) return true
-        const key = `${states},${rest}`
+        const key = this.#keyOf(states, rest)
         if (seen.has(key)) continue
         seen.add(key)
         open.push({ states, rest })
@@ -289,15 +298,22 @@ class Analysis {
   #stepTogether(states: readonly number[]): number[][] {
     const found: number[][] = []
     for (let letter = 0; letter < this.#letters; letter++) {
-      let combined: number[][] = [[]]
-      for (const state of states) {
-        const next = new Set(this.#step(state, letter))
-        combined = combined.flatMap((row) => [...next].map((to) => [...row, to]))
-        if (combined.length === 0) break
-      }
-      found.push(...combined)
+      const next = states.map((state) => this.#stepOnce(state, letter))
+      if (next.some(({ length }) => length === 0)) continue
+      found.push(
+        ...next.reduce<number[][]>(
+          (rows, after) => rows.flatMap((row) => after.map((to) => [...row, to])),
+          [[]],
+        ),
+      )
     }
     return found
+  }
+
+  /** Without the number of ways. */
+  #stepOnce(state: number, letter: number): readonly number[] {
+    const next = this.#step(state, letter)
+    return next.length < 2 ? next : [...new Set(next)]
   }
 
   #allNext(state: number): number[] {
