@@ -35,7 +35,8 @@ export async function modelServer(directory: string): Promise<ModelServer> {
   const linesOf = (name: string, kind: string) => {
     const log = join(directory, `${name.replace('local:', '')}.${kind}`)
     if (!existsSync(log)) return []
-    const lines = readFileSync(log, 'utf8').trim().split('\n')
+    // The server creates the file before it writes to it, and may be in the middle of a line: the last part is not one.
+    const lines = readFileSync(log, 'utf8').split('\n').slice(0, -1)
     return lines.map((line) => JSON.parse(line))
   }
   return {
