@@ -241,7 +241,11 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
       const clients = await Promise.all(gates.map((gate) => open(gate)))
       let number = 0
       const load = async (client: PlainClient, until: () => boolean) => {
-        while (!until()) await client.call('write', { number: ++number }).catch(() => {})
+        while (!until()) {
+          await client.call('write', { number: ++number }).catch(() => {})
+          // Without the database calls are refused at once.
+          await new Promise((resolve) => setTimeout(resolve, 20))
+        }
       }
       let isOver = false
       const loads = clients.flatMap((client) => [

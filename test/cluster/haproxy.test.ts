@@ -16,6 +16,7 @@ import {
   type RunningPostgres,
   startPostgres,
 } from '../support/postgres.ts'
+import { rounds } from '../support/runs.ts'
 import {
   endGates,
   fixture,
@@ -27,6 +28,8 @@ import {
 
 const TOKEN = `sluice_${'7'.repeat(64)}`
 const haproxy = findHaproxy()
+/** Between the calls of a client during a restart. */
+const PAUSE_MS = 100 / rounds(4)
 
 /** A page that brings its cookie along. */
 class Browser extends Page {
@@ -129,7 +132,7 @@ describe.skipIf(!isHere)(nameHaproxySuite('behind HAProxy', haproxy), () => {
     let isOver = false
     const callOn = async (client: PlainClient): Promise<void> => {
       while (!isOver) {
-        await new Promise((resolve) => setTimeout(resolve, 25))
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
         const { status, text } = await client
           .call('test_simple_text')
           .catch(({ message }: Error) => ({

@@ -24,12 +24,15 @@ import {
   startPostgres,
 } from '../support/postgres.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
+import { rounds } from '../support/runs.ts'
 import { scratchDirectory } from '../support/scratch.ts'
 import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
 import { postStateless } from '../support/stateless-client.ts'
 import { TcpRelay } from '../support/tcp-relay.ts'
 
 const postgres = findPostgres()
+/** At once, at all gates: several at each. */
+const CALLERS = rounds(32)
 const OPEN = 'version: 1\ndefault: allow\n'
 const LABELLED = `version: 1
 default: allow
@@ -262,11 +265,11 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared sessions', pos
       const { answer } = await session.call('get_note')
       expect(answer.result?.content[0].text).toBe('a note')
     }
-    await Promise.all(Array.from({ length: 20 }, (_, at) => call(at, 'ann')))
+    await Promise.all(Array.from({ length: CALLERS }, (_, at) => call(at, 'ann')))
     expect(exchanges()).toBe(1)
     // Stored tokens are shared state that no call is decided by: none of these calls is decided again.
-    await Promise.all(Array.from({ length: 32 }, (_, at) => call(at, `p${at}`)))
-    expect(exchanges()).toBe(33)
+    await Promise.all(Array.from({ length: CALLERS }, (_, at) => call(at, `p${at}`)))
+    expect(exchanges()).toBe(1 + CALLERS)
     const { store } = gates[0] as unknown as { store: string }
     const doomed = await startGate({
       servers,
@@ -284,7 +287,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared sessions', pos
     const other = call(0, 'zoe')
     await doomed.kill()
     await other
-    expect(exchanges()).toBe(34)
+    expect(exchanges()).toBe(1 + CALLERS + 1)
     await endGates()
     await guarded.close()
     await corp.close()

@@ -5,9 +5,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { serveGate } from '../support/own-gate.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import { type RealClient, straight, throughGate } from '../support/real-client.ts'
-import { endGates, published, type RunningGate, startGate, until } from '../support/start-gate.ts'
+import { endGates, published, type ServingGate, until } from '../support/start-gate.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-files-'))
 const servers = {
@@ -22,11 +23,11 @@ tools:
   filesystem/move_file: { action: deny, reason: files stay where they are }
 `
 
-let gate: RunningGate
+let gate: ServingGate
 
 beforeAll(async () => {
   writeFileSync(join(folder, 'hello.txt'), 'read through the gate')
-  gate = await startGate({ servers, policy: POLICY })
+  gate = await serveGate({ servers, policy: POLICY })
 })
 afterAll(async () => {
   await endGates()

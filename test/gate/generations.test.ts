@@ -6,15 +6,16 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FIXTURE, type FixtureServer, serveFixture } from '../support/fixture-server.ts'
 import { ROOT } from '../support/modules.ts'
+import { serveGate } from '../support/own-gate.ts'
 import { recordsOf } from '../support/plain-client.ts'
 import { throughGate } from '../support/real-client.ts'
-import { endGates, NODE, type RunningGate, startGate } from '../support/start-gate.ts'
+import { endGates, NODE, type ServingGate } from '../support/start-gate.ts'
 import { postStateless, statelessClient } from '../support/stateless-client.ts'
 
 const TIMEOUT_MS = 180_000
 const INPUT = 'test_input_required_result_elicitation'
 
-let gate: RunningGate
+let gate: ServingGate
 const fixtures: FixtureServer[] = []
 
 beforeAll(async () => {
@@ -39,7 +40,7 @@ tools:
   newer/test_error_handling: { action: deny, reason: not here }
   newer/test_image_content: { action: hide }
 `
-  gate = await startGate({ servers, policy })
+  gate = await serveGate({ servers, policy })
 }, TIMEOUT_MS)
 
 afterAll(async () => {

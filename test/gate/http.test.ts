@@ -5,11 +5,12 @@ import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type HttpFixture, serveHttp } from '../servers/http.ts'
+import { serveGate } from '../support/own-gate.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { rawPost, sendRaw } from '../support/raw-http.ts'
-import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
+import { endGates, fixture, type ServingGate, until } from '../support/start-gate.ts'
 
-let gate: RunningGate
+let gate: ServingGate
 let server: HttpFixture
 /** One session alone uses it, so that its one stream is known. */
 let lone: HttpFixture
@@ -19,7 +20,7 @@ beforeAll(async () => {
   server = await serveHttp()
   lone = await serveHttp()
   const servers = { desk: { url: server.url }, lone: { url: lone.url }, echo: fixture('echo') }
-  gate = await startGate({ servers })
+  gate = await serveGate({ servers })
   port = new URL(gate.url).port
 })
 afterAll(async () => {

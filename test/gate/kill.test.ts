@@ -3,9 +3,10 @@
 
 import { afterAll, expect, test } from 'vitest'
 import { killRounds } from '../support/kill-rounds.ts'
+import { rounds } from '../support/runs.ts'
 import { endGates } from '../support/start-gate.ts'
 
-const TIMES = 6
+const TIMES = rounds(12)
 
 afterAll(endGates)
 

@@ -12,11 +12,13 @@ import { TOOLS } from '../servers/speak.ts'
 import { pipeTo } from '../support/line-pipe.ts'
 import { PlainClient, recordsOf, sentTo } from '../support/plain-client.ts'
 import { childrenOf, isAlive } from '../support/processes.ts'
+import { rounds } from '../support/runs.ts'
 import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
 
 describe('servers', () => {
   let gate: RunningGate
   let odd: HttpFixture
+  let bystander: PlainClient
 
   beforeAll(async () => {
     odd = await serveHttp()
@@ -35,15 +37,14 @@ describe('servers', () => {
       odd: { url: odd.url },
     }
     gate = await startGate({ servers })
+    bystander = await PlainClient.open(gate, 'echo')
   })
   afterAll(async () => {
     await endGates()
     await odd.close()
   })
   afterEach(async () => {
-    const client = await PlainClient.open(gate, 'echo')
-    expect((await client.call('echo', { well: 1 })).answer.result.content).toHaveLength(1)
-    await client.end()
+    expect((await bystander.call('echo', { well: 1 })).answer.result.content).toHaveLength(1)
   })
 
   test('a crash in the middle of a call is told, and the session is over', async () => {
@@ -77,11 +78,12 @@ describe('servers', () => {
     expect((await client.ask('ping')).answer.result).toEqual({})
   })
 
+  const FLOOD_MS = rounds(2_000)
   const FLOODS = ['messages', 'stray', 'endless', 'unasked', 'changes']
   test.each(FLOODS)('a server that floods: %s', async (name) => {
     const client = await PlainClient.open(gate, name)
     const logged = gate.log.length
-    const flooded = client.call('echo', { flood: true }, AbortSignal.timeout(2_000))
+    const flooded = client.call('echo', { flood: true }, AbortSignal.timeout(FLOOD_MS))
     await flooded.catch(() => {})
     const other = await PlainClient.open(gate, 'echo')
     expect((await other.call('echo')).answer.result).toBeDefined()
@@ -234,7 +236,7 @@ describe('servers', () => {
 describe('the gate itself', () => {
   afterEach(endGates)
 
-  test('no record, no call; and it goes on by itself', async () => {
+  test('no record, no call; and it goes on by itself; a second one on its data is refused', async () => {
     const gate = await startOffice()
     const client = await PlainClient.open(gate, 'office')
     await client.call('write_note', { text: 'before' })
@@ -256,6 +258,8 @@ describe('the gate itself', () => {
       false,
       true,
     ])
+    const again = startGate({ servers: {}, folder: gate.folder })
+    await expect(again).rejects.toThrow(`process ${gate.process.pid} uses`)
   })
 
   test('SIGTERM lets open calls finish, takes no new ones, and leaves nothing', async () => {
@@ -318,12 +322,6 @@ describe('the gate itself', () => {
     await client.end()
     // The watcher stays.
     await until(() => childrenOf(gate).length === 1)
-  })
-
-  test('a second gate on the same data is refused, and says who has it', async () => {
-    const gate = await startOffice()
-    const again = startGate({ servers: {}, folder: gate.folder })
-    await expect(again).rejects.toThrow(`process ${gate.process.pid} uses`)
   })
 
   test('a port in use is named', async () => {

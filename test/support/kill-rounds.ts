@@ -21,7 +21,7 @@ export interface KillReport {
 }
 
 /** Mails that the policy allows, over all rounds. */
-const MAILS_MAX = 4
+const MAILS_MAX = 2
 const POLICY = `
 version: 1
 default: allow
