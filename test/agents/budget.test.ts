@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { Service } from '../../packages/sluice/src/agents/service/service.ts'
+import { runs } from '../support/runs.ts'
 import { programFile } from '../support/start-gate.ts'
 import { budgetProperty, pricesFor } from './budget.ts'
 import { type ModelServer, modelServer, settingsOf } from './model-server.ts'
@@ -134,5 +135,5 @@ test('M1: calls of programs count', LONG, async () => {
 })
 
 test('a budget holds, whatever is done at once', LONG, async () => {
-  await fc.assert(budgetProperty(model, start), { numRuns: 6, endOnFailure: true })
+  await fc.assert(budgetProperty(model, start), { ...runs(16), endOnFailure: true })
 })

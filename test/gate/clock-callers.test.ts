@@ -116,7 +116,7 @@ tools:
     return replies.map(({ answer }) => answer.result._meta?.['sluice/decision']?.code)
   }
   expect(await codes()).toEqual([undefined, undefined])
-  for (const ahead of [-HOUR_MS, -YEAR_MS, -60 * YEAR_MS, 0]) {
+  for (const ahead of [-HOUR_MS, -60 * YEAR_MS, 0]) {
     await gate.kill()
     clock.set(ahead)
     gate = await clock.start({ ...spec, folder: gate.folder })
