@@ -4,16 +4,10 @@
 import { attempt } from '../../packages/policy/src/core/attempt.ts'
 import { SharedValue, useShared } from './shared-value.ts'
 
-export interface Route {
-  readonly page: string
-  /** What follows the page in the path, decoded. */
-  readonly rest: readonly string[]
-  readonly query: URLSearchParams
-}
-
 const route = new SharedValue(read())
 
-function read(): Route {
+/** `rest`: what follows the page in the path, decoded. */
+function read() {
   const [page = '', ...rest] = location.pathname.split('/').slice(1).map(decode)
   return { page, rest: rest.filter(Boolean), query: new URLSearchParams(location.search) }
 }
@@ -50,6 +44,6 @@ export function pathTo(page: string, ...rest: string[]): string {
   return `/${[page, ...rest.map(encodeURIComponent)].join('/')}`
 }
 
-export function useRoute(): Route {
+export function useRoute() {
   return useShared(route)
 }

@@ -44,12 +44,6 @@ const TO_SERVERS: ReadonlySet<string> = new Set([
 ])
 const NETWORK = /(?:https?|wss?|ftps?):/i
 
-export interface EgressDenial {
-  /** JSON Pointer of the list. */
-  readonly pointer: string
-  readonly reason: string
-}
-
 interface FoundHosts {
   readonly found: Set<string>
   /** Addresses that may still be read. */
@@ -91,7 +85,7 @@ export function listEgressHosts(
 
 const NONE: readonly (readonly [string, readonly string[]])[] = []
 
-export function findEgressDenial(policy: CompiledPolicy, call: Call): EgressDenial | undefined {
+export function findEgressDenial(policy: CompiledPolicy, call: Call) {
   if (!TO_SERVERS.has(call.method)) return undefined
   const lists = egressLists(policy, call)
   if (lists.length === 0) return undefined

@@ -33,17 +33,12 @@ export interface ClientEntry {
   readonly stays?: string
 }
 
-export interface ClientsReport {
-  readonly entries: readonly ClientEntry[]
-  readonly broken: readonly { readonly file: string; readonly message: string }[]
-}
-
 /** `config` and `url` are those of the gate that is asked about. */
-export async function inspectClients(config: string, url: string): Promise<ClientsReport> {
+export async function inspectClients(config: string, url: string) {
   const { servers, broken } = await findServers(thisMachine(['.']))
   const named = nameFound(servers, existsSync(config) ? readText(config) : undefined)
   return {
-    entries: servers.map((server) => {
+    entries: servers.map((server): ClientEntry => {
       const serverName = named.find(({ found }) => found.includes(server))?.name
       const entry = inspectEntry(server, resolve(config), url)
       return serverName === undefined ? entry : { ...entry, serverName }

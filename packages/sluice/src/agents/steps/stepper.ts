@@ -41,11 +41,6 @@ export interface ApplyOptions {
   readonly whose?: string | undefined
 }
 
-export interface QueryAnswer {
-  readonly value: unknown
-  readonly content: Uint8Array | undefined
-}
-
 const KEPT: HistoryRetention = { ageMs: null, bytes: HISTORY_MEGABYTES_DEFAULT * 1_048_576 }
 
 /** What the first event of an agent led to, where another thread ran it. */
@@ -228,7 +223,7 @@ export class Stepper {
   }
 
   /** From the guest; or as it answered when it came to rest, if nothing has happened since. */
-  ask(agent: AgentRow, question: AgentQuery, nowMs: number): QueryAnswer {
+  ask(agent: AgentRow, question: AgentQuery, nowMs: number) {
     const text = JSON.stringify(question)
     if (AT_REST.has(text) && !this.residents.isAhead(agent)) {
       const known = this.journal.memories.answerOf(agent, text)

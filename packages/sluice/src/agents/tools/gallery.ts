@@ -17,10 +17,6 @@ import {
   templateShape,
 } from './templates.ts'
 
-export interface TemplateMatch extends Template {
-  readonly relevance: number
-}
-
 const settingsShape = z.record(z.string().max(64), z.unknown())
 const SETTINGS_LENGTH_MAX = 65_536
 const TEMPLATE_BOUNDS = { elements: TEMPLATE_ELEMENTS_MAX, depth: IMPORT_DEPTH_MAX }
@@ -88,7 +84,7 @@ export class Gallery {
   }
 
   /** The best first: a word in the id or name counts most, one in the description least. */
-  async search(owner: string, query: string): Promise<TemplateMatch[]> {
+  async search(owner: string, query: string) {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean)
     const score = ({ id, name, tags, category, description }: Template): number => {
       const places: [string, number][] = [

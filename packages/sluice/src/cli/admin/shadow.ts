@@ -7,19 +7,13 @@ import { listAncestors } from '../../gateway/processes/peer-process.ts'
 import { listProcesses } from '../../gateway/processes/process-group.ts'
 import { maskLine } from '../../guard/secrets.ts'
 
-export interface ShadowServer {
-  readonly pid: number
-  /** As it was started, with secrets masked. */
-  readonly command: string
-}
-
 /** `@modelcontextprotocol/server-git`, `mcp-server-git`, `git_mcp.py`, but not `mcpherson`. */
 const NAMES_MCP = /(?:^|[@/._-])mcp(?:[@/._-]|$)|modelcontextprotocol/i
 const GATE = /(?:^|\/)sluice(?:\.js)?$/
 const SHOWN_LENGTH = 160
 
 /** The outermost process of each server: one that `npx` started is named by its `npx`. */
-export function listShadowServers(): ShadowServer[] {
+export function listShadowServers() {
   if (process.platform !== 'linux') return []
   const words = new Map(listProcesses().map((pid) => [pid, readWords(pid)]))
   const isServer = (pid: number) => (words.get(pid) ?? []).some((word) => NAMES_MCP.test(word))
@@ -33,6 +27,7 @@ export function listShadowServers(): ShadowServer[] {
     .map((pid) => ({ pid, command: describe(words.get(pid) ?? []) }))
 }
 
+/** As it was started, with secrets masked. */
 function describe(words: readonly string[]): string {
   return maskLine(words.join(' ')).slice(0, SHOWN_LENGTH)
 }

@@ -5,7 +5,7 @@ import { measureCoverage } from '@sluice/policy/cases/coverage'
 import { compile } from '@sluice/policy/compile/compile'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import type { Problem } from '@sluice/policy/document/problem'
-import { type CompiledPolicy, listRules } from '@sluice/policy/model/policy'
+import { listRules } from '@sluice/policy/model/policy'
 import { CliError } from '../../terminal/errors.ts'
 import { getRuleLocation } from '../../terminal/explanation.ts'
 import { loadBasePolicy } from '../../terminal/load-policy.ts'
@@ -24,32 +24,25 @@ export interface CiInputs {
   readonly coverageMin: number
 }
 
-export interface CheckedPolicy {
-  readonly step: CiStep
-  /** Undefined if it has errors: then no other step can run. */
-  readonly policy: CompiledPolicy | undefined
-}
-
+/** The policy is undefined if it has errors: then no other step can run. */
 export function checkPolicy(
   { policy: file, house }: CiInputs,
   tools: readonly KnownTool[] | undefined,
   output: Output,
-): CheckedPolicy {
+) {
   const text = readText(file)
   const options = { ...(tools ? { tools } : {}), ...loadBasePolicy(house, output) }
   const { policy, problems } = compile({ file, text }, options)
   const errors = problems.filter(({ severity }) => severity === 'error').length
   const checks = problems.map(toCheck)
   const passed: CiCheck = { rule: 'check', name: file, level: 'passed', file, line: 1 }
-  return {
-    policy,
-    step: {
-      name: 'check',
-      status: policy === undefined ? 'failed' : 'passed',
-      summary: `${plural(errors, 'error')}, ${plural(problems.length - errors, 'warning')}`,
-      checks: policy === undefined ? checks : [passed, ...checks],
-    },
+  const step: CiStep = {
+    name: 'check',
+    status: policy === undefined ? 'failed' : 'passed',
+    summary: `${plural(errors, 'error')}, ${plural(problems.length - errors, 'warning')}`,
+    checks: policy === undefined ? checks : [passed, ...checks],
   }
+  return { policy, step }
 }
 
 function toCheck({ code, severity, message, help, file, line, column }: Problem): CiCheck {

@@ -5,11 +5,6 @@ import { createHash } from 'node:crypto'
 import { JOINED_NAME_LENGTH_MAX } from '../../protocol/json/limits.ts'
 import { joinName, splitToolName } from '../../protocol/tool-names.ts'
 
-export interface NameTarget {
-  readonly server: string
-  readonly name: string
-}
-
 const hash = (text: string): string => createHash('sha256').update(text).digest('base64url')
 
 export class AdvertisedNames {
@@ -28,7 +23,7 @@ export class AdvertisedNames {
   }
 
   /** By the table, or by the name itself; undefined if no server can be meant. */
-  find(advertised: string): NameTarget | undefined {
+  find(advertised: string) {
     const split = splitToolName(advertised)
     if (split === undefined) return undefined
     const name = this.#meant.get(split.server)?.get(advertised)

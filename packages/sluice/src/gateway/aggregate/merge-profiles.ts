@@ -9,13 +9,8 @@ import { INSTRUCTIONS_LENGTH_MAX } from '../shared/limits.ts'
 import { readPackageVersion } from '../shared/package-version.ts'
 import type { AggregateMember } from './member.ts'
 
-interface MergedProfile {
-  readonly capabilities: JsonObject
-  readonly instructions?: string
-}
-
 /** A server that has not begun is named as missing. */
-function mergeProfiles(members: Iterable<AggregateMember>): MergedProfile {
+function mergeProfiles(members: Iterable<AggregateMember>) {
   const servers = [...members]
   const begun = servers.flatMap(({ name, begun }) => (begun ? [{ ...begun, name }] : []))
   const missing = servers.flatMap(({ name, begun }) => (begun ? [] : [name]))

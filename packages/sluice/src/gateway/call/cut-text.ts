@@ -7,12 +7,6 @@ export interface Replacement {
   readonly placeholder: string
 }
 
-export interface CutText {
-  readonly shown: string
-  /** Place in the original text; undefined if nothing was cut. */
-  readonly restFrom: number | undefined
-}
-
 export interface TextRoom {
   readonly bytes: number
   readonly tokens: number
@@ -25,11 +19,8 @@ export function estimateTokens(text: string): number {
   return Math.ceil(quarters / 4)
 }
 
-export function cutText(
-  text: string,
-  replacements: readonly Replacement[],
-  room: TextRoom,
-): CutText {
+/** `restFrom`: place in the original text; undefined if nothing was cut. */
+export function cutText(text: string, replacements: readonly Replacement[], room: TextRoom) {
   const measure = new LengthBudget(room)
   let shown = ''
   let next = 0

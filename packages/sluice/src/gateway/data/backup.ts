@@ -25,11 +25,7 @@ import { openFile } from '../../store/sqlite/open-file.ts'
 import { DATA_VERSION } from './data-version.ts'
 import { BACKUP_FILES_MAX } from './limits.ts'
 
-export interface BackupFile {
-  readonly name: string
-  readonly bytes: number
-  readonly sha256: string
-}
+export type BackupFile = ReturnType<typeof describeFile>
 
 export interface Manifest {
   readonly version: number
@@ -119,7 +115,7 @@ function copyDatabase(from: string, to: string): void {
   database.prepare('VACUUM INTO ?').run(to)
 }
 
-export function describeFile(directory: string, name: string): BackupFile {
+export function describeFile(directory: string, name: string) {
   const digest = createHash('sha256')
   const part = Buffer.allocUnsafe(PART_BYTES)
   const file = openSync(join(directory, name), 'r')

@@ -13,7 +13,7 @@ import { writeRequest } from '../../protocol/write-message.ts'
 import { OWN_QUESTION_MS_MAX } from '../shared/limits.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 
-interface PendingQuery {
+export interface PendingQuery {
   readonly answered: (answer: JsonRpcResponse) => void
   readonly failed: (why: string) => void
 }

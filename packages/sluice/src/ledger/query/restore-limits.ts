@@ -4,18 +4,11 @@
 // `counters.restore`.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { LimitCharge } from '@sluice/policy/core/counters'
 import { listRecordSpans } from '../chain/block.ts'
 import { type Block, blocksFrom } from '../chain/read.ts'
 import { decodeCharges } from '../records/decoding.ts'
 import { KINDS } from '../records/encoding.ts'
 import { header, readHeader } from '../records/header.ts'
-
-export interface RestoredCharges {
-  readonly charges: readonly LimitCharge[]
-  /** The age by wall time, at most that of the record before it; negative if the clock was set back. */
-  readonly ageMs: number
-}
 
 /**
  * A block older than the window does not end the search: a clock that was temporarily set back must
@@ -28,7 +21,7 @@ export function* restoreLimits(
   nowMs: number,
   longestWindowMs: number,
   after = 0,
-): Generator<RestoredCharges> {
+) {
   const sinceMs = nowMs - longestWindowMs
   // No record is older than the one before it: one that was written while the clock was set back
   // would be taken for an old one, and its charge forgotten.
@@ -40,6 +33,7 @@ export function* restoreLimits(
       if (header.atMs <= nowMs) latestMs = Math.max(latestMs, header.atMs)
       if (header.kind !== KINDS.intent) continue
       if (header.seq <= after || givenBack.has(header.seq)) continue
+      // The age by wall time, at most that of the record before it; negative if the clock was set back.
       const ageMs = nowMs - Math.max(header.atMs, latestMs)
       const charges = decodeCharges(data, header.end).filter((take) => ageMs < take.windowMs)
       if (charges.length > 0) yield { charges, ageMs }

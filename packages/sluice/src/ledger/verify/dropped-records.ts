@@ -6,24 +6,19 @@ import type { Base } from '../chain/base.ts'
 import type { IntegrityProblem } from './verifier.ts'
 import { RetentionClaims, TreeCheck } from './verify-checkpoints.ts'
 
-export interface DroppedCheck {
-  /** A record that follows, as text. */
-  add(text: string): void
-  problems(): readonly string[]
-}
-
 /** `hash` is the one after record `seq`, hex. Without `keys` any signature counts. */
 export function checkDropped(
   { checkpoint, hash, seq }: { seq: number; hash: string; checkpoint: string },
   keys: readonly string[] | undefined,
-): DroppedCheck {
+) {
   const base: Base = { seq, hash: fromHex(hash), checkpoint }
   const problems: IntegrityProblem[] = []
   // Compares the checkpoint with the base.
   new TreeCheck(base, keys, [], problems)
   const claims = new RetentionClaims()
   return {
-    add: (text) => claims.add(text),
+    /** A record that follows, as text. */
+    add: (text: string) => claims.add(text),
     problems: () => {
       claims.check(base, undefined, problems)
       return problems.map(({ message }) => message)

@@ -13,8 +13,6 @@ import { TAIL_RECORDS_VERIFIED } from '../records/limits.ts'
 import { type IntegrityProblem, Verifier } from './verifier.ts'
 import { RetentionClaims, selectTrustedCheckpoints, TreeCheck } from './verify-checkpoints.ts'
 
-export type VerificationResult = ReturnType<typeof verifyLedger>
-
 /** A head that was stored on another host. */
 export interface TrustedHead {
   readonly seq: number

@@ -34,10 +34,6 @@ interface RowChanges {
   sum: bigint
 }
 
-interface ReadRows extends RowChanges {
-  readonly rows: readonly MirroredRow[]
-}
-
 export class SharedRows {
   readonly #parts: SharedRowsParts
   #version = 0
@@ -94,7 +90,7 @@ export class SharedRows {
   }
 
   /** Rows that were found, each authenticated, on top of those that are known. */
-  #read(found: readonly Row[], known: ReadonlyMap<string, KnownRow>, sum: bigint): ReadRows {
+  #read(found: readonly Row[], known: ReadonlyMap<string, KnownRow>, sum: bigint) {
     const rows: MirroredRow[] = []
     const changes: RowChanges = { changed: new Map(), sum }
     for (const each of found) {

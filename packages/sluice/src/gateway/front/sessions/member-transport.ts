@@ -10,6 +10,7 @@ import type {
 } from '../../../protocol/message.ts'
 import type { ProtocolGeneration } from '../../../protocol/protocol-generation.ts'
 import { readMessages } from '../../../protocol/read-message.ts'
+import type { PendingQuery } from '../../session/upstream-queries.ts'
 import type { RpcReply } from '../../shared/error-reply.ts'
 import { OWN_QUESTION_MS_MAX } from '../../shared/limits.ts'
 import {
@@ -35,11 +36,6 @@ export interface MemberLinkContext {
 /** What comes on a subscription; undefined when it has ended. */
 export type SubscriptionListener = (text: string | undefined) => void
 
-interface MemberQuery {
-  readonly answered: (answer: JsonRpcResponse) => void
-  readonly failed: (why: string) => void
-}
-
 export class MemberTransport implements ClientTransport {
   readonly generation: ProtocolGeneration
   revision = ''
@@ -49,7 +45,7 @@ export class MemberTransport implements ClientTransport {
   readonly #context: MemberLinkContext
   /** Nobody can guess it, so no id of the client's is one of ours. */
   readonly #mark = randomUUID()
-  readonly #questions = new Map<RequestId, MemberQuery>()
+  readonly #questions = new Map<RequestId, PendingQuery>()
   readonly #listens = new Map<RequestId, SubscriptionListener>()
   #lastId = 0
   #closed = false
