@@ -7,11 +7,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 
-/** The command; the tests name a bundle, which starts faster than the sources. */
-const COMMAND =
-  process.env.SLUICE_TEST_COMMAND ??
-  join(import.meta.dirname, '../../packages/sluice/bin/sluice.js')
-const SHOP = { command: [process.execPath, join(import.meta.dirname, 'shop-server.ts')] }
+/** The command of a bundle, which the tests name: it and the servers beside it start faster than their sources. */
+const BUNDLED = process.env.SLUICE_TEST_COMMAND
+const COMMAND = BUNDLED ?? join(import.meta.dirname, '../../packages/sluice/bin/sluice.js')
+const SHOP_FILE =
+  BUNDLED === undefined
+    ? join(import.meta.dirname, 'shop-server.ts')
+    : join(BUNDLED, '../../shop-server.js')
+const SHOP = { command: [process.execPath, SHOP_FILE] }
 
 export interface Answer {
   readonly text: string

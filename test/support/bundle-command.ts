@@ -1,5 +1,5 @@
 // Global setup: bundles the command from the current sources, the threads and processes that it starts, and
-// the programs of test/servers. A start then costs half to a sixth of stripping the types of every file, and
+// the servers of the tests and examples. A start then costs half to a sixth of stripping the types of every file, and
 // there are hundreds. Its folder is named by its content: nothing stale is ever started, and concurrent runs do not
 // interfere. Called by Vitest; tests find it by `SLUICE` of start-gate.ts.
 
@@ -30,6 +30,7 @@ process.exitCode = await main(process.argv.slice(2))
 
 const SOURCES = join(ROOT, 'packages/sluice/src')
 const PROGRAMS = join(ROOT, 'test/servers')
+const EXAMPLE_SERVER = join(ROOT, 'examples/support/shop-server.ts')
 const POLICY = [join(ROOT, 'packages/policy/src'), '.ts'] as const
 
 /** Two projects have this set-up; one bundle is enough. */
@@ -106,5 +107,6 @@ function findStarted(): Entry[] {
 }
 
 function listPrograms(): Entry[] {
-  return readdirSync(PROGRAMS).map((name) => [basename(name, '.ts'), join(PROGRAMS, name)])
+  const files = [...readdirSync(PROGRAMS).map((name) => join(PROGRAMS, name)), EXAMPLE_SERVER]
+  return files.map((file) => [basename(file, '.ts'), file])
 }
