@@ -64,3 +64,15 @@ test('nobody is asked without the issuer that `via` names, or with an identity t
   const via = { name: 'corp', issuer: 'https://id.example' } as Issuer
   await expect(obtainToken({ ...options, via })).rejects.toThrow('the identity at `corp` has ended')
 })
+
+test('a message that was sent before there was a login is sent with it, and no refresh token is used up', async () => {
+  const credential = credentialOf({ kind: 'gate', scopes: [] }, NOBODY)
+  expect(await credential.refused(undefined)).toBe(false)
+  // Nobody answers there.
+  const row = { url, resource: url, issuer: 'http://i', tokenEndpoint: 'http://127.0.0.1:1/token' }
+  const client = { clientId: 'gate', clientAuth: 'none', refreshToken: 'once' } as const
+  logins.put(credential.target.of, { ...row, ...client, accessToken: 'first' }, 0)
+  expect(await credential.refused(undefined)).toBe(true)
+  expect(credential.header).toBe('Bearer first')
+  expect(await credential.refused('Bearer first')).toBe(false)
+})

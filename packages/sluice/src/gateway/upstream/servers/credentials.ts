@@ -185,10 +185,11 @@ export class Credential implements MessageCredential {
   async refused(header: string | undefined): Promise<boolean> {
     const { row } = this
     if (row === undefined) return false
-    if (header !== undefined && header !== this.header) return true
+    // There is another one by now. A refresh token may be good for one use, and others use what it gave.
+    if (header !== this.header) return true
     if (!this.#canRenew(row)) return false
     // A server that refuses fresh tokens would make the gate ask for ever.
-    if (header !== undefined && header === this.#unproven) {
+    if (header === this.#unproven) {
       this.#restMs = Math.min(CREDENTIAL_REST_MS_MAX, this.#restMs * 2 || CREDENTIAL_REST_MS)
       this.#restUntilMs = this.#parts.nowMs() + this.#restMs
       return false
