@@ -201,7 +201,7 @@ export class Init {
     const wanted =
       this.#options.move ??
       (await asker?.yes(
-        `put the gate in front of ${plural(moves.length, 'entry').replace('entrys', 'entries')} in ${plural(files.size, 'file')}?`,
+        `put the gate in front of ${plural(moves.length, 'entry', 'entries')} in ${plural(files.size, 'file')}?`,
       )) ??
       false
     const moved: MovedEntry[] = []

@@ -28,7 +28,7 @@ export async function undoInit(record: string, isDry: boolean, output: Output): 
   output.line(
     left === 0
       ? `all entries are as they were; to remove the gate too, delete its files in ${dirname(record)}: sluice.yaml, policy.yaml, sluice.env and .sluice (the ledger); \`sluice/init.key\` in ~/.local/state is the key of all your gates`
-      : `${plural(left, 'entry').replace('entrys', 'entries')} left, as said above; sluice.moved.json still has what was there`,
+      : `${plural(left, 'entry', 'entries')} left, as said above; sluice.moved.json still has what was there`,
   )
   return left === 0 ? 0 : 1
 }

@@ -104,6 +104,6 @@ export function toJsonLine(value: unknown): string {
   return toJson(value).replace(/\n\s*/g, ' ')
 }
 
-export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`
 }

@@ -106,7 +106,7 @@ export async function provePolicy(inputs: CiInputs, output: Output): Promise<CiS
       return { ...place, level: 'failed', message: `${result}: ${named.join('; ')}${more}`, help }
     })
     const failed = checks.filter(({ level }) => level === 'failed').length
-    const summary = `${checks.length - failed} of ${plural(checks.length, 'property').replace('propertys', 'properties')} proved`
+    const summary = `${checks.length - failed} of ${plural(checks.length, 'property', 'properties')} proved`
     return { name: 'prove', status: failed > 0 ? 'failed' : 'passed', summary, checks }
   } catch (error) {
     const checks = toFailures('prove', file, error)

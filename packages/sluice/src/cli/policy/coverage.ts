@@ -52,7 +52,7 @@ async function coverage(file: string, options: CoverageOptions, output: Output):
       output.dim(`  and ${measured.untried.length - 20} more (--json has all)`)
   }
   output.line(
-    `\n${measured.covered} of ${plural(measured.total, 'branch').replace('branchs', 'branches')} (${Math.floor(percent)} %), ${plural(results.length, 'case')}`,
+    `\n${measured.covered} of ${plural(measured.total, 'branch', 'branches')} (${Math.floor(percent)} %), ${plural(results.length, 'case')}`,
   )
   if (failed > 0)
     output.line(output.paint('red', `${plural(failed, 'case')} not as expected: see policy test`))
