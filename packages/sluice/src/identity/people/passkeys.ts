@@ -1,17 +1,13 @@
 // Passkeys (WebAuthn) of people: registration, and verification of assertions. User verification is
 // always required: possession of the device does not prove that the person is present. Bound to the
-// page's origin (relying party). Loaded only if /api is used.
+// page's origin (relying party).
 
 import { hash } from 'node:crypto'
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type PublicKeyCredentialCreationOptionsJSON,
-  type PublicKeyCredentialRequestOptionsJSON,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
 } from '@simplewebauthn/server'
 import { attempt } from '@sluice/policy/core/attempt'
 import { isObject } from '@sluice/policy/core/json'
@@ -35,6 +31,9 @@ export interface Passkey {
   readonly usedMs: number | null
   readonly transports: readonly string[]
 }
+
+/** Loaded for the first passkey: its hundreds of files take more CPU than the start of the gate's page. */
+const webAuthn = () => import('@simplewebauthn/server')
 
 /** EdDSA, ES256, RS256. */
 const ALGORITHMS = [-8, -7, -257]
@@ -61,11 +60,11 @@ export class Passkeys {
   }
 
   /** Options for creating a key in the browser; the response must return `challenge`. */
-  registrationOptions(
+  async registrationOptions(
     person: string,
     rp: RelyingParty,
   ): Promise<PublicKeyCredentialCreationOptionsJSON> {
-    return generateRegistrationOptions({
+    return (await webAuthn()).generateRegistrationOptions({
       rpName: 'Sluice',
       rpID: rp.id,
       userName: person,
@@ -94,8 +93,8 @@ export class Passkeys {
         'remove one first',
       )
     checkFrame('the passkey cannot be added', registration.attestation)
-    const verified = await checked('the passkey cannot be added', () =>
-      verifyRegistrationResponse({
+    const verified = await checked('the passkey cannot be added', async () =>
+      (await webAuthn()).verifyRegistrationResponse({
         response: registration.attestation as RegistrationResponseJSON,
         expectedChallenge: registration.challenge,
         expectedOrigin: rp.origin,
@@ -134,13 +133,13 @@ export class Passkeys {
   }
 
   /** `challenge` is what gets signed. Without a person any key of this origin is accepted. */
-  assertionOptions(
+  async assertionOptions(
     rp: RelyingParty,
     challenge: Uint8Array,
     person?: string,
   ): Promise<PublicKeyCredentialRequestOptionsJSON> {
     const keys = person === undefined ? [] : this.list(person, rp.id)
-    return generateAuthenticationOptions({
+    return (await webAuthn()).generateAuthenticationOptions({
       rpID: rp.id,
       challenge: Uint8Array.from(challenge),
       userVerification: 'required',
@@ -168,8 +167,8 @@ export class Passkeys {
       )
     checkFrame('the passkey was not accepted', assertion)
     const publicKey = Uint8Array.from(row.publicKey as Uint8Array)
-    const verified = await checked('the passkey was not accepted', () =>
-      verifyAuthenticationResponse({
+    const verified = await checked('the passkey was not accepted', async () =>
+      (await webAuthn()).verifyAuthenticationResponse({
         response: assertion as AuthenticationResponseJSON,
         expectedChallenge: challenge,
         expectedOrigin: rp.origin,
