@@ -1,7 +1,8 @@
 // Runs a published conformance suite against a URL, as its own command line does it, and reads the
 // checks that it wrote down.
 
-import { spawn } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -85,22 +86,47 @@ function runServer(name: string, url: string, commands: readonly string[][]): Pr
   )
 }
 
+/** A process for each suite, until `endSuites`. */
+const runners = new Map<string, Runner>()
+
+interface Runner {
+  readonly process: ChildProcess
+  output: string
+}
+
+function startRunner(name: string): Runner {
+  const runner = join(import.meta.dirname, 'run-commands.mjs')
+  const file = join(packageFolder(name), 'dist', 'index.js')
+  const child = fork(runner, [file], { execPath: NODE, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+  const made = { process: child, output: '' }
+  child.stderr?.on('data', (chunk: Buffer) => {
+    made.output += chunk.toString()
+  })
+  child.once('exit', () => runners.delete(name))
+  runners.set(name, made)
+  return made
+}
+
+export async function endSuites(): Promise<void> {
+  await Promise.all(
+    [...runners.values()].map(async ({ process }) => {
+      process.kill('SIGKILL')
+      await once(process, 'exit')
+    }),
+  )
+}
+
 async function runCommands(name: string, commands: readonly string[][]): Promise<Check[]> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-suite-'))
-  const file = join(packageFolder(name), 'dist', 'index.js')
-  const words = commands.map((each) => [...each, '-o', folder])
-  const runner = join(import.meta.dirname, 'run-commands.mjs')
-  const child = spawn(NODE, [runner, file, JSON.stringify(words)], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  let output = ''
-  child.stderr.on('data', (chunk: Buffer) => {
-    output += chunk.toString()
-  })
-  await new Promise((resolve) => child.once('close', resolve))
+  const runner = runners.get(name) ?? startRunner(name)
+  runner.output = ''
   try {
+    for (const words of commands) {
+      runner.process.send([...words, '-o', folder])
+      await Promise.race([once(runner.process, 'message'), once(runner.process, 'exit')])
+    }
     const checks = foldersIn(folder).flatMap((entry) => checksOf(folder, entry))
-    if (checks.length === 0) throw new Error(`the suite wrote nothing down: ${output}`)
+    if (checks.length === 0) throw new Error(`the suite wrote nothing down: ${runner.output}`)
     return checks
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -11,7 +11,13 @@ import { OperationClient } from '../../packages/sluice/src/cli/connect/ask-opera
 import type { Login } from '../../packages/sluice/src/identity/oauth/login.ts'
 import { Logins } from '../../packages/sluice/src/identity/oauth/logins.ts'
 import { PUT_SERVER } from '../../packages/sluice/src/operations/servers.ts'
-import { type Check, PATIENT, runClient, scoredScenarios } from '../conformance/run-suite.ts'
+import {
+  type Check,
+  endSuites,
+  PATIENT,
+  runClient,
+  scoredScenarios,
+} from '../conformance/run-suite.ts'
 import { browse } from '../support/browse.ts'
 import { serveGate } from '../support/own-gate.ts'
 import { atTerminal } from '../support/person.ts'
@@ -77,6 +83,7 @@ beforeAll(async () => {
   command = `${NODE} ${programFile('report-scenario')} ${(reports.address() as AddressInfo).port}`
 })
 afterAll(async () => {
+  await endSuites()
   await endGates()
   reports.close()
 })

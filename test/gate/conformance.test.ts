@@ -3,7 +3,13 @@
 // the tables below with its reason, and a name that no longer belongs there fails the test.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Check, runScenarios, runSuite, scoredScenarios } from '../conformance/run-suite.ts'
+import {
+  type Check,
+  endSuites,
+  runScenarios,
+  runSuite,
+  scoredScenarios,
+} from '../conformance/run-suite.ts'
 import { FIXTURE, type FixtureServer, serveFixture } from '../support/fixture-server.ts'
 import { endGates, NODE, startGate } from '../support/start-gate.ts'
 
@@ -75,6 +81,7 @@ beforeAll(async () => {
   gatedStdio = `${url}/mcp/stdio`
 })
 afterAll(async () => {
+  await endSuites()
   await endGates()
   server.process.kill()
 })

@@ -31,6 +31,7 @@ process.exitCode = await main(process.argv.slice(2))
 const SOURCES = join(ROOT, 'packages/sluice/src')
 const PROGRAMS = join(ROOT, 'test/servers')
 const EXAMPLE_SERVER = join(ROOT, 'examples/support/shop-server.ts')
+const CONFORMANCE_FIXTURE = join(ROOT, 'test/conformance/serve.ts')
 const POLICY = [join(ROOT, 'packages/policy/src'), '.ts'] as const
 
 /** Two projects have this set-up; one bundle is enough. */
@@ -107,6 +108,7 @@ function findStarted(): Entry[] {
 }
 
 function listPrograms(): Entry[] {
-  const files = [...readdirSync(PROGRAMS).map((name) => join(PROGRAMS, name)), EXAMPLE_SERVER]
+  const programs = readdirSync(PROGRAMS).map((name) => join(PROGRAMS, name))
+  const files = [...programs, EXAMPLE_SERVER, CONFORMANCE_FIXTURE]
   return files.map((file) => [basename(file, '.ts'), file])
 }

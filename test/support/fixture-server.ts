@@ -2,12 +2,10 @@
 // process that the test has to stop.
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { ROOT } from './modules.ts'
-import { NODE } from './start-gate.ts'
+import { NODE, programFile } from './start-gate.ts'
 
-export const FIXTURE = join(ROOT, 'test/conformance/serve.ts')
+export const FIXTURE = programFile('serve', 'conformance')
 
 export interface FixtureServer {
   readonly url: string

@@ -167,9 +167,9 @@ export function fixture(name: string, ...args: string[]): { command: string[] } 
   return { command: [NODE, programFile(name), ...args] }
 }
 
-/** A program of test/servers. */
-export function programFile(name: string): string {
-  if (BUNDLED === undefined) return join(ROOT, 'test', 'servers', `${name}.ts`)
+/** A program of test/servers, or of another folder with tests. */
+export function programFile(name: string, folder = 'servers'): string {
+  if (BUNDLED === undefined) return join(ROOT, 'test', folder, `${name}.ts`)
   return join(BUNDLED, '../..', `${name}.js`)
 }
 
