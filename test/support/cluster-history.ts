@@ -5,6 +5,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
 import { parsePostgresUrl } from '../../packages/sluice/src/store/postgres/address.ts'
 import { PostgresConnections } from '../../packages/sluice/src/store/postgres/connections.ts'
 import { type History, type RunLimit, readHistory } from '../cluster/history.ts'
@@ -33,8 +34,9 @@ ${LIMITS.map(
   ({ max, tool, windowMs }) =>
     `  count/${tool}: { action: allow, rate_limit: { max: ${max}, window: ${windowMs / 1_000}, per: everyone } }\n`,
 ).join('')}`
-/** Calls that are approved and then made at all gates at once. */
-const APPROVALS = 3
+/** Calls that are approved and then made at all gates at once: so many, because a gate may hear in time of the use
+ * at another. */
+const APPROVALS = 10
 /** Of the calls that are answered: a quarter is `read`, which nothing limits. */
 const ARRIVING_SHARE = 0.15
 
@@ -152,9 +154,15 @@ async function callApproved(gates: readonly RunningGate[]): Promise<number> {
     const [, id = ''] = /"approvalId":"([^"]+)"/.exec(text) ?? []
     const { code, stderr } = await sluice(['approvals', 'approve', id, '--data', first.data])
     if (code !== 0) throw new Error(`${text}: ${stderr}`)
+    // A gate that hears of the approval only after its use does not try to use it again.
+    for (const { data } of gates) await until(async () => (await stateOf(data, id)) === 'approved')
     await Promise.all([...clients, ...clients].map(call))
   }
   return APPROVALS
+}
+
+async function stateOf(data: string, id: string): Promise<unknown> {
+  return (await askGate(data, { do: 'approval', id }).catch(() => undefined))?.state
 }
 
 async function strike(
