@@ -18,7 +18,14 @@ import {
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
 import { scratchDirectory } from '../support/scratch.ts'
 import { HOUR_MS, SetClock } from '../support/set-clock.ts'
-import { endGates, fixture, type RunningGate, until, writeScript } from '../support/start-gate.ts'
+import {
+  endGates,
+  fixture,
+  type GateSpec,
+  type RunningGate,
+  until,
+  writeScript,
+} from '../support/start-gate.ts'
 
 const postgres = findPostgres()
 const POLICY = `version: 1
@@ -42,14 +49,14 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('clocks of a cluster',
     await server?.end()
   })
 
-  /** Two gates, each with its clock. */
-  async function startTwo() {
+  /** Two gates, each with its clock; with agents if the test has one. */
+  async function startTwo(agents: GateSpec['servers'] = {}) {
     const database = `clock_${++databases}`
     await server.createDatabase(database)
     const log = join(scratchDirectory(), 'calls')
     const start = async (name: string, clock = new SetClock()) => {
       const gate = await clock.start({
-        servers: { agents: { builtin: 'agents' }, count: fixture('counter', log) },
+        servers: { ...agents, count: fixture('counter', log) },
         policy: POLICY,
         config: { store: server.url(database), cluster: { name, key: CLUSTER_KEY } },
       })
@@ -121,7 +128,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('clocks of a cluster',
   })
 
   test('an agent goes on at another gate while the clock of its own is wrong, and does nothing twice', async () => {
-    const { right, wrong, clock, effects } = await startTwo()
+    const { right, wrong, clock, effects } = await startTwo({ agents: { builtin: 'agents' } })
     const { agentId, runId } = await beginAgent(wrong, { runMs: HOUR_MS / 2 })
     await until(() => effects().length > 1)
     clock.set(HOUR_MS)
