@@ -120,6 +120,7 @@ test('suites F8: a watcher that hangs instead of ending is ended by the next sta
 test('servers come off the list when they end, and a watcher that dies is started again', async () => {
   const { log, entries } = keepLog()
   const watcher = new Watcher({ file, log })
+  expect(watcher.pid).toBeUndefined()
   const groups = (): unknown[] =>
     (JSON.parse(readFileSync(file, 'utf8')) as { groups: unknown[] }).groups
   const options = { name: 'echo', command: fixture('echo'), log, watcher }

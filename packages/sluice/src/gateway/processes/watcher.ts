@@ -36,7 +36,6 @@ export class Watcher {
     this.#file = options.file
     this.#log = options.log
     this.#restarter = new Restarter(() => this.#start())
-    this.#start()
   }
 
   /** How many processes of servers there are. */
@@ -53,7 +52,9 @@ export class Watcher {
     return this.#groups.has(group)
   }
 
+  /** The first one starts the watcher: a gate whose servers are all elsewhere needs none. */
   add(pid: number): void {
+    if (this.#process === undefined) this.#start()
     const group = leftoverOf(pid)
     this.#groups.set(pid, group)
     this.#tell(`+ ${pid} ${group.started}\n`)
