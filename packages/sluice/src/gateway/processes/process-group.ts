@@ -44,18 +44,22 @@ export async function endMembers(leader: number, termGraceMs: number): Promise<v
 
 async function isGone(leader: number, waitMs: number): Promise<boolean> {
   const untilMs = performance.now() + waitMs
+  const lives = (pid: number): boolean => isAlive(pid, leader)
+  let alive: readonly number[] = []
   for (let pollMs = POLL_FIRST_MS; ; pollMs = Math.min(POLL_LAST_MS, pollMs * 2)) {
-    if (!groupLives(leader)) return true
+    // Every process of the machine is looked at only when none of those found before lives.
+    if (!alive.some(lives)) alive = signalGroup(leader, 0) ? membersOf(leader).filter(lives) : []
+    if (alive.length === 0) return true
     if (performance.now() >= untilMs) return false
     await sleep(pollMs)
   }
 }
 
 /** Zombies do not count: where nobody reaps them (pid 1 of many containers) they stay for ever. */
-function groupLives(leader: number): boolean {
-  if (!signalGroup(leader, 0)) return false
-  if (process.platform !== 'linux') return true
-  return membersOf(leader).some((pid) => readStat(pid)?.state !== 'Z')
+function isAlive(pid: number, leader: number): boolean {
+  if (process.platform !== 'linux') return signalGroup(leader, 0)
+  const stat = readStat(pid)
+  return stat?.group === leader && stat.state !== 'Z'
 }
 
 /** The processes of a group, on Linux; elsewhere only its leader. */
