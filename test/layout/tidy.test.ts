@@ -191,10 +191,12 @@ describe('functions', () => {
     const wrong = [...productFiles, ...page]
       .filter(({ path }) => !LONG_CALLS.some((allowed) => path.startsWith(allowed)))
       .flatMap(({ path, text }) =>
-        findNodes({ path, text }, hasManyParameters).map(
-          ({ start }) =>
-            `${path}:${findLine(text, start)} has more than ${PARAMETERS_MAX} parameters`,
-        ),
+        listFunctions({ path, text })
+          .filter(hasManyParameters)
+          .map(
+            ({ start }) =>
+              `${path}:${findLine(text, start)} has more than ${PARAMETERS_MAX} parameters`,
+          ),
       )
     expect(wrong).toEqual([])
   })
@@ -509,20 +511,32 @@ function isFunction({ type }: SyntaxNode): boolean {
   return /^(?:Arrow)?Function(?:Declaration|Expression)$/.test(type)
 }
 
-function hasManyParameters(node: SyntaxNode): boolean {
-  return isFunction(node) && (node.params as unknown[]).length > PARAMETERS_MAX
+const functions = new Map<string, SyntaxNode[]>()
+
+/** Found once for each file: to parse them all takes seconds. */
+function listFunctions(file: File): SyntaxNode[] {
+  const found = functions.get(file.path) ?? findNodes(file, isFunction)
+  functions.set(file.path, found)
+  return found
+}
+
+function hasManyParameters({ params }: SyntaxNode): boolean {
+  return (params as unknown[]).length > PARAMETERS_MAX
 }
 
 /** Functions above the limit, each as `path name` with its lines. A function without a name has that of what it
  * is assigned to. */
 function listLongFunctions({ path, text }: File): [name: string, lines: number][] {
-  return findNodes({ path, text }, isFunction).flatMap((node) => {
+  return listFunctions({ path, text }).flatMap((node) => {
     const { start, end } = node as SyntaxNode & { end: number }
-    const lines = countCode(text.slice(start, end))
+    const own = text.slice(start, end)
+    // Few have that many lines at all.
+    const lines =
+      own.split('\n', FUNCTION_LINES_MAX + 1).length > FUNCTION_LINES_MAX ? countCode(own) : 0
     if (lines <= FUNCTION_LINES_MAX) return []
-    const own = (node.id as { name: string } | null)?.name
+    const name = (node.id as { name: string } | null)?.name
     const before = /([\w#]+)(?:\s*[=:(]\s*[\w(]*|)$/.exec(text.slice(0, start).trimEnd())?.[1]
-    return [[`${path} ${own ?? before ?? ''}`, lines]]
+    return [[`${path} ${name ?? before ?? ''}`, lines]]
   })
 }
 
@@ -546,12 +560,25 @@ function targetsOf({ path, text }: File): string[] {
   })
 }
 
+let importers: Map<string, File[]> | undefined
+
+/** The files that import one. */
+function findImporters(path: string): File[] {
+  if (importers === undefined) {
+    importers = new Map()
+    for (const file of productFiles)
+      for (const target of new Set(targetsOf(file)))
+        importers.set(target, [...(importers.get(target) ?? []), file])
+  }
+  return importers.get(path) ?? []
+}
+
 /** The modules that need a file of core: by an import of their own, or through another file of core. */
 function roomsUsing(path: string, seen = new Set<string>()): Set<string> {
   seen.add(path)
   const users = new Set<string>()
-  for (const other of productFiles) {
-    if (!targetsOf(other).includes(path) || seen.has(other.path)) continue
+  for (const other of findImporters(path)) {
+    if (seen.has(other.path)) continue
     const module = findModule(other.path) ?? other.path
     if (module !== findModule(path)) users.add(module)
     else for (const user of roomsUsing(other.path, seen)) users.add(user)

@@ -35,8 +35,13 @@ function analyse(source: string, flags: string): Ambiguity | undefined {
 /** Sets of states that are followed to prove that a match cannot fail. */
 const THREADS_MAX = 1_000
 
-/** The states that one match can be in, in order. */
-type Threads = readonly number[]
+/** The states that one match can be in, in order. An analysis has one object for each set of them. */
+interface Threads {
+  readonly number: number
+  readonly states: readonly number[]
+  /** By letter, as far as they are known. */
+  readonly next: (Threads | undefined)[]
+}
 
 /** A position that has just consumed a letter. */
 interface State {
@@ -47,8 +52,12 @@ interface State {
 class Analysis {
   readonly #automaton: Automaton
   readonly #letters: number
-  readonly #next = new Map<number, readonly number[]>()
+  /** By state and letter: an array, because a map takes most of the time. */
+  readonly #next: (readonly number[] | undefined)[]
   readonly #done = new Map<number, boolean>()
+  readonly #ends = new Map<number, boolean>()
+  readonly #begins = new Map<number, readonly number[]>()
+  readonly #threads = new Map<string, Threads>()
   /** Loops by state, and their states. */
   readonly #loopOf = new Map<number, number>()
   readonly #loops: number[][] = []
@@ -57,6 +66,7 @@ class Analysis {
   constructor(automaton: Automaton) {
     this.#automaton = automaton
     this.#letters = automaton.letters.length
+    this.#next = new Array(automaton.positions.length * this.#letters ** 2)
     this.#findLoops()
   }
 
@@ -69,17 +79,21 @@ class Analysis {
   }
 
   findPolynomial(): Ambiguity | undefined {
-    for (const first of this.#loops)
+    for (const first of this.#loops) {
+      const reachable = this.#findReachable(first)
       for (const second of this.#loops) {
-        const found = first === second ? undefined : this.#findShared(first, second)
+        if (first === second || !second.some((state) => reachable.has(state))) continue
+        const found = this.#findShared(first, second)
         if (found !== undefined) return { growth: 'polynomial', parts: this.#sources(found) }
       }
+    }
     for (const loop of this.#canBeginLater() ? this.#loops : []) {
       for (const state of loop) {
         if (this.#isCertain(state)) continue
         if (
-          this.#isFoundFromEverywhere(state, []) &&
-          (this.#region(state) !== 0 || this.#isFoundFromEverywhere(state, [state]))
+          this.#isFoundFromEverywhere(state, this.#threadsOf([])) &&
+          (this.#region(state) !== 0 ||
+            this.#isFoundFromEverywhere(state, this.#threadsOf([state])))
         )
           return { growth: 'polynomial', parts: ['the search', this.#sourceOf(state)] }
       }
@@ -191,34 +205,55 @@ class Analysis {
   /** A number if it can be one: strings take most of the time. States begin at -1. */
   #keyOf(states: readonly number[], rest: Threads): string | number {
     const count = this.#automaton.positions.length * this.#letters + 1
-    if (rest.length > 0 || count ** states.length > Number.MAX_SAFE_INTEGER)
-      return `${states},${rest}`
-    return states.reduce((key, state) => key * count + state + 1, 0)
+    const key = states.reduce((sum, state) => sum * count + state + 1, rest.number)
+    return key <= Number.MAX_SAFE_INTEGER ? key : `${states},${rest.number}`
   }
 
-  #begin(before: number, letter: number): number[] {
-    const first = this.#automaton.next(undefined, before, letter)
-    return first.map((position) => this.#state({ position, letter }))
+  #begin(before: number, letter: number): readonly number[] {
+    const key = before * this.#letters + letter
+    let first = this.#begins.get(key)
+    if (first === undefined) {
+      first = this.#automaton
+        .next(undefined, before, letter)
+        .map((position) => this.#state({ position, letter }))
+      this.#begins.set(key, first)
+    }
+    return first
+  }
+
+  #threadsOf(states: readonly number[]): Threads {
+    const key = `${states}`
+    const threads = this.#threads.get(key) ?? { number: this.#threads.size, states, next: [] }
+    this.#threads.set(key, threads)
+    return threads
   }
 
   /** All states of a match after one more letter; undefined if one of them can end, and with it the match. */
   #stepThreads(threads: Threads, letter: number): Threads | undefined {
-    if (threads.length === 0) return threads
-    if (threads.some((state) => this.#canEnd(state, letter))) return undefined
-    const next = new Set(threads.flatMap((state) => this.#step(state, letter)))
-    const region = this.#region(threads[0] ?? 0)
+    if (threads.states.length === 0) return threads
+    if (!(letter in threads.next)) threads.next[letter] = this.#findNextThreads(threads, letter)
+    return threads.next[letter]
+  }
+
+  #findNextThreads({ states }: Threads, letter: number): Threads | undefined {
+    if (states.some((state) => this.#canEnd(state, letter))) return undefined
+    const next = new Set(states.flatMap((state) => this.#step(state, letter)))
+    const region = this.#region(states[0] ?? 0)
     const sorted = [...next].filter((state) => this.#region(state) === region).sort((a, b) => a - b)
-    return sorted.some((state) => this.#isDone(state)) ? undefined : sorted
+    return sorted.some((state) => this.#isDone(state)) ? undefined : this.#threadsOf(sorted)
   }
 
   /** States p and q of two loops, with a word that leads from p to p, from p to q and from q to q. */
   #findShared(first: readonly number[], second: readonly number[]): [number, number] | undefined {
-    if (!this.#isReachable(first, second)) return undefined
     const isOneMatch = this.#region(first[0] ?? 0) === this.#region(second[0] ?? 0)
     for (const p of first)
       for (const q of second) {
         if (this.#parts(p).letter !== this.#parts(q).letter || this.#isCertain(q)) continue
-        if (this.#isShared(p, q, []) && (!isOneMatch || this.#isShared(p, q, [p]))) return [p, q]
+        if (
+          this.#isShared(p, q, this.#threadsOf([])) &&
+          (!isOneMatch || this.#isShared(p, q, this.#threadsOf([p])))
+        )
+          return [p, q]
       }
     return undefined
   }
@@ -246,32 +281,25 @@ class Analysis {
     return false
   }
 
-  #isReachable(first: readonly number[], second: readonly number[]): boolean {
-    const wanted = new Set(second)
-    const seen = new Set(first)
-    const open = [...first]
-    for (let state = open.pop(); state !== undefined; state = open.pop()) {
-      if (wanted.has(state)) return true
-      for (const to of this.#allNext(state)) {
-        if (seen.has(to)) continue
-        seen.add(to)
-        open.push(to)
-      }
-    }
-    return false
+  /** The states that can follow those of a loop, and they. */
+  #findReachable(loop: readonly number[]): ReadonlySet<number> {
+    const seen = new Set(loop)
+    for (const state of seen) for (const to of this.#allNext(state)) seen.add(to)
+    return seen
   }
 
   /** Whether nothing that follows can make the match fail. */
   #isCertain(state: number): boolean {
     if (this.#region(state) !== 0) return false
-    const seen = new Set<string>()
-    const open: Threads[] = [[state]]
+    const seen = new Set<Threads>()
+    const open = [this.#threadsOf([state])]
     for (let threads = open.pop(); threads !== undefined; threads = open.pop()) {
-      if (seen.size > THREADS_MAX || !threads.some((each) => this.#canEnd(each))) return false
+      if (seen.size > THREADS_MAX || !threads.states.some((each) => this.#canEnd(each)))
+        return false
       for (let letter = 0; letter < this.#letters; letter++) {
         const next = this.#stepThreads(threads, letter)
-        if (next === undefined || seen.has(`${next}`)) continue
-        seen.add(`${next}`)
+        if (next === undefined || seen.has(next)) continue
+        seen.add(next)
         open.push(next)
       }
     }
@@ -280,8 +308,14 @@ class Analysis {
 
   /** With `next` behind it, or at the end of the text. */
   #canEnd(state: number, next?: number): boolean {
-    const { position, letter } = this.#parts(state)
-    return this.#automaton.canEnd(position, letter, next)
+    const key = state * (this.#letters + 1) + (next ?? this.#letters)
+    let canEnd = this.#ends.get(key)
+    if (canEnd === undefined) {
+      const { position, letter } = this.#parts(state)
+      canEnd = this.#automaton.canEnd(position, letter, next)
+      this.#ends.set(key, canEnd)
+    }
+    return canEnd
   }
 
   #isDone(state: number): boolean {
@@ -324,13 +358,13 @@ class Analysis {
 
   #step(state: number, letter: number): readonly number[] {
     const key = state * this.#letters + letter
-    let next = this.#next.get(key)
+    let next = this.#next[key]
     if (next === undefined) {
       const { position, letter: before } = this.#parts(state)
       next = this.#automaton
         .next(position, before, letter)
         .map((to) => this.#state({ position: to, letter }))
-      this.#next.set(key, next)
+      this.#next[key] = next
     }
     return next
   }
