@@ -3,9 +3,17 @@
 
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { defineConfig } from 'vitepress'
+import { defineConfig, type Plugin } from 'vitepress'
 
 const DOCS = join(import.meta.dirname, '../../docs')
+
+/** The playground is shown in the browser alone: the program that renders the pages does without its modules. */
+const browserOnly: Plugin = {
+  name: 'browser only',
+  enforce: 'pre',
+  resolveId: (path, _importer, { ssr }) =>
+    ssr && path.endsWith('/playground/playground.ts') ? { id: path, external: true } : undefined,
+}
 
 export default defineConfig({
   title: 'Sluice',
@@ -37,6 +45,7 @@ export default defineConfig({
   vite: {
     // The site has its own version of Vite, and no configuration of the console's.
     configFile: false,
+    plugins: [browserOnly],
     resolve: { alias: { 'node:util': join(import.meta.dirname, '../playground/no-colour.ts') } },
   },
 })
