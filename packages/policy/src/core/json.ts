@@ -84,3 +84,10 @@ export function listStrings(value: unknown): string[] {
 export function listObjects(value: JsonValue | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : []
 }
+
+const PLAIN_TEXT = /^[ !#-[\]-~]*$/
+
+/** As JSON.stringify, without calling it for a text in which nothing has to be escaped. */
+export function quoteJson(text: string): string {
+  return PLAIN_TEXT.test(text) ? `"${text}"` : JSON.stringify(text)
+}

@@ -2,7 +2,7 @@
 // the exact text that was read. Pure; the gate sends nothing that is not written here or forwarded
 // whole, and every line-framed peer (stdio, `data:` of a stream) gets it through `oneLine`.
 
-import type { JsonValue } from '@sluice/policy/core/json'
+import { type JsonValue, quoteJson } from '@sluice/policy/core/json'
 import type { Steps } from '@sluice/policy/core/steps'
 import { writeJson } from './json/write-json.ts'
 import type { RequestId } from './message.ts'
@@ -54,7 +54,7 @@ export function writeError(
 
 function writeCall(method: string, members: MemberTexts, overrides?: Overrides): string {
   const params = overrides === undefined ? members : overridden(members, overrides)
-  const head = `"method":${quoted(method)}`
+  const head = `"method":${quoteJson(method)}`
   return params === undefined ? head : `${head},"params":${writeMembers(params)}`
 }
 
@@ -71,20 +71,13 @@ function overridden(members: MemberTexts, overrides: Overrides): MemberTexts {
 /** An object of members whose texts are already written: the inverse of `splitMembers`. */
 export function writeMembers(members: ReadonlyMap<string, string>): string {
   let written = ''
-  for (const [key, text] of members) written += `${written && ','}${quoted(key)}:${text}`
+  for (const [key, text] of members) written += `${written && ','}${quoteJson(key)}:${text}`
   return `{${written}}`
 }
 
 function writeId(id: RequestId): string {
-  return typeof id === 'number' ? String(id) : quoted(id)
+  return typeof id === 'number' ? String(id) : quoteJson(id)
 }
-
-/** Like JSON.stringify, without calling it if there is nothing to escape. */
-function quoted(text: string): string {
-  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
-}
-
-const PLAIN = /^[\w/.:$ -]*$/
 
 /**
  * What a peer may read as the end of a line, and tabs. JSON allows the first four only between

@@ -31,10 +31,12 @@ export function rememberMessage(
   // Escapes may double the length. What is not read counts as forgotten.
   if (text.length > 2 * ANSWER_REMEMBERED_CHARS_MAX || isDense(text, PARSED_MARKS_MAX))
     return memory.markIncomplete()
-  const message = readOneText(text) ?? (JSON.parse(text) as JsonObject)
+  const short = readOneText(text)
+  const message = short === undefined ? (JSON.parse(text) as JsonObject) : ONE_TEXT_MESSAGE
+  const answer = short ?? toAnswer(message)
   // What a program says was computed. What it only copied is known by the answer that had it.
   if (builtin === 'code') {
-    for (const one of toAnswer(message).texts) {
+    for (const one of answer.texts) {
       if (memory.hasRead) memory.addText(one)
       memory.addKnown(RUN_ID.exec(one)?.slice(1) ?? [])
     }
@@ -46,17 +48,20 @@ export function rememberMessage(
   const read = isMarked(message.result) && trust !== 'all' ? [] : trust
   const asked = { args: isObject(args) ? args : {}, inputSchema: undefined }
   const call = { ...asked, name, server, trust: read, isGates: builtin === 'agents' }
-  rememberAnswer(call, toAnswer(message), memory, originsFor(memory, program))
+  rememberAnswer(call, answer, memory, originsFor(memory, program))
 }
 
 /** The form of most answers: one text, in which nothing has to be unescaped. */
 const ONE_TEXT =
   /^\{"jsonrpc":"2\.0","id":(?:\d+|"[^"\\]*"),"result":\{"content":\[\{"type":"text","text":"([^"\\]*)"\}\](?:,"isError":false)?\}\}$/
 
+const ONE_TEXT_MESSAGE: JsonObject = { result: { content: [] } }
+
 /** Reads such an answer without a parser, which takes longer than all the rest of this. */
-function readOneText(message: string): JsonObject | undefined {
+function readOneText(message: string): Answer | undefined {
   const text = ONE_TEXT.exec(message)?.[1]
-  return text === undefined ? undefined : { result: { content: [{ type: 'text', text }] } }
+  if (text === undefined) return undefined
+  return { texts: ORDINARY.has(text) ? [] : [text], structured: undefined, isError: false }
 }
 
 /** How an answer of `run_code` begins. The client names the run in its next call. */

@@ -10,7 +10,7 @@ import {
   type DecisionInputs,
   isOmittedInput,
 } from '@sluice/policy/core/decision-inputs'
-import { ExactNumber, type JsonValue } from '@sluice/policy/core/json'
+import { ExactNumber, type JsonValue, quoteJson } from '@sluice/policy/core/json'
 import type { AnswerChange } from '../../core/answer-changes.ts'
 import { LedgerError } from './errors.ts'
 import {
@@ -74,19 +74,19 @@ function encodeDecision(of: DecisionEntry): string {
   const { decision } = of
   const { limits, shadow, guardrails } = decision
   const values = inputsText(of.judged)
-  const digest = of.argsDigest === null ? 'null' : quoted(of.argsDigest)
-  return `${list(limits, encodeCharge)},${list(shadow, shadowText)},${quoted(of.callId)},${whoAndWhat(of)},${list(guardrails, guardrailText)},${values},${digest}${lastText(of)}`
+  const digest = of.argsDigest === null ? 'null' : quoteJson(of.argsDigest)
+  return `${list(limits, encodeCharge)},${list(shadow, shadowText)},${quoteJson(of.callId)},${whoAndWhat(of)},${list(guardrails, guardrailText)},${values},${digest}${lastText(of)}`
 }
 
 function lastText({ unknown = false, parent }: DecisionEntry): string {
-  if (parent !== undefined) return `,${unknown},${quoted(parent)}`
+  if (parent !== undefined) return `,${unknown},${quoteJson(parent)}`
   return unknown ? ',true' : ''
 }
 
 function outcomeText(of: OutcomeEntry, intent: number): string {
   const { status, errorCode, digest, labels, givenBack } = of
   const code = errorCode === null ? 'null' : number(errorCode)
-  const digestText = digest === null ? 'null' : quoted(digest)
+  const digestText = digest === null ? 'null' : quoteJson(digest)
   return `${number(intent)},"${status}",${number(of.durationMs)},${number(of.bytes)},${code},${digestText},${list(labels, encodeText)},${number(of.attempts)},${givenBack}${changesText(of.changes)}`
 }
 
@@ -150,7 +150,7 @@ function saysTheSame(a: DecisionFields, b: DecisionFields): boolean {
 
 /** A key is never truncated: two counters must not become one. */
 function encodeCharge({ key, kind, windowMs, max, amount }: LimitCharge): string {
-  return `[${quoted(key)},"${kind}",${number(windowMs)},"${boundText(max)}","${amountText(amount)}"]`
+  return `[${quoteJson(key)},"${kind}",${number(windowMs)},"${boundText(max)}","${amountText(amount)}"]`
 }
 
 function shadowText({
@@ -160,7 +160,7 @@ function shadowText({
   reason,
   limits,
 }: RecordedDecision['shadow'][number]): string {
-  return `[${encodeText(rule)},"${action}",${quoted(code)},${encodeText(reason)},${list(limits, encodeCharge)}]`
+  return `[${encodeText(rule)},"${action}",${quoteJson(code)},${encodeText(reason)},${list(limits, encodeCharge)}]`
 }
 
 function guardrailText({ name, rule, action, undecided }: GuardrailMatch): string {
@@ -210,16 +210,8 @@ function inputText(value: DecisionInput): string {
   return JSON.stringify(typeof value === 'number' ? number(value) : value)
 }
 
-/** Matches a text in which nothing has to be escaped. */
-const PLAIN = /^[\w/.:$~|#@ -]*$/
-
-/** Like JSON.stringify. */
-function quoted(value: string): string {
-  return PLAIN.test(value) ? `"${value}"` : JSON.stringify(value)
-}
-
 function encodeText(value: string): string {
-  return value.length <= TEXT_LENGTH_MAX ? quoted(value) : JSON.stringify(shortened(value))
+  return value.length <= TEXT_LENGTH_MAX ? quoteJson(value) : JSON.stringify(shortened(value))
 }
 
 /** Truncated texts are objects, so that no complete text can imitate one. */

@@ -23,7 +23,6 @@ import type { WireErrorCode } from './errors.ts'
 import { FoldBudget } from './fold-case.ts'
 import { JSON_DEPTH_CEILING, JSON_LIMITS, type JsonLimits } from './limits.ts'
 import { refuseString } from './refuse-string.ts'
-import { isInherited, setOwn } from './set-own.ts'
 import { quoteForMessage, WireRejection } from './wire-rejection.ts'
 
 export type JsonReading =
@@ -69,9 +68,12 @@ const QUOTE_OR_ESCAPE = /["\\]/g
 const LONE_SURROGATE = /\p{Surrogate}/u
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const SPECIAL = /[\\\x00-\x1f]/g
-/** What needs a closer check: escapes, and whatever could end a line for some peer. */
+/** Most texts have nothing but ASCII without escapes and control characters, and need no closer check. */
+const BEYOND_PRINTED = /[^ -[\]-~]/
+/** What needs one in the others: escapes, and whatever could end a line for some peer. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const NOT_PLAIN = /[\\\x00-\x1f\u0085\u2028\u2029]/
+const OWN = { writable: true, enumerable: true, configurable: true }
 /** ES2024, which Node has; the pure modules are typed against ES2023. */
 type WellFormedness = string & { isWellFormed(): boolean }
 
@@ -91,7 +93,8 @@ export class JsonReader {
   longNumbersLength = 0
   escapedLength = 0
   escapedQuotes = 0
-  readonly folding = new FoldBudget()
+  /** Undefined if the text is ASCII: comparing its keys costs nothing. */
+  folding: FoldBudget | undefined
   /** Of the number that `skipNumber` passed last. */
   isWholeNumber = false
   hasExponent = false
@@ -122,11 +125,15 @@ export class JsonReader {
     const { lengthMax } = this.limits
     if (!(length <= lengthMax))
       this.refuse('WIRE_SIZE', `the text has ${length} characters, at most ${lengthMax} are read`)
-    if (this.text.charCodeAt(0) === BYTE_ORDER_MARK)
-      this.refuse('WIRE_SYNTAX', 'the text begins with a byte order mark, leave it out')
-    if (!(this.text as WellFormedness).isWellFormed())
-      this.refuseSurrogate(this.text.search(LONE_SURROGATE))
-    this.isPlain = !NOT_PLAIN.test(this.text)
+    this.isPlain = !BEYOND_PRINTED.test(this.text)
+    if (!this.isPlain) {
+      if (this.text.charCodeAt(0) === BYTE_ORDER_MARK)
+        this.refuse('WIRE_SYNTAX', 'the text begins with a byte order mark, leave it out')
+      if (!(this.text as WellFormedness).isWellFormed())
+        this.refuseSurrogate(this.text.search(LONE_SURROGATE))
+      this.isPlain = !NOT_PLAIN.test(this.text)
+      this.folding = new FoldBudget()
+    }
     if (this.isPlain) this.special = length
   }
 
@@ -152,7 +159,6 @@ export class JsonReader {
 
   readObject(readMember: MemberReader | undefined): JsonValue {
     const object: Record<string, JsonValue> = {}
-    let isFirst = true
     this.enter()
     if (this.skipSpace() === CLOSE_OBJECT) return this.leave(object)
     for (;;) {
@@ -160,14 +166,16 @@ export class JsonReader {
       const start = this.at
       this.countToken()
       const key = this.readString()
-      const fault = this.folding.charge(key)
+      const fault = this.folding?.charge(key)
       if (fault !== undefined) this.refuseLarge(fault, start)
-      if (!isFirst && Object.hasOwn(object, key)) this.refuseDoubled(key, start)
-      isFirst = false
+      // Its own, or one that every object inherits, such as `__proto__`.
+      const isKnown = key in object
+      if (isKnown && Object.hasOwn(object, key)) this.refuseDoubled(key, start)
       if (this.skipSpace() !== COLON) this.refuseSyntax('`:` after the key')
       this.at++
       const value = readMember === undefined ? this.readValue() : readMember(key, start)
-      if (isInherited(key)) setOwn(object, key, value)
+      // Assigning to `__proto__` would change the prototype, and to the others throw if that is frozen.
+      if (isKnown) Object.defineProperty(object, key, { ...OWN, value })
       else object[key] = value
       const code = this.skipSpace()
       if (code === CLOSE_OBJECT) return this.leave(object)

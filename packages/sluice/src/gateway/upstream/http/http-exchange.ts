@@ -181,7 +181,8 @@ export class HttpExchange implements ConnectionJob {
 
   #finish(): void {
     this.over = true
-    this.#queue.length = 0
+    // Setting the length of an array takes a microsecond, and nearly every time it is empty.
+    if (this.#queue.length > 0) this.#queue = []
     this.#place.leave()
     clearTimeout(this.#timer)
     this.#timer = undefined
