@@ -74,9 +74,10 @@ export function scoredScenarios(half: 'server' | 'client' = 'server'): string[] 
   return parse(readFileSync(file, 'utf8'))[half]
 }
 
-/** The scenarios of the client half of 0.2.0: each starts a server and runs `command` with its URL. */
-export function runClient(command: string, options: string[]): Promise<Check[]> {
-  return runCommands('conformance-next', [['client', '--command', command, ...options]])
+/** The scenarios of the client half of 0.2.0: each starts a server and tells of it at the URL `client`, which answers when
+ * it has used that server. */
+export function runClient(client: string, options: string[]): Promise<Check[]> {
+  return runCommands('conformance-next', [['client', '--command', client, ...options]])
 }
 
 function runServer(name: string, url: string, commands: readonly string[][]): Promise<Check[]> {
@@ -97,7 +98,11 @@ interface Runner {
 function startRunner(name: string): Runner {
   const runner = join(import.meta.dirname, 'run-commands.mjs')
   const file = join(packageFolder(name), 'dist', 'index.js')
-  const child = fork(runner, [file], { execPath: NODE, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+  const child = fork(runner, [file], {
+    execPath: NODE,
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
   const made = { process: child, output: '' }
   child.stderr?.on('data', (chunk: Buffer) => {
     made.output += chunk.toString()

@@ -23,7 +23,7 @@ import { serveGate } from '../support/own-gate.ts'
 import { atTerminal } from '../support/person.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
-import { endGates, NODE, programFile, type ServingGate } from '../support/start-gate.ts'
+import { endGates, type ServingGate } from '../support/start-gate.ts'
 
 vi.setConfig({ testTimeout: 400_000 })
 
@@ -54,7 +54,7 @@ interface Scenario {
 
 let gate: ServingGate
 let reports: Server
-let command = ''
+let client = ''
 let servers = 0
 let last: Promise<unknown> = Promise.resolve()
 
@@ -80,7 +80,7 @@ beforeAll(async () => {
     })
   })
   await new Promise<void>((resolve) => reports.listen(0, '127.0.0.1', resolve))
-  command = `${NODE} ${programFile('report-scenario')} ${(reports.address() as AddressInfo).port}`
+  client = `http://127.0.0.1:${(reports.address() as AddressInfo).port}`
 })
 afterAll(async () => {
   await endSuites()
@@ -210,14 +210,14 @@ const names = (exceptions: Exceptions) => Object.keys(exceptions).sort()
 describe('the client half of the suite, through the gate', () => {
   test('2025-11-25: every scenario of the revision', async () => {
     const options = ['--suite', 'auth', '--spec-version', '2025-11-25', ...PATIENT]
-    const checks = await runClient(command, options)
+    const checks = await runClient(client, options)
     const there = [...new Set(checks.map(({ scenario }) => scenario))]
     expect(there.length).toBeGreaterThanOrEqual(14)
     expect(failed(checks, there)).toEqual({})
   })
 
   test('2026-07-28: every scored scenario, and the extensions', async () => {
-    const checks = await runClient(command, ['--requirements', '2026-07-28', ...PATIENT])
+    const checks = await runClient(client, ['--requirements', '2026-07-28', ...PATIENT])
     expect(SCORED).toHaveLength(25)
     const wrong = failed(checks, [...SCORED, ...EXTENSIONS])
     expect(names(wrong), JSON.stringify(wrong)).toEqual(names(OUT_OF_SCOPE))
