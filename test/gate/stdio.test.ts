@@ -1,14 +1,15 @@
 // Clients that only start commands: `sluice stdio` and `sluice wrap` are pipes to one gate, which
 // they start where none runs. Eight at once share one chain of records and one set of limits.
 
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { ROOT } from '../support/modules.ts'
+import { sluice } from '../support/run-sluice.ts'
 import { rounds } from '../support/runs.ts'
-import { fixture, SLUICE } from '../support/start-gate.ts'
+import { fixture, SLUICE, until } from '../support/start-gate.ts'
 
 const MEMORY = join(ROOT, 'node_modules/@modelcontextprotocol/server-memory/dist/index.js')
 const PIPES = rounds(16)
@@ -122,8 +123,8 @@ async function stopGate(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 50))
 }
 
-const sluice = (...args: string[]) =>
-  execFileSync(process.execPath, [SLUICE, ...args], { cwd: folder, encoding: 'utf8' })
+const run = async (...args: string[]) =>
+  (await sluice([...args, '--data', join(folder, 'data')])).stdout
 
 /** Every file of the data directory that has this text in it. */
 function filesWith(text: string): string[] {
@@ -179,8 +180,8 @@ test('the environment of each client goes to its own server, and is stored nowhe
   const other = await start('own', 'd', { SUDO_UID: '4711', LISTED: 'lent', PATH: '/evil' })
   expect(await seenBy(other)).toEqual({ ...set, LISTED: 'lent' })
   expect(filesWith('secret-')).toEqual([])
-  expect(sluice('logs', '-n', '500')).toContain('sluice ready ')
-  const status = sluice('status', '--config', 'sluice.yaml', '--json')
+  expect(await run('logs', '-n', '500')).toContain('sluice ready ')
+  const status = await run('status', '--json')
   expect(JSON.parse(status)).toMatchObject({ ready: true })
   expect(status).not.toContain('secret-')
   const message = 'the server `silent` has not answered yet'
@@ -199,8 +200,7 @@ test('wrap, without any configuration: reading passes, the rest is held', {
   expect((await client.call('read_graph')).result?.isError).toBeUndefined()
   // It waits for somebody who decides; nobody is going to.
   void client.call('delete_entities', { entityNames: [] }).catch(() => {})
-  const held = () => sluice('approvals', 'list', '--data', 'data')
-  await vi.waitFor(() => expect(held()).toContain('/delete_entities'), { timeout: 60_000 })
+  await until(async () => (await run('approvals', 'list')).includes('/delete_entities'))
   expect((await client.say('not a message')).error?.code).toBe(-32700)
   expect((await client.call('read_graph')).result?.isError).toBeUndefined()
   expect(await client.end()).toBe(0)
@@ -233,8 +233,8 @@ test(`${PIPES} pipes at once: one gate, one chain, exact limits`, {
     Array.from({ length: PIPES * 10 - 20 }, () => 'RATE_LIMITED'),
   )
   await Promise.all(clients.map((client) => client.end()))
-  expect(sluice('ledger', 'verify', '--data', 'data')).toContain('ok: ')
-  const exported = sluice('ledger', 'export', '--data', 'data').trim().split('\n')
+  expect(await run('ledger', 'verify')).toContain('ok: ')
+  const exported = (await run('ledger', 'export')).trim().split('\n')
   const records = exported.map((line) => JSON.parse(line) as { kind: string })
   expect(records.filter(({ kind }) => kind === 'intent').length).toBe(20)
   expect(records.filter(({ kind }) => kind === 'refusal').length).toBe(limited.length)
