@@ -14,6 +14,7 @@ import type { Category, Risk, ToolDefinition } from '@sluice/policy/core/tools'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { decide } from '@sluice/policy/decide/decide'
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { ROOT } from '../support/modules.ts'
 import { freePort } from '../support/postgres.ts'
 import { straight } from '../support/real-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
@@ -263,7 +264,10 @@ test('observed first: everything passes and is recorded, until it is enforced', 
   expect(await init('--yes', 'odd')).toMatchObject({ code: 0 })
   const { mcpServers } = JSON.parse(readFileSync(join(home, '.claude.json'), 'utf8'))
   const { command, args } = mcpServers.notes
-  const { client, close } = await straight([command, ...args])
+  const [written, ...rest] = args
+  expect(written).toBe(join(ROOT, 'packages/sluice/bin/sluice.js'))
+  // The same command bundled, which starts faster, and so does the gate that it starts.
+  const { client, close } = await straight([command, SLUICE, ...rest])
   const call = { name: 'delete_entities', arguments: { entityNames: ['x'] } }
   try {
     expect((await client.callTool(call)).isError).not.toBe(true)
