@@ -73,17 +73,19 @@ const builtins: Plugin = {
   name: 'builtins',
   resolveId: {
     order: 'pre',
+    filter: { id: /^[^./\0]/ },
     handler(path, importer, { kind }) {
       // It would start subcommands that are programs of their own; Sluice has none.
       if (path === 'node:child_process' && importer?.includes('/commander/')) return UNUSED
       const name = path.replace(/^node:/, '')
       // Packages have names of modules too, as `process`: those are Node's.
-      if (/^[./\0]/.test(path) || process.getBuiltinModule(`node:${name}`) === undefined) return
+      if (process.getBuiltinModule(`node:${name}`) === undefined) return
       const id = `${kind === 'require-call' ? BUILTIN_REQUIRED : BUILTIN}${name}`
       return { id, moduleSideEffects: false }
     },
   },
   load: {
+    filter: { id: /^\0(?:unused$|(?:required )?builtin:)/ },
     handler(id) {
       if (id === UNUSED) return 'export default {}'
       const [, mark, name] = /^(\0(?:required )?builtin:)(.+)$/.exec(id) ?? []
