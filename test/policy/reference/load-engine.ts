@@ -49,12 +49,12 @@ async function plant({ file, find, put }: Fault, outfile: string): Promise<void>
     plugins: [
       {
         name: 'the fault',
+        // The bundler asks for this file alone, and reads the others itself.
         setup: ({ onLoad }) =>
-          onLoad({ filter: /\.ts$/ }, ({ path }) =>
-            path === place
-              ? { contents: source.replace(find, () => put), loader: 'ts' }
-              : undefined,
-          ),
+          onLoad({ filter: new RegExp(`/${file.replaceAll('.', '\\.')}$`) }, () => ({
+            contents: source.replace(find, () => put),
+            loader: 'ts',
+          })),
       },
     ],
   })
