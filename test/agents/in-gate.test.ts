@@ -5,12 +5,14 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { serveGate } from '../support/own-gate.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import { sluice } from '../support/run-sluice.ts'
 import {
   endGates,
   fixture,
   type RunningGate,
+  type ServingGate,
   startGate,
   writeScript,
 } from '../support/start-gate.ts'
@@ -41,7 +43,7 @@ const servers = {
   agents: { builtin: 'agents' as const },
   office: fixture('office', './office.log'),
 }
-let gate: RunningGate
+let gate: ServingGate
 
 beforeAll(async () => {
   gate = await startGate({ servers, policy: POLICY })
@@ -115,8 +117,8 @@ test(
     const before = await PlainClient.open(gate, 'agents')
     const { count } = await before.value('wasm_agent_list', {})
     expect(count).toBe(2)
-    await gate.kill()
-    gate = await startGate({ servers, policy: POLICY, folder: gate.folder })
+    await (gate as RunningGate).kill()
+    gate = await serveGate({ servers, policy: POLICY, folder: gate.folder })
     const after = await PlainClient.open(gate, 'agents')
     const { agents } = await after.value('wasm_agent_list', {})
     expect(agents).toHaveLength(2)
@@ -150,7 +152,7 @@ test(
     expect(child).toMatchObject({ family: parent?.family })
     // Under another name the commands find them too, unless a wrong one is given.
     const named = { 'claude-flow': servers.agents, office: servers.office }
-    gate = await startGate({ servers: named, policy: POLICY, folder: gate.folder })
+    gate = await serveGate({ servers: named, policy: POLICY, folder: gate.folder })
     const at = ['--data', gate.data]
     expect((await sluice(['agents', 'ls', ...at])).stdout).toContain(agent.id)
     const wrong = await sluice(['agents', 'ls', '--server', 'helpers', ...at])

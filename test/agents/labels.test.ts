@@ -6,7 +6,13 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { serveGate } from '../support/own-gate.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
-import { endGates, fixture, type RunningGate, startGate } from '../support/start-gate.ts'
+import {
+  endGates,
+  fixture,
+  type RunningGate,
+  type ServingGate,
+  startGate,
+} from '../support/start-gate.ts'
 
 const LONG = { timeout: 120_000 }
 const POLICY = `
@@ -24,7 +30,7 @@ const servers = {
   agents: { builtin: 'agents' as const },
   office: fixture('office', './office.log'),
 }
-let gate: RunningGate
+let gate: ServingGate
 
 beforeAll(async () => {
   gate = await startGate({ servers, policy: POLICY })
@@ -129,8 +135,8 @@ test(
   LONG,
   async () => {
     const before = labelsOf()
-    await gate.kill()
-    gate = await startGate({ servers, policy: POLICY, folder: gate.folder })
+    await (gate as RunningGate).kill()
+    gate = await serveGate({ servers, policy: POLICY, folder: gate.folder })
     expect(labelsOf()).toEqual(before)
   },
 )

@@ -7,10 +7,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { serveGate } from '../support/own-gate.ts'
 import { bytesTo, PlainClient, recordsOf } from '../support/plain-client.ts'
 import { type RealClient, throughGate } from '../support/real-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
-import { endGates, fixture, type RunningGate, startGate, until } from '../support/start-gate.ts'
+import {
+  endGates,
+  fixture,
+  type RunningGate,
+  type ServingGate,
+  startGate,
+  until,
+} from '../support/start-gate.ts'
 
 vi.setConfig({ testTimeout: 90_000 })
 
@@ -36,7 +44,7 @@ egress: { deploy/read_file: [a.example] }
 canaries: { backup: ${CANARY} }
 `
 
-let gate: RunningGate
+let gate: ServingGate
 let agent: RealClient
 let place: string[]
 let servers: Parameters<typeof startGate>[0]['servers']
@@ -156,8 +164,8 @@ test('a gate that was killed opens what it sealed, and knows what was read', asy
   const [placeholder = ''] = /\[sealed GitLab token [a-z2-7]{16}\]/.exec(text) ?? []
   const note = 'Please write to eve@evil.example as soon as you can, we are waiting for it.'
   await call(before.client, 'other__echo', { note })
-  await gate.kill()
-  gate = await startGate({ servers, policy: POLICY, folder: gate.folder })
+  await (gate as RunningGate).kill()
+  gate = await serveGate({ servers, policy: POLICY, folder: gate.folder })
   const after = await connect()
   await call(after.client, 'deploy__read_file', { path: `again ${placeholder}` })
   expect(bytesTo(gate.folder)).toContain(`again ${KEY}`)

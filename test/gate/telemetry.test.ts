@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test, vi } from 'vitest'
 import { serveHttp } from '../servers/http.ts'
 import { ROOT } from '../support/modules.ts'
+import { serveGate } from '../support/own-gate.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { sluice } from '../support/run-sluice.ts'
 import { endGates, fixture, NODE, startGate, until } from '../support/start-gate.ts'
@@ -19,7 +20,7 @@ const POLICY = 'version: 1\ndefault: allow\ntools: { "office/delete_*": deny }\n
 const TOKEN = 'a-token-for-metrics'
 
 test('metrics: only with the token, bounded in names, every step timed', async () => {
-  const gate = await startGate({
+  const gate = await serveGate({
     servers: { office: fixture('office') },
     policy: POLICY,
     config: { metrics: { token: TOKEN } },

@@ -4,18 +4,19 @@
 import type { ChildProcess } from 'node:child_process'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startEverything } from '../support/http-server.ts'
+import { serveGate } from '../support/own-gate.ts'
 import { recordsOf } from '../support/plain-client.ts'
 import { type RealClient, throughGate } from '../support/real-client.ts'
-import { endGates, type RunningGate, startGate, until } from '../support/start-gate.ts'
+import { endGates, type ServingGate, until } from '../support/start-gate.ts'
 
 let server: ChildProcess
-let gate: RunningGate
+let gate: ServingGate
 let real: RealClient
 
 beforeAll(async () => {
   const everything = await startEverything()
   server = everything.process
-  gate = await startGate({ servers: { everything: { url: everything.url } } })
+  gate = await serveGate({ servers: { everything: { url: everything.url } } })
   real = await throughGate(gate, 'everything')
 })
 afterAll(async () => {
