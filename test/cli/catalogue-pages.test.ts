@@ -40,37 +40,33 @@ test.skipIf(chromium === undefined)(named('in Chromium', chromium), async () => 
   const browser = await launch(chromium as string)
   try {
     const seen = new Set<string>()
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const context = await browser.newContext({
-        colorScheme,
-        viewport: { width: 360, height: 740 },
-      })
-      // Put in from outside: the pages allow no script but their own.
-      await context.addInitScript(AXE)
-      const page = await context.newPage()
-      const waiting = [pathToFileURL(join(site, 'index.html')).href]
-      const visited = new Set<string>()
-      for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-        const [address = ''] = next.split('#')
-        if (visited.has(address)) continue
-        visited.add(address)
-        await page.goto(address)
-        await looksWell(page, address)
-        for (const link of await linksOf(page)) {
-          seen.add(link)
-          waiting.push(link)
-        }
+    const context = await browser.newContext({ viewport: { width: 360, height: 740 } })
+    // Put in from outside: the pages allow no script but their own.
+    await context.addInitScript(AXE)
+    const page = await context.newPage()
+    const waiting = [pathToFileURL(join(site, 'index.html')).href]
+    const visited = new Set<string>()
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      const [address = ''] = next.split('#')
+      if (visited.has(address)) continue
+      visited.add(address)
+      await page.goto(address)
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        await looksWell(page, `${address} (${colorScheme})`)
       }
-      expect([...visited].filter((one) => one.includes('/flow/'))).toHaveLength(2)
-      await context.close()
+      for (const link of await linksOf(page)) {
+        seen.add(link)
+        waiting.push(link)
+      }
     }
+    expect([...visited].filter((one) => one.includes('/flow/'))).toHaveLength(2)
     for (const link of seen) {
       const [address = '', anchor] = link.split('#')
       const file = fileURLToPath(address)
       expect(existsSync(file), link).toBe(true)
       if (anchor !== undefined) expect(readFileSync(file, 'utf8'), link).toContain(`id="${anchor}"`)
     }
-    const page = await browser.newPage()
     await page.goto(pathToFileURL(join(site, 'index.html')).href)
     await page.getByLabel('Find a tool or a server').fill('destructive drop')
     expect(await page.getByRole('status').textContent()).toBe('1 found')
@@ -82,7 +78,7 @@ test.skipIf(chromium === undefined)(named('in Chromium', chromium), async () => 
 })
 
 /** As text: it runs in the page, whose types are not those of the tests. */
-const LOOK = `axe.run().then(({ violations }) => ({
+const LOOK = `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => ({
   wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
   harmed: window.harmed ?? 0,
   wrong: violations.map(({ id, nodes }) => id + ': ' + nodes[0].html),
