@@ -876,9 +876,11 @@ describe.skipIf(chromium === undefined)(named('the console', chromium), () => {
     await open('Ledger')
     await page.getByRole('button', { name: 'Follow', exact: true }).click()
     await stage.gate.stop()
-    await page.getByText('The gate does not answer').waitFor()
+    // What the page asked for in the meantime says so too.
+    const silent = page.locator('.banner', { hasText: 'The gate does not answer' })
+    await silent.waitFor()
     stage = await restart(stage)
-    await page.getByText('The gate does not answer').waitFor({ state: 'detached' })
+    await silent.waitFor({ state: 'detached' })
     await toReview.waitFor()
     await open('Servers')
     await page.getByText('it failed before the restart and was not tried since').waitFor()
