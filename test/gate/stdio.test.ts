@@ -33,7 +33,7 @@ afterEach(async () => {
 /** A client that speaks a message a line with a command. */
 class LineClient {
   readonly #process: ChildProcess
-  readonly #waiting = new Map<number | null, (message: Message) => void>()
+  readonly #waiting = new Map<number | null, PromiseWithResolvers<Message>>()
   #nextId = 1
   #output = ''
   stderr = ''
@@ -45,6 +45,10 @@ class LineClient {
     this.#process.stdout?.on('data', (chunk) => this.#hear(String(chunk)))
     this.#process.stderr?.on('data', (chunk) => {
       this.stderr += chunk
+    })
+    this.#process.once('exit', () => {
+      for (const { reject } of this.#waiting.values())
+        reject(new Error(`the pipe ended: ${this.stderr}`))
     })
   }
 
@@ -76,11 +80,10 @@ class LineClient {
   }
 
   #answerTo(id: number | null, line: string): Promise<Message> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, resolve)
-      this.#process.once('exit', () => reject(new Error(`the pipe ended: ${this.stderr}`)))
-      this.#process.stdin?.write(`${line}\n`)
-    })
+    const answer = Promise.withResolvers<Message>()
+    this.#waiting.set(id, answer)
+    this.#process.stdin?.write(`${line}\n`)
+    return answer.promise
   }
 
   #hear(text: string): void {
@@ -89,7 +92,7 @@ class LineClient {
     this.#output = lines.pop() ?? ''
     for (const line of lines) {
       const message = JSON.parse(line) as Message
-      this.#waiting.get(message.id)?.(message)
+      this.#waiting.get(message.id)?.resolve(message)
     }
   }
 }
