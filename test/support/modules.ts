@@ -267,7 +267,7 @@ export const FULLY_COVERED: readonly string[] = [
 /** The tests that must cover them: measuring coverage makes a test half as slow again. */
 export const COVERING: readonly string[] = [
   'packages/policy/src/core/decimal.test.ts',
-  'packages/policy/src/{language,model,decide,cases,counters}/*.test.ts',
-  'packages/policy/src/expression/**/*.test.ts',
+  'packages/policy/src/{model,decide,counters}/*.test.ts',
+  'packages/policy/src/expression/{,evaluate/}*.test.ts',
   'test/policy/policy-cases.test.ts',
 ]
