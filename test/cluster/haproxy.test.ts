@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Page } from '../../packages/sluice/src/admin/admin.test-support.ts'
 import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
+import { ensureConsole } from '../../scripts/build-console.ts'
 import { type FixtureServer, serveFixture } from '../support/fixture-server.ts'
 import { findHaproxy, nameHaproxySuite, startHaproxy } from '../support/haproxy.ts'
 import { makePerson, PIN } from '../support/person.ts'
@@ -56,6 +57,7 @@ describe.skipIf(!isHere)(nameHaproxySuite('behind HAProxy', haproxy), () => {
   const gates: RunningGate[] = []
 
   beforeAll(async () => {
+    await ensureConsole()
     database = await startPostgres(postgres as string)
     const port = await freePort()
     upstream = await serveFixture('session')
