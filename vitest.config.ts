@@ -16,6 +16,9 @@ const UNITS = {
   name: 'units',
   include: ['packages/**/*.test.ts', 'console/src/**/*.test.ts', 'site/**/*.test.ts'],
   exclude: [...COVERING],
+  // They keep the two cores busy; a third worker would import and compile all of it once more. After the others.
+  maxWorkers: 2,
+  sequence: { groupOrder: 2 },
 }
 
 const PROCESSES = {
@@ -24,6 +27,9 @@ const PROCESSES = {
   exclude: [...COVERING],
   globalSetup: GLOBAL_SETUP,
   retry: RETRY,
+  // More than the two cores, because many of them wait for a process; each more makes all of them slower.
+  maxWorkers: 3,
+  sequence: { groupOrder: 1 },
 }
 
 /** Code in the test's process starts the bundled threads too (bundle-command.ts). Without a bundle, as in a run of
@@ -54,15 +60,16 @@ export default defineConfig({
     },
     // Two cores: forks start slower than threads but cannot take each other down.
     pool: 'forks',
-    // More than the two cores, because many tests wait for a process; each more makes all of them slower.
-    maxWorkers: 3,
     // Generous: a loaded machine is slow, not wrong.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
     projects: [
-      // `npm test` measures coverage of this one alone (scripts/test.ts).
-      { extends: true, test: { name: 'covering', include: [...COVERING], isolate: false } },
+      // `npm test` measures coverage of this one alone (scripts/test.ts), which is over as fast with one worker.
+      {
+        extends: true,
+        test: { name: 'covering', include: [...COVERING], isolate: false, maxWorkers: 1 },
+      },
       // Nothing of one file is left for the next, and what they import is read once.
       { extends: true, test: { ...UNITS, isolate: false } },
       { extends: true, test: { ...PROCESSES, isolate: false } },
