@@ -92,6 +92,7 @@ const runners = new Map<string, Runner>()
 
 interface Runner {
   readonly process: ChildProcess
+  readonly exited: Promise<unknown>
   output: string
 }
 
@@ -103,7 +104,7 @@ function startRunner(name: string): Runner {
     execArgv: [],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
-  const made = { process: child, output: '' }
+  const made = { process: child, exited: once(child, 'exit'), output: '' }
   child.stderr?.on('data', (chunk: Buffer) => {
     made.output += chunk.toString()
   })
@@ -114,9 +115,9 @@ function startRunner(name: string): Runner {
 
 export async function endSuites(): Promise<void> {
   await Promise.all(
-    [...runners.values()].map(async ({ process }) => {
+    [...runners.values()].map(({ process, exited }) => {
       process.kill('SIGKILL')
-      await once(process, 'exit')
+      return exited
     }),
   )
 }
@@ -128,7 +129,7 @@ async function runCommands(name: string, commands: readonly string[][]): Promise
   try {
     for (const words of commands) {
       runner.process.send([...words, '-o', folder])
-      await Promise.race([once(runner.process, 'message'), once(runner.process, 'exit')])
+      await Promise.race([once(runner.process, 'message'), runner.exited])
     }
     const checks = foldersIn(folder).flatMap((entry) => checksOf(folder, entry))
     if (checks.length === 0) throw new Error(`the suite wrote nothing down: ${runner.output}`)
