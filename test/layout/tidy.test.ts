@@ -6,7 +6,7 @@ import { basename, dirname, join, matchesGlob, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseSync } from 'vite'
 import { describe, expect, test } from 'vitest'
-import { countCode } from '../support/code-lines.ts'
+import { countCode } from '../support/code-size.ts'
 import {
   FULLY_COVERED,
   findModule,
@@ -17,10 +17,13 @@ import {
 } from '../support/modules.ts'
 
 const FUNCTION_LINES_MAX = 80
+const BRANCHES_MAX = 25
 const OPENING_LINES_MIN = 1
 const OPENING_LINES_MAX = 8
 const NOT_OURS = ['.git', 'node_modules', 'dist', 'coverage', '.sluice']
 const ALLOWED = /allowed: \S/
+const BRANCHES =
+  /^(?:If|For|ForIn|ForOf|While|DoWhile)Statement$|^(?:Logical|Conditional)Expression$|^SwitchCase$|^CatchClause$/
 
 /** Phrases of the former dialect, and the plain English to write instead. */
 const DIALECT: readonly (readonly [RegExp, string])[] = [
@@ -84,6 +87,8 @@ const modules = listModules()
 const files = readAll('.')
 const sources = files.filter(({ path }) => /^packages\/[^/]+\/src\/.*\.ts$/.test(path))
 const productFiles = sources.filter(({ path }) => !isTest(path))
+const page = files.filter(({ path }) => /^console\/src\/.*\.tsx?$/.test(path) && !isTest(path))
+const productCode = [...productFiles, ...page]
 
 describe('files', () => {
   test('open with a comment of 1 to 8 lines on what they are', () => {
@@ -172,10 +177,7 @@ describe('literals', () => {
 describe('functions', () => {
   test('have at most 80 lines of code, but for a list that only shrinks', () => {
     const listed = readJson('test/layout/long-functions.json') as Record<string, number>
-    const code = files.filter(
-      ({ path }) => /^(packages\/[^/]+|console)\/src\/.*\.tsx?$/.test(path) && !isTest(path),
-    )
-    const long = new Map(code.flatMap(listLongFunctions))
+    const long = new Map(productCode.flatMap(listLongFunctions))
     expect([
       ...[...long]
         .filter(([name, lines]) => lines > (listed[name] ?? FUNCTION_LINES_MAX))
@@ -186,9 +188,27 @@ describe('functions', () => {
     ]).toEqual([])
   })
 
+  test('have at most 25 branches, but for a list that only shrinks', () => {
+    const listed = readJson('test/layout/branches.json') as Record<string, number>
+    const branchy = new Map(productCode.flatMap(listBranchyFunctions))
+    expect([
+      ...[...branchy]
+        .filter(([name, branches]) => branches > (listed[name] ?? BRANCHES_MAX))
+        .map(
+          ([name, branches]) =>
+            `${name} has ${branches} branches: take a step or a table out of it`,
+        ),
+      ...Object.entries(listed)
+        .filter(([name, branches]) => branches !== (branchy.get(name) ?? 0))
+        .map(
+          ([name]) =>
+            `${name} has fewer branches: set ${branchy.get(name) ?? 'no entry'} in the list`,
+        ),
+    ]).toEqual([])
+  })
+
   test('take an options object past four parameters', () => {
-    const page = files.filter(({ path }) => /^console\/src\/.*\.tsx?$/.test(path) && !isTest(path))
-    const wrong = [...productFiles, ...page]
+    const wrong = productCode
       .filter(({ path }) => !LONG_CALLS.some((allowed) => path.startsWith(allowed)))
       .flatMap(({ path, text }) =>
         listFunctions({ path, text })
@@ -533,11 +553,32 @@ function listLongFunctions({ path, text }: File): [name: string, lines: number][
     // Few have that many lines at all.
     const lines =
       own.split('\n', FUNCTION_LINES_MAX + 1).length > FUNCTION_LINES_MAX ? countCode(own) : 0
-    if (lines <= FUNCTION_LINES_MAX) return []
-    const name = (node.id as { name: string } | null)?.name
-    const before = /([\w#]+)(?:\s*[=:(]\s*[\w(]*|)$/.exec(text.slice(0, start).trimEnd())?.[1]
-    return [[`${path} ${name ?? before ?? ''}`, lines]]
+    return lines <= FUNCTION_LINES_MAX ? [] : [[nameFunction({ path, text }, node), lines]]
   })
+}
+
+/** Functions above the limit, each with its branches. What a function inside of it decides is its own. */
+function listBranchyFunctions(file: File): [name: string, branches: number][] {
+  return listFunctions(file).flatMap((node) => {
+    const branches = countBranches(node.body)
+    return branches <= BRANCHES_MAX ? [] : [[nameFunction(file, node), branches]]
+  })
+}
+
+/** An `if`, a loop, a case, a condition, a `catch` and each `&&`, `||` and `??` is a branch. */
+function countBranches(node: unknown): number {
+  if (typeof node !== 'object' || node === null) return 0
+  if (isNode(node) && isFunction(node)) return 0
+  let count = isNode(node) && BRANCHES.test(node.type) ? 1 : 0
+  for (const child of Object.values(node)) count += countBranches(child)
+  return count
+}
+
+/** `path name`. A function without a name has that of what it is assigned to. */
+function nameFunction({ path, text }: File, node: SyntaxNode): string {
+  const name = (node.id as { name: string } | null)?.name
+  const before = /([\w#]+)(?:\s*[=:(]\s*[\w(]*|)$/.exec(text.slice(0, node.start).trimEnd())?.[1]
+  return `${path} ${name ?? before ?? ''}`
 }
 
 function findLine(text: string, start: number): number {
