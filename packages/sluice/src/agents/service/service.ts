@@ -41,6 +41,7 @@ import {
   type CreateArguments,
   checkPrice,
   checkResumeFromInside,
+  DEFAULT_MODEL,
   grantTools,
   type LimitArguments,
   toConfig,
@@ -158,19 +159,20 @@ export class Service {
   }
 
   async create(owner: string, input: CreateArguments, by: AskedBy = {}): Promise<AgentRow> {
-    const price = this.priceOf(input.model)
+    const model = input.model ?? DEFAULT_MODEL
+    const price = this.priceOf(model)
     const parent = by.parent === undefined ? undefined : await this.#parent(owner, by.parent)
     if (parent !== undefined && input.sees === 'owner' && parent.asked.sees !== 'owner')
       throw new AgentError('AGENT_INPUT', '`sees`: an agent gives no other agent more than its own')
     const tools = input.tools?.length
       ? grantTools(input.tools, await this.#available(owner, parent))
       : []
-    const config = toConfig(input, tools, price)
+    const config = toConfig({ ...input, model }, tools, price)
     if (parent !== undefined) {
       const { family } = await this.steps.standing(owner, parent.id, nowMs())
-      checkPrice(family.limits, price, config.model)
+      checkPrice(family.limits, price, model)
     }
-    checkModelName(config.model, this.#options.models)
+    checkModelName(model, this.#options.models)
     const id = `agent_${randomUUID()}`
     const { files, bytes } = packFiles(toFiles(input.files))
     const at = nowMs()
@@ -209,9 +211,9 @@ export class Service {
     return tools.filter(({ server, name }) => parent.grants.includes(`${server}/${name}`))
   }
 
-  priceOf(model: string | undefined): Price | null {
+  priceOf(model: string): Price | null {
     const { prices } = this.#options.models
-    return model !== undefined && Object.hasOwn(prices, model) ? (prices[model] ?? null) : null
+    return Object.hasOwn(prices, model) ? (prices[model] ?? null) : null
   }
 
   /** Begins a run, or finds the one that the same request began, and waits for it a while. */

@@ -150,8 +150,9 @@ export function toLimits(input: LimitArguments): Partial<Limits> {
   return Object.fromEntries(given)
 }
 
+/** The model is settled before: its price belongs to it, also if it is the default one. */
 export function toConfig(
-  input: CreateArguments,
+  input: CreateArguments & { readonly model: string },
   tools: readonly GrantedTool[],
   price: Price | null,
 ): Config {
@@ -171,7 +172,7 @@ export function toConfig(
     ...toLimits(input.limits ?? {}),
     ...(input.maxTurns === undefined ? {} : { maxTurns: input.maxTurns }),
   }
-  const model = input.model ?? DEFAULT_MODEL
+  const { model } = input
   checkPrice(limits, price, model)
   return {
     template: input.template ?? null,
@@ -188,7 +189,7 @@ export function checkPrice(limits: Partial<Limits>, price: Price | null, model: 
   if (limits.maxCostMicros === null || limits.maxCostMicros === undefined || price !== null) return
   throw new AgentError(
     'MODEL_PRICE_MISSING',
-    `a limit on cost needs a price for \`${model}\`: configure one, or limit tokens`,
+    `a limit on cost needs a price for \`${model}\`: configure one (\`agents.prices\` of sluice.yaml, or --price), or limit tokens`,
   )
 }
 

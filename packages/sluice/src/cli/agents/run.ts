@@ -18,7 +18,7 @@ Examples:
   sluice agents create --model ollama:llama3 --template researcher
   sluice agents create --model lab:llama3 --provider lab=http://127.0.0.1:8000/v1
   sluice agents create --file notes.md --max-turns 20 --instructions "sum up the notes"
-  sluice agents create --tools "github/*" --max-turns 20 --max-cost 0.50
+  sluice agents create --tools "github/*" --max-turns 20 --max-cost 0.50 --price anthropic:claude-sonnet-4-6=3/15
 
 A model's key is read from the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY) when it is asked.`
 
