@@ -51,6 +51,7 @@ export function bakeImage(core: string): Uint8Array<ArrayBuffer> {
     nowMs: BAKED_AT_MS,
     pollsLeft: Number.MAX_SAFE_INTEGER,
     untilMs: Number.POSITIVE_INFINITY,
+    readMs: () => 0,
     memory: undefined,
   }
   const guest = instantiate<BakeExports>(compile(quickJs), guestImports(world))

@@ -3,7 +3,7 @@
 
 export const ERRORS = {
   SANDBOX_INTERRUPTED: 'a guest used up the steps it had (soft limit)',
-  SANDBOX_TIMEOUT: 'a guest was stopped by the wall clock (hard limit)',
+  SANDBOX_TIMEOUT: 'a guest used up its processor time (hard limit)',
   SANDBOX_TRAP: 'a guest ran into a WebAssembly trap',
   SANDBOX_THREW: 'a guest threw an exception out of its core',
   SANDBOX_ANSWER: 'a guest answered with something that is not an answer',

@@ -2,7 +2,6 @@
 // granted: the imports that QuickJS cannot be linked without return constants, the time and the
 // count that the caller set, or nothing. Called by instance and bake-image.
 
-import { readMonotonicMs } from './monotonic-clock.ts'
 import type { WasmGlobal, WasmImports, WasmMemory } from './webassembly.ts'
 
 /** Functions of the guest that the host calls, with numbers: values, addresses, lengths. */
@@ -42,8 +41,10 @@ export const KEPT_EXPORTS: ReadonlySet<string> = new Set([
 export interface GuestWorld {
   nowMs: number
   pollsLeft: number
-  /** The guest is stopped at its next poll after this, in ms of the clock of watchdogs. */
+  /** The guest is stopped at its next poll after this, in ms of `readMs`. */
   untilMs: number
+  /** The clock of `untilMs`: processor time of the thread. */
+  readonly readMs: () => number
   memory: WasmMemory | undefined
 }
 
@@ -59,7 +60,7 @@ export function guestImports(world: GuestWorld): WasmImports {
     env: {
       host_interrupt: () => {
         world.pollsLeft -= 1
-        return world.pollsLeft < 0 || readMonotonicMs() > world.untilMs ? 1 : 0
+        return world.pollsLeft < 0 || world.readMs() > world.untilMs ? 1 : 0
       },
       host_call: () => 0,
       host_promise_rejection: () => undefined,

@@ -36,7 +36,7 @@ export function openImage(bytes: Uint8Array<ArrayBuffer>): Image {
   const module = compileImage(bytes)
   const { memory } = instantiate<{ memory: WasmMemory }>(
     module,
-    guestImports({ nowMs: 0, pollsLeft: 0, untilMs: 0, memory: undefined }),
+    guestImports({ nowMs: 0, pollsLeft: 0, untilMs: 0, readMs: () => 0, memory: undefined }),
   )
   return { hash: sha256(bytes), bytes, module, facts, base: Buffer.from(memory.buffer.slice(0)) }
 }

@@ -2,6 +2,7 @@
 // bytes; `save` and `load` snapshot and restore the guest. After any failure the instance is dead:
 // its output is not trusted, and its memory is discarded. Owned by its creator.
 
+import { readThreadCpuMs } from './cpu-clock.ts'
 import { applyDelta, checkDelta, takeDelta } from './delta.ts'
 import { SandboxError } from './errors.ts'
 import { type GuestExports, type GuestWorld, guestImports } from './exports.ts'
@@ -15,13 +16,12 @@ import {
   THROWN_LENGTH_MAX,
   WATCHDOG_GRACE_MS,
 } from './limits.ts'
-import { readMonotonicMs } from './monotonic-clock.ts'
 import { instantiate } from './webassembly.ts'
 
 export interface CallLimits {
   /** Counted: deterministic on every machine. */
   readonly polls: number
-  /** Wall time: a call that it stops is never stored. */
+  /** Processor time of the thread: a call that it stops is never stored. */
   readonly timeoutMs: number
   /** The core is ours and counts its steps: the clock need not stop it, so that a busy machine does not. */
   readonly isOurs?: boolean
@@ -66,9 +66,10 @@ export class Instance {
   #clean = true
   #stackUsed = false
 
-  constructor(image: Image) {
+  /** `readMs` is the clock of `timeoutMs`. */
+  constructor(image: Image, readMs = readThreadCpuMs) {
     this.image = image
-    this.#world = { nowMs: 0, pollsLeft: 0, untilMs: 0, memory: undefined }
+    this.#world = { nowMs: 0, pollsLeft: 0, untilMs: 0, readMs, memory: undefined }
     this.#guest = instantiate<GuestExports>(image.module, guestImports(this.#world))
     this.#world.memory = this.#guest.memory
   }
@@ -86,7 +87,9 @@ export class Instance {
     this.#world.nowMs = call.nowMs
     this.#world.pollsLeft = limits.polls
     const isOurs = limits.isOurs === true
-    this.#world.untilMs = isOurs ? Number.POSITIVE_INFINITY : readMonotonicMs() + limits.timeoutMs
+    this.#world.untilMs = isOurs
+      ? Number.POSITIVE_INFINITY
+      : this.#world.readMs() + limits.timeoutMs
     this.#clean = false
     this.tidy()
     this.#stackUsed = true
@@ -271,10 +274,10 @@ export class Instance {
   }
 
   #explain(error: unknown, limits: CallLimits): SandboxError {
-    if (readMonotonicMs() > this.#world.untilMs)
+    if (this.#world.readMs() > this.#world.untilMs)
       return new SandboxError(
         'SANDBOX_TIMEOUT',
-        `the guest was stopped after ${limits.timeoutMs} ms`,
+        `the guest was stopped after ${limits.timeoutMs} ms of processor time`,
       )
     if (error instanceof SandboxError) return error
     if (this.#world.pollsLeft < 0)

@@ -24,13 +24,15 @@ export const POOL_INSTANCE_BYTES_MAX = 4 * 1_048_576
  * loop, 0.1 to 3 ms. Beyond it the call fails.
  */
 export const STEP_POLLS_MAX = 1_000
-/** Wall time of one call into an agent's core. Beyond it the call fails. */
+/** Processor time of one call into an agent's core; the watchdog enforces it. Beyond it the call fails. */
 export const STEP_TIMEOUT_MS = 1_000
-/**
- * Time added to twice the timeout of a call before the watchdog ends its thread: a thread that is
- * starved of CPU is not hung.
- */
+/** Processor time added to twice the timeout of a call into an agent's core before the watchdog ends its thread. */
 export const WATCHDOG_GRACE_MS = 2_000
+/**
+ * How many times as long as its processor time a call may take before the watchdog ends its thread: a thread that waits
+ * for a core is not hung, one that is blocked uses no processor time.
+ */
+export const WATCHDOG_WALL_FACTOR = 10
 /** How often the watchdog checks a thread. */
 export const WATCHDOG_INTERVAL_MS = 50
 /**

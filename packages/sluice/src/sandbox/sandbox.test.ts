@@ -133,6 +133,18 @@ describe('a guest', () => {
     expect(guest.isDead).toBe(true)
   })
 
+  test('the time of a call is its thread’s processor time, not what passes meanwhile', () => {
+    const call = { operation: 'eval', text: 'for (let i = 0; i < 1e6; i++); 1', nowMs: 0 }
+    const limits = { polls: Number.MAX_SAFE_INTEGER, timeoutMs: 1 }
+    const running = { ms: 0 }
+    const idle = new Instance(image, () => 0)
+    expect(idle.call(call, limits).polls).toBeGreaterThan(50)
+    // One millisecond a poll.
+    const busy = new Instance(image, () => running.ms++)
+    expect(() => busy.call(call, { ...limits, timeoutMs: 20 })).toThrow(/20 ms of processor time/)
+    expect(running.ms).toBeLessThan(30)
+  })
+
   test('memory ends at the maximum of the module', () => {
     const guest = new Instance(image)
     expect(() => run(guest, 'eval', 'let k = []; for (;;) k.push(new Uint8Array(65536))')).toThrow()

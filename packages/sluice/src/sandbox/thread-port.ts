@@ -4,7 +4,7 @@
 // entry of every thread that runs guests.
 
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { watchCalls } from './hard-limit.ts'
+import { WATCH, watchCalls } from './hard-limit.ts'
 import { AWAKE_MS_MAX, AWAKE_PAUSE_MS } from './limits.ts'
 import { readMonotonicMs } from './monotonic-clock.ts'
 import type { ThreadAnswer, ThreadStart } from './thread.ts'
@@ -46,16 +46,16 @@ export function serveThread(handle: Handle, { rest, timeoutMs }: ServeOptions = 
     port.postMessage({ id, error: failure } satisfies ThreadAnswer)
   }
   const answer = async ({ id, body }: ThreadRequest): Promise<void> => {
-    watch[1] = id
-    if (timeoutMs !== undefined) watch[0] = readMonotonicMs() + timeoutMs
+    watch[WATCH.request] = id
+    if (timeoutMs !== undefined) watch[WATCH.wallUntilMs] = readMonotonicMs() + timeoutMs
     try {
       const handled = handle(body as never)
       send(id, handled instanceof Promise ? await handled : handled)
     } catch (error) {
       fail(id, error)
     }
-    if (timeoutMs !== undefined) watch[0] = 0
-    watch[1] = 0
+    if (timeoutMs !== undefined) watch[WATCH.wallUntilMs] = 0
+    watch[WATCH.request] = 0
   }
   const waiting: ThreadRequest[] = []
   let isServing = false

@@ -1,9 +1,10 @@
 // The outside of a thread that runs guests: requests go in, answers come out in any order. If a
-// call takes twice its limit, a watchdog ends the thread, starts a new one, fails the request that
+// call uses twice its limit, a watchdog ends the thread, starts a new one, fails the request that
 // hung and resends the others: a step has no effects, so it is safe to run it twice (idempotent).
 
 import { Worker } from 'node:worker_threads'
 import { SandboxError } from './errors.ts'
+import { WATCH, WATCH_CELLS } from './hard-limit.ts'
 import { THREAD_FAILURES_MAX, THREAD_YOUNG_MEGABYTES, WATCHDOG_INTERVAL_MS } from './limits.ts'
 import { readMonotonicMs } from './monotonic-clock.ts'
 
@@ -20,7 +21,7 @@ export interface ThreadAnswer {
 }
 
 export interface ThreadStart {
-  /** [deadline of the running call, request it belongs to] */
+  /** The running call, by the places of `WATCH`. */
   readonly watch: Float64Array
   /** Notified after every request: a thread that has just answered waits on nothing else. */
   readonly bell: Int32Array
@@ -35,7 +36,7 @@ export interface ThreadOptions {
 export class Thread {
   readonly #file: string
   readonly #data: unknown
-  readonly #watch = new Float64Array(new SharedArrayBuffer(16))
+  readonly #watch = new Float64Array(new SharedArrayBuffer(8 * WATCH_CELLS))
   readonly #bell = new Int32Array(new SharedArrayBuffer(4))
   readonly #waiting = new Map<number, PendingThreadRequest>()
   readonly #options: ThreadOptions
@@ -136,15 +137,29 @@ export class Thread {
       this.#timer = undefined
       return
     }
-    const [deadline = 0] = this.#watch
-    if (deadline === 0 || readMonotonicMs() < deadline) return
-    this.#replace(createEndError('a guest hung in it'))
+    const read = (place: number): number => this.#watch[place] as number
+    const until = read(WATCH.wallUntilMs)
+    const now = readMonotonicMs()
+    if (until === 0) return
+    if (now >= until) this.#replace(createEndError('a guest hung in it'))
+    else if (read(WATCH.cpuUntilMs) > 0 && now >= read(WATCH.cpuFromMs))
+      void this.#lookAtCpu(this.#worker)
+  }
+
+  /** A guest may be in a loop that never polls. Node before 24.6 does not tell the time that a thread has used: there the
+   * bound of wall time is left. */
+  async #lookAtCpu(worker: Worker): Promise<void> {
+    const used = await worker.cpuUsage?.().catch(() => undefined)
+    if (used === undefined || worker !== this.#worker || this.#closed) return
+    const until = this.#watch[WATCH.cpuUntilMs] as number
+    if (until > 0 && (used.user + used.system) / 1_000 >= until)
+      this.#replace(createEndError('a guest hung in it'))
   }
 
   /** The running request fails; the others go to the new thread. */
   #replace(why: SandboxError): void {
     const old = this.#worker
-    const [, culprit = 0] = this.#watch
+    const culprit = this.#watch[WATCH.request] as number
     this.#watch.fill(0)
     const failed = this.#waiting.get(culprit)
     // A request that ends its thread fails with it: the others are answered, however many there
