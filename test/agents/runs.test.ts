@@ -367,7 +367,7 @@ describe('run_code', () => {
       console.log('working', { n: 1 })
       const first = await tools.count.write({ n: 1 })
       const both = await Promise.all([tools.count.write({ n: 2 }), tools.count.read({ n: 3 })])
-      const denied = await tools.count.slow({ fate: 'deny' }).catch((error) => String(error))
+      const denied = await tools.count.slow({ fate: 'deny' }).catch((error) => error.code)
       return { first, both, denied, list: files.list(), same: Math.random() === Math.random() }`
       const name = script([code(program), { text: 'done' }])
       const files = { 'a.txt': 'twelve chars', 'b.txt': 'gone' }
@@ -389,7 +389,7 @@ describe('run_code', () => {
         logs: 'working {"n":1}\n',
         files: { deleted: ['b.txt'] },
       })
-      expect(parsed.result.denied).toContain('DENIED')
+      expect(parsed.result.denied).toBe('DENIED')
       const writes = { server: 'count', tool: 'write', isError: false, count: 2 }
       expect(parsed.calls).toHaveLength(3)
       expect(parsed.calls).toContainEqual(writes)

@@ -136,17 +136,37 @@ test('calls of a program are the client’s own, in its session, with the call o
   expect(outer).not.toHaveProperty('parent')
 })
 
+test('calls that a program does not wait for are made, and one that is denied fails it', async () => {
+  const client = await open()
+  const sent = () => sentTo(gate.folder).filter(({ params }) => params?.name === 'read_file').length
+  const before = sent()
+  const each = `['a', 'b'].forEach(async (path) => { await tools.office.read_file({ path }) })
+    return 'read'`
+  expect(await run(client, each)).toMatchObject({
+    status: 'completed',
+    result: 'read',
+    calls: [{ server: 'office', tool: 'read_file', isError: false, count: 2 }],
+  })
+  expect(sent()).toBe(before + 2)
+  const denied = 'async function main() {\n  await tools.office.delete_all({})\n}\nmain()'
+  const { status, error } = await run(client, denied)
+  expect(status).toBe('failed')
+  expect(error.message).toMatch(
+    /did not wait for was rejected: Error: never.* \[DENIED\] \(line 2\)$/,
+  )
+})
+
 test('a limit of the session is shared by programs and direct calls', async () => {
   const client = await open()
   await client.call('office__write_note', { text: 'direct' })
   const code = `
     const said = []
     for (const text of ['a', 'b', 'c'])
-      said.push(await tools.office.write_note({ text }).catch((error) => error.message))
+      said.push(await tools.office.write_note({ text }).catch((error) => error.code + ' ' + error.message))
     return said`
   const { result } = await run(client, code)
   expect(result.slice(0, 2)).toEqual(['write_note {"text":"a"}', 'write_note {"text":"b"}'])
-  expect(result[2]).toContain('RATE_LIMITED')
+  expect(result[2]).toMatch(/^RATE_LIMITED \w/)
 })
 
 test('a held call lets the program sleep; its run is found again by another connection', async () => {
@@ -262,7 +282,7 @@ describe('a program that misbehaves', { timeout: 120_000 }, () => {
   test('finds no name: hidden is like invented, nothing is listed, and no program starts another', async () => {
     const client = await open()
     const code = `
-      const why = (server, tool) => tools[server][tool]({}).catch((error) => error.message)
+      const why = (server, tool) => tools[server][tool]({}).catch((error) => error.code + ' ' + error.message)
       return {
         listed: [Object.keys(tools), Object.keys(tools.office), 'office' in tools, JSON.stringify(tools)],
         why: await Promise.all([
@@ -275,7 +295,8 @@ describe('a program that misbehaves', { timeout: 120_000 }, () => {
     const [hidden, invented, inner, nobody] = result.why
     expect(hidden.replaceAll('get_secret', 'get_nothing')).toBe(invented)
     expect(inner.replaceAll('`code`', '`nobody`')).toBe(nobody)
-    expect(inner).toContain('TOOL_UNKNOWN')
+    expect(inner).toMatch(/^TOOL_UNKNOWN /)
+    expect(hidden).toMatch(/^TOOL_FAILED /)
   })
 
   test.each([
@@ -295,7 +316,7 @@ describe('a program that misbehaves', { timeout: 120_000 }, () => {
     const client = await open()
     const loop = `
       for (const amount of [51, 52, 53]) await tools.office.create_payment({ amount })
-      return await tools.office.get_slow({ ms: 1 }).catch((error) => error.message)`
+      return await tools.office.get_slow({ ms: 1 }).catch((error) => error.code)`
     const { runId } = await run(client, loop, { waitMs: 1 })
     const asked = async () => await gate.approvals.list({ states: ['pending'] })
     const isFirst = ({ args }: { args: string }) => args === '{"amount":51}'
@@ -305,7 +326,7 @@ describe('a program that misbehaves', { timeout: 120_000 }, () => {
     await gate.approvals.decide(id, { verdict: 'approve', forAWhile }, ADA, 'terminal')
     const ended = await client.value('run_code', { runId })
     expect(ended).toMatchObject({ status: 'completed' })
-    expect(ended.result).toContain('APPROVAL_EXPIRED')
+    expect(ended.result).toBe('APPROVAL_EXPIRED')
     const payments = { server: 'office', tool: 'create_payment', isError: false, count: 3 }
     expect(ended.calls).toContainEqual(payments)
   })

@@ -15,6 +15,15 @@ interface Start {
 interface PendingToolCall {
   resolve(value: unknown): void
   reject(error: Error): void
+  /** Made where the call is, so that its stack has the line of the program. */
+  readonly error: Error & { code?: string }
+}
+
+/** `error` is a text in journals of older versions. */
+interface ToolCallResult {
+  readonly id: number
+  readonly value?: unknown
+  readonly error?: string | { readonly code: string; readonly message: string }
 }
 
 // Taken before any code of the agent's runs.
@@ -23,9 +32,12 @@ const { create, freeze } = Object
 const TextError = Error
 const toText = String
 const AnyName = Proxy
+const { apply } = Reflect
+const { exec } = RegExp.prototype
 
 const LOG_LENGTH_MAX = 65_536
 const RESULT_LENGTH_MAX = 200_000
+const ERROR_LENGTH_MAX = 2_000
 const CALLS_MAX = 1_000
 
 let overlay: Overlay | undefined
@@ -34,7 +46,11 @@ let logs = ''
 let calls: { id: number; server: string; tool: string; input: unknown }[] = []
 let nextCall = 1
 let ended: { result?: string; error?: string } | undefined
+/** What the program returned. It has ended when the calls that it did not wait for have ended. */
+let returned: { readonly value: unknown } | undefined
 const waiting: PendingToolCall[] = []
+/** Calls without a result. */
+let open = 0
 
 function start(text: string, bytes?: Uint8Array): void {
   const { code, files, seed } = parse(text) as Start
@@ -45,14 +61,14 @@ function start(text: string, bytes?: Uint8Array): void {
   ) => (...values: unknown[]) => Promise<unknown>
   let run: (...values: unknown[]) => Promise<unknown>
   try {
-    run = new AsyncFunction('files', 'tools', 'console', `"use strict";${code}\n`)
+    run = new AsyncFunction('files', 'tools', 'console', `"use strict";\n${code}\n`)
   } catch (error) {
     ended = { error: describeError(error) }
     return
   }
   run(overlay.api, anyTool(), consoleApi()).then(
     (value) => {
-      ended = { result: formatResult(value) }
+      returned = { value }
     },
     (error: unknown) => {
       ended = { error: describeError(error) }
@@ -76,22 +92,30 @@ function send(server: string, tool: string, input: unknown): Promise<unknown> {
   if (nextCall > CALLS_MAX) throw new TextError(`a program makes at most ${CALLS_MAX} calls`)
   return new Promise((resolve, reject) => {
     const id = nextCall++
-    waiting[id] = { resolve, reject }
+    open += 1
+    waiting[id] = { resolve, reject, error: new TextError('') }
     calls.push({ id, server, tool, input: input ?? {} })
   })
 }
 
 function resolveToolCall(text: string): void {
-  const { id, value, error } = parse(text) as { id: number; value?: unknown; error?: string }
-  const each = waiting[id]
+  const { id, value, error } = parse(text) as ToolCallResult
+  const call = waiting[id]
+  if (call === undefined) return
   delete waiting[id]
-  if (error !== undefined) each?.reject(new TextError(error))
-  else each?.resolve(value)
+  open -= 1
+  if (error === undefined) return call.resolve(value)
+  call.error.message = typeof error === 'string' ? error : error.message
+  if (typeof error !== 'string') call.error.code = error.code
+  call.reject(call.error)
 }
 
-function poll(): string {
+/** `rejected` is why a promise was rejected that nothing handles. */
+function poll(...rejected: unknown[]): string {
   const sent = calls
   calls = []
+  if (ended === undefined && returned !== undefined && open === 0)
+    ended = rejected.length > 0 ? { error: describeLost(rejected[0]) } : readResult(returned.value)
   return stringify({ calls: sent, ended: ended ?? null, logs: ended ? logs : '' })
 }
 
@@ -106,22 +130,54 @@ function consoleApi(): object {
   return freeze({ log: write, info: write, warn: write, error: write, debug: write })
 }
 
+function readResult(value: unknown): { result: string } | { error: string } {
+  try {
+    if (typeof value === 'function' || typeof value === 'symbol')
+      throw new TextError(`it is a ${typeof value}`)
+    return { result: toJson(value) }
+  } catch (error) {
+    return { error: `the result cannot be JSON: ${describeError(error)}` }
+  }
+}
+
 function formatResult(value: unknown): string {
   try {
-    const text = stringify(value) ?? 'null'
-    return text.length <= RESULT_LENGTH_MAX ? text : stringify(text.slice(0, RESULT_LENGTH_MAX))
+    return toJson(value)
   } catch (error) {
     return stringify(describeError(error))
   }
 }
 
+function toJson(value: unknown): string {
+  const text = stringify(value) ?? 'null'
+  return text.length <= RESULT_LENGTH_MAX ? text : stringify(text.slice(0, RESULT_LENGTH_MAX))
+}
+
+function describeLost(error: unknown): string {
+  return `a promise that the program did not wait for was rejected: ${describeError(error)}`
+}
+
 function describeError(error: unknown): string {
   try {
-    const text = toText(error)
-    return text.slice(0, 2_000)
+    const text = toText(error).slice(0, ERROR_LENGTH_MAX)
+    const { code, stack } = Object(error) as { code?: unknown; stack?: unknown }
+    const withCode = typeof code === 'string' ? `${text} [${code.slice(0, 100)}]` : text
+    const line = typeof stack === 'string' ? readLine(stack) : undefined
+    return line === undefined ? withCode : `${withCode} (line ${line})`
   } catch {
     return 'an error that cannot be shown'
   }
+}
+
+/** A frame of the program, and the only one of an error of its grammar. */
+const FRAME = /(?<!<eval> )\(<input>:(\d+):/
+const GRAMMAR_FRAME = /at <input>:(\d+):/
+/** Lines that `AsyncFunction` and `start` put before those of the program. */
+const LINES_BEFORE = 3
+
+function readLine(stack: string): number | undefined {
+  const [, line] = apply(exec, FRAME, [stack]) ?? apply(exec, GRAMMAR_FRAME, [stack]) ?? []
+  return line === undefined ? undefined : Number(line) - LINES_BEFORE
 }
 
 /** The same program gets the same numbers, also when it is run again after a crash. */
@@ -139,10 +195,10 @@ function seedRandom(seed: string): void {
 }
 
 Object.assign(globalThis, {
-  __guest(operation: string, text: string, bytes?: Uint8Array): unknown {
-    if (operation === 'start') start(text, bytes)
+  __guest(operation: string, text: string, ...more: unknown[]): unknown {
+    if (operation === 'start') start(text, more[0] as Uint8Array | undefined)
     else if (operation === 'settle') resolveToolCall(text)
-    else if (operation === 'poll') return poll()
+    else if (operation === 'poll') return poll(...more)
     else if (operation === 'take') {
       taken = overlay?.take()
       return [stringify(taken?.list), taken?.texts]

@@ -35,6 +35,7 @@ interface BakeExports extends GuestExports {
   qjs_set_memory_limit(bytes: number): void
   qjs_set_max_stack_size(bytes: number): void
   qjs_set_interrupt_handler(on: number): void
+  qjs_set_promise_rejection_handler(on: number): void
   qjs_run_gc(): void
 }
 
@@ -45,7 +46,15 @@ const SCRATCH_BYTES = 64
 const SEGMENT_GAP_BYTES = 4_096
 const BAKED_AT_MS = 1_700_000_000_000
 
-export function bakeImage(core: string): Uint8Array<ArrayBuffer> {
+export interface BakeOptions {
+  /** The core is told of a promise that was rejected and that nothing handles: the third value of the operation `next`. */
+  readonly tracksRejections?: boolean
+}
+
+export function bakeImage(
+  core: string,
+  { tracksRejections = false }: BakeOptions = {},
+): Uint8Array<ArrayBuffer> {
   const quickJs = readQuickJs()
   const world: GuestWorld = {
     nowMs: BAKED_AT_MS,
@@ -66,6 +75,7 @@ export function bakeImage(core: string): Uint8Array<ArrayBuffer> {
   guest.qjs_set_memory_limit(GUEST_HEAP_BYTES_MAX)
   guest.qjs_set_max_stack_size(GUEST_STACK_BYTES_MAX)
   guest.qjs_set_interrupt_handler(1)
+  if (tracksRejections) guest.qjs_set_promise_rejection_handler(1)
   guest.qjs_run_gc()
 
   const stackTop = guest.__stack_pointer.value

@@ -46,6 +46,9 @@ export interface GuestWorld {
   /** The clock of `untilMs`: processor time of the thread. */
   readonly readMs: () => number
   memory: WasmMemory | undefined
+  /** A promise was rejected that nothing handles, or is handled after all; both values are the receiver's to free. Absent
+   * while an image is made. */
+  onRejection?(promise: number, reason: number, isHandled: boolean): void
 }
 
 const BAD_FILE = 8
@@ -63,7 +66,8 @@ export function guestImports(world: GuestWorld): WasmImports {
         return world.pollsLeft < 0 || world.readMs() > world.untilMs ? 1 : 0
       },
       host_call: () => 0,
-      host_promise_rejection: () => undefined,
+      host_promise_rejection: (promise: number, reason: number, isHandled: number) =>
+        world.onRejection?.(promise, reason, isHandled !== 0),
       host_module_normalize: () => 0,
       host_module_load: () => 0,
       host_get_timezone_offset: () => 0,

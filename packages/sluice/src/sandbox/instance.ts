@@ -33,7 +33,8 @@ export interface GuestCall {
   readonly bytes?: Uint8Array | undefined
   /** The value of `Date` inside. */
   readonly nowMs: number
-  /** An operation that is called once the guest has come to rest, and whose answer is the answer. */
+  /** An operation that is called once the guest has come to rest, and whose answer is the answer. If a promise was
+   * rejected that nothing handles, its third value is the reason. */
   readonly next?: string
 }
 
@@ -56,6 +57,10 @@ const LENGTH = 32
 const OFFSET = 36
 const WIDTH = 40
 const CONTEXT = 44
+/** Promises that were rejected and that nothing handles, and why the first of them was. In the guest's memory, so that they
+ * go along when it rests. */
+const REJECTED = 48
+const REASON = 52
 
 export class Instance {
   readonly image: Image
@@ -69,7 +74,14 @@ export class Instance {
   /** `readMs` is the clock of `timeoutMs`. */
   constructor(image: Image, readMs = readThreadCpuMs) {
     this.image = image
-    this.#world = { nowMs: 0, pollsLeft: 0, untilMs: 0, readMs, memory: undefined }
+    this.#world = {
+      nowMs: 0,
+      pollsLeft: 0,
+      untilMs: 0,
+      readMs,
+      memory: undefined,
+      onRejection: (promise, reason, isHandled) => this.#noteRejection(promise, reason, isHandled),
+    }
     this.#guest = instantiate<GuestExports>(image.module, guestImports(this.#world))
     this.#world.memory = this.#guest.memory
   }
@@ -97,7 +109,7 @@ export class Instance {
       const withinMs = 2 * limits.timeoutMs + (isOurs ? WATCHDOG_GRACE_MS : 0)
       const answer = runWatched(withinMs, () => {
         const first = this.#run(call)
-        return call.next === undefined ? first : this.#run({ operation: call.next, text: '' })
+        return call.next === undefined ? first : this.#runNext(call.next)
       })
       if (this.#guest.__stack_pointer.value !== this.image.facts.stackTop)
         throw new SandboxError('SANDBOX_TRAP', 'the guest left its stack in disorder')
@@ -157,20 +169,42 @@ export class Instance {
     this.#stackUsed = false
   }
 
-  #run({ operation, text, bytes }: Omit<GuestCall, 'nowMs'>): {
+  #runNext(operation: string) {
+    const reason = this.#number(REASON)
+    return this.#run({ operation, text: '' }, reason === 0 ? [] : [reason])
+  }
+
+  #noteRejection(promise: number, reason: number, isHandled: boolean): void {
+    const before = this.#number(REASON)
+    const count = this.#number(REJECTED) + (isHandled ? -1 : 1)
+    this.#guest.qjs_free_value(promise)
+    if (isHandled || before !== 0) this.#guest.qjs_free_value(reason)
+    else this.#setNumber(REASON, reason)
+    this.#setNumber(REJECTED, count)
+    if (count > 0) return
+    if (before !== 0) this.#guest.qjs_free_value(before)
+    this.#setNumber(REASON, 0)
+  }
+
+  /** `more` are values of the guest that stay as they are. */
+  #run(
+    { operation, text, bytes }: Omit<GuestCall, 'nowMs'>,
+    more: readonly number[] = [],
+  ): {
     text: string
     bytes: Uint8Array | undefined
   } {
     const { facts } = this.image
     const guest = this.#guest
-    const values = [this.#newText(operation), this.#newText(text)]
-    if (bytes !== undefined) values.push(this.#newBytes(bytes))
+    const own = [this.#newText(operation), this.#newText(text)]
+    if (bytes !== undefined) own.push(this.#newBytes(bytes))
+    const values = [...own, ...more]
     const view = new DataView(guest.memory.buffer)
     values.forEach((value, index) => {
       view.setUint32(facts.scratch + VALUES + index * 4, value, true)
     })
     const result = guest.qjs_call(facts.entry, facts.nothing, values.length, facts.scratch + VALUES)
-    for (const value of values) guest.qjs_free_value(value)
+    for (const value of own) guest.qjs_free_value(value)
     if (guest.qjs_is_exception(result) !== 0) throw this.#thrown()
     this.#runJobs()
     const answer = this.#readAnswer(result)
@@ -241,6 +275,11 @@ export class Instance {
       this.image.facts.scratch + offset,
       true,
     )
+  }
+
+  #setNumber(offset: number, value: number): void {
+    const view = new DataView(this.#guest.memory.buffer)
+    view.setUint32(this.image.facts.scratch + offset, value, true)
   }
 
   #newText(text: string): number {

@@ -25,7 +25,9 @@ export async function loadImage(name: GuestName): Promise<Uint8Array<ArrayBuffer
   if (existsSync(shipped)) return new Uint8Array(readFileSync(shipped))
   const file = join(CACHE, `${name}-${sourcesHash()}.image`)
   if (existsSync(file)) return new Uint8Array(readFileSync(file))
-  const image = bakeImage(await bundleGuest(join(GUEST, `${name}.ts`)))
+  const image = bakeImage(await bundleGuest(join(GUEST, `${name}.ts`)), {
+    tracksRejections: name === 'program',
+  })
   keep(file, image)
   return image
 }

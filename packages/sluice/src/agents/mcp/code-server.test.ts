@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { toProgramOwner } from '../../core/agent-calls.ts'
 import { Service } from '../service/service.ts'
-import { removeIdlePrograms } from './code-server.ts'
+import { CODE_TOOL, removeIdlePrograms } from './code-server.ts'
 
 test('agents of programs are in no list of people, and are removed once nothing ran in them for long', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-code-'))
@@ -23,6 +23,25 @@ test('agents of programs are in no list of people, and are removed once nothing 
     expect(await service.steps.list(owner, null, 0, 10, null)).toHaveLength(1)
     await removeIdlePrograms(service, -60_000)
     expect(await service.steps.list(owner, null, 0, 10, null)).toEqual([])
+  } finally {
+    await service.close()
+    rmSync(directory, { recursive: true, force: true })
+  }
+})
+
+test('the description names what a program does not have', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'sluice-code-'))
+  const models = { environment: {}, providers: {}, scripts: directory, prices: {} }
+  const service = await Service.start({ directory, models })
+  try {
+    const owner = toProgramOwner('ann')
+    const { id } = await service.create(owner, { model: 'code:program' }, { session: 's' })
+    const names = 'setTimeout URL TextEncoder structuredClone crypto Intl'.split(' ')
+    const code = `return ${JSON.stringify(names)}.filter((name) => globalThis[name] === undefined)`
+    const ended = await service.prompt(owner, id, { input: code })
+    expect(ended.state === 'ended' && JSON.parse(ended.response)).toMatchObject({ result: names })
+    for (const name of names)
+      expect(CODE_TOOL.description).toContain(name === 'setTimeout' ? 'timers' : name)
   } finally {
     await service.close()
     rmSync(directory, { recursive: true, force: true })

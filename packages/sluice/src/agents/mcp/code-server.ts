@@ -39,7 +39,7 @@ const inputShape = z.strictObject({
 export const CODE_TOOL = {
   name: 'run_code',
   description:
-    'Runs JavaScript, returns its `return` value. `await tools.SERVER.TOOL(args)` calls a tool. If status is `waiting`, a person decides over a call: go on with runId.',
+    'Runs JavaScript until its calls have ended, returns its `return` value. `await tools.SERVER.TOOL(args)` calls a tool or throws: `e.code`. No timers, URL, TextEncoder, structuredClone, crypto, Intl. If status is `waiting`, a person decides: go on with runId.',
   inputSchema: {
     type: 'object' as const,
     properties: {

@@ -17,7 +17,12 @@ import { orAborted } from '../shared/or-aborted.ts'
 import type { GateCall, GateOutcome, ToolGate } from '../shared/tool-gate.ts'
 import type { Steps } from '../step-thread/step-client.ts'
 import { codeLimitsOf } from '../transfer/create-config.ts'
-import { type ProgramCall, type ProgramCallResult, runProgram } from './run-program.ts'
+import {
+  type ProgramCall,
+  type ProgramCallError,
+  type ProgramCallResult,
+  runProgram,
+} from './run-program.ts'
 import { SuspendedPrograms } from './suspended-programs.ts'
 import { whenStored } from './when-stored.ts'
 
@@ -47,6 +52,10 @@ export type EffectResult = { readonly event: JournalEvent; readonly bytes?: Uint
 
 /** Bound of the text that says what an agent waits for. */
 const WAITING_LENGTH_MAX = 1_000
+/** Bound of the text of an error that a program gets. */
+const CALL_ERROR_LENGTH_MAX = 10_000
+/** Why the outcome of a call that was begun is unknown. */
+const LOST = 'the process ended while the call was out'
 
 export class EffectPerformer {
   readonly #environment: EffectEnvironment
@@ -105,7 +114,7 @@ export class EffectPerformer {
     const ticket = before?.ticket ?? (before?.startedAt && this.#findHeld(agent, sent))
     if (ticket) return this.#settle(agent, ticket, signal)
     if (before?.startedAt && !(await this.#onlyReads(agent.owner, server, tool)))
-      return { kind: 'unknown', reason: 'the process ended while the call was out' }
+      return { kind: 'unknown', reason: LOST }
     // Begun and not sent would be taken for lost: that it was not sent is known here alone.
     const begin = () => steps.beginEffect(agent.id, effectId, now())
     if (!(await whenStored(begin, () => signal.aborted))) throw new Error('it was dropped')
@@ -210,15 +219,16 @@ export class EffectPerformer {
     const sent = { server, tool, args: input, effectId: callId, signal, program }
     const ticket = call.ticket ?? (again ? this.#findHeld(agent, sent) : undefined)
     const refused = notGranted(agent, server, tool)
-    if (refused !== undefined) return { error: toText(refused).content }
+    if (refused !== undefined) return { error: toCallError(refused) }
     if (ticket === undefined && again && !(await this.#onlyReads(agent.owner, server, tool)))
-      return { error: 'OUTCOME_UNKNOWN: the process ended while the call was out' }
+      return { error: toCallError({ kind: 'unknown', reason: LOST }) }
     // What a client's program may call, the limits of the policy say.
     const spent =
       again || ticket !== undefined || program !== undefined
         ? null
         : await this.#environment.steps.chargeCall(agent.id, this.#environment.now())
-    if (spent !== null) return { error: `AGENT_LIMIT: no call is left (${spent.detail})` }
+    if (spent !== null)
+      return { error: { code: 'AGENT_LIMIT', message: `no call is left (${spent.detail})` } }
     let outcome: GateOutcome =
       ticket === undefined
         ? await this.#call(agent, sent)
@@ -234,7 +244,7 @@ export class EffectPerformer {
     }
     if (outcome.kind === 'result' && !outcome.isError)
       return { value: outcome.structured ?? outcome.text }
-    return { error: toText(outcome).content.slice(0, 10_000) }
+    return { error: toCallError(outcome) }
   }
 
   async #onlyReads(owner: string, server: string, tool: string): Promise<boolean> {
@@ -273,18 +283,30 @@ function waitingFor(server: string, tool: string, reason: string): string {
 
 /** What the model reads. A denial is a result that it can act on. */
 function toText(outcome: GateOutcome): { content: string; isError: boolean } {
+  if (outcome.kind === 'result') return { content: outcome.text, isError: outcome.isError }
+  const { code, message } = describeFailure(outcome)
+  return toFailedContent(code, message)
+}
+
+/** What a program catches, of a call that has no value. */
+function toCallError(outcome: GateOutcome): ProgramCallError {
+  const { code, message } = describeFailure(outcome)
+  return { code, message: message.slice(0, CALL_ERROR_LENGTH_MAX) }
+}
+
+function describeFailure(outcome: GateOutcome): ProgramCallError {
   switch (outcome.kind) {
     case 'result':
-      return { content: outcome.text, isError: outcome.isError }
+      return { code: 'TOOL_FAILED', message: outcome.text }
     case 'denied':
-      return toFailedContent(outcome.code, outcome.reason)
+      return { code: outcome.code, message: outcome.reason }
     case 'held':
-      return toFailedContent('APPROVAL_REQUIRED', outcome.reason)
+      return { code: 'APPROVAL_REQUIRED', message: outcome.reason }
     case 'unknown':
-      return toFailedContent(
-        'OUTCOME_UNKNOWN',
-        `${outcome.reason}: it may have happened; it is not sent again`,
-      )
+      return {
+        code: 'OUTCOME_UNKNOWN',
+        message: `${outcome.reason}: it may have happened; it is not sent again`,
+      }
   }
 }
 

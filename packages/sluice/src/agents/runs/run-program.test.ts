@@ -102,6 +102,119 @@ test('a call that left is listed, also if the program fails before its answer', 
   ])
 })
 
+/** The forms in which models write calls that nothing waits for. */
+const NOT_AWAITED = {
+  'callbacks of forEach': `[1, 2].forEach(async (i) => { await tools.s.t({ i }); await tools.s.t({ i: i * 10 }) })
+    return 'sent'`,
+  'a function that calls itself':
+    '(async () => { await tools.s.t({ i: 1 }); await tools.s.t({ i: 2 }) })()',
+  'main without await': 'async function main() { await tools.s.t({ i: 1 }) }\nmain()',
+  'a call alone': "tools.s.t({ i: 1 }); return 'done'",
+}
+const COUNTS = [4, 2, 1, 1]
+
+test.each(Object.entries(NOT_AWAITED))(
+  'a program ends when the calls that it did not wait for have ended: %s',
+  async (form, code) => {
+    const count = COUNTS[Object.keys(NOT_AWAITED).indexOf(form)]
+    const made: unknown[] = []
+    const { output } = await run(code, async (call) => {
+      made.push(call.input)
+      return echo(call)
+    })
+    expect(output.error).toBeUndefined()
+    expect(made).toHaveLength(count as number)
+    expect(output.calls).toEqual([{ server: 's', tool: 't', isError: false, count }])
+  },
+)
+
+test.each(Object.entries(NOT_AWAITED))(
+  'a call that fails and that nothing waits for fails the program: %s',
+  async (_form, code) => {
+    const error = { code: 'DENIED', message: 'nothing is sent' }
+    const { output } = await run(code, async () => ({ error }))
+    expect(output.error).toEqual({
+      code: 'PROGRAM_FAILED',
+      message:
+        'a promise that the program did not wait for was rejected: Error: nothing is sent [DENIED] (line 1)',
+    })
+  },
+)
+
+test('what was handled fails no program, whether it was waited for or not', async () => {
+  const deny = async () => ({ error: { code: 'DENIED', message: 'no' } })
+  const codes = [
+    "tools.s.t({}).catch(() => 0); return 'yes'",
+    "[1].forEach(async () => { try { await tools.s.t({}) } catch {} }); return 'yes'",
+    "try { await Promise.all([tools.s.t({}), tools.s.t({})]) } catch { return 'yes' }",
+    "const p = tools.s.t({}); await null; await p.catch(() => 0); return 'yes'",
+    "const p = Promise.reject(1); await tools.s.t({}).catch(() => 0); p.catch(() => 0); return 'yes'",
+  ]
+  for (const code of codes) expect((await run(code, deny)).output.result).toBe('yes')
+})
+
+test('what was rejected is known after the program has rested, too', async () => {
+  const resting = new CountingPrograms()
+  const code = "Promise.reject(new Error('lost')); await tools.s.t({}); return 1"
+  const { output } = await run(
+    code,
+    async () => {
+      await run('return await tools.s.t({ i: 9 })', echo)
+      return { value: 1 }
+    },
+    resting,
+  )
+  expect(resting.held).toBe(1)
+  expect(output.error.message).toContain('Error: lost (line 1)')
+})
+
+test('the result is what it is when all calls have ended', async () => {
+  const code =
+    'const all = []; [1, 2].forEach(async (i) => { all.push(await tools.s.t({ i })) }); return all'
+  expect((await run(code, echo)).output.result).toEqual([1, 2])
+})
+
+test('a program reads the code and the words of an error', async () => {
+  const code = `try { await tools.s.t({}) } catch (error) {
+    return [error.code, error.message, String(error), error instanceof Error] }`
+  const error = { code: 'RATE_LIMITED', message: 'later' }
+  const { output } = await run(code, async () => ({ error }))
+  expect(output.result).toEqual(['RATE_LIMITED', 'later', 'Error: later', true])
+})
+
+test('an error of a journal that an older version wrote is the text that it was', async () => {
+  const code = 'return await tools.s.t({}).catch((error) => [error.code ?? null, error.message])'
+  const { output } = await run(code, async () => ({ error: 'DENIED' as never }))
+  expect(output.result).toEqual([null, 'DENIED'])
+})
+
+test.each([
+  [
+    'const a = 1\nconst b = null\n  return b.x',
+    "TypeError: cannot read property 'x' of null (line 3)",
+  ],
+  ['\nawait tools.s.t({})', 'Error: no [DENIED] (line 2)'],
+  ['const f = (x) => {\n  throw new RangeError(x) }\n[1].map(f)', 'RangeError: 1 (line 2)'],
+  ['let a = 1\nlet a = 2', 'SyntaxError: invalid redefinition of lexical identifier (line 2)'],
+  ['\nreturn JSON.parse("{")', ' (line 2)'],
+  ['throw 5', '5'],
+])('an error that is not caught has its line: %j', async (code, message) => {
+  const error = { code: 'DENIED', message: 'no' }
+  const { output } = await run(code, async () => ({ error }))
+  expect(output.error.message.slice(-message.length)).toBe(message)
+})
+
+test.each([
+  ['return 5n', 'BigInt'],
+  ['const a = {}; a.a = a; return a', 'circular'],
+  ["return { toJSON() { throw new Error('never') } }", 'never'],
+  ['return tools.s.t', 'function'],
+])('a result that cannot be JSON fails the program: %s', async (code, why) => {
+  const { output } = await run(code, echo)
+  expect(output.error.message).toMatch(/^the result cannot be JSON: /)
+  expect(output.error.message).toContain(why)
+})
+
 const LOOP = 'let sum = 0; for (let i = 0; i < 4; i++) sum += await tools.s.t({ i }); return sum'
 const echo = async ({ input }: ProgramCall): Promise<ProgramCallResult> => ({
   value: (input as { i: number }).i,

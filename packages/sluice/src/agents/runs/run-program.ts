@@ -28,7 +28,13 @@ import type { SuspendedProgram, SuspendedPrograms } from './suspended-programs.t
 /** What a program's tool call came to; null if it was sent before and nothing is known of it. */
 export interface ProgramCallResult {
   readonly value?: unknown
-  readonly error?: string
+  readonly error?: ProgramCallError
+}
+
+/** What a call of a program is rejected with. */
+export interface ProgramCallError {
+  readonly code: string
+  readonly message: string
 }
 
 export interface ProgramSetting {
@@ -71,7 +77,8 @@ type ProgramOutcome = Omit<Extract<JournalEvent, { kind: 'code' }>, 'kind' | 'at
 type ProgramEvent =
   | { kind: 'start'; at: number }
   | { kind: 'call'; id: number; server: string; tool: string; input: unknown }
-  | { kind: 'result'; id: number; at: number; value?: unknown; error?: string }
+  // An older version wrote the error as one text.
+  | { kind: 'result'; id: number; at: number; value?: unknown; error?: ProgramCallError | string }
 
 /** Beside the others: when a call is held does not depend on the program. */
 interface HeldCallEvent {
@@ -297,7 +304,8 @@ class Program implements PausedProgram {
       return result
     }
     const most = `the answers to a program have at most ${PROGRAM_ANSWERS_LENGTH_MAX} together`
-    return { error: `the call was made, and its answer has ${length} characters: ${most}` }
+    const message = `the call was made, and its answer has ${length} characters: ${most}`
+    return { error: { code: 'AGENT_LIMIT', message } }
   }
 
   /** What is in the journal already, or this, which will be. */

@@ -23,6 +23,7 @@ export const ERRORS = {
   MODEL_SCRIPT: 'a script of canned turns cannot be read, or has ended',
   MODEL_PRICE_MISSING: 'a limit on cost needs a price for the model',
   TOOL_UNKNOWN: 'a tool the owner does not have',
+  TOOL_FAILED: 'a tool that a program called answered with an error of its own',
   OUTCOME_UNKNOWN: 'a call was sent and its result was lost; it is not sent again',
   PROGRAM_FAILED: 'a program did not end well; nothing it wrote was kept',
   TEMPLATE_UNKNOWN: 'there is no such template',
