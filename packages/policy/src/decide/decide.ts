@@ -26,7 +26,7 @@ import {
   RESOURCE_METHODS,
   readsUris,
 } from './decide-uri.ts'
-import { type ResolvedRules, resolveRules } from './resolve.ts'
+import { getRulesForCall, type ResolvedRules, resolveRules } from './resolve.ts'
 import { pickStricter } from './stricter.ts'
 import type { TraceStep } from './trace.ts'
 
@@ -175,13 +175,19 @@ function decideOne(
   const { call, facts } = context
   const scope = rules ?? resolveRules(policy, call, facts)
   if (typeof scope === 'string') return outsideRules(scope, call)
-  const decision = decideScope(policy, scope, context, usage, trace)
-  if (scope.doubted === undefined) return decision
-  const doubted = decideScope(policy, scope.doubted, context, usage, undefined)
-  const { category } = scope.doubted
-  const { action, rule } = doubted
-  trace?.push({ step: 'unknown', category, action, rule })
-  return pickStricter(decision, doubted, policy.shadow)
+  const others = [
+    ['unknown', scope.doubted],
+    ['call', getRulesForCall(policy, facts, scope)],
+  ] as const
+  let decision = decideScope(policy, scope, context, usage, trace)
+  for (const [step, other] of others) {
+    if (other === undefined) continue
+    const doubted = decideScope(policy, other, context, usage, undefined)
+    const { action, rule } = doubted
+    trace?.push({ step, category: other.category, action, rule })
+    decision = pickStricter(decision, doubted, policy.shadow)
+  }
+  return decision
 }
 
 /** Decides the call with a given category. */

@@ -3,6 +3,7 @@
 // with ten thousand. Rules without effect are listed with the reason, for `explain`.
 
 import type { Call, Facts } from '../core/call.ts'
+import { memoizeFor } from '../core/memoize.ts'
 import type { ArgumentFlow } from '../core/provenance.ts'
 import { CATEGORIES, type Category, type KnownTool } from '../core/tools.ts'
 import { bindExpression } from '../expression/evaluate/bind-expression.ts'
@@ -51,6 +52,27 @@ function resolveTool(
     throw new Error(`the call is to another tool than the definition \`${server}/${name}\``)
   return getRulesForTool(policy, tool)
 }
+
+/**
+ * The rules for the class of this very call, if its arguments make it worse than the tool's: a pipeline that writes, run
+ * by a tool that reads. A class that the document gives the tool stays.
+ */
+export function getRulesForCall(
+  policy: CompiledPolicy,
+  { tool, callCategory }: Facts,
+  { category }: ApplicableRules,
+): ApplicableRules | undefined {
+  if (tool === undefined || callCategory === undefined) return undefined
+  if (CATEGORIES.indexOf(callCategory) <= CATEGORIES.indexOf(category)) return undefined
+  const rules = getRulesForTool(policy, viewsOf(tool)[callCategory])
+  return rules.category === category ? undefined : rules
+}
+
+/** The same tool in each category: rules are cached by the object. */
+const viewsOf = memoizeFor((tool: KnownTool): Record<Category, KnownTool> => {
+  const views = CATEGORIES.map((category) => [category, { ...tool, category, unknown: false }])
+  return Object.fromEntries(views)
+})
 
 export function getRulesForTool(policy: CompiledPolicy, tool: KnownTool): ApplicableRules {
   let scope = policy.scopes.get(tool)

@@ -66,6 +66,45 @@ test('a certain category is not doubted', () => {
   expect(ask(policy, tool('Read', false)).action).toBe('allow')
 })
 
+test.each<[string, object, KnownTool['category'], KnownTool['category'], string]>([
+  [
+    'is worse',
+    { categories: { Read: 'allow', Destructive: 'require_approval' } },
+    'Read',
+    'Destructive',
+    'require_approval',
+  ],
+  [
+    'is worse, and no rule speaks of it',
+    { categories: { Read: 'allow' } },
+    'Read',
+    'Write',
+    'deny',
+  ],
+  [
+    'is milder',
+    { categories: { Read: 'allow', Execute: 'require_approval' } },
+    'Execute',
+    'Read',
+    'require_approval',
+  ],
+  ['an exact name settles', { tools: { 'a/x': 'allow' } }, 'Read', 'Destructive', 'allow'],
+  [
+    'the document settles',
+    { classify: { 'a/x': 'Read' }, categories: { Read: 'allow' } },
+    'Read',
+    'Destructive',
+    'allow',
+  ],
+])('of a call whose own class %s', (_name, document, category, callCategory, action) => {
+  const facts = { ...sampleFacts(tool(category, false)), callCategory }
+  const trace: TraceStep[] = []
+  const decision = decide(policyOf(document), CALL, facts, new MemoryCounters(), NOW, trace)
+  expect(decision.action).toBe(action)
+  const isEvaluated = category === 'Read' && !('classify' in document)
+  expect(trace.some(({ step }) => step === 'call')).toBe(isEvaluated)
+})
+
 test('if both allow, the limits of both apply', () => {
   const limited = (max: number) => ({ action: 'allow', rate_limit: { max, window: 60 } })
   const policy = policyOf({ categories: { Read: limited(7), Execute: limited(3) } })

@@ -22,8 +22,8 @@ export type TraceStep =
       readonly by: 'document' | 'catalogue' | 'method'
     }
   | {
-      /** If the category is a guess, the call is decided as this category too. */
-      readonly step: 'unknown'
+      /** The call is decided as this category too: the tool's is a guess, or the arguments make the call worse. */
+      readonly step: 'unknown' | 'call'
       readonly category: Category
       readonly action: Action
       readonly rule: string

@@ -45,6 +45,10 @@ export class Explanation {
         return line(
           `  unknown    the class is a guess; as ${step.category}: ${action(step.action)} ${dim(this.place(step.rule))}`,
         )
+      case 'call':
+        return line(
+          `  call       its arguments make it worse; as ${step.category}: ${action(step.action)} ${dim(this.place(step.rule))}`,
+        )
       case 'aside':
         return line(dim(`  aside      ${this.place(step.rule)}: ${printable(step.why)}`))
       case 'default':

@@ -1,3 +1,4 @@
+import type { JsonValue } from '@sluice/policy/core/json'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { describe, expect, test } from 'vitest'
 import { classify } from './classify.ts'
@@ -21,6 +22,21 @@ const shell = {
   server: 'box',
   name: 'exec',
   inputSchema: { type: 'object', properties: { command: { type: 'string' } } },
+}
+
+const aggregate = {
+  server: 'mongo',
+  name: 'aggregate',
+  description: 'Run an aggregation against a MongoDB collection',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      database: { type: 'string' },
+      collection: { type: 'string' },
+      pipeline: { type: 'array', items: { type: 'object' } },
+    },
+  },
+  annotations: { readOnlyHint: true },
 }
 
 function known(definition: ToolDefinition) {
@@ -77,6 +93,53 @@ describe('the class of a call', () => {
       inputSchema: { type: 'object', properties: { code: { type: 'string' } } },
     }
     expect(classifyCall(known(python), { code: 'ls' })).toBeUndefined()
+  })
+
+  test('of a tool that reads is that of the stages of its pipeline that write', () => {
+    const tool = known(aggregate)
+    expect(tool).toMatchObject({ category: 'Read', unknown: false })
+    expect(findCategoryArguments(aggregate)).toEqual([{ argument: 'pipeline', kind: 'pipeline' }])
+    const ask = (pipeline: JsonValue) => classifyCall(tool, { collection: 'a', pipeline })
+    const out = { $out: 'customers' }
+    const merge = { $merge: { into: 'customers' } }
+    const read = { $match: { total: { $sum: '$out' }, all: { $mergeObjects: '$merge' } } }
+    expect(ask([read, out])).toBe('Destructive')
+    expect(ask([read, merge])).toBe('Write')
+    expect(ask([merge, out])).toBe('Destructive')
+    for (const pipeline of [
+      [{ $facet: { a: [read, out] } }],
+      [{ $lookup: { from: 'b', as: 'c', pipeline: [out] } }],
+      [{ $unionWith: { coll: 'b', pipeline: [{ $lookup: { pipeline: [out] } }] } }],
+      JSON.stringify([read, out]),
+      [JSON.stringify(read), JSON.stringify(out)],
+      JSON.stringify(JSON.stringify([out])),
+      '[{ $out: "customers" }]',
+      '[{ "\\u0024out": "customers" }]',
+      "[{ '\\x24out': 'customers' }]",
+      out,
+    ])
+      expect(ask(pipeline)).toBe('Destructive')
+    for (const pipeline of [[], [read], JSON.stringify([{ $match: { a: 1 } }]), 'nightly', 7, null])
+      expect(ask(pipeline)).toBeUndefined()
+  })
+
+  test('of a pipeline inside another argument counts too, and makes no call milder', () => {
+    const pipeline = { type: 'array', items: { type: 'object' } }
+    const exportTool = {
+      server: 'db',
+      name: 'export',
+      description: 'Export the results of a query or an aggregation as a file.',
+      inputSchema: {
+        type: 'object',
+        properties: { target: { type: 'array', items: { properties: { pipeline } } } },
+      },
+    }
+    const tool = { ...known(exportTool), category: 'Read' as const }
+    const call = (stages: JsonValue) => classifyCall(tool, { target: [{ pipeline: stages }] })
+    expect(call([{ $out: 'a' }])).toBe('Destructive')
+    expect(call([{ $match: {} }])).toBeUndefined()
+    const worse = { ...tool, category: 'Financial' as const }
+    expect(classifyCall(worse, { target: [{ pipeline: [{ $out: 'a' }] }] })).toBeUndefined()
   })
 
   test('is not settled for a tool whose arguments decide nothing', () => {

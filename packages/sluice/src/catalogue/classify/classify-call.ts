@@ -1,8 +1,8 @@
 // The class of one call where its arguments decide it: an action, an HTTP method, a statement of
-// SQL, a command line of Bash. Certain or nothing: a call is only ever read as milder than its tool where no reading of the
-// argument says otherwise. Pure; called by classify (which arguments) and by the gate (which class).
+// SQL, a command line of Bash, a pipeline that writes. Certain or nothing: a call is only ever read as milder than its tool where
+// no reading of the argument says otherwise. Pure; called by classify (which arguments) and by the gate (which class).
 
-import { getOwn, isObject, type JsonObject } from '@sluice/policy/core/json'
+import { getOwn, isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { memoizeFor } from '@sluice/policy/core/memoize'
 import { readShell } from '@sluice/policy/core/shell-command'
 import { readsOnly } from '@sluice/policy/core/sql-reads'
@@ -14,6 +14,7 @@ import {
 } from '@sluice/policy/core/tools'
 import { choicesOf } from '../signals/read-schema.ts'
 import { classOfAct, HTTP_METHODS } from '../signals/worst-act.ts'
+import { classifyPipeline } from './classify-pipeline.ts'
 
 /**
  * An argument that decides the category of a call.
@@ -25,7 +26,7 @@ import { classOfAct, HTTP_METHODS } from '../signals/worst-act.ts'
  */
 export interface CategoryArgument {
   readonly argument: string
-  readonly kind: 'action' | 'method' | 'sql' | 'program'
+  readonly kind: 'action' | 'method' | 'sql' | 'program' | 'pipeline'
   /** For an action or method: the class of each value that is known. */
   readonly values?: Readonly<Record<string, Category>>
 }
@@ -34,6 +35,7 @@ const ACTION = /^(?:action|operation|op|verb|subcommand|command)$/i
 const METHOD = /^(?:http_?method|method)$/i
 const SQL = /^(?:sql|sql_?query|sql_?statement|statement)$/i
 const QUERY = /^(?:query|q)$/i
+const PIPELINE = /^(?:agg(?:regation)?_?)?(?:pipeline|stages)$/i
 const PROGRAM = /^(?:command|cmd|shell|script|code|javascript|python|program)$/i
 /** Every name above: most arguments decide nothing, and their choices need no reading. */
 const DECIDES = [ACTION, METHOD, SQL, QUERY, PROGRAM]
@@ -43,7 +45,10 @@ export function findCategoryArguments(definition: ToolDefinition): CategoryArgum
   const properties = isObject(inputSchema) ? inputSchema.properties : undefined
   if (!isObject(properties)) return []
   const depends: CategoryArgument[] = []
+  const isAggregating = aggregates(definition)
   for (const [argument, property] of Object.entries(properties)) {
+    if (isAggregating && (PIPELINE.test(argument) || holdsPipeline(property)))
+      depends.push({ argument, kind: 'pipeline' })
     if (!isObject(property) || !DECIDES.some((name) => name.test(argument))) continue
     const choices = choicesOf(property, '').map(({ value }) => value)
     const methods = choices.filter((value) => HTTP_METHODS[value] !== undefined)
@@ -60,8 +65,8 @@ export function findCategoryArguments(definition: ToolDefinition): CategoryArgum
 }
 
 /**
- * The category of this very call; undefined if the arguments do not settle it. Several arguments
- * that decide are settled together, by the worst. Other than a read it is certain only where the
+ * The category of this very call; undefined if the arguments do not settle it. Worse than the tool's it is for a pipeline
+ * that writes. Several arguments that decide are settled together, by the worst. Other than a read it is certain only where the
  * choice is what makes the tool's class: `place` on a tool that trades is no plain Write.
  *
  * @example
@@ -69,11 +74,34 @@ export function findCategoryArguments(definition: ToolDefinition): CategoryArgum
  * classifyCall(tool, { sql: 'SELECT 1' }) // 'Read'
  * ```
  */
-export function classifyCall(
+export function classifyCall(tool: KnownTool, args: JsonObject): Category | undefined {
+  const depends = rememberedDepends(tool.definition)
+  const settled = settleCategory(
+    tool,
+    args,
+    depends.filter(({ kind }) => kind !== 'pipeline'),
+  )
+  const written = findWritten(args, depends)
+  return written !== undefined && isWorse(written, settled ?? tool.category) ? written : settled
+}
+
+/** What the pipelines of the call write, at their worst. */
+function findWritten(args: JsonObject, depends: readonly CategoryArgument[]): Category | undefined {
+  let worst: Category | undefined
+  for (const { argument, kind } of depends) {
+    if (kind !== 'pipeline' || !Object.hasOwn(args, argument)) continue
+    const category = classifyPipeline(args[argument] as JsonValue)
+    if (category !== undefined && (worst === undefined || isWorse(category, worst)))
+      worst = category
+  }
+  return worst
+}
+
+function settleCategory(
   { definition, category }: KnownTool,
   args: JsonObject,
+  depends: readonly CategoryArgument[],
 ): Category | undefined {
-  const depends = rememberedDepends(definition)
   let worst: Category | undefined
   for (const one of depends) {
     const category =
@@ -140,6 +168,20 @@ function valuesOf(choices: readonly string[]): Record<string, Category> {
   return values
 }
 
+/** Other pipelines build and deploy. */
+function aggregates({ server, name, description }: ToolDefinition): boolean {
+  return /aggregat|mongo|\bcollection/i.test(`${server} ${name} ${String(description ?? '')}`)
+}
+
+/** An argument that has a pipeline as a member. */
+function holdsPipeline(schema: unknown, depth = 0): boolean {
+  if (typeof schema !== 'object' || schema === null || depth > PIPELINE_DEPTH_MAX) return false
+  return (
+    Object.keys(schema).some((name) => PIPELINE.test(name)) ||
+    Object.values(schema).some((each) => holdsPipeline(each, depth + 1))
+  )
+}
+
 function speaksSql({ name, description }: ToolDefinition): boolean {
   return /\bsql\b|\bselect\b|\bquer(?:y|ies)\b.*\bdatabase|postgres|mysql/i.test(
     `${name} ${String(description ?? '').slice(0, SQL_CHARS_MAX)}`,
@@ -147,3 +189,5 @@ function speaksSql({ name, description }: ToolDefinition): boolean {
 }
 
 const SQL_CHARS_MAX = 400
+/** Levels of a schema that are looked through for a pipeline. */
+const PIPELINE_DEPTH_MAX = 12
