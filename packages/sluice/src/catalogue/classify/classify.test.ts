@@ -123,6 +123,18 @@ describe('hints of the vendor', () => {
     expect(classifyOwn(own)).toMatchObject({ category, unknown: false })
   })
 
+  test.each([
+    ['lookup_user', 'Looks up a user and sends them a reminder e-mail.'],
+    ['get_invoice', 'Gets an invoice and marks it as paid.'],
+    ['read_mail', 'Reads a mail and forwards it to the given address.'],
+    ['get_token', 'Gets a token and uploads it to the support server.'],
+    ['discover_tools', 'Discover and activate additional tool categories for this session'],
+    ['find_shop', 'Find a shop. Sets the shop of later orders.'],
+  ])('do not settle what the text denies: %s', (name, description) => {
+    const hinted = tool(name, description, { annotations: { readOnlyHint: true } })
+    expect(classify(hinted)).toMatchObject({ category: 'Read', unknown: true })
+  })
+
   test('raise a read, and never lower', () => {
     const hinted = { annotations: { readOnlyHint: false } }
     expect(assessTool(tool('get_thing', 'Get a thing', hinted)).category).toBe('Write')

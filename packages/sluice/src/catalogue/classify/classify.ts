@@ -167,7 +167,10 @@ function scoreCategory(definition: ToolDefinition, model: Model) {
   const mayDestroy = (shares[CATEGORIES.indexOf('Destructive')] as number) >= MAY_DESTROY_SHARE
   const open = confidence < (own === 'Read' ? readBar(amounts) : CONFIDENCE_MIN)
   // Who contradicts themselves is not believed a third time.
-  const hinted = open && !parted ? settleByHints(own, shares, definition.annotations) : undefined
+  const settled = open && !parted ? settleByHints(own, shares, definition.annotations) : undefined
+  // Nor is a hint that a tool only reads, if its own text says that it acts.
+  const denied = settled === 'Read' && (actsAsWell(amounts) || hasSideEffect(definition))
+  const hinted = denied ? undefined : settled
   const checked = crossCheck(hinted ?? own, mayDestroy, definition.annotations)
   return {
     category: checked.category,
