@@ -55,6 +55,25 @@ test('M6: two tool calls of one turn with one id are each made once', LONG, asyn
   expect(new Set(ids).size).toBe(3)
 })
 
+test('half a character of a model is mended: it can be told, sent and exported', LONG, async () => {
+  const input = { note: 'x\ud800', '\udfffkey': ['\\ud800', '😀\ud83d'] }
+  const name = model.plays([
+    { text: 'one\ud800', toolCalls: [{ name: 'count__write', input }] },
+    { text: 'two \udc00 😀' },
+  ])
+  const { id } = await service.create('me', { model: name, tools: ['count/*'] })
+  const before = gate.calls.length
+  const answer = await service.prompt('me', id, { input: 'go' })
+  expect(answer).toMatchObject({ response: 'two \ufffd 😀' })
+  expect(gate.calls.slice(before).map(({ args }) => args)).toEqual([
+    { note: 'x\ufffd', '\ufffdkey': ['\\ud800', '😀\ufffd'] },
+  ])
+  const { exported } = await service.export('me', id, 'json', 'redact')
+  const text = JSON.stringify(exported)
+  expect(text).toContain('one\ufffd')
+  expect(text).not.toMatch(/[^\\]\\ud[89a-f]/)
+})
+
 test('a number that no double holds is refused, not rounded', LONG, async () => {
   const before = gate.calls.length
   const call = (json: string) => ({ name: 'count__write', json })

@@ -18,6 +18,7 @@ import {
 } from '../shared/limits.ts'
 import type { Steps } from '../step-thread/step-client.ts'
 import { BudgetSpent, FamilyBudgets, type Reservation } from './family-budget.ts'
+import { mendAnswer } from './mend-answer.ts'
 import {
   callModel,
   hideKey,
@@ -120,7 +121,7 @@ export class ModelCaller {
           const both = AbortSignal.any([signal, AbortSignal.timeout(MODEL_TIMEOUT_MS)])
           // A scripted model costs nothing.
           if (!request.model.startsWith('script:')) reservation.sent()
-          return callModel({ ...request, signal: both }, this.#settings)
+          return mendAnswer(await callModel({ ...request, signal: both }, this.#settings))
         })
         reservation.answered(answer.usage)
         return answer
