@@ -136,6 +136,22 @@ describe('a run over HTTP', () => {
     })
   })
 
+  test('prompts of one requestId at once are one run', LONG, async () => {
+    const name = script([{ text: 'once', delayMs: 50 }, { text: 'twice' }])
+    const { id } = await service.create('me', { model: name })
+    const given = { input: 'go', requestId: 'q1' }
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, () => service.prompt('me', id, given)),
+    )
+    for (const answer of answers) expect(answer).toMatchObject({ response: 'once', turns: 1 })
+    const { agent } = await service.steps.standing('me', id, Date.now())
+    expect(agent.summary.turnCount).toBe(1)
+    await expect(service.prompt('you', id, given)).rejects.toMatchObject({
+      code: 'AGENT_NOT_FOUND',
+    })
+    expect(await service.prompt('me', id, { input: 'go' })).toMatchObject({ response: 'twice' })
+  })
+
   test('a cancellation ends the run, and the model call with it', LONG, async () => {
     const name = model.plays([{ hang: true }])
     const { id } = await service.create('me', { model: name })

@@ -69,6 +69,8 @@ export class Service {
   readonly #image: string
   readonly #key: ReturnType<typeof loadBundleKey>
   readonly #cluster: AgentCluster | undefined
+  /** The last prompt of each request that is being begun. */
+  readonly #beginning = new Map<string, Promise<unknown>>()
   #runs = 0
   #isClosed = false
 
@@ -224,13 +226,41 @@ export class Service {
     onProgress?: ProgressListener,
     signal?: AbortSignal,
   ): Promise<PromptAnswer> {
-    const { input, maxTurns = null, waitMs, requestId } = prompt
+    const { input, waitMs, requestId } = prompt
     if (input.length > PROMPT_LENGTH_MAX)
       throw new AgentError('AGENT_LIMIT', `a prompt has at most ${PROMPT_LENGTH_MAX} characters`)
-    if (requestId !== undefined) {
-      const known = await this.steps.runOf(owner, id, requestId)
-      if (known !== undefined) return this.wait(owner, id, known.runId, waitMs, onProgress, signal)
+    const how = { waitMs, onProgress, signal }
+    const waiting =
+      requestId === undefined
+        ? await this.#begin(owner, id, prompt, how)
+        : await this.#inTurn(JSON.stringify([id, requestId]), async () => {
+            const known = await this.steps.runOf(owner, id, requestId)
+            if (known === undefined) return this.#begin(owner, id, prompt, how)
+            return this.#wait(id, known.runId, how)
+          })
+    return waiting()
+  }
+
+  /** Prompts of one request that arrive at once: the first begins the run, the others find it. */
+  async #inTurn<Value>(request: string, begin: () => Promise<Value>): Promise<Value> {
+    const before = this.#beginning.get(request)
+    const begun = before === undefined ? begin() : before.then(begin, begin)
+    this.#beginning.set(request, begun)
+    try {
+      return await begun
+    } finally {
+      if (this.#beginning.get(request) === begun) this.#beginning.delete(request)
     }
+  }
+
+  /** Begins a run; what is returned waits for it. */
+  async #begin(
+    owner: string,
+    id: string,
+    prompt: PromptArguments,
+    how: WaitOptions,
+  ): Promise<() => Promise<PromptAnswer>> {
+    const { input, maxTurns = null, requestId } = prompt
     const { agent } = await this.steps.standing(owner, id, nowMs())
     checkModel(agent.model, this.#options.models)
     // A run that is under way ends on the core that it began on.
@@ -240,7 +270,7 @@ export class Service {
     const at = nowMs()
     const runId = this.#runId(at)
     // Before the run can end.
-    const waiting = this.#wait(id, runId, { waitMs, onProgress, signal })
+    const waiting = this.#wait(id, runId, how)
     try {
       const event = { kind: 'prompt', at, runId, input, maxTurns } as const
       await this.#run(owner, id, event, { request: requestId })
@@ -248,7 +278,7 @@ export class Service {
       this.#turns.watch.forget(runId)
       throw error
     }
-    return waiting()
+    return waiting
   }
 
   /** To the core of this version; an agent that runs is left where it is. */
