@@ -20,6 +20,17 @@ test('a trusted installation moves an agent with its memory, another one as JSON
   expect((await agents('show', here, id)).stdout).toMatch(
     /idle {2}script:none.*\n.*\n.*maxTurns 50/,
   )
+  const told = await agents(
+    'create',
+    here,
+    '--model',
+    'script:none',
+    '--instructions',
+    'be good\n\n  and brief',
+  )
+  expect((await agents('show', here, told.stdout.trim())).stdout).toContain(
+    'told    be good and brief\n',
+  )
   for (const command of ['history', 'logs'])
     expect((await agents(command, here, id)).stdout).toMatch(
       /1 {2}\S+ {2}turn 0 {2}create {2}model/,
@@ -34,6 +45,8 @@ test('a trusted installation moves an agent with its memory, another one as JSON
   expect(await json()).toBe(await json())
 
   expect((await agents('import', there, one)).stdout).toContain('restored from JSON')
+  for (const option of ['--tools', '--tool'])
+    expect((await agents('import', there, one, option, 'none/*')).stderr).toContain('TOOL_UNKNOWN')
   const { key } = await sluiceJson(['agents', 'trust', '--data', here])
   await atTerminal(there)
   type('not the PIN')

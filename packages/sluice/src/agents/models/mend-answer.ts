@@ -14,6 +14,6 @@ const HALF = /^\\ud[89a-f]/
 
 function mendJson<Value>(value: Value): Value {
   const text = JSON.stringify(value)
-  const mended = text.replace(ESCAPE, (escape) => (HALF.test(escape) ? '\ufffd' : escape))
+  const mended = text.replace(ESCAPE, (each) => (HALF.test(each) ? '\ufffd' : each))
   return mended === text ? value : (JSON.parse(mended) as Value)
 }

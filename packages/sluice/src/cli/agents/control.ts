@@ -204,18 +204,23 @@ export const addAgentsImport = defineAgentsCommand({
   name: 'import',
   description: 'import an agent from an export or a bundle',
   args: { '<file>': '' },
-  options: { '--tool <server/tool>': many('a tool to give it; may be repeated') },
+  options: {
+    '--tools <server/tool>': many('tools to give it, such as "github/*"; may be repeated'),
+    // The name that it had, which `create` never had.
+    '--tool <server/tool>': { ...many(''), hidden: true },
+  },
   run: async (agents, { file, ...options }, output) => {
+    const tools = [...options.tools, ...options.tool]
     const bytes = readBytes(file)
     const bundle = bytes.toString(bytes[0] === 0x7b ? 'utf8' : 'base64')
     const { agent, restored, notGranted } = await agents.call<ImportView>('wasm_agent_import', {
       bundle,
-      ...(options.tool.length === 0 ? {} : { tools: options.tool }),
+      ...(tools.length === 0 ? {} : { tools }),
     })
     output.value({ success: true, agent, restored, ...(notGranted ? { notGranted } : {}) })
     output.line(`${agent.id} restored from ${restored === 'memory' ? 'its memory' : 'JSON'}`)
     if (notGranted !== undefined)
-      output.line(`without ${notGranted.map(printable).join(', ')}: give tools with --tool`)
+      output.line(`without ${notGranted.map(printable).join(', ')}: give tools with --tools`)
   },
 })
 

@@ -164,7 +164,9 @@ function eventLine({ seq, at, kind, turn, ...rest }: HistoryEvent): string {
   return `${String(seq).padStart(5)}  ${at}  turn ${turn}  ${kind}  ${fields.join('  ')}`.trimEnd()
 }
 
+/** On one line. */
 function shorten(text: string): string {
-  const line = printable(text)
+  const words = text.split('\n').map((line) => line.trim())
+  const line = printable(words.filter((each) => each !== '').join(' '))
   return line.length <= SHOWN_LENGTH ? line : `${line.slice(0, SHOWN_LENGTH)} …`
 }
