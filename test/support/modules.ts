@@ -162,6 +162,7 @@ const MODULES: Readonly<Record<string, Module>> = {
       'catalogue',
       'core',
       'gateway',
+      'hooks',
       'identity',
       'protocol',
       'store',

@@ -63,6 +63,11 @@ export interface KnownTool {
   /** The category is a guess: a call gets the stricter of the decisions for it and for Execute. */
   readonly unknown?: boolean
   /**
+   * A coding client carries it out itself (its shell, its files), and reports it by a hook. Known
+   * from the configuration of the gate: a definition cannot say it of itself.
+   */
+  readonly isClientTool?: boolean
+  /**
    * Instructions that the server gives the model in addition to its tools; absent if not requested
    * yet.
    */

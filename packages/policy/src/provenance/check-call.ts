@@ -15,9 +15,10 @@ import {
 } from '../core/provenance.ts'
 import type { Category } from '../core/tools.ts'
 import { isDestination, isSentTo } from './argument-roles.ts'
+import { listReplaced, withoutDescription } from './client-tools.ts'
 import { foldText } from './fold-text.ts'
 import { isMessage } from './is-message.ts'
-import { isReachable } from './is-reachable.ts'
+import { isReachable, isThisMachine } from './is-reachable.ts'
 import { CHECKED_VALUES_MAX } from './limits.ts'
 import { isEverybody, isPathName, type ValueRole } from './names.ts'
 import {
@@ -50,6 +51,8 @@ export interface CheckedCall {
   readonly roles?: ArgumentRoles | undefined
   /** The tool's schema, for enums and declared formats. */
   readonly inputSchema?: JsonValue | undefined
+  /** A coding client carries it out itself (client-tools.ts). */
+  readonly isClientTool?: boolean | undefined
 }
 
 /** Why a call is held. */
@@ -92,7 +95,7 @@ export function checkValues(
 ): ProtectionFinding | undefined {
   if (call.flow === 'internal') return undefined
   const isRead = call.category === 'Read' && call.flow !== 'external'
-  const { values, isTooLarge } = collectValues(call, isRead)
+  const { values, isTooLarge, replaced } = collectValues(call, isRead)
   if (isTooLarge && (!isRead || sendsByRole(call)))
     return { reason: 'it has more or longer arguments than are checked for their origin' }
   let isKnown = values.length === 0
@@ -102,7 +105,7 @@ export function checkValues(
     const isBad =
       level === 'strict'
         ? isHeldStrictly(value, origin, call, memory)
-        : isHeld(value, origin, call, memory)
+        : !staysHere(value, call, replaced) && isHeld(value, origin, call, memory)
     if (isBad) return { path: toPathText(value), origin, reason: describe(value, origin, memory) }
   }
   // Other changes may name something new, such as a file.
@@ -127,6 +130,8 @@ export function checkVerb(
 ): ProtectionFinding | undefined {
   const { hasPrompt, hasProse } = memory
   if (call.category === 'Read' || !hasProse) return undefined
+  // Nobody asks to `bash` something. `strict` asks about every change all the same.
+  if (call.isClientTool === true && scope !== 'every') return undefined
   const { verb, isDestructive } = getToolVerb(call.name)
   if (call.category !== 'Destructive' && !isDestructive) {
     if (scope === 'destructive' || !hasPrompt) return undefined
@@ -174,6 +179,17 @@ export function originOfArgument(value: JsonValue, name: string, memory: Provena
     if (ORIGINS.indexOf(origin) > ORIGINS.indexOf(worst)) worst = origin
   })
   return isTooLarge ? 'nowhere' : worst
+}
+
+/** Under `balanced`: what a tool of a coding client does on this machine is for other rules. */
+function staysHere(
+  { parent, key, use, reading }: CheckedValue,
+  { isClientTool }: CheckedCall,
+  replaced: ReadonlySet<string>,
+): boolean {
+  if (isClientTool !== true) return false
+  const isOfEdit = parent.parent === undefined && (key === 'old_string' || key === 'new_string')
+  return use === 'identifier' || isThisMachine(reading) || (isOfEdit && replaced.has(reading.whole))
 }
 
 /** Under `balanced`. */
@@ -335,7 +351,11 @@ export function rememberAnswer(
 interface CollectedValues {
   readonly values: readonly CheckedValue[]
   readonly isTooLarge: boolean
+  /** Addresses that the file holds before a client edits it. */
+  readonly replaced: ReadonlySet<string>
 }
+
+const NOTHING: ReadonlySet<string> = new Set()
 
 interface LastCall {
   readonly call: CheckedCall
@@ -358,12 +378,13 @@ function isSameCall(one: CheckedCall, other: CheckedCall): boolean {
     one.name === other.name &&
     one.category === other.category &&
     one.roles === other.roles &&
-    one.inputSchema === other.inputSchema
+    one.inputSchema === other.inputSchema &&
+    one.isClientTool === other.isClientTool
   )
 }
 
 function listValues(
-  { name, category, args, inputSchema, roles }: CheckedCall,
+  { name, category, args, inputSchema, roles, isClientTool }: CheckedCall,
   isRead: boolean,
 ): CollectedValues {
   const values: CheckedValue[] = []
@@ -425,8 +446,13 @@ function listValues(
       add(reading, isSent ? 'recipient' : 'identifier')
     }
   }
-  const isTooLarge = visitLeaves(args, inputSchema, visit, roles)
-  return { values, isTooLarge: isTooLarge || values.length >= CHECKED_VALUES_MAX }
+  const checked = isClientTool === true ? withoutDescription(args) : args
+  const isTooLarge = visitLeaves(checked, inputSchema, visit, roles)
+  return {
+    values,
+    isTooLarge: isTooLarge || values.length >= CHECKED_VALUES_MAX,
+    replaced: isClientTool === true ? listReplaced(args) : NOTHING,
+  }
 }
 
 /** `evil.example/x`: a host without a scheme, if the argument is one for such. */

@@ -7,14 +7,22 @@ import { toWordSet } from '../core/word-set.ts'
 
 /** Hosts that are names (XML namespaces, JSON schemas) or reserved for documentation. */
 const NAMES_ONLY = toWordSet(
-  'localhost w3.org schema.org json-schema.org xmlns.com example.com example.net example.org',
+  'w3.org schema.org json-schema.org xmlns.com example.com example.net example.org',
 )
 
-export function isReachable({ kind, whole, host }: ValueReading): boolean {
+export function isReachable(reading: ValueReading): boolean {
+  const { kind, whole, host } = reading
   if (kind === 'account') return isAccount(whole)
   const name = kind === 'email' ? whole.slice(whole.lastIndexOf('@') + 1) : (host ?? '')
-  return !NAMES_ONLY.has(name) && !/^(?:127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1\])$/.test(name)
+  return !NAMES_ONLY.has(name) && !THIS_MACHINE.test(name)
 }
+
+/** A URL of the machine itself: what is sent there does not leave it. */
+export function isThisMachine({ kind, host = '' }: ValueReading): boolean {
+  return kind === 'url' && THIS_MACHINE.test(host)
+}
+
+const THIS_MACHINE = /^(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1\])$/
 
 /** By its checksum; a wallet has letters and digits enough. */
 function isAccount(compact: string): boolean {

@@ -275,7 +275,8 @@ export function listAddresses(text: string, most: number): ValueReading[] {
     if (readings.length < most && IBAN.test(compact) && isIban(compact))
       readings.push({ kind: 'account', whole: compact })
   })
-  for (const token of splitTokens(folded)) {
+  const read = isCommand ? folded.replace(EXPANDED_LABEL, '$1 ') : folded
+  for (const token of splitTokens(read)) {
     if (readings.length >= most) break
     if (token.length < MENTION_CHARS_MIN) continue
     if (isCommand) for (const host of listTokenHosts(token)) readings.push(readFolded(host, true))
@@ -350,6 +351,8 @@ function isCommandLine(folded: string): boolean {
 }
 
 const MENTION_CHARS_MIN = 6
+/** The dot between an expansion of the shell and the rest of a host: `$(cat x).example.com`. */
+const EXPANDED_LABEL = /([)}`'"])\.(?=[\w-]+\.)/g
 /** Without one of these a token is neither an e-mail nor a URL nor an account. */
 const ADDRESS_MARK = /[@:?\\\d]|\/\/|www\./
 /** A line of a shell that talks to a host: its arguments may be bare hosts. */

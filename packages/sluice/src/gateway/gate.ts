@@ -21,7 +21,7 @@ import { decideCall } from './call/decide-call.ts'
 import { labelSession } from './call/inspect-answers.ts'
 import { LedgerCallRecorder } from './call/record-calls.ts'
 import { settleCalls } from './call/settle-calls.ts'
-import { hookClientOf, isBuiltinTool } from './config/builtin-tools.ts'
+import { hookClientOf, isBuiltinTool, isClientTool } from './config/builtin-tools.ts'
 import type { ServerConfig } from './config/config.ts'
 import { objectToRoots } from './config/own-roots.ts'
 import { workDirectory } from './config/work-directory.ts'
@@ -96,7 +96,10 @@ export class Gate {
         const { server, name } = tool.definition
         parts.approvals.definitionSeen(server, name, parts.pins.pinOf(tool))
       },
-      (server, tool) => isBuiltinTool(serverOf(server), tool),
+      {
+        isOwn: (server, tool) => isBuiltinTool(serverOf(server), tool),
+        isClientTool: (server, tool) => isClientTool(serverOf(server), tool),
+      },
     )
     this.#pipeline = {
       frozen: (who) => parts.freezes.of(who),

@@ -5,6 +5,7 @@ import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import { type KnownTool, type ToolDefinition, toToolId } from '@sluice/policy/core/tools'
 import { nearest } from '@sluice/policy/document/nearest'
 import { isOwnTool, markOwnTool } from '../catalogue/classify/own-tools.ts'
+import { CLIENT_TOOLS } from '../hooks/client-tools.ts'
 import { CliError } from './errors.ts'
 import { TOOLS_FILE_BYTES_MAX } from './limits.ts'
 import { fileLimits, readJsonText, readText } from './read-input.ts'
@@ -19,8 +20,9 @@ const LISTS = ['tools', 'definitions']
 export async function readTools(file: string): Promise<KnownTool[]> {
   const { classify, classifyOwn } = await import('../catalogue/classify/classify.ts')
   return readDefinitions(file).map((definition) => {
-    const classification = isOwnTool(definition) ? classifyOwn(definition) : classify(definition)
-    return { definition, ...classification }
+    if (!isOwnTool(definition)) return { definition, ...classify(definition) }
+    const carriedOut = CLIENT_TOOLS.has(definition.name) ? { isClientTool: true } : {}
+    return { definition, ...classifyOwn(definition), ...carriedOut }
   })
 }
 

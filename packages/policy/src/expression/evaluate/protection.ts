@@ -35,6 +35,7 @@ export function findProtection(
     flow,
     roles,
     inputSchema: tool?.definition.inputSchema,
+    isClientTool: tool?.isClientTool,
   }
   switch (name) {
     case 'valueFromText':

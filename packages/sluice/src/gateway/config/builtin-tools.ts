@@ -1,6 +1,7 @@
 // Which tools of a server are Sluice's own: all of a server that is only `builtin`, and the agents' of a server
 // that has a `command` or `url` as well.
 
+import { CLIENT_TOOLS } from '../../hooks/client-tools.ts'
 import type { HookClient } from '../../hooks/hook-event.ts'
 import type { ServerConfig } from './config.ts'
 
@@ -16,4 +17,10 @@ export function hookClientOf(server: ServerConfig | undefined): HookClient | und
 export function isBuiltinTool(server: ServerConfig | undefined, tool: string): boolean {
   if (server?.builtin === undefined) return false
   return server.kind === 'builtin' || AGENT_TOOL.test(tool)
+}
+
+/** A tool that a coding client carries out itself, by the catalogue of hooks. What has another name may be of an
+ * MCP server beside the gate. */
+export function isClientTool(server: ServerConfig | undefined, tool: string): boolean {
+  return hookClientOf(server) !== undefined && CLIENT_TOOLS.has(tool)
 }

@@ -5,22 +5,28 @@
 import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
 import { classify, classifyOwn } from '../../catalogue/classify/classify.ts'
 
+/** Which tools are no server's, by the configuration of their server. */
+export interface ToolSources {
+  /** They are served inside the gate: their own hints are believed. */
+  readonly isOwn: (server: string, tool: string) => boolean
+  /** A coding client carries them out itself. */
+  readonly isClientTool: (server: string, tool: string) => boolean
+}
+
+const FOREIGN: ToolSources = { isOwn: () => false, isClientTool: () => false }
+
 export class KnownTools {
   readonly #byText = new Map<string, KnownTool>()
   /** The newest definition of each, by server and name. */
   readonly #newest = new Map<string, Map<string, KnownTool>>()
   readonly #onNew: (tool: KnownTool) => void
-  readonly #isOwn: (server: string, tool: string) => boolean
+  readonly #sources: ToolSources
   /** Of each server, with a number for each time they were others. */
   readonly #instructions = new Map<string, { readonly text: string; readonly number: number }>()
 
-  /** `isOwn` tells tools that are served inside the gate: their own hints are believed. */
-  constructor(
-    onNew: (tool: KnownTool) => void,
-    isOwn: (server: string, tool: string) => boolean = () => false,
-  ) {
+  constructor(onNew: (tool: KnownTool) => void, sources: ToolSources = FOREIGN) {
     this.#onNew = onNew
-    this.#isOwn = isOwn
+    this.#sources = sources
   }
 
   /** The newest definition of each tool of a server, by its name. */
@@ -43,8 +49,10 @@ export class KnownTools {
     if (tool === undefined) {
       const whole = { ...definition, server }
       const instructions = known === undefined ? {} : { instructions: known.text }
-      const classification = this.#isOwn(server, whole.name) ? classifyOwn(whole) : classify(whole)
-      tool = { definition: whole, ...classification, ...instructions }
+      const { isOwn, isClientTool } = this.#sources
+      const classification = isOwn(server, whole.name) ? classifyOwn(whole) : classify(whole)
+      const carriedOut = isClientTool(server, whole.name) ? { isClientTool: true } : {}
+      tool = { definition: whole, ...classification, ...instructions, ...carriedOut }
       if (this.#byText.size >= DEFINITIONS_MAX) {
         this.#byText.clear()
         this.#newest.clear()
