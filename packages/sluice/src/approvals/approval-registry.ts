@@ -11,18 +11,22 @@ import { findLookAlike } from '../core/look-alikes.ts'
 import { OperationError } from '../core/operation-error.ts'
 import type { GateEvent } from '../ledger/records/record.ts'
 import { Vault } from '../store/vault.ts'
+import type { ApprovalSubmission } from './approval-submission.ts'
 import { isSatisfied, listRequirementStatus } from './count-votes.ts'
 import { DeferredChanges, type RequestChange, type WorkSlices } from './deferred-changes.ts'
+import { describeStart } from './describe-start.ts'
 import { canonicalMembers } from './json-text.ts'
 import {
   EXPIRED_PER_TURN,
   EXPIRY_AGAIN_MS,
   EXPIRY_LOOK_MS_MAX,
   LISTED_LENGTH_MAX,
+  OPEN_PER_TOOL_MAX,
   PROGRAM_SHOWN_LENGTH_MAX,
 } from './limits.ts'
 import { maskCall, maskPlainText } from './mask-text.ts'
 import { type ApprovalStep, aboutRequest, stepEvent } from './record-steps.ts'
+import type { OpenRequests } from './request-limits.ts'
 import { lengthOf, RequestViews } from './request-views.ts'
 import { type ApprovalRow, Requests, type SqlRow, toVersion } from './requests.ts'
 
@@ -108,14 +112,32 @@ export class ApprovalRegistry {
     return this.#settled(this.requests.newest(key))
   }
 
+  /** Why the request before this one for the same call expired; undefined if it did not. */
+  whyExpiredBefore({ key, seq }: ApprovalRow): string | undefined {
+    const before = this.requests.before(key, seq)
+    return before?.state === 'expired' ? before.why : undefined
+  }
+
   #settled(row: ApprovalRow | undefined): ApprovalRow | undefined {
     return row !== undefined && this.#deferred.settle(row.seq) ? this.requests.at(row.seq) : row
   }
 
   /** What no longer holds of the session's requests does not count. */
-  counts(session: string, server: string, name: string) {
-    for (const seq of this.requests.ofSession(session)) this.#deferred.settle(seq)
-    return this.requests.counts(session, server, name)
+  counts(call: ApprovalSubmission): OpenRequests {
+    const { session, server, name, args } = call
+    const seqs = this.requests.ofSession(session)
+    for (const seq of seqs) this.#deferred.settle(seq)
+    const { every, tool, session: all } = this.requests.counts(session, server, name)
+    const start = tool < OPEN_PER_TOOL_MAX ? undefined : describeStart(call, args)
+    const open = { every, session: all, start }
+    if (start === undefined) return { ...open, alike: tool }
+    // At most as many as a session may have open.
+    const alike = seqs.filter((seq) => {
+      const row = this.requests.at(seq)
+      if (row?.state !== 'pending' || row.server !== server || row.name !== name) return false
+      return describeStart(row, this.openCall(row)?.args ?? '') === start
+    })
+    return { ...open, alike: alike.length }
   }
 
   getRow(id: string): ApprovalRow {

@@ -146,6 +146,23 @@ describe('a request', () => {
     expect(await proposed(b, makeCall('{}'))).not.toBe(id)
   })
 
+  test('that expired does not answer another session: it gets a new request, and the reason', async () => {
+    const b = bench()
+    const id = await proposed(b, makeCall('{}'))
+    b.nowMs += 60_000
+    const next = makeCall('{}', { session: 'y' })
+    const hold = await b.engine.ask(next)
+    const expired = 'nobody decided in time'
+    expect(hold).toMatchObject({ is: 'pending', expired })
+    expect(b.engine.find(id)?.state).toBe('expired')
+    expect((await b.engine.list({ states: ['pending'] })).map(({ session }) => session)).toEqual([
+      'y',
+    ])
+    // Also when it asks again, and to a caller that is told, the reason is no secret of one session.
+    expect(await b.engine.ask(next)).toMatchObject({ is: 'pending', expired })
+    expect(await b.engine.ask(makeCall('{"n":1}'))).not.toHaveProperty('expired')
+  })
+
   test('expires automatically', async () => {
     const b = bench()
     const id = await proposed(b, makeCall('{}', asking({ timeoutMs: 5 })))
@@ -219,6 +236,51 @@ describe('limits on requests', () => {
     await b.engine.lift(barred as never, ada)
     await proposed(b, makeCall('{"n":5}'))
     expect(b.steps).toContain('lifted')
+  })
+})
+
+describe('limits on requests of a tool that takes a command', () => {
+  const line = (command: string, more: Partial<ApprovalSubmission> = {}) =>
+    makeCall(JSON.stringify({ command, cwd: '/srv' }), {
+      name: 'Bash',
+      category: 'Execute',
+      rest: '{"name":"Bash"}',
+      ...more,
+    })
+  const fill = async (b: EngineBench, more: Partial<ApprovalSubmission> = {}) => {
+    for (let at = 0; at < OPEN_PER_TOOL_MAX; at++)
+      await proposed(b, line(`cd /srv && git push -f origin branch-${at}`, more))
+  }
+
+  test('are by what the line starts, not by the tool', async () => {
+    const b = bench()
+    await fill(b)
+    const same = await b.engine.ask(line('git -C /srv push origin other'))
+    expect(same).toMatchObject({ is: 'refused', why: expect.stringContaining('`git push`') })
+    for (const command of ['git tag v1', 'npm publish', 'node -e "f()"', 'eval "$X"'])
+      expect(await b.engine.ask(line(command))).toMatchObject({ is: 'pending' })
+  })
+
+  test('hold for the session as a whole', async () => {
+    const b = bench()
+    for (let at = 0; at < OPEN_PER_SESSION_MAX; at++) await proposed(b, line(`tool-${at} x`))
+    const more = await b.engine.ask(line('another'))
+    expect(more).toMatchObject({
+      is: 'refused',
+      why: expect.stringContaining(`${OPEN_PER_SESSION_MAX} calls of this session`),
+    })
+  })
+
+  test('count lines that cannot be read as one, and are those of the tool if it is no Execute', async () => {
+    const b = bench()
+    for (let at = 0; at < OPEN_PER_TOOL_MAX; at++) await proposed(b, line(`if then ((${at}`))
+    expect(await b.engine.ask(line('if then ((x'))).toMatchObject({ is: 'refused' })
+    const other = { category: 'Write', session: 'z' }
+    await fill(b, other)
+    expect(await b.engine.ask(line('npm publish', other))).toMatchObject({
+      is: 'refused',
+      why: expect.stringContaining('of this tool'),
+    })
   })
 })
 

@@ -40,7 +40,14 @@ import { checkOpen, tallyVerdict } from './verdict.ts'
 export type ApprovalRequestResult =
   | { readonly is: 'approved'; readonly id: string; readonly by: string; readonly args?: string }
   | { readonly is: 'standing'; readonly id: string; readonly by: string }
-  | { readonly is: 'pending'; readonly id: string; readonly client: boolean }
+  | {
+      readonly is: 'pending'
+      readonly id: string
+      /** A form of the client can decide it. */
+      readonly client: boolean
+      /** Why the request before this one for the same call expired. */
+      readonly expired?: string
+    }
   | { readonly is: 'used'; readonly id: string; readonly usedBy: string }
   | { readonly is: 'denied' | 'expired'; readonly id: string; readonly why: string }
   | { readonly is: 'refused'; readonly why: string; readonly barred: boolean }
@@ -101,7 +108,9 @@ export class ApprovalEngine implements ApprovalService {
     if (standing !== undefined)
       return { is: 'standing', id: standing.id, by: standing.by.join(', ') }
     const answer =
-      newest === undefined ? undefined : await this.#answerFromNewest(newest, { asked, pin }, nowMs)
+      newest === undefined
+        ? undefined
+        : await this.#answerFromNewest(newest, { asked, pin, session: call.session }, nowMs)
     return answer ?? this.#propose(call, key, asked, rest)
   }
 
@@ -318,7 +327,11 @@ export class ApprovalEngine implements ApprovalService {
   /** The result of the newest request for a call; undefined if a new one is required. */
   async #answerFromNewest(
     newest: ApprovalRow,
-    { asked, pin }: { readonly asked: string; readonly pin: string },
+    {
+      asked,
+      pin,
+      session,
+    }: { readonly asked: string; readonly pin: string; readonly session: string },
     nowMs: number,
   ): Promise<ApprovalRequestResult | undefined> {
     const isOpen = newest.state === 'pending' || newest.state === 'approved'
@@ -335,8 +348,7 @@ export class ApprovalEngine implements ApprovalService {
     }
     const row = this.#book.getRow(newest.id)
     const { id, state, usedBy, usedAtMs, isReported, why } = row
-    if (state === 'pending')
-      return { is: 'pending', id, client: row.asks.every((ask) => !clientObjection(ask, row)) }
+    if (state === 'pending') return this.#toPending(row)
     if (usedBy !== null && (state === 'approved' || nowMs - (usedAtMs ?? 0) < REPEAT_REFUSED_MS))
       return { is: 'used', id, usedBy }
     if (state === 'approved') {
@@ -346,6 +358,8 @@ export class ApprovalEngine implements ApprovalService {
       const edited = row.edited > 0 ? { args: this.#book.openCall(row)?.args ?? '' } : {}
       return { is: 'approved', id, by: by.join(', '), ...edited }
     }
+    // That nobody decided in time was said of another session's call: an approver may be there now.
+    if (state === 'expired' && row.session !== session) return undefined
     // The verdict is reported to the caller once; the next call submits a new request.
     if ((state === 'denied' || state === 'expired') && !isReported) {
       this.#book.requests.markReported(id)
@@ -361,7 +375,7 @@ export class ApprovalEngine implements ApprovalService {
     rest: string,
   ): Promise<ApprovalRequestResult> {
     const { before, nameSession, newId, nowMs, warn } = this.#book.parts
-    const open = this.#book.counts(call.session, call.server, call.name)
+    const open = this.#book.counts(call)
     const full = whyFull(call, open, this.#denials.isBarred(call))
     if (full !== undefined) return { is: 'refused', ...full }
     const isFree = call.id !== undefined && this.#book.find(call.id) === undefined
@@ -394,7 +408,17 @@ export class ApprovalEngine implements ApprovalService {
       if (fault !== undefined) warn(`approvers were not notified by ${channels.join(', ')}`, fault)
     }
     void this.#tellers.tell(request, onResult)
-    return { is: 'pending', id, client: row.asks.every((ask) => !clientObjection(ask, row)) }
+    return this.#toPending(this.#book.getRow(id))
+  }
+
+  #toPending(row: ApprovalRow): ApprovalRequestResult {
+    const expired = this.#book.whyExpiredBefore(row)
+    return {
+      is: 'pending',
+      id: row.id,
+      client: row.asks.every((ask) => !clientObjection(ask, row)),
+      ...(expired === undefined ? {} : { expired }),
+    }
   }
 }
 

@@ -7,8 +7,8 @@
  */
 export const OPEN_PER_SESSION_MAX = 20
 /**
- * Pending approvals of one tool in one session. A further call that needs approval is refused with
- * `APPROVAL_LIMITED`.
+ * Pending approvals of one tool in one session; of a tool that takes a command line, of the calls that start the
+ * same programs. A further call that needs approval is refused with `APPROVAL_LIMITED`.
  */
 export const OPEN_PER_TOOL_MAX = 5
 /**
@@ -42,6 +42,8 @@ export const REPEAT_REFUSED_MS = 10_000
 export const ARGS_LENGTH_MAX = 163_840
 /** Characters of a client's program that are shown to approvers beside the call that it made. */
 export const PROGRAM_SHOWN_LENGTH_MAX = 4_000
+/** Characters of the programs of a command line by which its calls are counted. */
+export const START_SHOWN_LENGTH_MAX = 200
 /** Masked parts of one call that are listed one by one; all of them are counted. */
 export const MASKED_PARTS_MAX = 100
 /**

@@ -9,10 +9,19 @@ import {
   OPEN_PER_TOOL_MAX,
 } from './limits.ts'
 
-/** `open`: pending requests in total, of the session, and of the tool in it. */
+/** Pending requests that count against a further one. */
+export interface OpenRequests {
+  readonly every: number
+  readonly session: number
+  /** Of the session, for the same tool, or for lines that start the same if it takes command lines. */
+  readonly alike: number
+  /** What these have in common; undefined: the tool. */
+  readonly start: string | undefined
+}
+
 export function whyFull(
   { args, rest }: ApprovalSubmission,
-  open: { readonly every: number; readonly session: number; readonly tool: number },
+  open: OpenRequests,
   isBarred: boolean,
 ): { readonly why: string; readonly barred: boolean } | undefined {
   if (isBarred)
@@ -20,8 +29,10 @@ export function whyFull(
   const no = (why: string) => ({ why, barred: false })
   if (args.length + rest.length > ARGS_LENGTH_MAX)
     return no(`it has more than ${ARGS_LENGTH_MAX} characters, too many to show to a person`)
-  if (open.tool >= OPEN_PER_TOOL_MAX)
-    return no(`${open.tool} calls of this tool are pending approval in this session already`)
+  if (open.alike >= OPEN_PER_TOOL_MAX) {
+    const kind = open.start === undefined ? 'this tool' : `\`${open.start}\``
+    return no(`${open.alike} calls of ${kind} are pending approval in this session already`)
+  }
   if (open.session >= OPEN_PER_SESSION_MAX)
     return no(`${open.session} calls of this session are pending approval already`)
   if (open.every >= OPEN_MAX) return no(`${open.every} calls are pending approval already`)

@@ -72,6 +72,7 @@ export const REQUEST_STATEMENTS = {
   args: 'SELECT args FROM approvals WHERE id = ?',
   startingWith: 'SELECT id FROM approvals WHERE id BETWEEN ? AND ?',
   newest: `SELECT ${COLUMNS} FROM approvals WHERE key = ? ORDER BY seq DESC LIMIT 1`,
+  before: `SELECT ${COLUMNS} FROM approvals WHERE key = ? AND seq < ? ORDER BY seq DESC LIMIT 1`,
   used: `SELECT ${COLUMNS} FROM approvals WHERE state = 'approved' AND used_by IS NOT NULL ORDER BY seq`,
   due: `SELECT ${COLUMNS} FROM approvals INDEXED BY approvals_expiry
     WHERE ${UNUSED} AND expires_at <= ? ORDER BY expires_at LIMIT ?`,
@@ -195,6 +196,11 @@ export class Requests {
   /** The newest for one call. */
   newest(key: string): ApprovalRow | undefined {
     return this.#readOne(this.#statements.newest.get(key))
+  }
+
+  /** The one before it for the same call. */
+  before(key: string, seq: number): ApprovalRow | undefined {
+    return this.#readOne(this.#statements.before.get(key, seq))
   }
 
   /** By `seq`, the newest first. */

@@ -185,7 +185,7 @@ export async function awaitApproval(options: ApprovalOptions): Promise<ApprovalW
 
 async function waitForChange(
   { pipeline, passing, wait }: ApprovalOptions,
-  { id, url, client }: { id: string; url?: string; client: boolean },
+  { id, url, client, expired }: { id: string; url?: string; client: boolean; expired?: string },
   waitOptions: ApprovalWaitOptions,
 ): Promise<ApprovalWaitResult> {
   const { decision } = passing
@@ -207,7 +207,10 @@ async function waitForChange(
     code: 'APPROVAL_PENDING',
     limits: [],
     approvals: [],
-    reason: pendingText(pending, command, passing.request.program !== undefined),
+    reason: pendingText(pending, command, {
+      isProgram: passing.request.program !== undefined,
+      expired,
+    }),
     approval: { id, ...pickDefined({ url }) },
   }
   return { status: 'refused', decision: denial, pending }
@@ -316,10 +319,14 @@ function toSubmission(
 function pendingText(
   { id, url, reason }: PendingApproval,
   command: string,
-  isProgram: boolean,
+  { isProgram, expired }: { readonly isProgram: boolean; readonly expired: string | undefined },
 ): string {
   const where = url ?? `\`${command}\``
-  const waiting = `waiting for approval: ${reason}; request ${id}, to be approved at ${where}`
+  const before =
+    expired === undefined
+      ? ''
+      : ` (a new one: an earlier request for this call expired: ${expired})`
+  const waiting = `waiting for approval: ${reason}; request ${id}${before}, to be approved at ${where}`
   if (isProgram) return waiting
   return `${waiting}; after that make the same call again: an approval is good for one call`
 }
