@@ -16,6 +16,7 @@ import {
 import type { Category } from '../core/tools.ts'
 import { isDestination, isSentTo } from './argument-roles.ts'
 import { listReplaced, withoutDescription } from './client-tools.ts'
+import { listEncodedAddresses } from './encoded-addresses.ts'
 import { foldText } from './fold-text.ts'
 import { isMessage } from './is-message.ts'
 import { isReachable, isThisMachine } from './is-reachable.ts'
@@ -295,6 +296,8 @@ export interface AnsweredCall extends Pick<CheckedCall, 'args' | 'inputSchema'> 
   readonly name?: string | undefined
   readonly server?: string | undefined
   readonly trust?: AnswerTrust | undefined
+  /** A coding client carried it out itself: what a file or a command says is text, whatever its form. */
+  readonly isClientTool?: boolean
   /** A server of the gate itself was called. */
   readonly isGates?: boolean
 }
@@ -329,7 +332,7 @@ export function rememberAnswer(
     // That a call failed makes nothing its own, and repeating the value makes it nobody else's.
     else texts = texts.map((one) => one.replaceAll(text, ' '))
   })
-  const { name, server, trust = [], isGates = false } = call
+  const { name, server, trust = [], isClientTool = false, isGates = false } = call
   const words = name === undefined ? undefined : getToolWords(name)
   // What a tool makes of values that nobody named is no better than they are.
   if (echoes.length > 0 && words?.transformsInput === true) isSteered = true
@@ -342,7 +345,7 @@ export function rememberAnswer(
       isSteered,
       trust,
       echoes,
-      handsOverContent: words?.handsOverContent !== false,
+      handsOverContent: isClientTool || words?.handsOverContent !== false,
       isGates,
     },
   )
@@ -394,6 +397,9 @@ function listValues(
     if (!isRead && isEverybody(text))
       values.push({ parent, key, reading: readValue(text), use: 'recipient' })
     if (isEnum && policyRole === undefined) return
+    if (!isRead)
+      for (const reading of listEncodedAddresses(text, CHECKED_VALUES_MAX - values.length))
+        values.push({ parent, key, reading, use: 'mention' })
     // Most values are one word, or a few: neither several nor a sentence.
     if (!isRead && policyRole === undefined && role !== 'free text') {
       const reading = readOne(text, role)

@@ -270,7 +270,10 @@ export function listAddresses(text: string, most: number): ValueReading[] {
   // Folded once as a whole: to fold each word costs ten times as much.
   const folded = foldText(text)
   const isCommand = isCommandLine(folded)
-  if (!isCommand && !ADDRESS_MARK.test(folded)) return readings
+  const inner = isCommand || !INNER_COMMAND.test(folded) ? undefined : folded
+  if (!isCommand && inner === undefined && !ADDRESS_MARK.test(folded)) return readings
+  for (const host of inner === undefined ? [] : listInnerHosts(inner))
+    if (readings.length < most) readings.push(readFolded(host, true))
   visitGroupedAccounts(folded, (compact) => {
     if (readings.length < most && IBAN.test(compact) && isIban(compact))
       readings.push({ kind: 'account', whole: compact })
@@ -351,6 +354,12 @@ function isCommandLine(folded: string): boolean {
 }
 
 const MENTION_CHARS_MIN = 6
+/**
+ * Such a line within another text: a line of cron, a command behind `nohup` or in quotes. Up to the end of its
+ * line, since what is around it may be prose, and only with an option or a target behind the name.
+ */
+const INNER_COMMAND = /[ \t'"=](?:curl|wget|ncat|netcat)[ \t](?=-|[^\s.:/$]*[.:/$]\S)[^\n]*/
+const INNER_COMMANDS = new RegExp(INNER_COMMAND, 'g')
 /** The dot between an expansion of the shell and the rest of a host: `$(cat x).example.com`. */
 const EXPANDED_LABEL = /([)}`'"])\.(?=[\w-]+\.)/g
 /** Without one of these a token is neither an e-mail nor a URL nor an account. */
@@ -374,6 +383,13 @@ function listInnerUrls(token: string): ValueReading[] {
 /** Texts between blanks and brackets: where addresses stand in prose. */
 export function splitTokens(text: string): string[] {
   return text.split(/[\s<>()[\]{}"'`,;|“”«»]+/)
+}
+
+/** Hosts in the lines of commands that stand within a text. */
+function listInnerHosts(folded: string): string[] {
+  return [...folded.matchAll(INNER_COMMANDS)].flatMap(([line]) =>
+    splitTokens(line).flatMap((token) => listTokenHosts(token)),
+  )
 }
 
 const ACCOUNT_CHARS_MAX = 40

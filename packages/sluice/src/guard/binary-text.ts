@@ -2,10 +2,10 @@
 // UTF-8 text, otherwise the printed stretches among them, also of UTF-16. The string is decoded once, and
 // of noise only every twelfth byte is looked at. Pure; used by inspect-answer.ts.
 
+import { decodeBase64Bytes, latin1 } from '@sluice/policy/core/base64'
+import { hexBytes } from '@sluice/policy/core/encoded-runs'
 import { readUtf8 } from '@sluice/policy/core/percent'
-import { hexBytes } from './encoded-runs.ts'
 import { ANSWER_CHARS_MAX, BINARY_CHARS_MIN } from './limits.ts'
-import { decodeBase64Bytes, latin1 } from './secret-checks.ts'
 
 /** A shorter stretch says nothing. */
 const STRETCH_CHARS_MIN = 12

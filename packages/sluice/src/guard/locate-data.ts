@@ -3,10 +3,10 @@
 // word it stands in, because its decoded places are not those of the text. Linear, under a budget. Pure.
 
 import type { DataKind } from '@sluice/policy/core/data-kinds'
+import { findEncodedRuns } from '@sluice/policy/core/encoded-runs'
 import { ExactNumber, isObject, type JsonValue } from '@sluice/policy/core/json'
 import { runSteps, type Steps } from '@sluice/policy/core/steps'
 import { groupsOf } from './data-detectors.ts'
-import { findEncodedRuns } from './encoded-runs.ts'
 import { DEPTH_MAX, SPLIT_LEAVES_MAX, SPLIT_PARTS_MAX } from './limits.ts'
 import { isCard } from './number-checks.ts'
 import { newScanBudget, type ScanBudget, spend } from './patterns.ts'

@@ -2,6 +2,7 @@
 // them, and the checks that those shapes allow. Three readers: decisions (strict), exports (everything that
 // looks like one) and masks for approvers (bounded, so that nothing is hidden behind them). Linear. Pure.
 
+import { decodeBase64 } from '@sluice/policy/core/base64'
 import {
   OWN_TOKEN_BEGINNING,
   OWN_TOKEN_ON_ONE_LINE,
@@ -9,7 +10,6 @@ import {
 } from '../core/own-token-shapes.ts'
 import type { TextSpan } from './chain.ts'
 import {
-  decodeBase64,
   hasChecksum,
   hasTokenHeader,
   isExample,

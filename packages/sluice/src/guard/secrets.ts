@@ -3,10 +3,10 @@
 // length. What has no shape (a password in plain prose) is not found. Pure.
 
 import { BLOCKING_KINDS, type DataKind } from '@sluice/policy/core/data-kinds'
+import { decodeRun, type EncodedRun, findEncodedRuns } from '@sluice/policy/core/encoded-runs'
 import { runSteps, type Steps } from '@sluice/policy/core/steps'
 import type { TextSpan } from './chain.ts'
 import { type DetectorGroup, groupsOf } from './data-detectors.ts'
-import { decodeRun, type EncodedRun, findEncodedRuns } from './encoded-runs.ts'
 import { FINDINGS_MAX } from './limits.ts'
 import { always, type SecretContext, type SecretDetector } from './secret-detectors.ts'
 import { newViewBudget, type ViewBudget } from './views.ts'

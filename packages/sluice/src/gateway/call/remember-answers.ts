@@ -7,6 +7,8 @@ import type { AnswerTrust } from '@sluice/policy/core/provenance'
 import { rememberAnswer } from '@sluice/policy/provenance/check-call'
 import { ANSWER_REMEMBERED_CHARS_MAX } from '@sluice/policy/provenance/limits'
 import type { Answer, SessionProvenance } from '@sluice/policy/provenance/session-provenance'
+import { CLIENT_TOOLS } from '../../hooks/client-tools.ts'
+import { HOOK_CLIENTS } from '../../hooks/hook-event.ts'
 import { isDense } from '../../protocol/json/is-dense.ts'
 import { PARSED_MARKS_MAX } from '../../protocol/json/limits.ts'
 import type { ParsedMembers } from '../../protocol/message.ts'
@@ -47,8 +49,22 @@ export function rememberMessage(
   const name = nameTool(message, params)
   const read = isMarked(message.result) && trust !== 'all' ? [] : trust
   const asked = { args: isObject(args) ? args : {}, inputSchema: undefined }
-  const call = { ...asked, name, server, trust: read, isGates: builtin === 'agents' }
-  rememberAnswer(call, answer, memory, originsFor(memory, program))
+  // Where the policy names fields of it, they count as it says.
+  const isClientTool = read.length === 0 && isClientsOwn(builtin, name)
+  const call = { ...asked, name, server, trust: read, isGates: builtin === 'agents', isClientTool }
+  const said = isClientTool ? withoutFields(answer) : answer
+  rememberAnswer(call, said, memory, originsFor(memory, program))
+}
+
+function isClientsOwn(builtin: string | undefined, tool = ''): boolean {
+  return HOOK_CLIENTS.some((client) => client === builtin) && CLIENT_TOOLS.has(tool)
+}
+
+/** The client chooses the names of what a file or a command says: `stdout` is no field. */
+function withoutFields({ structured = null, ...answer }: Answer): Answer {
+  const texts = [...answer.texts]
+  collectTexts(structured, 'structuredContent', texts)
+  return { ...answer, texts }
 }
 
 /** The form of most answers: one text, in which nothing has to be unescaped. */

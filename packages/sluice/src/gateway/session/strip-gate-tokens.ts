@@ -3,9 +3,9 @@
 // in plain text, also wrapped, in base64 and in hex. Other spellings are a non-goal (docs/concepts/threats.md).
 // A message is searched once; its strings are read one by one only if that finds a possible beginning.
 
+import { decodeRun, type EncodedRun, findEncodedRuns } from '@sluice/policy/core/encoded-runs'
 import { runSteps, type Steps } from '@sluice/policy/core/steps'
 import { OWN_TOKEN_PREFIX } from '../../core/own-token-shapes.ts'
-import { decodeRun, type EncodedRun, findEncodedRuns } from '../../guard/encoded-runs.ts'
 import { redactGateTokens } from '../../identity/keys/gate-tokens.ts'
 import { STEP_CHARS, STRIPPED_TEXT_LENGTH_MAX, TOKEN_BEGINNINGS_MAX } from './limits.ts'
 

@@ -2,8 +2,12 @@
 // letters of its alphabet, every alignment is a reading. Decoding has a budget: a run that does not
 // fit is said to be so, and counts as found. Linear. Pure.
 
-import { decodeBase64, isBase64Letter, latin1 } from './secret-checks.ts'
-import type { ViewBudget } from './views.ts'
+import { decodeBase64, isBase64Letter, latin1 } from './base64.ts'
+
+/** Characters that may still be decoded. */
+export interface DecodeBudget {
+  charsLeft: number
+}
 
 export interface EncodedRun {
   readonly encoding: 'base64' | 'hex' | 'binary'
@@ -89,7 +93,7 @@ const DECODED_COST = 3
 /** What a run holds, one reading for each alignment; undefined once the budget is used up. */
 export function* decodeRun(
   { encoding, text }: EncodedRun,
-  budget: ViewBudget,
+  budget: DecodeBudget,
 ): Generator<string | undefined> {
   const alignments = encoding === 'base64' ? 4 : encoding === 'hex' ? 2 : 1
   for (let from = 0; from < alignments; from++) {
