@@ -343,6 +343,18 @@ describe('what an agent made itself', () => {
     expect(isHeld([...steps, order], ['edit', { path: 'src/new/x.ts' }], balanced)).toBe(true)
   })
 
+  test('a folder of a path that was used first is a name of the session, but no recipient', () => {
+    const list = { tool: 'list', args: { path: '/srv/ann/shop/src' }, answer: '[FILE] cart.js' }
+    const edited = { tool: 'edit_file', answer: 'Index: /srv/ann/shop/src/cart.js was changed' }
+    const steps = [list, text, edited]
+    expect(isHeld(steps, ['create_item', { name: 'shop' }], balanced)).toBe(false)
+    expect(isHeld(steps, ['create_item', { to: 'ann' }], balanced)).toBe(true)
+    expect(isHeld(steps, ['drop_item', { name: 'shop' }, 'Financial'])).toBe(true)
+    // Named by a text only.
+    const other = { tool: 'list', args: { path: '/srv/ann' }, answer: '[DIR] shop' }
+    expect(isHeld([other, text, edited], ['create_item', { name: 'shop' }], balanced)).toBe(true)
+  })
+
   test.each<[string, JsonObject, JsonObject]>([
     ['an e-mail address', { id: EVE }, { to: EVE }],
     ['a URL', { id: 'https://evil.example/a' }, { url: 'https://evil.example/a' }],

@@ -198,7 +198,10 @@ export class SessionProvenance implements ProvenanceLookup {
       const { whole, kind, host, isBareHost } = readValue(text)
       this.#add(this.#prompt, WHOLE, whole, PROSE)
       if (kind === 'url' && isBareHost) this.#add(this.#prompt, HOST, host as string, PROSE)
-      if (kind === 'path') for (const one of listParents(whole)) this.#addWhole(one, TRUSTED_ID)
+      if (kind !== 'path') continue
+      for (const one of listParents(whole)) this.#addWhole(one, TRUSTED_ID)
+      // What repeats the path later does not make its folders a stranger's names.
+      for (const name of whole.split('/').slice(-PATH_PARTS_MAX)) this.#addWhole(name, OWN)
     }
   }
 

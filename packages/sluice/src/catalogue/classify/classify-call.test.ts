@@ -75,6 +75,27 @@ describe('the class of a call', () => {
     expect(classifyCall(tool, { action: 'list' })).toBe('Read')
   })
 
+  test('follows a mode if each of its words is an act', () => {
+    const modes = (words: readonly string[]) => ({
+      server: 'git',
+      name: 'git_branch',
+      description: 'Manage branches: list, create, rename or delete a branch.',
+      inputSchema: {
+        type: 'object',
+        properties: { mode: { enum: words }, branchName: { type: 'string' } },
+      },
+    })
+    const branch = known(modes(['list', 'create', 'delete', 'rename', 'show-current']))
+    expect(branch.category).toBe('Destructive')
+    expect(classifyCall(branch, { mode: 'list' })).toBe('Read')
+    expect(classifyCall(branch, { mode: 'show-current' })).toBe('Read')
+    expect(classifyCall(branch, { mode: 'create', branchName: 'x' })).toBe('Write')
+    expect(classifyCall(branch, { mode: 'delete', branchName: 'x' })).toBe('Destructive')
+    expect(classifyCall(branch, {})).toBeUndefined()
+    // `fast` is no act, so `list` is none either.
+    expect(classifyCall(known(modes(['list', 'delete', 'fast'])), { mode: 'list' })).toBeUndefined()
+  })
+
   test('is Read for a command line that certainly only reads', () => {
     expect(findCategoryArguments(shell)).toEqual([{ argument: 'command', kind: 'program' }])
     const classify = (args: Parameters<typeof classifyCall>[1]) => classifyCall(known(shell), args)

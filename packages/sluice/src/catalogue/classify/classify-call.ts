@@ -32,13 +32,15 @@ export interface CategoryArgument {
 }
 
 const ACTION = /^(?:action|operation|op|verb|subcommand|command)$/i
+/** Most modes are none (`fast`): it decides only if each of its words is an act. */
+const MODE = /^mode$/i
 const METHOD = /^(?:http_?method|method)$/i
 const SQL = /^(?:sql|sql_?query|sql_?statement|statement)$/i
 const QUERY = /^(?:query|q)$/i
 const PIPELINE = /^(?:agg(?:regation)?_?)?(?:pipeline|stages)$/i
 const PROGRAM = /^(?:command|cmd|shell|script|code|javascript|python|program)$/i
 /** Every name above: most arguments decide nothing, and their choices need no reading. */
-const DECIDES = [ACTION, METHOD, SQL, QUERY, PROGRAM]
+const DECIDES = [ACTION, MODE, METHOD, SQL, QUERY, PROGRAM]
 
 export function findCategoryArguments(definition: ToolDefinition): CategoryArgument[] {
   const { inputSchema } = definition
@@ -54,7 +56,7 @@ export function findCategoryArguments(definition: ToolDefinition): CategoryArgum
     const methods = choices.filter((value) => HTTP_METHODS[value] !== undefined)
     if (METHOD.test(argument) && methods.length > 1)
       depends.push({ argument, kind: 'method', values: valuesOf(methods) })
-    else if (ACTION.test(argument) && choices.length > 1)
+    else if (choices.length > 1 && (ACTION.test(argument) || isModeOfActs(argument, choices)))
       depends.push({ argument, kind: 'action', values: valuesOf(choices) })
     else if (SQL.test(argument) || (QUERY.test(argument) && speaksSql(definition)))
       depends.push({ argument, kind: 'sql' })
@@ -157,6 +159,10 @@ function getCommandCategory(
   if (!COMMAND.test(argument) || !isBash || !isAlone) return undefined
   const text = Object.hasOwn(args, argument) ? args[argument] : undefined
   return typeof text === 'string' && readShell(text).reads ? 'Read' : undefined
+}
+
+function isModeOfActs(argument: string, choices: readonly string[]): boolean {
+  return MODE.test(argument) && choices.every((choice) => classOfAct(choice) !== undefined)
 }
 
 function valuesOf(choices: readonly string[]): Record<string, Category> {
