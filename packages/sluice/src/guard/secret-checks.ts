@@ -50,6 +50,27 @@ export function looksRandom(text: string): boolean {
   return kinds === 3 && entropy(text) > 3.5 && !isOfWords(text)
 }
 
+/** Letters that nobody wrote: capitals and small ones change places as in no name, and hardly one comes twice. */
+export function isJumbled(text: string): boolean {
+  if (text.length < JUMBLED_CHARS_MIN || !/^[A-Za-z]+$/.test(text)) return false
+  let changes = 0
+  for (let at = 1; at < text.length; at++)
+    if (isCapital(text, at) !== isCapital(text, at - 1)) changes++
+  const different = new Set(text).size
+  return (
+    3 * changes >= text.length &&
+    different >= Math.min(JUMBLED_DIFFERENT_MIN, 0.75 * text.length) &&
+    !isOfWords(text)
+  )
+}
+
+const JUMBLED_CHARS_MIN = 8
+const JUMBLED_DIFFERENT_MIN = 12
+
+function isCapital(text: string, at: number): boolean {
+  return text.charCodeAt(at) < 0x61
+}
+
 /** Names in programs and paths have capitals and digits too, but most of their letters are in words. In
  * random base64 few are. */
 function isOfWords(text: string): boolean {

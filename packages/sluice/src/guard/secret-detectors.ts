@@ -13,6 +13,7 @@ import {
   hasChecksum,
   hasTokenHeader,
   isExample,
+  isJumbled,
   isPlaceholder,
   looksRandom,
 } from './secret-checks.ts'
@@ -201,7 +202,8 @@ export const SECRET_DETECTORS: readonly SecretDetector[] = [
     /(?<![A-Za-z0-9])basic\s{1,4}([A-Za-z0-9+/]{8,1000}={0,2})(?![\w+/=-])/gi,
     {
       hides: true,
-      check: (_, credentials) => isBasic(credentials, isPlaceholder),
+      check: (_, credentials) =>
+        isBasic(credentials, (password) => isPlaceholder(password) && !isJumbled(password)),
       lenient: (_, credentials) => isBasic(credentials, isExample),
       mask: /(?<![A-Za-z0-9])(basic )([A-Za-z0-9+/]{8,1000}={0,2})(?![\w+/=-])/gi,
       maskCheck: (credentials) => isBasic(credentials, isExample),
@@ -239,10 +241,11 @@ export function looksLikeCode(value: string): boolean {
   return isName.test(value) || /^[A-Z]+(?:[_.][A-Z]+)+$/.test(value)
 }
 
-/** A token has letters and digits, and is none that documentation shows. */
+/** A token has letters and digits, or letters without order, and is none that documentation shows. */
 function isMixed(token: string): boolean {
   const body = token.replace(/^[a-z]+[-_](?:[a-z]+[-_])?/i, '')
-  return /\d/.test(body) && /[A-Za-z]/.test(body) && notExample(token) && !/(.)\1{7}/.test(body)
+  const isMade = /\d/.test(body) ? /[A-Za-z]/.test(body) : isJumbled(body)
+  return isMade && notExample(token) && !/(.)\1{7}/.test(body)
 }
 
 function hasDigit(token: string): boolean {

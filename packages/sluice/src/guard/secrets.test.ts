@@ -81,6 +81,26 @@ test.each([
   `basic ${btoa('your-name:your-password')}`,
 ])('no credentials: %s', (text) => expect(holdsSecret(text)).toBe(false))
 
+/** Capitals and small letters, and nothing else. */
+const JUMBLE = 'qZxWvKjHbTyRmLpNcGdSfQaE'
+
+test.each([
+  ['Stripe key', `sk_${'live'}_${JUMBLE}`],
+  ['Stripe key in base64', btoa(`sk_${'live'}_${JUMBLE}`)],
+  ['GitLab token', `glpat-${JUMBLE.slice(0, 20)}`],
+  ['HTTP Basic credentials', `Authorization: Basic ${btoa(`ann:${JUMBLE.slice(0, 10)}`)}`],
+])('a secret without digits is one: %s', (_, text) =>
+  expect(holdsSecret(`see ${text} there`)).toBe(true),
+)
+
+test.each([
+  `sk_${'live'}_theSecretKeyOfYourAccount`,
+  `sk-FadingCircleComponentName`,
+  `glpat-${'abcdefghijklmnopqrstuvwxyz'.slice(0, 20)}`,
+  `Authorization: Basic ${btoa('ann:fooBarBaz')}`,
+  `Authorization: Basic ${btoa('ann:secretWord')}`,
+])('words are none: %s', (text) => expect(holdsSecret(text)).toBe(false))
+
 test('every detector serves verdicts, exports and masks', () => {
   expect(Object.keys(SAMPLES).sort()).toEqual(
     [...new Set(SECRET_DETECTORS.map(({ kind }) => kind))].sort(),
