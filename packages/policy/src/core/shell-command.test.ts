@@ -119,6 +119,15 @@ describe('commands', () => {
   })
 })
 
+test.each([
+  ['A=1 b=$c npm test', ['A=1', 'b=$c']],
+  ["export GIT_SSH='x y'; env -u A NO_COLOR=1 ls", ['GIT_SSH=x y', 'NO_COLOR=1']],
+  ['for f in a b; do read -r line; done', ['f', 'line']],
+  ['list=(a b); x+=1', ['list=(', 'x=1']],
+])('variables of %s', (text, variables) => {
+  expect(readShell(text).variables).toEqual(variables)
+})
+
 describe('paths, writes and hosts', () => {
   test.each([
     ['cat a ./b/../c /d/./e ~/f "$HOME/g"', ['a', 'c', '/d/e', '~/f', '~/g'], []],

@@ -36,6 +36,8 @@ export interface ShellReading {
   readonly paths: readonly string[]
   readonly writes: readonly string[]
   readonly hosts: readonly string[]
+  /** What is assigned, as `NAME=value`; without a value if a command assigns it. */
+  readonly variables: readonly string[]
   readonly reads: boolean
 }
 
@@ -70,12 +72,16 @@ const ASSIGNING = toWordSet(
 const SHELLS = toWordSet('sh bash dash ash')
 const FINDERS = toWordSet('find fd fdfind')
 const LOOPS = toWordSet('For While ArithmeticFor')
+/** What these assign is handed on to the programs that are started. */
+const EXPORTING = toWordSet('export declare typeset')
 /** Assigning to these changes what other words mean, or runs code. */
 const MEANING =
   /^(?:PATH|ENV|HOME|PWD|OLDPWD|CDPATH|PS4|PROMPT_COMMAND|GLOBIGNORE|EXECIGNORE|SHELLOPTS|BASH\w*|LD_\w+|DYLD_\w+)$/
 /** No program does anything else because of these. */
 const HARMLESS =
-  /^(?:LC_\w+|LANG|TZ|COLUMNS|NO_COLOR|FORCE_COLOR|CI|TERM|IFS|NODE_ENV|PG(?:PASSWORD|HOST|PORT|USER|DATABASE)|MYSQL_PWD|AWS_(?:PROFILE|REGION)|(?!\w*_proxy$)[a-z_][a-z\d_]*)$/
+  /^(?:(?:LC_\w+|LANG|TZ|COLUMNS|NO_COLOR|FORCE_COLOR|CI|TERM|IFS|NODE_ENV|PG(?:PASSWORD|HOST|PORT|USER|DATABASE)|MYSQL_PWD|AWS_(?:PROFILE|REGION))(?:=|$)|(?:GIT_)?PAGER=(?:cat)?$)/
+/** Names of the line's own, unless they are handed on. The environment may have those that are excepted already. */
+const OWN = /^(?!\w*_proxy(?:=|$)|p?npm_|yarn_)[a-z_][a-z\d_]*(?:=|$)/
 const COMPARES_NUMBERS = /^-(?:eq|ne|lt|le|gt|ge)$/
 /** Writing there changes nothing. */
 const NO_FILE = /^\/dev\/(?:null|stdout|stderr|tty|fd\/\d+)$/
@@ -102,7 +108,7 @@ let newest: { readonly text: string; readonly reading: ShellReading } | undefine
 
 function notCertain(why: string): ShellReading {
   const none = { commands: [], lines: [], changes: [], paths: [], writes: [], hosts: [] }
-  return { uncertain: why, uncertainHosts: why, ...none, reads: false }
+  return { uncertain: why, uncertainHosts: why, ...none, variables: [], reads: false }
 }
 
 function toLine({ path, rest }: StartedCommand): string {
@@ -117,20 +123,30 @@ class ShellReader {
   readonly #hosts: (string | undefined)[] = []
   /** Directories that the text may have entered when it names a relative path. */
   readonly #directories = new Set([''])
-  readonly #assigned = new Set<string>()
+  readonly #assigned: { readonly name: string; readonly text: string }[] = []
+  /** Names that are in the environment of what is started. */
+  readonly #exported = new Set<string>()
   #hasLoop = false
+  /** A program may run in a directory that is not among `#directories`. */
+  #isElsewhere = false
 
   read(text: string): ShellReading {
     this.#readScript(text, 0)
     const words = this.#started.reduce((sum, { rest }) => sum + 1 + rest.length, 0)
     if (words * this.#directories.size > SHELL_ENTRIES_MAX) this.#doubt('too many words')
     if (this.#uncertain !== undefined) return notCertain(this.#uncertain)
-    const changing = this.#started.filter((command) => !readsCommand(command))
+    // Settings of a repository name programs that git starts: another directory may be another repository.
+    const isElsewhere = this.#isElsewhere || this.#directories.size > 1
+    const reads = (command: StartedCommand) =>
+      readsCommand(command) && !(isElsewhere && command.path[0] === 'git')
+    const changing = this.#started.filter((command) => !reads(command))
     const named = this.#started.flatMap((command) => listFiles(command, false))
     const paths = this.#resolve([...this.#files, ...this.#written, ...named])
     const written = changing.flatMap((command) => listFiles(command, true))
     const hosts = [...this.#hosts, ...this.#started.flatMap(listHosts)]
-    const isHarmless = [...this.#assigned].every((name) => HARMLESS.test(name))
+    const isHarmless = this.#assigned.every(
+      ({ name, text }) => HARMLESS.test(text) || (OWN.test(text) && !this.#exported.has(name)),
+    )
     return {
       uncertain: undefined,
       uncertainHosts: hosts.includes(undefined) ? 'a host that is computed' : undefined,
@@ -140,6 +156,7 @@ class ShellReader {
       paths,
       writes: this.#resolve([...this.#written, ...written]),
       hosts: unique(hosts.filter((host) => host !== undefined)),
+      variables: unique(this.#assigned.map(({ text }) => text)),
       reads: isHarmless && this.#written.length + changing.length + this.#hosts.length === 0,
     }
   }
@@ -166,11 +183,13 @@ class ShellReader {
         if ((node.errors ?? []).length > 0) this.#doubt('a syntax error')
         break
       case 'Command':
-        if (node.name !== undefined)
-          this.#start([toShellWord(node.name), ...node.args.map(toArgument)], depth)
+        if (node.name === undefined) break
+        for (const each of node.prefix)
+          if (each.type === 'Assignment') this.#exported.add(each.name)
+        this.#start([toShellWord(node.name), ...node.args.map(toArgument)], depth)
         break
       case 'Assignment':
-        this.#assign(node.name)
+        this.#assign(node.name, node.value.type === 'Word' ? toShellWord(node.value).text : '(')
         this.#compute(node.index)
         break
       case 'For':
@@ -209,9 +228,9 @@ class ShellReader {
     if (operation?.type === 'Default' && operation.operator.endsWith('=')) this.#assign(parameter)
   }
 
-  #assign(name: string): void {
+  #assign(name: string, value?: string): void {
     if (MEANING.test(name)) this.#doubt(`an assignment to \`${name}\``)
-    this.#assigned.add(name)
+    this.#assigned.push({ name, text: value === undefined ? name : `${name}=${value}` })
   }
 
   /** Bash evaluates such words as expressions, in which `a[$(…)]` runs a command. */
@@ -258,12 +277,14 @@ class ShellReader {
     if (inner === undefined) return this.#doubt(`\`${program}\` with an option that is not known`)
     // Without a command `env` prints the environment.
     const isPrinted = program === 'env' && inner.length === 0
-    this.#started.push({ path: isPrinted ? ['printenv'] : command.path, rest: [] })
+    this.#started.push({ path: isPrinted ? ['printenv'] : command.path, rest: [], ahead: 0 })
     const assigns = /^(?:env|sudo|doas)$/.test(program)
     const start = inner.findIndex(({ text }) => !assigns || !text.includes('='))
     const assignments = inner.slice(0, start === -1 ? undefined : start)
     for (const { text, splits } of assignments) {
-      this.#assign(text.replace(/=.*/s, ''))
+      const name = text.replace(/=.*/s, '')
+      this.#assign(name, text.slice(name.length + 1))
+      this.#exported.add(name)
       if (splits) this.#doubt('an assignment that may become a command')
     }
     if (start === -1) return
@@ -284,9 +305,11 @@ class ShellReader {
     const mayAssign = program === 'printf' && (args[0]?.isOpen === true || first.startsWith('-v'))
     if (!ASSIGNING.has(program) && !mayAssign) return
     for (const { text, isExact } of args) {
-      const [, name] = /^(\w+)\+?(?:=|$)/.exec(text) ?? []
-      if (name !== undefined) this.#assign(name)
-      else if (!isExact || /[[`]|\$\(/.test(text)) this.#doubt(`\`${program}\` of an expression`)
+      const [, name, value] = /^(\w+)(?:\+?=(.*))?$/s.exec(text) ?? []
+      if (name !== undefined) this.#assign(name, value)
+      if (name !== undefined && EXPORTING.has(program)) this.#exported.add(name)
+      if (name !== undefined) continue
+      if (!isExact || /[[`]|\$\(/.test(text)) this.#doubt(`\`${program}\` of an expression`)
       // `declare -n` and `-i`, `mapfile -C`: the value is evaluated.
       if (/^[-+]\w*[niC]/.test(text) && program !== 'read') this.#doubt(`\`${program} ${text}\``)
     }
@@ -322,14 +345,15 @@ class ShellReader {
       : /^(?:-[a-zA-Z]*[xX]|--exec|--exec-batch)$/
     const at = rest.findIndex(({ text }) => starts.test(text))
     const own = at === -1 ? rest : rest.slice(0, at)
-    this.#started.push({ path, rest: own })
+    this.#started.push({ path, rest: own, ahead: 0 })
+    this.#isElsewhere ||= rest[at]?.text.endsWith('dir') === true
     if (own.some(({ splits }) => splits)) this.#doubt(`\`${path[0]}\` with words that are computed`)
     if (at === -1) return
     const behind = rest.slice(at + 1)
     const end = behind.findIndex(({ text }) => text === ';' || (isFind && text === '+'))
     const inner = end === -1 ? behind : behind.slice(0, end)
     this.#start(isFind ? replaceWords(inner, '{}') : [...replaceWords(inner, '{'), ANY_WORD], depth)
-    if (end !== -1) this.#startFind({ path, rest: behind.slice(end + 1) }, depth)
+    if (end !== -1) this.#startFind({ path, rest: behind.slice(end + 1), ahead: 0 }, depth)
     else if (isFind) this.#doubt('`-exec` without an end')
   }
 

@@ -1,6 +1,7 @@
 // What is known of programs on a command line (shell-programs.json): which of their words are the
 // subcommand, which options keep them reading, where a wrapper's own command begins, and which operands
-// are files or hosts. A program or an option that is not listed is never a read. Pure.
+// are files or hosts. A program or an option that is not listed is never a read; only entries marked `any` take
+// what is not listed, as all options of these programs but the forbidden ones are known to read. Pure.
 
 import programs from './shell-programs.json' with { type: 'json' }
 import type { ShellWord } from './shell-words.ts'
@@ -11,21 +12,23 @@ export interface StartedCommand {
   readonly path: readonly string[]
   /** All other words, in their order. */
   readonly rest: readonly ShellWord[]
+  /** How many of the rest stand before the last subcommand: options of the program as a whole. */
+  readonly ahead: number
 }
 
 /** One entry of the table. Each word of its text is a mark and what it marks. */
 interface Program {
-  /** `!-o`: with this option it does not only read. */
+  /** `!-o`: with this option it does not only read. Of a group, an option before the subcommand. */
   readonly never: readonly string[]
-  /** `+-o`: only these options, and those with a value, keep it reading. */
+  /** `+-o`: with this option it still reads. */
   readonly only: readonly string[]
   /** `?-l`: it reads with one of these alone; with `ornone` also without an operand. */
   readonly needs: readonly string[]
-  /** `=-C`: this option takes the next word. */
+  /** `=-C`: so does this one, which takes the next word. Of a group also behind the subcommand. */
   readonly allowed: readonly string[]
   /** These, and `:-d`, which takes the next word and does not only read. */
   readonly values: readonly string[]
-  /** Everything else: `no` (never reads), `max1` (operands), `host`, … */
+  /** Everything else: `no` (never reads), `any` (options), `max1` (operands), `host`, … */
   readonly marks: ReadonlySet<string>
 }
 
@@ -71,8 +74,9 @@ function listPrefixes(key: string): string[] {
 export function locateProgram([name, ...words]: readonly ShellWord[]): StartedCommand {
   const path = [name?.text.replace(STANDARD_PLACE, '') ?? '']
   let rest = words
+  let ahead = 0
   if (/^python[\d.]*$/.test(path.join()) && words[0]?.text === '-m')
-    return { path: ['python', '-m'], rest: words.slice(1) }
+    return { path: ['python', '-m'], rest: words.slice(1), ahead }
   for (let key = path.join(' '); GROUPS.has(key) || /^aws [^ ]+$/.test(key); key = path.join(' ')) {
     const group = findProgram(path)
     const at = findOperand(rest, group)
@@ -82,8 +86,9 @@ export function locateProgram([name, ...words]: readonly ShellWord[]): StartedCo
     if (word?.isExact !== true || !(isKnown || group.marks.has('no'))) break
     path.push(word.text)
     rest = rest.toSpliced(at, 1)
+    ahead = at
   }
-  return { path, rest }
+  return { path, rest, ahead }
 }
 
 /** The first word that is neither an option nor the value of one; `+nightly` chooses a toolchain. */
@@ -122,7 +127,7 @@ function isValue(words: readonly ShellWord[], at: number, { values }: Program): 
 const SHORT_ASKS = ['-h', '-v', '-V', '-version']
 
 /** Whether a started command is certain to change nothing. */
-export function readsCommand({ path, rest }: StartedCommand): boolean {
+export function readsCommand({ path, rest, ahead }: StartedCommand): boolean {
   const keys = path.map((_, index) => path.slice(0, index + 1).join(' '))
   const levels = keys.map((key) => PROGRAMS.get(key.replace(AWS_VERB, 'aws $1')) ?? UNKNOWN)
   const last = levels.at(-1) ?? UNKNOWN
@@ -131,17 +136,30 @@ export function readsCommand({ path, rest }: StartedCommand): boolean {
   const asks = ['--help', '--version', ...short]
   if (levels[0] !== UNKNOWN && rest.length === 1 && asks.includes(rest[0]?.text ?? '')) return true
   if (program.marks.has('no')) return false
-  const never = levels.flatMap((level) => level.never)
+  if (!keepsReading({ path, rest, ahead }, levels, program)) return false
   const [operands, options] = partition(rest, program)
-  const isRestricted = never.length + program.only.length > 0
-  if (isRestricted && mayHoldOptions(rest, program)) return false
-  if (options.some((text) => matchesAny(text, never))) return false
-  const parent = { ...program, allowed: levels.flatMap((level) => level.allowed) }
-  if (program.only.length > 0 && !options.every((text) => isListed(text, parent))) return false
   const isBare = operands.length === 0 && program.marks.has('ornone')
   const { needs } = program
   if (needs.length > 0 && !isBare && !options.some((text) => matchesAny(text, needs))) return false
   return [...program.marks].every((mark) => readsMark(mark, operands, rest))
+}
+
+/** Whether no option makes it do more: those ahead of a subcommand are the group's, all others the program's. */
+function keepsReading(
+  { rest, ahead }: StartedCommand,
+  levels: readonly Program[],
+  program: Program,
+): boolean {
+  const takesAny = program.marks.has('any')
+  if ((!takesAny || program.never.length > 0) && mayHoldOptions(rest, program)) return false
+  const groups = levels.slice(0, -1).flatMap(({ never }) => never)
+  const first = partition(rest.slice(0, ahead), program)[1]
+  if (first.some((text) => matchesAny(text, groups))) return false
+  const own = partition(takesAny ? rest.slice(ahead) : rest, program)[1]
+  if (own.some((text) => matchesAny(text, program.never))) return false
+  const allowed = levels.flatMap((level) => level.allowed)
+  const listed = { ...program, only: [...program.only, ...program.needs], allowed }
+  return takesAny || own.every((text) => isListed(text, listed))
 }
 
 function partition(words: readonly ShellWord[], program: Program): [ShellWord[], string[]] {
@@ -170,11 +188,13 @@ function matchesAny(text: string, options: readonly string[]): boolean {
 }
 
 /** Options exactly, with a value attached (`-n1`, `--max=1`), or each letter of a cluster. */
-function isListed(text: string, { only, allowed }: Program): boolean {
+function isListed(text: string, { only, allowed }: Pick<Program, 'only' | 'allowed'>): boolean {
   const listed = [...only, ...allowed]
-  const name = text.startsWith('--') ? text.replace(/=.*/s, '') : text
-  if (listed.includes(name) || allowed.includes(name.slice(0, 2)) || name === '--') return true
-  const [, letters] = /^-([A-Za-z]+)\d*$/.exec(name) ?? []
+  const name = text.replace(/=.*/s, '')
+  if (text === '--' || listed.includes(text)) return true
+  if (name.length > 2 && listed.includes(name)) return true
+  if (allowed.includes(text.slice(0, 2))) return true
+  const [, letters] = /^-([A-Za-z]+)\d*$/.exec(text) ?? []
   return letters !== undefined && [...letters].every((letter) => listed.includes(`-${letter}`))
 }
 

@@ -61,7 +61,15 @@ class Sql {
     this.text = text
   }
 }
-const SHELL_LISTS = ['commands', 'lines', 'changes', 'paths', 'writes', 'hosts'] as const
+const SHELL_LISTS = [
+  'commands',
+  'lines',
+  'changes',
+  'paths',
+  'writes',
+  'hosts',
+  'variables',
+] as const
 /** Its lists are undecidable if the text is not certain. */
 class Shell {
   readonly certain: boolean

@@ -177,6 +177,7 @@ describe('functions', () => {
       'a path that starts at a home directory or a variable: `$x`',
     ],
     ['shell(args.text).paths == ["b", "~/.ssh/id"]', { text: 'cat "$HOME"/.ssh/id <b' }, 'true'],
+    ['shell(args.text).variables == ["A=1"]', { text: 'A=1 make' }, 'true'],
     ['shell(args.text).hosts == ["a.example"]', { text: 'curl https://A.example:1/x' }, 'true'],
     [
       'shell(args.text).hosts == []',
