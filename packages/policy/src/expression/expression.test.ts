@@ -177,6 +177,8 @@ describe('functions', () => {
       'a path that starts at a home directory or a variable: `$x`',
     ],
     ['shell(args.text).paths == ["b", "~/.ssh/id"]', { text: 'cat "$HOME"/.ssh/id <b' }, 'true'],
+    ['args.text.isSecretFile()', { text: '/srv/.env' }, 'true'],
+    ['shell(args.text).paths.exists(f, f.isSecretFile())', { text: 'cat src/a' }, 'false'],
     ['shell(args.text).variables == ["A=1"]', { text: 'A=1 make' }, 'true'],
     ['shell(args.text).hosts == ["a.example"]', { text: 'curl https://A.example:1/x' }, 'true'],
     [

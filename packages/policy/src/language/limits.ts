@@ -89,6 +89,7 @@ export const FUNCTION_WEIGHTS: Readonly<Record<string, number>> = {
   within: 0,
   isPrivate: 0,
   reads: 0,
+  isSecretFile: 16,
 }
 /**
  * Nodes that the macros of an expression (`all`, `exists`, …) may evaluate in one call: entries
@@ -108,6 +109,7 @@ export const FUNCTION_PARTS: Readonly<Record<string, number>> = {
   timestamp: 8,
   duration: 16,
   matches: 8,
+  isSecretFile: 8,
 }
 /**
  * Length of an argument that is part of a counter's key (`per: args.x`). A call with a longer one

@@ -78,7 +78,7 @@ export function suggestPolicy(definitions: readonly ToolDefinition[]): PolicySug
   if (rules.length > 0) lines.push('', 'tools:', ...rules.flatMap(({ lines: own }) => own))
   if (labels.length > 0)
     lines.push('', '# What an answer brings into the session.', 'labels:', ...labels)
-  lines.push(...guardrail(tools))
+  lines.push('', 'guardrails:', ...SECRET_GUARDRAILS, ...wayOut(tools))
   return {
     yaml: `${lines.join('\n')}\n`,
     special: rules.map(({ tool, because }) => ({ tool, because })),
@@ -157,15 +157,28 @@ function labelOf({ assessment, id }: AssessedTool): string[] {
   return answers && labels.length > 0 ? [`  ${quote(id)}: [${labels.join(', ')}]`] : []
 }
 
+/** By the class, so that they hold for tools that are not known yet, too. */
+const SECRET_GUARDRAILS = [
+  '  - name: files with secrets',
+  '    match: { categories: [Read] }',
+  "    when: '(has(args.path) && args.path.isSecretFile()) || (has(args.file_path) && args.file_path.isSecretFile()) || (has(args.paths) && args.paths.exists(each, each.isSecretFile()))'",
+  '    action: require_approval',
+  '    extra_args: allow',
+  '    reason: it names a file that usually holds secrets',
+  '  - name: secrets that leave',
+  '    match: { categories: [Read] }',
+  '    when: call.secret',
+  '    action: require_approval',
+  '    reason: a secret would leave with the call',
+]
+
 /** The lethal trifecta: after private data and untrusted text, a way out asks a person. */
-function guardrail(tools: readonly AssessedTool[]): string[] {
+function wayOut(tools: readonly AssessedTool[]): string[] {
   const brings = (label: 'private' | 'untrusted') =>
     tools.some(({ assessment }) => assessment.flows.reads.includes(label))
   const out = tools.filter(({ assessment }) => assessment.flows.sends === 'outside')
   if (!brings('private') || !brings('untrusted') || out.length === 0) return []
   return [
-    '',
-    'guardrails:',
     '  - name: private data stays in',
     '    match:',
     '      tools:',
