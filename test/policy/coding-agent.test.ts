@@ -209,6 +209,8 @@ describe('secrets by every tool', () => {
 
   test.each([
     ['cat .en*', CWD],
+    ['xargs -0 -a /proc/self/environ', CWD],
+    ['xargs --arg-file=.env echo', CWD],
     ['cat config', '/Users/ann/.ssh'],
     ['jq -n env', CWD],
     ["jq -n '$ENV.HOME'", CWD],
@@ -256,6 +258,7 @@ describe('settings of git', () => {
     'git difftool -x ./evil',
     'git clone -u ./evil . b',
     'git clone --template=./evil . b',
+    'git init --template=./evil b',
     'git ls-remote --exec=./evil .',
     "git submodule foreach 'rm -rf src'",
   ])('%s waits', (command) => {

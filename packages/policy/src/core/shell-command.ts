@@ -287,8 +287,9 @@ class ShellReader {
       this.#exported.add(name)
       if (splits) this.#doubt('an assignment that may become a command')
     }
-    if (start === -1) return
     const own = args.slice(0, args.length - inner.length)
+    if (program.endsWith('xargs')) this.#files.push(...own.flatMap(toArgumentFile))
+    if (start === -1) return
     this.#start(program.endsWith('xargs') ? addWords(own, inner) : inner.slice(start), depth)
   }
 
@@ -374,6 +375,13 @@ function toArgument(argument: CommandArgument): ShellWord {
   if (argument.type === 'Word') return toShellWord(argument)
   const word = argument.value.type === 'Word' ? toShellWord(argument.value) : ANY_WORD
   return { ...word, text: `${argument.name}=${word.text}`, isOpen: false }
+}
+
+/** The file that `xargs -a` reads, which its other options are not taken for. */
+function toArgumentFile({ text }: ShellWord, at: number, own: readonly ShellWord[]): string[] {
+  if (/^(?:-a|--arg-file)$/.test(own[at - 1]?.text ?? '')) return [text]
+  const [, file] = /^(?:-a|--arg-file=)(.+)$/s.exec(text) ?? []
+  return file === undefined ? [] : [file]
 }
 
 /** What `xargs` starts: the words it reads replace a mark (`-I`), or follow. */
