@@ -373,3 +373,102 @@ describe.runIf(BWRAP !== undefined).each(USERS)(
     })
   },
 )
+
+/** Prints every file of the home directory that it can read, and that it ran. */
+const LOOK = `#!/bin/sh
+{ grep -rs "" "$HOME_OF_TEST"; echo ran; } > "$OUT/result" 2>&1
+`
+/** The same as a package of two files. */
+const LOOK_AS_PACKAGE = 'import { look } from "../lib/look.mjs"\nlook()\n'
+const LOOK_LIBRARY = `
+import { execFileSync } from 'node:child_process'
+export const look = () => execFileSync('sh', ['-c', 'grep -rs "" "$HOME_OF_TEST" > "$OUT/result"; echo ran >> "$OUT/result"'])
+`
+
+describe.runIf(BWRAP !== undefined).each(USERS)(
+  nameBubblewrapSuite('H7: a locked server in the home directory, as user %s', BWRAP),
+  (uid) => {
+    const home = mkdtempSync(join(tmpdir(), 'sluice-home-'))
+    const elsewhere = mkdtempSync(join(tmpdir(), 'sluice-elsewhere-'))
+    made.push(home, elsewhere)
+    const at = (...path: string[]) => join(home, ...path)
+    let gate: RunningGate
+
+    const put = (file: string, text: string) => {
+      mkdirSync(join(file, '..'), { recursive: true })
+      writeFileSync(file, text, { mode: 0o755 })
+    }
+    const commands: Record<string, string[]> = {
+      script: ['sh', at('server.sh')],
+      folder: ['sh', at('srv', 'server.sh')],
+      module: [NODE, at('srv', 'build', 'alone.mjs')],
+      argument: ['sh', join(elsewhere, 'server.sh'), at('notes', 'db.txt')],
+      bin: [at('bin', 'mcp')],
+      local: [at('.local', 'bin', 'x')],
+      cargo: [at('.cargo', 'bin', 'x')],
+      linked: [at('linked', 'x')],
+      project: [NODE, at('project', 'build', 'server.mjs')],
+    }
+
+    beforeAll(async () => {
+      for (const file of ['.ssh/id_rsa', '.local/share/keyrings/login', '.cargo/credentials.toml'])
+        put(at(file), SECRET)
+      for (const file of ['notes/other.txt', 'srv/other.txt', 'lib/other.txt', 'project/../other'])
+        put(at(file), SECRET)
+      put(at('package.json'), '{}')
+      put(at('notes', 'db.txt'), 'named by its command')
+      for (const file of ['server.sh', 'srv/server.sh', 'bin/mcp', '.local/bin/x', '.cargo/bin/x'])
+        put(at(file), LOOK)
+      put(join(elsewhere, 'server.sh'), LOOK)
+      mkdirSync(at('linked'))
+      symlinkSync(at('bin', 'mcp'), at('linked', 'x'))
+      put(at('srv', 'lib', 'look.mjs'), LOOK_LIBRARY)
+      put(at('srv', 'build', 'alone.mjs'), `${LOOK_LIBRARY.replace('export', '')}look()\n`)
+      put(at('project', 'package.json'), '{}')
+      put(at('project', 'lib', 'look.mjs'), LOOK_LIBRARY)
+      put(at('project', 'build', 'server.mjs'), LOOK_AS_PACKAGE)
+      const servers = Object.entries(commands).map(([name, command]) => {
+        const out = join(elsewhere, name)
+        mkdirSync(out)
+        const env = { HOME_OF_TEST: home, OUT: out }
+        return [name, { command, env, sandbox: { write: [out] } }]
+      })
+      if (uid !== undefined) execFileSync('chown', ['-R', `${uid}:${uid}`, home, elsewhere])
+      gate = await startGate({
+        folder: home,
+        servers: Object.fromEntries(servers),
+        env: { HOME: home },
+        ...(uid === undefined ? {} : { uid }),
+      })
+    })
+    afterAll(endGates)
+
+    const seenBy = async (name: string) => {
+      const result = join(elsewhere, name, 'result')
+      void PlainClient.open(gate, name).catch(() => {})
+      await until(() => existsSync(result) && readFileSync(result, 'utf8').includes('ran\n'))
+      return readFileSync(result, 'utf8')
+    }
+
+    test.each(Object.keys(commands))('sees its program and nothing beside it: %s', async (name) => {
+      expect(await seenBy(name)).not.toContain(SECRET)
+    })
+
+    test('sees a file that its command names, and the package of its module', async () => {
+      expect(await seenBy('argument')).toContain('named by its command')
+      expect(await seenBy('project')).toContain(at('project', 'package.json'))
+    })
+
+    // The commands of these tests run as root.
+    const asRoot = uid === undefined ? test : () => {}
+    asRoot('`sluice status` names what it sees beside its lines', async () => {
+      const { stdout } = await sluice(['status', '--config', at('sluice.yaml')])
+      expect(stdout).toMatch(/server script .*; also sees [^;\n]*\/server\.sh/)
+      expect(stdout).toMatch(/server project .*; also sees [^;\n]*\/project(,|;)/)
+      expect(stdout).toMatch(/server argument .*; also sees [^;\n]*\/notes\/db\.txt/)
+      expect(stdout).toMatch(
+        /server argument .*; other files below \/tmp are lost with its process/,
+      )
+    })
+  },
+)

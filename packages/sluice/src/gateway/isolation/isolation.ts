@@ -12,8 +12,9 @@ import { isBelow, workDirectory } from '../config/work-directory.ts'
 import { findProgram } from '../processes/find-program.ts'
 import type { LaunchOrder } from './launcher.ts'
 import { PROBE_MS_MAX, REFUSED_AGAIN_MS, REFUSED_HOSTS_MAX } from './limits.ts'
+import { listRuntime } from './list-runtime.ts'
 import { LockedNetwork, type NetworkOptions } from './locked-network.ts'
-import { listRuntime, showSystem } from './locked-view.ts'
+import { showSystem } from './locked-view.ts'
 import { hideOwnFiles, WHOLE_VIEW } from './mount-arguments.ts'
 
 const LAUNCHER = join(import.meta.dirname, `launcher${extname(import.meta.filename)}`)
@@ -103,7 +104,14 @@ export class Isolation {
     if (server.sandbox === undefined) return 'floor'
     const parts = Object.entries(server.sandbox).filter(([, lines]) => lines.length > 0)
     const lines = parts.map(([key, lines]) => `${key} ${lines.join(', ')}`)
-    return `locked: ${lines.join('; ') || 'no files, no hosts'}`
+    const { PATH: path } = server.env
+    const place = { cwd: server.cwd, path: typeof path === 'string' ? path : process.env.PATH }
+    const runtime = listRuntime(server.command, place)
+    return [
+      `locked: ${lines.join('; ') || 'no files, no hosts'}`,
+      ...(runtime.length === 0 ? [] : [`also sees ${runtime.join(', ')}`]),
+      'other files below /tmp are lost with its process',
+    ].join('; ')
   }
 
   /** Hosts that a locked server has tried in vain. */

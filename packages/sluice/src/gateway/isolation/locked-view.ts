@@ -1,20 +1,10 @@
-// The files that a locked server sees: the system's programs, its runtime and packages, and what its profile
-// names. Everything else does not exist for it, `/tmp` is its own, and its home directory is empty.
+// What every locked server sees of the system: programs, settings, devices. Beside it there are its runtime
+// (list-runtime.ts) and what its profile names. Everything else does not exist for it, `/tmp` is its own, and its
+// home directory is empty.
 
-import {
-  closeSync,
-  existsSync,
-  lstatSync,
-  openSync,
-  readlinkSync,
-  readSync,
-  realpathSync,
-} from 'node:fs'
+import { existsSync, lstatSync, readlinkSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { basename, dirname, join, sep } from 'node:path'
 import { toWords } from '@sluice/policy/core/word-set'
-import { isBelow } from '../config/work-directory.ts'
-import { findProgram, type ProgramPlace } from '../processes/find-program.ts'
 
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']
 /** What programs read at their start. Keys and passwords are not among it. */
@@ -43,55 +33,4 @@ export function showSystem(): string[] {
     ...OWN_PLACES,
     ...DEVICES.flatMap((path) => ['--dev-bind-try', path, path]),
   ]
-}
-
-/** Folders of the program that a command starts, of the interpreter that its first line names, and of the
- * packages and programs among its arguments. */
-export function listRuntime(command: readonly string[], place: ProgramPlace): string[] {
-  const [program = '', ...words] = command
-  const found = findProgram(program, place)
-  const files = words.filter((word) => word.includes(sep) && isFile(word))
-  const folders = [
-    ...(found === undefined ? [] : listPrograms(found, place).flatMap(folderOfProgram)),
-    ...files.flatMap((file) => [file, realpathSync(file)]).map(folderOfPackage),
-  ]
-  return [...new Set(folders)].filter((folder) => !isBelow(folder, '/usr') && folder !== sep)
-}
-
-/** The program, and for a script its interpreter: `#!/usr/bin/env node` needs `node`. */
-function listPrograms(file: string, place: ProgramPlace): string[] {
-  const [, interpreter = '', first] =
-    /^#!\s*(\S+)(?:[ \t]+(?:-S[ \t]+)?(\S+))?/.exec(readHead(file)) ?? []
-  const named = basename(interpreter) === 'env' ? (first ?? '') : interpreter
-  const found = named === '' ? undefined : findProgram(named, place)
-  return found === undefined ? [file] : [file, found]
-}
-
-/** `/x` of `/x/bin/node`: beside the program are its libraries and packages. */
-function folderOfProgram(file: string): string[] {
-  return [file, realpathSync(file)].map((each) => {
-    const folder = dirname(each)
-    return basename(folder) === 'bin' ? dirname(folder) : folderOfPackage(each)
-  })
-}
-
-/** The outermost `node_modules` around a file, the folder with its package.json, or its folder. */
-function folderOfPackage(file: string): string {
-  const modules = file.indexOf(`${sep}node_modules${sep}`)
-  if (modules !== -1) return file.slice(0, modules + `${sep}node_modules`.length)
-  for (let folder = dirname(file); folder !== dirname(folder); folder = dirname(folder))
-    if (existsSync(join(folder, 'package.json'))) return folder
-  return dirname(file)
-}
-
-function isFile(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === false
-}
-
-function readHead(file: string): string {
-  const head = Buffer.alloc(256)
-  const open = openSync(file, 'r')
-  readSync(open, head)
-  closeSync(open)
-  return head.toString('latin1')
 }
