@@ -15,6 +15,7 @@ import { join } from 'node:path'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { readConfig } from '../../packages/sluice/src/gateway/config/config.ts'
 import { parseToml } from '../../packages/sluice/src/init/files/toml-entries.ts'
+import { type } from '../support/person.ts'
 import { sluice } from '../support/run-sluice.ts'
 import { scratchDirectory } from '../support/scratch.ts'
 
@@ -140,6 +141,8 @@ test('writes the machine-wide files of every client, and takes them back', async
   const copilot = JSON.parse(readFileSync(etc('github-copilot/policy.d/sluice.json'), 'utf8'))
   expect(copilot.hooks.PreToolUse[0].bash).toMatch(/ block$/)
   expect(readFileSync(etc('gemini-cli/settings.json'), 'utf8')).toContain('BeforeTool')
+  // These block, and nobody has a PIN.
+  type('undo')
   expect((await init('--undo')).code).toBe(0)
   expect(readFileSync(etc('gemini-cli/settings.json'), 'utf8')).toBe('{"theme":"dark"}')
   for (const name of ['codex/requirements.toml', 'claude-code/managed-mcp.json'])

@@ -6,7 +6,11 @@ const GROUPS: Readonly<Record<string, CommandRows>> = {
   'Run the gate:': {
     init: [
       'put the gate in front of the MCP servers your clients already use',
-      () => import('../init/init.ts'),
+      async () => {
+        const { createInit } = await import('../init/init.ts')
+        const { proveHooks } = await import('./connect/prove-hooks.ts')
+        return { add: createInit(proveHooks) }
+      },
     ],
     up: ['run the gate', () => import('./run/up.ts')],
     stdio: ['serve the configured servers over stdin and stdout', () => import('./run/stdio.ts')],

@@ -59,7 +59,8 @@ function isPolicyObserved(file: string): boolean {
   return isObserveOnly(readText(policy))
 }
 
-function dataOf(file: string): string {
+/** The data directory of the gate of this configuration. */
+export function dataOf(file: string): string {
   const place = existsSync(file)
     ? readDataLocation({ file, text: readText(file) }, process.env)
     : undefined

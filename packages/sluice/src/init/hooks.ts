@@ -6,6 +6,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, lstatSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { attempt } from '@sluice/policy/core/attempt'
 import { putEntries, readWritten } from '../gateway/config/edit-servers.ts'
 import { addObserveMode } from '../gateway/state/observe-mode.ts'
 import { CLIENT_NAMES, HOOK_CLIENTS, type HookClient } from '../hooks/hook-event.ts'
@@ -15,7 +16,7 @@ import { confirm } from '../terminal/ask.ts'
 import { ArgumentError, CliError } from '../terminal/errors.ts'
 import type { Output } from '../terminal/output.ts'
 import { readText } from '../terminal/read-input.ts'
-import { gateAddress } from './config.ts'
+import { dataOf, gateAddress } from './config.ts'
 import { changeFile } from './files/change-file.ts'
 import { CLIENTS } from './files/client.ts'
 import type { Machine } from './files/client-files.ts'
@@ -40,7 +41,14 @@ export interface HookOptions {
 type ClientChange = Change & { readonly client: HookClient }
 type Tokens = ReadonlyMap<HookClient, string>
 
-export async function initHooks(options: HookOptions, output: Output): Promise<0 | 1> {
+/** Throws unless a person agrees: with their PIN if somebody has one, else at a terminal. */
+export type ProveHooks = (data: string, what: string) => Promise<void>
+
+export async function initHooks(
+  options: HookOptions,
+  prove: ProveHooks,
+  output: Output,
+): Promise<0 | 1> {
   const config = resolve(options.config)
   const machine = thisMachine([])
   const clients = chooseClients(options, machine)
@@ -57,6 +65,10 @@ export async function initHooks(options: HookOptions, output: Output): Promise<0
   if (changes.length === 0) output.line('the hooks are there already')
   if (options.dryRun === true || changes.length === 0) return 0
   if (!(await isAgreed(options, output))) return 1
+  const isOpened = hooked.some(
+    ({ file, before, after }) => blocks(before, file) && !blocks(after, file),
+  )
+  if (isOpened) await prove(dataOf(config), 'init --hooks')
   for (const change of own) await writeChange(change)
   if (options.enforce === true) ensureGate(config)
   for (const change of hooked) await writeHooks(recordOf(config), change)
@@ -242,10 +254,18 @@ function tellNext({ enforce }: HookOptions, clients: readonly HookClient[], outp
     output.line('Codex asks you to trust the new hooks: open `/hooks` in it')
 }
 
-/** Each file as it was, byte for byte, or without our hooks if somebody has changed it since. */
-export async function undoHooks(config: string, isDry: boolean, output: Output): Promise<number> {
+/** Each file as it was, byte for byte, or without our hooks if somebody has changed it since. Hooks that block are
+ * what stops an agent without a gate, so a person has to agree. */
+export async function undoHooks(
+  config: string,
+  isDry: boolean,
+  prove: ProveHooks,
+  output: Output,
+): Promise<number> {
   const record = recordOf(resolve(config))
   const hooked = readHooked(record)
+  if (!isDry && hooked.some(({ file }) => blocks(readIfThere(file), file)))
+    await prove(dataOf(resolve(config)), 'init --undo')
   for (const { client, file, before, after } of hooked) {
     const now = readIfThere(file)
     if (now === undefined) continue
@@ -260,11 +280,28 @@ export async function undoHooks(config: string, isDry: boolean, output: Output):
   return hooked.length
 }
 
+/** Whether a client with this file stops if no gate answers. A file of another form than JSON is one of the whole
+ * machine, whose hooks always block. */
+function blocks(text: string | undefined, file: string): boolean {
+  if (text === undefined) return false
+  return attempt(
+    () => listHooks(text, file).some(({ value }) => readHookEntry(value)?.blocks === true),
+    true,
+  )
+}
+
 export interface HooksReport {
   readonly client: HookClient
   readonly file: string
-  /** Whether the client asks the gate; undefined if it does not. */
-  readonly asks?: { readonly blocks: boolean }
+  /** Undefined if the client asks no gate. */
+  readonly asks?: {
+    /** It stops if no gate answers. */
+    readonly blocks: boolean
+    /** The address of the gate that it asks. */
+    readonly url: string
+  }
+  /** Why the client may not read the file at all. */
+  readonly unreadable?: string
   /** Hooks that others have put there, which may change a call after the gate has decided on it. */
   readonly foreign: number
 }
@@ -276,7 +313,28 @@ export function inspectHooks(): HooksReport[] {
     if (text === undefined) return []
     const entries = listHooks(text, file)
     const ours = entries.flatMap(({ value }) => readHookEntry(value) ?? [])
-    const asks = ours.length === 0 ? {} : { asks: { blocks: ours.some(({ blocks }) => blocks) } }
-    return [{ client, file, ...asks, foreign: entries.length - ours.length }]
+    const url = /https?:\/\/[^\s"'\\]+(?=\/hooks\/)/.exec(text)?.[0] ?? ''
+    const asks =
+      ours.length === 0 ? {} : { asks: { blocks: ours.some(({ blocks }) => blocks), url } }
+    const foreign = entries.length - ours.length
+    return [{ client, file, ...asks, ...unreadableBy(client, text), foreign }]
   })
+}
+
+/** Sluice reads comments and last commas; of the clients only Gemini CLI does. */
+function unreadableBy(client: HookClient, text: string): { readonly unreadable?: string } {
+  if (client === 'gemini') return {}
+  try {
+    JSON.parse(text)
+    return {}
+  } catch (error) {
+    return { unreadable: (error as Error).message }
+  }
+}
+
+/** Whether the hooks of a client go to the gate at one of these addresses. The port tells gates of a machine
+ * apart; the same one has several names. */
+export function asksGateAt({ asks }: HooksReport, urls: readonly string[]): boolean {
+  const portOf = (url: string) => attempt(() => new URL(url).port, '')
+  return asks !== undefined && urls.some((url) => portOf(url) === portOf(asks.url))
 }

@@ -21,6 +21,7 @@ import { askIfRunning } from '../connect/ask-operation.ts'
 import { loadEnvironment } from '../connect/load-environment.ts'
 import { probePort } from '../connect/probe-port.ts'
 import { explainNotInForce } from '../policy/policy-in-force.ts'
+import { checkHooks } from './check-hooks.ts'
 import { peopleIn } from './offline-status.ts'
 import { listShadowServers } from './shadow.ts'
 
@@ -60,11 +61,17 @@ export async function runChecks(options: DoctorOptions): Promise<DoctorFinding[]
     await checkIsolation(config, addTo('sandbox'))
   }
   await checkClients(options.config, config, status, addTo('client'))
+  const { servers = {} } = config ?? {}
+  const urls = [
+    ...(config === undefined ? [] : [urlOf(config)]),
+    ...(status === undefined ? [] : [status.url]),
+  ]
+  if (urls.length > 0) checkHooks({ data, servers, urls }, addTo('client'))
   if (options.shadow === true) checkShadow(addTo('shadow'))
   return findings
 }
 
-type AddFinding = (status: DoctorFinding['status'], message: string, help?: string) => void
+export type AddFinding = (status: DoctorFinding['status'], message: string, help?: string) => void
 
 function adderFor(check: string, findings: DoctorFinding[]): AddFinding {
   return (status, message, help) =>
@@ -206,12 +213,22 @@ function hasApprover(data: string): boolean | undefined {
   return attempt(() => existsSync(data) && peopleIn(data).anybody === true)
 }
 
+/** A gate that clients have started serves HTTP if it has hooks to answer. */
+function servesHttp(status: GateStatus | undefined): boolean {
+  return status !== undefined && /^https?:/.test(status.url)
+}
+
+/** Where a gate of this configuration listens. */
+function urlOf({ host, port, tls }: Pick<GateConfig, 'host' | 'port' | 'tls'>): string {
+  return `${tls === undefined ? 'http' : 'https'}://${host}:${port}`
+}
+
 async function checkPort(
   { host, port, tls }: GateConfig,
   status: GateStatus | undefined,
   add: AddFinding,
 ): Promise<void> {
-  if (status !== undefined && status.isPiped !== true) return
+  if (servesHttp(status)) return
   const why = await probePort(host, port, tls !== undefined)
   const message = `${host}:${port} is ${why === undefined ? 'free' : `not free (${why})`} for \`sluice up\``
   if (why === undefined) add('ok', message)
@@ -329,8 +346,7 @@ async function checkClients(
   status: GateStatus | undefined,
   add: AddFinding,
 ): Promise<void> {
-  const { host, port, publicUrl, tls } = config ?? { host: '127.0.0.1', port: 7433 }
-  const url = publicUrl ?? `${tls === undefined ? 'http' : 'https'}://${host}:${port}`
+  const url = config?.publicUrl ?? urlOf(config ?? { host: '127.0.0.1', port: 7433 })
   const { entries, broken } = await inspectClients(file, url)
   for (const each of entries) {
     const { client, name, serverName, project, through, missing, isUrl, off, stays } = each
@@ -342,11 +358,7 @@ async function checkClients(
         `${entry} cannot start: ${missing} is gone`,
         'run `sluice init --undo`, then `sluice init --move` with the sluice that is to stay',
       )
-    else if (
-      through === 'gate' &&
-      isUrl === true &&
-      (status === undefined || status.isPiped === true)
-    )
+    else if (through === 'gate' && isUrl === true && !servesHttp(status))
       add('fail', `${entry} needs the gate at ${url}`, 'start it: `sluice up`')
     else if (through === 'gate') add('ok', `${entry} goes through this gate`)
     else if (through === 'other') add('ok', `${entry} goes through another gate`)
@@ -359,15 +371,6 @@ async function checkClients(
           : each.isProject
             ? `\`sluice init --yes ${serverName ?? name} --move\``
             : '`sluice init --move`',
-      )
-  }
-  for (const { client, file: settings, asks, foreign } of inspectHooks()) {
-    if (asks !== undefined) add('ok', `${client} asks this gate by hooks`)
-    if (asks !== undefined && foreign > 0)
-      add(
-        'warn',
-        `${client} has ${plural(foreign, 'hook')} of others, which can change a call after the gate has decided on it`,
-        `look at them: ${settings}`,
       )
   }
   for (const each of broken) add('warn', each.message, `the client may not read it: ${each.file}`)

@@ -10,8 +10,9 @@ import { type GateStatus, SHOW_STATUS, WRITE_METRICS } from '../../operations/st
 import { defineCommand } from '../../terminal/define-command.ts'
 import { GATE_STATUS_MS_MAX } from '../../terminal/limits.ts'
 import { type Output, plural, printable } from '../../terminal/output.ts'
+import { readText } from '../../terminal/read-input.ts'
 import { askIfRunning } from '../connect/ask-operation.ts'
-import { DATA, findData } from '../connect/find-data.ts'
+import { DATA, type DataOptions, findData } from '../connect/find-data.ts'
 import type { OfflineStatus } from './offline-status.ts'
 import { showPeople } from './show-people.ts'
 
@@ -35,7 +36,7 @@ export const add = defineCommand({
       (await readOffline(data))
     output.value(response)
     printStatus(response, output)
-    await printHooks(output)
+    await printHooks(options, response, output)
     return response.running && response.ready ? 0 : 1
   },
 })
@@ -53,15 +54,31 @@ async function readOffline(data: string): Promise<OfflineStatus> {
   return (await import('./offline-status.ts')).readOfflineStatus(data)
 }
 
-async function printHooks(output: Output): Promise<void> {
+async function printHooks(
+  options: DataOptions,
+  status: GateStatus | OfflineStatus,
+  output: Output,
+): Promise<void> {
   const machine = { home: homeOf(process.env), environment: process.env }
   if (!HOOK_CLIENTS.some((client) => existsSync(hookFile(client, machine)))) return
-  const { inspectHooks } = await import('../../init/hooks.ts')
-  for (const { client, asks } of inspectHooks())
-    if (asks !== undefined)
-      output.line(
-        `hooks: ${client} asks, ${asks.blocks ? 'blocks' : 'goes on'} if the gate is down`,
-      )
+  const { asksGateAt, inspectHooks } = await import('../../init/hooks.ts')
+  const { gateAddress } = await import('../../init/config.ts')
+  const { config: file, data } = options
+  const isConfigured = data === undefined && existsSync(file)
+  const configured = isConfigured ? [gateAddress(file, readText(file), []).local] : []
+  // Of a data directory alone it is not known where its gate listens.
+  const urls = status.running ? [status.url] : configured
+  for (const report of inspectHooks()) {
+    const { client, asks, unreadable } = report
+    if (asks === undefined) continue
+    const does =
+      urls.length === 0 || asksGateAt(report, urls)
+        ? `asks, ${asks.blocks ? 'blocks' : 'goes on'} if the gate is down`
+        : `asks another gate, at ${printable(asks.url)}`
+    const doubt =
+      unreadable === undefined ? '' : '; it may not read its settings, see `sluice doctor`'
+    output.line(`hooks: ${client} ${does}${doubt}`)
+  }
 }
 
 function printStatus(status: GateStatus | OfflineStatus, output: Output): void {

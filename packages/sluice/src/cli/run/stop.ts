@@ -1,5 +1,6 @@
 // `sluice stop`: ends the gate of a data directory, however it was started.
 
+import { asksGateAt, inspectHooks } from '../../init/hooks.ts'
 import type { ListedSession } from '../../operations/sessions.ts'
 import type { GateStatus } from '../../operations/status.ts'
 import { defineCommand } from '../../terminal/define-command.ts'
@@ -12,8 +13,9 @@ Examples:
   sluice stop
   sluice stop --data ./.sluice
 
-Open calls are answered first. A client that is still open starts the gate again with its next call:
+Open calls are answered first. A client that runs \`sluice stdio\` starts the gate again with its next call:
 close it, have every call refused with \`sluice freeze\`, or take the gate out of its way with \`sluice init --undo\`.
+Clients with hooks are named: some stop until a gate runs, the others go on unwatched.
 Exit code 0 if a gate was stopped, 1 if none ran.`
 
 export const add = defineCommand({
@@ -29,15 +31,25 @@ export const add = defineCommand({
       return 1
     }
     const clients = openSessions(response)
+    const hooks = inspectHooks().filter((each) => asksGateAt(each, [response.url]))
     output.value({
       stopped: true,
       data,
       pid: response.pid,
       clients: clients.map(({ name }) => name),
+      hooks: hooks.map(({ client, asks }) => ({ client, blocks: asks?.blocks === true })),
     })
     output.line(`stopped process ${response.pid}`)
-    for (const { name } of clients)
-      output.line(`still open: ${printable(name)}; its next call starts a gate again`)
+    for (const { name, kind } of clients)
+      output.line(
+        `still open: ${printable(name)}; ${kind === 'pipe' ? 'its next call starts a gate again' : 'its calls fail until a gate runs: `sluice up`'}`,
+      )
+    for (const { client, asks } of hooks)
+      output.line(
+        asks?.blocks === true
+          ? `blocked until a gate runs: ${client}, whose next session starts one`
+          : `goes on unwatched until a gate runs: ${client}`,
+      )
     return 0
   },
 })
