@@ -6,6 +6,7 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   statSync,
   symlinkSync,
@@ -72,7 +73,10 @@ test('writes the hooks of every client, once, and takes them back byte for byte'
   expect(written.claude).toContain('// mine')
   expect(written.claude).not.toContain('onFailure')
   expect(lstatSync(join(home, '.claude', 'settings.json')).isSymbolicLink()).toBe(true)
-  expect(statSync(join(home, '.claude', 'settings.json')).mode & 0o777).toBe(0o640)
+  // The token of the grant is in it.
+  expect(statSync(join(home, '.claude', 'settings.json')).mode & 0o777).toBe(0o600)
+  const headers = () => readdirSync(join(root, 'gate')).filter((name) => name.endsWith('.header'))
+  expect(headers()).toHaveLength(3)
   const text = readFileSync(config, 'utf8')
   const { config: read, problems } = readConfig({ file: config, text }, {})
   expect(problems).toEqual([])
@@ -92,6 +96,7 @@ test('writes the hooks of every client, once, and takes them back byte for byte'
   expect(readFileSync(config, 'utf8')).toBe(text)
   expect((await init('--undo')).code).toBe(0)
   expect(files()).toEqual(before)
+  expect(headers()).toEqual([])
   expect(statSync(join(home, '.claude', 'settings.json')).mode & 0o777).toBe(0o640)
 })
 

@@ -172,6 +172,7 @@ const MODULES: Readonly<Record<string, Module>> = {
     kind: 'node',
     imports: [
       'policy/core',
+      'policy/compile',
       'catalogue',
       'gateway',
       'guard',

@@ -44,7 +44,9 @@ export function showClosing(closing: ClosingReport, output: Output): void {
   output.line(output.paint('bold', `not ${word}:`))
   for (const one of found.filter((each) => !safe.includes(each)))
     output.line(`  ${titleOf(one)}: ${printable(reasonFor(one, closing))}`)
-  output.line("  the clients' own tools (shell, files): these are not MCP calls")
+  output.line(
+    "  the clients' own tools (shell, files): these are not MCP calls; `sluice init --hooks` lets clients ask",
+  )
   const { held, option } = closing
   if (held.length > 0) {
     const when = isObserved ? 'would wait for a person if it were enforced' : 'waits for a person'

@@ -4,17 +4,17 @@
 // the client starts one with each session.
 
 import { execFileSync } from 'node:child_process'
-import { existsSync, lstatSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { attempt } from '@sluice/policy/core/attempt'
 import { putEntries, readWritten } from '../gateway/config/edit-servers.ts'
-import { addObserveMode } from '../gateway/state/observe-mode.ts'
+import { addObserveMode, isObserveOnly } from '../gateway/state/observe-mode.ts'
 import { CLIENT_NAMES, HOOK_CLIENTS, type HookClient } from '../hooks/hook-event.ts'
 import { HOOK_ANSWER_SECONDS, listHookEntries, readHookEntry } from '../hooks/settings.ts'
 import { hashGrantToken, makeToken } from '../identity/callers/grant.ts'
 import { confirm } from '../terminal/ask.ts'
 import { ArgumentError, CliError } from '../terminal/errors.ts'
-import type { Output } from '../terminal/output.ts'
+import { type Output, printable } from '../terminal/output.ts'
 import { readText } from '../terminal/read-input.ts'
 import { dataOf, gateAddress } from './config.ts'
 import { changeFile } from './files/change-file.ts'
@@ -25,6 +25,7 @@ import { hookFile, hookFolder } from './hook-file.ts'
 import { readHooked, writeRecord } from './move/move-log.ts'
 import { PACKAGE, thisMachine } from './place.ts'
 import { PLAIN_POLICY } from './plain-policy.ts'
+import { type PackPlan, planPack } from './plan-pack.ts'
 import { type Change, showChanges } from './show.ts'
 import { writeChange } from './write-change.ts'
 
@@ -60,19 +61,31 @@ export async function initHooks(
     (change) => ({ ...change, mode }),
   )
   const changes = [...own, ...hooked].filter(({ before, after }) => before !== after)
+  const pack = planPack(config, own, clients)
   showChanges(changes, [...tokens.values()], output)
-  output.value({ clients, changes: changes.map(({ file }) => file) })
+  showPack(pack, output)
+  output.value({ clients, changes: changes.map(({ file }) => file), pack: pack.kind })
   if (changes.length === 0) output.line('the hooks are there already')
-  if (options.dryRun === true || changes.length === 0) return 0
-  if (!(await isAgreed(options, output))) return 1
+  if (options.dryRun === true || (changes.length === 0 && pack.kind !== 'change')) return 0
+  if (changes.length > 0 && !(await isAgreed(options, 'write these lines?', output))) return 1
   const isOpened = hooked.some(
     ({ file, before, after }) => blocks(before, file) && !blocks(after, file),
   )
   if (isOpened) await prove(dataOf(config), 'init --hooks')
   for (const change of own) await writeChange(change)
+  const isPackAdded =
+    pack.kind === 'change' &&
+    (await isAgreed(options, 'add these rules to the policy, too?', output))
+  if (isPackAdded) await writePack(pack.change)
   if (options.enforce === true) ensureGate(config)
   for (const change of hooked) await writeHooks(recordOf(config), change)
   tellNext(options, clients, output)
+  if (pack.kind === 'change' && !isPackAdded)
+    output.line('the clients have no rules of their own yet: run the command again to add them')
+  if (isPackAdded && !isObserveOnly(pack.change.after))
+    output.line(
+      'the new rules may loosen the policy in force: `sluice policy apply` shows and applies them',
+    )
   return 0
 }
 
@@ -94,8 +107,7 @@ function chooseClients({ hooks, managed }: HookOptions, machine: Machine): HookC
 /** The token that the client has, if sluice.yaml knows it; else a new one. */
 function tokenFor(client: HookClient, config: string, machine: Machine): string {
   const files = [hookFile(client, machine), headerFile(config, client)]
-  const [token = ''] =
-    /sluice_[0-9a-f]{64}/.exec(files.map((file) => readIfThere(file) ?? '').join()) ?? []
+  const [token = ''] = TOKEN.exec(files.map((file) => readIfThere(file) ?? '').join()) ?? []
   const grants = readWritten(readIfThere(config) ?? '', 'grants')
   return grants[`${client}-hooks`]?.hash === hashOf(token) ? token : makeToken()
 }
@@ -190,6 +202,8 @@ function managedServers(root: string, url: string, config: string): ClientChange
 }
 
 const SLUICE = join(PACKAGE, 'bin/sluice.js')
+/** Of a grant, in whatever it stands. */
+const TOKEN = /sluice_[0-9a-f]{64}/
 
 function headerFile(config: string, client: HookClient): string {
   return join(dirname(config), `sluice.${client}.header`)
@@ -204,10 +218,20 @@ function change(file: string, after: string): Change {
   return { file, ...(before === undefined ? {} : { before }), after }
 }
 
-async function isAgreed({ yes }: HookOptions, output: Output): Promise<boolean> {
+function showPack(pack: PackPlan, output: Output): void {
+  if (pack.kind === 'change') output.line(printable(pack.summary))
+  if (pack.kind === 'impossible') output.remark(pack.why)
+}
+
+/** A new policy has been written by now. */
+async function writePack({ file, after }: Change): Promise<void> {
+  await writeChange(change(file, after))
+}
+
+async function isAgreed({ yes }: HookOptions, question: string, output: Output): Promise<boolean> {
   if (yes !== undefined) return true
-  const agreed = await confirm('write these lines?', output)
-  if (!agreed) output.line('nothing was written: see --yes')
+  const agreed = await confirm(question, output)
+  if (!agreed) output.line('nothing of this was written: see --yes')
   return agreed
 }
 
@@ -232,8 +256,17 @@ async function writeHooks(record: string, written: ClientChange): Promise<void> 
   if (before === after) return
   const known = readHooked(record)
   const earlier = known.find((one) => one.file === file && one.after === before)
-  const entry = { client, file, before: earlier === undefined ? before : earlier.before, after }
+  const mode = earlier?.mode ?? statSync(file, { throwIfNoEntry: false })?.mode
+  const entry = {
+    client,
+    file,
+    before: earlier === undefined ? before : earlier.before,
+    after,
+    ...(mode === undefined ? {} : { mode: mode & 0o777 }),
+  }
   writeRecord(record, [...known.filter((one) => one.file !== file), entry])
+  // Before the token is in it.
+  if (before !== null && written.mode === 0o600 && TOKEN.test(after)) chmodSync(file, 0o600)
   await writeChange(written)
 }
 
@@ -266,15 +299,18 @@ export async function undoHooks(
   const hooked = readHooked(record)
   if (!isDry && hooked.some(({ file }) => blocks(readIfThere(file), file)))
     await prove(dataOf(resolve(config)), 'init --undo')
-  for (const { client, file, before, after } of hooked) {
+  for (const { client, file, before, after, mode } of hooked) {
     const now = readIfThere(file)
     if (now === undefined) continue
     output.line(`${isDry ? 'would restore' : 'restored'}  ${CLIENTS[client]}: hooks  ${file}`)
     if (isDry) continue
     const isOurs = before === null && now === after && !lstatSync(file).isSymbolicLink()
     if (isOurs) rmSync(file)
-    else
+    else {
       await changeFile(file, (text) => (text === after ? (before ?? '') : removeHooks(text, file)))
+      if (mode !== undefined) chmodSync(file, mode)
+    }
+    rmSync(headerFile(resolve(config), client), { force: true })
   }
   if (!isDry) writeRecord(record, [])
   return hooked.length

@@ -10,6 +10,7 @@ import type { KnownTool } from '@sluice/policy/core/tools'
 import type { GateConfig } from '../../gateway/config/config.ts'
 import { listDecisionChanges } from '../../gateway/state/decision-changes.ts'
 import { removeObserveMode } from '../../gateway/state/observe-mode.ts'
+import { HOOK_CLIENTS } from '../../hooks/hook-event.ts'
 import type { ShadowRow } from '../../ledger/report/gather.ts'
 import { gatherReport } from '../../ledger/report/gather.ts'
 import { writeWhole } from '../../store/files/write-whole.ts'
@@ -18,6 +19,7 @@ import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
 import { CliError } from '../../terminal/errors.ts'
 import { GATE_RELOAD_MS_MAX } from '../../terminal/limits.ts'
 import { type Output, plural, printable } from '../../terminal/output.ts'
+import { CODING_PACK } from '../../terminal/packs/load-pack.ts'
 import { CONFIG_OPTIONS, loadConfig } from '../connect/load-config.ts'
 import { withIndex, withLedger } from '../ledger/source.ts'
 import { type PolicyInForce, readPolicyInForce } from './policy-in-force.ts'
@@ -66,6 +68,7 @@ async function enforce(options: Options, output: Output): Promise<0 | 1> {
   const unused = Object.keys(config.servers).filter((name) => !used.has(name))
   const changes = { calls, tools, known: known.length, unused }
   showChanges(calls, tools, changes, output)
+  showMissingPacks(config, documents, output)
   const isAgreed =
     options.dryRun !== true &&
     (options.yes === true || (await confirm('enforce the policy from now on?', output)))
@@ -156,6 +159,28 @@ function showChanges(
     output.line(
       `no client has listed the tools of ${unused.map(printable).join(', ')} yet: they are not counted here, and the policy holds for them too`,
     )
+}
+
+/** A client with hooks calls tools that no other rule is about: `default` would refuse all of its command lines. */
+function showMissingPacks(
+  { servers }: GateConfig,
+  documents: readonly ObservedDocument[],
+  output: Output,
+): void {
+  for (const [name, server] of Object.entries(servers)) {
+    const isClient =
+      server.kind === 'builtin' && HOOK_CLIENTS.some((client) => client === server.builtin)
+    const hasRules = documents.some(({ file, after }) => {
+      const { policy } = compile({ file, text: after })
+      return [...(policy?.tools.values() ?? [])].some(
+        ({ key }) => key.startsWith(`${name}/`) || key.startsWith('*/'),
+      )
+    })
+    if (isClient && !hasRules)
+      output.line(
+        `${output.paint('yellow', 'no rule')} is for the tools of ${printable(name)}: \`sluice policy add ${CODING_PACK} --server ${printable(name)}\` adds rules for them`,
+      )
+  }
 }
 
 function write({ file, before, after }: ObservedDocument): void {

@@ -8,6 +8,7 @@ import { pathText } from '@sluice/policy/language/argument-path'
 import { type CompiledPolicy, listRules, parseRulePointer } from '@sluice/policy/model/policy'
 import type { Guardrail, Rule } from '@sluice/policy/model/rule'
 import { waitText } from '../../core/wait-text.ts'
+import { HOOK_CLIENTS } from '../../hooks/hook-event.ts'
 import { ADVICE_NAMES_MAX } from '../session/limits.ts'
 
 /** `try again in 20 s`; undefined if waiting changes nothing. */
@@ -29,6 +30,8 @@ type DecisionWait = Pick<Decision, 'code' | 'retryAfterMs'>
 export interface AdviceContext {
   readonly decision: Decision
   readonly policy: CompiledPolicy
+  /** The server of the call. */
+  readonly server: string
   /** This caller may see what the rule says. */
   readonly explain: boolean
   /** Tools of the same server that this caller may call, most similar first. */
@@ -40,13 +43,23 @@ export function adviseCaller(context: AdviceContext): string | undefined {
   const { decision, policy } = context
   const { code, rule } = decision
   if (code !== 'DENIED') return undefined
-  if (rule === '/default') return joinAdvice([nameAlternatives(context), ASK])
+  if (rule === '/default') return joinAdvice([nameAlternatives(context), adviseUser(context)])
   const source = findRule(policy, rule)
   if (source === undefined || source.reason !== '') return undefined
   return joinAdvice([adviseArguments(source, context), nameAlternatives(context), ASK])
 }
 
 const ASK = 'if the task needs it, ask the user to change the policy'
+
+/** A client's own tools have no rules until the pack for them is added. */
+function adviseUser({ policy, server }: AdviceContext): string {
+  const isOfClient = HOOK_CLIENTS.some((client) => client === server)
+  const hasRules = listRules(policy).some(
+    (rule) => 'key' in rule && rule.key.startsWith(`${server}/`),
+  )
+  if (!isOfClient || hasRules) return ASK
+  return `if the task needs it, ask the user to run \`sluice policy add coding-agent --server ${server}\``
+}
 
 function joinAdvice(parts: readonly (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined).join('; ')

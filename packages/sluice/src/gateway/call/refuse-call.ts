@@ -61,7 +61,7 @@ function toClientRefusal({ exchange, parsed, refused }: DecidedRefusal): RpcRepl
   if (decision.action !== 'hide') {
     const { policy } = session.pipeline.policy()
     const alternatives = () => lists.findAlternatives(facts)
-    const advice = adviseCaller({ decision, policy, explain, alternatives })
+    const advice = adviseCaller({ decision, policy, server: call.server, explain, alternatives })
     return buildRefusalReply(message, { ...refusal, advice }, target)
   }
   // A completion is for a prompt or resource: if that is hidden, the reply says it is unknown.

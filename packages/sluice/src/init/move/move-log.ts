@@ -34,6 +34,8 @@ export interface HookedFile {
   /** The whole file; null if it was not there. */
   readonly before: string | null
   readonly after: string
+  /** Of the file before; undefined if it was not there. */
+  readonly mode?: number
 }
 
 export function readMoved(file: string): MovedEntry[] {
@@ -114,7 +116,8 @@ function isMoved(value: unknown): value is MovedEntry {
 
 function isHooked(value: unknown): value is HookedFile {
   if (!isObject(value)) return false
-  const { client, file, before, after } = value
+  const { client, file, before, after, mode } = value
+  if (mode !== undefined && !Number.isInteger(mode)) return false
   const isText = (one: unknown) => typeof one === 'string'
   return isText(client) && isText(file) && isText(after) && (before === null || isText(before))
 }

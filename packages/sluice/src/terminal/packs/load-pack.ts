@@ -17,6 +17,9 @@ export interface PackDefinitions {
   readonly tools: Readonly<Record<string, string>>
 }
 
+/** The pack for the tools that a coding agent has of its own. */
+export const CODING_PACK = 'coding-agent'
+
 export function listPacks(): string[] {
   return readdirSync(PACKS).sort()
 }
