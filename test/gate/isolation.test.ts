@@ -231,6 +231,12 @@ describe('without bubblewrap', () => {
     const servers = { memory: published('memory') }
     const gate = await startGate({ servers, config: { isolation: 'required' } })
     await expect(PlainClient.open(gate, 'memory')).rejects.toThrow(/isolation: required/)
+    expect(gate.log).toMatch(/servers do not start: /)
+    const { stdout } = await sluice(['status', '--config', join(gate.folder, 'sluice.yaml')])
+    expect(stdout).toMatch(
+      /servers do not start: .*\n(?:.*\n)*server memory .*sandbox: not started/,
+    )
+    expect(stdout + gate.log).not.toContain('unconfined')
   })
 })
 

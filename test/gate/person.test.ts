@@ -228,6 +228,20 @@ describe('an agent with a shell', () => {
   })
 })
 
+test('N16: Ctrl-C at the question for the first PIN ends the start', async () => {
+  const fresh = mkdtempSync(join(tmpdir(), 'sluice-gate-'))
+  writeFileSync(join(fresh, 'sluice.yaml'), 'version: 1\nservers: {}\ndata: ./data\n')
+  const config = ['--config', join(fresh, 'sluice.yaml')]
+  const up = await runAtTerminal(['up', '--port', '0', ...config], ['\u0003'], (text) => {
+    if (text.includes('sluice ready'))
+      process.kill(Number(readFileSync(join(fresh, 'data', 'gate.pid'), 'utf8')))
+  })
+  expect(up.code).toBe(2)
+  expect(up.text).toContain('given up')
+  expect(up.text).not.toContain('sluice ready')
+  rmSync(fresh, { recursive: true })
+})
+
 test('the first start on a terminal asks for the PIN before it serves', async () => {
   const fresh = mkdtempSync(join(tmpdir(), 'sluice-gate-'))
   writeFileSync(join(fresh, 'sluice.yaml'), 'version: 1\nservers: {}\ndata: ./data\n')

@@ -12,6 +12,13 @@ const TYPED_LENGTH_MAX = 256
 const ENTER = /[\r\n]/
 const [INTERRUPT, END, KILL_LINE, ERASE, DELETE] = ['\u0003', '\u0004', '\u0015', '\b', '\u007f']
 
+/** The person has pressed Ctrl-C, or Ctrl-D on an empty line. */
+export class GivenUpError extends CliError {
+  constructor() {
+    super('CLI_TERMINAL', 'given up', 'nothing was done')
+  }
+}
+
 export interface TerminalPromptOptions {
   /** Undefined if nothing was typed in time. */
   readonly withinMs?: number
@@ -64,7 +71,7 @@ function openDevice(): number {
   const none = new CliError(
     'CLI_TERMINAL',
     'this needs a person at a terminal, and there is none',
-    'run it in a terminal of yours, or decide in the console: `sluice console` there',
+    'run it in a terminal of yours; what waits can also be decided on the page that `sluice console` opens there',
   )
   let descriptor: number
   try {
@@ -92,7 +99,7 @@ function readLine(stream: ReadStream, withinMs: number | undefined): Promise<str
       for (const character of chunk.toString('utf8')) {
         if (ENTER.test(character)) return settle(typed)
         if (character === INTERRUPT || (character === END && typed === ''))
-          return reject(new CliError('CLI_TERMINAL', 'given up', 'nothing was done'))
+          return reject(new GivenUpError())
         if (character === ERASE || character === DELETE) typed = [...typed].slice(0, -1).join('')
         else if (character === KILL_LINE) typed = ''
         else if (typed.length < TYPED_LENGTH_MAX) typed += character

@@ -121,15 +121,19 @@ function printRunning(status: GateStatus, output: Output): void {
     output.line(
       `the policy files are in force as found at the start: the gate knew no earlier policy to compare with`,
     )
-  if (servers.some(({ sandbox }) => sandbox === 'unconfined'))
+  if (servers.some(({ sandbox }) => sandbox === 'unconfined' || sandbox === 'not started'))
     output.line(output.paint('yellow', printable(status.unconfined)))
   for (const server of servers) output.line(serverLine(server, output))
   for (const { name, how } of pendingServers)
     output.line(
       `${output.paint('yellow', 'waits')}: server ${printable(name)}, ${how} in sluice.yaml: \`sluice server accept ${printable(name)}\``,
     )
-  for (const { name, principal } of sessions)
+  const open = sessions.filter(({ connections }) => connections > 0)
+  for (const { name, principal } of open)
     output.line(`session of ${printable(principal)}: ${printable(name)}`)
+  const closed = sessions.length - open.length
+  if (closed > 0)
+    output.line(`${plural(closed, 'session')} without a connection: \`sluice sessions list\``)
   output.line(`ledger: ${ledger.state}, ${plural(ledger.records, 'record')}`)
 }
 

@@ -61,7 +61,7 @@ type Options = OptionsOf<typeof OPTIONS>
 
 export const addLedgerQuery = defineCommand({
   name: 'query',
-  description: 'find calls by caller, tool, decision and time, newest first',
+  description: 'find the newest calls by caller, tool, decision and time',
   options: OPTIONS,
   examples: EXAMPLES,
   run: (options, output) => {

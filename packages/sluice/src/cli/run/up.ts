@@ -18,7 +18,7 @@ import { CliError } from '../../terminal/errors.ts'
 import { FIRST_PIN_MS_MAX } from '../../terminal/limits.ts'
 import { LOG_FORMATS, makeLog } from '../../terminal/log-lines.ts'
 import { Output, printable } from '../../terminal/output.ts'
-import { hasTerminal, terminal } from '../../terminal/terminal.ts'
+import { GivenUpError, hasTerminal, terminal } from '../../terminal/terminal.ts'
 import { askIfRunning } from '../connect/ask-operation.ts'
 import { connectGate } from '../connect/gate-socket.ts'
 import { loadConfig, loadDocuments, parseConfigFor } from '../connect/load-config.ts'
@@ -200,7 +200,11 @@ async function offerFirstPin(data: string): Promise<void> {
   await askFirstPin((request) => peopleOffline(data, request), {
     why,
     withinMs: FIRST_PIN_MS_MAX,
-  }).catch((error: Error) => process.stderr.write(`sluice: ${error.message}\n`))
+  }).catch((error: Error) => {
+    // Ctrl-C ends the command as everywhere else; another error is no reason not to start.
+    if (error instanceof GivenUpError) throw error
+    process.stderr.write(`sluice: ${error.message}\n`)
+  })
 }
 
 function stopSignal(): Promise<string> {

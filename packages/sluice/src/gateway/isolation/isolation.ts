@@ -77,7 +77,7 @@ export interface IsolationOptions {
 export class Isolation {
   readonly #options: IsolationOptions
   readonly #program: string
-  /** Why servers run unconfined, and what to do about it; undefined if they do not. */
+  /** Why servers run unconfined or do not start, and what to do about it; undefined if they are isolated. */
   readonly why: string | undefined
   #inode: number
   /** Hosts that locked servers were refused, with when it was recorded. */
@@ -93,14 +93,17 @@ export class Isolation {
   /** Tries once whether servers can be isolated here. */
   static async open(options: IsolationOptions): Promise<Isolation> {
     const program = findProgram('bwrap', { cwd: '/', path: process.env.PATH }) ?? ''
-    return new Isolation(options, program, await findObstacle(program))
+    const why = await findObstacle(program)
+    const isRequired = options.config.isolation === 'required'
+    const effect = `servers ${isRequired ? 'do not start' : 'run unconfined'}`
+    return new Isolation(options, program, why && `${effect}: ${why}`)
   }
 
   /** What a server may do, in words for people; empty for one that the gate does not start. */
   describe(server: ServerConfig): string {
     if (server.kind !== 'stdio') return ''
     if (server.sandbox === 'off') return 'off'
-    if (this.why !== undefined) return 'unconfined'
+    if (this.why !== undefined) return this.#mayStart(server.sandbox) ? 'unconfined' : 'not started'
     if (server.sandbox === undefined) return 'floor'
     const parts = Object.entries(server.sandbox).filter(([, lines]) => lines.length > 0)
     const lines = parts.map(([key, lines]) => `${key} ${lines.join(', ')}`)
@@ -112,6 +115,11 @@ export class Isolation {
       ...(runtime.length === 0 ? [] : [`also sees ${runtime.join(', ')}`]),
       'other files below /tmp are lost with its process',
     ].join('; ')
+  }
+
+  /** Whether a server starts if nothing can be isolated here. */
+  #mayStart(sandbox: StartedServer['sandbox']): boolean {
+    return sandbox === undefined && this.#options.config.isolation !== 'required'
   }
 
   /** Hosts that a locked server has tried in vain. */
@@ -221,12 +229,10 @@ function describeWish(asked: 'required' | 'sandbox'): string {
   return asked === 'required' ? '`isolation: required`' : 'it has a `sandbox`'
 }
 
-/** Why bubblewrap cannot isolate here; undefined if it can. */
+/** Why bubblewrap cannot isolate here, and what to do about it; undefined if it can. */
 export async function findObstacle(program: string): Promise<string | undefined> {
-  if (process.platform !== 'linux')
-    return 'servers run unconfined: isolation needs Linux with bubblewrap'
-  if (program === '')
-    return 'servers run unconfined: install the package `bubblewrap`, then restart the gate'
+  if (process.platform !== 'linux') return 'isolation needs Linux with bubblewrap'
+  if (program === '') return 'install the package `bubblewrap`, then restart the gate'
   // An image without a shell may have no other program.
   const args = [...WHOLE_VIEW, ...APART, ...capabilities(), '--', program, '--version']
   return new Promise((resolve) => {
@@ -235,7 +241,7 @@ export async function findObstacle(program: string): Promise<string | undefined>
       resolve(
         error === null
           ? undefined
-          : `servers run unconfined: bubblewrap cannot make namespaces here (${line}), see docs/how-to/isolate-servers.md`,
+          : `bubblewrap cannot make namespaces here (${line}), see docs/how-to/isolate-servers.md`,
       )
     })
   })

@@ -6,6 +6,8 @@ export const STALL_LOOK_EVERY_MS = 20
 export const STALL_MS_MIN = 100
 /** Stalls that are logged, per second; all are counted. */
 export const STALLS_LOGGED_PER_SECOND = 2
+/** How often a stall is logged in which the gate itself did not work. All are counted in the metrics. */
+export const MACHINE_STALL_LOGGED_EVERY_MS = 600_000
 /** Time series of decisions (server, tool, action, code). Further tools are counted together. */
 export const DECISION_SERIES_MAX = 5_000
 /** Spans that wait for the collector. Further ones are dropped. */

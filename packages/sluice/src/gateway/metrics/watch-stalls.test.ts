@@ -22,6 +22,19 @@ test('F9: a stall is counted and logged with the step that caused it', async () 
   })
 })
 
+test('stalls in which the gate itself did not work are counted, and logged once', async () => {
+  const meter = new Meter()
+  const lines: string[] = []
+  const end = watchStalls(meter, (level) => lines.push(level))
+  for (const _ of [1, 2, 3]) {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * STALL_MS_MIN)
+    await new Promise((resolve) => setTimeout(resolve, 2 * STALL_LOOK_EVERY_MS))
+  }
+  end()
+  expect(meter.stalls.reduce((sum, { value }) => sum + value, 0)).toBeGreaterThanOrEqual(3)
+  expect(lines.filter((level) => level === 'info')).toHaveLength(1)
+})
+
 /** Without letting the event loop go on. */
 function spin(ms: number): void {
   const untilMs = performance.now() + ms

@@ -1,11 +1,16 @@
 // Stalls of the event loop: while it is blocked nobody is answered. A timer looks how late it is;
 // what is late by more than a tenth of a second is counted and logged with the step that took longest
-// and with the CPU it took (a stall without CPU is the disk's or the machine's).
+// and with the CPU it took. A stall without CPU is the disk's or the machine's: of these one in a while is logged.
 
 import { performance } from 'node:perf_hooks'
 import { takeLongestStep } from '../shared/current-step.ts'
 import type { Log } from '../shared/log.ts'
-import { STALL_LOOK_EVERY_MS, STALL_MS_MIN, STALLS_LOGGED_PER_SECOND } from './limits.ts'
+import {
+  MACHINE_STALL_LOGGED_EVERY_MS,
+  STALL_LOOK_EVERY_MS,
+  STALL_MS_MIN,
+  STALLS_LOGGED_PER_SECOND,
+} from './limits.ts'
 import type { Meter } from './meter.ts'
 
 const OWN_STALL = 'the event loop was blocked: no request was answered meanwhile'
@@ -17,6 +22,7 @@ export function watchStalls(meter: Pick<Meter, 'stall'>, log: Log): () => void {
   let lastCpu = cpuMs()
   let loggedSinceMs = 0
   let logged = 0
+  let machineLoggedMs = Number.NEGATIVE_INFINITY
   const look = (): void => {
     const nowMs = performance.now()
     const cpu = cpuMs()
@@ -30,7 +36,11 @@ export function watchStalls(meter: Pick<Meter, 'stall'>, log: Log): () => void {
       }
       const usedMs = cpu - lastCpu
       const isOwn = usedMs > lateMs / 2
-      if (++logged <= STALLS_LOGGED_PER_SECOND)
+      const isDue = isOwn
+        ? ++logged <= STALLS_LOGGED_PER_SECOND
+        : nowMs - machineLoggedMs > MACHINE_STALL_LOGGED_EVERY_MS
+      if (isDue && !isOwn) machineLoggedMs = nowMs
+      if (isDue)
         log(isOwn ? 'warn' : 'info', isOwn ? OWN_STALL : MACHINE_STALL, {
           step,
           ms: Math.round(lateMs),
