@@ -1,8 +1,9 @@
 // `node scripts/complete-lock.js`, after every `npm install` that changed package-lock.json. Tools
 // with native parts have one optional package per platform. If a registry lacks one of them, npm
 // omits it from the lock file, and `npm ci` then rejects the whole file. This adds each one back at
-// its exact version, with the platform of its name and without a hash (the archive is not
-// available), so that `npm ci` works and other platforms find theirs.
+// its exact version, with the platform of its name and without a hash (the registry has neither the
+// archive nor its metadata), so that `npm ci` works and other platforms find theirs. They are tools for
+// development on another platform than the one that made the lock file; no package that is shipped is among them.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -4,13 +4,14 @@
 // publishes nothing: docs/how-to/release.md.
 
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { sha256Of } from './archive.ts'
 import { writeImage } from './image.ts'
 import { PLATFORMS } from './node-binary.ts'
-import { describeStep, ROOT, runStep } from './run-step.ts'
+import { packPackages } from './pack.ts'
+import { ROOT } from './run-step.ts'
 import { makeBom } from './sbom.ts'
 import { readVersion, writeStandalone } from './standalone.ts'
 
@@ -43,18 +44,11 @@ async function release(isDryRun: boolean): Promise<number> {
   const notes = readNotes(readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8'), version)
   const missing = notes === undefined ? [`CHANGELOG.md has no section \`## ${version}\``] : []
   const obstacles = [...missing, ...findObstacles(version)]
-  for (const obstacle of obstacles) console.error(`release: ${obstacle}`)
+  for (const obstacle of obstacles)
+    console.error(`release: ${isDryRun ? 'a release would need this: ' : ''}${obstacle}`)
   if (obstacles.length > 0 && !isDryRun) return 1
-  const built = await runStep('build', ['scripts/build.ts'])
-  console.error(`release: ${describeStep(built)}`)
-  if (!built.passed) return 1
   const out = join(ROOT, 'dist', 'release')
-  mkdirSync(out)
-  for (const name of ['policy', 'sluice'])
-    execFileSync('npm', ['pack', '--silent', '--pack-destination', out], {
-      cwd: join(ROOT, 'dist', name),
-      stdio: ['ignore', 'ignore', 'inherit'],
-    })
+  if (!(await packPackages(out))) return 1
   for (const platform of PLATFORMS) {
     const target = join(out, `sluice-${version}-${platform}`)
     for (const write of [writeStandalone, writeImage]) write(platform, target)

@@ -53,7 +53,7 @@ export async function runChecks(options: DoctorOptions): Promise<DoctorFinding[]
   if (config !== undefined) await checkPolicy(config, addTo('policy'))
   if (config !== undefined || existsSync(data)) {
     checkData(data, addTo('data'))
-    checkPin(data, status, addTo('pin'))
+    checkApprover(data, status, addTo('approver'))
   }
   if (config !== undefined) {
     await checkPort(config, status, addTo('port'))
@@ -199,7 +199,7 @@ function checkData(data: string, add: AddFinding): void {
   }
 }
 
-function checkPin(data: string, status: GateStatus | undefined, add: AddFinding): void {
+function checkApprover(data: string, status: GateStatus | undefined, add: AddFinding): void {
   const anybody = status?.anybody ?? hasApprover(data)
   // The check of the data reports what is wrong with the directory.
   if (anybody === undefined) return
