@@ -84,7 +84,7 @@ function isTooWide(folder: string): boolean {
 }
 
 function isInHome(file: string): boolean {
-  return file.startsWith('/home/') || listHomes().some((home) => isBelow(file, home))
+  return /^\/home\//.test(file) || listHomes().some((home) => isBelow(file, home))
 }
 
 /** False as well for what cannot be a path, such as a long program after `-e`. */
