@@ -10,7 +10,7 @@ import { runSluice } from '../support/gate.ts'
 const COMMANDS = [
   ['policy', 'check', 'policy.yaml', '--tools', 'tools.json'],
   ['policy', 'test', 'cases.yaml'],
-  ['policy', 'prove', 'properties.yaml', '--tools', 'tools.json'],
+  ['policy', 'prove', 'properties.yaml', '--policy', 'policy.yaml', '--tools', 'tools.json'],
   ['policy', 'coverage', 'cases.yaml'],
 ]
 

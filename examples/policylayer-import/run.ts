@@ -38,7 +38,10 @@ try {
   deepStrictEqual(imported.status, 0, imported.output)
   deepStrictEqual(sluice('policy', 'check', 'policy.yaml').status, 0)
   const explain = (tool: string, args: object, ...more: string[]) =>
-    sluice('policy', 'explain', `shop/${tool}`, '--args', JSON.stringify(args), ...more)
+    sluice(
+      ...['policy', 'explain', `shop/${tool}`, '--policy', 'policy.yaml'],
+      ...['--args', JSON.stringify(args), ...more],
+    )
   deepStrictEqual(explain('create_refund', { amount: 1200 }).status, 0)
   const large = explain('create_refund', { amount: 9900 })
   deepStrictEqual(large.status, 1)

@@ -101,7 +101,8 @@ tools:
   'hostile-case.yaml': 'policy: "\\e[2J.yaml"\ncases: [{ call: a/b, expect: deny }]\n',
   'allow.yaml': 'version: 1\ndefault: allow\n',
   'any.yaml': 'properties: [{ never: { action: allow } }]\n',
-  'sluice.yaml': 'version: 1\nservers:\n  notes: { command: [node, "--version"] }\n',
+  'sluice.yaml':
+    'version: 1\nservers:\n  notes: { command: [node, "--version"] }\npolicy: ./policy.yaml\n',
 }
 
 let folder = ''
@@ -139,7 +140,7 @@ const EXPLAIN = ['policy', 'explain', 'stripe/create_refund', '--tools', 'tools.
 
 describe('answers', () => {
   test.for<[line: string, code: 0 | 1, stdout: RegExp]>([
-    ['policy check --tools tools.json', 0, /^ok: policy\.yaml, 5 rules, .*\n4 tools: .*\n$/],
+    ['policy check --tools tools.json', 0, /^ok: \/.*\/policy\.yaml, 5 rules, .*\n4 tools: .*\n$/],
     ['policy explain gmail/send --tools tools.json --house house.yaml', 1, / deny DENIED /],
     ['policy test wrong-case.yaml', 1, /decided by gmail\/send \(.*policy\.yaml:8\)/],
     [
@@ -147,6 +148,7 @@ describe('answers', () => {
       1,
       /4 of 7 branches \(57 %\), 3 cases\nbelow the minimum of 58 %\n$/,
     ],
+    ['policy test more-cases.yaml', 0, /1 passed/],
     ['policy coverage wrong-case.yaml', 1, /1 case not as expected/],
     ['policy import intercept.yaml --server github', 0, /^(.*\n)*version: 1\n/],
   ])('sluice %s', async ([line, code, stdout]) => {
@@ -274,7 +276,6 @@ describe('what cannot run exits with 2, says why, and what to do', () => {
     [['policy', 'check', '--tools', 'policy.yaml'], '[CLI_TOOLS]', '"server"'],
     [['policy', 'check', '--tools', 'twice.json'], 'as entry 1 and 2 [CLI_TOOLS]', 'keep one'],
     [['policy', 'test', 'cases.yaml', '--policy', 'wrong.yaml'], '[CLI_POLICY]', 'policy check'],
-    [['policy', 'test', 'more-cases.yaml'], 'names no policy [CLI_ARGUMENT]', '--policy FILE'],
     [['policy', 'prove', 'typo-claim.yaml', '--tools', 'tools.json'], ':2: ', '`gmail/send`?'],
     [
       ['policy', 'prove', 'typo-label.yaml', '--tools', 'tools.json', '--policy', 'labels.yaml'],

@@ -50,7 +50,13 @@ test.for<[name: string, args: () => string[], cause: string, help: string]>([
   ],
   [
     'B8: tools that are none',
-    () => ['policy', 'check', '--tools', fileOf('b8.json', '{"a": 1}')],
+    () => [
+      'policy',
+      'check',
+      fileOf('policy.yaml', 'version: 1\ndefault: deny\n'),
+      '--tools',
+      fileOf('b8.json', '{"a": 1}'),
+    ],
     'is not an array of tool definitions',
     '`sluice tools export` writes one',
   ],

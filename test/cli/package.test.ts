@@ -101,7 +101,7 @@ test('the command runs from it, and finds the processes that it starts', () => {
       encoding: 'utf8',
     })
   writeFileSync(join(place, 'policy.yaml'), 'version: 1\ndefault: deny\n')
-  const explained = run('policy', 'explain', 'a/b')
+  const explained = run('policy', 'explain', 'a/b', '--policy', 'policy.yaml')
   expect([explained.status, explained.stdout]).toEqual([1, expect.stringContaining('deny DENIED')])
   Ledger.open({ directory: join(place, 'data') }).close()
   const asked = run('ledger', 'query', '--data', 'data', '--sql', 'SELECT 41 + 1 AS answer')
@@ -115,7 +115,7 @@ test('with Node inside it runs where there is no Node, by a link and with an emp
   const run = (command: string, ...args: string[]) =>
     spawnSync(command, args, { cwd: place, encoding: 'utf8', env: { PATH: '' } })
   const command = join(target, 'bin/sluice')
-  const explained = run(command, 'policy', 'explain', 'a/b')
+  const explained = run(command, 'policy', 'explain', 'a/b', '--policy', 'policy.yaml')
   expect([explained.status, explained.stdout], explained.stderr).toEqual([
     1,
     expect.stringContaining('deny DENIED'),

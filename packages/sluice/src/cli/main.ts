@@ -1,14 +1,13 @@
 // The composition root of the command line: which commands there are, and what becomes of their
 // exit codes: 0 yes, 1 no (denied, invalid, not found), 2 could not run.
 
-import { existsSync } from 'node:fs'
 import { Command } from 'commander'
-import { findUserConfig } from '../gateway/config/user-folders.ts'
 import { readPackageVersion } from '../gateway/shared/package-version.ts'
 import type { SetExitCode } from '../terminal/exit-code.ts'
 import { printFailure } from '../terminal/failure.ts'
 import { addLazyCommands } from '../terminal/lazy-commands.ts'
 import { COMMANDS } from './commands.ts'
+import { findConfig } from './connect/find-config.ts'
 
 export async function main(argv: readonly string[]): Promise<number> {
   let exitCode: number | undefined
@@ -49,8 +48,7 @@ async function build(argv: readonly string[], answer: SetExitCode): Promise<Comm
 function useUserConfig(command: Command): void {
   // `init` chooses a place for it.
   if (command.getOptionValueSource('config') !== 'default' || command.name() === 'init') return
-  const isHere = ['sluice.yaml', '.sluice'].some((name) => existsSync(name))
-  const file = isHere ? undefined : findUserConfig(process.env)
+  const file = findConfig()
   if (file !== undefined) command.setOptionValue('config', file)
 }
 

@@ -5,13 +5,11 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { readDataLocation } from '../../gateway/config/data-location.ts'
-import { findUserConfig } from '../../gateway/config/user-folders.ts'
 import { CliError } from '../../terminal/errors.ts'
 import { readText } from '../../terminal/read-input.ts'
+import { CONFIG, findConfig } from './find-config.ts'
 import { loadEnvironment } from './load-environment.ts'
 import type { ProofOptions } from './prove-person.ts'
-
-const CONFIG = 'sluice.yaml'
 
 /** The options of every command that reaches a gate. */
 export interface DataOptions extends ProofOptions {
@@ -33,8 +31,7 @@ export const DIRECTORY = {
 } as const
 
 function findDirectory({ config }: Partial<DataOptions>): string {
-  const own = existsSync('./.sluice') ? undefined : findUserConfig(process.env)
-  const named = config ?? (existsSync(CONFIG) ? CONFIG : own)
+  const named = config ?? findConfig()
   return named === undefined
     ? './.sluice'
     : findData({ config: named }, { mayBeMissing: true }).data

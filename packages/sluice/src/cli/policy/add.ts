@@ -23,15 +23,17 @@ import { readText } from '../../terminal/read-input.ts'
 import { readDefinitions } from '../../terminal/read-tools.ts'
 import { writeNewFile } from '../../terminal/write-new-file.ts'
 import { DIRECTORY } from '../connect/find-data.ts'
+import { findPolicy } from '../connect/gate-policy.ts'
 import { readSeenTools } from './seen-tools.ts'
 
 const EXAMPLES = `
 Examples:
   sluice policy add                           # which packs there are
-  sluice policy add github                    # its rules into policy.yaml
+  sluice policy add github                    # its rules into the gate's policy
   sluice policy add github --server gh        # the server is called gh here
   sluice policy add github --tests tests      # and its cases and properties beside them
   sluice policy add github --check            # is the server still the one it was tested with?
+  sluice policy add github --policy new.yaml  # into a file, which is made if it is missing
 
 Comments and rules of the policy stay; a rule that it already has is kept instead of the pack's.
 The server here is compared by the definitions that the gate has seen of it, or by --tools. Rules for tools
@@ -39,7 +41,7 @@ that it does not have are left out. Exit code 1 with --check if it differs.`
 
 const OPTIONS = {
   ...DIRECTORY,
-  '--policy <file>': ['the policy document', 'policy.yaml'],
+  '--policy <file>': "a policy document, instead of the gate's; made if it is missing",
   '--server <name>': 'name of the server here, if not that of the pack',
   '--tools <file>': 'tool definitions, instead of those the gate has seen',
   '--tests <folder>': 'write the cases and properties of the pack there',
@@ -78,13 +80,12 @@ function addPack(pack: Pack, options: Options, output: Output): 0 | 1 {
   const known = findTools(server, options)
   const differences = known && compareDefinitions(pack.definitions, known, sha256)
   if (options.check === true) return check(pack, differences, output)
-  const file = options.policy
-  const before = existsSync(file) ? loadPolicy(file, {}, output).text : NEW_POLICY
+  const { file, isNew, before } = readTarget(options, output)
   const tools = known && new Set(known.map(({ name }) => name))
   const merged = merge(before, file, { pack, server, tools })
   if (options.dryRun === true) process.stdout.write(merged.text)
-  else if (existsSync(file)) writeWhole(file, merged.text)
-  else writeFileSync(file, merged.text, { flag: 'wx' })
+  else if (isNew) writeFileSync(file, merged.text, { flag: 'wx' })
+  else writeWhole(file, merged.text)
   const { text: _, ...result } = merged
   output.value({ pack: pack.name, file, ...result, differences })
   if (options.dryRun !== true) printMerged(pack, file, merged, output)
@@ -98,6 +99,28 @@ const NEW_POLICY = `# yaml-language-server: $schema=./node_modules/sluice/schema
 version: 1
 default: deny
 `
+
+interface PolicyTarget {
+  readonly file: string
+  /** The file is not there yet. */
+  readonly isNew: boolean
+  /** Its text, or that of an empty policy. */
+  readonly before: string
+}
+
+/** Only a file that `--policy` names is made: a policy that no gate reads would protect nobody. */
+function readTarget(options: Options, output: Output): PolicyTarget {
+  const { file, isWithin, config } = findPolicy(options)
+  if (isWithin)
+    throw new CliError(
+      'CLI_POLICY',
+      `the policy is a part of \`${file}\`, and the pack's rules are added to a file`,
+      'move what is under `policy:` to a file of its own and name it there, or pass --policy FILE',
+    )
+  const isNew = config === undefined && !existsSync(file)
+  if (isNew) return { file, isNew, before: NEW_POLICY }
+  return { file, isNew, before: loadPolicy(file, {}, output).text }
+}
 
 /** Undefined if nothing is known of the server. */
 function findTools(server: string, options: Options): readonly ToolDefinition[] | undefined {
@@ -164,7 +187,7 @@ function printMerged(
     output.line(`left out, the server has no such tool: ${[...new Set(leftOut)].join(', ')}`)
   if (counts.length > 0)
     output.dim(
-      `next: \`sluice policy check ${printable(file)}\`; if a gate runs, \`sluice policy apply\``,
+      `next: \`sluice policy check ${printable(file)}\`; if a gate runs with it, \`sluice policy apply\``,
     )
 }
 

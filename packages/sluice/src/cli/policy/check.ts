@@ -17,25 +17,31 @@ import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import type { GateConfig } from '../../gateway/config/config.ts'
 import { LOCAL_POLICY } from '../../gateway/config/grants.ts'
 import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
+import { ArgumentError } from '../../terminal/errors.ts'
 import { loadBasePolicy } from '../../terminal/load-policy.ts'
 import { type Output, plural, printable } from '../../terminal/output.ts'
 import { readText } from '../../terminal/read-input.ts'
 import { readTools } from '../../terminal/read-tools.ts'
+import { CONFIG } from '../connect/find-config.ts'
+import { findPolicy, POLICY, type PolicySource, readPolicyText } from '../connect/gate-policy.ts'
 import { loadEnvironment } from '../connect/load-environment.ts'
 
 const EXAMPLES = `
 Examples:
-  sluice policy check policy.yaml
+  sluice policy check                                    # the gate's policy, with its base policy
   sluice policy check policy.yaml --tools tools.json     # rules are checked against these tools
   sluice policy check policy.yaml --house house.yaml     # with the guardrails that lie over all
   sluice policy check --config sluice.yaml               # every policy it names, with the base policy over them
   sluice policy check hosted.json --server shop          # a PolicyLayer policy, as its import would be
-  sluice policy check policy.yaml --json`
+  sluice policy check policy.yaml --json
+
+A file is named as an argument or with --policy, which is the same.`
 
 const OPTIONS = {
   '--config <file>': 'check every policy that a configuration names, as a gate loads them',
+  '--policy <file>': "a policy document, instead of the gate's",
   '--tools <file>': 'known tools, as `sluice tools export` writes them',
-  '--house <file>': 'base policy, whose guardrails apply on top of this one',
+  '--house <file>': POLICY['--house <file>'],
   '--server <name>': 'of a PolicyLayer policy: which server its tools are of',
   '--show': 'print what `protect` stands for, with what each part stops and costs',
 } as const
@@ -44,22 +50,30 @@ type Options = OptionsOf<typeof OPTIONS>
 
 export const add = defineCommand({
   name: 'check',
-  args: { '[policy]': ['the policy document', 'policy.yaml'] },
+  args: { '[file]': "a policy document, instead of the gate's" },
   options: OPTIONS,
   examples: EXAMPLES,
-  run: async ({ policy: file, ...options }, output) => {
-    if (options.config === undefined) return check(file, options, output)
+  run: async ({ file, ...options }, output) => {
+    const policy = file ?? options.policy
+    if (file !== undefined && options.policy !== undefined)
+      throw new ArgumentError(
+        `both \`${file}\` and --policy \`${options.policy}\` name a policy`,
+        'name one',
+      )
+    if (options.config === undefined || policy !== undefined)
+      return check(findPolicy({ ...options, policy }), options, output)
     // Loaded only if it is asked for, as every command is.
     const { checkConfigured } = await import('./check-configured.ts')
     return checkConfigured(options.config, options.tools, output)
   },
 })
 
-async function check(file: string, options: Options, output: Output): Promise<0 | 1> {
+async function check(source: PolicySource, options: Options, output: Output): Promise<0 | 1> {
+  const { file } = source
   const tools = options.tools === undefined ? undefined : await readTools(options.tools)
-  const house = loadBasePolicy(options.house, output)
-  const text = readText(file)
-  const config = await readConfigBeside(file, output)
+  const house = loadBasePolicy(source.house, output)
+  const text = readPolicyText(source)
+  const config = await readConfigOf(source, output)
   // Against the tools names of servers are checked, too.
   const servers = config === undefined ? {} : { servers: Object.keys(config.servers) }
   const known = tools !== undefined ? { tools } : servers
@@ -186,10 +200,13 @@ function showProtection(policy: CompiledPolicy, output: Output): void {
   )
 }
 
-/** The configuration beside the policy, if it names this one; warns of servers that can reach the gate's own
- * files. */
-async function readConfigBeside(policy: string, output: Output): Promise<GateConfig | undefined> {
-  const file = join(dirname(policy), 'sluice.yaml')
+/** The configuration that names the policy: the gate's, or the one beside the file. Warns of servers that can
+ * reach the gate's own files. */
+async function readConfigOf(
+  { file: policy, config: gate }: PolicySource,
+  output: Output,
+): Promise<GateConfig | undefined> {
+  const file = gate ?? join(dirname(policy), CONFIG)
   if (!existsSync(file)) return undefined
   const text = readText(file)
   const { readConfig } = await import('../../gateway/config/config.ts')

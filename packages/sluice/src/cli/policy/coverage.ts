@@ -5,7 +5,7 @@ import { measureCoverage } from '@sluice/policy/cases/coverage'
 import { defineCommand } from '../../terminal/define-command.ts'
 import { type Output, plural, printable } from '../../terminal/output.ts'
 import { readPercent } from '../connect/read-option.ts'
-import { type CaseOptions, runFile } from './test.ts'
+import { CASE_POLICY, type CaseOptions, runFile } from './test.ts'
 
 const EXAMPLES = `
 Examples:
@@ -20,8 +20,7 @@ export const add = defineCommand({
   name: 'coverage',
   args: { '<cases>': 'a YAML file of cases' },
   options: {
-    '--policy <file>': 'the policy, instead of the one the cases name',
-    '--house <file>': 'base policy, whose guardrails apply on top',
+    ...CASE_POLICY,
     '--tools <file>': 'known tools, instead of the file the cases name',
     '--min <percent>': ['exit code 1 below this', '0'],
   },

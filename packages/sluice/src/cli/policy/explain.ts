@@ -28,10 +28,10 @@ import { classifyCall } from '../../catalogue/classify/classify-call.ts'
 import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
 import { ArgumentError, CliError } from '../../terminal/errors.ts'
 import { Explanation } from '../../terminal/explanation.ts'
-import { loadBasePolicy, loadPolicy } from '../../terminal/load-policy.ts'
 import { type Output, plural } from '../../terminal/output.ts'
 import { readObject } from '../../terminal/read-input.ts'
 import { createToolFinder, readTools, suggestTool } from '../../terminal/read-tools.ts'
+import { loadGatePolicy, POLICY } from '../connect/gate-policy.ts'
 import { readCount, readTime } from '../connect/read-option.ts'
 
 const FACTS: Shape = object('the facts', {
@@ -53,14 +53,14 @@ Examples:
   sluice policy explain github/create_issue --repeat 31          # the 31st call in one instant
   sluice policy explain notes/file:///a.md --method resources/read
 
+Without --policy it is the gate's policy, with its base policy.
 --facts takes "principal" {id, kind, groups, claims}, "session" {id, calls, saw}, "agent" {id, owner,
 template, depth, turn}, "prompt" (what the user asked for), "answers" (texts or JSON that the session has
 read), "called" [{tool, ago}] (what it called before, the oldest first), "callCategory", "holdsSecret",
 "holdsCard", "holdsIban", "transport". Exit code 0 if the call is allowed, 1 if not.`
 
 const OPTIONS = {
-  '--policy <file>': ['the policy document', 'policy.yaml'],
-  '--house <file>': 'base policy, whose guardrails apply on top',
+  ...POLICY,
   '--tools <file>': 'known tools, for their categories and declared arguments',
   '--args <json>': 'the arguments of the call',
   '--facts <json>': 'who calls, and what the session has seen',
@@ -88,8 +88,7 @@ async function explain(target: string, options: Options, output: Output): Promis
       `\`${target}\` is not of the form \`<server>/<tool>\``,
       suggestTool(target, tools ?? []) ?? 'name the server before the `/`',
     )
-  const house = loadBasePolicy(options.house, output)
-  const { policy } = loadPolicy(options.policy, house, output)
+  const { policy } = loadGatePolicy(options, output)
   const tool =
     options.method === TOOL_CALL ? await findTool(parts, tools, options, output) : undefined
   const args: JsonObject = options.args === undefined ? {} : readObject(options.args, '--args')

@@ -13,10 +13,15 @@ import { UNSEEN } from '../../core/visible-text.ts'
 import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
 import { ArgumentError, CliError } from '../../terminal/errors.ts'
 import { getRuleLocation } from '../../terminal/explanation.ts'
-import { loadBasePolicy, loadPolicy } from '../../terminal/load-policy.ts'
 import { type Output, plural, printable, toJsonLine } from '../../terminal/output.ts'
 import { readText } from '../../terminal/read-input.ts'
 import { readTools, suggestTool } from '../../terminal/read-tools.ts'
+import {
+  loadGatePolicy,
+  POLICY,
+  type PolicyOptions,
+  type PolicySource,
+} from '../connect/gate-policy.ts'
 
 const EXAMPLES = `
 Examples:
@@ -42,8 +47,7 @@ code 0 only if all are proved. A tool, server, label or argument that is named a
 an error.`
 
 const OPTIONS = {
-  '--policy <file>': ['the policy document', 'policy.yaml'],
-  '--house <file>': 'base policy, whose guardrails apply on top',
+  ...POLICY,
   '--tools <file>': { doc: 'known tools', required: true },
 } as const
 
@@ -58,31 +62,45 @@ export const add = defineCommand({
 })
 
 async function run(file: string, options: Options, output: Output): Promise<0 | 1> {
-  const { policy, proofs } = await proveFile(file, options, output)
+  const { policy, source, proofs } = await proveFile(file, options, output)
   output.value({
     proved: proofs.every((proof) => proof.result === 'proved'),
     proofs: proofs.map(toProofView),
   })
-  for (const proof of proofs) print(proof, policy, options, output)
+  const files = { policy: source.file, house: source.house, tools: options.tools }
+  for (const proof of proofs) print(proof, policy, files, output)
   return proofs.every((proof) => proof.result === 'proved') ? 0 : 1
+}
+
+interface ProvedFile {
+  readonly policy: CompiledPolicy
+  /** Where the policy was read from. */
+  readonly source: PolicySource
+  readonly proofs: readonly PropertyProof[]
+}
+
+/** The files that a command needs to show a call again. */
+interface UsedFiles {
+  readonly policy: string
+  readonly house: string | undefined
+  readonly tools: string
 }
 
 /** Reads one file of properties with the policy and the tools, and proves it. */
 export async function proveFile(
   file: string,
-  options: Pick<Options, 'policy' | 'house' | 'tools'>,
+  options: PolicyOptions & Pick<Options, 'tools'>,
   output: Output,
-): Promise<{ readonly policy: CompiledPolicy; readonly proofs: readonly PropertyProof[] }> {
+): Promise<ProvedFile> {
   const properties = loadProperties(file, output)
   const tools = await readTools(options.tools)
   for (const property of properties) checkNames(property, tools, file, options.tools)
-  const house = loadBasePolicy(options.house, output)
-  const { policy } = loadPolicy(options.policy, house, output)
+  const { policy, source } = loadGatePolicy(options, output)
   for (const property of properties) {
     checkLabels(property, policy, file)
     checkArguments(property, listCovered(policy, property, tools), file)
   }
-  return { policy, proofs: properties.map((property) => prove(policy, property, tools)) }
+  return { policy, source, proofs: properties.map((property) => prove(policy, property, tools)) }
 }
 
 function loadProperties(file: string, output: Output): Property[] {
@@ -153,7 +171,7 @@ const STYLES = { proved: 'green', refuted: 'red', 'not proved': 'yellow' } as co
 function print(
   { property, result, tools }: PropertyProof,
   policy: CompiledPolicy,
-  options: Options,
+  files: UsedFiles,
   output: Output,
 ): void {
   output.line(
@@ -164,7 +182,7 @@ function print(
       output.paint('yellow', '            no known tool is one of these: nothing was tried'),
     )
   for (const proof of tools.filter((one) => one.result !== 'proved').slice(0, 5))
-    printTool(proof, policy, options, output)
+    printTool(proof, policy, files, output)
   const more = tools.filter((one) => one.result !== 'proved').length - 5
   if (more > 0) output.dim(`            and ${plural(more, 'tool')} more (--json has all)`)
 }
@@ -172,7 +190,7 @@ function print(
 function printTool(
   proof: ToolProof,
   policy: CompiledPolicy,
-  options: Options,
+  files: UsedFiles,
   output: Output,
 ): void {
   if (proof.result === 'refuted') {
@@ -180,11 +198,11 @@ function printTool(
     for (const [index, step] of (proof.sequence ?? []).entries()) {
       const brings = step.brings.length > 0 ? `, brings ${printable(step.brings.join(', '))}` : ''
       output.line(`            ${index + 1}. ${printable(step.tool)}: allow${brings}`)
-      if (!step.tool.includes(' ')) output.dim(`               ${command(step, options)}`)
+      if (!step.tool.includes(' ')) output.dim(`               ${command(step, files)}`)
     }
     const number = proof.sequence === undefined ? '' : `${proof.sequence.length + 1}. `
     output.line(`            ${number}${printable(proof.tool)}: ${proof.action} by ${by}`)
-    output.dim(`            ${command(proof, options)}`)
+    output.dim(`            ${command(proof, files)}`)
   } else if (proof.result === 'not proved')
     output.line(
       `            ${printable(proof.tool)}: ${printable(proof.branch)}, but no call was found that does this`,
@@ -194,17 +212,17 @@ function printTool(
 /** What a person types to see the call that breaks the property. */
 function command(
   { tool, sample }: Pick<ToolProof & { result: 'refuted' }, 'tool' | 'sample'>,
-  options: Options,
+  files: UsedFiles,
 ): string {
   const parts = [
     'sluice policy explain',
     quote(tool),
     '--policy',
-    quote(options.policy),
+    quote(files.policy),
     '--tools',
-    quote(options.tools),
+    quote(files.tools),
   ]
-  if (options.house !== undefined) parts.push('--house', quote(options.house))
+  if (files.house !== undefined) parts.push('--house', quote(files.house))
   if (Object.keys(sample.args).length > 0) parts.push('--args', quote(toJsonLine(sample.args)))
   if (Object.keys(sample.facts).length > 0) parts.push('--facts', quote(toJsonLine(sample.facts)))
   if (sample.nowMs !== 0) parts.push('--at', new Date(sample.nowMs).toISOString())

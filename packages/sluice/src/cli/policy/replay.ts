@@ -4,10 +4,10 @@
 import { LOCAL_POLICY } from '../../gateway/config/grants.ts'
 import { type Replay, replay } from '../../operations/replay.ts'
 import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
-import { loadBasePolicy, loadPolicy } from '../../terminal/load-policy.ts'
 import { type Output, plural, printable } from '../../terminal/output.ts'
 import { readTools } from '../../terminal/read-tools.ts'
 import { DATA, findData } from '../connect/find-data.ts'
+import { loadGatePolicy } from '../connect/gate-policy.ts'
 import { readTime } from '../connect/read-option.ts'
 import { withLedger } from '../ledger/source.ts'
 import { readSeenTools } from './seen-tools.ts'
@@ -16,6 +16,7 @@ const EXAMPLES = `
 Examples:
   sluice policy replay --policy stricter.yaml               the last day under another policy
   sluice policy replay --policy stricter.yaml --since 7d --json
+  sluice policy replay                                      under the gate's policy as it is saved now
   sluice policy replay --policy ci.yaml --for ci            calls that the document \`ci\` judged
 
 Arguments are not kept, only what the rules in force read of them: numbers, booleans and enums, texts
@@ -24,8 +25,9 @@ Limits are counted from the calls on record alone. Exit code 0 if no decision ch
 
 const OPTIONS = {
   ...DATA,
-  '--policy <file>': ['the policy to try', 'policy.yaml'],
-  '--house <file>': 'base policy, whose guardrails apply on top',
+  '--policy <file>': "the policy to try, instead of the gate's as it is saved",
+  '--house <file>':
+    "base policy, whose guardrails apply on top (default: the gate's, with its policy)",
   '--for <name>': ['only calls that the document of this name judged', LOCAL_POLICY],
   '--tools <file>': 'tool definitions, instead of those the gate has seen',
   '--since <time>': ['how far back: `15m`, `2h`, `7d`, or a time', '1d'],
@@ -42,8 +44,7 @@ export const add = defineCommand({
 
 async function run(options: Options, output: Output): Promise<0 | 1> {
   const { data } = findData(options)
-  const house = loadBasePolicy(options.house, output)
-  const { policy } = loadPolicy(options.policy, { ...house, name: options.for }, output)
+  const { policy } = loadGatePolicy(options, output, options.for)
   const tools = options.tools === undefined ? readSeenTools(data) : await readTools(options.tools)
   const sinceMs = readTime(options.since, '--since') ?? 0
   const result = withLedger(data, (ledger) =>

@@ -14,11 +14,11 @@ import { findReads } from '@sluice/policy/model/policy-reads'
 import { inspectAnswer, type ScanTarget } from '../../guard/inspect-answer.ts'
 import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
 import { ArgumentError } from '../../terminal/errors.ts'
-import { loadBasePolicy, loadPolicy } from '../../terminal/load-policy.ts'
 import { type Output, plural, printable } from '../../terminal/output.ts'
 import { readText } from '../../terminal/read-input.ts'
 import { createToolFinder, readTools } from '../../terminal/read-tools.ts'
 import { readInjections, readTraces } from '../../terminal/read-traces.ts'
+import { loadGatePolicy, POLICY } from '../connect/gate-policy.ts'
 import { readPercent } from '../connect/read-option.ts'
 
 const EXAMPLES = `
@@ -40,8 +40,7 @@ stands; the agent that obeys makes the calls of the goal at the first answer tha
 Exit code 1 below --min-untouched or --min-stopped.`
 
 const OPTIONS = {
-  '--policy <file>': ['the policy document', 'policy.yaml'],
-  '--house <file>': 'base policy, whose guardrails apply on top',
+  ...POLICY,
   '--tools <file>': { doc: 'known tools', required: true },
   '--traces <file>': { doc: 'recorded sessions, a JSON object a line', required: true },
   '--injections <file>': 'attacks to play on them, a JSON object a line',
@@ -68,7 +67,7 @@ async function run(options: Options, output: Output): Promise<0 | 1> {
   const minUntouched = readPercent('--min-untouched', options.minUntouched)
   const minStopped = readPercent('--min-stopped', options.minStopped)
   const tools = await readTools(options.tools)
-  const { policy } = loadPolicy(options.policy, loadBasePolicy(options.house, output), output)
+  const { policy } = loadGatePolicy(options, output)
   const traces = readTraces(options.traces)
   const injections = options.injections === undefined ? [] : readInjections(options.injections)
   const attackText =

@@ -5,14 +5,13 @@ import { ATTACK_TEXT } from '@sluice/policy/cases/attack-answer'
 import { simulate } from '@sluice/policy/cases/simulate'
 import { proposeTrust, writeTrust } from '../../operations/suggest-trust.ts'
 import { ArgumentError } from '../../terminal/errors.ts'
-import { loadPolicy } from '../../terminal/load-policy.ts'
 import { type Output, plural, printable } from '../../terminal/output.ts'
 import { readTools } from '../../terminal/read-tools.ts'
 import { readInjections, readTraces } from '../../terminal/read-traces.ts'
+import { loadGatePolicy, type PolicyOptions } from '../connect/gate-policy.ts'
 import { simulationOptions } from './simulate.ts'
 
-export interface TrustOptions {
-  readonly policy: string
+export interface TrustOptions extends PolicyOptions {
   readonly traces?: string
   readonly tools?: string
   readonly injections?: string
@@ -28,7 +27,7 @@ export async function suggestTrust(options: TrustOptions, output: Output): Promi
       `--trust needs ${file === undefined ? '--traces' : '--tools'}`,
       'it learns from recorded sessions: see `sluice policy simulate --help`',
     )
-  const { policy } = loadPolicy(options.policy, {}, output)
+  const { policy } = loadGatePolicy(options, output)
   const tools = await readTools(toolsFile)
   const traces = readTraces(file)
   const injections = options.injections === undefined ? [] : readInjections(options.injections)

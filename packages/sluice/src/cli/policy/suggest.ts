@@ -55,7 +55,7 @@ const OPTIONS = {
   '--trust': 'propose entries for `trust`, from --traces',
   '--traces <file>': 'with --trust: recorded sessions, a JSON object a line',
   '--injections <file>': 'with --trust: attacks to play on them',
-  '--policy <file>': ['with --trust: the policy document', 'policy.yaml'],
+  '--policy <file>': "with --trust: a policy document, instead of the gate's",
   '--no-prompt': 'with --trust: as if what the user asked for was not known',
   '--accept': 'with --trust: write addresses too, after you have checked who writes them',
   '--out <file>': 'write the policy there, or the entries',
@@ -69,8 +69,6 @@ export const add = defineCommand({
   examples: EXAMPLES,
   run,
 })
-
-const _collect = (value: string, before: readonly string[] = []) => [...before, value]
 
 async function run(options: Options, output: Output): Promise<0 | 1> {
   if (options.trust === true) return suggestTrust(options, output)

@@ -8,20 +8,24 @@ import { type KnownTool, toToolId } from '@sluice/policy/core/tools'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { Command } from 'commander'
-import { ArgumentError, CliError } from '../../terminal/errors.ts'
+import { CliError } from '../../terminal/errors.ts'
 import type { SetExitCode } from '../../terminal/exit-code.ts'
 import { getRuleLocation } from '../../terminal/explanation.ts'
-import { loadBasePolicy, loadPolicy } from '../../terminal/load-policy.ts'
 import { Output, printable } from '../../terminal/output.ts'
 import { readText } from '../../terminal/read-input.ts'
 import { createToolFinder, readTools, suggestTool } from '../../terminal/read-tools.ts'
+import { loadGatePolicy, POLICY, type PolicyOptions } from '../connect/gate-policy.ts'
 
-export interface CaseOptions {
-  policy?: string
-  house?: string
+export interface CaseOptions extends PolicyOptions {
   tools?: string
   json?: boolean
 }
+
+/** Also of `coverage`. */
+export const CASE_POLICY = {
+  ...POLICY,
+  '--policy <file>': "the policy, instead of the one the cases name; without either, the gate's",
+} as const
 
 const EXAMPLES = `
 Examples:
@@ -45,8 +49,9 @@ export function add(parent: Command, answer: SetExitCode): void {
   parent
     .command('test')
     .argument('<cases...>', 'YAML files of cases')
-    .option('--policy <file>', 'the policy, instead of the one the cases name')
-    .option('--house <file>', 'base policy, whose guardrails apply on top')
+    .option('--config <file>', CASE_POLICY['--config <file>'])
+    .option('--policy <file>', CASE_POLICY['--policy <file>'])
+    .option('--house <file>', CASE_POLICY['--house <file>'])
     .option('--tools <file>', 'known tools, instead of the file the cases name')
     .option('--json', 'print JSON')
     .addHelpText('after', EXAMPLES)
@@ -85,15 +90,13 @@ export async function runFile(file: string, options: CaseOptions, output: Output
     )
   const beside = (name: string | undefined) =>
     name === undefined ? undefined : resolve(dirname(file), name)
-  const policyFile = options.policy ?? beside(cases.policy)
-  if (policyFile === undefined)
-    throw new ArgumentError(
-      `\`${file}\` names no policy`,
-      'add `policy: policy.yaml`, or say --policy FILE',
-    )
+  const named = options.policy ?? beside(cases.policy)
   const toolsFile = options.tools ?? beside(cases.tools)
   const tools = toolsFile === undefined ? [] : await readTools(toolsFile)
-  const { policy } = loadPolicy(policyFile, loadBasePolicy(options.house, output), output)
+  const { policy } = loadGatePolicy(
+    named === undefined ? options : { ...options, policy: named },
+    output,
+  )
   const toolFor = await createToolFinder(tools)
   if (toolsFile !== undefined) remarkUnknown(file, cases.cases, tools, output)
   const results = cases.cases.map((one) =>
