@@ -66,6 +66,26 @@ cases:
   'strict.yaml': 'version: 1\ndefault: allow\nprotect: strict\n',
   'lookups.jsonl':
     '{"id":"a","steps":[{"server":"gmail","tool":"read","answer":"[{\\"from\\":\\"ann@corp.example\\",\\"x\\":1}]"},{"server":"gmail","tool":"send","args":{"to":"ann@corp.example"},"answer":"ok"}]}\n',
+  'queries.yaml': `version: 1
+default: deny
+tools:
+  db/query: { action: allow, when: 'call.category == "Read"', otherwise: require_approval }
+guardrails:
+  - { name: no secrets, when: call.secret, action: deny }
+  - { name: no cards, when: call.card, action: deny }
+`,
+  'queries.json': JSON.stringify([
+    { server: 'db', name: 'query', inputSchema: { type: 'object', properties: { sql: {} } } },
+  ]),
+  'queries.jsonl': [
+    'SELECT 1',
+    'DELETE FROM users',
+    `SELECT 'sk_live_${'4eC39HqLyjWDarjtT1zdp7dc'}'`,
+    "SELECT '4111 1111 1111 1111'",
+  ]
+    .map((sql) => JSON.stringify({ server: 'db', tool: 'query', args: { sql } }))
+    .map((step, id) => `{"id":"${id}","steps":[${step}]}\n`)
+    .join(''),
   'no-goal.jsonl': '{"id":"b","steps":[{"server":"gmail","tool":"send"}]}\n',
   'no-steps.jsonl': '\n{"id":"b","steps":[]}\n',
   'intercept.yaml': `version: "1"
@@ -253,6 +273,18 @@ describe('--json is one JSON value on stdout, whatever happens', () => {
     expect(ran.code, ran.stderr).toBe(code)
     expect(JSON.parse(ran.stdout)).toMatchObject(holds)
   })
+})
+
+test('`policy simulate` decides by the class of each call and by what its arguments hold, as the gate does', async () => {
+  const files = '--policy queries.yaml --tools queries.json --traces queries.jsonl'
+  const ran = await sluice('policy', 'simulate', ...files.split(' '), '--json')
+  const { traces } = JSON.parse(ran.stdout) as { traces: { calls: { action: string }[] }[] }
+  expect(traces.map(({ calls }) => calls[0]?.action)).toEqual([
+    'allow',
+    'require_approval',
+    'deny',
+    'deny',
+  ])
 })
 
 describe('what cannot run exits with 2, says why, and what to do', () => {

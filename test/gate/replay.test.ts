@@ -56,6 +56,35 @@ async function recordTraces(gate: ServingGate, client: PlainClient): Promise<voi
   expect(own[0]?.detail).toMatchObject({ id, by: 'ann', server: 'office' })
 }
 
+test('labels are those of the policy that is tried, and what took others away is unknown', async () => {
+  const policy = (labels: string, more = '') =>
+    `version: 1\ndefault: allow\nlabels: { ${labels} }\n${more}`
+  const gate = await serveGate({
+    servers: { office: fixture('office') },
+    policy: policy('office/read_file: [private]'),
+  })
+  const client = await PlainClient.open(gate, 'office')
+  await client.call('get_report', {})
+  await client.call('send_mail', { to: 'a@example.com' })
+  await client.call('read_file', { path: '/etc/hosts' })
+  await client.call('send_mail', { to: 'a@example.com' })
+  await gate.stop()
+
+  const tried = join(gate.folder, 'tried.yaml')
+  const guard =
+    'guardrails: [{ name: stays in, match: { tools: [office/send_mail] }, when: session.saw.private, action: deny }]\n'
+  const replay = (labels: string) => {
+    writeFileSync(tried, policy(labels, guard))
+    return sluiceJson(['policy', 'replay', '--data', gate.data, '--policy', tried])
+  }
+  const both = await replay('office/get_report: [private], office/read_file: [private]')
+  expect(both).toMatchObject({ calls: 4, same: 2, unknown: 0, flips: [{ count: 2 }] })
+  expect(await replay('office/get_report: [private]')).toMatchObject({ flips: [{ count: 2 }] })
+  const taken = await replay('office/create_payment: [private]')
+  expect(taken).toMatchObject({ calls: 4, same: 3, unknown: 1, flips: [] })
+  expect(taken.reasons).toEqual({ '`session.saw.private` is not recorded': 1 })
+})
+
 test('which verdicts another policy changes, and what the record cannot say', async () => {
   const policy = rule('args.amount < 100.0')
   const gate = await serveGate({ servers: { office: fixture('office') }, policy })

@@ -35,6 +35,8 @@ export interface RecordedCall {
   readonly judged: DecisionInputs
   /** Whether the labels of the session are recorded. */
   readonly sawKnown: boolean
+  /** Labels that the session may or may not have had under the document that decides now. */
+  readonly doubtfulLabels?: ReadonlySet<string> | undefined
   /** Whether the declared types of the tool are known. */
   readonly schemaKnown: boolean
 }
@@ -155,12 +157,21 @@ function isKnown({ root, path, presence }: ExpressionVariable, past: RecordedCal
     case 'agent':
       return name === undefined || name === 'id' || past.facts.agent === null
     case 'session':
-      return name !== 'saw' || past.sawKnown
+      return name !== 'saw' || isLabelKnown(path[1], past)
     case 'tool':
       return name !== 'risk' || past.schemaKnown
     default:
       return true
   }
+}
+
+/** `label` is undefined if all labels are read. */
+function isLabelKnown(label: string | undefined, past: RecordedCall): boolean {
+  const { sawKnown, doubtfulLabels: doubtful } = past
+  if (!sawKnown) return false
+  return (
+    doubtful === undefined || (label === undefined ? doubtful.size === 0 : !doubtful.has(label))
+  )
 }
 
 /** Principals of these kinds never have claims. */

@@ -64,6 +64,10 @@ function play(
     hasPrompts,
     toolFor,
     counters: () => new MemoryCounters(),
+    inspectCall: (_, { sql }) => ({
+      ...(typeof sql === 'string' && sql.startsWith('SELECT') ? { callCategory: 'Read' } : {}),
+      holdsSecret: () => String(sql).includes('secret'),
+    }),
     inspect: (answer) => (JSON.stringify(answer).includes('Important') ? ['injection'] : []),
   })
 }
@@ -105,6 +109,19 @@ test('labels of the document and of the guard are brought by answers', () => {
   })
   expect(play(guarded('private')).benign.held).toBe(1)
   expect(play(guarded('injection')).attacks.stopped).toBe(1)
+})
+
+test('a call is decided by its own class and by what its arguments hold', () => {
+  const document = {
+    tools: {
+      'db/send': { action: 'allow', when: 'call.category == "Read"', otherwise: 'deny' },
+    },
+    guardrails: [{ name: 'g', when: 'call.secret', action: 'deny' }],
+  }
+  const ask = (sql: string) => step('send', { sql }, 'x', 'db')
+  const traces = [{ id: 'a', steps: [ask('SELECT 1'), ask('DELETE'), ask('SELECT secret')] }]
+  const [played] = play(document, { traces, injections: [] }).traces
+  expect(played?.calls.map(({ action }) => action)).toEqual(['allow', 'deny', 'deny'])
 })
 
 test('a session without a marker is attacked after its first untrusted answer', () => {

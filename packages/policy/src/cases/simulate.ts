@@ -3,6 +3,7 @@
 // it makes the calls of the goal, then goes on with its task. Pure; `policy simulate` is around it.
 
 import type { Action } from '../core/actions.ts'
+import type { Facts } from '../core/call.ts'
 import type { Counters, LimitUsage } from '../core/counters.ts'
 import type { Decision } from '../core/decision.ts'
 import type { JsonObject, JsonValue } from '../core/json.ts'
@@ -58,7 +59,12 @@ export interface SimulationOptions {
   originsOf?(memory: SessionProvenance): ProvenanceLookup
   /** Labels that the guard finds in an answer. */
   inspect(answer: JsonValue): readonly string[]
+  /** What is read from the arguments of a call: its own class, and whether they hold a secret or a number. */
+  inspectCall(tool: KnownTool, args: JsonObject): ArgumentFacts
 }
+
+/** The facts of a call that its arguments decide. */
+export type ArgumentFacts = Pick<Facts, 'callCategory' | 'holdsSecret' | 'holds'>
 
 export interface SimulatedCall {
   readonly server: string
@@ -196,7 +202,11 @@ class Player {
     const now = { wallMs: elapsed, monotonicMs: elapsed }
     const past = { calls: this.#past, hasMore: false }
     const session = { calls: this.#calls.length, saw: [...this.#saw], past }
-    const facts = { ...sampleFacts(tool, { session }), provenance: this.#origins }
+    const facts = {
+      ...sampleFacts(tool, { session }),
+      ...this.#options.inspectCall(tool, args),
+      provenance: this.#origins,
+    }
     const call = { server, name, method: TOOL_CALL, args }
     const decision = decide(this.#policy, call, facts, this.#counters, now)
     if (decision.action === 'allow') {
@@ -241,7 +251,8 @@ class Player {
   #checked({ server, tool: name, args }: TraceCall) {
     const tool = this.#options.toolFor(server, name)
     const { category, doubted } = getRulesForTool(this.#policy, tool)
+    const { callCategory } = this.#options.inspectCall(tool, args)
     const { inputSchema } = tool.definition
-    return { name, category: doubted?.category ?? category, args, inputSchema }
+    return { name, category: callCategory ?? doubted?.category ?? category, args, inputSchema }
   }
 }

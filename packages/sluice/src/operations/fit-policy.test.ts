@@ -46,7 +46,7 @@ interface GivenRule {
 
 /** Calls as the ledger would have them; `labels` is what the answer brought. */
 function traffic(list: readonly GivenRule[]): TrafficCall[] {
-  const past = new RecordedCalls(TOOLS)
+  const past = new RecordedCalls(TOOLS, undefined)
   let seq = 0
   return list.map((given) => {
     const tool = TOOLS.find(({ definition }) => definition.name === (given.tool ?? 'refund'))

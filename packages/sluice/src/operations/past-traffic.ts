@@ -25,14 +25,16 @@ export interface TrafficOptions {
   readonly name: string
   readonly sinceMs: number
   readonly tools: readonly KnownTool[]
+  /** Whose labels the answers brought. Undefined: those on record count. */
+  readonly document: CompiledPolicy | undefined
 }
 
 /** Oldest first. `left`: older ones beyond the number that is kept. */
 export function collectTraffic(
   ledger: DatabaseSync,
-  { name, sinceMs, tools }: TrafficOptions,
+  { name, sinceMs, tools, document }: TrafficOptions,
 ): { readonly calls: readonly TrafficCall[]; readonly left: number } {
-  const past = new RecordedCalls(tools)
+  const past = new RecordedCalls(tools, document)
   const calls: TrafficCall[] = []
   let left = 0
   for (const record of recordsFrom(ledger)) {

@@ -1,14 +1,19 @@
 // Recorded calls as the engine needs them to decide again: with the tool as it was classified then,
 // and what their session had seen and made by that moment. Records are followed in their order.
 
+import { GUARD_LABELS } from '@sluice/policy/cases/label-sources'
 import type { RecordedCall } from '@sluice/policy/cases/replay-call'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
+import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { labelsOf } from '../gateway/state/labels-of.ts'
 import type { DecisionRecord, LedgerRecord } from '../ledger/records/record.ts'
 
 interface RecordedSession {
   calls: number
   readonly saw: Set<string>
+  /** Recorded labels that the document which decides now did not bring with that answer. */
+  readonly doubtful: Set<string>
   sawKnown: boolean
 }
 
@@ -27,11 +32,15 @@ export function isDecided(record: LedgerRecord, name: string): record is Decisio
 export class RecordedCalls {
   readonly #known: readonly KnownTool[]
   readonly #sessions = new Map<string, RecordedSession>()
-  readonly #open = new Map<number, string>()
+  readonly #open = new Map<number, DecisionRecord>()
   readonly #tools = new Map<string, KnownTool>()
+  readonly #document: CompiledPolicy | undefined
 
-  constructor(tools: readonly KnownTool[]) {
+  /** `document`: the one that decides the calls now. Answers bring its labels, and not those that were in force
+   * then. Without it the recorded labels count. */
+  constructor(tools: readonly KnownTool[], document: CompiledPolicy | undefined) {
     this.#known = tools
+    this.#document = document
   }
 
   /** The call of a record, before `follow` has counted it. */
@@ -44,6 +53,9 @@ export class RecordedCalls {
       judged,
       schemaKnown,
       sawKnown: past.sawKnown,
+      ...(past.doubtful.size === 0
+        ? {}
+        : { doubtfulLabels: new Set([...past.doubtful].filter((label) => !past.saw.has(label))) }),
       facts: {
         ...(tool === undefined ? {} : { tool }),
         transport: '',
@@ -61,18 +73,39 @@ export class RecordedCalls {
 
   follow(record: LedgerRecord): void {
     if (record.kind === 'intent') {
-      this.#open.set(record.seq, record.session)
+      this.#open.set(record.seq, record)
       if (!OF_SERVERS.has(record.method)) this.#session(record.session).calls++
     } else if (record.kind === 'outcome') {
-      const past = this.#sessions.get(this.#open.get(record.intent) ?? '')
+      const intent = this.#open.get(record.intent)
       this.#open.delete(record.intent)
-      for (const label of record.labels) past?.saw.add(label)
-      if (record.status === 'unknown' && past !== undefined) past.sawKnown = false
+      const past = intent && this.#sessions.get(intent.session)
+      if (past === undefined) return
+      this.#addLabels(intent as DecisionRecord, record.labels, past)
+      if (record.status === 'unknown') past.sawKnown = false
     }
   }
 
+  #addLabels(
+    { server, method, name }: DecisionRecord,
+    recorded: readonly string[],
+    { saw, doubtful }: RecordedSession,
+  ): void {
+    const given =
+      this.#document === undefined ? recorded : labelsOf(this.#document, { server, method, name })
+    for (const label of given) saw.add(label)
+    // What the guard found is there under any document. Where another label came from is not recorded.
+    for (const label of recorded)
+      if (GUARD_LABELS.includes(label)) saw.add(label)
+      else doubtful.add(label)
+  }
+
   #session(id: string): RecordedSession {
-    const past = this.#sessions.get(id) ?? { calls: 0, saw: new Set<string>(), sawKnown: true }
+    const past = this.#sessions.get(id) ?? {
+      calls: 0,
+      saw: new Set<string>(),
+      sawKnown: true,
+      doubtful: new Set<string>(),
+    }
     this.#sessions.set(id, past)
     return past
   }

@@ -62,7 +62,7 @@ class ReplayWalk {
 
   constructor(options: ReplayOptions) {
     this.#options = options
-    this.#past = new RecordedCalls(options.tools)
+    this.#past = new RecordedCalls(options.tools, options.policy)
     this.#countsFromMs = options.sinceMs - longestWindowMs(options.policy)
   }
 

@@ -4,6 +4,7 @@
 import { existsSync } from 'node:fs'
 import { extractDocument } from '@sluice/policy/document/document-within'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
+import { LOCAL_POLICY, nameOne } from '../../gateway/config/grants.ts'
 import { readPolicyLocation } from '../../gateway/config/policy-location.ts'
 import { CliError } from '../../terminal/errors.ts'
 import { loadBasePolicy, loadPolicy } from '../../terminal/load-policy.ts'
@@ -38,8 +39,11 @@ export interface PolicySource {
   readonly house?: string
 }
 
-/** The file need not exist if `--policy` names it. */
-export function findPolicy({ config: named, policy, house }: PolicyOptions): PolicySource {
+/** `name`: of the document. The file need not exist if `--policy` names it. */
+export function findPolicy(
+  { config: named, policy, house }: PolicyOptions,
+  name = LOCAL_POLICY,
+): PolicySource {
   if (policy !== undefined)
     return { file: policy, isWithin: false, ...(house === undefined ? {} : { house }) }
   const config = named ?? findConfig()
@@ -48,23 +52,35 @@ export function findPolicy({ config: named, policy, house }: PolicyOptions): Pol
     { file: config, text: readText(config) },
     loadEnvironment(config, undefined),
   )
-  if (location?.policy === undefined)
+  if (location === undefined)
     throw new CliError(
       'CLI_POLICY',
-      location === undefined
-        ? `which policy the gate has cannot be read from \`${config}\``
-        : `\`${config}\` names no policy`,
-      location === undefined
-        ? '`sluice doctor` shows what is wrong there; or name a policy with --policy FILE'
-        : 'add `policy: ./policy.yaml` to it, or name a policy with --policy FILE',
+      `which policy the gate has cannot be read from \`${config}\``,
+      '`sluice doctor` shows what is wrong there; or name a policy with --policy FILE',
     )
+  const file = location.documents[name]
+  if (file === undefined) throw noDocument(config, name, Object.keys(location.documents))
   const base = house ?? location.house
   return {
-    file: location.policy,
-    isWithin: location.isWithin,
+    file,
+    isWithin: location.isWithin && name === LOCAL_POLICY,
     config,
     ...(base === undefined ? {} : { house: base }),
   }
+}
+
+function noDocument(config: string, name: string, known: readonly string[]): CliError {
+  if (name === LOCAL_POLICY)
+    return new CliError(
+      'CLI_POLICY',
+      `\`${config}\` names no policy`,
+      'add `policy: ./policy.yaml` to it, or name a policy with --policy FILE',
+    )
+  return new CliError(
+    'CLI_POLICY',
+    `\`${config}\` has no document \`${name}\``,
+    `${nameOne(known)}; or name a policy with --policy FILE`,
+  )
 }
 
 /** Reads and compiles the policy with its base policy; gives up if it has errors. `name`: of the document. */
@@ -73,7 +89,7 @@ export function loadGatePolicy(
   output: Output,
   name?: string,
 ): { readonly policy: CompiledPolicy; readonly source: PolicySource } {
-  const source = findPolicy(options)
+  const source = findPolicy(options, name)
   const house = loadBasePolicy(source.house, output)
   const compileOptions = { ...house, ...(name === undefined ? {} : { name }) }
   const { policy } = loadPolicy(source.file, compileOptions, output, readPolicyText(source))

@@ -19,7 +19,12 @@ export function tryLastWeek(...asked: Parameters<typeof describeLastWeek>): stri
 /** Undefined if the policy has no `protect`, or no call passed in that time. `name`: of the document. */
 function describeLastWeek(data: string, name: string, policy: CompiledPolicy): string | undefined {
   if (policy.protect === undefined && policy.house?.protect === undefined) return undefined
-  const options = { name, sinceMs: Date.now() - WEEK_MS, tools: readSeenTools(data) }
+  const options = {
+    name,
+    sinceMs: Date.now() - WEEK_MS,
+    tools: readSeenTools(data),
+    document: policy,
+  }
   const passed = withLedger(data, (ledger) => collectTraffic(ledger, options)).calls.filter(
     (call) => call.passed,
   )

@@ -21,11 +21,11 @@ Examples:
 
 Arguments are not kept, only what the rules in force read of them: numbers, booleans and enums, texts
 with \`ledger: { record: judged }\`. A call that cannot be judged from that is counted as unknown.
-Limits are counted from the calls on record alone. Exit code 0 if no decision changes, 1 otherwise.`
+Answers bring the labels of the policy that is tried. Limits are counted from the calls on record alone. Exit code 0 if no decision changes, 1 otherwise.`
 
 const OPTIONS = {
   ...DATA,
-  '--policy <file>': "the policy to try, instead of the gate's as it is saved",
+  '--policy <file>': "the policy to try, instead of the gate's document of --for as it is saved",
   '--house <file>':
     "base policy, whose guardrails apply on top (default: the gate's, with its policy)",
   '--for <name>': ['only calls that the document of this name judged', LOCAL_POLICY],

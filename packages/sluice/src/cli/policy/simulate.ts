@@ -11,7 +11,9 @@ import {
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { findReads } from '@sluice/policy/model/policy-reads'
-import { inspectAnswer, type ScanTarget } from '../../guard/inspect-answer.ts'
+import { classifyCall } from '../../catalogue/classify/classify-call.ts'
+import { holdsSecret, inspectAnswer, type ScanTarget } from '../../guard/inspect-answer.ts'
+import { holdsData } from '../../guard/locate-data.ts'
 import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
 import { ArgumentError } from '../../terminal/errors.ts'
 import { type Output, plural, printable } from '../../terminal/output.ts'
@@ -102,6 +104,14 @@ export async function simulationOptions(
     counters: () => new MemoryCounters(),
     inspect: (answer) =>
       wanted.length === 0 ? [] : inspectAnswer(answer, wanted).map(({ kind }) => kind),
+    inspectCall: (tool, args) => {
+      const callCategory = classifyCall(tool, args)
+      return {
+        ...(callCategory === undefined ? {} : { callCategory }),
+        holdsSecret: () => holdsSecret(args),
+        holds: (kind) => holdsData(args, kind),
+      }
+    },
   }
 }
 

@@ -2,6 +2,7 @@
 // on days it has not seen; or, with `--against`, the smallest change that stops a bad call.
 
 import { writeFileSync } from 'node:fs'
+import { attempt } from '@sluice/policy/core/attempt'
 import { LOCAL_POLICY } from '../../gateway/config/grants.ts'
 import {
   type DayValidation,
@@ -17,6 +18,7 @@ import { ArgumentError } from '../../terminal/errors.ts'
 import { type Output, plural, printable } from '../../terminal/output.ts'
 import { readTools } from '../../terminal/read-tools.ts'
 import { DATA, findData } from '../connect/find-data.ts'
+import { loadGatePolicy } from '../connect/gate-policy.ts'
 import { readCount, readTime } from '../connect/read-option.ts'
 import { withLedger } from '../ledger/source.ts'
 import { readSeenTools } from './seen-tools.ts'
@@ -78,8 +80,13 @@ async function run(options: Options, output: Output): Promise<0 | 1> {
   const { data } = findData(options)
   const tools = options.tools === undefined ? readSeenTools(data) : await readTools(options.tools)
   const sinceMs = readTime(options.since, '--since') ?? 0
+  // A suggested guardrail is put into this document, so it is its labels that the guardrail will read.
+  const document =
+    options.data === undefined
+      ? attempt(() => loadGatePolicy({ config: options.config }, output, options.for).policy)
+      : undefined
   const { calls, left } = withLedger(data, (ledger) =>
-    collectTraffic(ledger, { name: options.for, sinceMs, tools }),
+    collectTraffic(ledger, { name: options.for, sinceMs, tools, document }),
   )
   if (left > 0)
     output.remark(`note: ${plural(left, 'older call')} left out, the newest ${calls.length} count`)

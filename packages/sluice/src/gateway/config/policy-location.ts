@@ -4,13 +4,13 @@
 import { dirname, resolve } from 'node:path'
 import { Problems } from '@sluice/policy/document/problem'
 import { findEntry, readDocument } from '@sluice/policy/document/read-document'
-import { BASE_POLICY } from './grants.ts'
+import { LOCAL_POLICY, readPolicies } from './grants.ts'
 import { ConfigValues, type Environment } from './values.ts'
 
 export interface PolicyLocation {
-  /** The local user's document. Undefined if the configuration names none. */
-  readonly policy?: string
-  /** The document is a part of the configuration: `policy` is the configuration's own path. */
+  /** The files of the documents by name, without the base policy; the local user's is `policy`. */
+  readonly documents: Readonly<Record<string, string>>
+  /** The local user's document is a part of the configuration: its file is the configuration. */
   readonly isWithin: boolean
   /** The base policy, whose guardrails apply to every call. */
   readonly house?: string
@@ -29,11 +29,14 @@ export function readPolicyLocation(
   const isWithin = node?.kind === 'map'
   const policy = isWithin ? resolve(source.file) : values.path(node)
   const named = findEntry(tree, 'policies')
-  const house = named?.kind === 'map' ? values.path(findEntry(named, BASE_POLICY)) : undefined
+  const { policies, house } = readPolicies(
+    named?.kind === 'map' ? tree : { ...tree, entries: [] },
+    values,
+  )
   if (problems.hasErrors) return undefined
   return {
+    documents: { ...policies, ...(policy === undefined ? {} : { [LOCAL_POLICY]: policy }) },
     isWithin,
-    ...(policy === undefined ? {} : { policy }),
     ...(house === undefined ? {} : { house }),
   }
 }
