@@ -39,7 +39,8 @@ export function checkAgainstTools(
   const report: ReportBindProblem = ({ code, at, message, help }) =>
     problems.add(severity, code, { offset: at, message, help })
   const known = new ToolNameIndex(tools)
-  for (const name of writtenNames(document)) if (!known.matches(name)) report(known.unmatched(name))
+  for (const name of [...writtenNames(document), ...listCalledNames(policy)])
+    if (!known.matches(name)) report(known.unmatched(name))
   for (const server of matchEntries(document, 'servers'))
     if (!known.hasServer(server)) report(known.unknownServer(server))
   const { met, counting } = meetings(policy, tools)
@@ -67,12 +68,13 @@ export function checkAgainstTools(
 /** A rule for a server that is not there decides nothing, and its name may be mistyped. A warning, once for each
  * server: it may come later. */
 export function checkAgainstServers(
+  policy: CompiledPolicy,
   document: LocatedMap,
   servers: readonly string[],
   problems: Problems,
 ): void {
   const reported = new Set<string>()
-  const names = writtenNames(document).map(({ value, at }) => ({
+  const names = [...writtenNames(document), ...listCalledNames(policy)].map(({ value, at }) => ({
     server: parseGlob(String(value)).server,
     at,
   }))
@@ -94,7 +96,23 @@ export function checkAgainstServers(
   }
 }
 
-/** Everything in the document that names tools. */
+/** A tool or glob, and the offset of what names it. */
+type WrittenName = Pick<LocatedScalar, 'value' | 'at'>
+
+/** The tools that conditions read of the session's past. A misspelt one was never called, so that a guardrail
+ * which waits for it would never apply. */
+function listCalledNames(policy: CompiledPolicy): WrittenName[] {
+  const { tools, categories, resources, prompts, methods, guardrails } = policy
+  const sections = [tools, categories, resources, prompts, methods]
+  const rules = [...sections.flatMap((section) => [...section.values()]), ...guardrails]
+  return rules.flatMap(({ when }) =>
+    when === undefined
+      ? []
+      : when.expression.namedTools.map(({ value, at }) => ({ value, at: when.placeOf(at) })),
+  )
+}
+
+/** Everything in the sections of the document that names tools. */
 function writtenNames(document: LocatedMap): LocatedScalar[] {
   const keys = ['tools', 'labels', 'classify', 'egress', 'destinations', 'trust'].flatMap(
     (section) => asMap(findEntry(document, section)).entries.map(({ key }) => key),
@@ -124,7 +142,7 @@ class ToolNameIndex {
     }
   }
 
-  matches({ value }: LocatedScalar): boolean {
+  matches({ value }: WrittenName): boolean {
     const glob = parseGlob(String(value))
     return [...this.#byServer].some(([server, names]) =>
       names.some((name) => globMatches(glob, server, name)),
@@ -135,7 +153,7 @@ class ToolNameIndex {
     return [...this.#byServer.keys()].some((server) => wildcardMatches(String(value), server))
   }
 
-  unmatched({ value, at }: LocatedScalar): BindProblem {
+  unmatched({ value, at }: WrittenName): BindProblem {
     const { key, server, name } = parseGlob(String(value))
     const names = [...this.#byServer].flatMap(([known, list]) =>
       wildcardMatches(server, known) ? list : [],

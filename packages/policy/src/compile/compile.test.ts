@@ -291,3 +291,12 @@ trust: { "a/b": { user.from: address, ".": address, id: id }, "a/read_file": { x
   ])
   expect(policy?.trust.entries().map(([key]) => key)).toEqual(['a/b', 'a/old', 'a/read_file'])
 })
+
+test('a server that a condition over past calls misspells is a warning, as everywhere', () => {
+  const text = `${HEAD}guardrails:\n  - { name: first, when: '!called("stripp/lookup")', action: deny }\n`
+  const { policy, problems } = compile({ file: 'p', text }, { servers: ['stripe'] })
+  expect(policy).toBeDefined()
+  expect(problems).toMatchObject([
+    { severity: 'warning', code: 'POLICY_UNMATCHED', help: 'did you mean `stripe`?' },
+  ])
+})

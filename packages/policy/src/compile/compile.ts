@@ -124,7 +124,7 @@ export function* compileSteps(
       problems,
     })
   if (options.servers !== undefined && !problems.hasErrors)
-    checkAgainstServers(asMap(tree), options.servers, problems)
+    checkAgainstServers(policy, asMap(tree), options.servers, problems)
   return problems.hasErrors
     ? { problems: problems.sorted() }
     : { policy, problems: problems.sorted() }

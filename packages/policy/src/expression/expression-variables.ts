@@ -19,6 +19,13 @@ export interface ExpressionVariable {
   readonly uses: { readonly weight: number; readonly repeatedBy: Macro | undefined }[]
 }
 
+/** A tool or glob that a function over the session's past names. */
+export interface NamedTool {
+  readonly value: string
+  /** Where it is written in the text. */
+  readonly at: number
+}
+
 /** A range of the text and what replaces it when it runs. */
 export interface ExpressionEdit {
   readonly start: number

@@ -10,7 +10,12 @@ import {
 } from '../language/limits.ts'
 import { type CelNode, celFailure, parseCel } from './cel.ts'
 import { ExpressionError } from './expression-names.ts'
-import type { Budget, ExpressionEdit, ExpressionVariable } from './expression-variables.ts'
+import type {
+  Budget,
+  ExpressionEdit,
+  ExpressionVariable,
+  NamedTool,
+} from './expression-variables.ts'
 import { Inspector } from './inspect-expression.ts'
 import type { Macro } from './macro-cost.ts'
 
@@ -39,6 +44,8 @@ export interface Expression {
   /** Unknown before the call: it reads arguments, or the category they give the call. */
   readonly dependsOnCall: boolean
   readonly macros: readonly Macro[]
+  /** The tools that `called` and the like ask for, each time they are written. */
+  readonly namedTools: readonly NamedTool[]
 }
 
 /** Throws ExpressionError with the offset into `text`. */
@@ -67,6 +74,7 @@ export function parseExpression(
       ({ root }) => root === 'args' || root === 'call' || root === 'origin',
     ),
     macros: inspector.macros,
+    namedTools: inspector.namedTools,
   }
 }
 

@@ -14,7 +14,12 @@ import { type CelNode, getRoot, listChildren } from './cel.ts'
 import { FUNCTIONS, MACROS, METHODS } from './cel-functions.ts'
 import { checkPattern } from './check-pattern.ts'
 import { ExpressionError, inspectPath, isNamePath, refuseLiteral } from './expression-names.ts'
-import type { Budget, ExpressionEdit, ExpressionVariable } from './expression-variables.ts'
+import type {
+  Budget,
+  ExpressionEdit,
+  ExpressionVariable,
+  NamedTool,
+} from './expression-variables.ts'
 import { containsMacro, type Macro, macroCost } from './macro-cost.ts'
 import { PAST_FUNCTIONS } from './past-functions.ts'
 import { patternSteps } from './pattern-steps.ts'
@@ -41,6 +46,7 @@ export class Inspector {
   readonly edits: ExpressionEdit[] = []
   readonly variableByNode = new Map<CelNode, { variable: ExpressionVariable; element: boolean }>()
   readonly macros: Macro[] = []
+  readonly namedTools: NamedTool[] = []
   readonly #text: string
   readonly #labels: ReadonlySet<string>
   readonly #budget: Budget
@@ -162,6 +168,7 @@ export class Inspector {
       const isFit = isTime
         ? parseDuration(text) !== undefined && typeof text === 'string'
         : typeof text === 'string' && /^[^/]+\/./.test(text)
+      if (isFit && !isTime) this.namedTools.push({ value: text as string, at: argument.start })
       if (isFit) return text as string
       throw new ExpressionError(
         argument.start,
