@@ -85,6 +85,42 @@ test('labels are those of the policy that is tried, and what took others away is
   expect(taken.reasons).toEqual({ '`session.saw.private` is not recorded': 1 })
 })
 
+test('in observe mode the calls that the policy would have held are counted', async () => {
+  const policy = `version: 1
+default: allow
+protect: balanced
+tools: { office/create_payment: require_approval }
+mode: shadow
+`
+  const gate = await serveGate({ servers: { office: fixture('office') }, policy })
+  const client = await PlainClient.open(gate, 'office')
+  for (const amount of [5, 50, 500]) await client.call('create_payment', { amount })
+  await client.call('send_mail', { to: 'a@example.com' })
+  await client.call('get_report', {})
+  await gate.stop()
+
+  const file = join(gate.folder, 'policy.yaml')
+  const config = ['--config', join(gate.folder, 'sluice.yaml')]
+  const records = recordsOf(gate).flatMap((one) => ('decision' in one ? [one.decision] : []))
+  const held = records.filter(({ shadow }) => shadow.at(-1)?.action !== 'allow').length
+  expect([records.length, held >= 3]).toEqual([5, true])
+  const week = `of 5 calls of the last week ${held} would be held by this policy\n`
+  expect((await sluice(['policy', 'check', file])).stdout).toContain(week)
+  const doctor = await sluice(['doctor', ...config])
+  expect(doctor.stdout).toContain(week)
+  expect(doctor.stdout).toContain('`sluice enforce --dry-run` lists')
+  const replayed = await sluice(['policy', 'replay', ...config])
+  expect(replayed.stdout).toContain('5 calls: 5 the same, 0 change, 0 unknown')
+  expect(replayed.stderr).toContain('only observes')
+
+  // Another text decides by what is on record: it has no origins, so those calls are not counted as passing.
+  writeFileSync(file, `${policy}# changed\n`)
+  const changed = (await sluice(['policy', 'check', file])).stdout
+  expect(changed).toMatch(
+    /of 5 calls of the last week 3 would be held by this policy, and at most [12] more: what decides/,
+  )
+})
+
 test('which verdicts another policy changes, and what the record cannot say', async () => {
   const policy = rule('args.amount < 100.0')
   const gate = await serveGate({ servers: { office: fixture('office') }, policy })

@@ -49,17 +49,37 @@ export function collectTraffic(
   return { calls, left }
 }
 
+export interface TrafficEvaluation {
+  /** Calls that would have been decided more strictly than they were. */
+  readonly stopped: DecisionRecord[]
+  /** Calls of which the ledger does not hold enough to tell. */
+  readonly unknown: DecisionRecord[]
+}
+
 /**
- * Decides the calls again in their order, limits counted from these calls alone. `stopped`: calls that would
- * have been decided more strictly than they were, by record. `unknown`: calls of which the ledger does not hold
- * enough to tell.
+ * Decides the calls again in their order, limits counted from these calls alone. A policy that only observes is
+ * taken as if it was enforced. `id`: of the document, from `idOfDocument`; what it decided itself is on record.
  */
-export function evaluateTraffic(policy: CompiledPolicy, calls: readonly TrafficCall[]) {
+export function evaluateTraffic(
+  observed: CompiledPolicy,
+  calls: readonly TrafficCall[],
+  id?: string,
+): TrafficEvaluation {
+  const policy = observed.shadow ? { ...observed, shadow: false } : observed
   const counters = new MemoryCounters()
   const stopped: DecisionRecord[] = []
   const unknown: DecisionRecord[] = []
   for (const { record, past } of calls) {
     const now = { wallMs: record.atMs, monotonicMs: record.atMs }
+    const before = ACTIONS.find((word) => word === toRecordedAction(record)) ?? 'allow'
+    if (record.policy === id) {
+      const { limits, shadow } = record.decision
+      counters.consume(limits, now)
+      // What the whole document would have decided comes last.
+      const would = observed.shadow ? shadow.at(-1)?.action : undefined
+      if (would !== undefined && isStronger(would, before)) stopped.push(record)
+      continue
+    }
     const result = replayCall(policy, past, counters, now)
     if (result.unknown !== undefined) {
       unknown.push(record)
@@ -67,7 +87,6 @@ export function evaluateTraffic(policy: CompiledPolicy, calls: readonly TrafficC
     }
     const { action, limits } = result.decision
     if (action === 'allow') counters.consume(limits, now)
-    const before = ACTIONS.find((word) => word === toRecordedAction(record)) ?? 'allow'
     if (isStronger(action, before)) stopped.push(record)
   }
   return { stopped, unknown }

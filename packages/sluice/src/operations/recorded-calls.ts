@@ -7,7 +7,7 @@ import type { KnownTool } from '@sluice/policy/core/tools'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { labelsOf } from '../gateway/state/labels-of.ts'
-import type { DecisionRecord, LedgerRecord } from '../ledger/records/record.ts'
+import { type DecisionRecord, digestText, type LedgerRecord } from '../ledger/records/record.ts'
 
 interface RecordedSession {
   calls: number
@@ -27,6 +27,16 @@ export function isDecided(record: LedgerRecord, name: string): record is Decisio
   if (!policy.startsWith(`${name} `)) return false
   if (UNDECIDED.has(decision.code)) return false
   return decision.rule !== 'built-in' && !(method === TOOL_CALL && category === null)
+}
+
+/** The document as records name it. Undefined with a base policy over it, which records do not name: whether it
+ * was the same is not known. */
+export function idOfDocument(
+  name: string,
+  text: string,
+  { house }: CompiledPolicy,
+): string | undefined {
+  return house === undefined ? `${name} ${digestText(text)}` : undefined
 }
 
 export class RecordedCalls {

@@ -40,6 +40,8 @@ export type ReplayAction = Decision['action'] | 'limited'
 
 export interface ReplayOptions {
   readonly policy: CompiledPolicy
+  /** From `idOfDocument`. Calls that this very document decided come out as they did, whatever the record lacks. */
+  readonly id: string | undefined
   /** Only calls that the document of this name judged. */
   readonly name: string
   readonly sinceMs: number
@@ -76,6 +78,13 @@ class ReplayWalk {
     const now = { wallMs: record.atMs, monotonicMs: record.atMs }
     const { result: found } = this
     const counts = record.atMs >= this.#options.sinceMs
+    if (record.policy === this.#options.id) {
+      if (record.kind === 'intent') this.#counters.consume(record.decision.limits, now)
+      if (!counts) return
+      found.calls++
+      found.same++
+      return
+    }
     const result = replayCall(this.#options.policy, this.#past.recall(record), this.#counters, now)
     if (counts) found.calls++
     if (result.unknown !== undefined) {

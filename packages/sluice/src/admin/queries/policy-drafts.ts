@@ -15,6 +15,7 @@ import {
   type PolicyDocument,
 } from '../../gateway/state/documents.ts'
 import { readKeptTools } from '../../gateway/tools/stored-tools.ts'
+import { idOfDocument } from '../../operations/recorded-calls.ts'
 import { type Replay, replay } from '../../operations/replay.ts'
 import { type BoardTool, boardOf } from './board.ts'
 import { draftTests, runStoredCases } from './draft-tests.ts'
@@ -78,6 +79,7 @@ export class PolicyDrafts {
     const old = compileDocuments(before).compiled?.policies.get(judging)
     if (policy === undefined || old === undefined) return { ...view, changes: [], loosens: [] }
     const tools = this.#listTools()
+    const id = idOfDocument(judging, now.get(judging)?.text ?? '', policy)
     return {
       ...view,
       board: boardOf(policy, tools),
@@ -87,7 +89,7 @@ export class PolicyDrafts {
         ? {}
         : {
             replay: viewReplay(
-              replay(this.#ledger, { policy, name: judging, sinceMs: replaySinceMs, tools }),
+              replay(this.#ledger, { policy, id, name: judging, sinceMs: replaySinceMs, tools }),
             ),
             cases: runStoredCases(file, policy, tools),
           }),

@@ -138,9 +138,9 @@ async function checkPolicy(config: GateConfig, add: AddFinding): Promise<void> {
     // Loaded only here: it needs the whole decision.
     const { tryLastWeek } = await import('../policy/last-week.ts')
     for (const [name, policy] of compiled.policies) {
-      const held = tryLastWeek(config.data, name, policy)
-      if (held !== undefined)
-        add('ok', held, '`sluice policy simulate` tells it exactly, of recorded sessions')
+      const text = compiled.documents.get(name)?.text ?? ''
+      const week = tryLastWeek({ data: config.data, name, text, policy })
+      if (week !== undefined) add('ok', week.says, week.help)
     }
     const why = await explainNotInForce(config)
     if (why !== undefined)

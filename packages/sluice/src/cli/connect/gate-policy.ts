@@ -39,6 +39,13 @@ export interface PolicySource {
   readonly house?: string
 }
 
+export interface LoadedPolicy {
+  readonly policy: CompiledPolicy
+  readonly source: PolicySource
+  /** The document, without what is around it in a configuration. */
+  readonly text: string
+}
+
 /** `name`: of the document. The file need not exist if `--policy` names it. */
 export function findPolicy(
   { config: named, policy, house }: PolicyOptions,
@@ -88,12 +95,12 @@ export function loadGatePolicy(
   options: PolicyOptions,
   output: Output,
   name?: string,
-): { readonly policy: CompiledPolicy; readonly source: PolicySource } {
+): LoadedPolicy {
   const source = findPolicy(options, name)
   const house = loadBasePolicy(source.house, output)
   const compileOptions = { ...house, ...(name === undefined ? {} : { name }) }
-  const { policy } = loadPolicy(source.file, compileOptions, output, readPolicyText(source))
-  return { policy, source }
+  const { policy, text } = loadPolicy(source.file, compileOptions, output, readPolicyText(source))
+  return { policy, source, text }
 }
 
 export function readPolicyText({ file, isWithin }: PolicySource): string {

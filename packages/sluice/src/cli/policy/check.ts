@@ -128,8 +128,9 @@ async function check(source: PolicySource, options: Options, output: Output): Pr
     // Loaded only here: it needs the whole decision.
     const { tryLastWeek } = await import('./last-week.ts')
     const named = Object.entries(config.policies).find(([, path]) => path === resolve(file))
-    const week = tryLastWeek(config.data, named?.[0] ?? LOCAL_POLICY, policy)
-    if (week !== undefined) output.line(week)
+    const name = named?.[0] ?? LOCAL_POLICY
+    const week = tryLastWeek({ data: config.data, name, text, policy })
+    if (week !== undefined) output.line(week.says)
   }
   if (options.show === true) showProtection(policy, output)
   return 0

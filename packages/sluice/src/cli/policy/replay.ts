@@ -2,6 +2,7 @@
 // decision that changes, and says where the record does not hold enough to tell.
 
 import { LOCAL_POLICY } from '../../gateway/config/grants.ts'
+import { idOfDocument } from '../../operations/recorded-calls.ts'
 import { type Replay, replay } from '../../operations/replay.ts'
 import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
 import { type Output, plural, printable } from '../../terminal/output.ts'
@@ -20,7 +21,8 @@ Examples:
   sluice policy replay --policy ci.yaml --for ci            calls that the document \`ci\` judged
 
 Arguments are not kept, only what the rules in force read of them: numbers, booleans and enums, texts
-with \`ledger: { record: judged }\`. A call that cannot be judged from that is counted as unknown.
+with \`ledger: { record: judged }\`. A call that cannot be judged from that is counted as unknown,
+unless this very document decided it.
 Answers bring the labels of the policy that is tried. Limits are counted from the calls on record alone. Exit code 0 if no decision changes, 1 otherwise.`
 
 const OPTIONS = {
@@ -44,14 +46,19 @@ export const add = defineCommand({
 
 async function run(options: Options, output: Output): Promise<0 | 1> {
   const { data } = findData(options)
-  const { policy } = loadGatePolicy(options, output, options.for)
+  const { policy, text } = loadGatePolicy(options, output, options.for)
+  const id = idOfDocument(options.for, text, policy)
   const tools = options.tools === undefined ? readSeenTools(data) : await readTools(options.tools)
   const sinceMs = readTime(options.since, '--since') ?? 0
   const result = withLedger(data, (ledger) =>
-    replay(ledger, { policy, name: options.for, sinceMs, tools }),
+    replay(ledger, { policy, id, name: options.for, sinceMs, tools }),
   )
   output.value({ ...result, reasons: Object.fromEntries(result.reasons) })
   printReplay(result, output)
+  if (policy.shadow)
+    output.remark(
+      'note: the policy only observes, so everything passes; `sluice enforce --dry-run` lists what it would have held',
+    )
   return result.flips.length > 0 ? 1 : 0
 }
 
