@@ -293,6 +293,65 @@ describe('sound', () => {
   })
 })
 
+test.each<[string, object, object, boolean]>([
+  ['more kinds are redacted', { redact: ['card'] }, { redact: ['card', 'iban', 'ssn'] }, true],
+  ['fewer are', { redact: ['card', 'iban'] }, { redact: ['card'] }, false],
+  ['a redacted kind is withheld', { redact: ['card'] }, { deny: ['card'] }, true],
+  ['a withheld kind is redacted', { deny: ['card'] }, { redact: ['card'] }, false],
+  ['a bound comes', { redact: ['card'] }, { redact: ['card'], max_bytes: 5_000 }, true],
+  [
+    'a bound is less',
+    { max_bytes: 5_000, max_tokens: 900 },
+    { max_bytes: 4_000, max_tokens: 900 },
+    true,
+  ],
+  ['a bound is more', { max_tokens: 900 }, { max_tokens: 901 }, false],
+  ['a bound goes', { max_tokens: 900, max_bytes: 5_000 }, { max_bytes: 5_000 }, false],
+  ['links come', { redact: ['card'] }, { redact: ['card'], links: ['a.example'] }, true],
+  [
+    'links are fewer',
+    { links: ['*.a.example', 'b.example'] },
+    { links: ['*.x.a.example', 'y.a.example'] },
+    true,
+  ],
+  ['a link is another', { links: ['*.a.example'] }, { links: ['a.example'] }, false],
+  ['a link is wider', { links: ['x.a.example'] }, { links: ['*.a.example'] }, false],
+  ['links go', { redact: ['card'], links: [] }, { redact: ['card'] }, false],
+  ['a mark comes', { redact: ['card'] }, { redact: ['card'], mark: ['ssn'] }, false],
+  ['a mark goes', { redact: ['card'], mark: ['ssn'] }, { redact: ['card'] }, false],
+  ['a seal comes', { redact: ['secret'] }, { redact: ['secret'], seal: ['b/x'] }, false],
+  [
+    'a seal is narrower',
+    { redact: ['secret'], seal: ['b/x', 'b/y'] },
+    { redact: ['secret'], seal: ['b/y'] },
+    true,
+  ],
+  [
+    'a seal is wider',
+    { redact: ['secret'], seal: ['b/x'] },
+    { redact: ['secret'], seal: ['b/x', 'b/y'] },
+    false,
+  ],
+  ['a seal goes', { redact: ['secret'], seal: ['b/x'] }, { redact: ['secret'] }, false],
+])('answers: %s', (_, old, now, isTighter) => {
+  const policy = (rule: object, more = {}) =>
+    compiled({ version: 1, default: 'allow', answers: { 'a/*': rule, ...more } })
+  expect(loosenings(policy(old), policy(now)).length === 0).toBe(isTighter)
+  expect(loosenings(policy(old), policy(old))).toEqual([])
+  // Another rule only adds up; taken away, its answers are open again.
+  const other = policy(old, { '*/*': { redact: ['email'] } })
+  expect(loosenings(policy(old), other)).toEqual([])
+  expect(loosenings(other, policy(old)).map(({ where }) => where)).toEqual(['/answers/*~1*'])
+  // Under `protect: strict` the same key has a second rule.
+  const strict = compiled({
+    version: 1,
+    default: 'allow',
+    protect: 'strict',
+    answers: { '*/*': old },
+  })
+  expect(loosenings(strict, strict)).toEqual([])
+})
+
 test('answers, egress and canaries: only what was not there before tightens', () => {
   const bare = { version: 1, default: 'allow' }
   const where = (old: object, now: object) =>
@@ -305,11 +364,9 @@ test('answers, egress and canaries: only what was not there before tightens', ()
   for (const part of [egress, answers, canaries]) {
     expect(where({}, part)).toEqual([])
     expect(where(part, part)).toEqual([])
-    expect(where(part, {})).toEqual([`/${Object.keys(part)[0]}`])
+    const gone = part === answers ? '/answers/a~1*' : `/${Object.keys(part)[0]}`
+    expect(where(part, {})).toEqual([gone])
   }
-  expect(where({}, { answers: { 'a/*': { redact: ['secret'], seal: ['b/x'] } } })).toEqual([
-    '/answers',
-  ])
   const house = compiled({ ...bare, ...egress })
   const under = compiled(bare, { house })
   expect(loosenings(under, compiled(bare)).map((each) => each.where)).toEqual(['house:/egress'])

@@ -5,11 +5,13 @@
 // `apply`.
 
 import type { Action } from '../core/actions.ts'
+import { escapePointer } from '../core/json-pointer.ts'
 import { runSteps, type Steps } from '../core/steps.ts'
 import { type Glob, globMatches, parseGlob } from '../language/glob.ts'
 import { CONTENT_METHODS } from '../language/methods.ts'
 import { type CompiledPolicy, NameMap, type NameSection } from '../model/policy.ts'
 import type { Guardrail, Rule } from '../model/rule.ts'
+import { answersLoosen } from './compare-answers.ts'
 import {
   guardrailLoosens,
   isAtLeast,
@@ -63,18 +65,21 @@ const NO_DATA: Pick<CompiledPolicy, DataSection> = {
 
 type DataSection = 'answers' | 'egress' | 'canaries'
 
-/** Answers, egress and canaries. A document that had none of them is only tightened by them, but for
- * sealed values, which leave the gate. */
+/** Answers, egress and canaries. A document without hosts or canaries is only tightened by them. */
 function ofData(
   old: Pick<CompiledPolicy, DataSection>,
   now: Pick<CompiledPolicy, DataSection>,
 ): Loosening[] {
   const what = 'is another, which may let more through'
-  const seals = now.answers.values().some(({ seal }) => seal !== undefined)
-  return (['answers', 'egress', 'canaries'] as const)
+  const others = (['egress', 'canaries'] as const)
     .filter((part) => !isSame([...old[part].entries()], [...now[part].entries()]))
-    .filter((part) => old[part].size > 0 || (part === 'answers' && seals))
+    .filter((part) => old[part].size > 0)
     .map((part) => ({ where: `/${part}`, what }))
+  const ofAnswers = answersLoosen(old.answers, now.answers).map(({ key, what }) => ({
+    where: `/answers/${escapePointer(key)}`,
+    what,
+  }))
+  return [...ofAnswers, ...others]
 }
 
 /** Shadow rules count as absent. */
