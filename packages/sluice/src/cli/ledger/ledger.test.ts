@@ -165,7 +165,7 @@ describe('query', () => {
   test.each([
     ['--since', 'yesterday'],
     ['--limit', '0'],
-    ['--tool', 'refund'],
+    ['--tool', '/refund'],
     ['--data', join(tmpdir(), 'sluice-nowhere')],
   ])('%s %s cannot run', async (...args) => {
     await expect(sluice('query', ...args)).rejects.toMatchObject({ help: expect.any(String) })
@@ -395,5 +395,79 @@ describe('signed', () => {
       code: 'CLI_ARGUMENT',
     })
     await expect(sluice(...asked, '--key', 'x')).rejects.toMatchObject({ code: 'CLI_ARGUMENT' })
+  })
+})
+
+describe('query by what the arguments were', () => {
+  let own = ''
+  beforeAll(async () => {
+    own = mkdtempSync(join(tmpdir(), 'sluice-cli-values-'))
+    const ledger = Ledger.open({ directory: own })
+    const refund = { name: 'create_refund', category: 'Financial' as const }
+    for (const [server, amount] of [
+      ['shop', 50],
+      ['shop', 250],
+      ['desk', 300],
+    ] as const)
+      await ledger.intent(
+        decisionEntry(1, { ...refund, server, judged: { 'args.amount': amount } }),
+      )
+    const refused = { ...refund, server: 'shop', judged: { 'args.amount': 900 }, decision: denied }
+    await ledger.refuse(decisionEntry(2, refused))
+    await ledger.intent(decisionEntry(3, { server: 'shop', name: 'get_order' }))
+    ledger.close()
+  })
+  afterAll(() => rmSync(own, { recursive: true }))
+  const query = (...args: string[]) => sluice('query', ...args, '--data', own)
+  const amounts = async (...args: string[]) => {
+    const { calls } = JSON.parse((await query(...args, '--json')).text)
+    return calls.map(({ judged }: { judged: object }) => Object.values(judged)[0]).reverse()
+  }
+
+  test('a condition, and a tool at any server', async () => {
+    expect(await amounts('--where', 'args.amount > 200')).toEqual([250, 300, 900])
+    expect(await amounts('--where', 'args.amount == 250')).toEqual([250])
+    expect(await amounts('--tool', 'create_refund')).toEqual([50, 250, 300, 900])
+    expect(await amounts('--tool', 'shop/create_refund')).toEqual([50, 250, 900])
+    expect(await amounts('--tool', 'create_refund', '--server', 'desk')).toEqual([300])
+    const where = ['--where', 'args.amount >= 250; args.amount < 900']
+    expect(await amounts('--tool', 'create_refund', ...where)).toEqual([250, 300])
+  })
+
+  test('sums, as the API has them', async () => {
+    const sum = ['--sum', 'args.amount', '--tool', 'create_refund']
+    expect(JSON.parse((await query(...sum, '--json')).text)).toEqual({
+      value: 'args.amount',
+      calls: 4,
+      sum: 1500,
+      allowed: 3,
+      allowedSum: 600,
+      min: 50,
+      max: 900,
+    })
+    expect((await query(...sum, '--where', 'args.amount < 300')).text).toContain(
+      'args.amount of 2 calls: sum 300, smallest 50, largest 250; allowed 2, sum 300',
+    )
+    expect(await query('--sum', 'args.total')).toMatchObject({ code: 1 })
+  })
+
+  test('recorded values in SQL', async () => {
+    const sql =
+      'select tool, value from recorded join calls using (seq) where value > 250 order by seq'
+    expect(JSON.parse((await query('--sql', sql, '--json')).text).rows).toEqual([
+      ['desk/create_refund', 300],
+      ['shop/create_refund', 900],
+    ])
+  })
+
+  test.each([
+    [['--where', 'amount > 200'], '`amount > 200` is no condition'],
+    [['--where', 'args.amount != 200'], '`args.amount != 200` is no condition'],
+    [['--where', 'args.amount!=200'], '`args.amount!=200` is no condition'],
+    [['--where', ''], '--where is empty'],
+    [['--sum', 'amount'], '--sum is `amount`'],
+    [['--tool', '/create_refund'], 'is not of the form'],
+  ])('%j is refused', async (args, message) => {
+    await expect(query(...args)).rejects.toThrow(message)
   })
 })

@@ -2,6 +2,7 @@
 // SELECT asks. By an index beside the ledger where the directory may be written, else by reading all
 // of it.
 
+import { runSteps } from '@sluice/policy/core/steps'
 import { recordJson } from '../../ledger/export/record-json.ts'
 import { toOriginal } from '../../ledger/merged/origins.ts'
 import { type Query, type QueryPage, queryLedger } from '../../ledger/query/query.ts'
@@ -16,7 +17,8 @@ import {
 } from '../../ledger/records/limits.ts'
 import { StoreError } from '../../store/errors.ts'
 import { defineCommand, type OptionsOf } from '../../terminal/define-command.ts'
-import type { Output } from '../../terminal/output.ts'
+import { ArgumentError } from '../../terminal/errors.ts'
+import { type Output, plural, printable } from '../../terminal/output.ts'
 import { tableLines } from '../../terminal/table-lines.ts'
 import { DIRECTORY } from '../connect/find-data.ts'
 import { readCount } from '../connect/read-option.ts'
@@ -28,6 +30,8 @@ const EXAMPLES = () => `
 Examples:
   sluice ledger query --denied --since 1d
   sluice ledger query --who ann --tool stripe/create_refund
+  sluice ledger query --tool create_refund --where 'args.amount > 200'   of whatever server
+  sluice ledger query --where 'args.amount > 200; args.currency = EUR' --sum args.amount
   sluice ledger query --agent agent-7 --server github --until 2026-02-01
   sluice ledger query --session session-1 --limit 500 --json
   sluice ledger query --code RATE_LIMITED --since 2026-01-01 --until 2026-02-01
@@ -36,10 +40,14 @@ Examples:
 
   sluice ledger query --sql "select tool, count(*) n from calls where action <> 'allow'
                              group by tool order by n desc"
+  sluice ledger query --sql "select time, tool, path, value from recorded join calls using (seq)"
   sluice ledger query --sql "select time, request, step, by, comment from approvals"
 
 SQL is SQLite's, one SELECT, read only, over these (\`at\` is in milliseconds, and indexed):
 ${columnsText()}
+
+\`recorded\` has what --where and --sum see of arguments: what rules read of them, which is numbers, booleans and
+words of an enum, texts with \`ledger: { record: judged }\`. A call without such a value is not found.
 
 With --store, \`seq\` counts the records of all gates, in SQL and for --before; \`gate\` and \`gate_seq\` are the
 gate that wrote a record and its number there.
@@ -53,6 +61,8 @@ const OPTIONS = {
   '--before <seq>': 'only records before this number: the next page',
   '--limit <n>': ['how many', '100'],
   '--all': 'every page, of at most --limit calls each; with --store all of one copy',
+  '--sum <value>':
+    'how often, the sum, the smallest and the largest of a recorded value, such as `args.amount`',
   '--sql <select>': 'one SELECT of your own, instead of the filters',
   '--timeout <seconds>': ['how long the SELECT may take', '10'],
 } as const
@@ -66,10 +76,37 @@ export const addLedgerQuery = defineCommand({
   examples: EXAMPLES,
   run: (options, output) => {
     // Wrong arguments are reported before anything is copied from a shared store.
-    const work = options.sql === undefined ? query(options, output) : ask(options, output)
+    const work = chooseWork(options, output)
     return withRecords(options, output, work)
   },
 })
+
+function chooseWork(
+  options: Options,
+  output: Output,
+): (records: OpenRecords) => 0 | 1 | Promise<0 | 1> {
+  if (options.sql !== undefined) return ask(options, output)
+  return options.sum === undefined ? query(options, output) : sum(options.sum, options, output)
+}
+
+/** As `GET /api/ledger/sum`. */
+function sum(path: string, options: Options, output: Output) {
+  if (!/^args\.[^\s]+$/.test(path))
+    throw new ArgumentError(`--sum is \`${path}\``, 'the path of a recorded value: `args.amount`')
+  const request: Query = { ...readCallFilters(options), sort: path }
+  return async ({ directory, ledger }: OpenRecords): Promise<0 | 1> => {
+    const { readSum } = await import('../../admin/queries/value-queries.ts')
+    const total = withIndex(directory, ledger, (index) => runSteps(readSum(index, request)))
+    output.value({ value: path, ...total })
+    const { calls, allowed, allowedSum, min, max } = total
+    output.line(
+      calls === 0
+        ? `no call has a number on record at ${printable(path)}`
+        : `${printable(path)} of ${plural(calls, 'call')}: sum ${total.sum}, smallest ${min}, largest ${max}; allowed ${allowed}, sum ${allowedSum}`,
+    )
+    return calls > 0 ? 0 : 1
+  }
+}
 
 function query(options: Options, output: Output): (records: OpenRecords) => 0 | 1 {
   const { before, limit } = options

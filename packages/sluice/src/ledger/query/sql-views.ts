@@ -1,4 +1,4 @@
-// SQL views over the index for users: calls with texts instead of numbers, events, and the steps of
+// SQL views over the index for users: calls with texts instead of numbers, recorded values, events, and the steps of
 // approvals. Temporary, created for every query, so they cost nothing to store. Left joins
 // throughout: SQLite omits those that a query does not need.
 
@@ -38,6 +38,8 @@ export const viewsOf = (isMerged: boolean): string => `
     ${WORDS.map((word) => `LEFT JOIN main.words w_${word} ON w_${word}.id = c.${word}`).join('\n')}
     LEFT JOIN main.outcomes o ON o.intent = c.seq
     LEFT JOIN main.words w_status ON w_status.id = o.status;
+  CREATE TEMP VIEW recorded AS SELECT j.seq, w.text AS path, j.value
+  FROM main.judged j LEFT JOIN main.words w ON w.id = j.path;
   CREATE TEMP VIEW events AS SELECT e.seq, ${TIME('e.at')} AS time, e.at, w.text AS name, e.detail,
     ${originOf('e.seq', isMerged)}
   FROM main.events e LEFT JOIN main.words w ON w.id = e.name;
@@ -54,6 +56,7 @@ export const viewsOf = (isMerged: boolean): string => `
 /** The columns of the views, as help and errors list them. */
 export const VIEW_COLUMNS = {
   calls: [...RECORD, ...WORDS, ...toWords('unknown status duration_ms bytes error'), ...ORIGIN],
+  recorded: ['seq', 'path', 'value'],
   events: [...RECORD, 'name', 'detail', ...ORIGIN],
   sessions: [...RECORD, ...SESSION_FIELDS, ...ORIGIN],
   approvals: [...RECORD, 'step', ...APPROVAL_FIELDS, ...ORIGIN],

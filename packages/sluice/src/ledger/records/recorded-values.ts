@@ -14,14 +14,15 @@ export interface ValueCondition {
   readonly value: number | string
 }
 
-const CONDITION = /^(args\.[^\s<>=;\p{Cc}]+)\s*(<=|>=|=|<|>)\s*([^\s;\p{Cc}][^;\p{Cc}]*)$/u
+const CONDITION = /^(args\.[^\s<>=!;\p{Cc}]+)\s*(<=|>=|==?|<|>)\s*([^\s=;\p{Cc}][^;\p{Cc}]*)$/u
 const NUMBER = /^-?\d{1,300}(\.\d{1,300})?$/
 
 /** Throws an InputError that names the condition that cannot be read. */
 export function parseConditions(text = ''): ValueCondition[] {
   const parts = text.split(';').map((part) => part.trim())
   return parts.filter(Boolean).map((part) => {
-    const [, path = '', operator, value = ''] = CONDITION.exec(part) ?? []
+    const [, path = '', written, value = ''] = CONDITION.exec(part) ?? []
+    const operator = written === '==' ? '=' : written
     const isNumber = NUMBER.test(value)
     if (operator === undefined || (operator !== '=' && !isNumber))
       throw new InputError(
