@@ -170,6 +170,10 @@ tools:
   expect(fitted.policy).toContain('args.amount <= 50')
   const again = await sluiceJson(['policy', 'replay', ...place])
   expect(again.flips).toMatchObject([{ tool: 'office/create_payment', from: 'deny' }])
+  const shown = await sluice(suggest)
+  expect(shown.stdout).toContain('6 calls: 6 kept')
+  writeFileSync(tried, shown.stdout)
+  expect(await sluice(['policy', 'check', '--policy', tried])).toMatchObject({ code: 0 })
   const seq = recordsOf(gate).findIndex(
     (one) => 'judged' in one && one.judged['args.amount'] === 50,
   )

@@ -39,12 +39,14 @@ export async function suggestTrust(options: TrustOptions, output: Output): Promi
   const text = writeTrust(proposals, options.accept === true)
   if (options.out !== undefined) writeFileSync(options.out, text)
   output.value({ proposals, trust: text })
+  // Comments, so that all of it can be saved as a file.
+  const note = (line: string) => output.line(`# ${line}`)
   for (const { tool, path, word, sessions, attacks } of proposals)
-    output.line(
+    note(
       `${printable(`${tool} ${path}: ${word}`)}  ${plural(sessions, 'session')}  ${injections.length === 0 ? 'attacks not measured: see --injections' : plural(attacks, 'attack')}`,
     )
-  if (proposals.length === 0) output.line('no call that is held has a value of a field before it')
-  output.line(
+  if (proposals.length === 0) note('no call that is held has a value of a field before it')
+  note(
     'check who writes each field: an entry is right if nobody else can choose its value; addresses are written only with --accept',
   )
   if (text !== '') for (const line of text.trimEnd().split('\n')) output.line(printable(line))

@@ -126,14 +126,14 @@ function fit(
     validation: days ?? null,
     unbounded,
   })
-  if (out === undefined) for (const line of text.split('\n')) output.line(printable(line))
+  if (out === undefined) for (const line of text.trimEnd().split('\n')) output.line(printable(line))
+  // Below the document they are comments, so that all of it can be saved as a file.
+  const note = (line: string) => output.line(out === undefined ? `# ${line}` : line)
   for (const { tool, why } of unbounded)
-    output.line(`${output.paint('yellow', 'no bound')}  ${printable(tool)}: ${printable(why)}`)
+    note(`${output.paint('yellow', 'no bound')}  ${printable(tool)}: ${printable(why)}`)
   const known = passed.length - evaluation.stopped.length - evaluation.unknown.length
-  output.line(
-    `${plural(passed.length, 'call')}: ${known} kept, ${evaluation.unknown.length} unknown`,
-  )
-  output.line(rateText(days))
+  note(`${plural(passed.length, 'call')}: ${known} kept, ${evaluation.unknown.length} unknown`)
+  note(rateText(days))
   return 0
 }
 
@@ -172,5 +172,5 @@ function printStop({ guardrail, hits, unknown }: StopSuggestion, output: Output)
   for (const line of guardrail.trimEnd().split('\n')) output.line(printable(line))
   const list = hits.length === 0 ? '' : `: records ${hits.join(', ')}`
   const more = unknown === 0 ? '' : `, ${unknown} unknown`
-  output.dim(`  stops ${plural(hits.length, 'legitimate call')} as well${list}${more}`)
+  output.dim(`  # stops ${plural(hits.length, 'legitimate call')} as well${list}${more}`)
 }
