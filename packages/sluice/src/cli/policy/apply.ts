@@ -2,7 +2,7 @@
 // change that only tightens needs no command: the gate takes it by itself.
 
 import { isObject, type JsonObject, listObjects } from '@sluice/policy/core/json'
-import { Policies } from '../../gateway/state/policies.ts'
+import { Policies, TIGHTENINGS_NAMED_MAX } from '../../gateway/state/policies.ts'
 import { ActiveLockFile } from '../../gateway/tools/active-lock-file.ts'
 import { lockPath } from '../../gateway/tools/open-pins.ts'
 import type { PolicyFiles } from '../../operations/operation.ts'
@@ -91,12 +91,21 @@ function printPreview(seen: JsonObject, output: Output): void {
     output.line(
       `${output.paint('yellow', 'may loosen')} ${printable(String(where))}: ${printable(String(what))}`,
     )
-  for (const where of Array.isArray(seen.tightens) ? seen.tightens : [])
-    output.line(`${output.paint('green', 'only tightens')} ${printable(String(where))}`)
+  const tightens = Array.isArray(seen.tightens) ? seen.tightens.map(String) : []
+  if (tightens.length > 0) {
+    const named = tightens.slice(0, TIGHTENINGS_NAMED_MAX).map(printable).join(', ')
+    const more = tightens.length - TIGHTENINGS_NAMED_MAX
+    const rest = more > 0 ? ` and ${more} more` : ''
+    output.line(`${output.paint('green', 'only tightens')} ${named}${rest}`)
+  }
   for (const { policy, tool, from, to, change } of listObjects(seen.decisions)) {
     const style = change === 'tightens' ? 'green' : 'yellow'
     output.line(
-      `${output.paint(style, String(change))} ${printable(String(tool))}: ${from} -> ${to} (${policy})`,
+      `${output.paint(style, String(change))} ${printable(String(tool))}: ${actionWord(from)} -> ${actionWord(to)} (${policy})`,
     )
   }
+}
+
+function actionWord(action: unknown): string {
+  return action === 'depends' ? 'by a condition' : String(action)
 }

@@ -335,7 +335,7 @@ function describeWaiting({ loosens, tightens }: PendingPolicyChange): string {
   return `${waits}; what only tightens in it is not in force either: ${shown}${rest > 0 ? ` and ${rest} more` : ''}`
 }
 
-const TIGHTENINGS_NAMED_MAX = 3
+export const TIGHTENINGS_NAMED_MAX = 3
 
 /** What holds at once of a change, and what waits for a person. */
 function* sortChange(
