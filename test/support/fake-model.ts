@@ -67,6 +67,13 @@ interface Api {
   readonly answer: (shell: string | undefined, command: string) => object[]
 }
 
+let described = 0
+/** Models word the description of a line differently each time they write it, and choose another timeout. */
+const describeAgain = () => {
+  const time = ++described
+  return { description: `Runs it, in words of time ${time}`, timeout: 60_000 + time }
+}
+
 const USAGE = { input_tokens: 1, output_tokens: 1 }
 const lastOf = (list: readonly unknown[], mark: string): string | undefined => {
   const text = JSON.stringify(list.at(-1) ?? '')
@@ -78,7 +85,7 @@ const ANTHROPIC: Api = {
   toolsOf: ({ tools = [] }) => tools.map(({ name }: { name: string }) => name),
   resultOf: ({ messages }) => lastOf(messages, 'tool_result'),
   answer: (shell, command) => {
-    const input = JSON.stringify({ command, description: 'x' })
+    const input = JSON.stringify({ command, ...describeAgain() })
     const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'fake', content: [] }
     const stop = { stop_reason: shell === undefined ? 'end_turn' : 'tool_use', stop_sequence: null }
     return [
@@ -142,7 +149,12 @@ const GOOGLE: Api = {
     const part =
       shell === undefined
         ? { text: 'done' }
-        : { functionCall: { name: shell, args: { command, description: 'x' } } }
+        : {
+            functionCall: {
+              name: shell,
+              args: { command, description: describeAgain().description },
+            },
+          }
     const content = { role: 'model', parts: [part] }
     return [{ candidates: [{ content, finishReason: 'STOP', index: 0 }] }]
   },

@@ -16,7 +16,7 @@ const CLAUDE: JsonObject = {
   permission_mode: 'default',
   hook_event_name: 'PreToolUse',
   tool_name: 'Bash',
-  tool_input: { command: 'ls', description: 'List files' },
+  tool_input: { command: 'ls', description: 'List files', timeout: 60_000 },
   tool_use_id: 'toolu_1',
 }
 const CODEX: JsonObject = {
@@ -57,7 +57,7 @@ describe('before a tool', () => {
       {
         tool: 'Bash',
         id: 'toolu_1',
-        args: { command: 'ls', description: 'List files', cwd: '/srv/app' },
+        args: { command: 'ls', cwd: '/srv/app' },
       },
     ],
     ['codex', CODEX, { tool: 'Bash', id: 'call_1', args: { command: 'ls', cwd: '/srv/app' } }],
@@ -82,6 +82,11 @@ describe('before a tool', () => {
     ['claude-code', { ...CLAUDE, tool_name: 'Grep' }, { tool: 'Grep' }],
   ])('%s', (client, payload, call) => {
     expect(readHookEvent(client, payload)).toMatchObject({ kind: 'before', call })
+  })
+
+  test('a command line is the line and its directory, not what a model says about it', () => {
+    const event = readHookEvent('claude-code', CLAUDE)
+    expect('call' in event && event.call.args).toEqual({ command: 'ls', cwd: '/srv/app' })
   })
 
   test.each([

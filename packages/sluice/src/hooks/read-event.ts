@@ -85,9 +85,13 @@ function findMcpServer({ mcp_server, mcp_context }: JsonObject, tool: string): s
   return named ?? /^mcp__(.+?)__/.exec(tool)?.[1]
 }
 
-/** Rules name one argument for one meaning, and a path is judged where the client stands. */
+/** Rules name one argument for one meaning, and a path is judged where the client stands. What a model says
+ * about a command line and how long it would wait for it differ each time, and an approval is of the line. */
 function placeArguments(tool: string, input: JsonObject, cwd: string): JsonObject {
-  if (tool === 'Bash') return { ...input, cwd }
+  if (tool === 'Bash') {
+    const { description: _said, timeout: _patience, ...line } = input
+    return { ...line, cwd }
+  }
   const key = CLIENT_TOOLS.get(tool)?.path
   if (key === undefined) return input
   const given = [key, ...PATHS].find((name) => typeof input[name] === 'string')
