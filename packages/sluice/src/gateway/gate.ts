@@ -19,6 +19,7 @@ import { AggregateSession } from './aggregate/aggregate-session.ts'
 import type { CallPipeline } from './call/call-request.ts'
 import { decideCall } from './call/decide-call.ts'
 import { labelSession } from './call/inspect-answers.ts'
+import { labelOutput, type ReportedOutput } from './call/label-output.ts'
 import { LedgerCallRecorder } from './call/record-calls.ts'
 import { settleCalls } from './call/settle-calls.ts'
 import { hookClientOf, isBuiltinTool, isClientTool } from './config/builtin-tools.ts'
@@ -203,6 +204,11 @@ export class Gate {
   /** Whether a rule for this caller reads where values came from. */
   readsOrigins({ policy }: Caller): boolean {
     return findReads(this.#parts.policies().of(policy).policy).provenance
+  }
+
+  /** What an output that answers no call of the gate brings into a session of this caller. */
+  labelsOf({ policy }: Caller, reported: ReportedOutput): readonly string[] {
+    return labelOutput(this.#parts.policies().of(policy).policy, reported)
   }
 
   /** For a family of agents: one session for all of them, as long as they live. */

@@ -130,6 +130,7 @@ const HOOK_TITLES: Readonly<Record<HookIncident['what'], string>> = {
   unasked: 'A client used a tool that the gate did not decide on',
   bypassed: 'A call went to a server that only has the name of one behind the gate',
   unannounced: 'A client goes on without its hooks',
+  refused: 'A hook was refused before any rule was asked',
 }
 
 export function clockNow(): { readonly wallMs: number; readonly monotonicMs: number } {

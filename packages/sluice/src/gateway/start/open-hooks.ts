@@ -53,6 +53,7 @@ export class HookParts {
       open: (name, link, who, origin) => gate.open(name, link, who, origin),
       memoryOf: (who, key) => gate.sessions.memoryOf(who, key),
       readsOrigins: (caller) => gate.readsOrigins(caller),
+      labelsOf: (caller, reported) => gate.labelsOf(caller, reported),
       isGated: (name) => servers.callable.includes(name),
       onIncident: (incident) => {
         const { detail, ...of } = incident

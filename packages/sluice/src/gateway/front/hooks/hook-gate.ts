@@ -4,7 +4,6 @@
 
 import { randomUUID } from 'node:crypto'
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
-import { writeCanonicalJson } from '../../../core/canonical-json.ts'
 import { LruMap } from '../../../core/lru-map.ts'
 import {
   type HookAnswer,
@@ -14,6 +13,7 @@ import {
   PASS,
 } from '../../../hooks/hook-event.ts'
 import type { Caller } from '../../../identity/callers/caller.ts'
+import type { ReportedOutput } from '../../call/label-output.ts'
 import { HOOK_CALL_MS_MAX } from '../../config/limits.ts'
 import type { FamilyMemory } from '../../session/open-sessions.ts'
 import {
@@ -24,7 +24,7 @@ import {
   toCallParams,
 } from '../sessions/kept-links.ts'
 import type { OpenServer } from '../sessions/list-tools.ts'
-import { type EndCall, HOOK_META, type HookServer } from './hook-server.ts'
+import { HOOK_META, type HookServer } from './hook-server.ts'
 import {
   HOOK_ANNOUNCED_MAX,
   HOOK_CALLS_MAX,
@@ -32,6 +32,13 @@ import {
   HOOK_LINKS_MAX,
   HOOK_NOTED_MAX,
 } from './limits.ts'
+import {
+  isSameCall,
+  isSameInput,
+  listChangedInput,
+  type OpenCall,
+  OpenCalls,
+} from './open-calls.ts'
 
 /** Who sends a hook. */
 export interface HookOrigin {
@@ -48,7 +55,8 @@ export interface HookOrigin {
 /** Something that hooks show and a person should know. */
 export interface HookIncident {
   readonly server: string
-  readonly what: 'rewritten' | 'unasked' | 'bypassed' | 'unannounced'
+  /** `refused`: before any rule was asked, so the ledger has no call of it. */
+  readonly what: 'rewritten' | 'unasked' | 'bypassed' | 'unannounced' | 'refused'
   readonly tool: string
   readonly detail: string
 }
@@ -59,23 +67,15 @@ export interface HookGateContext {
   /** What the session of this key remembers. */
   readonly memoryOf: (who: Caller, sessionKey: string) => FamilyMemory | Promise<FamilyMemory>
   readonly readsOrigins: (caller: Caller) => boolean
+  /** What an output that answers no call brings into a session of this caller. */
+  readonly labelsOf: (caller: Caller, reported: ReportedOutput) => readonly string[]
   /** Whether the gate has an MCP server of this name, which decides the call itself. */
   readonly isGated: (server: string) => boolean
   readonly onIncident: (incident: HookIncident) => void
 }
 
-interface OpenCall {
-  readonly tool: string
-  readonly args: JsonObject
-  /** What the hook before the tool is answered. */
-  readonly verdict: Promise<HookAnswer>
-  /** As the model may see it. Never rejects. */
-  readonly reply: Promise<CallReply>
-  /** Undefined until the call is admitted. */
-  end?: EndCall
-}
-
 type CallEvent = Extract<HookEvent, { kind: 'before' | 'after' }>
+type EndEvent = Extract<HookEvent, { kind: 'after' }>
 
 const UNANNOUNCED =
   'a call of a client with hooks came without its hook: the client may have lost them'
@@ -86,7 +86,7 @@ export class HookGate {
   readonly #context: HookGateContext
   readonly #links = new KeptLinks({ max: HOOK_LINKS_MAX, idleMs: HOOK_LINK_IDLE_MS })
   /** By the link of their session. */
-  readonly #calls = new WeakMap<KeptLink, Map<string, OpenCall>>()
+  readonly #calls = new WeakMap<KeptLink, OpenCalls>()
   /** Calls to servers behind the gate, by the client's id: true once the call itself has arrived. */
   readonly #announced = new LruMap<string, boolean>(HOOK_ANNOUNCED_MAX)
   readonly #reported = new LruMap<string, true>(HOOK_NOTED_MAX)
@@ -96,9 +96,12 @@ export class HookGate {
   }
 
   async handle(event: HookEvent, origin: HookOrigin): Promise<HookAnswer> {
-    if (event.kind === 'prompt') await this.#notePrompt(event, origin)
-    if (event.kind === 'end')
-      this.#links.find(keyOf(event.session, origin))?.link.close('the client ended the session')
+    const kept = this.#links.find(keyOf(event.session, origin))
+    if (event.kind === 'prompt') {
+      if (kept !== undefined) this.#calls.get(kept)?.notePrompt()
+      await this.#notePrompt(event, origin)
+    }
+    if (event.kind === 'end') kept?.link.close('the client ended the session')
     if (event.kind === 'prompt' || event.kind === 'end') return PASS
     const { mcpServer } = event.call
     if (mcpServer !== undefined && this.#context.isGated(mcpServer))
@@ -132,42 +135,58 @@ export class HookGate {
     const server = this.#context.serverOf(origin.client)
     await server.learn(call.tool)
     const kept = this.#linkOf(session, origin)
-    const calls = this.#calls.get(kept) ?? new Map<string, OpenCall>()
+    const calls = this.#calls.get(kept) ?? new OpenCalls()
     this.#calls.set(kept, calls)
     const same = calls.get(id)
+    if (same !== undefined && isSameCall(same, call)) return same.verdict
+    const refuse = (detail: string): HookAnswer => {
+      this.#report(id, { server: origin.server, tool: call.tool, what: 'refused', detail })
+      return deny(detail)
+    }
     if (same !== undefined)
-      return isSameCall(same, call)
-        ? same.verdict
-        : deny(`the id \`${id}\` was used for another call: make the call again`)
-    if (calls.size >= HOOK_CALLS_MAX)
-      return deny(`${calls.size} calls of this session are open, and more are not kept`)
+      return refuse(`the id \`${id}\` was used for another call: make the call again`)
+    if (!calls.makeRoom())
+      return refuse(
+        `${HOOK_CALLS_MAX} calls of this session wait to be decided: make fewer at once`,
+      )
     const open = beginCall(call, kept, server)
-    if (open === undefined) return deny('the arguments of the call cannot be read strictly')
-    calls.set(id, open)
-    void open.reply.then(() => calls.delete(id))
+    if (open === undefined) return refuse('the arguments of the call cannot be read strictly')
+    calls.add(id, open)
     return open.verdict
   }
 
-  async #after(
-    { session, call, output, isError }: Extract<HookEvent, { kind: 'after' }>,
-    origin: HookOrigin,
-  ): Promise<HookAnswer> {
+  async #after(event: EndEvent, origin: HookOrigin): Promise<HookAnswer> {
+    const { session, call, output, isError } = event
     const { server } = origin
     const { id, tool } = call
     const kept = this.#links.find(keyOf(session, origin))
-    const calls = [...((kept && this.#calls.get(kept)) ?? [])]
-    const [, open] =
-      calls.find(([key, one]) => (id === undefined ? isSameCall(one, call) : key === id)) ?? []
+    const open = (kept && this.#calls.get(kept))?.findEnded(call)
     if (open?.end === undefined) {
       this.#report(id ?? tool, { server, tool, what: 'unasked', detail: UNASKED })
+      await this.#noteOutput(event, origin)
       return PASS
     }
-    if (!isSameCall(open, call)) {
-      const detail = `another hook changed ${listChanged(open.args, call.args)} after the call was decided`
+    if (!isSameInput(open, call)) {
+      const changed = listChangedInput(open, call).map((name) => `\`${name.slice(0, 64)}\``)
+      const what = open.tool === tool ? changed.join(', ') : 'the tool'
+      const detail = `another hook changed ${what} after the call was decided`
       this.#report(id ?? tool, { server, tool, what: 'rewritten', detail })
     }
     open.end(toResult(output, isError))
     return toReplacement(await open.reply, output)
+  }
+
+  /** The model reads what nobody inspected. Not noting it would be a way around every label and origin: a command
+   * can end its own call by a forged hook before the client reports what it printed. */
+  async #noteOutput({ session, call, output }: EndEvent, origin: HookOrigin): Promise<void> {
+    const { caller, server, sessionKey } = origin
+    // The link keeps the session that the output is noted in.
+    await this.#linkOf(session, origin).begun.catch(() => {})
+    const memory = await this.#context.memoryOf(caller, sessionKey)
+    memory.see(this.#context.labelsOf(caller, { server, tool: call.tool, output }))
+    if (!this.#context.readsOrigins(caller)) return
+    memory.provenance().addText(joinTexts(output))
+    memory.remembered()
   }
 
   /** By a person it is the user's prompt; by anybody else it is text that the session has read. */
@@ -208,10 +227,11 @@ function beginCall(
   server: HookServer,
 ): OpenCall | undefined {
   const hook = randomUUID()
+  const givenUp = new AbortController()
   const params = toCallParams(tool, args, { [HOOK_META]: hook })
   if (typeof params === 'string') return undefined
   const reply = begun
-    .then(() => link.ask('tools/call', params, 2 * HOOK_CALL_MS_MAX))
+    .then(() => link.ask('tools/call', params, 2 * HOOK_CALL_MS_MAX, givenUp))
     .then(readCallReply)
     .catch((error: Error): CallReply => ({ kind: 'unknown', text: error.message }))
     .finally(() => server.forget(hook))
@@ -222,7 +242,7 @@ function beginCall(
     })
     void reply.then(({ text }) => resolve(deny(text)))
   })
-  const open: OpenCall = { tool, args, reply, verdict }
+  const open: OpenCall = { tool, args, reply, verdict, giveUp: () => givenUp.abort() }
   return open
 }
 
@@ -234,21 +254,20 @@ function deny(reason: string): HookAnswer {
   return { kind: 'deny', reason }
 }
 
-function isSameCall(open: OpenCall, { tool, args }: HookedCall): boolean {
-  return open.tool === tool && writeCanonicalJson(open.args) === writeCanonicalJson(args)
-}
-
-function listChanged(judged: JsonObject, ran: JsonObject): string {
-  const names = [...new Set([...Object.keys(judged), ...Object.keys(ran)])]
-  const changed = names.filter((name) => JSON.stringify(judged[name]) !== JSON.stringify(ran[name]))
-  return changed.map((name) => `\`${name.slice(0, 64)}\``).join(', ')
-}
-
 /** An object stays one, so that a rule for answers changes its texts and not its form. */
 function toResult(output: JsonValue, isError: boolean): JsonObject {
   if (isObject(output)) return { content: [], structuredContent: output, isError }
   const text = typeof output === 'string' ? output : JSON.stringify(output)
   return { content: [{ type: 'text', text }], isError }
+}
+
+/** Every text of an output, and what it is called. */
+function joinTexts(value: JsonValue): string {
+  if (Array.isArray(value)) return value.map(joinTexts).join('\n')
+  if (!isObject(value)) return String(value)
+  return Object.entries(value)
+    .map(([key, member]) => `${key}\n${joinTexts(member)}`)
+    .join('\n')
 }
 
 /** What the model is to read, if that is not what the tool said. */

@@ -2,7 +2,7 @@
 
 /** Size of the payload of a hook. A larger one is refused with HTTP status 413. */
 export const HOOK_BODY_BYTES_MAX = 4 * 1_048_576
-/** Calls of one session of a client that wait for their end. A further one is denied. */
+/** Calls of one session of a client that wait for their end. Beyond it the oldest that was admitted is given up. */
 export const HOOK_CALLS_MAX = 64
 /** Sessions of clients with hooks. Beyond it the oldest is closed, and its open calls have no known outcome. */
 export const HOOK_LINKS_MAX = 256
