@@ -11,6 +11,7 @@ import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { writeSignature } from '../../packages/sluice/src/catalogue/search/signature.ts'
 import {
+  indexTools,
   rankTools as rankInSteps,
   readToolTerms,
   type ToolTerms,
@@ -20,7 +21,7 @@ import type { RunOptions } from '../dispatch.ts'
 import { ROOT } from '../run-step.ts'
 
 function rankTools(terms: readonly ToolTerms[], query: string, limit: number): number[] {
-  return runSteps(rankInSteps(terms, query, limit))
+  return runSteps(rankInSteps(runSteps(indexTools(terms)), query, limit))
 }
 
 interface Question {

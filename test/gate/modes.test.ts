@@ -1,7 +1,7 @@
 // Tool modes at a real gate: published clients of both protocol generations list, search and call; what `call_tool`
 // does is in every respect what the direct call does, under random policies; hidden tools do not exist.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -159,6 +159,61 @@ test('a hidden tool does not exist: not found, not described, not called', async
     const plain = (answer: object) => JSON.stringify({ ...answer, id: 0 })
     expect(plain(hidden).replace('get-env', 'get-abc')).toBe(plain(invented))
   }
+})
+
+describe('a search uses the lists that it has', () => {
+  async function openSearch(policy: string) {
+    const home = mkdtempSync(join(folder, 'lists-'))
+    const logs = ['near', 'far'].map((name) => join(home, name))
+    for (const log of logs) writeFileSync(log, '')
+    const [near = '', far = ''] = logs
+    const servers = { near: fixture('lister', near), far: fixture('lister', far) }
+    const own = await ownGate({ servers, policy })
+    const client = await PlainClient.open(own as unknown as RunningGate, SEARCH)
+    const search = async (query: string): Promise<string> =>
+      (await client.call('search_tools', { query })).answer.result.content[0].text
+    /** How often each server was asked since the last look. */
+    const takeListed = () =>
+      logs.map((log) => {
+        const count = readFileSync(log, 'utf8').split('\n').length - 1
+        writeFileSync(log, '')
+        return count
+      })
+    return { own, client, search, takeListed }
+  }
+
+  test('and asks a server again only if that server says that its tools changed', async () => {
+    const { client, search, takeListed } = await openSearch('version: 1\ndefault: allow\n')
+    expect(await search('weather')).toContain('near__read_weather')
+    expect(takeListed()).toEqual([1, 1])
+    expect(await search('weather')).toContain('far__read_weather')
+    await client.call('describe_tools', { names: ['near__read_weather'] })
+    expect(takeListed()).toEqual([0, 0])
+    await client.call('call_tool', { name: 'near__add_tool', arguments: {} })
+    // The call makes the gate look the tool up; what counts is what the searches ask.
+    await expect.poll(() => search('tides')).toContain('near__read_tides')
+    const [, far] = takeListed()
+    expect(far).toBe(0)
+    await search('tides')
+    expect(takeListed()).toEqual([0, 0])
+  })
+
+  test('until the policy, or what the session has read, changes what it may see', async () => {
+    const policy = `
+version: 1
+default: allow
+labels: { far/read_weather: [untrusted] }
+tools:
+  near/read_weather: { action: hide, when: session.saw.untrusted, otherwise: allow }
+`
+    const { own, client, search } = await openSearch(policy)
+    expect(await search('weather')).toContain('near__read_weather')
+    await client.call('far__read_weather', {})
+    await expect.poll(() => search('weather')).not.toContain('near__read_weather')
+    expect(await search('weather')).toContain('far__read_weather')
+    own.write(`${policy}  far/read_weather: hide\n`)
+    await expect.poll(() => search('weather'), { timeout: 10_000 }).toContain('No tool found')
+  })
 })
 
 test('limits of the session count calls by either name once', async () => {

@@ -1,6 +1,11 @@
 import { runSteps } from '@sluice/policy/core/steps'
 import { describe, expect, test } from 'vitest'
-import { rankTools as rankInSteps, readToolTerms, type ToolTerms } from './tool-index.ts'
+import {
+  indexTools,
+  rankTools as rankInSteps,
+  readToolTerms,
+  type ToolTerms,
+} from './tool-index.ts'
 
 const TOOLS = [
   { server: 'github', name: 'create_issue', description: 'Opens an issue in a repository.' },
@@ -20,7 +25,7 @@ const TOOLS = [
 ]
 
 const rankTools = (terms: readonly ToolTerms[], query: string, limit: number): number[] =>
-  runSteps(rankInSteps(terms, query, limit))
+  runSteps(rankInSteps(runSteps(indexTools(terms)), query, limit))
 
 const find = (query: string, tools = TOOLS): string[] =>
   rankTools(tools.map(readToolTerms), query, 3).map((at) => tools[at]?.name as string)
@@ -71,7 +76,7 @@ test('a search pauses after each word: its steps are bounded by the question, no
   const query = 'delete create update list find stop start copy send check '.repeat(20)
   const stepsOf = (count: number): number => {
     const terms = Array.from({ length: count }, () => TOOLS.map(readToolTerms)).flat()
-    const steps = rankInSteps(terms, query, 10)
+    const steps = rankInSteps(runSteps(indexTools(terms)), query, 10)
     let taken = 0
     while (steps.next().done !== true) taken += 1
     return taken

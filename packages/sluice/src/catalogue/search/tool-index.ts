@@ -1,6 +1,6 @@
 // Ranks tools by a question in words: BM25F over the server's name, the tool's name and title, its description and
 // its arguments. The length of each field is normalised, so that a description stuffed with keywords gains nothing.
-// Nothing is stored between searches but the words of each tool, which the caller may cache. Pure.
+// The words of each tool and the index of a list are for the caller to cache. Pure.
 
 import { isObject } from '@sluice/policy/core/json'
 import type { Steps } from '@sluice/policy/core/steps'
@@ -95,33 +95,56 @@ function median(numbers: readonly number[]): number {
   return [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
 }
 
+/** Which tools have a term, so that a search looks at no other tool. */
+export interface ToolIndex {
+  readonly tools: readonly ToolTerms[]
+  /** Places in `tools`, in its order. */
+  readonly places: ReadonlyMap<string, readonly number[]>
+  /** The median length of each field. Not the mean, which one very long description would raise for all. */
+  readonly usual: readonly number[]
+}
+
+/** A step for each tool. */
+export function* indexTools(tools: readonly ToolTerms[]): Steps<ToolIndex> {
+  const places = new Map<string, number[]>()
+  for (const [at, { counts }] of tools.entries()) {
+    for (const term of counts.keys()) {
+      const having = places.get(term)
+      if (having === undefined) places.set(term, [at])
+      else having.push(at)
+    }
+    yield
+  }
+  const usual = WEIGHTS.map((_, at) => median(tools.map(({ lengths }) => lengths[at] ?? 0)) || 1)
+  return { tools, places, usual }
+}
+
 /** Places of the tools that match best, the best first; a step for each word. Equal scores stay in the order of the
  * list. */
 export function* rankTools(
-  tools: readonly ToolTerms[],
+  { tools, places, usual }: ToolIndex,
   query: string,
   limit: number,
 ): Steps<number[]> {
   const asked = [...new Set(termsOf(query))].slice(0, QUERY_TERMS_MAX)
-  // Not the mean, which one very long description would raise for all.
-  const usual = WEIGHTS.map((_, at) => median(tools.map(({ lengths }) => lengths[at] ?? 0)) || 1)
-  const scores = tools.map(() => 0)
+  const scores = new Map<number, number>()
   for (const term of asked) {
     const best = new Map<number, number>()
     for (const word of [term, ...othersOf(term)]) {
-      const found = [...tools.entries()].filter(([, { counts }]) => counts.has(word))
+      const found = places.get(word) ?? []
       const rarity = Math.log(1 + (tools.length - found.length + 0.5) / (found.length + 0.5))
       const share = word === term ? rarity : rarity * SYNONYM_SHARE
-      for (const [at, tool] of found) {
-        const weight = weigh(tool, word, usual)
+      for (const at of found) {
+        const weight = weigh(tools[at] as ToolTerms, word, usual)
         best.set(at, Math.max(best.get(at) ?? 0, (share * weight) / (SATURATION + weight)))
       }
       yield
     }
-    for (const [at, score] of best) scores[at] = (scores[at] ?? 0) + score
+    for (const [at, score] of best) scores.set(at, (scores.get(at) ?? 0) + score)
   }
-  const matching = [...scores.keys()].filter((at) => (scores[at] ?? 0) > 0)
-  return matching.sort((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0)).slice(0, limit)
+  const matching = [...scores].filter(([, score]) => score > 0)
+  const ranked = matching.sort(([a, one], [b, other]) => other - one || a - b)
+  return ranked.slice(0, limit).map(([at]) => at)
 }
 
 /** How often a tool has a term, each field by its weight and compared with the usual length of the field. */

@@ -84,7 +84,8 @@ export class AggregateSession {
     const log = (server: string, text: string) => this.#log(text, server)
     const members = () => this.#members.values()
     const onLate = (list: string) => this.#talk.listChanged(list)
-    this.#lists = new MergedLists({ members, onLate, onLimit: context.onLimit, log })
+    const { generation } = client
+    this.#lists = new MergedLists({ members, generation, onLate, onLimit: context.onLimit, log })
     this.#finder = new ServerRouter(this.#members, this.#lists, log)
     const onResources = () => this.#finder.forgetResources()
     const ownerOf = (uri: string) => this.#finder.ownerOf(uri)
@@ -125,6 +126,7 @@ export class AggregateSession {
       },
       onAnswer: (request, reply) => this.#answered(member, request, reply),
       onNotification: (text, related) => this.#talk.notify(member, text, related),
+      onListsChanged: () => this.#lists.forgetTools(member),
       onDrop: (request) => this.#drop(request),
       onSuspend: (request) => this.#client.suspend?.(request),
       onHeld: (request) => this.#client.noteHeld?.(request),
@@ -377,6 +379,7 @@ export class AggregateSession {
 
   #memberBegun(member: AggregateMember): void {
     this.#waitedFor.delete(member)
+    this.#lists.forgetTools(member)
     if (this.#initialized !== undefined) member.pass(this.#initialized)
     if (this.#level !== undefined && member.has('logging'))
       void member.ask('logging/setLevel', this.#level).catch(() => {})

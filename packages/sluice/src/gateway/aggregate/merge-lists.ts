@@ -6,8 +6,10 @@ import { isObject, type JsonValue } from '@sluice/policy/core/json'
 import { isToolFor } from '../../protocol/extensions.ts'
 import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
 import { LISTS, type ListKind } from '../../protocol/lists.ts'
+import type { ProtocolGeneration } from '../../protocol/protocol-generation.ts'
 import { writeMembers } from '../../protocol/write-message.ts'
 import { membersFrom } from '../front/sessions/member-transport.ts'
+import { LIST_AGE_MS } from '../session/limits.ts'
 import { enterStep } from '../shared/current-step.ts'
 import {
   ENTRIES_AT_ONCE_MAX,
@@ -16,6 +18,7 @@ import {
   MEMBER_LIST_LENGTH_MAX,
   MEMBER_WAIT_MS_MAX,
   MERGED_PAGE_LENGTH_MAX,
+  TOOLS_FRESH_MS,
 } from '../shared/limits.ts'
 import { type ListPage, listPages } from '../shared/list-pages.ts'
 import { Slices } from '../shared/slices.ts'
@@ -27,10 +30,18 @@ import { ResourceRoutes } from './resource-routes.ts'
 
 export interface MergedListsContext {
   readonly members: () => Iterable<AggregateMember>
+  readonly generation: ProtocolGeneration
   /** A server that was left out of a list has answered. */
   readonly onLate: (method: string) => void
   readonly onLimit: (server: string, why: string) => void
   readonly log: (server: string, text: string) => void
+}
+
+/** The tools that a server has listed for this client, until something says that they are others. */
+interface RecentTools {
+  /** Undefined until it has listed them. */
+  entries?: readonly string[]
+  listedMs: number
 }
 
 export class MergedLists {
@@ -42,6 +53,7 @@ export class MergedLists {
   readonly #context: MergedListsContext
   /** Servers that were waited for in vain and still have to answer: not waited for again. */
   readonly #late = new Set<string>()
+  readonly #recent = new WeakMap<AggregateMember, RecentTools>()
 
   constructor(context: MergedListsContext) {
     this.#context = context
@@ -63,6 +75,20 @@ export class MergedLists {
       length += (entries[to++] as string).length
     const next = to < entries.length ? `,"nextCursor":${JSON.stringify(cursorFor(method, to))}` : ''
     return `{"${key}":[${entries.slice(from, to).join(',')}]${next}}`
+  }
+
+  /** The tools that a server has listed lately; it is asked only if there are none. They hold as long as definitions do
+   * for calls: until the server says that they changed or the gate changes what the caller may see, and no longer than
+   * the age that bounds both. */
+  async recentTools(member: AggregateMember): Promise<readonly string[]> {
+    const { entries, listedMs = 0 } = this.#recent.get(member) ?? {}
+    const ageMs = this.#context.generation === 'session' ? LIST_AGE_MS : TOOLS_FRESH_MS
+    if (entries !== undefined && performance.now() - listedMs < ageMs) return entries
+    return this.listOf(member, 'tools/list')
+  }
+
+  forgetTools(member: AggregateMember): void {
+    this.#recent.delete(member)
   }
 
   /** Never rejects: what a server does not list in time is missing. */
@@ -91,6 +117,8 @@ export class MergedLists {
     const entries: { text: string; name: string }[] = []
     const appTools = new Set<string>()
     const { name: server } = member
+    const recent: RecentTools = { listedMs: performance.now() }
+    if (method === 'tools/list') this.#recent.set(member, recent)
     let isLong = false
     for await (const { members, length } of this.#pages(member, method)) {
       isLong ||= length > LIST_AT_ONCE_LENGTH_MAX || entries.length > ENTRIES_AT_ONCE_MAX
@@ -118,6 +146,8 @@ export class MergedLists {
       else
         listed.push(toolForClient(server, known === names[at] ? text : renamed(text, name, known)))
     }
+    // Whatever was forgotten meanwhile is of another object.
+    recent.entries = listed
     return listed
   }
 

@@ -114,6 +114,43 @@ test('a change of a server’s tools is not announced: the list is the same', as
   expect(methods()).not.toContain('notifications/tools/list_changed')
 })
 
+describe('the lists of a search', () => {
+  const listed = (client: AllServersClient) =>
+    client.got.flatMap(({ server, request }) => (request.method === 'tools/list' ? server : []))
+
+  test('are asked for once, and again of a server whose list no longer holds', async () => {
+    const client = await open()
+    await text(client, 'search_tools', { query: 'note' })
+    await text(client, 'search_tools', { query: 'mail' })
+    expect(listed(client)).toEqual(['notes', 'mail'])
+    client.links.get('mail')?.listsChanged?.()
+    await text(client, 'search_tools', { query: 'mail' })
+    expect(listed(client)).toEqual(['notes', 'mail', 'mail'])
+  })
+
+  test('are asked for again at an age, for servers that do not say that they changed', async () => {
+    const client = await open()
+    await text(client, 'search_tools', { query: 'note' })
+    const later = performance.now() + 600_001
+    vi.spyOn(performance, 'now').mockImplementation(() => later)
+    await text(client, 'search_tools', { query: 'note' })
+    vi.restoreAllMocks()
+    expect(listed(client)).toEqual(['notes', 'mail', 'notes', 'mail'])
+  })
+
+  test('of a server that fails are asked for again by the next search', async () => {
+    let fails = true
+    const notes = serverOf(TOOLS.notes)
+    const failing: Server = (method, params) =>
+      method === 'tools/list' && fails ? 'not now' : notes(method, params)
+    const client = new AllServersClient({ notes: failing }, 'session', 'search')
+    await answerOf(client, 'initialize', { protocolVersion: '2025-11-25', capabilities: {} })
+    expect(await text(client, 'search_tools', { query: 'note' })).toContain('No tool found')
+    fails = false
+    expect(await text(client, 'search_tools', { query: 'note' })).toContain('create_note')
+  })
+})
+
 describe('bad input is an answer that a model can act on', () => {
   test.each([
     ['search_tools', {}, '`query` is missing'],

@@ -7,9 +7,11 @@ import { isObject, type JsonObject } from '@sluice/policy/core/json'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { writeProgramName, writeSignature } from '../../catalogue/search/signature.ts'
 import {
+  indexTools,
   QUERY_LENGTH_MAX,
   rankTools,
   readToolTerms,
+  type ToolIndex,
   type ToolTerms,
 } from '../../catalogue/search/tool-index.ts'
 import { LruMap } from '../../core/lru-map.ts'
@@ -29,7 +31,7 @@ import type { AggregateMember } from './member.ts'
 import type { MergedLists } from './merge-lists.ts'
 
 export interface ToolModesContext {
-  readonly lists: Pick<MergedLists, 'listOf' | 'tools'>
+  readonly lists: Pick<MergedLists, 'recentTools' | 'tools'>
   /** In the mode `code`: the server whose `run_code` runs the programs that call the other tools. */
   readonly codeServer?: string | undefined
   readonly members: () => Iterable<AggregateMember>
@@ -50,6 +52,13 @@ interface ListedTool {
   readonly terms: ToolTerms
 }
 
+/** The index of what a search finds, for the lists that it was made of. */
+interface IndexedLists {
+  readonly lists: readonly (readonly ListedTool[])[]
+  readonly tools: readonly ListedTool[]
+  readonly index: ToolIndex
+}
+
 const FOUND_DEFAULT = 10
 
 /** By the digest of server and definition; definitions rarely change, and sessions share them. */
@@ -59,6 +68,9 @@ const TEXT = { type: 'string' }
 
 export class ToolModes {
   readonly #context: ToolModesContext
+  /** By the list that a server gave, which is the same object until it is asked again. */
+  readonly #read = new WeakMap<readonly string[], readonly ListedTool[]>()
+  #indexed: IndexedLists | undefined
 
   constructor(context: ToolModesContext) {
     this.#context = context
@@ -67,7 +79,7 @@ export class ToolModes {
   /** The result of `tools/list`. Other tools are called by `call_tool`, or by `run_code` if the client may see it. */
   async list(): Promise<string> {
     const { codeServer } = this.#context
-    const all = await this.#tools()
+    const all = (await this.#lists()).flat()
     const servers = all.map(({ server }) => server).filter((name) => name !== codeServer)
     const found = 'Finds tools by what they do; returns signatures. Name the product if you can.'
     const sought = { query: TEXT, server: TEXT, limit: { type: 'integer' } }
@@ -109,10 +121,10 @@ export class ToolModes {
       return failed(
         `\`limit\` is \`${JSON.stringify(limit)}\`: a number from 1 to ${FOUND_TOOLS_MAX}`,
       )
-    const all = await this.#others()
+    const { tools: all, index: ofAll } = await this.#index()
     const tools = server === undefined ? all : all.filter((tool) => tool.server === server)
-    const terms = tools.map((tool) => tool.terms)
-    const ranked = await runInSlices(rankTools(terms, query, Number(limit)), 'list')
+    const index = server === undefined ? ofAll : await indexInSlices(tools)
+    const ranked = await runInSlices(rankTools(index, query, Number(limit)), 'list')
     if (ranked.length > 0)
       return answered(ranked.map((at) => this.#sign(tools[at] as ListedTool)).join('\n'))
     return answered(
@@ -123,7 +135,7 @@ export class ToolModes {
   async #describe({ names }: JsonObject): Promise<string> {
     if (!Array.isArray(names) || names.length === 0 || names.length > DESCRIBED_TOOLS_MAX)
       return failed(`\`names\` must be a list of 1 to ${DESCRIBED_TOOLS_MAX} names of tools`)
-    const tools = await this.#others()
+    const { tools } = await this.#index()
     const texts = names.map((name) => {
       const found = tools.find((tool) => tool.name === name || tool.programName === name)
       return found?.text ?? `Unknown tool: ${String(name).slice(0, QUERY_LENGTH_MAX)}`
@@ -137,28 +149,47 @@ export class ToolModes {
     return writeSignature(name, definition, isCode ? programName : undefined)
   }
 
-  /** What a search finds: everything but `run_code` of the mode. */
-  async #others(): Promise<ListedTool[]> {
-    return (await this.#tools()).filter(({ server }) => server !== this.#context.codeServer)
+  /** What a search finds, everything but `run_code` of the mode, indexed again only if a list is another. */
+  async #index(): Promise<IndexedLists> {
+    const lists = await this.#lists()
+    const known = this.#indexed
+    const isSame = lists.length === known?.lists.length
+    if (isSame && lists.every((list, at) => list === known.lists[at])) return known
+    const tools = lists.flat().filter(({ server }) => server !== this.#context.codeServer)
+    this.#indexed = { lists, tools, index: await indexInSlices(tools) }
+    return this.#indexed
   }
 
-  /** What the caller may see now: every server's relay has filtered its list. */
-  async #tools(): Promise<ListedTool[]> {
+  /** What the caller may see of each server: its relay has filtered the list. */
+  async #lists(): Promise<(readonly ListedTool[])[]> {
     const { lists, members } = this.#context
     const all = [...members()]
-    const texts = await Promise.all(all.map((member) => lists.listOf(member, 'tools/list')))
+    const listed = await Promise.all(all.map((member) => lists.recentTools(member)))
     const slices = new Slices()
-    const tools: ListedTool[] = []
+    const tools: (readonly ListedTool[])[] = []
     for (const [at, { name: server }] of all.entries())
-      for (const text of texts[at] ?? []) {
-        if (slices.isOver) await slices.next()
-        const tool = this.#read(server, text)
-        if (tool !== null) tools.push(tool)
-      }
+      tools.push(await this.#readList(server, listed[at] ?? [], slices))
     return tools
   }
 
-  #read(server: string, text: string): ListedTool | null {
+  async #readList(
+    server: string,
+    texts: readonly string[],
+    slices: Slices,
+  ): Promise<readonly ListedTool[]> {
+    const known = this.#read.get(texts)
+    if (known !== undefined) return known
+    const tools: ListedTool[] = []
+    for (const text of texts) {
+      if (slices.isOver) await slices.next()
+      const tool = this.#readTool(server, text)
+      if (tool !== null) tools.push(tool)
+    }
+    this.#read.set(texts, tools)
+    return tools
+  }
+
+  #readTool(server: string, text: string): ListedTool | null {
     const key = hash('sha256', `${server} ${text}`)
     const known = indexed.get(key)
     if (known !== undefined) return known
@@ -171,6 +202,10 @@ export class ToolModes {
     indexed.set(key, tool)
     return tool
   }
+}
+
+function indexInSlices(tools: readonly ListedTool[]): Promise<ToolIndex> {
+  return runInSlices(indexTools(tools.map(({ terms }) => terms)), 'list')
 }
 
 /** A tool of the mode, whose first argument is required. Clients ask before a call that may do anything. */

@@ -170,6 +170,7 @@ export class Relay {
 
   /** Ends what is open; says how many calls that were. */
   interrupt(frozen: Freeze): number {
+    this.#client.listsChanged?.()
     const why = frozenReason(frozen)
     const answer = (id: RequestId, isSent: boolean) => buildFrozenReply(id, frozen, isSent).text
     const down = this.#down.interrupt(why, answer)
@@ -206,6 +207,7 @@ export class Relay {
 
   /** The gate itself changed what this caller may see. */
   tellListsChanged(): void {
+    this.#client.listsChanged?.()
     // Before that nothing may be sent to the client.
     if (this.#closed || this.#client.revision === '') return
     for (const method of LIST_CHANGES.keys()) {

@@ -16,7 +16,7 @@ import { type RoutedNotification, routeNotification } from './route-notification
 const OF_A_TASK: MessageSource = { method: 'tasks/get', name: '' }
 
 export interface ServerNotificationsContext {
-  readonly client: Pick<ClientEnd, 'generation'>
+  readonly client: Pick<ClientEnd, 'generation' | 'listsChanged'>
   readonly send: ClientSend
   /** Requests of the client's, and requests of the server's. */
   readonly down: PendingRequests
@@ -43,7 +43,10 @@ export class ServerNotifications {
     const isOthers = passage === 'task' && !tasks.isAbout(params?.value)
     if (passage === 'unknown' || isOthers)
       return log(`a notification that does not pass: ${method}`)
-    if (method === 'notifications/tools/list_changed') lists.forget()
+    if (method === 'notifications/tools/list_changed') {
+      lists.forget()
+      client.listsChanged?.()
+    }
     if (method === 'notifications/resources/updated' && names.isHidden(params?.value.uri)) return
     if (this.#context.frozen() !== undefined) return
     const token = params?.value.progressToken

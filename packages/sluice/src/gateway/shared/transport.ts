@@ -101,6 +101,9 @@ export interface ClientTransport {
   /** The server ended the stream of this request before its answer, and goes on with it later: a client
    * that knows of that need not be kept waiting on its own. */
   suspend?(request: RequestId): void
+  /** What it listed of the server no longer holds: the server has said so, or the gate changed what this caller may
+   * see. Beside the notification, which reaches a client only if it may be sent one. */
+  listsChanged?(): void
   /** The session has begun; with what it takes to go on with it after a restart of the gate, where
    * its server can. */
   begun?(handle: string | undefined): void

@@ -28,6 +28,8 @@ export interface MemberLinkContext {
   readonly onNotification: (text: string, related: MessageContext) => void
   readonly onDrop: (request: RequestId) => void
   readonly onSuspend?: (request: RequestId) => void
+  /** What the server lists for this caller may be another now. */
+  readonly onListsChanged?: () => void
   /** A request of the client's waits for a person. */
   readonly onHeld?: (request: RequestId) => void
   readonly onEnd: (why: string) => void
@@ -88,6 +90,10 @@ export class MemberTransport implements ClientTransport {
 
   noteHeld(request: RequestId): void {
     if (!this.#questions.has(request)) this.#context.onHeld?.(request)
+  }
+
+  listsChanged(): void {
+    this.#context.onListsChanged?.()
   }
 
   /** Of a question of the gate's own nobody else need know. */
