@@ -44,6 +44,17 @@ async function callDetails(client: PlainClient, name: string) {
 
 const place = (gate: ServingGate) => ['--config', join(gate.folder, 'sluice.yaml')]
 
+test('a call without a listing pins all that the server lists, so that no tool of it is a copy later', async () => {
+  const { servers, list } = shifty()
+  list(tool('get_item', 'Get an item'), tool('read_item', 'Get an item'))
+  const gate = await serveGate({ servers })
+  const client = await PlainClient.open(gate, 'shifty')
+  expect(await callDetails(client, 'get_item')).toBe('get_item')
+  // One that is first seen a minute later, and is the same as another, is held.
+  await until(() => /new tools: .* server=shifty tools=2 /.test(gate.log))
+  expect(await callDetails(client, 'read_item')).toBe('read_item')
+})
+
 test('A02 rug pull: graded when a list is seen, held before a call passes', async () => {
   const { servers, list } = shifty()
   list(GET, PUT, DROP)

@@ -17,7 +17,7 @@ import { LISTS, type ListKind } from '../../protocol/lists.ts'
 import { writeMembers } from '../../protocol/write-message.ts'
 import { enterStep } from '../shared/current-step.ts'
 import { LIST_AT_ONCE_LENGTH_MAX, LIST_PAGES_MAX } from '../shared/limits.ts'
-import { runInSlices } from '../shared/slices.ts'
+import { runInSlices, Slices } from '../shared/slices.ts'
 import type { KnownTools } from '../tools/known-tools.ts'
 import { isWithheld, type PendingDefinition } from '../tools/pins.ts'
 import { AppPages } from './app-pages.ts'
@@ -190,15 +190,20 @@ export class VisibleLists {
     return this.pages.withoutWithheld(definition, text, facts)
   }
 
+  /** Judges every tool, and not only the one that is called: what a server lists together is accepted together, or a
+   * tool that is called later would be a copy of the first. */
   async #listTools(): Promise<void> {
+    const slices = new Slices()
     const generation = this.#generation
     const stop = () => this.#leaveOut(`its tools have more than ${LIST_PAGES_MAX} pages`)
     for await (const text of listEntries(this.#context.ask, 'tools/list', stop)) {
+      if (slices.isOver) await slices.next()
       enterStep('list')
       const definition = this.#readText(text)
       const name = isObject(definition) ? definition.name : undefined
-      if (typeof name === 'string' && !this.#isTooLong(name))
-        this.#learn(definition as JsonObject, text, generation)
+      if (typeof name !== 'string' || this.#isTooLong(name)) continue
+      const tool = this.#learn(definition as JsonObject, text, generation)
+      if (tool !== undefined && !this.#context.leavesOut(tool)) this.heldOf(tool)
     }
   }
 
