@@ -92,7 +92,7 @@ describe('a client of 2026-07-28', { timeout: 180_000 }, () => {
     const resource = await post('resources/read', { uri: 'mem://both' })
     expect(resource.answer.error).toEqual({
       code: -32602,
-      message: 'Resource not found: mem://both',
+      message: expect.stringContaining('Resource not found: mem://both; several servers have it'),
     })
   })
 

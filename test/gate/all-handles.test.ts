@@ -185,8 +185,26 @@ describe('handles', () => {
     expect(await read('a://9')).toContain('"text":"a"')
     const unknown = await read('mem://nobody')
     expect(unknown).toContain('Resource not found: mem://nobody')
-    for (const uri of ['mem://both', 'both://1', 'mem://hidden'])
-      expect((await read(uri)).replace(uri, 'mem://nobody')).toBe(unknown)
+    expect((await read('mem://hidden')).replace('mem://hidden', 'mem://nobody')).toBe(unknown)
+    for (const uri of ['mem://both', 'both://1'])
+      expect(await read(uri)).toContain(
+        `not found: ${uri}; several servers have it: ask at \`/mcp/a\` or \``,
+      )
+    const argument = { name: 'x', value: '' }
+    const ref = { type: 'ref/resource', uri: 'both://{id}' }
+    const { answer } = await plain.ask('completion/complete', { ref, argument })
+    expect(answer.error.message).toContain('several servers have it')
+  })
+
+  test('what two servers list alike is in no list: it cannot be read here', async () => {
+    const { resources } = (await plain.ask('resources/list')).answer.result
+    const uris = resources.map(({ uri }: { uri: string }) => uri)
+    expect(uris).toContain('mem://a')
+    expect(uris).not.toContain('mem://both')
+    const { resourceTemplates } = (await plain.ask('resources/templates/list')).answer.result
+    const templates = resourceTemplates.map((each: { uriTemplate: string }) => each.uriTemplate)
+    expect(templates).toContain('a://{id}')
+    expect(templates).not.toContain('both://{id}')
   })
 
   test('subscriptions, completions and log levels find their server', async () => {

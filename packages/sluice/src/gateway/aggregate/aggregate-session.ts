@@ -148,6 +148,7 @@ export class AggregateSession {
   remove(name: string): void {
     const member = this.#members.get(name)
     this.#members.delete(name)
+    this.#lists.resources.forget(name)
     member?.end('the server was removed')
     this.#serversChanged()
   }

@@ -2,7 +2,7 @@
 // only what the caller may see is in them. Definitions pass as the server wrote them but for the
 // name. A server that does not answer in time is left out, and the client hears when it has.
 
-import { isObject, type JsonValue } from '@sluice/policy/core/json'
+import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import { isToolFor } from '../../protocol/extensions.ts'
 import { splitElements, splitMembers } from '../../protocol/json/raw-members.ts'
 import { LISTS, type ListKind } from '../../protocol/lists.ts'
@@ -44,6 +44,12 @@ interface RecentTools {
   listedMs: number
 }
 
+/** Lists in which entries of several servers may mean the same. */
+const SHARED: ReadonlyMap<string, 'uris' | 'templates'> = new Map([
+  ['resources/list', 'uris'],
+  ['resources/templates/list', 'templates'],
+])
+
 export class MergedLists {
   readonly tools = new AdvertisedNames()
   readonly prompts = new AdvertisedNames()
@@ -66,7 +72,7 @@ export class MergedLists {
     const lists = await Promise.all(
       [...this.#context.members()].map((member) => this.listOf(member, method)),
     )
-    const entries = lists.flat()
+    const entries = this.#omitUnreadable(method, lists.flat())
     if (from === undefined || from > entries.length)
       throw new Error('there is no page of this cursor: list from the beginning')
     let length = 0
@@ -75,6 +81,16 @@ export class MergedLists {
       length += (entries[to++] as string).length
     const next = to < entries.length ? `,"nextCursor":${JSON.stringify(cursorFor(method, to))}` : ''
     return `{"${key}":[${entries.slice(from, to).join(',')}]${next}}`
+  }
+
+  /** Resources that several servers list can be read from none of them here. */
+  #omitUnreadable(method: string, entries: readonly string[]): readonly string[] {
+    const shared = SHARED.has(method)
+      ? this.resources.listShared(SHARED.get(method) ?? 'uris')
+      : undefined
+    if (shared === undefined || shared.size === 0) return entries
+    const { name } = LISTS.get(method) as ListKind
+    return entries.filter((text) => !shared.has(String((JSON.parse(text) as JsonObject)[name])))
   }
 
   /** The tools that a server has listed lately; it is asked only if there are none. They hold as long as definitions do

@@ -5,6 +5,7 @@
 import { UriTemplate } from '../../protocol/uri-template.ts'
 import { MEMBER_TEMPLATES_MAX } from '../shared/limits.ts'
 import { TEMPLATE_STEPS_MAX } from '../shared/turn-limits.ts'
+import { qualifyUri } from './qualified-handles.ts'
 
 interface ServerResources {
   uris: ReadonlySet<string>
@@ -44,6 +45,21 @@ export class ResourceRoutes {
     )
     // Another server might be meant as well: then it is nobody's.
     return steps > TEMPLATE_STEPS_MAX ? [] : fitting
+  }
+
+  /** What several servers list: it is nobody's. Addresses that say their server are not among them. */
+  listShared(kind: 'uris' | 'templates'): ReadonlySet<string> {
+    const listed = new Set<string>()
+    const shared = new Set<string>()
+    for (const [server, known] of this.#listed)
+      for (const address of known[kind].keys())
+        if (listed.has(address)) shared.add(address)
+        else if (qualifyUri(server, address) === address) listed.add(address)
+    return shared
+  }
+
+  forget(server: string): void {
+    this.#listed.delete(server)
   }
 
   /** The same for a template itself, which completions are asked of. */

@@ -130,7 +130,8 @@ export class ServerRouter {
       this.#apps.add(owned.member.name)
     const near =
       owned === undefined || owned.uri === uri ? params : withMember(params, 'uri', owned.uri)
-    return this.#route(owned?.member.name, near, { method, name: uri })
+    const none = { method, name: uri, ...toDoubt(this.#lists.resources.find(uri)) }
+    return this.#route(owned?.member.name, near, none)
   }
 
   #byTask(method: string, params: ParsedMembers): RouteResult {
@@ -153,9 +154,11 @@ export class ServerRouter {
     }
     const wanted = typeof uri === 'string' ? uri : ''
     const none = { method: 'resources/read', name: wanted }
-    const [template, ...others] = this.#lists.resources.findTemplate(wanted)
-    if (template !== undefined && others.length === 0) return this.#route(template, params, none)
-    return this.#route(await this.#owner(wanted), params, none)
+    const templates = this.#lists.resources.findTemplate(wanted)
+    if (templates.length === 1) return this.#route(templates[0], params, none)
+    const owner = templates.length > 1 ? undefined : await this.#owner(wanted)
+    const having = templates.length > 1 ? templates : this.#lists.resources.find(wanted)
+    return this.#route(owner, params, { ...none, ...toDoubt(having) })
   }
 
   #route(server: string | undefined, params: ParsedMembers, none: MissingRoute): RouteResult {
@@ -191,4 +194,11 @@ export class ServerRouter {
     )
     await Promise.all(queries)
   }
+}
+
+/** Why a resource that several servers have is nobody's here, and where it can be read. */
+function toDoubt(servers: readonly string[]): Pick<MissingRoute, 'doubt'> {
+  if (servers.length < 2) return {}
+  const places = [...servers].sort().map((server) => `\`/mcp/${server}\``)
+  return { doubt: `several servers have it: ask at ${places.join(' or ')}` }
 }
