@@ -2,7 +2,10 @@
 // violated, as the table of docs/concepts/scale.md says.
 
 import { existsSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { agentsFor } from '../../packages/sluice/src/cli/run/builtin-agents.ts'
 import { parsePostgresUrl } from '../../packages/sluice/src/store/postgres/address.ts'
@@ -187,6 +190,67 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
     await until(() => isReady(gate))
     await until(async () => (await client.call('write')).text.includes('RATE_LIMITED'))
     expect(calls()).toHaveLength(40)
+  })
+
+  test('P1: the database is read-only: not ready everywhere, no denials, and one message', async () => {
+    const { database, spec } = await newCluster()
+    const titles: string[] = []
+    const receiver = createServer(async (request, response) => {
+      titles.push(((await json(request)) as { title: string }).title)
+      response.end()
+    })
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+    receiver.unref()
+    const hook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
+    const { config, ...rest } = spec('readonly')
+    const gate = await ownGate({
+      ...rest,
+      config: {
+        ...config,
+        metrics: { token: 'a-token-for-metrics' },
+        alerts: { every: '1s' },
+        approvals: { webhook: { url: hook, secret: 'of the stage, long enough' } },
+      },
+    })
+    const client = await open(gate)
+    const readMetrics = async () => {
+      const headers = { authorization: 'Bearer a-token-for-metrics' }
+      return (await fetch(`${gate.url}/metrics`, { headers })).text()
+    }
+    expect(await readMetrics()).toMatch(/^sluice_ready 1$/m)
+    const admin = new PostgresConnections(parsePostgresUrl(server.url()))
+    const set = async (change: string) => {
+      await admin.query(`ALTER DATABASE ${database} ${change}`)
+      // Connections keep the setting that they began with.
+      const sql = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}'`
+      await admin.query(sql)
+    }
+    await set('SET default_transaction_read_only = on')
+    await until(async () => (await client.call('write')).text.includes('GATE_UNAVAILABLE'))
+    // No call is needed for it to be noticed, and it does not come and go.
+    await until(async () => !(await isReady(gate)))
+    await until(() => titles.length > 0)
+    const body = await (await fetch(`${gate.url}/readyz`)).text()
+    expect(body).toBe('not ready: calls cannot be recorded in the shared store\n')
+    const status = await sluiceJson(['status', '--data', gate.data])
+    expect(status).toMatchObject({ ready: false, why: expect.stringMatching(/refuses to write/) })
+    const metrics = await readMetrics()
+    expect(metrics).toMatch(/^sluice_ready 0$/m)
+    expect(metrics).toMatch(/^sluice_ledger_state\{state="writing"\} 0$/m)
+    expect(metrics).toMatch(/action="unavailable",code="GATE_UNAVAILABLE"\} [1-9]/)
+    expect(metrics).not.toMatch(/action="deny"/)
+    await set('RESET default_transaction_read_only')
+    await admin.close()
+    await until(() => isReady(gate))
+    expect((await client.call('write')).answer.result).toBeDefined()
+    await until(() => titles.length > 1)
+    expect(titles).toEqual([
+      'Calls cannot be recorded, and none is forwarded',
+      'Calls are recorded again',
+    ])
+    const refused = gate.log.filter((line) => line.startsWith('no call is admitted'))
+    expect(refused).toHaveLength(1)
+    receiver.close()
   })
 
   test("a gate's clock is wrong by an hour: it says so and admits nothing", async () => {

@@ -42,6 +42,7 @@ export function listMostRefused(
     .map(({ tool, value }) => `${listNames([tool])} (${value})`)
 }
 
+/** A call that an outage stopped (`unavailable`) is none. */
 function isRefusal({ action }: Readonly<Record<string, string>>): boolean {
-  return action !== 'allow' && action !== 'require_approval'
+  return action === 'deny' || action === 'hide'
 }

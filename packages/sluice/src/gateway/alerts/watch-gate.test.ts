@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { GATE_GONE_MS } from '../../store/limits.ts'
+import { CallInstrumentation } from '../metrics/instrument-calls.ts'
 import { Meter } from '../metrics/meter.ts'
 import type { PendingDefinition } from '../tools/pins.ts'
 import { ALERT_SUBJECTS_LENGTH_MAX } from './limits.ts'
@@ -203,6 +205,35 @@ test('a fault of the shared store is told if it lasts until the next look', asyn
     ['Calls cannot be recorded, and none is forwarded', 'gone'],
     ['Calls are recorded again', 'gone'],
   ])
+})
+
+test('P1: while the store cannot be written, calls that wait for it are no denials and no gate is said to be lost', async () => {
+  const outbox = openOutbox()
+  const { state, watch } = watchGate(outbox)
+  await watch.look()
+  const watched = { call: { server: 'a', name: 't', method: 'tools/call' }, facts: { tool: {} } }
+  const calls = new CallInstrumentation(state.meter, undefined)
+  for (let at = 0; at < 30; at++)
+    calls
+      .begin(watched as never, undefined)
+      .decided({ action: 'deny', code: 'GATE_UNAVAILABLE' } as never, 'id')
+  expect(state.meter.decisions.map(({ labels }) => labels.action)).toEqual(['unavailable'])
+  Object.assign(state, { isLive: false, storeFault: 'the shared store refuses to write' })
+  await watch.look()
+  await watch.look()
+  // Looks soon after it: the other gates may not have said yet that they are there.
+  state.storeFault = undefined
+  await watch.look()
+  state.isLive = true
+  await watch.look()
+  expect(outbox.sent.map(({ title }) => title)).toEqual([
+    'Calls cannot be recorded, and none is forwarded',
+    'Calls are recorded again',
+  ])
+  state.isLive = false
+  outbox.nowMs += GATE_GONE_MS
+  await watch.look()
+  expect(outbox.sent.at(-1)?.title).toBe('A gate does not answer')
 })
 
 test('names of an alert are few and short, and none passes for two', () => {

@@ -6,6 +6,7 @@
 
 import type { AlertKind } from '../../core/alert.ts'
 import type { LedgerState } from '../../ledger/ledger.ts'
+import { GATE_GONE_MS } from '../../store/limits.ts'
 import type { ListedGate } from '../../store/postgres/gate-directory.ts'
 import type { AlertsConfig } from '../config/alerts.ts'
 import type { VerifiedLedger } from '../data/verification-thread.ts'
@@ -85,6 +86,8 @@ export class GateWatch {
   readonly #seen = new Set<string>()
   #limitsTurn = 0
   #hadStoreFault = false
+  /** When a look last found a fault of the shared store. */
+  #storeFaultMs = Number.NEGATIVE_INFINITY
   /** Looks in the period that denials are counted over. */
   readonly #looksCounted: number
 
@@ -263,6 +266,7 @@ export class GateWatch {
     // A slow answer makes calls fail for a second: not worth a message.
     await this.#reportLedger('store', this.#hadStoreFault ? fault : undefined)
     this.#hadStoreFault = fault !== undefined
+    if (fault !== undefined) this.#storeFaultMs = this.#gate.nowMs()
     await this.#reportLedger('chain', problems?.[0], problems !== undefined)
   }
 
@@ -292,7 +296,9 @@ export class GateWatch {
 
   async #lookAtGates(): Promise<void> {
     const { gates, nowMs } = this.#gate
-    if (gates === undefined) return
+    // While no heartbeat can be written all gates seem lost, and until each has written one again.
+    const canBeat = nowMs() >= this.#storeFaultMs + GATE_GONE_MS
+    if (gates === undefined || !canBeat) return
     const listed = await gates().catch(() => undefined)
     if (listed === undefined) return
     // A gate that was stopped has said so.

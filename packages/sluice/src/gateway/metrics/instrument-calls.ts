@@ -91,7 +91,9 @@ export class InstrumentedCall {
     const { call, facts } = this.#watched
     const isTool = call.method === TOOL_CALL
     const tool = isTool ? (facts.tool === undefined ? 'unknown' : call.name) : call.method
-    this.#meter.decision(call.server, tool, decision.action, decision.code)
+    // An outage is no denial: what counts denials, and alerts of them, must not see it as one.
+    const action = decision.code === 'GATE_UNAVAILABLE' ? 'unavailable' : decision.action
+    this.#meter.decision(call.server, tool, action, decision.code)
     this.#span?.decided(decision, callId)
     if (decision.action !== 'allow') this.#end(performance.now())
   }

@@ -10,12 +10,14 @@ export interface GaugeParts
   extends Pick<AdminParts, 'servers' | 'gate' | 'ledger' | 'freezes' | 'policies'> {
   readonly approvals: Pick<ApprovalService, 'pendingCount'>
   readonly processes: () => number
+  /** As `/readyz` answers. */
+  readonly isReady: () => boolean
 }
 
 const LEDGER_STATES = ['writing', 'reserve', 'failing', 'closed'] as const
 
 export function gaugesOf(parts: GaugeParts): Gauge[] {
-  const { approvals, servers, gate, ledger, freezes, policies, processes } = parts
+  const { approvals, servers, gate, isReady, ledger, freezes, policies, processes } = parts
   const ofServers: GaugeRows<(server: string) => number> = {
     sessions: ['Sessions with a server.', (name) => gate.figures(name).sessions],
     open_requests: [
@@ -24,6 +26,7 @@ export function gaugesOf(parts: GaugeParts): Gauge[] {
     ],
   }
   const ofGate: GaugeRows<() => number> = {
+    ready: ['1 while calls can be recorded, as /readyz says.', () => (isReady() ? 1 : 0)],
     processes: ['Processes of servers that are watched.', processes],
     ledger_records: ['Number of the last record.', () => ledger.figures.seq],
     ledger_commits: ['Commits since the start.', () => ledger.figures.commits],

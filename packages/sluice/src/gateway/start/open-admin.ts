@@ -39,9 +39,11 @@ export async function openAdmin(
     readiness(record, { policies, servers, freezes, tls: late.tls, sharedWhy })
   const engine = approvals.engine
   const parts = { ...data, ...identity, ...calls, approvals: engine, cluster: shared, parseConfig }
-  const metrics = new MetricsWriter(meter, gaugesOf({ ...parts, processes: () => watcher.size }))
+  const isReady = () => ready().ok
+  const gauges = gaugesOf({ ...parts, processes: () => watcher.size, isReady })
+  const metrics = new MetricsWriter(meter, gauges)
   const url = () => late.url
-  await connectCluster(shared, { ...parts, approvals, url, isReady: () => ready().ok })
+  await connectCluster(shared, { ...parts, approvals, url, isReady })
   const control: CommandRegistry = controlOf({
     ...parts,
     isPiped: piped,

@@ -104,6 +104,8 @@ export class SharedStore {
         encodeBody(
           outcomeEntry(intent, { atMs: Date.now(), status: 'cancelled', givenBack: true }),
         ),
+      encodeOutage: (detail) =>
+        encodeBody({ kind: 'event', atMs: Date.now(), name: 'outage', detail: { ...detail } }),
       usesOf: ({ id, isStanding }) =>
         this.approvals === undefined ? 0 : this.approvals.usesMax(id, isStanding),
       version: () => this.state.version,
@@ -255,7 +257,8 @@ export class SharedStore {
 
   /** Says what is wrong with the store itself. What concerns this gate alone, such as a wrong clock, is left out. */
   get fault(): string | undefined {
-    if (this.admission.state === 'unknown') return 'the shared store does not answer'
+    if (this.admission.state === 'unknown')
+      return `the shared store ${this.admission.isRefused ? 'refuses to write' : 'does not answer'}`
     if (this.admission.state !== 'open' || this.state.why === undefined) return undefined
     return 'changes of other gates cannot be read from the shared store'
   }

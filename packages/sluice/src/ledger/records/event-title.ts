@@ -39,6 +39,7 @@ const TITLES: Readonly<Record<string, string>> = {
   recovery: 'Ledger recovered',
   'ledger-recovery': 'Ledger recovered',
   retention: 'Old records removed',
+  outage: 'Calls could not be recorded',
   failover: 'Records given back after a failover of the database',
   export: 'Ledger exported',
   'console-call': 'Call tried from the console',

@@ -14,6 +14,13 @@ export interface RestoredRecords {
   readonly through: number
 }
 
+/** A time in which the database answered and refused to write. */
+export interface StoreOutage {
+  readonly sinceMs: number
+  /** What the database gave as the reason, without its address. */
+  readonly why: string
+}
+
 export interface PostgresAdmissionParts<Entry> {
   readonly connections: PostgresConnections
   readonly gate: string
@@ -21,6 +28,8 @@ export interface PostgresAdmissionParts<Entry> {
   readonly encodeIntent: (entry: Entry) => string
   /** The body of the outcome of a call that was admitted and not sent. */
   readonly encodeUndone: (intent: number) => string
+  /** The body of the event that calls could not be recorded for a time. */
+  readonly encodeOutage: (outage: StoreOutage) => string
   /** How often an approval may be used; undefined for no bound. */
   readonly usesOf: (approval: ApprovalUseRequest) => number | undefined
   /** The version of the shared state that this gate has. */

@@ -178,6 +178,83 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a shared store', post
     expect((await one()).status).toBe('admitted')
   })
 
+  describe('P1: a database that answers and refuses to write admits nothing until it has taken a record', () => {
+    /** A database whose tables belong to a role that is no superuser. */
+    async function openOwned(role: string) {
+      const { connections } = await open(`admin of ${role}`)
+      const admin = (sql: string) => connections.query(sql, [], 30_000)
+      await admin(`CREATE ROLE ${role} LOGIN`)
+      await admin(`CREATE DATABASE ${role} OWNER ${role}`)
+      const url = `postgres://${role}@127.0.0.1:${server.port}/${role}`
+      const states: string[] = []
+      const onState = (state: string) => states.push(state)
+      const opened = await openSharedGate(url, role, { onState })
+      ended.push(opened.close)
+      return { ...opened, admin, states, one: () => opened.store.admit(charge([])) }
+    }
+
+    /** An attempt to recover raises the epoch, if the database writes that. */
+    const untilTried = ({ store }: { readonly store: { readonly epoch: number } }) => {
+      const { epoch } = store
+      return until(() => store.epoch > epoch + 2)
+    }
+
+    test('read-only', async () => {
+      const { admin, one, states, store } = await openOwned('read_only')
+      expect((await one()).status).toBe('admitted')
+      await admin('ALTER DATABASE read_only SET default_transaction_read_only = on')
+      const others = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'read_only'`
+      await admin(others)
+      await until(async () => {
+        const reply = await one()
+        return reply.status === 'unavailable' && /read-only/.test(reply.why)
+      })
+      expect([store.state, store.isRefused]).toEqual(['unknown', true])
+      expect(store.why).toMatch(/refuses to write: .*read-only/)
+      await admin('ALTER DATABASE read_only RESET default_transaction_read_only')
+      await admin(others)
+      await until(() => store.state === 'open')
+      expect([(await one()).status, store.why, store.isRefused]).toEqual(['admitted', '', false])
+      expect(states).toEqual(['open', 'unknown', 'open'])
+    })
+
+    test('without permission for the ledger alone', async () => {
+      const gate = await openOwned('revoked')
+      const { connections, one, states, store } = gate
+      await connections.query('REVOKE INSERT ON sluice.ledger FROM revoked')
+      expect(await one()).toMatchObject({
+        status: 'unavailable',
+        why: expect.stringMatching(/permission/),
+      })
+      await untilTried(gate)
+      expect([store.state, store.isRefused]).toEqual(['unknown', true])
+      await connections.query('GRANT INSERT ON sluice.ledger TO revoked')
+      await until(() => store.state === 'open')
+      expect((await one()).status).toBe('admitted')
+      const rows = await connections.query('SELECT kind FROM sluice.ledger ORDER BY seq')
+      expect(rows.map(({ kind }) => kind).join('')).toBe('ei')
+      expect(states).toEqual(['open', 'unknown', 'open'])
+    })
+
+    test('the disk is full for records, and other rows still fit', async () => {
+      const gate = await open('full')
+      const { connections, one, store } = gate
+      await connections.query(`CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$`)
+      await connections.query(`CREATE TRIGGER full_disk BEFORE INSERT ON sluice.ledger
+        FOR EACH ROW WHEN (NEW.gate = 'full') EXECUTE FUNCTION full_disk()`)
+      const outcome = store.append({ kind: 'e', id: '', body: ',4,1,"waits",{}]' })
+      expect(await one()).toMatchObject({ why: expect.stringMatching(/No space/) })
+      await untilTried(gate)
+      expect([store.state, store.isRefused]).toEqual(['unknown', true])
+      await connections.query('DROP TRIGGER full_disk ON sluice.ledger')
+      await until(() => store.state === 'open')
+      // What waited was the attempt: nothing is added to the ledger for it.
+      expect(await outcome).toBe(1)
+      expect(store.head.seq).toBe(1)
+    })
+  })
+
   test('of two gates with one name the older admits nothing any more', async () => {
     const older = await open('twin')
     const newer = await open('twin')

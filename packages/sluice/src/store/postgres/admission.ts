@@ -17,7 +17,7 @@ import {
   SHARED_RETRY_MS_MIN,
   UNDO_BATCHES_MAX,
 } from '../limits.ts'
-import type { AdmissionState, PostgresAdmissionParts } from './admission-parts.ts'
+import type { AdmissionState, PostgresAdmissionParts, StoreOutage } from './admission-parts.ts'
 import { AdmissionQueue, SAME_NAME, STOPPED, tooManyRecords } from './admission-queue.ts'
 import {
   type ChainHead,
@@ -35,9 +35,20 @@ import {
   undoneCharges,
 } from './batch.ts'
 import type { Row } from './connections.ts'
+import { describeRefusal } from './explain-failure.ts'
 import { compareChain, restoreChain } from './lost-records.ts'
 import { RecentCharges } from './recent-charges.ts'
-import { ADMIT, ENTER, GIVE_BACK, isEffectUnknown, RAISE, REGISTER_AGAIN } from './statements.ts'
+import {
+  ADMIT,
+  ENTER,
+  GIVE_BACK,
+  isEffectUnknown,
+  RAISE,
+  REGISTER_AGAIN,
+  refusesWrites,
+} from './statements.ts'
+
+type DatabaseError = Error & { readonly code?: string }
 
 export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
   /** The database decides: every limit may have room until then. */
@@ -60,6 +71,8 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
   #pauseMs = SHARED_RETRY_MS_MIN
   /** The statement whose effect is unknown. */
   #unknown: readonly QueuedItem[] = []
+  /** Since the database answered and refused to write, until it has written. */
+  #outage: StoreOutage | undefined
   readonly #undone: SharedReceipt[] = []
   #batches = 0
   readonly #recent = new RecentCharges()
@@ -77,6 +90,11 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
   /** Why it is not `open`. */
   get why(): string {
     return this.#state === 'open' ? '' : this.#why
+  }
+
+  /** Whether the database answers and refuses to write; otherwise, while the state is `unknown`, it does not answer. */
+  get isRefused(): boolean {
+    return this.#outage !== undefined
   }
 
   get head(): ChainHead {
@@ -213,7 +231,7 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
       ;[row] = await connections.query(ADMIT, [...known, ...encodeBatch(batch)], ADMIT_DEADLINE_MS)
       this.#batches++
     } catch (error) {
-      return this.#failed(batch, error as Error & { code?: string })
+      return this.#failed(batch, error as DatabaseError)
     }
     this.#admitted(batch, row as Row, performance.now() - sentMs > SENT_WITHIN_MS)
   }
@@ -253,7 +271,7 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     void this.append({ kind: 'o', id: '', body }, intent).catch(() => {})
   }
 
-  async #failed(batch: readonly QueuedItem[], error: Error & { code?: string }): Promise<void> {
+  async #failed(batch: readonly QueuedItem[], error: DatabaseError): Promise<void> {
     const calls = batch.filter(({ kind }) => kind === 'i')
     const rows = batch.filter(({ kind }) => kind !== 'i')
     this.#queue.rows.unshift(...rows)
@@ -276,8 +294,15 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
     this.#unknown = batch
     this.#queue.rows.splice(0, rows.length)
     this.#queue.calls.unshift(...calls)
-    this.#becomeUnknown(error.message)
+    this.#becomeUnknown(this.#explain(error))
     this.#recoverLater()
+  }
+
+  /** Notes an outage in which the database answers. */
+  #explain(error: DatabaseError): string {
+    if (!refusesWrites(error.code)) return error.message
+    this.#outage ??= { sinceMs: Date.now(), why: error.message }
+    return describeRefusal(this.#parts.connections.where, error)
   }
 
   #recoverLater(): void {
@@ -300,16 +325,18 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
       const row = (await this.#enter(RAISE)) ?? (await this.#enter(REGISTER_AGAIN, lost))
       if (row === undefined) return this.#stop(SAME_NAME, 'fenced')
       await this.#resolve(toHead(row), row)
-      this.#pauseMs = SHARED_RETRY_MS_MIN
       if (row.timeline !== this.#timeline) await this.#parts.onFailover?.()
       this.#timeline = row.timeline
       await this.#parts.catchUp()
       await this.#undo()
+      await this.#probe()
       if (this.#state !== 'unknown' || this.#unknown.length > 0) return
+      this.#pauseMs = SHARED_RETRY_MS_MIN
+      this.#outage = undefined
       this.#become('open', '')
       this.#schedule()
     } catch (error) {
-      this.#why = (error as Error).message
+      this.#why = this.#explain(error as DatabaseError)
       if (this.#state === 'unknown') this.#recoverLater()
     }
   }
@@ -321,6 +348,20 @@ export class PostgresAdmissionStore<Entry> implements AdmissionStore<Entry> {
       await this.#flush()
     if (this.#unknown.length === 0)
       for (const receipt of this.#undone.splice(0)) await this.refund(receipt)
+  }
+
+  /** A database that refused to write may raise the epoch and have no room, or no permission, for a record: it has to
+   * take one before calls are admitted again. What waits is tried first. */
+  async #probe(): Promise<void> {
+    if (this.#outage === undefined || this.#unknown.length > 0) return
+    if (this.#queue.rows.length === 0) {
+      const body = this.#parts.encodeOutage(this.#outage)
+      this.#queue.rows.push(toRowItem({ kind: 'e', id: '', body }, () => {}))
+    }
+    const before = this.#batches
+    await this.#flush()
+    // Refused for a reason of its own, such as a lock: it is tried again.
+    if (this.#batches === before && this.#unknown.length === 0) throw new Error(this.#why)
   }
 
   async #resolve(head: ChainHead, row: Row): Promise<void> {

@@ -48,6 +48,11 @@ export function toUnreachable(where: string, failure: Failure, cause?: unknown):
   )
 }
 
+/** Says what a database that answers, and does not write, gave as the reason. */
+export function describeRefusal(where: string, { message }: Failure): string {
+  return `the shared store ${where} refuses to write: ${message}`
+}
+
 function toHelp(code: string, message: string): string {
   if (NO_TLS.test(message)) return NO_TLS_HELP
   if (TLS_CODE.test(code)) return TLS_HELP

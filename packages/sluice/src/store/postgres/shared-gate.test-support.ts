@@ -23,6 +23,8 @@ export async function openSharedGate(
     encodeIntent: (entry) => encodeBody({ ...entry, kind: 'intent' }),
     encodeUndone: (intent) =>
       encodeBody(outcomeEntry(intent, { atMs: 1, status: 'cancelled', givenBack: true })),
+    encodeOutage: (detail) =>
+      encodeBody({ kind: 'event', atMs: 1, name: 'outage', detail: { ...detail } }),
     usesOf: ({ isStanding }: ApprovalUseRequest) => (isStanding ? 10 : 1),
     version: () => 0,
     stamp: () => 0,

@@ -91,6 +91,21 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('shared state', postgr
     expect((await open(url, 'c')).all()).toHaveLength(1)
   })
 
+  test('P1: a change that the database refuses to store is a fault until it is stored', async () => {
+    const { connections, put, state } = await open(await newDatabase(), 'a')
+    await connections.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN RAISE EXCEPTION 'no space' USING ERRCODE = '53100'; END $$`)
+    await connections.query(`CREATE TRIGGER refuse BEFORE INSERT ON sluice.shared
+      FOR EACH ROW EXECUTE FUNCTION refuse()`)
+    put('x', 'one')
+    await expect(state.settle()).rejects.toThrow('no space')
+    await state.catchUp()
+    expect(state.why).toBe('no space')
+    await connections.query('DROP TRIGGER refuse ON sluice.shared')
+    await state.settle()
+    expect(state.why).toBeUndefined()
+  })
+
   test('of two changes of one row at the same time the first counts, and the second is told', async () => {
     const url = await newDatabase()
     const [a, b] = [await open(url, 'a'), await open(url, 'b')]

@@ -8,6 +8,7 @@ import { StoreError } from '../errors.ts'
 import { CHANGED_LENGTH_MAX, SHARED_POLL_MS } from '../limits.ts'
 import { type MirroredRow, MirroredTables } from '../sqlite/mirrored-tables.ts'
 import type { SharedRows } from './shared-rows.ts'
+import { refusesWrites } from './statements.ts'
 
 /** Tables of which no two rows belong together. */
 const SINGLE_ROWS: ReadonlySet<string> = new Set(['pins', 'refusals', 'logins'])
@@ -36,7 +37,8 @@ export class SharedState {
   #turn: Promise<unknown> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
   #soon: NodeJS.Immediate | undefined
-  #why: string | undefined
+  #whyUnread: string | undefined
+  #whyUnwritten: string | undefined
 
   constructor(rows: SharedRows) {
     this.#rows = rows
@@ -65,9 +67,9 @@ export class SharedState {
     return this.#dirty.size === 0
   }
 
-  /** Why other gates' changes cannot be applied. */
+  /** Why other gates' changes cannot be applied, or the changes of this gate cannot be stored. */
   get why(): string | undefined {
-    return this.#why
+    return this.#whyUnread ?? this.#whyUnwritten
   }
 
   /** Everything that the shared store has, in place of what the tables had. The first gate of an empty
@@ -133,11 +135,15 @@ export class SharedState {
       const { taken, rows } = this.#take()
       try {
         await this.#rows.change(rows)
+        this.#whyUnwritten = undefined
         for (const [name, change] of taken)
           if (this.#dirty.get(name) === change) this.#dirty.delete(name)
         this.#moved.emit()
       } catch (error) {
-        if ((error as { code?: string }).code !== 'SL001') throw error
+        const { code, message } = error as Error & { code?: string }
+        // Calls wait for this change, so a database that refuses it admits none.
+        if (refusesWrites(code)) this.#whyUnwritten = message
+        if (code !== 'SL001') throw error
         this.#noteLost(await this.#read())
       }
     }
@@ -190,8 +196,8 @@ export class SharedState {
   }
 
   #report(why: string | undefined): void {
-    if (why === this.#why) return
-    this.#why = why
+    if (why === this.#whyUnread) return
+    this.#whyUnread = why
     this.#fault.emit(why)
   }
 

@@ -14,7 +14,12 @@ export const ADMIT = `CALL sluice.admit_durably($1, $2, $3, $4, $5, $6, $7, $8, 
 /** Whether what the database has is unknown after this error: ADMIT is two transactions, and it can be cancelled, or
  * run out of memory or disk space, between them. SL004: the chain is another one. */
 export function isEffectUnknown(code: string | undefined): boolean {
-  return /^(?:53|57|58|XX|SL004)/.test(code ?? '')
+  return /^(?:53|57|58|XX|SL004)/.test(code ?? '') || refusesWrites(code)
+}
+/** Whether the state of the database, and not what was sent, is why it does not write: it is read-only (25006), full
+ * (53), ending (57), its disk fails (58), or a permission or a table is missing (42). */
+export function refusesWrites(code: string | undefined): boolean {
+  return /^(?:25006|42|53|57|58|XX)/.test(code ?? '')
 }
 export const WRITTEN_SINCE = `SELECT seq, id, at::text AS at, kind, body FROM sluice.ledger
   WHERE gate = $1 AND seq > $2 ORDER BY seq LIMIT ${ADMIT_BATCH_MAX + 1}`
