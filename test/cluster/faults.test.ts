@@ -253,6 +253,32 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('faults of a cluster',
     receiver.close()
   })
 
+  test('P2: a session that cannot be looked up is an outage with its id, and names no database', async () => {
+    const { spec } = await newCluster()
+    const first = await ownGate(spec('first'))
+    const second = await ownGate(spec('second', relay.port))
+    const client = await open(first)
+    const through = Object.assign(new PlainClient(second, 'count'), { session: client.session })
+    expect((await through.ask('ping')).status).toBe(200)
+    relay.cut()
+    const lost = await through.call('write')
+    expect([lost.status, lost.headers.get('retry-after')]).toEqual([503, '5'])
+    expect(lost.answer).toMatchObject({
+      id: 2,
+      error: {
+        message: expect.stringMatching(/^temporary outage: .*try again in 5 s$/),
+        data: { 'sluice/decision': { code: 'GATE_UNAVAILABLE', retryAfterMs: 5_000 } },
+      },
+    })
+    expect(lost.text).not.toMatch(/postgres|127\.0\.0\.1|ECONN/)
+    const why = 'a request could not be handled'
+    const lines = () => second.log.filter((line) => line.startsWith(why))
+    expect(lines()).toEqual([expect.stringContaining(`127.0.0.1:${relay.port}`)])
+    // L11: one line tells of an outage, and not one of each request.
+    for (let n = 0; n < 10; n++) await through.call('write')
+    expect(lines()).toHaveLength(1)
+  })
+
   test("a gate's clock is wrong by an hour: it says so and admits nothing", async () => {
     const { calls, spec } = await newCluster()
     const before = process.env.NODE_OPTIONS

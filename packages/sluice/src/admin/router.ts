@@ -14,6 +14,7 @@ import { readBody } from '../gateway/front/http/read-body.ts'
 import type { RelyingParty } from '../identity/people/passkeys.ts'
 import { checkInput } from '../operations/run-operation.ts'
 import { readJson } from '../protocol/json/read-json.ts'
+import { describeToCaller } from '../store/outage.ts'
 import { bearerOf, headerOf } from './http/bearer-token.ts'
 import { Download } from './http/download.ts'
 import type { Endpoint, EndpointCall } from './http/endpoint.ts'
@@ -252,7 +253,7 @@ function writeApiError(response: ServerResponse, error: Error): void {
       ? error
       : error instanceof OperationError
         ? new ApiError(codeOf(error), error.message, error.help)
-        : new ApiError('API_FAULT', error.message, 'see the log of the gate')
+        : new ApiError('API_FAULT', describeToCaller(error), 'see the log of the gate')
   const { code, message, help, status } = known
   if (status === 401) response.setHeader('www-authenticate', 'Bearer realm="sluice"')
   send(response, status, { error: { code, message, help } })

@@ -11,6 +11,7 @@ import type { TraceParts } from './call/call-request.ts'
 import type { GateConfig } from './config/config.ts'
 import type { CallInstrumentation } from './metrics/instrument-calls.ts'
 import type { Log } from './shared/log.ts'
+import type { OutageLog } from './shared/outage-log.ts'
 import type { ClientSend, ClientTransport, ConnectionOrigin } from './shared/transport.ts'
 import type { FreezeStore } from './state/freezes.ts'
 import type { PolicySet } from './state/policy-set.ts'
@@ -41,6 +42,7 @@ export interface GateParts extends Omit<ServerLinksParts, 'serverOf'>, TracePart
   readonly ownPaths: readonly string[]
   readonly servers: Servers
   readonly log: Log
+  readonly outages: OutageLog
 }
 
 /** A client as the relay with one server sees it. */

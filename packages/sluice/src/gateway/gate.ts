@@ -245,7 +245,7 @@ export class Gate {
       this.#parts.log(level, message, { server: name, session: lease.id, ...fields })
     const bound = () => this.#parts.policies().of(who().policy)
     const policy = () => bound().policy
-    const record = new LedgerCallRecorder(this.#parts.ledger, this.#parts.log)
+    const record = new LedgerCallRecorder(this.#parts.ledger, this.#parts)
     const ids = { server: name, principal: principal.id, session: lease.id }
     // Asked several times for every message.
     const frozen = () =>

@@ -149,3 +149,5 @@ export const ALERTS_TAKEN_MAX = 10
  * killed, or is suspended and may send it too.
  */
 export const ALERT_CLAIM_MS = 30_000
+/** When a request that an outage of the store stopped may be made again: the store is tried again by then. */
+export const UNAVAILABLE_RETRY_MS = 5_000

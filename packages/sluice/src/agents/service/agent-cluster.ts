@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { deserialize, serialize } from 'node:v8'
 import { AGENT_BEAT_MS, AGENT_LEASE_MS } from '../../store/limits.ts'
+import { describeToCaller } from '../../store/outage.ts'
 import type { SharedAgents } from '../../store/postgres/shared-agents.ts'
 import { processClock } from '../../store/process-clock.ts'
 import { AgentError, toAgentError } from '../shared/errors.ts'
@@ -147,7 +148,7 @@ export class AgentCluster {
     const sent = values.map((value) => (isPlain(value) ? value : undefined))
     const body = serialize({ method, values: sent } satisfies AgentRequest)
     const answer = await this.#parts.shared.ask(gate, body, ending).catch((error: Error) => {
-      throw unavailable(`\`${id}\` cannot be asked for here: ${error.message}`)
+      throw unavailable(`\`${id}\` cannot be asked for here: ${describeToCaller(error)}`)
     })
     if (Buffer.isBuffer(answer)) return deserialize(answer) as AgentReply
     if (answer === 'gone' || ending.aborted || !ONCE.has(method)) return undefined

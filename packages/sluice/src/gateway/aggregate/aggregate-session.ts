@@ -16,6 +16,7 @@ import { belongsTo, knowsTasks } from '../../protocol/protocol-generation.ts'
 import { negotiateRevision } from '../../protocol/revisions.ts'
 import { RPC } from '../../protocol/rpc-codes.ts'
 import { writeResult } from '../../protocol/write-message.ts'
+import { describeToCaller } from '../../store/outage.ts'
 import { writeAnswer } from '../call/inspect-result.ts'
 import { buildNotFoundReply, noTasksAnswer, renameUnknown } from '../call/replies.ts'
 import { toStatelessResult } from '../session/stateless-results.ts'
@@ -182,7 +183,7 @@ export class AggregateSession {
     try {
       await step()
     } catch (error) {
-      this.#client.close(`the gate could not handle a message: ${(error as Error).message}`)
+      this.#client.close(`the gate could not handle a message: ${describeToCaller(error)}`)
     }
   }
 
@@ -295,7 +296,7 @@ export class AggregateSession {
         : await this.#lists.list(method, params?.value.cursor)
       this.#answerWith(id, method, list)
     } catch (error) {
-      this.#refuse(id, RPC.invalidParams, (error as Error).message)
+      this.#refuse(id, RPC.invalidParams, describeToCaller(error))
     }
   }
 
@@ -310,7 +311,9 @@ export class AggregateSession {
   async #setLevel({ id, method, params = NO_PARAMS }: JsonRpcRequest): Promise<void> {
     this.#level = params
     const loggers = [...this.#members.values()].filter((member) => member.has('logging'))
-    const failed = (error: Error) => ({ error: { code: RPC.internal, message: error.message } })
+    const failed = (error: Error) => ({
+      error: { code: RPC.internal, message: describeToCaller(error) },
+    })
     const answers = await Promise.all(
       loggers.map((member) => member.ask(method, params).catch(failed)),
     )

@@ -14,7 +14,7 @@ import { EmbeddedAdmissionStore } from '../../store/memory/admission.ts'
 import { SlowAdmissionStore } from '../../store/slow-admission.test-support.ts'
 import { CallInstrumentation } from '../metrics/instrument-calls.ts'
 import { Meter } from '../metrics/meter.ts'
-import { UNAVAILABLE_RETRY_MS } from '../shared/limits.ts'
+import { UNAVAILABLE_RETRY_MS } from '../../store/limits.ts'
 import { admitCall } from './admit-call.ts'
 import type { CallPipeline, CallRequest } from './call-request.ts'
 

@@ -3,6 +3,7 @@
 
 import { RPC } from '../../protocol/rpc-codes.ts'
 import { writeError } from '../../protocol/write-message.ts'
+import { describeToCaller } from '../../store/outage.ts'
 import type { CallOutcome } from '../shared/outcome.ts'
 import type { Exchange } from './call-session.ts'
 import type { InspectedResult } from './inspect-result.ts'
@@ -30,7 +31,7 @@ export function answerFault({
 }): CallOutcome {
   const { id, method, sent } = pending
   const what = sender === 'client' ? 'the call was not made' : 'the gate could not pass it on'
-  const text = writeError(id, RPC.internal, `${what}: ${error.message}`)
+  const text = writeError(id, RPC.internal, `${what}: ${describeToCaller(error)}`)
   requests.reply(pending, text, { errorCode: RPC.internal, from: sent ?? 'server' })
   session.log(`a request could not be handled: ${error.message}, \`${method}\``)
   return sent === undefined ? { status: 'error', givenBack: true } : { status: 'unknown' }

@@ -9,7 +9,8 @@ import { type AnswerChange, describeChanges } from '../../core/answer-changes.ts
 import { displayName } from '../../core/display-name.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import { type DecisionEntry, digestText } from '../../ledger/records/record.ts'
-import { type Log, limitLog } from '../shared/log.ts'
+import type { Log } from '../shared/log.ts'
+import type { OutageLog } from '../shared/outage-log.ts'
 import type { CallOutcome } from '../shared/outcome.ts'
 import type { CallPipeline, CallRequest, RefusalRecorder } from './call-request.ts'
 import type { CallDecision } from './decide-call.ts'
@@ -17,23 +18,26 @@ import type { CallDecision } from './decide-call.ts'
 export class LedgerCallRecorder implements RefusalRecorder {
   readonly #ledger: Pick<Ledger, 'refuse' | 'outcome' | 'event'>
   readonly #log: Log
-  readonly #warn: (text: string) => void
+  readonly #outages: OutageLog
 
-  constructor(ledger: Pick<Ledger, 'refuse' | 'outcome' | 'event'>, log: Log) {
+  constructor(
+    ledger: Pick<Ledger, 'refuse' | 'outcome' | 'event'>,
+    { log, outages }: { readonly log: Log; readonly outages: OutageLog },
+  ) {
     this.#ledger = ledger
     this.#log = log
-    this.#warn = limitLog(log)
+    this.#outages = outages
   }
 
   refusal(entry: DecisionEntry): void {
     this.#ledger.refuse(entry).catch((error: Error) => {
-      const about = { call: entry.callId, why: error.message }
-      this.#log('error', 'a refusal could not be recorded', about)
+      const { message } = error
+      this.#outages.warn(`the refusal of the call ${entry.callId} cannot be recorded: ${message}`)
     })
   }
 
   unrecorded(callId: string, why: string): void {
-    this.#warn(`the call ${callId} cannot be recorded, so it is not made: ${why}`)
+    this.#outages.warn(`the call ${callId} cannot be recorded, so it is not made: ${why}`)
   }
 
   outcome(intent: number, startedMs: number, outcome: CallOutcome): void {

@@ -13,6 +13,7 @@ import type {
 import { LIST_CHANGES } from '../../protocol/protocol-generation.ts'
 import { RPC } from '../../protocol/rpc-codes.ts'
 import { oneLine, writeNotification } from '../../protocol/write-message.ts'
+import { describeToCaller } from '../../store/outage.ts'
 import type { CallContext, CallSession, IncomingRequest } from '../call/call-session.ts'
 import { ClientApprovalPrompts } from '../call/client-prompts.ts'
 import { Deliveries, type InspectDelivery } from '../call/deliveries.ts'
@@ -251,7 +252,7 @@ export class Relay {
     try {
       step()
     } catch (error) {
-      const why = `the gate could not handle a message: ${(error as Error).message}`
+      const why = `the gate could not handle a message: ${describeToCaller(error)}`
       if (message.kind !== 'notification') return this.close(why)
       this.#context.log(`${why}, \`${message.method}\``)
     }
@@ -302,7 +303,7 @@ export class Relay {
   }
 
   readonly #endByFault = (error: Error): void =>
-    this.close(`the gate could not handle a message: ${error.message}`)
+    this.close(`the gate could not handle a message: ${describeToCaller(error)}`)
 
   #clientNotification(notification: JsonRpcNotification): void {
     const { method, params } = notification

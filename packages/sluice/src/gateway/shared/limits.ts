@@ -137,8 +137,6 @@ export const LARGE_MESSAGE_MS_MAX = 10_000
  * admitted. Then it is refused.
  */
 export const ADMIT_TRIES_MAX = 4
-/** When a call that cannot be recorded may be made again: the store is tried again by then. */
-export const UNAVAILABLE_RETRY_MS = 5_000
 /** How long open calls may take to finish when the gate stops. Then they are ended. */
 export const DRAIN_MS = 5_000
 /** How recently `/readyz` must have been asked for a gate that stops to wait for the next answers of it. */
@@ -172,6 +170,8 @@ export const CALL_LOOK_EVERY_MS = 500
  * pass, such as a response that nobody asked for. Further ones are counted.
  */
 export const MESSAGE_LOG_LINES_PER_SECOND = 5
+/** How often one outage of the store is logged by the requests that it stops. */
+export const OUTAGE_LOG_EVERY_MS = 10_000
 /** Characters of such a line. The rest is cut. */
 export const LOGGED_MESSAGE_LENGTH_MAX = 500
 

@@ -53,7 +53,11 @@ export async function openCalls(
   { piped, startAgents }: RunOptions,
   closing: AsyncDisposableStack,
 ) {
-  const { config, freezes, key, late, ledger, log, policies, restored, shared, store } = data
+  const { config, freezes, key, late, ledger, log, outages, policies } = data
+  const { restored, shared, store } = data
+  const onOutage = (error: Error) =>
+    outages.warn(`a request could not be handled: ${error.message}`)
+  const onConnections = (count: number) => idle.pages(count)
   const processes = await openProcesses(data, closing)
   const { servers, peers } = processes
   const meter = new Meter()
@@ -66,9 +70,8 @@ export async function openCalls(
   const hooks = new HookParts({ servers, ledger, log })
   // Clients with hooks need a gate for as long as they run, which it cannot see: it stays.
   const idle = new IdleShutdown(piped && !hooks.isUsed)
-  const page = piped
-    ? new PageFront({ site: () => late.site, peers, onConnections: (count) => idle.pages(count) })
-    : undefined
+  const site = () => late.site
+  const page = piped ? new PageFront({ site, peers, onOutage, onConnections }) : undefined
   const base = (): string | undefined =>
     page === undefined ? peopleBase(config.publicUrl, late.url) : peopleBase(undefined, page.url)
   const { approvals, channels } = await openApproving({ data, identity }, base, closing)
@@ -111,6 +114,7 @@ export async function openCalls(
     admission: limits.watch(openAdmission(shared, { ...restored, approvals, ledger })),
     ownPaths: [...new Set(processes.own.flatMap(withReal))],
     log,
+    outages,
   })
   late.gate = gate
   const hookGate = hooks.open(gate)
@@ -127,7 +131,7 @@ export async function openCalls(
   const services = { authenticator, approvals: approvals.engine, shared: shared?.agents }
   closing.defer(await agents.start(servers, gate, services))
   const observed = { meter, watch, tools, pins, lock, newTools, limits, traces }
-  const served = { credentials, approvals, channels, agents, hooks, gate }
+  const served = { credentials, approvals, channels, agents, hooks, gate, onOutage }
   return { ...processes, ...observed, ...served, idle, page, base }
 }
 

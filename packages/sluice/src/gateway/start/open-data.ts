@@ -11,6 +11,7 @@ import { openGateStore } from '../data/gate-store.ts'
 import { openLedger } from '../data/open-ledger.ts'
 import { restoreState } from '../data/restore-state.ts'
 import { startSnapshots } from '../data/snapshot-state.ts'
+import { OutageLog } from '../shared/outage-log.ts'
 import type { CompiledDocuments } from '../state/documents.ts'
 import { describeFreezeTarget, FreezeStore } from '../state/freezes.ts'
 import { Policies } from '../state/policies.ts'
@@ -73,7 +74,8 @@ export async function openData(
   await event('start')
   closing.defer(() => void event('stop'))
   const files = [...documents.documents.values()].map(({ file }) => file)
-  const parts = { config, files, freezes, key, late, ledger, log, policies }
+  const outages = new OutageLog(log, () => ledger.figures.commits)
+  const parts = { config, files, freezes, key, late, ledger, log, outages, policies }
   return { ...parts, record, restored, sessions, shared, store, publicKey: signer.publicKey }
 }
 

@@ -78,7 +78,7 @@ function listClosingSteps(
 
 function createFront({ data, identity, calls, admin }: EarlierSteps): HttpFront {
   const { config, key, late, shared } = data
-  const { gate, meter, peers } = calls
+  const { gate, meter, onOutage, peers } = calls
   const { ready, metrics } = admin
   const { metricsToken } = config
   const sessionTokens = new SessionTokens(key)
@@ -98,6 +98,7 @@ function createFront({ data, identity, calls, admin }: EarlierSteps): HttpFront 
     names: { ...config, certificate: () => late.tls?.certificate },
     metrics: metricsToken === undefined ? undefined : new MetricsFront(metricsToken, metrics),
     site: late.site,
+    onOutage,
     onRead: (ms) => meter.steps.read.observe(ms),
     peers,
     ready: () => ready(shared?.publicWhy),

@@ -5,6 +5,7 @@
 
 import { Listeners } from '@sluice/policy/core/listeners'
 import { LruMap } from '../../core/lru-map.ts'
+import { describeToCaller } from '../../store/outage.ts'
 import { CALLERS_SEEN_MAX, GRANTS_FRESH_MS } from '../limits.ts'
 import { LOCAL_USER } from '../names.ts'
 import type { SessionLimit } from '../sessions/agent-sessions.ts'
@@ -132,7 +133,7 @@ export class Authenticator {
       if (this.#options.grants.refresh()) this.grantsChanged()
     } catch (error) {
       const help = 'the gate cannot tell who may call; see its log'
-      throw new AuthenticationError((error as Error).message, help, { isFault: true })
+      throw new AuthenticationError(describeToCaller(error), help, { isFault: true })
     }
   }
 

@@ -181,8 +181,8 @@ export class RequestForwarder {
       })
       sent.once('response', (answer) => {
         isAnswered = true
-        // It is stopping, and has done nothing.
-        if (answer.statusCode === 503) {
+        // It is stopping, and has done nothing. An outage says when to try again: any gate would answer so.
+        if (answer.statusCode === 503 && answer.headers['retry-after'] === undefined) {
           answer.resume()
           return resolve('gone')
         }

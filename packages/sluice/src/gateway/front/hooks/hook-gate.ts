@@ -13,6 +13,7 @@ import {
   PASS,
 } from '../../../hooks/hook-event.ts'
 import type { Caller } from '../../../identity/callers/caller.ts'
+import { describeToCaller } from '../../../store/outage.ts'
 import type { ReportedOutput } from '../../call/label-output.ts'
 import { HOOK_CALL_MS_MAX } from '../../config/limits.ts'
 import type { FamilyMemory } from '../../session/open-sessions.ts'
@@ -233,7 +234,7 @@ function beginCall(
   const reply = begun
     .then(() => link.ask('tools/call', params, 2 * HOOK_CALL_MS_MAX, givenUp))
     .then(readCallReply)
-    .catch((error: Error): CallReply => ({ kind: 'unknown', text: error.message }))
+    .catch((error: Error): CallReply => ({ kind: 'unknown', text: describeToCaller(error) }))
     .finally(() => server.forget(hook))
   const verdict = new Promise<HookAnswer>((resolve) => {
     server.await(hook, (end) => {

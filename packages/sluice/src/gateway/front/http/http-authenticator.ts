@@ -11,6 +11,7 @@ import { RPC } from '../../../protocol/rpc-codes.ts'
 import { writeError } from '../../../protocol/write-message.ts'
 import { TOKEN_LENGTH_MAX } from '../../shared/limits.ts'
 import { type FrontRequest, JSON_TYPE, type ResponseWriter } from '../exchange/response-writer.ts'
+import { writeOutage } from './rpc-error.ts'
 
 export interface AuthenticateOptions {
   readonly authenticator: Authenticator
@@ -92,8 +93,8 @@ export class HttpAuthenticator {
   #refuse(why: AuthenticationError, reply: ResponseWriter, metadata: string): void {
     const { error, isFault, message, help } = why
     const { issuers, scopes } = this.#options
+    if (isFault) return writeOutage(reply, `${message}; ${help}`)
     const body = writeError(null, RPC.invalidRequest, `${message}; ${help}`)
-    if (isFault) return reply.send(503, JSON_TYPE, body)
     const parts = [
       issuers.length === 0 ? 'realm="sluice"' : `resource_metadata="${metadata}"`,
       ...(error === undefined

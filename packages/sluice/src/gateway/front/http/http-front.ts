@@ -37,8 +37,9 @@ import { findOriginProblem, type GateHostNames } from './check-origin.ts'
 import { LocalhostListener } from './localhost-listener.ts'
 import { decodeBody, readBody } from './read-body.ts'
 import { checkHead, type RefusedHead, targetOf } from './refused-head.ts'
+import { writeFault, writeRpcError } from './rpc-error.ts'
 import type { HooksFront } from './serve-hooks.ts'
-import { McpFront, type McpFrontOptions, nothingAt, OWN_PEER, writeRpcError } from './serve-mcp.ts'
+import { McpFront, type McpFrontOptions, nothingAt, OWN_PEER } from './serve-mcp.ts'
 import type { MetricsFront } from './serve-metrics.ts'
 import type { AdminSite } from './site.ts'
 import type { TlsCertificate, TlsPair } from './tls-certificate.ts'
@@ -95,7 +96,7 @@ export class HttpFront {
     this.#options = options
     this.#mcp = new McpFront(options)
     const take = (request: IncomingMessage, response: ServerResponse): void =>
-      runFor(new NodeResponseWriter(response), () => this.#handle(request, response))
+      this.#runFor(new NodeResponseWriter(response), () => this.#handle(request, response))
     this.#server =
       options.tls === undefined ? createServer(take) : this.#createTls(options.tls, take)
     this.#listener = new LocalhostListener(this.#server, { isAlone: options.tls !== undefined })
@@ -104,7 +105,7 @@ export class HttpFront {
     this.#server.maxConnections = 2 * CLIENT_CONNECTIONS_MAX
     const event = options.tls === undefined ? 'connection' : 'secureConnection'
     const takePlain: PlainEvents['onRequest'] = (head, body, socket, reply) =>
-      runFor(reply, () => this.#handlePlain(head, body, socket, reply))
+      this.#runFor(reply, () => this.#handlePlain(head, body, socket, reply))
     this.#plain = new FastPathServer(this.#server, event, {
       onOpen: (socket) => this.#mcp.lookAt(socket),
       onRequest: takePlain,
@@ -142,7 +143,7 @@ export class HttpFront {
     const { headers, method, socket, url } = incoming
     const request: FrontRequest = { headers, method, socket, url, forwarded: { isLocal } }
     const body = () => readBody(incoming, BODY_BYTES_MAX)
-    runFor(reply, () => this.#mcp.take({ server, path, request, reply, body }))
+    this.#runFor(reply, () => this.#mcp.take({ server, path, request, reply, body }))
   }
 
   /** Ends sessions that other gates have taken over. */
@@ -260,22 +261,22 @@ export class HttpFront {
     await this.#options.site?.serve(request, response)
   }
 
+  /** Answers with what `work` throws, at once or later. */
+  #runFor(reply: ResponseWriter, work: () => void | Promise<void>): void {
+    const failed = (error: Error) => writeFault(reply, error, this.#options)
+    try {
+      work()?.catch(failed)
+    } catch (error) {
+      failed(error as Error)
+    }
+  }
+
   #ready(response: ServerResponse): void {
     this.#readyAskedMs = this.#options.nowMs()
     const { ok, why } = this.#refusals === undefined ? this.#options.ready() : STOPPING
     if (this.#refusals !== undefined) this.#refusals += 1
     const word = ok ? 'ready' : 'not ready'
     response.writeHead(ok ? 200 : 503, PLAIN).end(why === '' ? `${word}\n` : `${word}: ${why}\n`)
-  }
-}
-
-/** Answers with what `work` throws, at once or later. */
-function runFor(reply: ResponseWriter, work: () => void | Promise<void>): void {
-  const failed = (error: Error) => writeRpcError(reply, 500, error.message)
-  try {
-    work()?.catch(failed)
-  } catch (error) {
-    failed(error as Error)
   }
 }
 

@@ -12,12 +12,15 @@ import { NodeResponseWriter } from '../exchange/response-writer.ts'
 import { findOriginProblem } from './check-origin.ts'
 import { LocalhostListener } from './localhost-listener.ts'
 import { checkHead, targetOf } from './refused-head.ts'
-import { OWN_PEER, writeRpcError } from './serve-mcp.ts'
+import { writeFault, writeRpcError } from './rpc-error.ts'
+import { OWN_PEER } from './serve-mcp.ts'
 import type { AdminSite } from './site.ts'
 
 export interface PageFrontOptions {
   readonly site: () => Pick<AdminSite, 'serve'> | undefined
   readonly peers: ChildPeers
+  /** Told of an outage of the store, whose cause is in no answer. */
+  readonly onOutage: (error: Error) => void
   /** Told how many browsers are connected whenever that changes. */
   readonly onConnections: (count: number) => void
 }
@@ -111,7 +114,7 @@ export class PageFront {
       if (site === undefined || /^\/mcp(?:\/|$)/.test(path)) return refuse(404, NO_MCP)
       await site.serve(request, response)
     } catch (error) {
-      writeRpcError(reply, 500, (error as Error).message)
+      writeFault(reply, error as Error, this.#options)
     }
   }
 }

@@ -9,7 +9,6 @@ import type { JsonRpcMessage, RequestId } from '../../../protocol/message.ts'
 import { getMeta, META } from '../../../protocol/protocol-generation.ts'
 import { hasBatches, readMessages } from '../../../protocol/read-message.ts'
 import { RPC, toRpcCode } from '../../../protocol/rpc-codes.ts'
-import { writeError } from '../../../protocol/write-message.ts'
 import type { ServerConfig } from '../../config/config.ts'
 import type { ChildPeers } from '../../processes/child-peers.ts'
 import { enterStep } from '../../shared/current-step.ts'
@@ -34,6 +33,7 @@ import {
 import { answerForm } from './answer-form.ts'
 import { type HttpAuthenticator, isLocalRequest, isLoopback } from './http-authenticator.ts'
 import type { BodyResult } from './read-body.ts'
+import { writeFault, writeRpcError } from './rpc-error.ts'
 
 export interface McpFrontOptions {
   /** Undefined if there is no such server. */
@@ -46,6 +46,8 @@ export interface McpFrontOptions {
   /** What a session token names; undefined if the gate did not make it. */
   readonly readSessionToken: (token: string) => string | undefined
   readonly authenticate: HttpAuthenticator
+  /** Told of an outage of the store, whose cause is in no answer. */
+  readonly onOutage: (error: Error) => void
   /** How long it took to read a body that was there. */
   readonly onRead: (ms: number) => void
   readonly peers: ChildPeers
@@ -176,17 +178,22 @@ export class McpFront {
     const body = request.method === 'POST' ? await mcpRequest.body() : undefined
     if (body !== undefined && body.text === undefined)
       return writeRpcError(reply, body.status, body.why, { code: RPC.parse })
+    const { onOutage } = this.#options
     const here = { ...mcpRequest, body: () => body as BodyResult }
     const passed = { request, reply, isLocal: isLocalRequest(request), body: body?.text }
-    for (let tries = 0; tries < FORWARD_TRIES_MAX; tries++) {
-      const owner = await forwarder.ownerOf(id, first)
-      if (owner === forwarder.gate) return this.#serveHere(caller, here)
-      const result = await forwarder.pass(owner, passed)
-      if (result === 'passed') return
-      if (result === 'unknown') return writeRpcError(reply, 502, OUTCOME_UNKNOWN)
-      // Its server cannot go on with it: the client initialises again.
-      if (this.#options.kindOf(server) !== 'http') return this.#sessionGone(reply, request)
-      if (await forwarder.takeOver(id, owner)) return this.#serveHere(caller, here)
+    try {
+      for (let tries = 0; tries < FORWARD_TRIES_MAX; tries++) {
+        const owner = await forwarder.ownerOf(id, first)
+        if (owner === forwarder.gate) return await this.#serveHere(caller, here)
+        const result = await forwarder.pass(owner, passed)
+        if (result === 'passed') return
+        if (result === 'unknown') return writeRpcError(reply, 502, OUTCOME_UNKNOWN)
+        // Its server cannot go on with it: the client initialises again.
+        if (this.#options.kindOf(server) !== 'http') return this.#sessionGone(reply, request)
+        if (await forwarder.takeOver(id, owner)) return await this.#serveHere(caller, here)
+      }
+    } catch (error) {
+      return writeFault(reply, error as Error, { id: findRequestId(body?.text), onOutage })
     }
     writeRpcError(reply, 503, 'the session changes its gate: try again')
   }
@@ -345,6 +352,14 @@ function sessionIdOf(request: FrontRequest): string | undefined {
   return named ?? /[?&]session=([\w-]{1,100})(?:&|$)/.exec(request.url ?? '')?.[1]
 }
 
+/** Of the only request of a body. */
+function findRequestId(text: string | undefined): RequestId | null {
+  const read = text === undefined ? undefined : readMessages(text, { batches: true })
+  if (read?.ok !== true || read.messages.length > 1) return null
+  const [message] = read.messages
+  return message?.kind === 'request' ? message.id : null
+}
+
 function opensSse(request: FrontRequest): boolean {
   const wantsEvents = header(request, 'accept')?.includes('text/event-stream') === true
   return request.method === 'GET' && wantsEvents && sessionIdOf(request) === undefined
@@ -358,20 +373,4 @@ export function nothingAt(reply: ResponseWriter, path: string): void {
 
 function tooMany(reply: ResponseWriter): void {
   writeRpcError(reply, 503, `all ${SESSIONS_MAX} sessions are in use: try again later`)
-}
-
-interface RpcErrorOptions {
-  /** That of the status if it is not said: a fault of the gate from 500 on, otherwise one of the request. */
-  readonly code?: number
-  readonly id?: RequestId | null | undefined
-}
-
-export function writeRpcError(
-  reply: ResponseWriter,
-  status: number,
-  message: string,
-  { code = status < 500 ? RPC.invalidRequest : RPC.internal, id = null }: RpcErrorOptions = {},
-): void {
-  if (reply.isBegun) return reply.destroy()
-  reply.send(status, JSON_TYPE, writeError(id, code, message))
 }

@@ -19,6 +19,7 @@ import {
 import type { ApprovalService } from '../../../core/approval.ts'
 import type { Caller } from '../../../identity/callers/caller.ts'
 import type { JsonRpcResponse } from '../../../protocol/message.ts'
+import { describeToCaller } from '../../../store/outage.ts'
 import type { AgentFamilySession, FamilyMemory } from '../../session/open-sessions.ts'
 import { AGENT_CALL_MS_MAX, AGENT_LINK_IDLE_MS, AGENT_LINKS_MAX } from '../../shared/limits.ts'
 import type { ClientEvents, ClientTransport } from '../../shared/transport.ts'
@@ -130,7 +131,7 @@ export class AgentGate {
     try {
       await line.begun
     } catch (error) {
-      return { ...GONE, code: 'UPSTREAM', reason: (error as Error).message }
+      return { ...GONE, code: 'UPSTREAM', reason: describeToCaller(error) }
     }
     return line
   }
@@ -147,7 +148,7 @@ export class AgentGate {
       const answer = await link.ask('tools/call', params, AGENT_CALL_MS_MAX, { signal, program })
       return outcomeOf(answer, call)
     } catch (error) {
-      return { kind: 'unknown', reason: (error as Error).message }
+      return { kind: 'unknown', reason: describeToCaller(error) }
     }
   }
 

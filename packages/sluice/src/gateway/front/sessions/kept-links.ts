@@ -5,6 +5,7 @@
 import { isObject, type JsonObject, type JsonValue } from '@sluice/policy/core/json'
 import type { JsonRpcResponse, ParsedMembers } from '../../../protocol/message.ts'
 import { readMessages } from '../../../protocol/read-message.ts'
+import { describeToCaller } from '../../../store/outage.ts'
 import type { ClientEvents } from '../../shared/transport.ts'
 import { beginSession } from './list-tools.ts'
 import { MemberTransport } from './member-transport.ts'
@@ -68,7 +69,7 @@ export class KeptLinks {
     )
     const idleTimer = setTimeout(() => link.close('idle'), this.#options.idleMs).unref()
     const kept = { link, begun: beginSession(link, client), idleTimer }
-    kept.begun.catch((error: Error) => link.close(error.message))
+    kept.begun.catch((error: Error) => link.close(describeToCaller(error)))
     this.#links.set(key, kept)
     return kept
   }
