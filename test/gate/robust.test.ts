@@ -281,6 +281,54 @@ describe('the gate itself', () => {
     expect(recordsOf(gate).at(-1)).toMatchObject({ kind: 'event', name: 'stop' })
   })
 
+  test('P3: SIGTERM waits for a call as long as `stop_within` allows, and answers what it cuts with a code', async () => {
+    const gate = await startOffice()
+    const client = await PlainClient.open(gate, 'office')
+    await client.ask('tools/list')
+    const isSent = (ms: number) => () =>
+      sentTo(gate.folder).some(({ params }) => params?.arguments?.ms === ms)
+    // Longer than each of the steps of a stop had for itself.
+    const long = client.call('get_slow', { ms: 6_000 })
+    await until(isSent(6_000))
+    const stopped = gate.stop()
+    expect((await long).answer.result.content).toHaveLength(1)
+    expect(await stopped).toBe(0)
+
+    const next = await startOffice(gate.folder, { stop_within: '4s' })
+    const other = await PlainClient.open(next, 'office')
+    await other.ask('tools/list')
+    const cut = other.call('get_slow', { ms: 60_000 })
+    await until(isSent(60_000))
+    const ended = next.stop()
+    const { error } = (await cut).answer
+    expect(error.message).toMatch(/^the gate is stopping; whether .* is unknown/)
+    const { record } = error.data['sluice/upstream']
+    expect(error.data).toEqual({
+      'sluice/upstream': { code: 'GATE_RESTARTED', repeatable: false, record },
+    })
+    expect(await ended).toBe(0)
+    const records = recordsOf(next)
+    expect(records.find(({ seq }) => seq === record)).toMatchObject({ kind: 'intent' })
+    expect(records.find((one) => one.kind === 'outcome' && one.intent === record)).toMatchObject({
+      status: 'unknown',
+    })
+    expect(records.at(-1)).toMatchObject({ kind: 'event', name: 'stop' })
+  })
+
+  test('P3: a second signal ends a gate at once, and in order', async () => {
+    const gate = await startOffice(undefined, { stop_within: '5m' })
+    const client = await PlainClient.open(gate, 'office')
+    await client.ask('tools/list')
+    const cut = client.call('get_slow', { ms: 60_000 })
+    await until(() => sentTo(gate.folder).some(({ params }) => params?.name === 'get_slow'))
+    gate.process.kill('SIGINT')
+    await until(() => gate.log.includes('stopping (SIGINT)'))
+    gate.process.kill('SIGINT')
+    expect((await cut).answer.error.data['sluice/upstream'].code).toBe('GATE_RESTARTED')
+    expect(await gate.exited).toBe(0)
+    expect(recordsOf(gate).at(-1)).toMatchObject({ kind: 'event', name: 'stop' })
+  })
+
   test('SIGTERM lets calls over the socket finish too', async () => {
     const gate = await startOffice()
     const pipe = await pipeTo(gate, 'office')
@@ -334,9 +382,10 @@ describe('the gate itself', () => {
   })
 })
 
-function startOffice(folder?: string): Promise<RunningGate> {
+function startOffice(folder?: string, config = {}): Promise<RunningGate> {
   const office = fixture('office', './office.log')
-  return startGate({ servers: { office }, ...(folder === undefined ? {} : { folder }) })
+  const servers = { office }
+  return startGate({ servers, config, ...(folder === undefined ? {} : { folder }) })
 }
 
 function residentMiB({ process }: RunningGate): number {

@@ -42,6 +42,7 @@ import { type SeenListsContext, VisibleLists } from './session/visible-lists.ts'
 import { CALL_IDLE_MS_MAX, CALL_LOOK_EVERY_MS, TOOLS_FRESH_MS } from './shared/limits.ts'
 import { type Log, limitLog } from './shared/log.ts'
 import { type AskedCall, factsOf, objectionTo, parseCall, toRequest } from './shared/parse-call.ts'
+import type { StopDeadline } from './shared/stop-deadline.ts'
 import { readToolMode, type ToolMode } from './shared/tool-mode.ts'
 import {
   ALL_SERVERS,
@@ -468,9 +469,9 @@ export class Gate {
     return this.#relays.isBusy
   }
 
-  /** Waits until every request is answered, for a while. */
-  drain(graceMs: number): Promise<void> {
-    return this.#relays.drain(graceMs)
+  /** Waits until every request is answered, or the time is over. */
+  drain(deadline: Pick<StopDeadline, 'isOver'>): Promise<void> {
+    return this.#relays.drain(deadline)
   }
 
   /** Ends every session, and waits until nothing of any server is left. */

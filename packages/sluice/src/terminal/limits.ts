@@ -60,7 +60,7 @@ export const SUPPORT_LOG_LINES = 500
 /** Free disk space of the data directory below which `sluice doctor` fails. */
 export const DOCTOR_FREE_BYTES_MIN = 64 * 1_048_576
 /** How long `sluice stop` waits for a gate to answer open calls and end. */
-export const GATE_STOP_MS_MAX = 60_000
+export const GATE_STOP_MS_MAX = 330_000
 
 /** Times that a new PIN may be mistyped before the command ends. */
 export const PIN_TRIES_MAX = 3

@@ -73,17 +73,11 @@ export class RunningEffects {
   }
 
   /** Begins nothing more, and waits for what is under way, but not for a person. */
-  async finish(ms: number): Promise<void> {
+  async finish(over: Promise<void>): Promise<void> {
     this.#closed = true
     for (const { abort, isWaiting } of this.#running.values()) if (isWaiting) abort.abort()
     const all = Promise.allSettled([...this.#running.values()].map(({ done }) => done))
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise((resolve) => {
-      timer = setTimeout(resolve, ms)
-    })
-    await Promise.race([all, late])
-    // It would keep the process from ending.
-    clearTimeout(timer)
+    await Promise.race([all, over])
   }
 
   async close(): Promise<void> {

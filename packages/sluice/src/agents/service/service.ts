@@ -140,12 +140,13 @@ export class Service {
     return this.#options.models
   }
 
-  /** Ends what is under way and begins nothing more: another gate, if there is one, goes on. */
-  async handOver(ms: number): Promise<void> {
+  /** Ends what is under way and begins nothing more: another gate, if there is one, goes on. What is out is waited
+   * for until the time is `over`. */
+  async handOver(over: Promise<void>): Promise<void> {
     if (this.#cluster === undefined) return
     this.#turns.timer.close()
     this.#turns.watch.endAll()
-    await this.#turns.running.finish(ms)
+    await this.#turns.running.finish(over)
     await this.close()
   }
 

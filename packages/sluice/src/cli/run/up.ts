@@ -105,6 +105,11 @@ async function up(options: Options): Promise<void> {
       `clients: ${gate.url}/mcp for all servers, ${gate.url}/mcp/NAME for one; the page: \`sluice console\`\n`,
     )
   const why = await Promise.race([stopped, gate.idle])
+  // A second signal ends what the gate still waits for; a third is the system's.
+  void stopSignal().then((signal) => {
+    log('warn', `stopping at once (${signal})`)
+    gate.cut()
+  })
   log('info', `stopping (${why})`)
   await gate.stop()
 }

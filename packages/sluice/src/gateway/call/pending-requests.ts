@@ -24,7 +24,7 @@ import {
 } from '../../protocol/write-message.ts'
 import { enterStep } from '../shared/current-step.ts'
 import { SmallMap } from '../shared/small-map.ts'
-import type { MessageContext, TraceContext } from '../shared/transport.ts'
+import { GATE_STOPPING, type MessageContext, type TraceContext } from '../shared/transport.ts'
 import type { UpstreamFailure, UpstreamSendOptions } from '../upstream/upstream.ts'
 import type { Admission } from './call-request.ts'
 
@@ -301,7 +301,8 @@ export class PendingRequests {
     for (const pending of this.#all()) {
       const { id, sent } = pending
       const doubt = sent?.admission ? '; whether the call was carried out is unknown' : ''
-      this.reply(pending, writeError(id, RPC.internal, why + doubt), { from: sent })
+      const data = why === GATE_STOPPING ? describeCut(sent?.admission) : undefined
+      this.reply(pending, writeError(id, RPC.internal, why + doubt, data), { from: sent })
       sent?.end({ status: 'ended', outcome: 'unknown' })
     }
   }
@@ -376,4 +377,10 @@ function withToken(params: ParsedMembers, token: RequestId): ParsedMembers {
 function progressTokenOf(params: ParsedMembers | undefined): JsonValue | undefined {
   const meta = params?.value._meta
   return isObject(meta) ? meta.progressToken : undefined
+}
+
+/** What a program reads of a request that the end of its gate cut. `record`: the number of the call in the ledger. */
+function describeCut(admission: Admission | undefined): JsonValue {
+  const cut = { code: 'GATE_RESTARTED', repeatable: admission === undefined }
+  return { 'sluice/upstream': admission === undefined ? cut : { ...cut, record: admission.intent } }
 }

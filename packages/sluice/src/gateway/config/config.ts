@@ -34,7 +34,7 @@ import { type LedgerConfig, readLedger } from './ledger.ts'
 import { HOOK_CALL_MS_MAX } from './limits.ts'
 import { type LoginConfig, readLogin } from './login.ts'
 import { readSessions, type SessionsConfig } from './sessions.ts'
-import { CONFIG, PINS, PROCESSES } from './shape.ts'
+import { CONFIG, PINS, PROCESSES, STOP_WITHIN } from './shape.ts'
 import { ConfigValues, type Environment, readFields, toMs } from './values.ts'
 import {
   isBelow,
@@ -128,6 +128,8 @@ export interface GateConfig extends ListenConfig, AgentsConfig {
   /** How clients of all servers see their tools, if they name no mode. */
   readonly toolMode: ToolMode
   readonly log: 'text' | 'json'
+  /** How long the end of the gate may take. */
+  readonly stopWithinMs: number
   /** Whether servers may be changed over `/api`. */
   readonly canApiChangeServers: boolean
   /** For `/metrics`; without one it is only on the socket. */
@@ -197,6 +199,7 @@ class ConfigReader {
       ledger: readLedger(map, findDataFolder(map, this.#values), this.#values),
       channels,
       ...readAlerts(map, channels, this.#values),
+      stopWithinMs: millisecondsOf(map, 'stop_within') ?? toMs(STOP_WITHIN),
       log: scalar(map, 'log') === 'json' ? 'json' : 'text',
       ...pickDefined({
         clientDocument: textOf(map, 'oauth', 'client_id'),

@@ -36,3 +36,5 @@ export const KEEP_SECONDS_MAX = 3_660 * 86_400
 export const KEEP_SIZE_BYTES_MIN = 10_000_000
 /** How long a call of a client with hooks may take until its end is reported. Then its outcome is unknown. */
 export const HOOK_CALL_MS_MAX = 900_000
+/** Longest time that `stop_within` may give the end of a gate: that of a call without progress. */
+export const STOP_SECONDS_MAX = 300

@@ -31,6 +31,7 @@ import {
   PROCESS_IDLE_SECONDS_MAX,
   PROCESS_WAIT_SECONDS_MAX,
   PROCESSES_SETTING_MAX,
+  STOP_SECONDS_MAX,
 } from './limits.ts'
 import { LOGIN } from './login.ts'
 import { SESSIONS } from './sessions.ts'
@@ -141,6 +142,9 @@ const SERVER: Shape = {
   },
 }
 
+/** Default of `stop_within`: platforms kill 30 seconds after they ask. */
+export const STOP_WITHIN = '25s'
+
 export const PROCESSES = object('settings of processes', {
   max: {
     shape: integer(1, PROCESSES_SETTING_MAX),
@@ -186,6 +190,11 @@ export const CONFIG: ObjectShape = object('a configuration', {
     example: 'https://gate.example.com',
   },
   tls: { shape: TLS, doc: 'certificate and key of the gate itself' },
+  stop_within: {
+    shape: duration(STOP_SECONDS_MAX),
+    doc: 'how long the end of the gate may take: open calls have it, but for 3 seconds that are kept for the ledger. Let the platform wait a few seconds longer before it kills',
+    default: STOP_WITHIN,
+  },
   log: { shape: word(['text', 'json']), doc: 'the form of the log', default: 'text' },
   data: {
     shape: text(4_096),

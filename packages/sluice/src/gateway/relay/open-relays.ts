@@ -6,6 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ServerConfig } from '../config/config.ts'
 import { SERVER_DRAIN_MS } from '../config/limits.ts'
 import type { OpenSession } from '../session/open-sessions.ts'
+import type { StopDeadline } from '../shared/stop-deadline.ts'
+import { GATE_STOPPING } from '../shared/transport.ts'
 import type { ServerChange } from '../state/servers.ts'
 import type { Relay } from './relay.ts'
 
@@ -13,7 +15,7 @@ import type { Relay } from './relay.ts'
 export const EXPECTED_ENDS: ReadonlySet<string> = new Set([
   'the client ended the session',
   'the client went away',
-  'the gate is stopping',
+  GATE_STOPPING,
   'the server was removed',
   'the server was changed',
   'the server was restarted',
@@ -75,9 +77,8 @@ export class OpenRelays {
     return calls
   }
 
-  async drain(graceMs: number): Promise<void> {
-    const deadline = performance.now() + graceMs
-    while (this.isBusy && performance.now() < deadline) await sleep(10)
+  async drain(deadline: Pick<StopDeadline, 'isOver'>): Promise<void> {
+    while (this.isBusy && !deadline.isOver) await sleep(10)
   }
 
   /** How much goes on with one server. */

@@ -31,7 +31,7 @@ export const ERRORS = {
   UPSTREAM_REDIRECT: 'a server sent the gate elsewhere, which it never follows',
   UPSTREAM_STATUS: 'a server refused a request with an HTTP status',
   UPSTREAM_BAD_ANSWER: 'a server answered with something that is not an answer',
-  GATE_RESTARTED: 'the gate was restarted before it answered a call behind a pipe',
+  GATE_RESTARTED: 'the gate stopped or was restarted before it answered a call',
   UPSTREAM_BUSY:
     'too much waits for one server already, or all processes are in use: nothing was sent',
 } as const

@@ -137,8 +137,13 @@ export const LARGE_MESSAGE_MS_MAX = 10_000
  * admitted. Then it is refused.
  */
 export const ADMIT_TRIES_MAX = 4
-/** How long open calls may take to finish when the gate stops. Then they are ended. */
-export const DRAIN_MS = 5_000
+/**
+ * What a gate that stops keeps of `stop_within` to record what it has ended, and to close its stores. Open calls have the
+ * rest of it to finish.
+ */
+export const STOP_KEPT_MS = 3_000
+/** How long pipes without an open call may take to end their side when the gate says that it stops. */
+export const STOP_PIPES_MS = 5_000
 /** How recently `/readyz` must have been asked for a gate that stops to wait for the next answers of it. */
 export const READY_ASKED_MS = 3_000
 /** How long a gate with a shared store takes requests after `/readyz` says that it stops. Then it takes no more. */

@@ -79,6 +79,9 @@ export interface ConnectionOrigin {
  * that the message brings. */
 export type ClientSend = (text: string, related?: MessageContext) => boolean
 
+/** Why sessions end with their gate. A call that it cut says so with a code. */
+export const GATE_STOPPING = 'the gate is stopping'
+
 /** The last line to a pipe but answers: the gate is stopping, and requests are for the next one. A client that got
  * it would ignore it. */
 export const PIPE_STOPPING = '{"jsonrpc":"2.0","method":"notifications/sluice/stopping"}'

@@ -22,6 +22,7 @@ import { watchStalls } from '../metrics/watch-stalls.ts'
 import { ChildPeers } from '../processes/child-peers.ts'
 import { cleanUpOrphans } from '../processes/orphan-cleanup.ts'
 import { Watcher } from '../processes/watcher.ts'
+import { GATE_STOPPING } from '../shared/transport.ts'
 import { openPins } from '../tools/open-pins.ts'
 import { ServerNotes } from '../tools/server-notes.ts'
 import { StoredTools } from '../tools/stored-tools.ts'
@@ -119,7 +120,7 @@ export async function openCalls(
   late.gate = gate
   const hookGate = hooks.open(gate)
   closing.defer(() => hookGate.close())
-  closing.defer(() => gate.close('the gate is stopping'))
+  closing.defer(() => gate.close(GATE_STOPPING))
   policies.onChange(() => gate.policyChanged())
   // The policy may be another than the one that an earlier gate asked by.
   gate.policyChanged()

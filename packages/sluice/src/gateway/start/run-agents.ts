@@ -16,8 +16,8 @@ export interface RunningAgents {
   readonly connect: StartInProcess
   /** The server of `run_code`. */
   readonly connectCode: StartInProcess
-  /** Leaves the agents to other gates, if there are any, after what is under way has ended. */
-  handOver(ms: number): Promise<void>
+  /** Leaves the agents to other gates, if there are any, after what is under way has ended, or the time is `over`. */
+  handOver(over: Promise<void>): Promise<void>
   close(): Promise<void>
 }
 
@@ -46,8 +46,8 @@ export class BuiltinAgents {
     return this.#running[by](...link)
   }
 
-  async handOver(ms: number): Promise<void> {
-    await this.#running?.handOver(ms)
+  async handOver(over: Promise<void>): Promise<void> {
+    await this.#running?.handOver(over)
   }
 
   /** Starts the agents if the configuration has them. Resolves with a function that ends them. */

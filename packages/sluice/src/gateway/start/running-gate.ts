@@ -18,8 +18,10 @@ export interface RunningGate {
   readonly idle: Promise<string>
   /** Pending approvals, for the parts that show them to people. */
   readonly approvals: ApprovalService
-  /** Lets open calls finish, then ends everything. */
+  /** Lets open calls finish within `stop_within`, then ends everything. */
   stop(): Promise<void>
+  /** Makes `stop` wait for no call any more: what is open is answered and recorded as cut. */
+  cut(): void
 }
 
 /** The parts that exist only after later steps of the start. */

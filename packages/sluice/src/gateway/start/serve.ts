@@ -2,14 +2,15 @@
 // is first in `listClosingSteps` ends first.
 
 import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { HandleSealer } from '../../identity/keys/handle-sealer.ts'
 import { SessionTokens } from '../../identity/sessions/session-tokens.ts'
 import { HttpFront } from '../front/http/http-front.ts'
 import { MetricsFront } from '../front/http/serve-metrics.ts'
 import { TlsCertificate } from '../front/http/tls-certificate.ts'
 import { createSessionIds } from '../front/sessions/sealed-session-ids.ts'
-import { DRAIN_MS } from '../shared/limits.ts'
-import { withTimeout } from '../shared/with-timeout.ts'
+import { STOP_PIPES_MS } from '../shared/limits.ts'
+import { StopDeadline } from '../shared/stop-deadline.ts'
 import type { GateAdmin } from './open-admin.ts'
 import { authenticateFor } from './open-authenticator.ts'
 import type { GateCalls } from './open-calls.ts'
@@ -35,41 +36,52 @@ export async function serve(
   const { approvals, idle } = calls
   // A gate for pipes alone, unless clients ask it by hooks: these come over HTTP.
   const forwarding = shared && new Forwarding(config, shared, closing)
+  const deadline = new StopDeadline(config.stopWithinMs)
   if (piped && !calls.hooks.isUsed) {
     await forwarding?.listen()
-    for (const step of listClosingSteps(steps).reverse()) closing.defer(step)
+    for (const step of listClosingSteps(steps, deadline).reverse()) closing.defer(step)
   } else {
     late.tls = config.tls && new TlsCertificate(config.tls, log)
     if (late.tls !== undefined) closing.defer(late.tls.watch())
     const front = createFront(steps)
-    for (const step of listClosingSteps(steps, front, forwarding).reverse()) closing.defer(step)
+    const fronts = { front, forwarding }
+    for (const step of listClosingSteps(steps, deadline, fronts).reverse()) closing.defer(step)
     const { port } = await front.listen()
     await forwarding?.listen(front)
     const host = config.host.includes(':') ? `[${config.host}]` : config.host
     late.url = `${late.tls === undefined ? 'http' : 'https'}://${host}:${port}`
   }
   const stop = () => closing.disposeAsync()
-  return { url: late.url, idle: idle.end, approvals: approvals.engine, stop }
+  const cut = () => deadline.cut()
+  return { url: late.url, idle: idle.end, approvals: approvals.engine, stop, cut }
 }
 
 /** How a gate ends, first to last: nothing that an open call needs is closed before the call has ended. */
 function listClosingSteps(
   { data: { shared }, calls: { agents, approvals, gate }, admin: { socket } }: EarlierSteps,
-  front?: HttpFront,
-  forwarding?: Forwarding,
+  deadline: StopDeadline,
+  fronts?: { readonly front: HttpFront; readonly forwarding: Forwarding | undefined },
 ): (() => void | Promise<void>)[] {
   const settle = [
     () => approvals.engine.close(),
-    () => withTimeout(socket.announceStop(), DRAIN_MS),
-    () => gate.drain(DRAIN_MS),
+    // A pipe that does not end its side, and has no call open, has had time enough to do so.
+    () => {
+      const told = sleep(STOP_PIPES_MS, undefined, { ref: false }).then(() => gate.drain(deadline))
+      return deadline.wait(Promise.race([socket.announceStop(), told]))
+    },
+    () => gate.drain(deadline),
+    // Its timer would keep the process from ending.
+    () => deadline.cut(),
   ]
-  if (front === undefined) return settle
+  if (fronts === undefined) return [() => deadline.begin(), ...settle]
+  const { front, forwarding } = fronts
   return [
+    () => deadline.begin(),
     // Without other gates there is nothing that a load balancer could choose instead.
-    () => (shared === undefined ? undefined : front.announceStop()),
+    () => (shared === undefined ? undefined : front.announceStop(deadline)),
     () => forwarding?.stopEndingTaken(),
     () => front.stopTaking(),
-    () => agents.handOver(DRAIN_MS),
+    () => agents.handOver(deadline.over),
     ...settle,
     () => gate.leave(),
     () => front.close(),

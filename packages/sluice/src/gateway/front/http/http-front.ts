@@ -22,6 +22,7 @@ import {
   STOP_LOOK_EVERY_MS,
   STOP_QUIET_MS,
 } from '../../shared/limits.ts'
+import type { StopDeadline } from '../../shared/stop-deadline.ts'
 import { ALL_SERVERS } from '../../shared/transport.ts'
 import {
   type FrontRequest,
@@ -153,12 +154,13 @@ export class HttpFront {
 
   /** From now on `/readyz` says no, and every answer ends its connection. Resolves when a load balancer that asks has
    * noticed and sends no more requests: until then they are taken as before. */
-  async announceStop(): Promise<void> {
+  async announceStop(deadline: Pick<StopDeadline, 'isOver'>): Promise<void> {
     const { nowMs } = this.#options
     const beganMs = nowMs()
     this.#refusals = 0
     this.#plain.announceStop()
-    while (nowMs() - this.#readyAskedMs < READY_ASKED_MS && nowMs() - beganMs < STOP_ANNOUNCED_MS) {
+    const isAsked = () => nowMs() - this.#readyAskedMs < READY_ASKED_MS
+    while (isAsked() && nowMs() - beganMs < STOP_ANNOUNCED_MS && !deadline.isOver) {
       const hasNoticed = this.#refusals >= STOP_ANNOUNCED_ANSWERS
       if (hasNoticed && nowMs() - this.#askedMs > STOP_QUIET_MS) return
       await sleep(STOP_LOOK_EVERY_MS)

@@ -17,6 +17,7 @@ import { takeTurn } from '../../shared/slices.ts'
 import type { ToolMode } from '../../shared/tool-mode.ts'
 import { checkTrace } from '../../shared/trace-context.ts'
 import type { ClientEvents, ClientTransport, ConnectionOrigin } from '../../shared/transport.ts'
+import { GATE_STOPPING } from '../../shared/transport.ts'
 import { type FrontRequest, JSON_TYPE, type ResponseWriter } from '../exchange/response-writer.ts'
 import type { RequestForwarder } from '../forward/forward-requests.ts'
 import type { ClientSession } from '../sessions/front-session.ts'
@@ -98,7 +99,7 @@ export class McpFront {
 
   close(): void {
     clearInterval(this.#sweeper)
-    this.#sessions.closeAll('the gate is stopping')
+    this.#sessions.closeAll(GATE_STOPPING)
   }
 
   /** Once a connection; its requests wait for it. */
