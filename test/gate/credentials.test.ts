@@ -165,7 +165,15 @@ describe('a machine', () => {
     }
     const lost = await call('lost')
     expect(codeOf(lost)).toBe('UPSTREAM_SECRET')
-    expect(lost.message).toMatch(/the secret `\$\{file:.*lost\}` cannot be read: it is not there/)
+    // N11: which file it is, is for people.
+    expect(JSON.stringify(lost)).not.toMatch(/file:|\/lost/)
+    expect(lost.message).toMatch(
+      /^a secret of the server `lost` cannot be read, so nothing was sent/,
+    )
+    const named = /the secret `\$\{file:.*lost\}` cannot be read: it is not there/
+    expect(gate.log).toMatch(named)
+    const status = await sluice(['status', '--data', gate.data])
+    expect(status.stdout).toMatch(named)
     expect(crm.shown.filter((one) => one !== undefined)).toHaveLength(before)
   })
 
@@ -231,6 +239,30 @@ describe('the token of the caller', () => {
     // The resource is asked for without a token.
     expect(new Set(crm.shown.filter((one) => one !== undefined)).size).toBe(2)
     expect(crm.shown).toContain(first)
+  })
+
+  test('P7: while the issuer is down a call is a temporary error with a time, and the session goes on', async () => {
+    const [wide, late] = await Promise.all([ann({ scope: 'p7' }), ann({ scope: 'p7 late' })])
+    const client = await PlainClient.open(gate, 'crm', '2025-11-25', wide)
+    expect((await client.call('get_note')).answer.result.content[0].text).toBe('a note')
+    const other = new PlainClient(gate, 'crm')
+    Object.assign(other, { session: client.session, token: late })
+    const expected = { code: 'UPSTREAM_TOKEN_REFUSED', repeatable: true, retryAfterMs: 5_000 }
+    corp.outage = (response) => response.writeHead(503).end('{"error":"server_error"}')
+    try {
+      const { status, answer } = await other.call('get_note')
+      expect(status).toBe(200)
+      expect(answer.result).toMatchObject({
+        isError: true,
+        content: [{ text: expect.stringMatching(/server_error; temporary: try again in 5 s$/) }],
+        _meta: { 'sluice/upstream': expected },
+      })
+      expect((await client.call('get_note')).answer.result.content[0].text).toBe('a note')
+      const begun = await call('crm', await ann({ scope: 'p7 new' }))
+      expect(begun.data['sluice/upstream']).toMatchObject(expected)
+    } finally {
+      corp.outage = undefined
+    }
   })
 
   test('is refused in words: a grant, an issuer that says no, and answers that cannot be used', async () => {

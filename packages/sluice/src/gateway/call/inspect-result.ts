@@ -3,8 +3,9 @@
 // inspected once more as it is sent (deliveries.ts). Called by handle-call.ts.
 
 import { Buffer } from 'node:buffer'
+import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { JsonRpcResponse, RequestId } from '../../protocol/message.ts'
-import { getMeta, META } from '../../protocol/protocol-generation.ts'
+import { getMeta, META, type ProtocolGeneration } from '../../protocol/protocol-generation.ts'
 import { RPC } from '../../protocol/rpc-codes.ts'
 import { oneLine, oneLineSteps, writeError, writeResult } from '../../protocol/write-message.ts'
 import { enterStep } from '../shared/current-step.ts'
@@ -72,7 +73,7 @@ export function inspectResult({
     const status = result.status === 'not-sent' ? result.outcome : 'error'
     return { reply: { text, from: 'gate' }, outcome: { status, givenBack: true } }
   }
-  if (result.status === 'failed') return inspectFailure(sent, result.failure)
+  if (result.status === 'failed') return inspectFailure(sent, result.failure, session)
   const { response } = result
   if (sender === 'server') {
     const text = writeAnswer(id, response)
@@ -301,16 +302,40 @@ function refuseAnswer(
   return { reply: { text, errorCode, from: sent }, outcome: outcomeOf(response, text) }
 }
 
-function inspectFailure(sent: SentRequest, failure: UpstreamFailure): InspectedResult {
-  const { code, message, repeatable } = failure
+function inspectFailure(
+  sent: SentRequest,
+  failure: UpstreamFailure,
+  { generation }: Pick<CallSession, 'generation'>,
+): InspectedResult {
+  const { code, message, repeatable, retryAfterMs } = failure
   const response = toFailureResponse({ ...failure, request: sent.ours })
-  const text = writeAnswer(sent.id, response ?? {})
+  // A model can wait and call again: it reads results, and clients may take an error for the end of the session.
+  const isForModel = retryAfterMs !== undefined && sent.admission !== undefined
+  const text =
+    isForModel && sent.method === TOOL_CALL && sent.params?.value.task === undefined
+      ? writeFailedResult(sent.id, response, generation)
+      : writeAnswer(sent.id, response ?? {})
   const status = UNKNOWN_ENDS.has(code) ? 'unknown' : 'error'
   return {
     reply: { text, from: sent },
     outcome: repeatable ? { status: 'error', givenBack: true } : { status },
     closes: sent.method === 'initialize' ? message : undefined,
   }
+}
+
+/** A failure as the result of a tool. */
+function writeFailedResult(
+  id: RequestId,
+  { error }: Partial<JsonRpcResponse> = {},
+  generation: ProtocolGeneration,
+): string {
+  const result = {
+    ...(generation === 'stateless' ? { resultType: 'complete' } : {}),
+    content: [{ type: 'text', text: error?.message ?? '' }],
+    isError: true,
+    _meta: error?.data ?? {},
+  }
+  return oneLine(writeResult(id, JSON.stringify(result)))
 }
 
 /** `text` is the reply to its sender. */
@@ -338,9 +363,10 @@ export function writeAnswer(
  * treats the failure otherwise. The code and the help go in `data`, under the gate's own name. Pure.
  */
 export function toFailureResponse(failure: UpstreamFailure): JsonRpcResponse | undefined {
-  const { request, code, help, repeatable } = failure
+  const { request, code, help, repeatable, retryAfterMs } = failure
   if (request === undefined) return undefined
-  const data = { code, ...(help === undefined ? {} : { help }), repeatable }
+  const wait = retryAfterMs === undefined ? {} : { retryAfterMs }
+  const data = { code, ...(help === undefined ? {} : { help }), repeatable, ...wait }
   const message = help === undefined ? failure.message : `${failure.message}; ${help}`
   const error = { code: RPC.internal, message, data: { 'sluice/upstream': data } }
   const source = writeError(request, error.code, error.message, error.data)

@@ -42,7 +42,8 @@ export class ServerNotes {
   /** A connection to a server ended, because of this failure if there is one. */
   ended(server: string, failure: UpstreamFailure | undefined): void {
     if (failure === undefined) return
-    const { code, message, help = '' } = failure
+    const { code, detail, help = '' } = failure
+    const message = detail ?? failure.message
     this.#earlier.delete(server)
     this.#failures.set(server, { atMs: Date.now(), code, message, help })
   }

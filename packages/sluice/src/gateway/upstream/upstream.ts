@@ -32,7 +32,7 @@ export interface MessageCredential {
   /** The value of `Authorization`. */
   readonly header: string | undefined
   /** Why nothing may be sent. */
-  readonly failure: Pick<UpstreamFailure, 'code' | 'message' | 'help'> | undefined
+  readonly failure: CredentialFailure | undefined
   /** What to do if the server refuses the token. */
   readonly help: string
   /** Undefined if the token can be used as it is, or none can be had now. */
@@ -43,10 +43,18 @@ export interface MessageCredential {
   accepted(header: string | undefined): void
 }
 
+/** Why a request has no credential. */
+export type CredentialFailure = Pick<
+  UpstreamFailure,
+  'code' | 'message' | 'detail' | 'help' | 'retryAfterMs'
+>
+
 export interface UpstreamFailure {
   readonly code: GatewayErrorCode
-  /** What was wrong, in words, with the server's name. */
+  /** What was wrong, in words, with the server's name. A caller may read it. */
   readonly message: string
+  /** In place of `message` for the log and `sluice status`, because it names a path of this machine. */
+  readonly detail?: string
   readonly help?: string
   /** The request that will get no answer; undefined if it was no request. */
   readonly request: RequestId | undefined
@@ -54,6 +62,8 @@ export interface UpstreamFailure {
    * it does not know the session): sending it once more cannot do it twice. */
   readonly repeatable: boolean
   readonly status?: number
+  /** It is temporary: the request may be made again after this time. */
+  readonly retryAfterMs?: number
   /** `WWW-Authenticate`, where a login is needed. */
   readonly challenge?: string
   /** The message that may be sent once more, as it was sent. */

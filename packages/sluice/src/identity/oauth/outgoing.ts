@@ -89,7 +89,7 @@ export class OutgoingHttp {
     } catch (error) {
       const { message, cause } = error as Error
       const why = cause instanceof Error ? `${message}: ${cause.message}` : message
-      throw new Error(`${shown} cannot be read: ${why}`)
+      throw new FetchFailedError(`${shown} cannot be read: ${why}`)
     } finally {
       void agent?.destroy()
     }
@@ -138,6 +138,9 @@ export class OutgoingHttp {
     return addresses
   }
 }
+
+/** There was no answer, or none that can be read. */
+export class FetchFailedError extends Error {}
 
 function isReachable(address: string, zone: AddressZone): boolean {
   const at = ZONES.indexOf(getZone(address))

@@ -10,10 +10,13 @@ import { OutgoingHttp } from './outgoing.ts'
 /** The authorisation server refused. `error` is its code. */
 export class TokenRefusedError extends Error {
   readonly error: string
+  /** Its fault, or too many requests: it may give a token later. */
+  readonly isTemporary: boolean
 
-  constructor(message: string, error: string) {
+  constructor(message: string, error: string, status = 400) {
     super(message)
     this.error = error
+    this.isTemporary = status >= 500 || status === 429 || error === 'temporarily_unavailable'
   }
 }
 
@@ -54,8 +57,8 @@ export async function requestTokens(
   const why = [value.error, value.error_description].filter((one) => typeof one === 'string')
   const message = `the authorisation server answered ${status}: ${why.join(', ').slice(0, 300)}`
   const error = typeof value.error === 'string' ? value.error.slice(0, 60) : `HTTP ${status}`
-  if (status < 500 && error === 'invalid_grant') throw new InvalidGrantError(message, error)
-  throw new TokenRefusedError(message, error)
+  if (status < 500 && error === 'invalid_grant') throw new InvalidGrantError(message, error, status)
+  throw new TokenRefusedError(message, error, status)
 }
 
 /**

@@ -19,6 +19,7 @@ import {
   UPSTREAM_MESSAGE_BYTES,
 } from '../limits.ts'
 import type { UpstreamMessages } from '../read-upstream-messages.ts'
+import { describeSecretFault } from '../secret-fault.ts'
 import type {
   MessageCredential,
   Upstream,
@@ -115,10 +116,11 @@ export class HttpUpstream implements Upstream, HttpHost {
     }
     const fault = this.#readSecrets()
     if (fault !== undefined) {
-      const message = `${fault} (of the server \`${this.name}\`)`
       const request = sent.method === undefined ? undefined : sent.id
       const help = 'the calls fail until it can be read'
-      this.fail({ code: 'UPSTREAM_SECRET', message, help, request, repeatable: true })
+      const { code, detail, message } = fault
+      this.log('warn', detail ?? message, { server: this.name, code })
+      this.fail({ ...fault, help, request, repeatable: true })
       return true
     }
     this.#budget.addCredit()
@@ -200,7 +202,7 @@ export class HttpUpstream implements Upstream, HttpHost {
   }
 
   /** Files are read when they are needed, so that a rotated secret is used. Why they cannot be. */
-  #readSecrets(): string | undefined {
+  #readSecrets(): Pick<UpstreamFailure, 'code' | 'message' | 'detail'> | undefined {
     const { headers = {} } = this.#options
     if (this.#hasSecrets === false) return undefined
     try {
@@ -210,12 +212,15 @@ export class HttpUpstream implements Upstream, HttpHost {
       if (names.every((name) => read[name] === this.#configured[name])) return undefined
       for (const name of names)
         if (/[^\t\x20-\x7e\x80-\xff]/.test(read[name] ?? ''))
-          return `the header \`${name}\` has a character that no header can carry`
+          return {
+            code: 'UPSTREAM_SECRET',
+            message: `the header \`${name}\` has a character that no header can carry (of the server \`${this.name}\`)`,
+          }
       this.#configured = read
       this.#lastHeaders = undefined
       return undefined
     } catch (error) {
-      return (error as SecretError).message
+      return describeSecretFault(this.name, (error as SecretError).message)
     }
   }
 

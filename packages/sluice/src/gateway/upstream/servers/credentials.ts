@@ -17,6 +17,7 @@ import {
 import { IssuerMetadata } from '../../../identity/oauth/issuer-metadata.ts'
 import { isDue, type Login, type LoginOf } from '../../../identity/oauth/login.ts'
 import type { Logins } from '../../../identity/oauth/logins.ts'
+import { FetchFailedError } from '../../../identity/oauth/outgoing.ts'
 import { SecretError } from '../../../identity/oauth/secret-text.ts'
 import {
   InvalidGrantError,
@@ -26,6 +27,7 @@ import {
 import type { ServerConfig } from '../../config/config.ts'
 import type { LoginConfig } from '../../config/login.ts'
 import type { Log } from '../../shared/log.ts'
+import { describeSecretFault } from '../secret-fault.ts'
 import type { MessageCredential } from '../upstream.ts'
 
 export interface CredentialsOptions {
@@ -276,10 +278,12 @@ export class Credential implements MessageCredential {
     this.#restUntilMs = nowMs() + FAILED_FETCH_REST_MS
     const message = `\`${issuer}\` gave no token for \`${server}\`: ${why}`
     const allow = `let \`${client?.clientId}\` have one for it there`
-    this.#failure =
-      error instanceof SecretError
-        ? { code: 'UPSTREAM_SECRET', message: error.message, help: READ_AGAIN }
-        : { code: 'UPSTREAM_TOKEN_REFUSED', message, help: allow }
+    const code = 'UPSTREAM_TOKEN_REFUSED'
+    if (error instanceof SecretError)
+      this.#failure = { ...describeSecretFault(server, error.message), help: READ_AGAIN }
+    else if (isTemporary(error))
+      this.#failure = { code, message, help: TRY_AGAIN, retryAfterMs: FAILED_FETCH_REST_MS }
+    else this.#failure = { code, message, help: allow }
   }
 
   #record(detail: JsonObject): void {
@@ -331,3 +335,9 @@ export class Credential implements MessageCredential {
 }
 
 const READ_AGAIN = 'it is read again with each call'
+const TRY_AGAIN = `temporary: try again in ${FAILED_FETCH_REST_MS / 1_000} s`
+
+/** The authorisation server is down, and has not said no. */
+function isTemporary(error: Error): boolean {
+  return error instanceof TokenRefusedError ? error.isTemporary : error instanceof FetchFailedError
+}

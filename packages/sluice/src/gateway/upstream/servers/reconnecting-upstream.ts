@@ -356,6 +356,11 @@ export class ReconnectingUpstream implements Upstream {
     if (result.answer?.result === undefined) {
       const failure = result.failure ?? this.#notBegun('began no new session', result)
       this.#failQueue(failure)
+      // It is begun again with the next request.
+      if (result.failure?.retryAfterMs !== undefined) {
+        this.#state = 'awake'
+        return
+      }
       this.#failure = { ...failure, request: undefined }
       return this.close('session gone')
     }

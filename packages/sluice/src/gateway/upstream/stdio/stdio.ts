@@ -25,6 +25,7 @@ import {
   UPSTREAM_MESSAGE_BYTES,
 } from '../limits.ts'
 import { readUpstreamMessages } from '../read-upstream-messages.ts'
+import { describeSecretFault } from '../secret-fault.ts'
 import type { Upstream, UpstreamEvents, UpstreamFailure } from '../upstream.ts'
 import { describeTooLarge, readMessageHead, UpstreamState } from '../upstream-state.ts'
 import { StderrLog } from './stderr-log.ts'
@@ -237,7 +238,11 @@ export class StdioUpstream implements Upstream {
   #notStarted(error: Error): void {
     this.#writer?.hold()
     const [program = ''] = this.#options.command
-    if (error instanceof SecretError) return this.#closeBy('UPSTREAM_SECRET', error.message)
+    if (error instanceof SecretError) {
+      const { log, name } = this.#options
+      log('warn', error.message)
+      return this.#closeWith(describeSecretFault(name, error.message))
+    }
     const { code } = error as NodeJS.ErrnoException
     const why = code === 'ENOENT' ? 'there is no such program, or no such `cwd`' : error.message
     this.#closeBy('UPSTREAM_NOT_STARTED', `could not be started: \`${program}\`: ${why}`)
@@ -275,9 +280,13 @@ export class StdioUpstream implements Upstream {
 
   #closeBy(code: UpstreamFailure['code'], what: string): void {
     if (this.#closed) return
-    const message = `the server \`${this.#options.name}\` ${what}`
-    this.failure = { code, message, request: undefined, repeatable: false }
-    this.close(message)
+    this.#closeWith({ code, message: `the server \`${this.#options.name}\` ${what}` })
+  }
+
+  #closeWith(failure: Pick<UpstreamFailure, 'code' | 'message' | 'detail'>): void {
+    if (this.#closed) return
+    this.failure = { ...failure, request: undefined, repeatable: false }
+    this.close(failure.message)
   }
 
   #fail(code: UpstreamFailure['code'], what: string, request: RequestId | undefined): void {
