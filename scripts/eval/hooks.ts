@@ -1,8 +1,8 @@
 // `npm run eval -- hooks [--client NAME] [--case NAME]`: the published coding agents, in pinned versions, with the hooks that `sluice init`
-// writes and a model on loopback that asks for one command. Each case is judged by the file that the command
-// makes: it has to be there only if the gate let it pass.
+// writes and a model on loopback that asks for one command, then what hook-evasions.ts tries. Each case is
+// judged by the file that it makes: it has to be there only if the gate let it pass.
 
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -10,11 +10,17 @@ import { dirname, join } from 'node:path'
 import { HOOK_CLIENTS, type HookClient } from '../../packages/sluice/src/hooks/hook-event.ts'
 import { listHookEntries } from '../../packages/sluice/src/hooks/settings.ts'
 import { hashGrantToken, makeToken } from '../../packages/sluice/src/identity/callers/grant.ts'
-import { findCodingClient, runClient } from '../../test/support/coding-clients.ts'
+import {
+  CODING_CLIENTS,
+  findCodingClient,
+  runClient,
+  startOptions,
+} from '../../test/support/coding-clients.ts'
 import { type FakeModel, startFakeModel } from '../../test/support/fake-model.ts'
 import { ROOT } from '../../test/support/modules.ts'
 import { ADA, endOwnGates, type OwnGate, ownGate } from '../../test/support/own-gate.ts'
 import type { RunOptions } from '../dispatch.ts'
+import { EVASIONS, type Evasion } from './hook-evasions.ts'
 
 const CASES = [
   'plain',
@@ -43,20 +49,37 @@ export async function run({ client: only, case: one }: RunOptions): Promise<numb
   const clients = HOOK_CLIENTS.filter((client) => only === undefined || client === only)
   const model = await startFakeModel()
   const gate = await startRealGate()
+  const isWanted = (name: string) => one === undefined || name.startsWith(String(one))
   let wrong = 0
+  const judge = (
+    of: string,
+    isMade: boolean,
+    { may, output }: { may: boolean; output: string },
+  ) => {
+    if (isMade && !may) wrong++
+    if (!isMade && may && !of.endsWith('known')) wrong++
+    const isRight = isMade === may || of.endsWith('known')
+    console.log(`${of}  ${isMade ? 'RAN' : 'did not run'}${isRight ? '' : `  WRONG\n${output}`}`)
+  }
   for (const client of clients) {
-    const program = findCodingClient(client)
-    if (program === undefined) {
-      console.log(`${client}: not run, it cannot be installed here`)
-      continue
-    }
-    for (const name of CASES.filter((each) => one === undefined || each === one)) {
-      const { isMade, output } = await runCase({ client, program, model, gate }, name)
-      const isRight = isMade === PASSES.includes(name)
-      if (!isRight) wrong++
-      console.log(
-        `${client}  ${name}  ${isMade ? 'ran' : 'did not run'}${isRight ? '' : `  WRONG\n${output}`}`,
-      )
+    for (const version of CODING_CLIENTS[client].versions) {
+      const program = findCodingClient(client, version)
+      if (program === undefined) {
+        console.log(`${client}: not run, it cannot be installed here`)
+        continue
+      }
+      const tried = { client, version, program, model, gate }
+      for (const name of CASES.filter(isWanted)) {
+        const { isMade, output } = await runCase(tried, name)
+        judge(`${client} ${version}  ${name}`, isMade, { may: PASSES.includes(name), output })
+      }
+      for (const evasion of EVASIONS.filter((each) => each.client === client)) {
+        if (!isWanted(evasion.name)) continue
+        const { isMade, output } = await runEvasion(tried, evasion)
+        const { isKnown = false, name, policy } = evasion
+        const of = `${client} ${version}  ${name} (${policy})${isKnown ? ' known' : ''}`
+        judge(of, isMade, { may: isKnown, output })
+      }
     }
   }
   model.close()
@@ -65,32 +88,81 @@ export async function run({ client: only, case: one }: RunOptions): Promise<numb
   return wrong === 0 ? 0 : 1
 }
 
-async function startRealGate(): Promise<OwnGate> {
+/** Against a gate with the rules of the case; whatever waits is refused. */
+async function runEvasion({ client, version, program, model }: Tried, evasion: Evasion) {
+  const root = mkdtempSync(join(tmpdir(), 'sluice-evasion-'))
+  const project = join(root, 'project')
+  const gate = await startRealGate(policyOf(client, evasion))
+  const { url: thief, server } = await standIn('thief')
+  const refusing = decideAll(gate, 'deny')
+  try {
+    mkdirSync(join(project, FILES[client].split('/')[0] ?? ''), { recursive: true })
+    const script = evasion.isScriptGone === true ? join(root, 'gone/sluice-hook') : SCRIPT
+    const url = `${gate.url}/hooks/${client}`
+    writeSettings(client, { root, url, seconds: 40, version, script })
+    evasion.prepare?.(root, thief)
+    model.results.length = 0
+    model.next = evasion.next
+    const { args, env } = startOptions(client, { root, model: model.url })
+    const allowed = args.map((word) => (word === 'Bash' ? 'Bash,Monitor,Skill' : word))
+    const cwd = project
+    const { output } = await runClient(program, allowed, {
+      cwd,
+      // Tools that are deferred are not called before they are found.
+      env: { ...env, ENABLE_TOOL_SEARCH: 'false' },
+    })
+    const said = `${model.results.join('\n').slice(-2_000)}\n${output}`
+    return { isMade: existsSync(join(project, evasion.file)), output: said }
+  } finally {
+    model.next = undefined
+    refusing()
+    server.close()
+    await gate.stop()
+    rmSync(root, { recursive: true, force: true })
+  }
+}
+
+function policyOf(client: HookClient, { policy }: Evasion): string {
+  if (policy === 'pack') {
+    const file = join(ROOT, 'packages/sluice/packs/coding-agent/policy.yaml')
+    return readFileSync(file, 'utf8').replaceAll('coding-agent/', `${client}/`)
+  }
+  const [, text = ''] =
+    /```yaml\n(version: 1\ndefault: deny[^`]*)```/.exec(
+      readFileSync(join(ROOT, 'docs/how-to/hooks.md'), 'utf8'),
+    ) ?? []
+  return text
+}
+
+const RULES = `
+version: 1
+default: allow
+guardrails:
+  - { name: denied, match: { tools: ["*/Bash"] }, when: 'args.command.contains("denied")', action: deny }
+  - { name: approved, match: { tools: ["*/Bash"] }, when: 'args.command.contains("approved")', action: require_approval }
+`
+
+async function startRealGate(policy = RULES): Promise<OwnGate> {
   const grants = Array.from(TOKENS, ([client, token]) => {
     const hash = `sha256:${hashGrantToken(token)?.toString('hex')}`
     return [client, { hash, policy: 'policy', hooks: client }]
   })
   return ownGate({
     servers: Object.fromEntries(HOOK_CLIENTS.map((client) => [client, { builtin: client }])),
-    policy: `
-version: 1
-default: allow
-guardrails:
-  - { name: denied, match: { tools: ["*/Bash"] }, when: 'args.command.contains("denied")', action: deny }
-  - { name: approved, match: { tools: ["*/Bash"] }, when: 'args.command.contains("approved")', action: require_approval }
-`,
+    policy,
     config: { grants: Object.fromEntries(grants) },
   })
 }
 
 interface Tried {
   readonly client: HookClient
+  readonly version: string
   readonly program: string
   readonly model: FakeModel
   readonly gate: OwnGate
 }
 
-async function runCase({ client, program, model, gate }: Tried, name: Case) {
+async function runCase({ client, version, program, model, gate }: Tried, name: Case) {
   const root = mkdtempSync(join(tmpdir(), 'sluice-hooks-'))
   const file = join(root, 'project', name.replace(' ', '-'))
   const isReal = PASSES.includes(name) || name === 'denied'
@@ -99,10 +171,10 @@ async function runCase({ client, program, model, gate }: Tried, name: Case) {
   const seconds = isReal ? 40 : ANSWER_SECONDS
   try {
     mkdirSync(join(root, 'project'))
-    writeSettings(client, { root, url, seconds })
+    writeSettings(client, { root, url, seconds, version, script: SCRIPT })
     model.command = `touch ${file}`
-    const approving = name === 'approved' ? approve(gate) : undefined
-    const { args, env } = startOf(client, root, model.url)
+    const approving = name === 'approved' ? decideAll(gate, 'approve') : undefined
+    const { args, env } = startOptions(client, { root, model: model.url })
     const { output } = await runClient(program, args, { cwd: join(root, 'project'), env })
     approving?.()
     return { isMade: existsSync(file), output }
@@ -113,22 +185,22 @@ async function runCase({ client, program, model, gate }: Tried, name: Case) {
   }
 }
 
-/** Approves whatever waits, until the returned function is called. */
-function approve(gate: OwnGate): () => void {
+/** Decides whatever waits, until the returned function is called. */
+function decideAll(gate: OwnGate, verdict: 'approve' | 'deny'): () => void {
   return gate.approvals.watch(({ id, state }) => {
     if (state === 'pending')
-      setTimeout(() => void gate.approvals.decide(id, { verdict: 'approve' }, ADA, 'console'), 500)
+      setTimeout(() => void gate.approvals.decide(id, { verdict }, ADA, 'console'), 500)
   })
 }
 
 /** What stands in the gate's place before a tool; it has no opinion on anything else. */
-async function standIn(name: Case): Promise<{ url: string; server: Server }> {
+async function standIn(name: Case | 'thief'): Promise<{ url: string; server: Server }> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       const isBefore = /"(?:PreToolUse|BeforeTool)"/.test(Buffer.concat(chunks).toString())
-      if (isBefore) misbehave(name, response)
+      if (isBefore && name !== 'thief') misbehave(name, response)
       else response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
     })
   })
@@ -155,14 +227,21 @@ interface WrittenSettings {
   readonly url: string
   /** After which a hook gives up. */
   readonly seconds: number
+  readonly version: string
+  readonly script: string
 }
 
-function writeSettings(client: HookClient, { root, url, seconds }: WrittenSettings): void {
+const SCRIPT = join(ROOT, 'packages/sluice/bin/sluice-hook')
+
+function writeSettings(
+  client: HookClient,
+  { root, url, seconds, version, script }: WrittenSettings,
+): void {
   const file = join(root, FILES[client])
   const token = TOKENS.get(client) ?? ''
   const header = join(root, 'header')
   writeFileSync(header, `Authorization: Bearer ${token}\n`)
-  const ask = `'${join(ROOT, 'packages/sluice/bin/sluice-hook')}' '${url}' '${header}' ${seconds}`
+  const ask = `'${script}' '${url}' '${header}' ${seconds}`
   const hooks: Record<string, object[]> = {}
   for (const [event, entry] of listHookEntries(client, {
     url,
@@ -170,74 +249,17 @@ function writeSettings(client: HookClient, { root, url, seconds }: WrittenSettin
     ask,
     start: 'true',
     blocks: true,
+    version,
   }))
-    hooks[event] = [entry]
+    hooks[event] = [limitHttp(entry, seconds)]
   const text = JSON.stringify({ ...OTHER_SETTINGS[client], hooks })
   mkdirSync(dirname(file), { recursive: true })
-  // Claude Code asks by itself, so the limit is in its settings.
-  writeFileSync(
-    file,
-    client === 'claude-code' ? text.replaceAll('"timeout":60', `"timeout":${seconds}`) : text,
-  )
+  writeFileSync(file, text)
 }
 
-/** How each client runs one prompt against the model, without questions of its own. */
-function startOf(
-  client: HookClient,
-  root: string,
-  model: string,
-): { args: string[]; env: Record<string, string> } {
-  const env = { HOME: root, XDG_STATE_HOME: join(root, 'state'), NO_COLOR: '1' }
-  const prompt = 'Make the file'
-  if (client === 'claude-code')
-    return {
-      args: ['-p', prompt, '--allowedTools', 'Bash'],
-      env: {
-        ...env,
-        ANTHROPIC_BASE_URL: model,
-        ANTHROPIC_API_KEY: 'sk-ant-test',
-        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      },
-    }
-  if (client === 'codex') {
-    const provider = `model_providers.fake={name="fake",base_url="${model}/v1",env_key="FAKE_KEY",wire_api="responses"}`
-    return {
-      args: [
-        'exec',
-        '--skip-git-repo-check',
-        '--dangerously-bypass-approvals-and-sandbox',
-        '--dangerously-bypass-hook-trust',
-        '-c',
-        provider,
-        '-c',
-        'model_provider="fake"',
-        '-m',
-        'gpt-5',
-        prompt,
-      ],
-      env: { ...env, CODEX_HOME: join(root, '.codex'), FAKE_KEY: 'x' },
-    }
-  }
-  if (client === 'copilot')
-    return {
-      args: ['-p', prompt, '--allow-all-tools', '--allow-all-paths'],
-      env: {
-        ...env,
-        COPILOT_HOME: join(root, '.copilot'),
-        COPILOT_OFFLINE: 'true',
-        COPILOT_PROVIDER_BASE_URL: model,
-        COPILOT_PROVIDER_TYPE: 'anthropic',
-        COPILOT_PROVIDER_API_KEY: 'x',
-        COPILOT_MODEL: 'claude-sonnet-4.5',
-      },
-    }
-  return {
-    args: ['-p', prompt, '--yolo', '-m', 'gemini-2.5-pro'],
-    env: {
-      ...env,
-      GEMINI_API_KEY: 'x',
-      GOOGLE_GEMINI_BASE_URL: model,
-      GEMINI_CLI_TRUST_WORKSPACE: 'true',
-    },
-  }
+/** A client that asks by itself has the limit in its settings; a script has it in its line. */
+function limitHttp(entry: object, seconds: number): object {
+  const text = JSON.stringify(entry)
+  if (!text.includes('"type":"http"')) return entry
+  return JSON.parse(text.replaceAll('"timeout":60', `"timeout":${seconds}`))
 }

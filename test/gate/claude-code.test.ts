@@ -11,7 +11,10 @@ import { freePort } from '../support/postgres.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
 
 const program = findCodingClient('claude-code')
-const { package: pack, version } = CODING_CLIENTS['claude-code']
+const {
+  package: pack,
+  versions: [version],
+} = CODING_CLIENTS['claude-code']
 const suite = `Claude Code ${version}${program === undefined ? ` (not run: npm install ${pack})` : ''}`
 
 describe.skipIf(program === undefined)(suite, () => {

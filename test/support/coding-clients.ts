@@ -13,18 +13,26 @@ const PLATFORM = `${process.platform}-${process.arch}`
 export const CODING_CLIENTS = {
   'claude-code': {
     package: `@anthropic-ai/claude-code-${PLATFORM}`,
-    version: '2.1.326',
+    // The newest, and one from before a hook over HTTP could block.
+    versions: ['2.1.327', '2.1.197'],
     program: `@anthropic-ai/claude-code-${PLATFORM}/claude`,
   },
-  codex: { package: '@openai/codex', version: '0.169.0', program: '.bin/codex' },
-  copilot: { package: '@github/copilot', version: '1.0.102', program: '.bin/copilot' },
-  gemini: { package: '@google/gemini-cli', version: '0.61.0', program: '.bin/gemini' },
+  codex: { package: '@openai/codex', versions: ['0.169.0'], program: '.bin/codex' },
+  copilot: { package: '@github/copilot', versions: ['1.0.102'], program: '.bin/copilot' },
+  gemini: { package: '@google/gemini-cli', versions: ['0.61.0'], program: '.bin/gemini' },
 } as const
 
+/** `SLUICE_TEST_CODING_CLIENTS` names another folder. */
+const CACHE =
+  process.env.SLUICE_TEST_CODING_CLIENTS ?? join(ROOT, 'node_modules', '.cache', 'coding-clients')
+
 /** The program of a client; undefined if there is none and none may be installed. Throws if CI needs one. */
-export function findCodingClient(name: keyof typeof CODING_CLIENTS): string | undefined {
-  const { package: pack, version, program } = CODING_CLIENTS[name]
-  const folder = join(ROOT, 'node_modules', '.cache', 'coding-clients', `${name}-${version}`)
+export function findCodingClient(
+  name: keyof typeof CODING_CLIENTS,
+  version: string = CODING_CLIENTS[name].versions[0],
+): string | undefined {
+  const { package: pack, program } = CODING_CLIENTS[name]
+  const folder = join(CACHE, `${name}-${version}`)
   const file = join(folder, 'node_modules', program)
   if (!existsSync(file) && process.env.SLUICE_TEST_INSTALL !== '0') {
     process.stderr.write(`installing ${pack}@${version} from the npm registry\n`)
@@ -69,4 +77,71 @@ export async function runClient(
     })
   const code = await new Promise<number | null>((resolve) => child.once('exit', resolve))
   return { code, output }
+}
+
+export interface ClientPlace {
+  /** The home of the client's user. */
+  readonly root: string
+  /** The address of the model. */
+  readonly model: string
+}
+
+/** How each client runs one prompt against the model, without questions of its own. */
+export function startOptions(
+  client: keyof typeof CODING_CLIENTS,
+  { root, model }: ClientPlace,
+): { args: string[]; env: Record<string, string> } {
+  const env = { HOME: root, XDG_STATE_HOME: join(root, 'state'), NO_COLOR: '1' }
+  const prompt = 'Make the file'
+  if (client === 'claude-code')
+    return {
+      args: ['-p', prompt, '--allowedTools', 'Bash'],
+      env: {
+        ...env,
+        ANTHROPIC_BASE_URL: model,
+        ANTHROPIC_API_KEY: 'sk-ant-test',
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      },
+    }
+  if (client === 'codex') {
+    const provider = `model_providers.fake={name="fake",base_url="${model}/v1",env_key="FAKE_KEY",wire_api="responses"}`
+    return {
+      args: [
+        'exec',
+        '--skip-git-repo-check',
+        '--dangerously-bypass-approvals-and-sandbox',
+        '--dangerously-bypass-hook-trust',
+        '-c',
+        provider,
+        '-c',
+        'model_provider="fake"',
+        '-m',
+        'gpt-5',
+        prompt,
+      ],
+      env: { ...env, CODEX_HOME: join(root, '.codex'), FAKE_KEY: 'x' },
+    }
+  }
+  if (client === 'copilot')
+    return {
+      args: ['-p', prompt, '--allow-all-tools', '--allow-all-paths'],
+      env: {
+        ...env,
+        COPILOT_HOME: join(root, '.copilot'),
+        COPILOT_OFFLINE: 'true',
+        COPILOT_PROVIDER_BASE_URL: model,
+        COPILOT_PROVIDER_TYPE: 'anthropic',
+        COPILOT_PROVIDER_API_KEY: 'x',
+        COPILOT_MODEL: 'claude-sonnet-4.5',
+      },
+    }
+  return {
+    args: ['-p', prompt, '--yolo', '-m', 'gemini-2.5-pro'],
+    env: {
+      ...env,
+      GEMINI_API_KEY: 'x',
+      GOOGLE_GEMINI_BASE_URL: model,
+      GEMINI_CLI_TRUST_WORKSPACE: 'true',
+    },
+  }
 }

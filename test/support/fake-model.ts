@@ -10,7 +10,16 @@ export interface FakeModel {
   readonly results: string[]
   /** What the model asks for from now on. */
   command: string
+  /** What it asks for in place of the command, by the results so far; nothing ends the turn. */
+  next: ((results: readonly string[]) => FakeCall | undefined) | undefined
+  /** The tools that clients have offered so far, with the names of their arguments. */
+  readonly offered: Map<string, string[]>
   close(): void
+}
+
+export interface FakeCall {
+  readonly tool: string
+  readonly input: object
 }
 
 export async function startFakeModel(): Promise<FakeModel> {
@@ -24,6 +33,8 @@ export async function startFakeModel(): Promise<FakeModel> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     results: [] as string[],
     command: 'true',
+    next: undefined as FakeModel['next'],
+    offered: new Map<string, string[]>(),
     close: () => {
       server.closeAllConnections()
       server.close()
@@ -38,18 +49,31 @@ export async function startFakeModel(): Promise<FakeModel> {
     const api = APIS.find(({ path }) => path.test(url))
     if (api === undefined || body === '') return void response.writeHead(404).end()
     const request = JSON.parse(body)
+    for (const tool of listOffered(request.tools ?? [])) model.offered.set(...tool)
     const result = api.resultOf(request)
-    const shell = api.toolsOf(request).find((name) => SHELL.test(name))
     if (result !== undefined) model.results.push(result)
-    const isDone = result !== undefined || shell === undefined
+    const call = model.next?.(model.results)
+    const isCommand = model.next === undefined && result === undefined
+    const wanted = (name: string) => (isCommand ? SHELL.test(name) : name === call?.tool)
+    const tool = api.toolsOf(request).find(wanted)
     response.writeHead(200, { 'content-type': 'text/event-stream' })
-    for (const event of api.answer(isDone ? undefined : shell, model.command)) {
+    for (const event of api.answer(tool, model.command, call?.input)) {
       if ('type' in event) response.write(`event: ${event.type}\n`)
       response.write(`data: ${JSON.stringify(event)}\n\n`)
     }
     response.end()
   }
   return model
+}
+
+/** Groups of tools stand for what is in them. */
+function listOffered(tools: readonly Request[]): [name: string, args: string[]][] {
+  return tools.flatMap((tool): [string, string[]][] => {
+    const group = tool.functionDeclarations ?? tool.tools
+    if (group !== undefined) return listOffered(group)
+    const schema = tool.input_schema ?? tool.parameters ?? tool.parametersJsonSchema
+    return [[String(tool.name ?? tool.type), Object.keys(schema?.properties ?? {}).sort()]]
+  })
 }
 
 /** What clients call their shell. */
@@ -63,8 +87,8 @@ interface Api {
   readonly toolsOf: (request: Request) => string[]
   /** What the client sent back as the result of the command. */
   readonly resultOf: (request: Request) => string | undefined
-  /** A call of the shell, or a text. */
-  readonly answer: (shell: string | undefined, command: string) => object[]
+  /** A call of the shell, or of another tool with its input, or a text. */
+  readonly answer: (tool: string | undefined, command: string, input?: object) => object[]
 }
 
 let described = 0
@@ -84,8 +108,8 @@ const ANTHROPIC: Api = {
   path: /\/messages(?:\?|$)/,
   toolsOf: ({ tools = [] }) => tools.map(({ name }: { name: string }) => name),
   resultOf: ({ messages }) => lastOf(messages, 'tool_result'),
-  answer: (shell, command) => {
-    const input = JSON.stringify({ command, ...describeAgain() })
+  answer: (shell, command, given) => {
+    const input = JSON.stringify(given ?? { command, ...describeAgain() })
     const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'fake', content: [] }
     const stop = { stop_reason: shell === undefined ? 'end_turn' : 'tool_use', stop_sequence: null }
     return [
@@ -117,9 +141,10 @@ const OPENAI: Api = {
   path: /\/responses(?:\?|$)/,
   toolsOf: ({ tools = [] }) => tools.map(({ name }: { name: string }) => name),
   resultOf: ({ input }) => lastOf(input, 'function_call_output'),
-  answer: (shell, command) => {
-    const args =
+  answer: (shell, command, given) => {
+    const line =
       shell === 'shell' ? { command: ['bash', '-lc', command] } : { command, cmd: command }
+    const args = given ?? line
     const item =
       shell === undefined
         ? { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'done' }] }
@@ -145,16 +170,9 @@ const GOOGLE: Api = {
       functionDeclarations.map(({ name }: { name: string }) => name),
     ),
   resultOf: ({ contents }) => lastOf(contents, 'functionResponse'),
-  answer: (shell, command) => {
-    const part =
-      shell === undefined
-        ? { text: 'done' }
-        : {
-            functionCall: {
-              name: shell,
-              args: { command, description: describeAgain().description },
-            },
-          }
+  answer: (shell, command, given) => {
+    const args = given ?? { command, description: describeAgain().description }
+    const part = shell === undefined ? { text: 'done' } : { functionCall: { name: shell, args } }
     const content = { role: 'model', parts: [part] }
     return [{ candidates: [{ content, finishReason: 'STOP', index: 0 }] }]
   },
