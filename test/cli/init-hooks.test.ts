@@ -50,6 +50,15 @@ beforeEach(() => {
   return () => vi.unstubAllEnvs()
 })
 
+/** A program that says that it is this version of Claude Code, in a PATH of its own. */
+function installClaude(version: string): void {
+  const folder = join(root, 'bin')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'claude'), `#!/bin/sh\necho "${version} (Claude Code)"\n`)
+  chmodSync(join(folder, 'claude'), 0o755)
+  vi.stubEnv('PATH', `${folder}:/usr/bin:/bin`)
+}
+
 const init = (...args: string[]) => sluice(['init', '--config', config, ...args])
 const claude = () => readFileSync(join(home, '.claude', 'settings.json'), 'utf8')
 const files = () => ({
@@ -100,6 +109,77 @@ test('writes the hooks of every client, once, and takes them back byte for byte'
   expect(statSync(join(home, '.claude', 'settings.json')).mode & 0o777).toBe(0o640)
 })
 
+test('H4: what blocks has a form that blocks in the version of the client', async () => {
+  const machine = join(root, 'machine')
+  const hooks = () => {
+    const file = join(machine, 'etc/claude-code/managed-settings.json')
+    return JSON.parse(readFileSync(file, 'utf8')).hooks
+  }
+  installClaude('2.1.197')
+  await init('--managed', machine, '--yes')
+  const line = expect.stringMatching(/sluice-hook' .* block before \|\| sh -c '.*exit 2'$/)
+  expect(hooks().PreToolUse).toMatchObject([{ hooks: [{ type: 'command', command: line }] }])
+  // A prompt is the user's only if the client itself sends it.
+  expect(hooks().UserPromptSubmit).toMatchObject([{ hooks: [{ type: 'http' }] }])
+  expect(readFileSync(join(root, 'gate', 'sluice.claude-code.header'), 'utf8')).toContain('Bearer')
+  installClaude('2.1.295')
+  await init('--managed', machine, '--yes')
+  expect(hooks().PreToolUse).toMatchObject([{ hooks: [{ type: 'http', onFailure: 'block' }] }])
+})
+
+test('H4: status and doctor say that hooks block only where they do', async () => {
+  const status = async () => (await sluice(['status', '--config', config])).stdout
+  const doctor = async () => (await sluice(['doctor', '--config', config])).stdout
+  const blocking = {
+    type: 'http',
+    url: 'http://127.0.0.1:7433/hooks/claude-code',
+    onFailure: 'block',
+  }
+  const entry = { matcher: '*', hooks: [blocking] }
+  const file = join(home, '.claude', 'settings.json')
+  writeFileSync(file, JSON.stringify({ hooks: { PreToolUse: [entry], UserPromptSubmit: [entry] } }))
+  mkdirSync(join(root, 'gate'))
+  writeFileSync(config, 'version: 1\nservers: {}\n')
+  installClaude('2.1.294')
+  const goesOn =
+    'claude-code asks, goes on if the gate is down: version 2.1.294 ignores `onFailure`'
+  expect(await status()).toContain(goesOn)
+  expect(await status()).toContain('`sluice init --hooks claude-code --enforce`')
+  expect(await doctor()).toContain('hooks of claude-code may not block: version 2.1.294')
+  installClaude('2.1.295')
+  expect(await status()).toContain('claude-code asks, blocks if the gate is down')
+  vi.stubEnv('PATH', '/nowhere')
+  expect(await status()).toContain('its version is not known')
+  // What blocks a prompt alone stops no call.
+  writeFileSync(file, JSON.stringify({ hooks: { UserPromptSubmit: [entry] } }))
+  expect(await status()).toContain('claude-code asks, goes on if the gate is down\n')
+})
+
+test('hooks of an older version are named with the command, and written again by it', async () => {
+  installClaude('2.1.327')
+  await init('--hooks', '--yes')
+  const file = join(home, '.codex', 'hooks.json')
+  writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/ open [a-z]+"/g, ' open"'))
+  const status = async () => (await sluice(['status', '--config', config])).stdout
+  expect(await status()).toContain(
+    'codex has hooks of an older version: `sluice init --hooks codex`',
+  )
+  expect((await sluice(['doctor', '--config', config])).stdout).toContain(
+    'hooks of codex were written by an older version',
+  )
+  await init('--hooks', 'codex', '--yes')
+  expect(await status()).not.toContain('older version')
+})
+
+test('B1: doctor warns of a client that is newer than the known one', async () => {
+  await init('--hooks', 'claude-code', '--yes')
+  const doctor = async () => (await sluice(['doctor', '--config', config])).stdout
+  installClaude('2.1.327')
+  expect(await doctor()).not.toContain('is newer than')
+  installClaude('2.2.0')
+  expect(await doctor()).toContain('claude-code 2.2.0 is newer than 2.1.327')
+})
+
 test('takes only its own hooks back from a file that was changed since', async () => {
   await init('--hooks', 'claude-code', '--yes')
   const file = join(home, '.claude', 'settings.json')
@@ -120,6 +200,7 @@ test('names what is wrong', async () => {
 })
 
 test('writes the machine-wide files of every client, and takes them back', async () => {
+  installClaude('2.1.327')
   const machine = join(root, 'machine')
   const etc = (name: string) => join(machine, 'etc', name)
   mkdirSync(etc('gemini-cli'), { recursive: true })
@@ -140,11 +221,13 @@ test('writes the machine-wide files of every client, and takes them back', async
   expect(parseToml(codex, 'x').value).toMatchObject({
     allow_managed_hooks_only: true,
     hooks: {
-      PreToolUse: [{ hooks: [{ command: expect.stringMatching(/sluice-hook.* block$/) }] }],
+      PreToolUse: [
+        { hooks: [{ command: expect.stringMatching(/sluice-hook.* block before .*exit 2'$/) }] },
+      ],
     },
   })
   const copilot = JSON.parse(readFileSync(etc('github-copilot/policy.d/sluice.json'), 'utf8'))
-  expect(copilot.hooks.PreToolUse[0].bash).toMatch(/ block$/)
+  expect(copilot.hooks.PreToolUse[0].bash).toMatch(/ block before .*exit 2'$/)
   expect(readFileSync(etc('gemini-cli/settings.json'), 'utf8')).toContain('BeforeTool')
   // These block, and nobody has a PIN.
   type('undo')

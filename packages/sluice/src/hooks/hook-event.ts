@@ -7,9 +7,10 @@ import clients from './clients.json' with { type: 'json' }
 export type HookClient = keyof typeof clients
 export const HOOK_CLIENTS = Object.keys(clients) as HookClient[]
 
-/** Of each client: `home` is the variable with the place of its settings, which else is `folder` in the user's
+/** Of each client: `program` is its command; `home` is the variable with the place of its settings, which else is `folder` in the user's
  * home; `file` has its hooks there, `managed` those of the whole machine. `events` and `tools` are its names for
- * events (`failed` comes in the place of `after`) and for tools of the catalogue. */
+ * events (`failed` comes in the place of `after`) and for tools of the catalogue; `directories` are its names for
+ * the argument of its shell that says where a command runs. */
 export const CLIENT_NAMES: typeof clients = clients
 
 /** A call of one of the client's tools. */

@@ -8,20 +8,28 @@ import { chmodSync, existsSync, lstatSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { attempt } from '@sluice/policy/core/attempt'
 import { putEntries, readWritten } from '../gateway/config/edit-servers.ts'
+import { hookHeaderName } from '../gateway/config/keys.ts'
 import { addObserveMode, isObserveOnly } from '../gateway/state/observe-mode.ts'
 import { CLIENT_NAMES, HOOK_CLIENTS, type HookClient } from '../hooks/hook-event.ts'
-import { HOOK_ANSWER_SECONDS, listHookEntries, readHookEntry } from '../hooks/settings.ts'
+import {
+  HOOK_ANSWER_SECONDS,
+  type HookSetup,
+  listHookEntries,
+  readHookEntry,
+} from '../hooks/settings.ts'
 import { hashGrantToken, makeToken } from '../identity/callers/grant.ts'
 import { confirm } from '../terminal/ask.ts'
 import { ArgumentError, CliError } from '../terminal/errors.ts'
 import { type Output, printable } from '../terminal/output.ts'
 import { readText } from '../terminal/read-input.ts'
+import { readClientVersion } from './client-version.ts'
 import { dataOf, gateAddress } from './config.ts'
 import { changeFile } from './files/change-file.ts'
 import { CLIENTS } from './files/client.ts'
 import type { Machine } from './files/client-files.ts'
 import { edit, listHooks, putHooks, removeHooks } from './files/json-hooks.ts'
 import { hookFile, hookFolder } from './hook-file.ts'
+import { type HookState, readHookState } from './hook-state.ts'
 import { readHooked, writeRecord } from './move/move-log.ts'
 import { PACKAGE, thisMachine } from './place.ts'
 import { PLAIN_POLICY } from './plain-policy.ts'
@@ -56,7 +64,7 @@ export async function initHooks(
   const tokens = new Map(clients.map((client) => [client, tokenFor(client, config, machine)]))
   // The files for all users are read by all of them.
   const mode = options.managed === undefined ? 0o600 : 0o644
-  const own = gateChanges(config, tokens, mode)
+  const own = gateChanges(config, tokens, { mode, blocks: isBlocking(options) })
   const hooked = clientChanges({ ...options, config }, own[0]?.after ?? '', tokens, machine).map(
     (change) => ({ ...change, mode }),
   )
@@ -117,7 +125,11 @@ function hashOf(token: string): string {
 }
 
 /** sluice.yaml with a server and a grant for each client, a policy if there is none, and the tokens of scripts. */
-function gateChanges(config: string, tokens: Tokens, mode: number): Change[] {
+function gateChanges(
+  config: string,
+  tokens: Tokens,
+  { mode, blocks }: { readonly mode: number; readonly blocks: boolean },
+): Change[] {
   const before = readIfThere(config)
   const servers = [...tokens.keys()].map((client) => ({ name: client, entry: { builtin: client } }))
   const grants = [...tokens].map(([client, token]) => {
@@ -137,7 +149,8 @@ function gateChanges(config: string, tokens: Tokens, mode: number): Change[] {
     )
   const policy = join(dirname(config), 'policy.yaml')
   const isNew = before === undefined && !existsSync(policy)
-  const scripts = [...tokens].filter(([client]) => client !== 'claude-code')
+  // Claude Code asks by itself, unless a hook over HTTP may not block there.
+  const scripts = [...tokens].filter(([client]) => client !== 'claude-code' || blocks)
   return [
     change(config, after),
     ...(isNew ? [change(policy, addObserveMode(PLAIN_POLICY))] : []),
@@ -150,24 +163,29 @@ function gateChanges(config: string, tokens: Tokens, mode: number): Change[] {
 
 /** The settings of each client with its hooks; `text` is what sluice.yaml is going to be. */
 function clientChanges(
-  { config, managed, enforce }: HookOptions,
+  options: HookOptions,
   text: string,
   tokens: Tokens,
   machine: Machine,
 ): ClientChange[] {
+  const { config, managed } = options
   const { local: url } = gateAddress(config, text, [])
   const quote = (...words: string[]) =>
     words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
   const changes = [...tokens].map(([client, token]) => {
     const at = `${url}/hooks/${client}`
     const script = quote(join(PACKAGE, 'bin/sluice-hook'), at, headerFile(config, client))
-    const entries = listHookEntries(client, {
+    const blocks = isBlocking(options)
+    const setup: HookSetup = {
       url: at,
       token,
       ask: `${script} ${HOOK_ANSWER_SECONDS}`,
       start: `${quote(process.execPath, SLUICE)} up --ensure --config ${quote(config)}`,
-      blocks: enforce === true || managed !== undefined,
-    })
+      blocks,
+      // Asked for only where something depends on it.
+      version: blocks && client === 'claude-code' ? readClientVersion(client) : undefined,
+    }
+    const entries = listHookEntries(client, setup)
     const isManaged = managed !== undefined
     const file = isManaged ? join(managed, CLIENT_NAMES[client].managed) : hookFile(client, machine)
     if (client === 'codex' && isManaged)
@@ -181,6 +199,10 @@ function clientChanges(
     }
   })
   return managed === undefined ? changes : [...changes, managedServers(managed, url, text)]
+}
+
+function isBlocking({ enforce, managed }: HookOptions): boolean {
+  return enforce === true || managed !== undefined
 }
 
 function writeCodexRequirements(entries: ReturnType<typeof listHookEntries>): string {
@@ -206,7 +228,7 @@ const SLUICE = join(PACKAGE, 'bin/sluice.js')
 const TOKEN = /sluice_[0-9a-f]{64}/
 
 function headerFile(config: string, client: HookClient): string {
-  return join(dirname(config), `sluice.${client}.header`)
+  return join(dirname(config), hookHeaderName(client))
 }
 
 function readIfThere(file: string): string | undefined {
@@ -330,12 +352,7 @@ export interface HooksReport {
   readonly client: HookClient
   readonly file: string
   /** Undefined if the client asks no gate. */
-  readonly asks?: {
-    /** It stops if no gate answers. */
-    readonly blocks: boolean
-    /** The address of the gate that it asks. */
-    readonly url: string
-  }
+  readonly asks?: HookState
   /** Why the client may not read the file at all. */
   readonly unreadable?: string
   /** Hooks that others have put there, which may change a call after the gate has decided on it. */
@@ -348,10 +365,8 @@ export function inspectHooks(): HooksReport[] {
     const text = readIfThere(file)
     if (text === undefined) return []
     const entries = listHooks(text, file)
-    const ours = entries.flatMap(({ value }) => readHookEntry(value) ?? [])
-    const url = /https?:\/\/[^\s"'\\]+(?=\/hooks\/)/.exec(text)?.[0] ?? ''
-    const asks =
-      ours.length === 0 ? {} : { asks: { blocks: ours.some(({ blocks }) => blocks), url } }
+    const ours = entries.filter(({ value }) => readHookEntry(value) !== undefined)
+    const asks = ours.length === 0 ? {} : { asks: readHookState(client, ours) }
     const foreign = entries.length - ours.length
     return [{ client, file, ...asks, ...unreadableBy(client, text), foreign }]
   })

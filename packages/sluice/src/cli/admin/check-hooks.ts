@@ -3,6 +3,7 @@
 
 import { attempt } from '@sluice/policy/core/attempt'
 import type { GateConfig } from '../../gateway/config/config.ts'
+import { listHookWarnings } from '../../init/hook-state.ts'
 import { asksGateAt, type HooksReport, inspectHooks } from '../../init/hooks.ts'
 import { queryLedger } from '../../ledger/query/query.ts'
 import { plural } from '../../terminal/output.ts'
@@ -38,6 +39,7 @@ function checkHook(report: HooksReport, { data, servers, urls }: CheckedGate, ad
       `${client} asks another gate by hooks, at ${asks.url}`,
       `if this one is meant (${urls[0]}): \`sluice init --hooks ${client}\``,
     )
+  for (const warning of listHookWarnings(client, asks)) add('warn', ...warning)
   if (foreign > 0)
     add(
       'warn',

@@ -62,6 +62,7 @@ async function printHooks(
   const machine = { home: homeOf(process.env), environment: process.env }
   if (!HOOK_CLIENTS.some((client) => existsSync(hookFile(client, machine)))) return
   const { asksGateAt, inspectHooks } = await import('../../init/hooks.ts')
+  const { describeHooks } = await import('../../init/hook-state.ts')
   const { gateAddress } = await import('../../init/config.ts')
   const { config: file, data } = options
   const isConfigured = data === undefined && existsSync(file)
@@ -71,13 +72,13 @@ async function printHooks(
   for (const report of inspectHooks()) {
     const { client, asks, unreadable } = report
     if (asks === undefined) continue
-    const does =
-      urls.length === 0 || asksGateAt(report, urls)
-        ? `asks, ${asks.blocks ? 'blocks' : 'goes on'} if the gate is down`
-        : `asks another gate, at ${printable(asks.url)}`
+    const isThisGate = urls.length === 0 || asksGateAt(report, urls)
+    const [first, ...others] = isThisGate
+      ? describeHooks(client, asks)
+      : [`${client} asks another gate, at ${printable(asks.url)}`]
     const doubt =
       unreadable === undefined ? '' : '; it may not read its settings, see `sluice doctor`'
-    output.line(`hooks: ${client} ${does}${doubt}`)
+    for (const line of [`${first}${doubt}`, ...others]) output.line(`hooks: ${line}`)
   }
 }
 

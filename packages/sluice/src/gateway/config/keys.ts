@@ -4,12 +4,20 @@
 
 import { dirname, join, resolve } from 'node:path'
 import { type Problem, Problems } from '@sluice/policy/document/problem'
+import { HOOK_CLIENTS, type HookClient } from '../../hooks/hook-event.ts'
 
-/** What stands beside the configuration and is the gate's own: the lock file, the keys, and what
- * `sluice init` moved. */
+/** What stands beside the configuration and is the gate's own: the lock file, the keys, the tokens of hooks, and
+ * what `sluice init` moved and wrote. */
 export function filesBeside({ file }: { readonly file: string }): string[] {
   const folder = dirname(resolve(file))
-  return ['sluice.lock', 'sluice.env', 'sluice.moved.json'].map((name) => join(folder, name))
+  const headers = HOOK_CLIENTS.map(hookHeaderName)
+  const names = ['sluice.lock', 'sluice.env', 'sluice.moved.json', 'sluice.hooked.json', ...headers]
+  return names.map((name) => join(folder, name))
+}
+
+/** The file with the token that the hooks of a client send. */
+export function hookHeaderName(client: HookClient): string {
+  return `sluice.${client}.header`
 }
 
 export function keysPath(config: string): string {
