@@ -1,6 +1,6 @@
 // `npm run eval -- client-tools [--write]`: which tools the published coding agents offer their model, in the
 // pinned versions, deferred ones included, compared with offered-tools.json. `--write` writes the file; the
-// test of the catalogue then names each tool that nobody has looked at.
+// test of the catalogue then names each tool that is missing there.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -2,7 +2,7 @@
 // session of its MCP calls, and a prompt counts only if the user wrote it.
 
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
@@ -155,16 +155,37 @@ describe('a call of the client', () => {
     const outside = await post(pre('Write', { file_path: '../../etc/a', content: '' }))
     expect(reasonOf(outside)).toContain('denied')
     const home = await post(pre('Write', { file_path: '~/.bashrc', content: '' }))
-    expect(reasonOf(home)).toContain('denied')
+    expect(reasonOf(home)).toContain('whole path from the root')
   })
 
-  test('of a tool that the catalogue has not is decided by a guessed category', async () => {
-    const answer = await post(pre('DeleteEverything', {}))
-    expect(reasonOf(answer)).toContain('denied')
-    await until(async () => (await recorded('DeleteEverything')).length > 0)
-    const [call] = await recorded('DeleteEverything')
-    expect(call).toMatchObject({ category: 'Destructive', decision: { action: 'deny' } })
+  test("H1: to the gate's own files and the hook script is denied, also through a link", async () => {
+    const link = join(gate.folder, 'link')
+    symlinkSync(gate.folder, link)
+    const script = join(import.meta.dirname, '../../packages/sluice/bin/sluice-hook')
+    const files = ['sluice.yaml', 'sluice.lock', 'sluice.codex.header', 'data/gate.db'].flatMap(
+      (name) => [join(gate.folder, name), join(link, name)],
+    )
+    for (const file_path of [...files, script]) {
+      const read = await post(pre('Read', { file_path }))
+      expect([file_path, reasonOf(read)]).toEqual([file_path, expect.stringContaining('own')])
+      const patch = `*** Begin Patch\n*** Update File: ${file_path}\n`
+      const patched = await post(pre('apply_patch', { command: patch }))
+      expect(reasonOf(patched)).toContain('own')
+    }
+    rmSync(link)
   })
+
+  test.each(['DeleteEverything', 'write_bash', 'MultiEdit', 'Skill', 'CronCreate'])(
+    'B1, B3: of %s waits as Execute, whatever its name says',
+    async (tool) => {
+      const asked = post(pre(tool, { skill: 'x' }))
+      await until(() => gate.approvals.pendingCount === 1)
+      const request = (await gate.approvals.list()).find(({ state }) => state === 'pending')
+      await gate.approvals.decide(request!.id, { verdict: 'deny' }, ADA, 'console')
+      expect(reasonOf(await asked)).toContain('denied')
+      await expect.poll(() => recorded(tool)).toMatchObject([{ category: 'Execute' }])
+    },
+  )
 
   test('to an MCP server beside the gate is decided, to one behind it passes undecided', async () => {
     const beside = { mcp_server: { name: 'rogue', source: 'user' } }
@@ -229,10 +250,25 @@ describe('an output', () => {
   })
 })
 
+test('hooks without the name of their event work, and are said to be of an older version', async () => {
+  expect((await post(pre('Bash', { command: 'echo old' }))).body).toEqual({})
+  const of = '{"server":"claude-code","help":"run `sluice init --hooks`'
+  const said = () => gate.log.filter((line) => line.includes(`an older version ${of}`))
+  expect(said()).toHaveLength(1)
+  const asked = pre('Bash', { command: 'echo new' })
+  await post(asked, { server: 'codex', token: CODEX_TOKEN, headers: { 'sluice-event': 'before' } })
+  expect(gate.log.join()).not.toContain('{"server":"codex","help"')
+})
+
 describe('bad input', () => {
   test.each<[string, unknown, number]>([
-    ['that is not JSON', '{"a":', 400],
-    ['with a key twice', '{"hook_event_name":"PreToolUse","hook_event_name":"PostToolUse"}', 400],
+    ['that is not JSON', '{"a":', 200],
+    ['with a key twice', '{"hook_event_name":"PreToolUse","hook_event_name":"PostToolUse"}', 200],
+    [
+      'with half a character',
+      JSON.stringify(pre('Bash', { command: 'echo HALF' })).replace('HALF', '\\ud800'),
+      200,
+    ],
     ['that is a list', [], 200],
     ['of an unknown event', { ...BASE, hook_event_name: 'Later' }, 400],
     ['without a session', { ...pre('Bash', { command: 'echo' }), session_id: undefined }, 200],
@@ -247,9 +283,14 @@ describe('bad input', () => {
     else expect(answer.body.error).not.toBe('')
   })
 
-  test('that is too large is refused', async () => {
-    const answer = await post(pre('Bash', { command: `echo ${'x'.repeat(4 * 1_048_576)}` }))
-    expect(answer.status).toBe(413)
+  test('M6: that is too large is denied, since a client may take a refusal for silence', async () => {
+    const large = pre('Bash', { command: `echo ${'x'.repeat(4 * 1_048_576)}` })
+    const answer = await post(large)
+    expect(answer.status).toBe(200)
+    expect(reasonOf(answer)).toContain('4194304 bytes')
+    // A hook that says that it is no question gets the status.
+    expect((await post(large, { headers: { 'sluice-event': 'after' } })).status).toBe(413)
+    expect((await post('{"a":', { headers: { 'sluice-event': 'prompt' } })).status).toBe(400)
   })
 
   test('an id again is the same call only with equal arguments', async () => {

@@ -124,9 +124,17 @@ function listNeeds(
 
 const NEEDS_SHOWN = 12
 
-function listServerNeeds({ name, state, why, undecided, new: fresh }: ServerView): Need[] {
+function listServerNeeds(server: ServerView): Need[] {
+  const { name, state, why, undecided, new: fresh, oldHooks } = server
   const page = pathTo('servers', name)
   const needs: Need[] = []
+  if (oldHooks)
+    needs.push({
+      icon: 'warn',
+      says: `${name} has hooks of an older version`,
+      detail: `run sluice init --hooks ${name} again, with --enforce if they are to block`,
+      to: page,
+    })
   if (undecided > 0)
     needs.push({
       icon: 'warn',

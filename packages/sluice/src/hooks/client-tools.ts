@@ -1,6 +1,6 @@
 // The tools that coding agents have of their own, with one name for each over all clients
-// (client-tools.json): what a client's server lists. Every tool that has an effect outside of the client is
-// there with its true category; a name that is not is listed when it is first used, and its category is a guess.
+// (client-tools.json): what a client's server lists. All that the clients of offered-tools.json offer are
+// there; any other name is listed when it is first used, as Execute: a name says nothing of what a tool does.
 
 import type { JsonObject } from '@sluice/policy/core/json'
 import tools from './client-tools.json' with { type: 'json' }
@@ -9,7 +9,7 @@ import type { HookClient } from './hook-event.ts'
 interface ClientTool {
   readonly category: string
   readonly description: string
-  /** Arguments that a rule can rely on. */
+  /** Arguments that a rule can rely on. `cwd` is where the client stands: an absolute path. */
   readonly required?: readonly string[]
   /** The argument that is a path. */
   readonly path?: string
@@ -36,10 +36,14 @@ export function listClientTools(client: HookClient, others: Iterable<string>): J
     },
     annotations: {
       readOnlyHint: tool.category === 'Read',
-      destructiveHint: false,
+      destructiveHint: tool.category === 'Destructive',
       openWorldHint: tool.category === 'Execute' || tool.isOpen === true,
     },
   }))
-  const inputSchema = { type: 'object', additionalProperties: true }
-  return [...listed, ...[...others].map((name) => ({ name, inputSchema }))]
+  const unknown = {
+    description: `A tool that this version of Sluice does not know (${client})`,
+    inputSchema: { type: 'object', additionalProperties: true },
+    annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
+  }
+  return [...listed, ...[...others].map((name) => ({ name, ...unknown }))]
 }

@@ -206,6 +206,8 @@ function serverViews(parts: AdminParts) {
       tools: tools.get(name) ?? 0,
       // Its tools were listed since the gate started.
       listed: isListed,
+      // A client has hooks that an older version of Sluice wrote.
+      oldHooks: gate.notes.hasOldHooks(name),
       // Tools that appeared after its first list, and that a person has yet to look at.
       new: fresh.get(name) ?? 0,
       held: held.get(name) ?? 0,

@@ -33,7 +33,7 @@ import { openAdmission } from './join-cluster.ts'
 import { approvalUrl, openApprovals } from './open-approvals.ts'
 import { openChannels } from './open-channels.ts'
 import type { GateData } from './open-data.ts'
-import { HookParts } from './open-hooks.ts'
+import { HOOK_SCRIPT, HookParts } from './open-hooks.ts'
 import type { GateIdentity } from './open-identity.ts'
 import { openServers } from './open-servers.ts'
 import { openSpans } from './open-spans.ts'
@@ -113,7 +113,7 @@ export async function openCalls(
     approvalUrl: (id) => approvalUrl(base(), id),
     sharedSessions: shared?.sessions,
     admission: limits.watch(openAdmission(shared, { ...restored, approvals, ledger })),
-    ownPaths: [...new Set(processes.own.flatMap(withReal))],
+    ownPaths: [...new Set([...processes.own, HOOK_SCRIPT].flatMap(withReal))],
     log,
     outages,
   })

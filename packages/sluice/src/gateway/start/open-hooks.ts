@@ -1,6 +1,7 @@
 // The hooks of clients, as far as a gate that starts needs them: the servers that stand for the clients, what
 // their hooks show, and what serves `/hooks`.
 
+import { fileURLToPath } from 'node:url'
 import { Listeners } from '@sluice/policy/core/listeners'
 import { HOOK_CLIENTS } from '../../hooks/hook-event.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
@@ -12,7 +13,11 @@ import { HooksFront, type HooksFrontOptions } from '../front/http/serve-hooks.ts
 import type { Gate } from '../gate.ts'
 import type { Log } from '../shared/log.ts'
 import type { Servers } from '../state/servers.ts'
+import type { ServerNotes } from '../tools/server-notes.ts'
 import type { StartInProcess } from '../upstream/in-process.ts'
+
+/** What clients start to ask the gate; anyone who writes it decides in the gate's place. */
+export const HOOK_SCRIPT = fileURLToPath(new URL('../../../bin/sluice-hook', import.meta.url))
 
 interface HookServices {
   readonly servers: Servers
@@ -26,6 +31,7 @@ export class HookParts {
   readonly #incidents = new Listeners<[HookIncident]>()
   readonly onIncident = this.#incidents.subscribe
   #gate: HookGate | undefined
+  #notes: ServerNotes | undefined
 
   constructor(services: HookServices) {
     this.#services = services
@@ -46,15 +52,18 @@ export class HookParts {
     if (this.isUsed) this.#gate?.arrived(id, server, name)
   }
 
+  readonly #isGated = (name: string): boolean => this.#services.servers.callable.includes(name)
+
   open(gate: Gate): HookGate {
-    const { servers, ledger, log } = this.#services
+    const { ledger, log } = this.#services
+    this.#notes = gate.notes
     this.#gate = new HookGate({
       serverOf: (client) => this.#servers.get(client) as HookServer,
       open: (name, link, who, origin) => gate.open(name, link, who, origin),
       memoryOf: (who, key) => gate.sessions.memoryOf(who, key),
       readsOrigins: (caller) => gate.readsOrigins(caller),
       labelsOf: (caller, reported) => gate.labelsOf(caller, reported),
-      isGated: (name) => servers.callable.includes(name),
+      isGated: this.#isGated,
       onIncident: (incident) => {
         const { detail, ...of } = incident
         log('warn', `hooks: ${detail}`, of)
@@ -68,6 +77,8 @@ export class HookParts {
 
   front(options: Pick<HooksFrontOptions, 'authenticate'>): HooksFront {
     const clientOf = (name: string) => hookClientOf(this.#services.servers.find(name))
-    return new HooksFront({ ...options, clientOf, gate: this.#gate as HookGate })
+    const gate = this.#gate as HookGate
+    const onOldHooks = (server: string) => this.#notes?.noteOldHooks(server)
+    return new HooksFront({ ...options, clientOf, isGated: this.#isGated, onOldHooks, gate })
   }
 }

@@ -24,6 +24,9 @@ export class ServerNotes {
   /** Extensions that a server declares and the gate does not serve. */
   readonly #unserved = new Map<string, readonly string[]>()
 
+  /** Clients whose hooks an older version of Sluice wrote. */
+  readonly #oldHooks = new Set<string>()
+
   constructor(store: DatabaseSync, log: Log) {
     this.#log = log
     this.#failures = new StoredMap({ store, kind: 'failure', log })
@@ -46,6 +49,18 @@ export class ServerNotes {
     const message = detail ?? failure.message
     this.#earlier.delete(server)
     this.#failures.set(server, { atMs: Date.now(), code, message, help })
+  }
+
+  /** A client has asked in the way of an older version. */
+  noteOldHooks(server: string): void {
+    if (this.#oldHooks.has(server)) return
+    this.#oldHooks.add(server)
+    const help = 'run `sluice init --hooks` again, with `--enforce` if they are to block'
+    this.#log('warn', 'the hooks of a client were written by an older version', { server, help })
+  }
+
+  hasOldHooks(server: string): boolean {
+    return this.#oldHooks.has(server)
   }
 
   answered(server: string): void {

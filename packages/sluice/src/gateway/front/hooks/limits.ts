@@ -14,3 +14,5 @@ export const HOOK_OTHER_TOOLS_MAX = 256
 export const HOOK_ANNOUNCED_MAX = 1_024
 /** Client processes and incidents that are remembered. */
 export const HOOK_NOTED_MAX = 1_024
+/** Folders and links that a path in a hook may have until where it leads is known. A deeper one is refused. */
+export const HOOK_LINKS_FOLLOWED_MAX = 1_024

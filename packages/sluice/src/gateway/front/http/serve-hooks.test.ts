@@ -5,6 +5,8 @@ import { HooksFront } from './serve-hooks.ts'
 
 const front = new HooksFront({
   clientOf: () => 'codex',
+  isGated: () => false,
+  onOldHooks: () => {},
   gate: { handle: () => Promise.reject(new Error('it is asked before the address is known')) },
   authenticate: {
     caller: async (_request, reply) => {

@@ -8,7 +8,8 @@ import type { Socket } from 'node:net'
 import { type JsonValue, parseObject } from '@sluice/policy/core/json'
 import { LruMap } from '../../../core/lru-map.ts'
 import type { HookClient, HookEvent } from '../../../hooks/hook-event.ts'
-import { readHookEvent } from '../../../hooks/read-event.ts'
+import { type IsGated, type RefusedHook, readHookEvent } from '../../../hooks/read-event.ts'
+import { EVENT_HEADER } from '../../../hooks/settings.ts'
 import { writeHookAnswer } from '../../../hooks/write-answer.ts'
 import { readJson } from '../../../protocol/json/read-json.ts'
 import {
@@ -20,12 +21,16 @@ import { findPeerProcess, findPeerSockets, listAncestors } from '../../processes
 import { JSON_TYPE, type ResponseWriter } from '../exchange/response-writer.ts'
 import type { HookGate } from '../hooks/hook-gate.ts'
 import { HOOK_BODY_BYTES_MAX, HOOK_NOTED_MAX } from '../hooks/limits.ts'
+import { resolveArguments } from '../hooks/real-paths.ts'
 import { type HttpAuthenticator, isLoopback } from './http-authenticator.ts'
 import { readBody } from './read-body.ts'
 
 export interface HooksFrontOptions {
   /** The client that a server stands for; undefined if it is another kind of server, or none. */
   readonly clientOf: (server: string) => HookClient | undefined
+  readonly isGated: IsGated
+  /** A client has asked whose hooks an older version wrote. */
+  readonly onOldHooks: (server: string) => void
   readonly gate: Pick<HookGate, 'handle'>
   readonly authenticate: Pick<HttpAuthenticator, 'caller'>
 }
@@ -61,20 +66,38 @@ export class HooksFront {
     const client = clientOf(server)
     if (client === undefined)
       return refuse(404, `no client is called \`${server}\`: \`sluice init --hooks\` adds one`)
-    const body = await readBody(request, HOOK_BODY_BYTES_MAX)
-    if (body.text === undefined) return refuse(body.status, body.why)
-    const payload = parsePayload(body.text)
-    if ('why' in payload) return refuse(400, `the payload is not JSON: ${payload.why}`)
-    const event = readHookEvent(client, payload.value)
-    if (!('kind' in event)) {
-      const reason = `the hook is not understood: ${event.why}; is this a new version of ${client}?`
-      if (!event.isBefore) return refuse(400, reason)
-      const denied = writeHookAnswer(client, 'before', { kind: 'deny', reason })
+    const event = await this.#readEvent({ server, client }, request)
+    if ('why' in event) {
+      if (!event.isBefore) return refuse(event.status, event.why)
+      const denied = writeHookAnswer(client, 'before', { kind: 'deny', reason: event.why })
       return reply.send(200, JSON_TYPE, JSON.stringify(denied))
     }
     const origin = { server, client, caller, ...(await this.#identify(client, event, request)) }
     const answer = writeHookAnswer(client, event.kind, await gate.handle(event, origin))
     reply.send(200, JSON_TYPE, JSON.stringify(answer))
+  }
+
+  /** With the real paths of this machine. A hook that cannot be read may be one before a tool: its status is
+   * then 200, since clients that go on without a gate take any other for silence. */
+  async #readEvent(
+    { server, client }: { readonly server: string; readonly client: HookClient },
+    request: IncomingMessage,
+  ): Promise<HookEvent | (RefusedHook & { readonly status: number })> {
+    const told = request.headers[EVENT_HEADER.toLowerCase()]
+    if (told === undefined) this.#options.onOldHooks(server)
+    const isBefore = (told ?? 'before') === 'before'
+    const body = await readBody(request, HOOK_BODY_BYTES_MAX)
+    if (body.text === undefined) return { isBefore, ...body }
+    const payload = parsePayload(body.text)
+    if ('why' in payload)
+      return { isBefore, status: 400, why: `the payload is not JSON: ${payload.why}` }
+    const event = readHookEvent(client, payload.value, this.#options.isGated)
+    if (!('kind' in event)) return { ...event, status: 400 }
+    if (event.kind !== 'before' && event.kind !== 'after') return event
+    const args = await resolveArguments(event.call)
+    if (typeof args !== 'string') return { ...event, call: { ...event.call, args } }
+    // What a tool has said is inspected all the same.
+    return event.kind === 'before' ? { isBefore: true, status: 400, why: args } : event
   }
 
   /** The session that the hook belongs to, and whether a prompt in it is the user's. */
@@ -84,7 +107,9 @@ export class HooksFront {
     { headers, socket }: IncomingMessage,
   ) {
     const isNested = (headers['sluice-nested'] ?? '') !== ''
-    const looking = this.#processes.get(socket) ?? findClient(client, socket, headers['sluice-pid'])
+    // The agent can start a script, too: of Claude Code, which else asks by itself, it only asks to be decided on.
+    const script = client !== 'claude-code' || kind === 'before' ? headers['sluice-pid'] : undefined
+    const looking = this.#processes.get(socket) ?? findClient(client, socket, script)
     this.#processes.set(socket, looking)
     const found = await looking
     if (found === undefined)
@@ -97,7 +122,7 @@ export class HooksFront {
   }
 }
 
-/** Claude Code asks by itself; of other clients a script that they start does. */
+/** Claude Code asks by itself, or by a script that names itself; other clients always by a script. */
 async function findClient(
   client: HookClient,
   socket: Socket,
@@ -105,11 +130,12 @@ async function findClient(
 ): Promise<ClientProcess | undefined> {
   if (process.platform !== 'linux') return undefined
   // A script names its process, which costs less to verify than to find.
-  const isNamed = client !== 'claude-code' && /^\d{1,10}$/.test(String(named))
+  const isNamed = /^\d{1,10}$/.test(String(named))
   const sockets = await findPeerSockets(socket)
   const pid = await findPeerProcess(sockets, isNamed ? [Number(named)] : undefined)
   if (pid === undefined) return undefined
-  return client === 'claude-code' ? toClientProcess(pid) : findClientProcess(pid)
+  const asksItself = client === 'claude-code' && !isNamed
+  return asksItself ? toClientProcess(pid) : findClientProcess(pid)
 }
 
 /** An output may hold what no strict reader takes, such as half a character: it is read without it, since an
