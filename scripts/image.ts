@@ -3,7 +3,7 @@
 // Debian that Node needs (deploy/image/debian.json). No shell, no package manager, not root. The archive is an OCI
 // image layout that also has the list of the older Docker format.
 
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import {
   cpSync,
   mkdirSync,
@@ -146,7 +146,7 @@ function describeImage(layers: readonly Layer[], platform: Platform, root: strin
     "fetch('http://127.0.0.1:7433/healthz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"
   const seconds = (number: number): number => number * 1_000_000_000
   return {
-    created: '1970-01-01T00:00:00Z',
+    created: readCommitTime(root),
     architecture: ARCHITECTURES[platform],
     os: 'linux',
     config: {
@@ -179,6 +179,14 @@ function describeImage(layers: readonly Layer[], platform: Platform, root: strin
     },
     rootfs: { type: 'layers', diff_ids: layers.map(({ digest }) => digest) },
   }
+}
+
+/** Of the commit, so that a build that is repeated is equal; without a repository the beginning of time. */
+function readCommitTime(root: string): string {
+  const how = ['log', '-1', '--format=%cd', '--date=format-local:%Y-%m-%dT%H:%M:%SZ']
+  const options = { cwd: root, encoding: 'utf8', env: { ...process.env, TZ: 'UTC' } } as const
+  const { status, stdout } = spawnSync('git', how, options)
+  return status === 0 && stdout !== '' ? stdout.trim() : '1970-01-01T00:00:00Z'
 }
 
 interface Layout {

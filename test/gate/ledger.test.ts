@@ -6,11 +6,26 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, expect, test } from 'vitest'
 import { serveGate } from '../support/own-gate.ts'
-import { PlainClient } from '../support/plain-client.ts'
+import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
 import { endGates, fixture } from '../support/start-gate.ts'
 
 afterAll(endGates)
+
+test('h6: the outcome of a call is recorded as it ended: an error with its code, and an answer without one', async () => {
+  const gate = await serveGate({ servers: { office: fixture('office') } })
+  const client = await PlainClient.open(gate, 'office')
+  const { error } = (await client.call('get_forged_error')).answer
+  expect((await client.call('get_slow', { ms: 1 })).answer.result).toBeDefined()
+  await gate.stop()
+  const records = recordsOf(gate)
+  const outcomeOf = (tool: string) => {
+    const intent = records.find((one) => one.kind === 'intent' && one.name === tool)
+    return records.find((one) => one.kind === 'outcome' && one.intent === intent?.seq)
+  }
+  expect(outcomeOf('get_forged_error')).toMatchObject({ status: 'error', errorCode: error.code })
+  expect(outcomeOf('get_slow')).toMatchObject({ status: 'answered', errorCode: null })
+})
 
 test('a record that was cut, checkpoints and all, is found by the second place', async () => {
   const servers = { office: fixture('office') }

@@ -16,7 +16,7 @@ export function isOutage(error: unknown): boolean {
   return isOfDatabase(error) || isOutage(error.cause)
 }
 
-/** The words of an error for whoever made the request. */
+/** Puts an error into words for the caller. */
 export function describeToCaller(error: unknown): string {
   return isOutage(error) ? OUTAGE : error instanceof Error ? error.message : String(error)
 }

@@ -19,6 +19,10 @@ export class OutageLog {
     this.#nowMs = nowMs
   }
 
+  /** A request that could not be handled; its caller is not told why. */
+  readonly ofRequest = (error: Error): void =>
+    this.warn(`a request could not be handled: ${error.message}`)
+
   warn(text: string): void {
     const [commits, nowMs] = [this.#commits(), this.#nowMs()]
     if (commits === this.#atCommits && nowMs < this.#atMs + OUTAGE_LOG_EVERY_MS) {

@@ -10,7 +10,7 @@ export interface GaugeParts
   extends Pick<AdminParts, 'servers' | 'gate' | 'ledger' | 'freezes' | 'policies'> {
   readonly approvals: Pick<ApprovalService, 'pendingCount'>
   readonly processes: () => number
-  /** As `/readyz` answers. */
+  /** Says whether the gate is ready, as `/readyz` does. */
   readonly isReady: () => boolean
 }
 

@@ -56,9 +56,6 @@ export async function openCalls(
 ) {
   const { config, freezes, key, late, ledger, log, outages, policies } = data
   const { restored, shared, store } = data
-  const onOutage = (error: Error) =>
-    outages.warn(`a request could not be handled: ${error.message}`)
-  const onConnections = (count: number) => idle.pages(count)
   const processes = await openProcesses(data, closing)
   const { servers, peers } = processes
   const meter = new Meter()
@@ -71,8 +68,7 @@ export async function openCalls(
   const hooks = new HookParts({ servers, ledger, log })
   // Clients with hooks need a gate for as long as they run, which it cannot see: it stays.
   const idle = new IdleShutdown(piped && !hooks.isUsed)
-  const site = () => late.site
-  const page = piped ? new PageFront({ site, peers, onOutage, onConnections }) : undefined
+  const page = piped ? openPage(data, peers, idle) : undefined
   const base = (): string | undefined =>
     page === undefined ? peopleBase(config.publicUrl, late.url) : peopleBase(undefined, page.url)
   const { approvals, channels } = await openApproving({ data, identity }, base, closing)
@@ -132,8 +128,18 @@ export async function openCalls(
   const services = { authenticator, approvals: approvals.engine, shared: shared?.agents }
   closing.defer(await agents.start(servers, gate, services))
   const observed = { meter, watch, tools, pins, lock, newTools, limits, traces }
-  const served = { credentials, approvals, channels, agents, hooks, gate, onOutage }
+  const served = { credentials, approvals, channels, agents, hooks, gate }
   return { ...processes, ...observed, ...served, idle, page, base }
+}
+
+/** The console of a gate for pipes. */
+function openPage({ late, outages }: GateData, peers: ChildPeers, idle: IdleShutdown): PageFront {
+  return new PageFront({
+    site: () => late.site,
+    peers,
+    onOutage: outages.ofRequest,
+    onConnections: (count) => idle.pages(count),
+  })
 }
 
 /** Servers, and the processes and connections behind them. */

@@ -89,8 +89,8 @@ function listClosingSteps(
 }
 
 function createFront({ data, identity, calls, admin }: EarlierSteps): HttpFront {
-  const { config, key, late, shared } = data
-  const { gate, meter, onOutage, peers } = calls
+  const { config, key, late, outages, shared } = data
+  const { gate, meter, peers } = calls
   const { ready, metrics } = admin
   const { metricsToken } = config
   const sessionTokens = new SessionTokens(key)
@@ -110,7 +110,7 @@ function createFront({ data, identity, calls, admin }: EarlierSteps): HttpFront 
     names: { ...config, certificate: () => late.tls?.certificate },
     metrics: metricsToken === undefined ? undefined : new MetricsFront(metricsToken, metrics),
     site: late.site,
-    onOutage,
+    onOutage: outages.ofRequest,
     onRead: (ms) => meter.steps.read.observe(ms),
     peers,
     ready: () => ready(shared?.publicWhy),
