@@ -9,7 +9,7 @@ import { expect, test } from 'vitest'
 test('a program that is not run for longer than its time ends well', {
   timeout: 60_000,
 }, async () => {
-  const file = join(import.meta.dirname, 'stopped-program.ts')
+  const file = join(import.meta.dirname, '../servers/stopped-program.ts')
   const code = 'let sum = 0; for (let i = 0; i < 5e6; i++) sum += i % 7; return sum'
   const child = spawn(process.execPath, [file, '2000', code], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -265,9 +265,10 @@ const arbitraryCalls = fc.array(
 )
 type ModeCall = { tool: string; n: number; approved: boolean }
 
-/** A program that makes one call; what it throws is text. */
+/** A program that makes one call; of a refusal it returns the code. */
 const writeProgram = (tool: string, args: object): string =>
-  `return await tools.counter.${tool}(${JSON.stringify(args)}).catch((error) => error.message)`
+  `return await tools.counter.${tool}(${JSON.stringify(args)}).catch(({ code, message }) =>
+    code === 'TOOL_FAILED' ? message : JSON.stringify({ code }))`
 
 test('record, limits, approval and reply are those of the direct call', {
   timeout: 240_000,
