@@ -39,8 +39,14 @@ try {
   deepStrictEqual(sluice('policy', 'check', 'policy.yaml').status, 0)
   const explain = (tool: string, args: object, ...more: string[]) =>
     sluice(
-      ...['policy', 'explain', `shop/${tool}`, '--policy', 'policy.yaml'],
-      ...['--args', JSON.stringify(args), ...more],
+      'policy',
+      'explain',
+      `shop/${tool}`,
+      '--policy',
+      'policy.yaml',
+      '--args',
+      JSON.stringify(args),
+      ...more,
     )
   deepStrictEqual(explain('create_refund', { amount: 1200 }).status, 0)
   const large = explain('create_refund', { amount: 9900 })

@@ -23,6 +23,7 @@ import type {
 import { containsMacro, type Macro, macroCost } from './macro-cost.ts'
 import { PAST_FUNCTIONS } from './past-functions.ts'
 import { patternSteps } from './pattern-steps.ts'
+import { refuseConstants, refuseEmptyList } from './refuse-constants.ts'
 
 const COUNTED = /\{(\d+)(?:,(\d*))?\}/g
 
@@ -77,6 +78,7 @@ export class Inspector {
           'test with `has(...)` first',
         )
       default:
+        refuseConstants(node)
         for (const part of listChildren(node)) this.visit(part, scope)
     }
   }
@@ -254,6 +256,7 @@ export class Inspector {
         `\`${name}\` takes a name and an expression`,
         `write \`args.list.${name}(x, …)\``,
       )
+    refuseEmptyList(range)
     this.visit(range, scope)
     const whole = this.variableByNode.get(range)?.variable
     const lists = whole === undefined ? this.#listVariables(range) : [whole]
