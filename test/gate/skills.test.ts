@@ -160,8 +160,9 @@ describe.each(GENERATIONS)('a client of the %s generation', (generation) => {
     expect(uris(listing)).toEqual(
       ['refunds', 'liar', 'poison', 'moving', 'card'].map((name) => `skill://${name}/SKILL.md`),
     )
-    if (generation === 'stateless')
-      expect(listing).toMatchObject({ ttlMs: 0, cacheScope: 'private' })
+    // The server says `public`, and the gate has filtered the list for this caller.
+    expect(listing).toMatchObject({ cacheScope: 'private' })
+    if (generation === 'stateless') expect(listing).toMatchObject({ ttlMs: 0 })
     const [refunds] = listing.skills as [Skill]
     expect(await skills.read(refunds)).toMatchObject({ verified: true, body: 'Refund it.\n' })
     const note = await skills.read(refunds, 'forms/note.md')

@@ -163,6 +163,8 @@ export class VisibleLists {
     }
     yield
     members.set(list.key, `[${shown.join(',')}]`)
+    // Another caller may see other entries, whatever the server says of its own list.
+    if (members.has('cacheScope')) members.set('cacheScope', '"private"')
     return writeMembers(members)
   }
 
