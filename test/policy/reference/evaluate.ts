@@ -80,11 +80,18 @@ export function referenceDecide(
   const moment = { call, facts, used, nowMs }
   const category = categoryOf(document, moment)
   const guess = decideByRules(document, moment, category)
-  const isGuess = facts.tool?.unknown === true && call.method === 'tools/call'
-  const decision =
-    isGuess && !isClassified(document, call)
-      ? stricterOf(guess, decideByRules(document, moment, 'Execute'))
-      : guess
+  const isGuess = facts.tool?.unknown === true
+  const others: Category[] = []
+  if (call.method === 'tools/call' && !isClassified(document, call)) {
+    if (isGuess) others.push('Execute')
+    // What this very call does, if that is worse than what the tool does.
+    const own = facts.callCategory
+    if (own && BY_RISK.indexOf(own) > BY_RISK.indexOf(category ?? 'Read')) others.push(own)
+  }
+  const decision = others.reduce(
+    (strictest, other) => stricterOf(strictest, decideByRules(document, moment, other)),
+    guess,
+  )
   if (document.mode !== 'shadow') return decision
   const { action, code, rule, charges, shadow, notes } = decision
   const recorded = [{ action, code, rule, charges }, ...shadow]
