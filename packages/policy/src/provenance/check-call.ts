@@ -390,75 +390,131 @@ function listValues(
   { name, category, args, inputSchema, roles, isClientTool }: CheckedCall,
   isRead: boolean,
 ): CollectedValues {
-  const values: CheckedValue[] = []
-  const isReach = isRead && getToolWords(name).reachesHosts
-  const visit = ({ text, parent, key, name, role, isEnum, policyRole }: ArgumentLeaf) => {
-    if (text === '' || policyRole === 'none') return
-    if (!isRead && isEverybody(text))
-      values.push({ parent, key, reading: readValue(text), use: 'recipient' })
-    if (isEnum && policyRole === undefined) return
-    if (!isRead)
-      for (const reading of listEncodedAddresses(text, CHECKED_VALUES_MAX - values.length))
-        values.push({ parent, key, reading, use: 'mention' })
-    // Most values are one word, or a few: neither several nor a sentence.
-    if (!isRead && policyRole === undefined && role !== 'free text') {
-      const reading = readOne(text, role)
-      if (reading !== undefined && !isHostLike(text, name)) {
-        const use = isDestinationKind(reading.kind) ? 'address' : USE_OF[role]
-        if (use !== undefined && (use === 'address' || !isDateText(text)))
-          values.push({ parent, key, reading, use, isSecret: role === 'credential' })
-        return
-      }
-    }
-    const add = (reading: ValueReading, use: ValueUse) => {
-      const isDeclared = policyRole !== undefined
-      values.push({ parent, key, reading, use, isDeclared, isSecret: role === 'credential' })
-    }
-    const addWithin = (within: string, use: ValueUse) => {
-      const addresses = listAddresses(within, CHECKED_VALUES_MAX - values.length)
-      for (const reading of addresses) add(reading, use)
-      return addresses.length > 0
-    }
-    if (isRead && !isSentTo(policyRole)) {
-      if ((role === 'free text' && !isReach) || HOLDS_NO_URL.test(text)) return
-      const isAddress = role === 'address' || (isReach && role !== 'free text')
-      if (isAddress ? isAddressLike(text) : looksLikeUrl(text))
-        add(readValue(text, true), 'address')
-      else if (isSeparated(text) && role !== 'free text')
-        for (const reading of listAddresses(text, CHECKED_VALUES_MAX - values.length))
-          if (reading.kind === 'url') add(reading, 'address')
-      return
-    }
-    const isWhole = isDestination(policyRole)
-    const isSent = role === 'recipient' || role === 'address' || role === 'credential'
-    const isText = role === 'free text' || isProseLike(text.trim())
-    if (isText && !isWhole && !isSent) {
-      addWithin(text, 'mention')
-      if (category === 'Execute') add({ kind: 'text', whole: foldText(text).trim() }, 'code')
-      return
-    }
-    // Several recipients in one text: each is checked.
-    for (const part of role === 'recipient' ? text.split(/[,;|\n\r]+/) : [text]) {
-      if (values.length >= CHECKED_VALUES_MAX) return
-      if (part.trim() === '') continue
-      const reading = readValue(part, role === 'address')
-      if (isDestinationKind(reading.kind) || policyRole === 'address') add(reading, 'address')
-      if ((isText || isSeparated(part)) && addWithin(part, 'address')) continue
-      if (isDestinationKind(reading.kind) || policyRole === 'address') continue
-      const isHost = !isSent && isHostLike(part, name)
-      if (isHost) add(readValue(part, true), 'host')
-      if (isHost || (!isWhole && (role === 'date' || role === 'place' || isDateText(part))))
-        continue
-      add(reading, isSent ? 'recipient' : 'identifier')
-    }
+  const to: ValueCollector = {
+    values: [],
+    isRead,
+    isReach: isRead && getToolWords(name).reachesHosts,
+    category,
   }
   const checked = isClientTool === true ? withoutDescription(args) : args
-  const isTooLarge = visitLeaves(checked, inputSchema, visit, roles)
+  const isTooLarge = visitLeaves(checked, inputSchema, (leaf) => collectLeaf(leaf, to), roles)
   return {
-    values,
-    isTooLarge: isTooLarge || values.length >= CHECKED_VALUES_MAX,
+    values: to.values,
+    isTooLarge: isTooLarge || to.values.length >= CHECKED_VALUES_MAX,
     replaced: isClientTool === true ? listReplaced(args) : NOTHING,
   }
+}
+
+/** Takes the values of a call as its arguments are visited. */
+interface ValueCollector {
+  readonly values: CheckedValue[]
+  /** The call only reads: then only what it sends counts. */
+  readonly isRead: boolean
+  /** A read that reaches hosts: an argument may be one without a scheme. */
+  readonly isReach: boolean
+  readonly category: Category
+}
+
+/** What is checked of one argument, in this order; docs/concepts/guards.md, "What is held", has the same list. */
+function collectLeaf(leaf: ArgumentLeaf, to: ValueCollector): void {
+  const { text, parent, key, role, isEnum, policyRole } = leaf
+  if (text === '' || policyRole === 'none') return
+  if (!to.isRead && isEverybody(text))
+    to.values.push({ parent, key, reading: readValue(text), use: 'recipient' })
+  if (isEnum && policyRole === undefined) return
+  if (to.isRead && !isSentTo(policyRole)) {
+    collectOfRead(leaf, to)
+    return
+  }
+  if (!to.isRead) {
+    for (const reading of listEncodedAddresses(text, CHECKED_VALUES_MAX - to.values.length))
+      to.values.push({ parent, key, reading, use: 'mention' })
+    if (policyRole === undefined && role !== 'free text' && collectOneValue(leaf, to)) return
+  }
+  const isSent = SENT_ROLES.has(role)
+  const isText = role === 'free text' || isProseLike(text.trim())
+  if (isText && !isDestination(policyRole) && !isSent) collectText(leaf, to)
+  else collectParts(leaf, to, { isSent, isText })
+}
+
+/** Roles of arguments whose value gets something, or lets something in. */
+const SENT_ROLES: ReadonlySet<ValueRole> = new Set(['recipient', 'address', 'credential'])
+
+/** An argument of a read that is sent to nobody: only URLs count, as they carry what stands in them. */
+function collectOfRead(leaf: ArgumentLeaf, to: ValueCollector): void {
+  const { text, role } = leaf
+  const isFree = role === 'free text'
+  if ((isFree && !to.isReach) || HOLDS_NO_URL.test(text)) return
+  const isAddress = role === 'address' || (to.isReach && !isFree)
+  if (isAddress ? isAddressLike(text) : looksLikeUrl(text))
+    addValue(leaf, to, { reading: readValue(text, true), use: 'address' })
+  else if (isSeparated(text) && !isFree)
+    for (const reading of listAddresses(text, CHECKED_VALUES_MAX - to.values.length))
+      if (reading.kind === 'url') addValue(leaf, to, { reading, use: 'address' })
+}
+
+/** Most values are one word, or a few: neither several nor a sentence. False if this one is not. */
+function collectOneValue({ text, parent, key, name, role }: ArgumentLeaf, to: ValueCollector) {
+  const reading = readOne(text, role)
+  if (reading === undefined || isHostLike(text, name)) return false
+  const use = isDestinationKind(reading.kind) ? 'address' : USE_OF[role]
+  if (use !== undefined && (use === 'address' || !isDateText(text)))
+    to.values.push({ parent, key, reading, use, isSecret: role === 'credential' })
+  return true
+}
+
+/** A text that is sent to nobody: the addresses in it, and the whole if it is run. */
+function collectText(leaf: ArgumentLeaf, to: ValueCollector): void {
+  addWithin(leaf, to, { text: leaf.text, use: 'mention' })
+  if (to.category !== 'Execute') return
+  const whole = foldText(leaf.text).trim()
+  addValue(leaf, to, { reading: { kind: 'text', whole }, use: 'code' })
+}
+
+interface PartKind {
+  /** The argument's role says that something goes to the value, or is let in by it. */
+  readonly isSent: boolean
+  readonly isText: boolean
+}
+
+/** A value, or several recipients in one text: each is checked. */
+function collectParts(leaf: ArgumentLeaf, to: ValueCollector, { isSent, isText }: PartKind): void {
+  const { text, role, name, policyRole } = leaf
+  const isWhole = isDestination(policyRole)
+  for (const part of role === 'recipient' ? text.split(/[,;|\n\r]+/) : [text]) {
+    if (to.values.length >= CHECKED_VALUES_MAX) return
+    if (part.trim() === '') continue
+    const reading = readValue(part, role === 'address')
+    const isAddress = isDestinationKind(reading.kind) || policyRole === 'address'
+    if (isAddress) addValue(leaf, to, { reading, use: 'address' })
+    const isLooked = isText || isSeparated(part)
+    if ((isLooked && addWithin(leaf, to, { text: part, use: 'address' })) || isAddress) continue
+    const isHost = !isSent && isHostLike(part, name)
+    if (isHost) addValue(leaf, to, { reading: readValue(part, true), use: 'host' })
+    const decidesNothing = !isWhole && (role === 'date' || role === 'place' || isDateText(part))
+    if (!isHost && !decidesNothing)
+      addValue(leaf, to, { reading, use: isSent ? 'recipient' : 'identifier' })
+  }
+}
+
+function addValue(
+  { parent, key, role, policyRole }: ArgumentLeaf,
+  { values }: ValueCollector,
+  value: Pick<CheckedValue, 'reading' | 'use'>,
+): void {
+  const isDeclared = policyRole !== undefined
+  values.push({ parent, key, ...value, isDeclared, isSecret: role === 'credential' })
+}
+
+/** The addresses in a text; false if there are none. */
+function addWithin(
+  leaf: ArgumentLeaf,
+  to: ValueCollector,
+  { text, use }: { readonly text: string; readonly use: ValueUse },
+): boolean {
+  const addresses = listAddresses(text, CHECKED_VALUES_MAX - to.values.length)
+  for (const reading of addresses) addValue(leaf, to, { reading, use })
+  return addresses.length > 0
 }
 
 /** `evil.example/x`: a host without a scheme, if the argument is one for such. */
