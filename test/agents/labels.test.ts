@@ -186,12 +186,13 @@ test('F11: what a tool says before its answer labels the family of the agent', L
   const client = await PlainClient.open(own, 'agents')
   const agent = await create(client, 'agents/*', 'office/*')
   expect(await program(client, agent, `return ${SEND}`)).toBe('sent')
-  // The answer to the second call comes after what the first one says, and the first has none yet.
+  // The answer to the second call comes after what the first one says, and the first has none yet. The program ends when
+  // the first has ended, too.
   const result = await program(
     client,
     agent,
     `
-    void tools.office.get_slow({ ms: 600000, aloud: true }).catch(() => {})
+    void tools.office.get_slow({ ms: 5000, aloud: true }).catch(() => {})
     await tools.office.write_note({ text: 'x' })
     return ${SEND}`,
   )
