@@ -10,7 +10,7 @@ import {
   startPostgres,
 } from '../support/postgres.ts'
 import { endGates } from '../support/start-gate.ts'
-import { checkHistory, type History } from './history.ts'
+import { checkHistory, type History, type HistoryCounter } from './history.ts'
 
 const postgres = findPostgres()
 
@@ -21,7 +21,7 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a history', postgres)
   beforeAll(async () => {
     server = await startPostgres(postgres as string)
     history = await makeHistory(server, { calls: 300, seed: 17, gates: 2 })
-  }, 120_000)
+  }, 240_000)
   afterAll(async () => {
     await endGates()
     await server?.end()
@@ -52,11 +52,16 @@ describe.skipIf(postgres === undefined)(namePostgresSuite('a history', postgres)
     expect(plant({ arrivals: [] })).toContain('too little')
     expect(plant({ arrivals: [] })).toContain('record without effect')
     expect(plant({ charges: [] })).toContain('missing charge')
+    const [counter] = history.counters
+    const lower = { ...counter, sum: -1n } as HistoryCounter
+    expect(plant({ counters: [lower] })).toMatch(/counter: \w+ is -0\.0+1, and its charges are/)
+    const dearer = history.arrivals.map((one) => ({ ...one, amount: 2n * one.amount }))
+    expect(plant({ arrivals: dearer })).toContain('amount: 0.7 and not 1.4')
     const outcomes = history.rows.filter(({ record }) => record.kind !== 'outcome')
     expect(plant({ rows: outcomes })).toContain('lost outcome')
-    const tighter = history.limits.map((limit) => ({ ...limit, max: 1 }))
-    expect(plant({ limits: tighter })).toContain('limit: 2 of 1 calls')
-    const others = [{ tool: 'read', max: 1_000, windowMs: 1_000 }]
+    const tighter = history.limits.map((limit) => ({ ...limit, max: '1' }))
+    expect(plant({ limits: tighter })).toContain('limit: 2 of 1 (rate) of write')
+    const others = [{ kind: 'rate', tool: 'read', max: '1000', windowMs: 1_000 } as const]
     expect(plant({ limits: others })).toContain('limit left out')
     const refunded = history.rows.map((row) => ({
       ...row,

@@ -1,9 +1,18 @@
 // Checks the history of a cluster after the fact. What servers saw arrive is compared with the policy of the run, and
-// the charges and the ledger with what arrived: no window above its limit, every arrival has an intent before it, every
-// effect at most once, every intent an outcome, no call after a freeze, no record by a gate that was replaced.
+// the charges and the ledger with what arrived: no window above its limit, no counter other than its charges, every
+// arrival has an intent before it, every effect at most once, every intent an outcome, no call after a freeze, no record
+// by a gate that was replaced. Amounts are sums of integers (`toUnits`): those of doubles would not be exact.
 // `node scripts/check-history.ts` runs it on a database; `npm run soak -- faults` plants faults in the product.
 
-import { formatDecimal, parseDecimal } from '@sluice/policy/core/decimal'
+import {
+  DECIMAL_DIGITS_MAX,
+  type Decimal,
+  formatDecimal,
+  ONE,
+  parseDecimal,
+  toDecimal,
+  ZERO,
+} from '@sluice/policy/core/decimal'
 import { decode } from '../../packages/sluice/src/ledger/records/decoding.ts'
 import { digestText, type LedgerRecord } from '../../packages/sluice/src/ledger/records/record.ts'
 import { digestCharge } from '../../packages/sluice/src/store/postgres/batch.ts'
@@ -23,11 +32,22 @@ export interface HistoryCharge {
   readonly key: string
   readonly gate: string
   readonly atMs: number
-  readonly amount: number
+  /** In units. */
+  readonly amount: bigint
+}
+
+/** What a gate decides by, beside the charges that it is the sum of. Both are of one moment, and in units. */
+export interface HistoryCounter {
+  /** Digest of the counter, hex. */
+  readonly key: string
+  readonly sum: bigint
+  readonly charged: bigint
 }
 
 export interface Arrival {
   readonly tool: string
+  /** The argument `amount`, in units; 0 if there is none. */
+  readonly amount: bigint
   /** Of the arguments, which are another for each call. */
   readonly digest: string
   readonly atMs: number
@@ -35,8 +55,11 @@ export interface Arrival {
 
 /** A limit of the policy of the run, counted for everyone. */
 export interface RunLimit {
+  /** `rate` counts calls, `spend` sums their argument `amount`. */
+  readonly kind: 'rate' | 'spend'
   readonly tool: string
-  readonly max: number
+  /** A plain decimal. */
+  readonly max: string
   readonly windowMs: number
 }
 
@@ -47,6 +70,7 @@ export interface History {
   /** Of each gate in the order of its chain. */
   readonly rows: readonly HistoryRow[]
   readonly charges: readonly HistoryCharge[]
+  readonly counters: readonly HistoryCounter[]
   readonly arrivals: readonly Arrival[]
   /** How often each approval may be used, by the digest of its counter. */
   readonly approvals: ReadonlyMap<string, number>
@@ -56,12 +80,30 @@ export interface History {
 
 /** Clocks are read in whole milliseconds. */
 const ROUNDING_MS = 2
+/** Digits after the point of a unit: a product of two amounts has at most so many. */
+const UNIT_DIGITS = 2 * DECIMAL_DIGITS_MAX
+const ONE_CALL = toUnits(ONE)
+
+export function toUnits({ scale, units }: Decimal): bigint {
+  return units * 10n ** BigInt(UNIT_DIGITS - scale)
+}
+
+function parseUnits(text: unknown): bigint {
+  const amount = parseDecimal(String(text))
+  if (amount === undefined) throw new Error(`not a decimal: ${text}`)
+  return toUnits(amount)
+}
+
+function format(units: bigint): string {
+  return formatDecimal({ units, scale: UNIT_DIGITS })
+}
 
 export function checkHistory(history: History): string[] {
   return [
     ...checkRunLimits(history),
     ...checkWindows(history),
     ...checkCharges(history),
+    ...checkCounters(history),
     ...checkArrivals(history),
     ...checkOutcomes(history),
     ...checkFreezes(history),
@@ -69,12 +111,9 @@ export function checkHistory(history: History): string[] {
   ]
 }
 
-interface ChargedIntent {
-  readonly row: HistoryRow
+interface ChargedIntent extends Counted {
   readonly key: string
   readonly windowMs: number
-  readonly max: number
-  readonly amount: number
   readonly isGivenBack: boolean
 }
 
@@ -92,8 +131,8 @@ function listCharged({ rows }: History): ChargedIntent[] {
       row,
       key: Buffer.from(digestCharge(charge), 'latin1').toString('hex'),
       windowMs: charge.windowMs,
-      max: Number(formatDecimal(charge.max)),
-      amount: Number(formatDecimal(charge.amount)),
+      max: toUnits(charge.max),
+      amount: toUnits(charge.amount),
       isGivenBack,
     }))
   })
@@ -107,23 +146,55 @@ function checkRunLimits(history: History): string[] {
   if (arrivals.length < arrivalsMin)
     wrong.push(`too little: ${arrivals.length} calls arrived, and not ${arrivalsMin}`)
   const intents = intentsByDigest(history)
-  for (const { max, tool, windowMs } of limits) {
-    const rows = arrivals.flatMap(({ digest, tool: name }) =>
-      name === tool ? (intents.get(digest) ?? []) : [],
-    )
-    for (const row of rows)
-      if (!limitsOf(row).some((charge) => charge.windowMs === windowMs))
+  for (const limit of limits) {
+    const { kind, tool, windowMs } = limit
+    const max = parseUnits(limit.max)
+    const calls = arrivals.flatMap((arrival) => {
+      const row = arrival.tool === tool ? intents.get(arrival.digest) : undefined
+      return row === undefined
+        ? []
+        : [{ row, max, amount: kind === 'rate' ? ONE_CALL : arrival.amount }]
+    })
+    for (const { amount, row } of calls) {
+      const charge = limitsOf(row).find((one) => one.kind === kind && one.windowMs === windowMs)
+      if (charge === undefined)
         wrong.push(`limit left out: ${tool} arrived by ${describe(row)}, which charges nothing`)
-    const times = rows.map(({ atMs }) => atMs).sort((one, other) => one - other)
-    let first = 0
-    for (const [at, atMs] of times.entries()) {
-      while ((times[first] as number) <= atMs - windowMs) first++
-      if (at - first + 1 <= max) continue
-      wrong.push(`limit: ${at - first + 1} of ${max} calls of ${tool} arrived in a window`)
-      break
+      else if (toUnits(charge.amount) !== amount)
+        wrong.push(
+          `amount: ${formatDecimal(charge.amount)} and not ${format(amount)} in ${describe(row)}`,
+        )
     }
+    const over = findOverrun(calls, windowMs)
+    if (over !== undefined)
+      wrong.push(
+        `limit: ${format(over.sum)} of ${limit.max} (${kind}) of ${tool} arrived in a window`,
+      )
   }
   return wrong
+}
+
+interface Counted {
+  readonly row: HistoryRow
+  readonly max: bigint
+  readonly amount: bigint
+}
+
+interface Overrun extends Counted {
+  readonly sum: bigint
+}
+
+/** The first call with which the amounts in a window are above its maximum. */
+function findOverrun(calls: readonly Counted[], windowMs: number): Overrun | undefined {
+  const sorted = calls.toSorted((one, other) => one.row.atMs - other.row.atMs)
+  let sum = 0n
+  let first = 0
+  for (const call of sorted) {
+    sum += call.amount
+    while ((sorted[first] as Counted).row.atMs <= call.row.atMs - windowMs)
+      sum -= (sorted[first++] as Counted).amount
+    if (sum > call.max) return { ...call, sum }
+  }
+  return undefined
 }
 
 function limitsOf({ record }: HistoryRow) {
@@ -146,22 +217,12 @@ function isFirm({ isGivenBack }: ChargedIntent): boolean {
 function checkWindows(history: History): string[] {
   const wrong: string[] = []
   for (const [key, intents] of group(listCharged(history), ({ key }) => key)) {
-    const counted = intents
-      .filter(({ isGivenBack }) => !isGivenBack)
-      .sort((one, other) => one.row.atMs - other.row.atMs)
-    let sum = 0
-    let first = 0
-    for (const { amount, max, row, windowMs } of counted) {
-      sum += amount
-      while ((counted[first] as ChargedIntent).row.atMs <= row.atMs - windowMs)
-        sum -= (counted[first++] as ChargedIntent).amount
-      if (sum > max) {
-        wrong.push(
-          `window: ${sum} of ${max} charged at ${describe(row)}, counter ${key.slice(0, 8)}`,
-        )
-        break
-      }
-    }
+    const [{ windowMs }] = intents as [ChargedIntent]
+    const over = findOverrun(intents.filter(isFirm), windowMs)
+    if (over !== undefined)
+      wrong.push(
+        `window: ${format(over.sum)} of ${format(over.max)} charged at ${describe(over.row)}, counter ${key.slice(0, 8)}`,
+      )
   }
   return wrong
 }
@@ -170,35 +231,48 @@ function checkWindows(history: History): string[] {
 function checkCharges(history: History): string[] {
   const wrong: string[] = []
   const place = (key: string, gate: string, atMs: number) => `${key} ${gate} ${atMs.toFixed(3)}`
-  const made = new Map<string, number>()
+  const made = new Map<string, bigint>()
   for (const { amount, atMs, gate, key } of history.charges) {
     const at = place(key, gate, atMs)
-    made.set(at, (made.get(at) ?? 0) + amount)
+    made.set(at, (made.get(at) ?? 0n) + amount)
   }
   const endMs = history.rows.reduce((last, { atMs }) => Math.max(last, atMs), 0)
   const charged = listCharged(history)
   const known = new Set(charged.map(({ key }) => key))
   for (const [at, intents] of group(charged, ({ key, row }) => place(key, row.gate, row.atMs))) {
     const [{ key, row, windowMs }] = intents as [ChargedIntent]
-    const sum = (those: ChargedIntent[]) => those.reduce((total, { amount }) => total + amount, 0)
-    const amount = made.get(at) ?? 0
+    const sum = (those: ChargedIntent[]) => those.reduce((total, { amount }) => total + amount, 0n)
+    const amount = made.get(at) ?? 0n
     made.delete(at)
     // What the ledger says was given back may still be charged, if the gate was killed right then.
     const most = sum(intents)
-    const least = row.atMs <= endMs - windowMs ? 0 : sum(intents.filter(isFirm))
+    const least = row.atMs <= endMs - windowMs ? 0n : sum(intents.filter(isFirm))
     const where = `at ${row.gate}, counter ${key.slice(0, 8)}`
-    if (amount > most) wrong.push(`double charge: ${amount} and not ${most} ${where}`)
-    if (amount < least) wrong.push(`missing charge: ${amount} and not ${least} ${where}`)
+    if (amount > most)
+      wrong.push(`double charge: ${format(amount)} and not ${format(most)} ${where}`)
+    if (amount < least)
+      wrong.push(`missing charge: ${format(amount)} and not ${format(least)} ${where}`)
   }
   for (const [at, amount] of made)
     if (known.has(at.split(' ')[0] as string))
-      wrong.push(`double charge: ${amount} without an intent`)
+      wrong.push(`double charge: ${format(amount)} without an intent`)
   for (const [key, charges] of group(history.charges, ({ key }) => key)) {
     const uses = history.approvals.get(key)
-    const used = charges.reduce((sum, { amount }) => sum + amount, 0)
-    if (uses !== undefined && used > uses) wrong.push(`approval: used ${used} times of ${uses}`)
+    const used = charges.reduce((sum, { amount }) => sum + amount, 0n)
+    if (uses !== undefined && used > BigInt(uses) * ONE_CALL)
+      wrong.push(`approval: used ${format(used)} times of ${uses}`)
   }
   return wrong
+}
+
+/** A counter is changed with its charges, in one transaction. One that is lower lets too many calls pass. */
+function checkCounters({ counters }: History): string[] {
+  return counters
+    .filter(({ charged, sum }) => sum !== charged)
+    .map(
+      ({ charged, key, sum }) =>
+        `counter: ${key.slice(0, 8)} is ${format(sum)}, and its charges are ${format(charged)}`,
+    )
 }
 
 function checkArrivals(history: History): string[] {
@@ -282,6 +356,10 @@ const MS = (column: string) => `extract(epoch FROM ${column}) * 1000`
 const ROWS = `SELECT gate, seq, epoch, ${MS('at')} AS at_ms, body FROM sluice.ledger
   WHERE (gate, seq) > ($1, $2) ORDER BY gate, seq LIMIT 5000`
 const CHARGES = `SELECT encode(key, 'hex') AS key, gate, ${MS('at')} AS at_ms, amount FROM sluice.charge`
+/** One statement, so that both are of one moment. */
+const COUNTERS = `SELECT encode(c.key, 'hex') AS key, c.sum,
+    coalesce((SELECT sum(made.amount) FROM sluice.charge made WHERE made.key = c.key), 0) AS charged
+  FROM sluice.counter c`
 const APPROVALS = "SELECT key FROM sluice.shared WHERE kind = 'approvals'"
 /** As the counter of an approval is named, see store/postgres/batch.ts. */
 const APPROVAL_WINDOW_MS = 400 * 86_400_000
@@ -307,6 +385,7 @@ export async function readHistory(
     if (page.length === 0) break
   }
   const charges = await connections.query(CHARGES, [], 30_000)
+  const counters = await connections.query(COUNTERS, [], 30_000)
   const approvals = await connections.query(APPROVALS)
   return {
     rows,
@@ -314,14 +393,20 @@ export async function readHistory(
       key: String(row.key),
       gate: String(row.gate),
       atMs: Number(row.at_ms),
-      amount: Number(row.amount),
+      amount: parseUnits(row.amount),
+    })),
+    counters: counters.map((row) => ({
+      key: String(row.key),
+      sum: parseUnits(row.sum),
+      charged: parseUnits(row.charged),
     })),
     arrivals: arrivals
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => {
         const { arguments: args, atMs, name } = JSON.parse(line) as ArrivalLine
-        return { tool: name, digest: digestText(JSON.stringify(args)), atMs }
+        const amount = toUnits(toDecimal(args.amount) ?? ZERO)
+        return { tool: name, amount, digest: digestText(JSON.stringify(args)), atMs }
       }),
     approvals: new Map(approvals.map((row) => [toApprovalCounter(String(row.key)), 1])),
     limits: [],
@@ -333,7 +418,7 @@ export async function readHistory(
 
 interface ArrivalLine {
   readonly name: string
-  readonly arguments: object
+  readonly arguments: { readonly amount?: unknown }
   readonly atMs: number
 }
 
@@ -352,8 +437,7 @@ function keepChecked(record: LedgerRecord): LedgerRecord {
 /** The key of a shared row is a list of SQL literals. */
 function toApprovalCounter(key: string): string {
   const [literal = ''] = JSON.parse(key) as string[]
-  const zero = parseDecimal('0') as NonNullable<ReturnType<typeof parseDecimal>>
   const name = { key: `approval ${literal.slice(1, -1)}`, windowMs: APPROVAL_WINDOW_MS }
-  const charge = { ...name, kind: 'rate', max: zero, amount: zero } as const
+  const charge = { ...name, kind: 'rate', max: ZERO, amount: ZERO } as const
   return Buffer.from(digestCharge(charge), 'latin1').toString('hex')
 }
