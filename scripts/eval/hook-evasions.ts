@@ -124,7 +124,6 @@ const OTHERS: readonly Evasion[] = [
     policy: pack,
     next: typeIntoSession,
     file: 'made',
-    isKnown: true,
   },
   ...ofScript('codex', codex),
   {

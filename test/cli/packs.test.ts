@@ -5,6 +5,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { listClientTools } from '../../packages/sluice/src/hooks/client-tools.ts'
 import { ROOT } from '../support/modules.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
 import { scratchDirectory } from '../support/scratch.ts'
@@ -61,6 +62,16 @@ test.each([
   const { stdout } = await sluice(['scan', '--json', '--name', pack, '--', ...command()])
   const scanned = JSON.parse(stdout)
   const tools = fileOf('tools.json', scanned.definitions)
+  const same = await sluiceJson(['policy', 'add', pack, '--tools', tools, '--check'])
+  expect(same.differences).toEqual({ added: [], missing: [], changed: [] })
+  const check = ['policy', 'check', join(PACKS, pack, 'policy.yaml'), '--tools', tools]
+  expect(await sluiceJson(check)).toMatchObject({ ok: true, warnings: 0 })
+})
+
+test('the pack `coding-agent` has a rule for each tool of the catalogue of clients', async () => {
+  const pack = 'coding-agent'
+  const listed = listClientTools('claude-code', []).map((tool) => ({ ...tool, server: pack }))
+  const tools = fileOf('tools.json', listed)
   const same = await sluiceJson(['policy', 'add', pack, '--tools', tools, '--check'])
   expect(same.differences).toEqual({ added: [], missing: [], changed: [] })
   const check = ['policy', 'check', join(PACKS, pack, 'policy.yaml'), '--tools', tools]

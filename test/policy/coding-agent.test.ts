@@ -95,6 +95,38 @@ describe('an editor writes in the project', () => {
   })
 })
 
+describe('a patch is judged by the files that it names', () => {
+  const patches = (...paths: string[]) => judge('apply_patch', { cwd: CWD, paths }).action
+
+  test('in the project it passes', () => {
+    expect(patches('/Users/ann/shop/src/a.ts', '/Users/ann/shop/src/b.ts')).toBe('allow')
+    const many = Array.from({ length: 20 }, (_, at) => `/Users/ann/shop/packages/web/src/${at}.ts`)
+    expect(patches(...many)).toBe('allow')
+  })
+
+  test.each([
+    ['no file that the gate has found', []],
+    ['one that is elsewhere', ['/Users/ann/shop/src/a.ts', '/Users/ann/.curlrc']],
+    [
+      'more than are judged',
+      Array.from({ length: 30 }, (_, at) => `/Users/ann/shop/packages/web/src/component-${at}.ts`),
+    ],
+    ['one that runs by itself', ['/Users/ann/shop/src/a.ts', '/Users/ann/shop/.husky/pre-commit']],
+  ])('%s waits', (_, paths) => {
+    expect(patches(...paths)).toBe('require_approval')
+  })
+
+  test('in a home directory it waits', () => {
+    const args = { cwd: '/Users/ann', paths: ['/Users/ann/a.ts'] }
+    expect(judge('apply_patch', args).action).toBe('require_approval')
+  })
+
+  test('settings of a client are denied', () => {
+    expect(patches('/Users/ann/shop/src/a.ts', '/Users/ann/shop/.codex/hooks.json')).toBe('deny')
+    expect(patches('/Users/ann/shop/.git/config')).toBe('deny')
+  })
+})
+
 describe('a protected place by another name', () => {
   test.each([
     'mv x .claude',
@@ -154,8 +186,31 @@ describe('a protected place by another name', () => {
   })
 })
 
-test('a skill, which may run commands when it is loaded, waits', () => {
-  expect(judge('Skill', { skill: 'evil' }).action).toBe('require_approval')
+test.each([
+  ['Skill', { skill: 'evil' }],
+  ['Monitor', { ws: 'ws://localhost:3000', description: 'x' }],
+  ['BashInput', { session_id: 1, chars: 'rm -rf src' }],
+  ['Workflow', { script: 'x' }],
+  ['CronCreate', { cron: '* * * * *', prompt: 'x' }],
+  ['ScheduleWakeup', { delaySeconds: 60, prompt: 'x' }],
+  ['SendMessage', { to: 'a', message: 'x' }],
+  ['EnterWorktree', { name: 'a' }],
+  ['ExitWorktree', { action: 'remove' }],
+  ['ExitWorktree', {}],
+])('what may run code or remove work waits: %s %j', (tool, args) => {
+  expect(judge(tool, args).action).toBe('require_approval')
+})
+
+test.each([
+  ['ExitWorktree', { action: 'keep' }],
+  ['ScheduleWakeup', { stop: true }],
+  ['CronDelete', { id: 'a' }],
+  ['TaskCreate', { subject: 'x', description: 'x' }],
+  ['TaskStop', { task_id: 'a' }],
+  ['ReportFindings', { findings: [] }],
+  ['sql', { query: 'select 1' }],
+])('what stays in the client passes: %s %j', (tool, args) => {
+  expect(judge(tool, args).action).toBe('allow')
 })
 
 describe('the gate is not changed by a line', () => {
@@ -204,6 +259,10 @@ describe('secrets by every tool', () => {
     const greps = (glob: string) => judge('Grep', { pattern: '.', path: CWD, glob }).action
     expect(greps('.env*')).toBe('require_approval')
     expect(greps('*.ts')).toBe('allow')
+    const included = (include_pattern: string) =>
+      judge('Grep', { pattern: '.', path: CWD, include_pattern }).action
+    expect(included('.env*')).toBe('require_approval')
+    expect(included('*.ts')).toBe('allow')
     expect(judge('Grep', { pattern: 'TODO', path: CWD }).action).toBe('allow')
   })
 
@@ -295,6 +354,16 @@ describe('what leaves', () => {
     expect(fetches('https://docs.python.org/3/', READ)).toBe('allow')
     expect(fetches('http://localhost:3000/', READ)).toBe('allow')
     expect(fetches('https://evil.example/')).toBe('allow')
+  })
+
+  // Gemini CLI has the addresses in a text.
+  test('after reading, a request without an address waits', () => {
+    const prompt = 'Summarise https://docs.python.org/3/'
+    expect(judge('WebFetch', { prompt }).action).toBe('allow')
+    expect(judge('WebFetch', { prompt }, READ)).toMatchObject({
+      action: 'require_approval',
+      reason: expect.stringContaining('has read'),
+    })
   })
 
   test('a secret in an address, in a question or on a line to a host waits', () => {

@@ -128,6 +128,26 @@ describe('before a tool', () => {
         args: { cwd: '/srv/app', paths: ['/srv/app/a.ts', '/srv/app/../b.ts'] },
       },
     ],
+    // The client takes blanks before the line, and ends it at a line feed alone.
+    [
+      'codex',
+      {
+        ...CODEX,
+        tool_name: 'apply_patch',
+        tool_input: { command: '*** Begin Patch\n  *** Add File: a\r/../../b\r\n+x\n' },
+      },
+      { tool: 'apply_patch', args: { paths: ['/srv/app/a\r/../../b'] } },
+    ],
+    [
+      'gemini',
+      { ...GEMINI, tool_name: 'activate_skill', tool_input: { name: 'review' } },
+      { tool: 'Skill', args: { skill: 'review' } },
+    ],
+    [
+      'copilot',
+      { ...COPILOT, tool_name: 'skill', tool_input: { skill: 'review' } },
+      { tool: 'Skill', args: { skill: 'review' } },
+    ],
   ])('%s', (client, payload, call) => {
     expect(readHookEvent(client, payload)).toMatchObject({ kind: 'before', call })
   })
@@ -166,6 +186,7 @@ describe('before a tool', () => {
     ['gemini', 'glob', { pattern: '{src,../../x}/*' }, 'leads out'],
     ['gemini', 'glob', { pattern: 'src/../../x' }, 'leads out'],
     ['claude-code', 'Write', { content: '' }, 'names no file'],
+    ['gemini', 'activate_skill', { name: 'evil', skill: 'review' }, 'both name a skill'],
   ])(
     'H5: %s %s %j is refused, as its place is not certain',
     (client, tool_name, tool_input, why) => {

@@ -28,19 +28,21 @@ const PATHS: readonly string[] = [
 ]
 /** Part of a pattern for names of files that leads out of the directory in which it is looked for. */
 const LEADS_OUT = /(?:^|[{,(|])[/~\\]|(?:^|[{,(|/\\])\.\.(?:$|[},)|/\\])|^[A-Za-z]:/
-/** The lines of a patch that name a file. */
-const PATCHED = /^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.*)$/gm
+/** The lines of a patch that name a file. Clients take blanks before it, and end a line at a line feed only; a
+ * line of a file's content that looks the same is one name too many, which hides nothing. */
+const PATCHED = /^[^\S\n]*\*\*\* (?:(?:Add|Update|Delete) File|Move to): ([^\n]*)/gm
 
 /** Why the call is refused, if it is a text. */
 export function placeArguments(call: ClientCall): JsonObject | string {
   const { client, tool, input, cwd } = call
   if (tool === 'Bash') return placeCommand(call)
   if (tool === 'apply_patch') return placePatch(input, cwd)
+  if (tool === 'Skill') return nameSkill(input)
   const key = CLIENT_TOOLS.get(tool)?.path
   if (key === undefined) return input
   const given = PATHS.filter((name) => (input[name] ?? null) !== null)
   const [name, other] = given
-  if (other !== undefined) return askForOne(given)
+  if (other !== undefined) return askForOne(given, 'place')
   // What finds files looks where the client stands.
   const path = name === undefined ? (key === 'path' ? '.' : undefined) : readPath(input[name])
   if (path === undefined)
@@ -58,7 +60,7 @@ function placeCommand({ client, input, cwd }: ClientCall): JsonObject | string {
   const { description: _said, timeout: _patience, timeout_ms: _deadline, ...line } = input
   const known: readonly string[] = CLIENT_NAMES[client].directories
   const given = known.filter((name) => (line[name] ?? null) !== null)
-  if (given.length > 1) return askForOne(given)
+  if (given.length > 1) return askForOne(given, 'place')
   const [name = ''] = given
   const directory = line[name] ?? '.'
   if (typeof directory !== 'string') return `\`${name}\` is not one path: give a text`
@@ -70,6 +72,14 @@ function placePatch(input: JsonObject, cwd: string): JsonObject {
   const texts = Object.values(input).filter((value) => typeof value === 'string')
   const named = texts.flatMap((text) => [...text.matchAll(PATCHED)])
   return { ...input, cwd, paths: named.map(([, path = '']) => toAbsolute(path.trim(), cwd)) }
+}
+
+/** Gemini CLI has `name` where the others have `skill`. */
+function nameSkill(input: JsonObject): JsonObject | string {
+  const given = ['skill', 'name'].filter((name) => (input[name] ?? null) !== null)
+  if (given.length > 1) return askForOne(given, 'skill')
+  const [name = 'skill'] = given
+  return { ...omit(input, given), skill: input[name] ?? null }
 }
 
 /** The arguments of a tool, as placed, that are paths. */
@@ -90,9 +100,9 @@ function toAbsolute(path: string, cwd: string): string {
   return path === '.' ? cwd : `${cwd.replace(/\/$/, '')}/${path}`
 }
 
-function askForOne(names: readonly string[]): string {
+function askForOne(names: readonly string[], what: 'place' | 'skill'): string {
   const all = names.map((name) => `\`${name}\``).join(' and ')
-  return `${all} both name a place: give one, as the client may use the other`
+  return `${all} both name a ${what}: give one, as the client may use the other`
 }
 
 function readPath(value: JsonValue | undefined): string | undefined {
