@@ -34,7 +34,8 @@ const CASES = [
 ] as const
 type Case = (typeof CASES)[number]
 const PASSES: readonly Case[] = ['plain', 'approved']
-const TOKENS = new Map(HOOK_CLIENTS.map((client) => [client, makeToken()]))
+/** What the hooks of each client prove with. */
+export const TOKENS = new Map(HOOK_CLIENTS.map((client) => [client, makeToken()]))
 /** Below the time that a slow gate takes. */
 const ANSWER_SECONDS = 4
 
@@ -56,9 +57,8 @@ export async function run({ client: only, case: one }: RunOptions): Promise<numb
     isMade: boolean,
     { may, output }: { may: boolean; output: string },
   ) => {
-    if (isMade && !may) wrong++
-    if (!isMade && may && !of.endsWith('known')) wrong++
-    const isRight = isMade === may || of.endsWith('known')
+    const isRight = isMade === may
+    if (!isRight) wrong++
     console.log(`${of}  ${isMade ? 'RAN' : 'did not run'}${isRight ? '' : `  WRONG\n${output}`}`)
   }
   for (const client of clients) {
@@ -75,10 +75,10 @@ export async function run({ client: only, case: one }: RunOptions): Promise<numb
       }
       for (const evasion of EVASIONS.filter((each) => each.client === client)) {
         if (!isWanted(evasion.name)) continue
-        const { isMade, output } = await runEvasion(tried, evasion)
-        const { isKnown = false, name, policy } = evasion
-        const of = `${client} ${version}  ${name} (${policy})${isKnown ? ' known' : ''}`
-        judge(of, isMade, { may: isKnown, output })
+        const { isMade, output, why } = await runEvasion(tried, evasion)
+        const { name, policy } = evasion
+        const of = `${client} ${version}  ${name} (${policy}; ${why})`
+        judge(of, isMade, { may: false, output })
       }
     }
   }
@@ -88,13 +88,28 @@ export async function run({ client: only, case: one }: RunOptions): Promise<numb
   return wrong === 0 ? 0 : 1
 }
 
+interface EvasionRun {
+  /** The file is there. */
+  readonly isMade: boolean
+  readonly output: string
+  /** How the gate or the client answered the last call: without a call the case shows nothing. */
+  readonly why: string
+}
+
 /** Against a gate with the rules of the case; whatever waits is refused. */
-async function runEvasion({ client, version, program, model }: Tried, evasion: Evasion) {
+async function runEvasion(
+  { client, version, program, model }: Tried,
+  evasion: Evasion,
+): Promise<EvasionRun> {
   const root = mkdtempSync(join(tmpdir(), 'sluice-evasion-'))
   const project = join(root, 'project')
   const gate = await startRealGate(policyOf(client, evasion))
   const { url: thief, server } = await standIn('thief')
   const refusing = decideAll(gate, 'deny')
+  const held: string[] = []
+  const noting = gate.approvals.watch(({ state, asks }) => {
+    if (state === 'pending') held.push(asks.map(({ reason }) => reason).join())
+  })
   try {
     mkdirSync(join(project, FILES[client].split('/')[0] ?? ''), { recursive: true })
     const script = evasion.isScriptGone === true ? join(root, 'gone/sluice-hook') : SCRIPT
@@ -112,10 +127,14 @@ async function runEvasion({ client, version, program, model }: Tried, evasion: E
       env: { ...env, ENABLE_TOOL_SEARCH: 'false' },
     })
     const said = `${model.results.join('\n').slice(-2_000)}\n${output}`
-    return { isMade: existsSync(join(project, evasion.file)), output: said }
+    const [denied] = /(?:denied by policy|refused): [^."\\]*/.exec(model.results.join()) ?? []
+    const answered = model.results.length === 0 ? 'no result' : 'not decided'
+    const why = held.length > 0 ? `held: ${held.at(-1)}` : (denied ?? answered)
+    return { isMade: existsSync(join(project, evasion.file)), output: said, why }
   } finally {
     model.next = undefined
     refusing()
+    noting()
     server.close()
     await gate.stop()
     rmSync(root, { recursive: true, force: true })
@@ -222,7 +241,7 @@ const OTHER_SETTINGS: Readonly<Partial<Record<HookClient, object>>> = {
   gemini: { security: { auth: { selectedType: 'gemini-api-key' } } },
 }
 
-interface WrittenSettings {
+export interface WrittenSettings {
   readonly root: string
   readonly url: string
   /** After which a hook gives up. */
@@ -231,9 +250,10 @@ interface WrittenSettings {
   readonly script: string
 }
 
-const SCRIPT = join(ROOT, 'packages/sluice/bin/sluice-hook')
+export const SCRIPT = join(ROOT, 'packages/sluice/bin/sluice-hook')
 
-function writeSettings(
+/** The hooks of a client, as `sluice init --hooks --enforce` writes them, below the home folder `root`. */
+export function writeSettings(
   client: HookClient,
   { root, url, seconds, version, script }: WrittenSettings,
 ): void {

@@ -99,6 +99,9 @@ const describeAgain = () => {
 }
 
 const USAGE = { input_tokens: 1, output_tokens: 1 }
+/** Clients may put a reminder of their own behind a result. */
+const sinceLastAnswer = (messages: Request[]): Request[] =>
+  messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1)
 const lastOf = (list: readonly unknown[], mark: string): string | undefined => {
   const text = JSON.stringify(list.at(-1) ?? '')
   return text.includes(mark) ? text : undefined
@@ -107,7 +110,7 @@ const lastOf = (list: readonly unknown[], mark: string): string | undefined => {
 const ANTHROPIC: Api = {
   path: /\/messages(?:\?|$)/,
   toolsOf: ({ tools = [] }) => tools.map(({ name }: { name: string }) => name),
-  resultOf: ({ messages }) => lastOf(messages, 'tool_result'),
+  resultOf: ({ messages }) => lastOf([sinceLastAnswer(messages)], 'tool_result'),
   answer: (shell, command, given) => {
     const input = JSON.stringify(given ?? { command, ...describeAgain() })
     const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'fake', content: [] }
