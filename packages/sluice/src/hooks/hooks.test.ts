@@ -134,7 +134,7 @@ describe('before a tool', () => {
       {
         ...CODEX,
         tool_name: 'apply_patch',
-        tool_input: { command: '*** Begin Patch\n  *** Add File: a\r/../../b\r\n+x\n' },
+        tool_input: { command: '*** Begin Patch\n \u0085 *** Add File: a\r/../../b\r\n+x\n' },
       },
       { tool: 'apply_patch', args: { paths: ['/srv/app/a\r/../../b'] } },
     ],

@@ -28,9 +28,9 @@ const PATHS: readonly string[] = [
 ]
 /** Part of a pattern for names of files that leads out of the directory in which it is looked for. */
 const LEADS_OUT = /(?:^|[{,(|])[/~\\]|(?:^|[{,(|/\\])\.\.(?:$|[},)|/\\])|^[A-Za-z]:/
-/** The lines of a patch that name a file. Clients take blanks before it, and end a line at a line feed only; a
- * line of a file's content that looks the same is one name too many, which hides nothing. */
-const PATCHED = /^[^\S\n]*\*\*\* (?:(?:Add|Update|Delete) File|Move to): ([^\n]*)/gm
+/** A line of a patch that names a file, without the blanks before it, which clients take. A line of a file's
+ * content that looks the same is one name too many, which hides nothing. */
+const PATCHED = /^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.*)$/s
 
 /** Why the call is refused, if it is a text. */
 export function placeArguments(call: ClientCall): JsonObject | string {
@@ -70,8 +70,10 @@ function placeCommand({ client, input, cwd }: ClientCall): JsonObject | string {
 /** `paths` are the files that the patch names. */
 function placePatch(input: JsonObject, cwd: string): JsonObject {
   const texts = Object.values(input).filter((value) => typeof value === 'string')
-  const named = texts.flatMap((text) => [...text.matchAll(PATCHED)])
-  return { ...input, cwd, paths: named.map(([, path = '']) => toAbsolute(path.trim(), cwd)) }
+  // A line ends at a line feed only: what else ends one for a regular expression may be in a name.
+  const lines = texts.flatMap((text) => text.split('\n'))
+  const named = lines.flatMap((line) => PATCHED.exec(line.replace(/^[\s\u0085]+/, ''))?.[1] ?? [])
+  return { ...input, cwd, paths: named.map((path) => toAbsolute(path.trim(), cwd)) }
 }
 
 /** Gemini CLI has `name` where the others have `skill`. */
