@@ -81,6 +81,7 @@ ledger: { sync: full, record: judged }
       history: {},
       pins: { ignore: [] },
       log: 'text',
+      stopWithinMs: 25_000,
     })
   })
 
