@@ -14,7 +14,7 @@ const RETRY = Number(process.env.SLUICE_TEST_RETRIES ?? 1)
 
 const UNITS = {
   name: 'units',
-  include: ['packages/**/*.test.ts', 'console/src/**/*.test.ts', 'site/**/*.test.ts'],
+  include: ['packages/**/*.test.ts', 'site/**/*.test.ts'],
   exclude: [...COVERING],
   // They keep the two cores busy; a third worker would import and compile all of it once more. After the others.
   maxWorkers: 2,
@@ -38,7 +38,7 @@ const STARTS_BUNDLED = {
   name: 'bundled threads',
   enforce: 'pre' as const,
   transform: {
-    filter: { id: /\/packages\/sluice\/src\/.*\.ts$/, code: STARTS },
+    filter: { id: /\/packages\/[^/]+\/src\/.*\.ts$/, code: STARTS },
     // Decided when the code runs: transformed modules are cached on disk, for runs with and without the bundle.
     handler: (code: string) =>
       code.replace(

@@ -10,8 +10,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { ModelSettings } from '../packages/sluice/src/agents/models/models.ts'
-import { Service } from '../packages/sluice/src/agents/service/service.ts'
+import type { ModelSettings } from '../packages/agents/src/models/models.ts'
+import { Service } from '../packages/agents/src/service/service.ts'
 import type { RunOptions } from '../scripts/dispatch.ts'
 import { installClaudeFlow } from '../scripts/install-claude-flow.ts'
 import { ROOT } from '../scripts/run-step.ts'
@@ -58,7 +58,7 @@ export async function run(options: RunOptions): Promise<number> {
   const own = join(base, 'own')
   const serve = [
     process.execPath,
-    join(ROOT, 'packages/sluice/bin/sluice.js'),
+    join(ROOT, 'packages/cli/bin/sluice.js'),
     'agents',
     'serve',
     '--data',

@@ -3,8 +3,8 @@
 // alternately, one of which has them: both must take the same time.
 
 import type { ApprovalRequirement } from '@sluice/policy/core/decision'
-import type { ApprovalSubmission } from '../packages/sluice/src/approvals/approval-submission.ts'
-import type { ApprovalEngine } from '../packages/sluice/src/approvals/engine.ts'
+import type { ApprovalSubmission } from '../packages/access/src/approvals/approval-submission.ts'
+import type { ApprovalEngine } from '../packages/access/src/approvals/engine.ts'
 import type { RunOptions } from '../scripts/dispatch.ts'
 import { endOwnGates, type OwnGate, ownGate } from '../test/support/own-gate.ts'
 import { PlainClient } from '../test/support/plain-client.ts'

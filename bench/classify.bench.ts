@@ -4,8 +4,8 @@
 
 import { readFileSync } from 'node:fs'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
-import { assessTool, classify } from '../packages/sluice/src/catalogue/classify/classify.ts'
-import { inspectDefinition } from '../packages/sluice/src/guard/inspect-definition.ts'
+import { assessTool, classify } from '../packages/catalogue/src/classify/classify.ts'
+import { inspectDefinition } from '../packages/guard/src/inspect-definition.ts'
 import type { RunOptions } from '../scripts/dispatch.ts'
 
 const MADE = 2_000

@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
-import { hashGrantToken, makeToken } from '../packages/sluice/src/identity/callers/grant.ts'
+import { hashGrantToken, makeToken } from '../packages/access/src/identity/callers/grant.ts'
 import type { RunOptions } from '../scripts/dispatch.ts'
 import { ROOT } from '../scripts/run-step.ts'
 import { endGates, startGate } from '../test/support/start-gate.ts'
@@ -32,7 +32,7 @@ export async function run({ count = '50' }: RunOptions): Promise<number> {
   for (let at = 0; at < WARM; at++) await overHttp(-at - 1)
   const header = join(gate.folder, 'header')
   writeFileSync(header, `Authorization: Bearer ${codex}\n`)
-  const script = join(ROOT, 'packages/sluice/bin/sluice-hook')
+  const script = join(ROOT, 'packages/cli/bin/sluice-hook')
   const args = [`${gate.url}/hooks/codex`, header, '10', 'block']
   const http: number[] = []
   const scripts: number[] = []

@@ -6,10 +6,10 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Isolation as IsolationType } from '../packages/sluice/src/gateway/isolation/isolation.ts'
-import { listAncestors } from '../packages/sluice/src/gateway/processes/peer-process.ts'
-import { listProcesses } from '../packages/sluice/src/gateway/processes/process-group.ts'
-import { StdioUpstream } from '../packages/sluice/src/gateway/upstream/stdio/stdio.ts'
+import type { Isolation as IsolationType } from '../packages/gateway/src/isolation/isolation.ts'
+import { listAncestors } from '../packages/gateway/src/processes/peer-process.ts'
+import { listProcesses } from '../packages/gateway/src/processes/process-group.ts'
+import { StdioUpstream } from '../packages/gateway/src/upstream/stdio/stdio.ts'
 import type { RunOptions } from '../scripts/dispatch.ts'
 import { ROOT } from '../scripts/run-step.ts'
 
@@ -18,7 +18,7 @@ const TICK_MS = 10
 /** One start is a few ticks: several are counted at once. */
 const STARTS = 5
 
-const BUILT = join(ROOT, 'dist/sluice/dist/gateway/isolation/isolation.js')
+const BUILT = join(ROOT, 'dist/gateway/dist/isolation/isolation.js')
 
 const HELLO = JSON.stringify({
   jsonrpc: '2.0',

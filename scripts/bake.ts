@@ -3,7 +3,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type GuestName, loadImage } from '../packages/sluice/src/sandbox/load-image.ts'
+import { type GuestName, loadImage } from '../packages/agents/src/sandbox/load-image.ts'
 import { ROOT } from './run-step.ts'
 
 const folder = join(ROOT, 'dist/sluice/dist/guest')

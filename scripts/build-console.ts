@@ -20,9 +20,9 @@ const STAMP = join(OUT, '.built')
 const LOCK = join(ROOT, 'dist', '.console-lock')
 const WAIT_MS = 120_000
 const SOURCES = [
-  'console/**/*.{ts,tsx,css,html,svg,json}',
-  'packages/sluice/src/admin/contract/*.ts',
-  'packages/sluice/src/core/hidden-characters.ts',
+  'packages/console/page/**/*.{ts,tsx,css,html,svg,json}',
+  'packages/console/src/contract/*.ts',
+  'packages/guard/src/show/hidden-characters.ts',
   'package-lock.json',
 ]
 
@@ -57,7 +57,7 @@ export async function ensureConsole(): Promise<boolean> {
       'node_modules/vite/bin/vite.js',
       'build',
       '--config',
-      'console/vite.config.ts',
+      'packages/console/page/vite.config.ts',
       '--logLevel',
       'warn',
     ])

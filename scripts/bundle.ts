@@ -1,23 +1,21 @@
-// Bundles the command into few files: dist/sluice/dist/bundle, from the compiler's output next to it.
-// Otherwise a start would open about 170 files. Most packages stay where they are installed, and so
-// does what is started by its file name (threads, processes), which gets its original path. Part of
-// the build; the tests bundle the sources, and what is started too (test/support/bundle-command.ts).
+// Bundles the command into few files, dist/sluice/dist/bundle, from what the compiler made of all packages of the
+// repository. Otherwise a start would open about 170 files. What the command starts by its file name (threads and
+// processes) is one file each beside it; most packages of others stay where they are installed. Part of the build; the
+// tests bundle the sources (test/support/bundle-command.ts).
 
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { type OutputOptions, type Plugin, type RolldownOptions, rolldown } from 'rolldown'
 import { ROOT } from './run-step.ts'
 
-const DIST = join(ROOT, 'dist/sluice/dist')
-const POLICY = '@sluice/policy/'
+/** A package of the repository, and a file of it. */
+const OWN = /^@sluice\/([^/]+)\/(.+)$/
 
-/** The original path of a module, as code. */
+/** Where a module takes its own place to be, as code. */
 interface BundlePlace {
   readonly dirname: string
   readonly filename: string
   readonly url: string
-  /** The path of a file that it starts as a thread or process. */
-  readonly started: (name: string) => string
 }
 
 /** How a module names the file that starts a thread or process: beside it, source or compiled. */
@@ -25,7 +23,19 @@ export const STARTS =
   /join\(import\.meta\.dirname, `([\w-]+)\$\{extname\(import\.meta\.filename\)\}`\)/g
 const OWN_PLACE = new RegExp(`${STARTS.source}|import\\.meta\\.(dirname|filename|url)\\b`, 'g')
 
-/** `import.meta` is that of the bundle; every module needs its original path. */
+/** The files that are started as a thread or process, by their names, which are those of their bundles too. */
+export function findStarted(sources: readonly string[]): [name: string, file: string][] {
+  return sources
+    .filter((path) => /(?<!\.test|\.test-support)\.ts$/.test(path))
+    .flatMap((path) =>
+      [...readFileSync(path, 'utf8').matchAll(STARTS)].map(([, name = '']): [string, string] => [
+        name,
+        join(dirname(path), `${name}.ts`),
+      ]),
+    )
+}
+
+/** `import.meta` is that of the bundle; every module needs its original place. What it starts is beside the bundle. */
 function inPlace(placeOf: (path: string) => BundlePlace): Plugin {
   return {
     name: 'in place',
@@ -33,10 +43,10 @@ function inPlace(placeOf: (path: string) => BundlePlace): Plugin {
       filter: { id: /\.[jt]s$/, code: /import\.meta\./ },
       handler(code, path) {
         const place = placeOf(path)
-        return code.replace(
-          OWN_PLACE,
-          (_, name: string | undefined, word: 'dirname' | 'filename' | 'url') =>
-            name === undefined ? place[word] : place.started(name),
+        return code.replace(OWN_PLACE, (_, name: string | undefined, word: keyof BundlePlace) =>
+          name === undefined
+            ? place[word]
+            : `(import.meta.dirname + ${JSON.stringify(`/${name}.js`)})`,
         )
       },
     },
@@ -48,15 +58,16 @@ function inPlace(placeOf: (path: string) => BundlePlace): Plugin {
 const BUNDLED =
   /^(?:commander|yaml|re2js|unbash|@marcbachmann\/cel-js|(?:zod|@modelcontextprotocol\/(?:server|core))(?:\/.+)?)$/
 
-/** The policy package and a few others are part of the bundle; the rest stays where it is installed. */
-function resolvePackages(folder: string, extension: string): Plugin {
+/** The packages of the repository and a few others are part of the bundle; the rest stays where it is installed. */
+function resolvePackages(findOwn: BundleSources['findOwn']): Plugin {
   return {
     name: 'packages',
     resolveId: {
       filter: { id: /^[^./\0]/ },
       handler(path, _importer, { isEntry }) {
         if (isEntry || BUNDLED.test(path)) return undefined
-        if (path.startsWith(POLICY)) return join(folder, `${path.slice(POLICY.length)}${extension}`)
+        const [, name, file] = OWN.exec(path) ?? []
+        if (name !== undefined && file !== undefined) return findOwn(name, file)
         return { id: path, external: true }
       },
     },
@@ -119,22 +130,22 @@ const parsedJson: Plugin = {
 /** Files for the commands that people and scripts run again and again, each with everything that it imports and that none
  * of those above has: opening fifty files took a quarter of their time. */
 const SHORT_COMMANDS = [
-  /\/cli\/main\.[jt]s$/,
-  /\/cli\/admin\/status\.[jt]s$/,
-  /\/(?:cli\/policy\/(?:commands|check)|gateway\/config\/config)\.[jt]s$/,
-  /\/cli\/policy\/explain\.[jt]s$/,
+  /\/cli\/(?:src|dist)\/main\.[jt]s$/,
+  /\/cli\/(?:src|dist)\/admin\/status\.[jt]s$/,
+  /\/(?:cli\/(?:src|dist)\/policy\/(?:commands|check)|gateway\/(?:src|dist)\/config\/config)\.[jt]s$/,
+  /\/cli\/(?:src|dist)\/policy\/explain\.[jt]s$/,
 ]
 
 interface BundleSources {
   /** The entries, by the name of their file without `.js`. */
   readonly input: Readonly<Record<string, string>>
   readonly placeOf: (path: string) => BundlePlace
-  /** Where the modules of the policy package are, and what their names end in. */
-  readonly policy: readonly [folder: string, extension: string]
+  /** The path of a file of a package of the repository, which is named without its extension. */
+  readonly findOwn: (name: string, file: string) => string
 }
 
 export async function bundle(
-  { input, placeOf, policy }: BundleSources,
+  { input, placeOf, findOwn }: BundleSources,
   output: Pick<OutputOptions, 'dir'>,
 ) {
   const options: RolldownOptions = {
@@ -142,7 +153,7 @@ export async function bundle(
     platform: 'node',
     transform: { target: 'node24' },
     checks: { ineffectiveDynamicImport: false },
-    plugins: [builtins, parsedJson, resolvePackages(...policy), inPlace(placeOf)],
+    plugins: [builtins, parsedJson, resolvePackages(findOwn), inPlace(placeOf)],
   }
   const groups = SHORT_COMMANDS.map((test, at) => ({
     name: `short-${at}`,
@@ -161,22 +172,34 @@ export async function bundle(
   })
 }
 
-if (import.meta.main)
-  await bundle(
-    {
-      input: { main: join(DIST, 'cli', 'main.js') },
-      placeOf: (path) => {
-        const file = relative(DIST, path)
-        const folder = dirname(file)
-        return {
-          dirname: `(import.meta.dirname + ${JSON.stringify(`/../${folder}`)})`,
-          started: (name) =>
-            `(import.meta.dirname + ${JSON.stringify(`/../${folder}/${name}.js`)})`,
-          filename: `(import.meta.dirname + ${JSON.stringify(`/../${file}`)})`,
-          url: `new URL(${JSON.stringify(`../${file}`)}, import.meta.url).href`,
-        }
+/** What the compiler made of a package. */
+const COMPILED = /^dist\/([^/]+)\/dist\/(.+)$/
+
+/** A module finds what the package brings along by its place in the sources: `cli/src/x` is `dist/x` of the package. */
+function placeInPackage(path: string): BundlePlace {
+  const [, , file = ''] = COMPILED.exec(relative(ROOT, path)) ?? []
+  const quoted = (text: string): string => JSON.stringify(`/../${text}`)
+  return {
+    dirname: `(import.meta.dirname + ${quoted(dirname(file))})`,
+    filename: `(import.meta.dirname + ${quoted(file)})`,
+    url: `new URL(${JSON.stringify(`../${file}`)}, import.meta.url).href`,
+  }
+}
+
+if (import.meta.main) {
+  const sources = globSync('packages/*/src/**/*.ts', { cwd: ROOT })
+  const started = findStarted(sources).map(([name, file]): [string, string] => [
+    name,
+    join(ROOT, file.replace(/^packages\/([^/]+)\/src\/(.+)\.ts$/, 'dist/$1/dist/$2.js')),
+  ])
+  // Each by itself, so that the command is not split because of them.
+  for (const [name, file] of [['main', join(ROOT, 'dist/cli/dist/main.js')] as const, ...started])
+    await bundle(
+      {
+        input: { [name]: file },
+        placeOf: placeInPackage,
+        findOwn: (own, path) => join(ROOT, 'dist', own, 'dist', `${path}.js`),
       },
-      policy: [join(ROOT, 'dist/policy/dist'), '.js'],
-    },
-    { dir: join(DIST, 'bundle') },
-  )
+      { dir: join(ROOT, 'dist/sluice/dist/bundle') },
+    )
+}

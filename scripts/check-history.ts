@@ -3,8 +3,8 @@
 // `name`, `arguments`, another for each call, and `atMs`. Exit code 1 if something is wrong.
 
 import { readFileSync } from 'node:fs'
-import { parsePostgresUrl } from '../packages/sluice/src/store/postgres/address.ts'
-import { PostgresConnections } from '../packages/sluice/src/store/postgres/connections.ts'
+import { parsePostgresUrl } from '../packages/ledger/src/store/postgres/address.ts'
+import { PostgresConnections } from '../packages/ledger/src/store/postgres/connections.ts'
 import { checkHistory, readHistory } from '../test/cluster/history.ts'
 
 const [store, file] = process.argv.slice(2)

@@ -8,7 +8,7 @@ import { describeShape } from '@sluice/policy/document/describe-shape'
 import type { ObjectShape } from '@sluice/policy/document/json-schema'
 import type { Field, Shape } from '@sluice/policy/document/shape'
 import { stringify } from 'yaml'
-import { CONFIG } from '../packages/sluice/src/gateway/config/shape.ts'
+import { CONFIG } from '../packages/gateway/src/config/shape.ts'
 import { ROOT } from './run-step.ts'
 
 export const CONFIGURATION_PAGE = join(ROOT, 'docs', 'reference', 'configuration.md')

@@ -3,9 +3,9 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pinOf } from '../packages/sluice/src/catalogue/pins/pin.ts'
-import { sha256 } from '../packages/sluice/src/gateway/tools/pins.ts'
-import { readDefinitions } from '../packages/sluice/src/terminal/read-tools.ts'
+import { pinOf } from '../packages/catalogue/src/pins/pin.ts'
+import { readDefinitions } from '../packages/cli/src/terminal/read-tools.ts'
+import { sha256 } from '../packages/gateway/src/tools/pins.ts'
 import { ROOT } from './run-step.ts'
 
 const [pack = '', file = '', server = '', version = ''] = process.argv.slice(2)
@@ -20,4 +20,4 @@ const tools = Object.fromEntries(
     .sort(),
 )
 const text = JSON.stringify({ package: server, version, tools }, null, 2)
-writeFileSync(join(ROOT, 'packages/sluice/packs', pack, 'definitions.json'), `${text}\n`)
+writeFileSync(join(ROOT, 'packages/cli/packs', pack, 'definitions.json'), `${text}\n`)

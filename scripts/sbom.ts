@@ -34,10 +34,7 @@ export function makeBom(root: string, madeAt: string): object {
   }
   const version = readVersion(root)
   const shipped = listShipped(root)
-  const [main, policy] = [
-    describeProduct('sluice', version),
-    describeProduct('@sluice/policy', version),
-  ]
+  const main = describeProduct('sluice', version)
   const refs = new Map(shipped.map((path) => [path, refOf(path, packages[path])]))
   const parts = new Map<string, Component>()
   for (const path of shipped) {
@@ -48,26 +45,25 @@ export function makeBom(root: string, madeAt: string): object {
   const debian = PLATFORMS.flatMap((platform) =>
     readDebianLock(platform).image.map((each) => describeDebian(each)),
   )
-  const components = [policy, ...parts.values(), ...runtimes, ...debian].sort(byRef)
+  const components = [...parts.values(), ...runtimes, ...debian].sort(byRef)
   const resolve = (from: string, entry: LockEntry | undefined): string[] =>
     Object.keys({
       ...entry?.dependencies,
       ...entry?.optionalDependencies,
       ...entry?.peerDependencies,
     })
-      .map((name) =>
-        name === policy.name ? policy['bom-ref'] : refs.get(findAbove(refs, from, name)),
-      )
+      .map((name) => refs.get(findAbove(refs, from, name)))
       .filter((ref) => ref !== undefined)
   const edges = new Map<string, Set<string>>()
   const connect = (ref: string, to: readonly string[]): void => {
     edges.set(ref, new Set([...(edges.get(ref) ?? []), ...to]))
   }
   connect(main['bom-ref'], [
-    ...resolve('', packages['packages/sluice']),
+    ...Object.keys(packages)
+      .filter((path) => /^packages\/[^/]+$/.test(path))
+      .flatMap((path) => resolve('', packages[path])),
     ...[...runtimes, ...debian].map((each) => each['bom-ref']),
   ])
-  connect(policy['bom-ref'], resolve('', packages['packages/policy']))
   for (const [path, ref] of refs) connect(ref, resolve(path, packages[path]))
   const dependencies = [...edges].map(([ref, to]) => ({ ref, dependsOn: [...to].sort() }))
   return {

@@ -1,13 +1,13 @@
 // Writes the committed JSON Schemas for editors: packages/policy/schema/policy.json and
-// packages/sluice/schema/config.json, each from the shape that its reader checks.
+// packages/cli/schema/config.json, each from the shape that its reader checks.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { policyJsonSchema } from '@sluice/policy/language/json-schema'
-import { configJsonSchema } from '../packages/sluice/src/gateway/config/json-schema.ts'
+import { configJsonSchema } from '../packages/gateway/src/config/json-schema.ts'
 
 const SCHEMAS = {
   '../packages/policy/schema/policy.json': policyJsonSchema(),
-  '../packages/sluice/schema/config.json': configJsonSchema(),
+  '../packages/cli/schema/config.json': configJsonSchema(),
 }
 
 for (const [file, schema] of Object.entries(SCHEMAS)) {

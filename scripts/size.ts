@@ -3,11 +3,19 @@
 
 import { measurePackages } from '../test/support/code-size.ts'
 
-/** Characters of code at revision 9df67f5f. They are measured again when a version is released. */
+/** Characters of code at revision 9df67f5f, by the packages of today. They are measured again when a version is released. */
 const RELEASED: Readonly<Record<string, number>> = {
-  console: 309_687,
-  policy: 484_862,
-  sluice: 3_237_242,
+  access: 221_425,
+  agents: 459_765,
+  catalogue: 256_811,
+  cli: 506_025,
+  console: 461_345,
+  gateway: 1_059_004,
+  guard: 130_135,
+  'import-policylayer': 55_330,
+  ledger: 325_157,
+  policy: 486_973,
+  protocol: 69_821,
 }
 const GROWTH_MAX = 1.08
 

@@ -53,9 +53,6 @@ export function assembleStandalone({ root, target, node }: StandaloneOptions): v
   rmSync(target, { recursive: true, force: true })
   const home = join(target, 'lib', 'sluice')
   cpSync(join(root, 'dist', 'sluice'), home, { recursive: true })
-  cpSync(join(root, 'dist', 'policy'), join(home, 'node_modules', '@sluice', 'policy'), {
-    recursive: true,
-  })
   for (const path of listShipped(root))
     cpSync(join(root, path), join(home, path), { recursive: true, filter: isShipped })
   cpSync(node, join(target, 'lib', 'node'))
@@ -86,7 +83,7 @@ function isShipped(path: string): boolean {
 }
 
 export function readVersion(root: string): string {
-  const file = join(root, 'packages', 'sluice', 'package.json')
+  const file = join(root, 'packages', 'cli', 'package.json')
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
 }
 

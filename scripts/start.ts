@@ -4,7 +4,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { main } from '../packages/sluice/src/cli/main.ts'
+import { main } from '../packages/cli/src/main.ts'
 import { ensureConsole } from './build-console.ts'
 import { ROOT } from './run-step.ts'
 

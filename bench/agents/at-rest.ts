@@ -2,9 +2,9 @@
 // the list, and the memory used. Started by the bench with the store's directory, and the address of a
 // PostgreSQL if the agents are there.
 
-import { Service } from '../../packages/sluice/src/agents/service/service.ts'
-import { parsePostgresUrl } from '../../packages/sluice/src/store/postgres/address.ts'
-import { PostgresConnections } from '../../packages/sluice/src/store/postgres/connections.ts'
+import { Service } from '../../packages/agents/src/service/service.ts'
+import { parsePostgresUrl } from '../../packages/ledger/src/store/postgres/address.ts'
+import { PostgresConnections } from '../../packages/ledger/src/store/postgres/connections.ts'
 import { type Timing, time } from './timing.ts'
 
 export interface AtRest {

@@ -6,8 +6,8 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { ModelSettings } from '../../packages/sluice/src/agents/models/models.ts'
-import { Service } from '../../packages/sluice/src/agents/service/service.ts'
+import type { ModelSettings } from '../../packages/agents/src/models/models.ts'
+import { Service } from '../../packages/agents/src/service/service.ts'
 
 const WORKERS = 10
 const BATCH = 500

@@ -5,7 +5,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { playScript } from '../../packages/sluice/src/agents/models/script-model.ts'
+import { playScript } from '../../packages/agents/src/models/script-model.ts'
 import { ROOT } from '../../scripts/run-step.ts'
 import { cpuUs } from '../gateway/process-figures.ts'
 import { start } from '../gateway/running.ts'
@@ -34,7 +34,7 @@ export async function runsInGate(
   writeFileSync(join(folder, 'sluice.yaml'), JSON.stringify(config))
   const up = ['up', '--config', join(folder, 'sluice.yaml'), '--port', '0']
   const gate = await start({
-    command: [process.execPath, join(ROOT, 'packages/sluice/bin/sluice.js'), ...up],
+    command: [process.execPath, join(ROOT, 'packages/cli/bin/sluice.js'), ...up],
   })
   try {
     const call = await connect(`${gate.url}/mcp/agents`)

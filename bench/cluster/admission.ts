@@ -5,10 +5,10 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import type { LimitCharge } from '@sluice/policy/core/counters'
 import { ONE } from '@sluice/policy/core/decimal'
-import { decisionEntry } from '../../packages/sluice/src/ledger/decision-entries.test-support.ts'
-import { encodeBody } from '../../packages/sluice/src/ledger/records/encoding.ts'
-import { outcomeEntry } from '../../packages/sluice/src/ledger/records/record.ts'
-import { openSharedGate } from '../../packages/sluice/src/store/postgres/shared-gate.test-support.ts'
+import { decisionEntry } from '../../packages/ledger/src/decision-entries.test-support.ts'
+import { encodeBody } from '../../packages/ledger/src/records/encoding.ts'
+import { outcomeEntry } from '../../packages/ledger/src/records/record.ts'
+import { openSharedGate } from '../../packages/ledger/src/store/postgres/shared-gate.test-support.ts'
 import { computeSpread } from '../gateway/measure.ts'
 
 interface Turn {

@@ -3,13 +3,13 @@
 
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { LedgerReader } from '../../packages/sluice/src/admin/queries/ledger-reader.ts'
-import { decisionEntry } from '../../packages/sluice/src/ledger/decision-entries.test-support.ts'
-import { Ledger } from '../../packages/sluice/src/ledger/ledger.ts'
-import { encodeBody } from '../../packages/sluice/src/ledger/records/encoding.ts'
-import { MERGED_FOLDER } from '../../packages/sluice/src/ledger/records/files.ts'
-import { outcomeEntry } from '../../packages/sluice/src/ledger/records/record.ts'
-import { openSharedGate } from '../../packages/sluice/src/store/postgres/shared-gate.test-support.ts'
+import { LedgerReader } from '../../packages/console/src/queries/ledger-reader.ts'
+import { decisionEntry } from '../../packages/ledger/src/decision-entries.test-support.ts'
+import { Ledger } from '../../packages/ledger/src/ledger.ts'
+import { encodeBody } from '../../packages/ledger/src/records/encoding.ts'
+import { MERGED_FOLDER } from '../../packages/ledger/src/records/files.ts'
+import { outcomeEntry } from '../../packages/ledger/src/records/record.ts'
+import { openSharedGate } from '../../packages/ledger/src/store/postgres/shared-gate.test-support.ts'
 import { computeSpread } from '../gateway/measure.ts'
 
 const GATES = 3

@@ -4,7 +4,7 @@
 
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { LedgerPage } from '../../packages/sluice/src/admin/contract/contract.ts'
+import type { LedgerPage } from '../../packages/console/src/contract/contract.ts'
 import { Load, type Side } from '../gateway/measure.ts'
 import { start } from '../gateway/running.ts'
 import { CALLER, startSluice } from '../gateway/sluice.ts'
@@ -12,7 +12,7 @@ import { firstPerson, tokenOf } from './sign-in.ts'
 import type { ThreadFigures } from './thread-probe.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-const COMMAND = join(ROOT, 'packages/sluice/bin/sluice.js')
+const COMMAND = join(ROOT, 'packages/cli/bin/sluice.js')
 const ECHO = join(import.meta.dirname, '..', 'gateway', 'echo-server.ts')
 const PROBE = join(import.meta.dirname, 'thread-probe.ts')
 const LOAD = { forMs: 8_000, perSecond: 50 } as const

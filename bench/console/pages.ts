@@ -20,7 +20,7 @@ const USABLE_MS_MAX = 1_000
 const FRAME_SCRIPT_MS_MAX = 20
 const ANSWERED_MS_MAX = 3_000
 const CALLS_PER_SECOND = 1_000
-const COMMAND = join(import.meta.dirname, '../../packages/sluice/bin/sluice.js')
+const COMMAND = join(import.meta.dirname, '../../packages/cli/bin/sluice.js')
 const ECHO = join(import.meta.dirname, '..', 'gateway', 'echo-server.ts')
 const POLICY = `version: 1
 default: deny

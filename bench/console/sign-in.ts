@@ -1,9 +1,9 @@
 // An approver of a gate that was just started, signed in to its console as `sluice console` does
 // it.
 
-import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
-import { ROLES } from '../../packages/sluice/src/core/person.ts'
-import { People } from '../../packages/sluice/src/identity/people/people.ts'
+import { People } from '../../packages/access/src/identity/people/people.ts'
+import { ROLES } from '../../packages/access/src/identity/person.ts'
+import { askGate } from '../../packages/cli/src/connect/gate-socket.ts'
 
 const PIN = '271828'
 

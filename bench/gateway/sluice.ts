@@ -15,7 +15,7 @@ export const CALLER = { authorization: `Bearer ${TOKEN}` }
 
 /** The command; built first, unless it runs from the sources. */
 export async function install(folder: string, fromSources: boolean): Promise<string> {
-  if (fromSources) return join(ROOT, 'packages/sluice/bin/sluice.js')
+  if (fromSources) return join(ROOT, 'packages/cli/bin/sluice.js')
   const built = await runStep('build', ['scripts/build.ts'])
   if (!built.passed) throw new Error(describeStep(built))
   return copyPackage(ROOT, join(folder, 'installed'))

@@ -6,7 +6,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { People } from '../../packages/sluice/src/identity/people/people.ts'
+import { People } from '../../packages/access/src/identity/people/people.ts'
 import { withGate } from '../support/gate.ts'
 
 const SECRET = 'a secret that both sides know'

@@ -4,7 +4,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { People } from '../../packages/sluice/src/identity/people/people.ts'
+import { People } from '../../packages/access/src/identity/people/people.ts'
 import { findHaproxy, startHaproxy } from '../../test/support/haproxy.ts'
 import { findPostgres, freePort, startPostgres } from '../../test/support/postgres.ts'
 import { type Gate, runSluice, withGate } from '../support/gate.ts'

@@ -9,7 +9,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 
 /** The command of a bundle, which the tests name: it and the servers beside it start faster than their sources. */
 const BUNDLED = process.env.SLUICE_TEST_COMMAND
-const COMMAND = BUNDLED ?? join(import.meta.dirname, '../../packages/sluice/bin/sluice.js')
+const COMMAND = BUNDLED ?? join(import.meta.dirname, '../../packages/cli/bin/sluice.js')
 const SHOP_FILE =
   BUNDLED === undefined
     ? join(import.meta.dirname, 'shop-server.ts')

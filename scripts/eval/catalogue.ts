@@ -4,13 +4,10 @@
 // those of actions.tsv and recent.tsv teach nothing. `--write` puts the numbers into packages/sluice/src/catalogue.
 
 import type { ToolDefinition } from '@sluice/policy/core/tools'
-import { assessTool } from '../../packages/sluice/src/catalogue/classify/classify.ts'
-import { Network } from '../../packages/sluice/src/catalogue/classify/network.ts'
-import type { Model } from '../../packages/sluice/src/catalogue/classify/score.ts'
-import {
-  amountsOf,
-  gatherSignals,
-} from '../../packages/sluice/src/catalogue/signals/gather-signals.ts'
+import { assessTool } from '../../packages/catalogue/src/classify/classify.ts'
+import { Network } from '../../packages/catalogue/src/classify/network.ts'
+import type { Model } from '../../packages/catalogue/src/classify/score.ts'
+import { amountsOf, gatherSignals } from '../../packages/catalogue/src/signals/gather-signals.ts'
 import type { RunOptions } from '../dispatch.ts'
 import { type Labelled, readLabels, readTools } from './catalogue/data.ts'
 import { faithfulness } from './catalogue/faithful.ts'

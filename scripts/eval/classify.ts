@@ -4,7 +4,7 @@
 
 import { readFileSync } from 'node:fs'
 import { CATEGORIES, RISKS, type ToolDefinition } from '@sluice/policy/core/tools'
-import { classify } from '../../packages/sluice/src/catalogue/classify/classify.ts'
+import { classify } from '../../packages/catalogue/src/classify/classify.ts'
 import type { RunOptions } from '../dispatch.ts'
 
 interface LabelledTool extends ToolDefinition {

@@ -62,7 +62,7 @@ export async function run(options: RunOptions): Promise<number> {
 
 /** Prints a row for each operation; what differs without a reason is a failure. */
 async function compareAgents(command: readonly string[], folder: string): Promise<string[]> {
-  const cli = join(import.meta.dirname, '../../packages/sluice/bin/sluice.js')
+  const cli = join(import.meta.dirname, '../../packages/cli/bin/sluice.js')
   const data = mkdtempSync(join(folder, 'agents-'))
   const theirs = new StdioServer(command, folder, folder)
   const ours = new StdioServer(

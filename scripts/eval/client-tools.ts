@@ -5,7 +5,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { HOOK_CLIENTS, type HookClient } from '../../packages/sluice/src/hooks/hook-event.ts'
+import { HOOK_CLIENTS, type HookClient } from '../../packages/gateway/src/hooks/hook-event.ts'
 import {
   CODING_CLIENTS,
   findCodingClient,
@@ -16,7 +16,7 @@ import { startFakeModel } from '../../test/support/fake-model.ts'
 import { ROOT } from '../../test/support/modules.ts'
 import type { RunOptions } from '../dispatch.ts'
 
-const FILE = join(ROOT, 'packages/sluice/src/hooks/offered-tools.json')
+const FILE = join(ROOT, 'packages/gateway/src/hooks/offered-tools.json')
 /** Is in the list while others are deferred, and is never called. */
 const PLACEHOLDER = 'DeferredToolPlaceholder'
 

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
-import { hashGrantToken } from '../../packages/sluice/src/identity/callers/grant.ts'
+import { hashGrantToken } from '../../packages/access/src/identity/callers/grant.ts'
 import {
   CODING_CLIENTS,
   findCodingClient,

@@ -16,9 +16,9 @@ import { compile } from '@sluice/policy/compile/compile'
 import type { ProtectionLevel } from '@sluice/policy/core/provenance'
 import type { KnownTool } from '@sluice/policy/core/tools'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
-import { simulationOptions } from '../../packages/sluice/src/cli/policy/simulate.ts'
-import { readTools } from '../../packages/sluice/src/terminal/read-tools.ts'
-import { readInjections, readTraces } from '../../packages/sluice/src/terminal/read-traces.ts'
+import { simulationOptions } from '../../packages/cli/src/policy/simulate.ts'
+import { readTools } from '../../packages/cli/src/terminal/read-tools.ts'
+import { readInjections, readTraces } from '../../packages/cli/src/terminal/read-traces.ts'
 import type { RunOptions } from '../dispatch.ts'
 
 interface Setting {

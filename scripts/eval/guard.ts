@@ -3,8 +3,8 @@
 // responses and as texts that may contain a secret.
 
 import { readFileSync } from 'node:fs'
-import { inspectAnswer } from '../../packages/sluice/src/guard/inspect-answer.ts'
-import { findSecrets } from '../../packages/sluice/src/guard/secrets.ts'
+import { inspectAnswer } from '../../packages/guard/src/inspect-answer.ts'
+import { findSecrets } from '../../packages/guard/src/secrets.ts'
 import type { RunOptions } from '../dispatch.ts'
 import { readTools } from './catalogue/data.ts'
 

@@ -7,9 +7,9 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { HOOK_CLIENTS, type HookClient } from '../../packages/sluice/src/hooks/hook-event.ts'
-import { listHookEntries } from '../../packages/sluice/src/hooks/settings.ts'
-import { hashGrantToken, makeToken } from '../../packages/sluice/src/identity/callers/grant.ts'
+import { hashGrantToken, makeToken } from '../../packages/access/src/identity/callers/grant.ts'
+import { HOOK_CLIENTS, type HookClient } from '../../packages/gateway/src/hooks/hook-event.ts'
+import { listHookEntries } from '../../packages/gateway/src/hooks/settings.ts'
 import {
   CODING_CLIENTS,
   findCodingClient,
@@ -143,7 +143,7 @@ async function runEvasion(
 
 function policyOf(client: HookClient, { policy }: Evasion): string {
   if (policy === 'pack') {
-    const file = join(ROOT, 'packages/sluice/packs/coding-agent/policy.yaml')
+    const file = join(ROOT, 'packages/cli/packs/coding-agent/policy.yaml')
     return readFileSync(file, 'utf8').replaceAll('coding-agent/', `${client}/`)
   }
   const [, text = ''] =
@@ -250,7 +250,7 @@ export interface WrittenSettings {
   readonly script: string
 }
 
-export const SCRIPT = join(ROOT, 'packages/sluice/bin/sluice-hook')
+export const SCRIPT = join(ROOT, 'packages/cli/bin/sluice-hook')
 
 /** The hooks of a client, as `sluice init --hooks --enforce` writes them, below the home folder `root`. */
 export function writeSettings(

@@ -3,8 +3,8 @@
 // descriptions that other servers give a tool of the same name; harmful is one sentence that tells of an act.
 
 import type { ToolDefinition } from '@sluice/policy/core/tools'
-import { classify } from '../../packages/sluice/src/catalogue/classify/classify.ts'
-import { gradeChange } from '../../packages/sluice/src/catalogue/pins/grade-change.ts'
+import { classify } from '../../packages/catalogue/src/classify/classify.ts'
+import { gradeChange } from '../../packages/catalogue/src/pins/grade-change.ts'
 import type { RunOptions } from '../dispatch.ts'
 import { readTools } from './catalogue/data.ts'
 

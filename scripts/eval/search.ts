@@ -9,13 +9,13 @@ import { join } from 'node:path'
 import { runSteps } from '@sluice/policy/core/steps'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
-import { writeSignature } from '../../packages/sluice/src/catalogue/search/signature.ts'
+import { writeSignature } from '../../packages/catalogue/src/search/signature.ts'
 import {
   indexTools,
   rankTools as rankInSteps,
   readToolTerms,
   type ToolTerms,
-} from '../../packages/sluice/src/catalogue/search/tool-index.ts'
+} from '../../packages/catalogue/src/search/tool-index.ts'
 import { Random } from '../../test/fuzz/mutate.ts'
 import type { RunOptions } from '../dispatch.ts'
 import { ROOT } from '../run-step.ts'

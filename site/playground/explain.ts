@@ -13,10 +13,10 @@ import type { TraceStep } from '@sluice/policy/decide/trace'
 import type { Problem } from '@sluice/policy/document/problem'
 import { TOOL_CALL } from '@sluice/policy/language/methods'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
-import { classify } from '../../packages/sluice/src/catalogue/classify/classify.ts'
-import { classifyCall } from '../../packages/sluice/src/catalogue/classify/classify-call.ts'
-import { Explanation } from '../../packages/sluice/src/terminal/explanation.ts'
-import { Output } from '../../packages/sluice/src/terminal/output.ts'
+import { classify } from '../../packages/catalogue/src/classify/classify.ts'
+import { classifyCall } from '../../packages/catalogue/src/classify/classify-call.ts'
+import { Explanation } from '../../packages/cli/src/terminal/explanation.ts'
+import { Output } from '../../packages/cli/src/terminal/output.ts'
 
 export interface PlaygroundInput {
   readonly policy: string

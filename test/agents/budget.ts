@@ -3,7 +3,7 @@
 // the limits allow. At most one call goes beyond a limit on tokens or cost: the one that meets it.
 
 import fc from 'fast-check'
-import type { Service } from '../../packages/sluice/src/agents/service/service.ts'
+import type { Service } from '../../packages/agents/src/service/service.ts'
 import type { ModelServer } from './model-server.ts'
 
 const PRICE = { inputMicros: 1_000, outputMicros: 3_000 }

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
-import { agentsFor } from '../../packages/sluice/src/cli/run/builtin-agents.ts'
-import type { ApprovalRequest } from '../../packages/sluice/src/core/approval.ts'
+import type { ApprovalRequest } from '../../packages/access/src/approvals/approval.ts'
+import { agentsFor } from '../../packages/cli/src/run/builtin-agents.ts'
 import { ADA, endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
 import { PlainClient, sentTo } from '../support/plain-client.ts'
 import { fixture, until, writeScript } from '../support/start-gate.ts'

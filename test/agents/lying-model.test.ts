@@ -8,8 +8,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Service } from '../../packages/sluice/src/agents/service/service.ts'
-import { MODEL_USAGE_TOKENS_MAX } from '../../packages/sluice/src/agents/shared/limits.ts'
+import { Service } from '../../packages/agents/src/service/service.ts'
+import { MODEL_USAGE_TOKENS_MAX } from '../../packages/agents/src/shared/limits.ts'
 import { settingsOf } from './model-server.ts'
 
 const LONG = { timeout: 120_000 }

@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { ModelSettings } from '../../packages/sluice/src/agents/models/models.ts'
+import type { ModelSettings } from '../../packages/agents/src/models/models.ts'
 import { programFile } from '../support/start-gate.ts'
 
 export interface ModelServer {

@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { InMemoryTransport } from '@modelcontextprotocol/server'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { RunTasks } from '../../packages/sluice/src/agents/mcp/run-tasks.ts'
-import { createAgentsServer } from '../../packages/sluice/src/agents/mcp/server.ts'
-import { Service } from '../../packages/sluice/src/agents/service/service.ts'
+import { RunTasks } from '../../packages/agents/src/mcp/run-tasks.ts'
+import { createAgentsServer } from '../../packages/agents/src/mcp/server.ts'
+import { Service } from '../../packages/agents/src/service/service.ts'
 import { settingsOf } from './model-server.ts'
 
 const LONG = { timeout: 180_000 }

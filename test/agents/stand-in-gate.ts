@@ -9,7 +9,7 @@ import type {
   GateOutcome,
   GateTool,
   ToolGate,
-} from '../../packages/sluice/src/agents/shared/tool-gate.ts'
+} from '../../packages/agents/src/shared/tool-gate.ts'
 
 export interface StandIn extends ToolGate {
   /** Approves or refuses what is held. */

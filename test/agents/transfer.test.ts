@@ -8,12 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Service } from '../../packages/sluice/src/agents/service/service.ts'
-import {
-  privateKey,
-  readBundle,
-  writeBundle,
-} from '../../packages/sluice/src/agents/transfer/bundle.ts'
+import { Service } from '../../packages/agents/src/service/service.ts'
+import { privateKey, readBundle, writeBundle } from '../../packages/agents/src/transfer/bundle.ts'
 import { programFile, writeScript } from '../support/start-gate.ts'
 import { settingsOf } from './model-server.ts'
 

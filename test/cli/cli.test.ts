@@ -9,12 +9,12 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Ledger } from '../../packages/sluice/src/ledger/ledger.ts'
+import { Ledger } from '../../packages/ledger/src/ledger.ts'
 import { ROOT } from '../support/modules.ts'
 import { type Ran, sluice as runHere } from '../support/run-sluice.ts'
 import { SLUICE } from '../support/start-gate.ts'
 
-const BIN = join(ROOT, 'packages/sluice/bin/sluice.js')
+const BIN = join(ROOT, 'packages/cli/bin/sluice.js')
 const ESC = '\u001b'
 /** Control, direction and line-separating characters but the end of a line. */
 const DRIVES = /[^\n\P{Cc}]|[\p{Cf}\p{Zl}\p{Zp}]/u

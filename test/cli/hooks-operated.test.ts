@@ -4,7 +4,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { terminal } from '../../packages/sluice/src/terminal/terminal.ts'
+import { terminal } from '../../packages/cli/src/terminal/terminal.ts'
 import { makePerson, PIN, type } from '../support/person.ts'
 import { freePort } from '../support/postgres.ts'
 import { sluice } from '../support/run-sluice.ts'

@@ -265,7 +265,7 @@ test('observed first: everything passes and is recorded, until it is enforced', 
   const { mcpServers } = JSON.parse(readFileSync(join(home, '.claude.json'), 'utf8'))
   const { command, args } = mcpServers.notes
   const [written, ...rest] = args
-  expect(written).toBe(join(ROOT, 'packages/sluice/bin/sluice.js'))
+  expect(written).toBe(join(ROOT, 'packages/cli/bin/sluice.js'))
   // The same command bundled, which starts faster, and so does the gate that it starts.
   const { client, close } = await straight([command, SLUICE, ...rest])
   const call = { name: 'delete_entities', arguments: { entityNames: ['x'] } }

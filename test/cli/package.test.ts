@@ -1,6 +1,6 @@
-// What is published: both packages as `npm pack` makes them, built in a copy so that no other test reads
+// What is published: the packages as `npm pack` makes them, built in a copy so that no other test reads
 // a `dist` under construction. They hold what runs and what is read, the command runs from its package,
-// and the library example of the READMEs runs with the policy package alone. The image runs as a container.
+// and the examples of the libraries run with their package alone. The image runs as a container.
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -18,9 +18,9 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Isolation } from '../../packages/sluice/src/gateway/isolation/isolation.ts'
-import { Ledger } from '../../packages/sluice/src/ledger/ledger.ts'
-import { listServerTools } from '../../packages/sluice/src/terminal/list-server-tools.ts'
+import { listServerTools } from '../../packages/cli/src/terminal/list-server-tools.ts'
+import { Isolation } from '../../packages/gateway/src/isolation/isolation.ts'
+import { Ledger } from '../../packages/ledger/src/ledger.ts'
 import { buildImage, nameImage } from '../../scripts/image.ts'
 import { PLATFORMS } from '../../scripts/node-binary.ts'
 import { assembleStandalone } from '../../scripts/standalone.ts'
@@ -29,16 +29,7 @@ import { ROOT } from '../support/modules.ts'
 import { findPodman, namePodmanSuite, Podman } from '../support/podman.ts'
 import { until } from '../support/start-gate.ts'
 
-const PARTS = [
-  'console',
-  'deploy',
-  'docs',
-  'packages',
-  'scripts',
-  'site',
-  'LICENSE',
-  'package.json',
-]
+const PARTS = ['deploy', 'docs', 'packages', 'scripts', 'site', 'LICENSE', 'package.json']
 const CONFIGS = ['', '.base', '.node', '.pure', '.test'].map((kind) => `tsconfig${kind}.json`)
 
 let place = ''
@@ -76,18 +67,18 @@ test('they hold what runs and what is read, and no sources and tests', () => {
   expect(needed.filter((path) => !sluice.includes(path))).toEqual([])
   expect(published('policy').filter((path) => !policy.includes(path))).toEqual([])
   const foreign =
-    /^(src|console|test|scripts|bench|examples)\/|\.test\.|test-support|tsbuildinfo|(?<!\.d)\.ts$/
+    /^(src|page|test|scripts|bench|examples)\/|\.test\.|test-support|tsbuildinfo|(?<!\.d)\.ts$/
   expect([...sluice, ...policy].filter((path) => foreign.test(path))).toEqual([])
 })
 
 test('they say where they come from', () => {
-  for (const name of ['policy', 'sluice']) {
+  for (const name of ['policy', 'guard', 'catalogue', 'agents', 'sluice']) {
     const manifest = JSON.parse(readFileSync(join(place, 'dist', name, 'package.json'), 'utf8'))
-    const { version } = JSON.parse(readFileSync(join(ROOT, 'packages/sluice/package.json'), 'utf8'))
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'packages/cli/package.json'), 'utf8'))
     expect(manifest).toMatchObject({
       version,
       license: 'Apache-2.0',
-      repository: { type: 'git', directory: `packages/${name}` },
+      repository: { type: 'git', directory: `packages/${name === 'sluice' ? 'cli' : name}` },
       homepage: expect.stringMatching(/^https:/),
       bugs: expect.stringMatching(/^https:/),
     })
@@ -123,26 +114,38 @@ test('with Node inside it runs where there is no Node, by a link and with an emp
   expect(run(join(place, 'linked'), 'policy', 'add').stdout).toContain('github')
 })
 
-test('the library example of the READMEs runs with the policy package alone', () => {
+/** What a program has that installs the package: copies, because a link would let it find what is installed here. */
+function installAlone(name: string, modules: string, seen = new Set<string>()): void {
+  if (seen.has(name)) return
+  seen.add(name)
+  const own = /^@sluice\/(.+)$/.exec(name)?.[1]
+  const from = own === undefined ? join(ROOT, 'node_modules', name) : join(place, 'dist', own)
+  if (!existsSync(from)) return
+  cpSync(from, join(modules, name), { recursive: true })
+  const { dependencies = {} } = JSON.parse(readFileSync(join(from, 'package.json'), 'utf8')) as {
+    dependencies?: Record<string, string>
+  }
+  for (const other of Object.keys(dependencies)) installAlone(other, modules, seen)
+}
+
+test.each([
+  ['policy', 'allow\nrequire_approval\ndeny\n'],
+  ['guard', 'injection\ntrue\n'],
+  ['catalogue', 'Destructive, high risk\n'],
+  ['agents', 'hello\n'],
+])('the example of the README of %s runs with that package alone', (name, printed) => {
   const readExample = (file: string): string =>
     /^```ts library\.mts\n(.*?)^```$/ms.exec(readFileSync(join(ROOT, file), 'utf8'))?.[1] ?? ''
-  const text = readExample('packages/policy/README.md')
-  expect(readExample('README.md')).toBe(text)
-  const folder = join(place, 'library')
-  const modules = join(folder, 'node_modules')
-  mkdirSync(join(modules, '@sluice'), { recursive: true })
-  // A copy: a link would let the package find what is installed for the product.
-  cpSync(join(place, 'dist/policy'), join(modules, '@sluice/policy'), { recursive: true })
-  const { dependencies } = JSON.parse(
-    readFileSync(join(ROOT, 'packages/policy/package.json'), 'utf8'),
-  ) as { dependencies: Record<string, string> }
-  for (const name of Object.keys(dependencies))
-    cpSync(join(ROOT, 'node_modules', name), join(modules, name), { recursive: true })
+  const text = readExample(`packages/${name}/README.md`)
+  if (name === 'policy') expect(readExample('README.md')).toBe(text)
+  const folder = join(place, `library-${name}`)
+  mkdirSync(folder)
+  installAlone(`@sluice/${name}`, join(folder, 'node_modules'))
   // As `npm init -y` writes it.
   writeFileSync(join(folder, 'package.json'), '{ "type": "commonjs" }')
   writeFileSync(join(folder, 'library.mts'), text)
   const stdout = execFileSync(process.execPath, ['library.mts'], { cwd: folder, encoding: 'utf8' })
-  expect(stdout).toBe('allow\nrequire_approval\ndeny\n')
+  expect(stdout).toBe(printed)
 })
 
 const podman = findPodman()

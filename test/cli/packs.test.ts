@@ -5,13 +5,13 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { listClientTools } from '../../packages/sluice/src/hooks/client-tools.ts'
+import { listClientTools } from '../../packages/gateway/src/hooks/client-tools.ts'
 import { ROOT } from '../support/modules.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
 import { scratchDirectory } from '../support/scratch.ts'
 import { NODE, published } from '../support/start-gate.ts'
 
-const PACKS = join(ROOT, 'packages/sluice/packs')
+const PACKS = join(ROOT, 'packages/cli/packs')
 const NAMES = readdirSync(PACKS)
 
 interface Definition {

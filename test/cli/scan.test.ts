@@ -4,10 +4,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import {
-  nameBuiltin,
-  recogniseOwnTools,
-} from '../../packages/sluice/src/cli/catalogue/list-tools.ts'
+import { nameBuiltin, recogniseOwnTools } from '../../packages/cli/src/catalogue/list-tools.ts'
 import { startEverything } from '../support/http-server.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
 import { scratchDirectory } from '../support/scratch.ts'

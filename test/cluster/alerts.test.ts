@@ -7,12 +7,9 @@ import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type {
-  AlertsView,
-  SentAlertView,
-} from '../../packages/sluice/src/admin/contract/contract.ts'
-import { parsePostgresUrl } from '../../packages/sluice/src/store/postgres/address.ts'
-import { PostgresConnections } from '../../packages/sluice/src/store/postgres/connections.ts'
+import type { AlertsView, SentAlertView } from '../../packages/console/src/contract/contract.ts'
+import { parsePostgresUrl } from '../../packages/ledger/src/store/postgres/address.ts'
+import { PostgresConnections } from '../../packages/ledger/src/store/postgres/connections.ts'
 import { ensureConsole } from '../../scripts/build-console.ts'
 import { findChromium, launch, named } from '../console/browser.ts'
 import { addAda, getToken, type JsonAlert, namedUrl, signedIn } from '../console/stage.ts'

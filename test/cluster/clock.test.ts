@@ -4,7 +4,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { ApprovalRequest } from '../../packages/sluice/src/core/approval.ts'
+import type { ApprovalRequest } from '../../packages/access/src/approvals/approval.ts'
 import { askAgents, beginAgent, TURNS } from '../support/cluster-in-full.ts'
 import { atTerminal, makePerson } from '../support/person.ts'
 import { PlainClient } from '../support/plain-client.ts'

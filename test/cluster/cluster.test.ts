@@ -4,9 +4,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
-import { parsePostgresUrl } from '../../packages/sluice/src/store/postgres/address.ts'
-import { PostgresConnections } from '../../packages/sluice/src/store/postgres/connections.ts'
+import { askGate } from '../../packages/cli/src/connect/gate-socket.ts'
+import { parsePostgresUrl } from '../../packages/ledger/src/store/postgres/address.ts'
+import { PostgresConnections } from '../../packages/ledger/src/store/postgres/connections.ts'
 import { ADA, endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'
 import {

@@ -3,8 +3,8 @@
 
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Page } from '../../packages/sluice/src/admin/admin.test-support.ts'
-import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
+import { askGate } from '../../packages/cli/src/connect/gate-socket.ts'
+import { Page } from '../../packages/console/src/admin.test-support.ts'
 import { ensureConsole } from '../../scripts/build-console.ts'
 import { type FixtureServer, serveFixture } from '../support/fixture-server.ts'
 import { findHaproxy, nameHaproxySuite, startHaproxy } from '../support/haproxy.ts'

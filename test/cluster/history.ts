@@ -13,10 +13,10 @@ import {
   toDecimal,
   ZERO,
 } from '@sluice/policy/core/decimal'
-import { decode } from '../../packages/sluice/src/ledger/records/decoding.ts'
-import { digestText, type LedgerRecord } from '../../packages/sluice/src/ledger/records/record.ts'
-import { digestCharge } from '../../packages/sluice/src/store/postgres/batch.ts'
-import type { PostgresConnections } from '../../packages/sluice/src/store/postgres/connections.ts'
+import { decode } from '../../packages/ledger/src/records/decoding.ts'
+import { digestText, type LedgerRecord } from '../../packages/ledger/src/records/record.ts'
+import { digestCharge } from '../../packages/ledger/src/store/postgres/batch.ts'
+import type { PostgresConnections } from '../../packages/ledger/src/store/postgres/connections.ts'
 
 export interface HistoryRow {
   readonly gate: string

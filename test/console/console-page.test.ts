@@ -25,7 +25,7 @@ test('the page has no script or style of its own inside', () => {
   expect(html).not.toMatch(/<style|<script(?![^>]* src="\/assets\/)|\son\w+=|https?:/)
 })
 
-const sources = globSync('console/src/**/*.{ts,tsx}', { cwd: ROOT })
+const sources = globSync('packages/console/page/src/**/*.{ts,tsx}', { cwd: ROOT })
   .filter((file) => !file.includes('.test.'))
   .map((file) => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }))
 

@@ -6,10 +6,7 @@ import { get } from 'node:http'
 import { join } from 'node:path'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type {
-  AgentUsage,
-  ListedAgentView,
-} from '../../packages/sluice/src/admin/contract/contract.ts'
+import type { AgentUsage, ListedAgentView } from '../../packages/console/src/contract/contract.ts'
 import { listAll, PlainClient } from '../support/plain-client.ts'
 import { running } from '../support/processes.ts'
 import { endGates, fixture, programFile, until } from '../support/start-gate.ts'

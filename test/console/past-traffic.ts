@@ -2,12 +2,12 @@
 // caller drives: several callers with working hours, an agent at night, denials, limits and failures.
 
 import { ExactNumber } from '@sluice/policy/core/json'
-import { Chain } from '../../packages/sluice/src/ledger/chain/chain.ts'
+import { Chain } from '../../packages/ledger/src/chain/chain.ts'
 import {
   digestText,
   type LedgerEntry,
   outcomeEntry,
-} from '../../packages/sluice/src/ledger/records/record.ts'
+} from '../../packages/ledger/src/records/record.ts'
 import { seededRandom } from '../policy/reference/random.ts'
 
 const HOUR_MS = 3_600_000

@@ -10,9 +10,9 @@ import { join } from 'node:path'
 import { json, text } from 'node:stream/consumers'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { SMTPServer } from 'smtp-server'
-import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
-import { ROLES } from '../../packages/sluice/src/core/person.ts'
-import { People } from '../../packages/sluice/src/identity/people/people.ts'
+import { People } from '../../packages/access/src/identity/people/people.ts'
+import { ROLES } from '../../packages/access/src/identity/person.ts'
+import { askGate } from '../../packages/cli/src/connect/gate-socket.ts'
 import { ensureConsole } from '../../scripts/build-console.ts'
 import {
   fixture,

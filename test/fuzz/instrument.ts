@@ -3,7 +3,7 @@
 // coverage-guided fuzzers for Node need a native library that Debian 12 does not have; esbuild bundles,
 // Vite's parser reads, and only the insertion of counters is here.
 
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { parseSync } from 'vite'
@@ -48,7 +48,12 @@ export async function instrument(target: string, fault?: PlantedFault): Promise<
     format: 'esm',
     platform: 'node',
     packages: 'external',
-    alias: { '@sluice/policy': join(ROOT, 'packages/policy/src') },
+    alias: Object.fromEntries(
+      readdirSync(join(ROOT, 'packages')).map((name) => [
+        `@sluice/${name}`,
+        join(ROOT, 'packages', name, 'src'),
+      ]),
+    ),
     charset: 'ascii',
     logLevel: 'silent',
     plugins: fault === undefined ? [] : [{ name: 'fault', setup: (made) => plant(made, fault) }],

@@ -3,15 +3,15 @@
 
 import type { PlantedFault } from './instrument.ts'
 
-const JSON_READER = 'packages/sluice/src/protocol/json/read-json.ts'
-const HTTP_READER = 'packages/sluice/src/gateway/front/fast-path/request-reader.ts'
-const SSE_READER = 'packages/sluice/src/protocol/sse.ts'
-const LINES = 'packages/sluice/src/protocol/lines.ts'
+const JSON_READER = 'packages/protocol/src/json/read-json.ts'
+const HTTP_READER = 'packages/gateway/src/front/fast-path/request-reader.ts'
+const SSE_READER = 'packages/protocol/src/sse.ts'
+const LINES = 'packages/protocol/src/lines.ts'
 const URI = 'packages/policy/src/expression/functions/resource-uri.ts'
 const NUMBERS = 'packages/policy/src/expression/evaluate/number-kinds.ts'
 const SHELL = 'packages/policy/src/core/shell-command.ts'
-const RVF = 'packages/sluice/src/agents/transfer/rvf.ts'
-const LEDGER = 'packages/sluice/src/ledger/records/decoding.ts'
+const RVF = 'packages/agents/src/transfer/rvf.ts'
+const LEDGER = 'packages/ledger/src/records/decoding.ts'
 
 export const PLANTED_FAULTS: Readonly<Record<string, readonly PlantedFault[]>> = {
   shell: [

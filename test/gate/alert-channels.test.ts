@@ -1,6 +1,6 @@
 // Alerts of a real gate over channels that are down, slow, failing or hostile, and a flood of one kind: every
 // call is answered, one message tells of it, and a redirect leads nowhere. The forms of messages and the
-// channels alone: packages/sluice/src/gateway/alerts and test/gate/approval-channels.test.ts.
+// channels alone: packages/gateway/src/alerts and test/gate/approval-channels.test.ts.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

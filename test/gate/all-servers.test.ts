@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { splitElements, splitMembers } from '../../packages/sluice/src/protocol/json/raw-members.ts'
+import { splitElements, splitMembers } from '../../packages/protocol/src/json/raw-members.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { type RealClient, straight, throughGate } from '../support/real-client.ts'
 import {

@@ -3,8 +3,8 @@
 // come twice, too late or from the caller itself.
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { ApprovalRequest } from '../../packages/sluice/src/core/approval.ts'
-import type { Person } from '../../packages/sluice/src/core/person.ts'
+import type { ApprovalRequest } from '../../packages/access/src/approvals/approval.ts'
+import type { Person } from '../../packages/access/src/identity/person.ts'
 import { ADA, endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
 import { PlainClient, sentTo } from '../support/plain-client.ts'
 import { fixture, until } from '../support/start-gate.ts'

@@ -6,16 +6,16 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import type { ApprovalRequest } from '../../packages/access/src/approvals/approval.ts'
 import {
   type EmailConfig,
   EmailNotifier,
-} from '../../packages/sluice/src/approvals/channels/email.ts'
-import { WEBHOOK_FORMS } from '../../packages/sluice/src/approvals/channels/message-forms.ts'
+} from '../../packages/access/src/approvals/channels/email.ts'
+import { WEBHOOK_FORMS } from '../../packages/access/src/approvals/channels/message-forms.ts'
 import {
   type WebhookConfig,
   WebhookNotifier,
-} from '../../packages/sluice/src/approvals/channels/webhook.ts'
-import type { ApprovalRequest } from '../../packages/sluice/src/core/approval.ts'
+} from '../../packages/access/src/approvals/channels/webhook.ts'
 import { selfSigned } from '../support/self-signed.ts'
 
 const SECRET = 'whsec_c2x1aWNlIHNpZ25zIHdoYXQgaXQgcG9zdHM='

@@ -6,16 +6,16 @@ import { join } from 'node:path'
 import { compile } from '@sluice/policy/compile/compile'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { describe, expect, test } from 'vitest'
-import { listAgentTools } from '../../packages/sluice/src/agents/mcp/server.ts'
+import { listAgentTools } from '../../packages/agents/src/mcp/server.ts'
 import {
   ATTACKS,
   linkAttacks,
   ruleAgainst,
-} from '../../packages/sluice/src/catalogue/attacks/link-attacks.ts'
-import { assessTool } from '../../packages/sluice/src/catalogue/classify/classify.ts'
-import { getAssessment } from '../../packages/sluice/src/catalogue/pages/assessment-cache.ts'
-import { attacksPage } from '../../packages/sluice/src/catalogue/pages/attacks-page.ts'
-import { markdownOf } from '../../packages/sluice/src/core/pages/page-markdown.ts'
+} from '../../packages/catalogue/src/attacks/link-attacks.ts'
+import { assessTool } from '../../packages/catalogue/src/classify/classify.ts'
+import { getAssessment } from '../../packages/catalogue/src/pages/assessment-cache.ts'
+import { attacksPage } from '../../packages/catalogue/src/pages/attacks-page.ts'
+import { markdownOf } from '../../packages/guard/src/show/page-markdown.ts'
 import { ROOT } from '../support/modules.ts'
 
 /** From A38 on, attacks are linked by what a tool is about. */

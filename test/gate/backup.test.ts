@@ -15,10 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
-import {
-  bringUpToDate,
-  type DataStep,
-} from '../../packages/sluice/src/gateway/data/data-version.ts'
+import { bringUpToDate, type DataStep } from '../../packages/gateway/src/data/data-version.ts'
 import { serveGate } from '../support/own-gate.ts'
 import { atTerminal } from '../support/person.ts'
 import { PlainClient, recordsOf } from '../support/plain-client.ts'

@@ -9,7 +9,7 @@ import {
   DENIED,
   DENIED_CALL,
   forms,
-} from '../../packages/sluice/src/protocol/bypass-forms.test-support.ts'
+} from '../../packages/protocol/src/bypass-forms.test-support.ts'
 import { type HttpFixture, serveHttp } from '../servers/http.ts'
 import { serveGate } from '../support/own-gate.ts'
 import { bytesTo, PlainClient } from '../support/plain-client.ts'

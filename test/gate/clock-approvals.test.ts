@@ -3,7 +3,7 @@
 // nothing is stuck for years, and the ledger has the times as the clock showed them.
 
 import { afterEach, describe, expect, test } from 'vitest'
-import type { ApprovalRequest } from '../../packages/sluice/src/core/approval.ts'
+import type { ApprovalRequest } from '../../packages/access/src/approvals/approval.ts'
 import { atTerminal } from '../support/person.ts'
 import { PlainClient, recordsOf, sentTo } from '../support/plain-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'

@@ -5,20 +5,20 @@ import type { DatabaseSync } from 'node:sqlite'
 import { toDecimal } from '@sluice/policy/core/decimal'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { describe, expect, test } from 'vitest'
-import { ExpiringMap } from '../../packages/sluice/src/admin/sign-in/expiring-map.ts'
 import {
   ada,
   EngineBench,
   makeCall,
   proposed,
   yes,
-} from '../../packages/sluice/src/approvals/engine.test-support.ts'
-import { Authenticator } from '../../packages/sluice/src/identity/callers/authenticator.ts'
-import type { Caller } from '../../packages/sluice/src/identity/callers/caller.ts'
-import { Grants } from '../../packages/sluice/src/identity/callers/grants.ts'
-import { AGENT_SESSION_IDLE_MS } from '../../packages/sluice/src/identity/limits.ts'
-import { makeSessions } from '../../packages/sluice/src/identity/sessions/agent-sessions.test-support.ts'
-import { ProcessClock } from '../../packages/sluice/src/store/process-clock.ts'
+} from '../../packages/access/src/approvals/engine.test-support.ts'
+import { Authenticator } from '../../packages/access/src/identity/callers/authenticator.ts'
+import type { Caller } from '../../packages/access/src/identity/callers/caller.ts'
+import { Grants } from '../../packages/access/src/identity/callers/grants.ts'
+import { AGENT_SESSION_IDLE_MS } from '../../packages/access/src/identity/limits.ts'
+import { makeSessions } from '../../packages/access/src/identity/sessions/agent-sessions.test-support.ts'
+import { ExpiringMap } from '../../packages/console/src/sign-in/expiring-map.ts'
+import { ProcessClock } from '../../packages/ledger/src/store/process-clock.ts'
 import { scratchDirectory } from '../support/scratch.ts'
 
 const HOUR_MS = 3_600_000

@@ -1,14 +1,14 @@
 // How a gate ends: what is open finishes before what it needs is closed.
 
 import { afterAll, expect, test, vi } from 'vitest'
-import { ApprovalEngine } from '../../packages/sluice/src/approvals/engine.ts'
-import { DataLock } from '../../packages/sluice/src/gateway/data/data-lock.ts'
-import { HttpFront } from '../../packages/sluice/src/gateway/front/http/http-front.ts'
-import { SocketFront } from '../../packages/sluice/src/gateway/front/socket/socket.ts'
-import { Gate } from '../../packages/sluice/src/gateway/gate.ts'
-import { BuiltinAgents } from '../../packages/sluice/src/gateway/start/run-agents.ts'
-import { Grants } from '../../packages/sluice/src/identity/callers/grants.ts'
-import { Ledger } from '../../packages/sluice/src/ledger/ledger.ts'
+import { ApprovalEngine } from '../../packages/access/src/approvals/engine.ts'
+import { Grants } from '../../packages/access/src/identity/callers/grants.ts'
+import { DataLock } from '../../packages/gateway/src/data/data-lock.ts'
+import { HttpFront } from '../../packages/gateway/src/front/http/http-front.ts'
+import { SocketFront } from '../../packages/gateway/src/front/socket/socket.ts'
+import { Gate } from '../../packages/gateway/src/gate.ts'
+import { BuiltinAgents } from '../../packages/gateway/src/start/run-agents.ts'
+import { Ledger } from '../../packages/ledger/src/ledger.ts'
 import { endOwnGates, ownGate } from '../support/own-gate.ts'
 
 afterAll(() => {

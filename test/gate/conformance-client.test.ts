@@ -7,10 +7,10 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { OperationClient } from '../../packages/sluice/src/cli/connect/ask-operation.ts'
-import type { Login } from '../../packages/sluice/src/identity/oauth/login.ts'
-import { Logins } from '../../packages/sluice/src/identity/oauth/logins.ts'
-import { PUT_SERVER } from '../../packages/sluice/src/operations/servers.ts'
+import type { Login } from '../../packages/access/src/identity/oauth/login.ts'
+import { Logins } from '../../packages/access/src/identity/oauth/logins.ts'
+import { OperationClient } from '../../packages/cli/src/connect/ask-operation.ts'
+import { PUT_SERVER } from '../../packages/gateway/src/operations/servers.ts'
 import {
   type Check,
   endSuites,

@@ -8,7 +8,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
+import { askGate } from '../../packages/cli/src/connect/gate-socket.ts'
 import {
   type AuthorisationServer,
   GATE,

@@ -2,8 +2,8 @@
 // of one whose end never comes or comes without it.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { hashGrantToken, makeToken } from '../../packages/sluice/src/identity/callers/grant.ts'
-import type { LedgerRecord } from '../../packages/sluice/src/ledger/records/record.ts'
+import { hashGrantToken, makeToken } from '../../packages/access/src/identity/callers/grant.ts'
+import type { LedgerRecord } from '../../packages/ledger/src/records/record.ts'
 import { ADA, endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
 import { recordsOf } from '../support/plain-client.ts'
 import { sluiceJson } from '../support/run-sluice.ts'

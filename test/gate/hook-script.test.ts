@@ -8,10 +8,10 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { listHookEntries } from '../../packages/sluice/src/hooks/settings.ts'
+import { listHookEntries } from '../../packages/gateway/src/hooks/settings.ts'
 import { ROOT } from '../support/modules.ts'
 
-const SCRIPT = join(ROOT, 'packages/sluice/bin/sluice-hook')
+const SCRIPT = join(ROOT, 'packages/cli/bin/sluice-hook')
 
 interface StandIn {
   readonly url: string

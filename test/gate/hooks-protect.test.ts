@@ -2,7 +2,7 @@
 // passes after the agent has read files, and what a poisoned file sends elsewhere waits for an approver.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { hashGrantToken, makeToken } from '../../packages/sluice/src/identity/callers/grant.ts'
+import { hashGrantToken, makeToken } from '../../packages/access/src/identity/callers/grant.ts'
 import {
   bash,
   CART,

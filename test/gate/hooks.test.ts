@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { hashGrantToken, makeToken } from '../../packages/sluice/src/identity/callers/grant.ts'
-import type { LedgerRecord } from '../../packages/sluice/src/ledger/records/record.ts'
+import { hashGrantToken, makeToken } from '../../packages/access/src/identity/callers/grant.ts'
+import type { LedgerRecord } from '../../packages/ledger/src/records/record.ts'
 import { ADA, endOwnGates, type OwnGate, ownGate } from '../support/own-gate.ts'
 import { recordsOf } from '../support/plain-client.ts'
 import { sluice, sluiceJson } from '../support/run-sluice.ts'
@@ -161,7 +161,7 @@ describe('a call of the client', () => {
   test("H1: to the gate's own files and the hook script is denied, also through a link", async () => {
     const link = join(gate.folder, 'link')
     symlinkSync(gate.folder, link)
-    const script = join(import.meta.dirname, '../../packages/sluice/bin/sluice-hook')
+    const script = join(import.meta.dirname, '../../packages/cli/bin/sluice-hook')
     const files = ['sluice.yaml', 'sluice.lock', 'sluice.codex.header', 'data/gate.db'].flatMap(
       (name) => [join(gate.folder, name), join(link, name)],
     )

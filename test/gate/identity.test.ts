@@ -14,7 +14,7 @@ import {
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Grants } from '../../packages/sluice/src/identity/callers/grants.ts'
+import { Grants } from '../../packages/access/src/identity/callers/grants.ts'
 import { type AuthorisationServer, serveAuthorisation } from '../servers/authorisation.ts'
 import { pipeTo } from '../support/line-pipe.ts'
 import { serveGate } from '../support/own-gate.ts'

@@ -2,7 +2,7 @@
 // bounded, and a larger one fails with the figure and the key.
 
 import { afterAll, expect, test } from 'vitest'
-import { UPSTREAM_MESSAGE_BYTES } from '../../packages/sluice/src/gateway/upstream/limits.ts'
+import { UPSTREAM_MESSAGE_BYTES } from '../../packages/gateway/src/upstream/limits.ts'
 import { serveHttp } from '../servers/http.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { peakMebibytes } from '../support/processes.ts'

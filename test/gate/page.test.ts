@@ -4,7 +4,7 @@
 
 import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
+import { askGate } from '../../packages/cli/src/connect/gate-socket.ts'
 import { pipeTo } from '../support/line-pipe.ts'
 import { makePerson, PIN } from '../support/person.ts'
 import { sendRaw } from '../support/raw-http.ts'

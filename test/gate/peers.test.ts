@@ -81,7 +81,7 @@ describe.runIf(process.platform === 'linux')('a poisoned server', () => {
 
 /** Asks the gate of a data directory, as a command would. */
 const ASK = `
-import { askGate } from ${JSON.stringify(join(ROOT, 'packages/sluice/src/cli/connect/gate-socket.ts'))}
+import { askGate } from ${JSON.stringify(join(ROOT, 'packages/cli/src/connect/gate-socket.ts'))}
 const [data, request] = process.argv.slice(1)
 await askGate(data, JSON.parse(request)).catch((error) => console.log(error.message))
 `

@@ -1,9 +1,9 @@
 // A tool in the console: its page says what the gate decides by.
 
 import { afterEach, expect, test } from 'vitest'
-import { Page } from '../../packages/sluice/src/admin/admin.test-support.ts'
-import { askGate } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
-import { ROLES } from '../../packages/sluice/src/core/person.ts'
+import { ROLES } from '../../packages/access/src/identity/person.ts'
+import { askGate } from '../../packages/cli/src/connect/gate-socket.ts'
+import { Page } from '../../packages/console/src/admin.test-support.ts'
 import { serveGate } from '../support/own-gate.ts'
 import { makePerson, PIN } from '../support/person.ts'
 import { PlainClient } from '../support/plain-client.ts'

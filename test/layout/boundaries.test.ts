@@ -104,11 +104,14 @@ function pathOfImport({ from, to }: { from: string; to: string }): string {
   return `${getModuleFolder(from)}/to-${to.replace('/', '-')}.ts`
 }
 
+/** Other packages are imported by name, but for the command, which has none for them. */
 function importing({ from, to }: { from: string; to: string }): [path: string, text: string] {
-  const crosses = to.startsWith('policy/') && !from.startsWith('policy/')
-  const target = crosses
-    ? `@sluice/${to}/here`
-    : `${relative(getModuleFolder(from), getModuleFolder(to))}/here.ts`
+  const [fromPackage] = from.split('/')
+  const [toPackage = ''] = to.split('/')
+  const target =
+    fromPackage !== toPackage && toPackage !== 'cli'
+      ? `@sluice/${to}/here`
+      : `./${relative(getModuleFolder(from), getModuleFolder(to))}/here.ts`
   const text = `import { here } from '${target}'\nexport const there: number = here\n`
   return [pathOfImport({ from, to }), text]
 }

@@ -1,12 +1,10 @@
 // Everything that a published entry point exports has a TSDoc comment with an example: the declaration
 // files of the packages are their reference.
 
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { PUBLISHED, ROOT } from '../support/modules.ts'
-
-const POLICY = '@sluice/policy/'
 
 test.each(PUBLISHED)('what %s exports has TSDoc with an example', (entry) => {
   const exported = listExports(entry)
@@ -21,10 +19,10 @@ test.each(PUBLISHED)('what %s exports has TSDoc with an example', (entry) => {
 })
 
 test('every entry point of a package is looked at', () => {
-  const entries = ['packages/policy', 'packages/sluice'].flatMap((folder) => {
+  const entries = globSync('packages/*', { cwd: ROOT }).flatMap((folder) => {
     const manifest = readFileSync(join(ROOT, folder, 'package.json'), 'utf8')
-    const { exports } = JSON.parse(manifest) as { exports: Record<string, string> }
-    // Paths with `*` are for the other package, not for programs.
+    const { exports = {} } = JSON.parse(manifest) as { exports?: Record<string, string> }
+    // Paths with `*` are for the other packages, not for programs.
     const paths = Object.values(exports).filter((path) => /^[^*]*\.ts$/.test(path))
     return paths.map((path) => join(folder, path))
   })
@@ -35,9 +33,8 @@ function listExports(entry: string): { readonly file: string; readonly name: str
   const text = readFileSync(join(ROOT, entry), 'utf8')
   const statements = text.matchAll(/^export (?:type )?\{([^}]*)\} from '([^']+)'$/gm)
   return [...statements].flatMap(([, names = '', from = '']) => {
-    const file = from.startsWith(POLICY)
-      ? `packages/policy/src/${from.slice(POLICY.length)}.ts`
-      : join(dirname(entry), from)
+    const [, own, path] = /^@sluice\/([^/]+)\/(.+)$/.exec(from) ?? []
+    const file = path === undefined ? join(dirname(entry), from) : `packages/${own}/src/${path}.ts`
     return names
       .split(',')
       .map((name) => name.replace(/\btype\b/, '').trim())

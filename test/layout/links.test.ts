@@ -5,7 +5,7 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { expect, test } from 'vitest'
-import { ALERT_KINDS } from '../../packages/sluice/src/core/alert.ts'
+import { ALERT_KINDS } from '../../packages/access/src/approvals/alert.ts'
 import { ROOT } from '../support/modules.ts'
 
 const NOT_OURS = ['node_modules', '.git', 'dist', 'coverage', '.sluice']

@@ -29,48 +29,48 @@ const POLYNOMIAL: readonly (readonly [file: string, pattern: RegExp, reason: str
     'PATTERN_LENGTH_MAX (500) characters',
   ],
   [
-    'sluice/src/approvals/json-text.ts',
+    'access/src/approvals/json-text.ts',
     /[ \t\r\n]*("[^"\\]*(?:\\.[^"\\]*)*"|[-+.\w]+|[[\]{}:,])/y,
     'a mismatch ends the reading',
   ],
   [
-    'sluice/src/catalogue/classify/classify-call.ts',
+    'catalogue/src/classify/classify-call.ts',
     /\bsql\b|\bselect\b|\bquer(?:y|ies)\b.*\bdatabase|postgres|mysql/i,
     'a name (1,024 characters) and SQL_CHARS_MAX (400) of its description',
   ],
   [
-    'sluice/src/catalogue/signals/read-phrases.ts',
+    'catalogue/src/signals/read-phrases.ts',
     /["'`]?([A-Za-z]\w*)["'`]?(?: \([^()]{0,120}\))?(?:\s?[,|/]\s?(?:and |or )?| and | or |$|(?=[.;\n]))/y,
     'tried behind an offer, which ends in `:` or `=`, at most OFFERED_MAX (24) times',
   ],
   [
-    'sluice/src/catalogue/signals/read-text.ts',
+    'catalogue/src/signals/read-text.ts',
     /(?:\s*(?:\[[^\]\n]{1,160}\]|[^\p{L}\p{N}\s[]{1,6}|[A-Z]{4,12}\b:?(?= [A-Z])|\d+\.|Purpose:|Designer Tool -))+\s*/uy,
     'tried SENTENCES_MAX (6) times in a text',
   ],
   [
-    'sluice/src/catalogue/signals/read-text.ts',
+    'catalogue/src/signals/read-text.ts',
     /(?:\W*)(?:when|if|always|important|note|only|do not|don't|never|requires?|prerequisite|before|after|once|for best|best for|examples?|warning|caution|mandatory|deprecated|critical|call this|must|you must|please|parameters?|args|arguments|returns?:|usage|start (?:here|with)|use (?:when|this when|it|only|before|after|if|with|the)|see|this method has been deprecated|decommissioned|internal use|terminology|not for|next steps?|this tool requires|this is a sub|guardrails|data modification)\b/iy,
     'tried SENTENCES_MAX (6) times in a text',
   ],
   [
-    'sluice/src/cli/catalogue/scan.ts',
+    'cli/src/catalogue/scan.ts',
     /<nav.*<\/nav>\n/,
     'a page that has one <nav>: in the texts of others `<` is escaped',
   ],
   [
-    'sluice/src/gateway/front/fast-path/request-reader.ts',
+    'gateway/src/front/fast-path/request-reader.ts',
     /([!#$%&'*+.^_`|~\dA-Za-z-]+): ?([\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)\r\n/y,
     'a mismatch ends the reading',
   ],
-  ['sluice/src/guard/html-addresses.ts', /[^\s"'<>/=:]*$/, 'NAME_CHARS_MAX (20) characters'],
+  ['guard/src/html-addresses.ts', /[^\s"'<>/=:]*$/, 'NAME_CHARS_MAX (20) characters'],
   [
-    'sluice/src/guard/secret-detectors.ts',
+    'guard/src/secret-detectors.ts',
     /(-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[ \t]{0,3}(?:(?:\\n|\r?\n){1,2}[ \t]{0,8}[A-Z][A-Za-z-]{3,20}: [^\r\n\\]{1,80}){1,4}|(?:(?:\\n|\s){1,4}[A-Z][A-Za-z-]{3,20}: (?:[ \t]{0,3}[^\s\\:]|:(?! )){1,80}){0,4}))((?:(?:\\n|\s){0,4}[A-Za-z0-9+/=]{16,8192}){1,200}(?:(?:\\n|\s){0,4}[A-Za-z0-9+/=]{1,15}(?=(?:\\n|\s){0,4}-----END))?)/g,
     'what is read in vain has 4 headers of at most 80 letters',
   ],
   [
-    'sluice/src/terminal/failure.ts',
+    'cli/src/terminal/failure.ts',
     /Did you mean (?:one of )?(.+?)\?\)/,
     'one line that names own commands or options',
   ],
@@ -80,23 +80,23 @@ const POLYNOMIAL: readonly (readonly [file: string, pattern: RegExp, reason: str
 const MADE_LATER: readonly (readonly [file: string, made: readonly RegExp[], of: string])[] = [
   ['policy/src/expression/inspect-expression.ts', [/^[\s)]*\.\s*name\s*\(/], 'a name of CEL'],
   [
-    'sluice/src/identity/oauth/discover-login.ts',
+    'access/src/identity/oauth/discover-login.ts',
     [/(?:^|[\s,])scope="([^"]{1,2048})"/i],
     'a name that is written in the module',
   ],
   [
-    'sluice/src/gateway/session/strip-gate-tokens.ts',
+    'gateway/src/session/strip-gate-tokens.ts',
     [],
     'BEGINNING and MAYBE, which are made when the module is loaded',
   ],
-  ['sluice/src/admin/router.ts', [/^\/api\/approvals\/(?<id>[^/]{1,300})\/grant$/], 'own paths'],
+  ['console/src/router.ts', [/^\/api\/approvals\/(?<id>[^/]{1,300})\/grant$/], 'own paths'],
   [
-    'sluice/src/cli/agents/open-agents.ts',
+    'cli/src/agents/open-agents.ts',
     [/^([a-z][a-z0-9_-]{0,63}:[^=]+)=(\d{1,9}(?:\.\d{1,6})?)\/(\d{1,9}(?:\.\d{1,6})?)$/],
     'nothing else',
   ],
   [
-    'sluice/src/terminal/packs/merge-pack.ts',
+    'cli/src/terminal/packs/merge-pack.ts',
     [/(?<![\w./-])name\//g, /"name: /g, /\bserver: name\b/g],
     'the name of a server in a pack',
   ],
@@ -122,7 +122,7 @@ const syntax = files.flatMap(readSyntax)
 const literals = syntax.flatMap(({ literals: found }) => found)
 const calls = syntax.flatMap(({ calls: found }) => found)
 /** The guard's modules hand their patterns to each other when they are loaded. */
-const guard = files.filter((file) => file.startsWith('sluice/src/guard/'))
+const guard = files.filter((file) => file.startsWith('guard/src/'))
 const made = await recordMade([...new Set(calls.map(({ file }) => file)), ...guard])
 
 describe('regular expressions', () => {

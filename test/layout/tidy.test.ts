@@ -41,14 +41,14 @@ const REPLACED: readonly (readonly [modules: RegExp, word: RegExp, instead: stri
   [/^packages\/policy\/src\/decide\//, /weigh|verdict|\bcame\b/i, 'decide, decision, result'],
   // A verdict is a person's, on a call that waits.
   [
-    /^packages\/sluice\/src\/(?:ledger|guard|gateway\/(?:state|tools|metrics)|cli\/(?:policy|ledger))\//,
+    /^packages\/(?:ledger\/src\/(?!store)|guard\/src|gateway\/src\/(?:state|tools|metrics)|cli\/src\/(?:policy|ledger))\//,
     /verdict/i,
     'decision',
   ],
-  [/^packages\/sluice\/src\/gateway\/call\//, /\bCallVerdict\b|\bverdict = await\b/, 'decision'],
+  [/^packages\/gateway\/src\/call\//, /\bCallVerdict\b|\bverdict = await\b/, 'decision'],
   // `judged` is public: `record: judged` of a policy.
   [
-    /^packages\/sluice\/src\/(?:ledger|gateway\/(?:call|start))\//,
+    /^packages\/(?:ledger\/src\/(?!store)|gateway\/src\/(?:call|start)\/)/,
     /judge(?!d)|weigh|misfit/i,
     'decide, entry, stale or full',
   ],
@@ -56,12 +56,12 @@ const REPLACED: readonly (readonly [modules: RegExp, word: RegExp, instead: stri
 
 /** Modules whose doc comments are sentences, and how a fragment begins. */
 const SENTENCES =
-  /^packages\/(?:policy\/src\/decide|sluice\/src\/(?:ledger|gateway\/(?:call|start)))\//
+  /^packages\/(?:policy\/src\/decide\/|ledger\/src\/(?!store)|gateway\/src\/(?:call|start)\/)/
 const FRAGMENT =
   /^\s*\/\*\* (?:Of|By|Not|As|To|For|With|Without|Beside|Below|Behind|Undefined|Those|None|Also|Neither|In place of) /
 
 /** Left as it is: the bundle's text is the identity of an agent's core. */
-const DIALECT_FROZEN = 'packages/sluice/src/guest/'
+const DIALECT_FROZEN = 'packages/agents/src/guest/'
 
 const PARAMETERS_MAX = 4
 
@@ -71,14 +71,14 @@ const PARAMETERS_MAX = 4
 const LONG_CALLS = [
   'packages/policy/src/decide/',
   'packages/policy/src/provenance/session-provenance.ts',
-  'packages/sluice/src/agents/service/',
-  'packages/sluice/src/agents/step-thread/operations.ts',
-  'packages/sluice/src/agents/steps/stepper.ts',
-  'packages/sluice/src/catalogue/signals/',
-  'packages/sluice/src/gateway/call/inspect-answers.ts',
-  'packages/sluice/src/guard/views.ts',
-  'packages/sluice/src/guest/',
-  'packages/sluice/src/protocol/read-message.ts',
+  'packages/agents/src/service/',
+  'packages/agents/src/step-thread/operations.ts',
+  'packages/agents/src/steps/stepper.ts',
+  'packages/catalogue/src/signals/',
+  'packages/gateway/src/call/inspect-answers.ts',
+  'packages/guard/src/views.ts',
+  'packages/agents/src/guest/',
+  'packages/protocol/src/read-message.ts',
 ]
 
 type File = { path: string; text: string }
@@ -87,7 +87,9 @@ const modules = listModules()
 const files = readAll('.')
 const sources = files.filter(({ path }) => /^packages\/[^/]+\/src\/.*\.ts$/.test(path))
 const productFiles = sources.filter(({ path }) => !isTest(path))
-const page = files.filter(({ path }) => /^console\/src\/.*\.tsx?$/.test(path) && !isTest(path))
+const page = files.filter(
+  ({ path }) => /^packages\/console\/page\/src\/.*\.tsx?$/.test(path) && !isTest(path),
+)
 const productCode = [...productFiles, ...page]
 
 describe('files', () => {
@@ -125,8 +127,9 @@ describe('files', () => {
 describe('comments', () => {
   const commented = files.filter(
     ({ path }) =>
-      /^(packages\/[^/]+\/src|console\/src|scripts|bench|test\/support)\/.*\.[jt]sx?$/.test(path) &&
-      !path.startsWith(DIALECT_FROZEN),
+      /^(packages\/[^/]+\/src|packages\/console\/page\/src|scripts|bench|test\/support)\/.*\.[jt]sx?$/.test(
+        path,
+      ) && !path.startsWith(DIALECT_FROZEN),
   )
   const findDialect = ({ path, text }: File): string[] =>
     listComments(text).flatMap(({ line, comment }) =>
@@ -227,7 +230,7 @@ describe('imports', () => {
     const code = files.filter(({ path }) => /^(packages|test|scripts|bench)\/.*\.ts$/.test(path))
     const wrong = code.flatMap(({ path, text }) =>
       importsOf(text)
-        .filter((target) => target.startsWith('.') && !/\.(ts|json)$/.test(target))
+        .filter((target) => target.startsWith('.') && !/\.(tsx?|json)$/.test(target))
         .map((target) => `${path} imports \`${target}\`, which does not end in .ts`),
     )
     expect(wrong).toEqual([])
@@ -237,20 +240,20 @@ describe('imports', () => {
     const isReading =
       /\/ledger\/((query|verify|report)\/|chain\/read\.ts|export\/chunks\.ts)|\/operations\/(replay|past-traffic)\.ts|-thread\.ts$/
     const byPath = new Map(productFiles.map((file) => [file.path, file]))
-    const reached = new Set(['packages/sluice/src/admin/start-admin.ts'])
+    const reached = new Set(['packages/console/src/start-admin.ts'])
     const wrong: string[] = []
     for (const path of reached) {
       const { text = '' } = byPath.get(path) ?? {}
       for (const target of targetsOf({ path, text: text.replace(/^import type /gm, '// ') })) {
         if (isReading.test(target))
           wrong.push(`${path} imports ${target}: ask for it with LedgerReader`)
-        else if (target.startsWith('packages/sluice/src/admin/')) reached.add(target)
+        else if (target.startsWith('packages/console/src/')) reached.add(target)
       }
     }
     expect(wrong).toEqual([])
     const queries = [...reached].filter((path) => path.includes('/queries/'))
-    expect(queries).toContain('packages/sluice/src/admin/queries/ledger-reader.ts')
-    expect(queries).not.toContain('packages/sluice/src/admin/queries/ledger-queries.ts')
+    expect(queries).toContain('packages/console/src/queries/ledger-reader.ts')
+    expect(queries).not.toContain('packages/console/src/queries/ledger-queries.ts')
   })
 
   test('of every file in a core module come from two modules or more', () => {
@@ -308,7 +311,7 @@ describe('modules', () => {
   test.each([...modules.keys()])('%s is bounded as the table says', (name) => {
     const module = modules.get(name)
     const folder = getModuleFolder(name)
-    const [, pack = '', inside = ''] = /^packages\/([^/]+)\/src\/(.*)$/.exec(folder) ?? []
+    const output = folder.replace(/^packages\/([^/]+)\/src/, 'dist/$1/dist')
     const config = readJson(`${folder}/tsconfig.json`) as {
       extends: string
       compilerOptions: Record<string, unknown>
@@ -320,10 +323,11 @@ describe('modules', () => {
       options: config.compilerOptions,
       references: (config.references ?? []).map(({ path }) => path).sort(),
     }).toEqual({
-      extends: `../../../../tsconfig.${module?.kind}.json`,
-      options: { rootDir: '.', outDir: `../../../../dist/${pack}/dist/${inside}` },
+      extends: relative(folder, `tsconfig.${module?.kind}.json`),
+      options: { rootDir: '.', outDir: relative(folder, output) },
       references: (module?.imports ?? [])
         .map((other) => relative(folder, getModuleFolder(other)))
+        .map((path) => (path.startsWith('.') ? path : `./${path}`))
         .sort(),
     })
   })
@@ -416,7 +420,7 @@ describe('the repository', () => {
 
   test('pins its dependencies to exact versions', () => {
     const groups = ['dependencies', 'devDependencies', 'optionalDependencies', 'overrides']
-    const all = ['.', 'packages/policy', 'packages/sluice'].flatMap((folder) => {
+    const all = ['.', ...globSync('packages/*', { cwd: ROOT })].flatMap((folder) => {
       const manifest = readJson(`${folder}/package.json`) as Record<string, Record<string, string>>
       return groups.flatMap((group) => Object.entries(manifest[group] ?? {}))
     })
@@ -595,8 +599,8 @@ function isLiteralSpread({ type, argument }: SyntaxNode): boolean {
 /** The source files that a file imports, from the root of the repository. */
 function targetsOf({ path, text }: File): string[] {
   return importsOf(text).flatMap((target) => {
-    const inPolicy = /^@sluice\/policy\/(.+)$/.exec(target)?.[1]
-    if (inPolicy !== undefined) return [`packages/policy/src/${inPolicy}.ts`]
+    const [, name, file] = /^@sluice\/([^/]+)\/(.+)$/.exec(target) ?? []
+    if (file !== undefined) return [`packages/${name}/src/${file}.ts`]
     return target.startsWith('.') ? [join(dirname(path), target)] : []
   })
 }

@@ -11,7 +11,7 @@ import { decide } from '@sluice/policy/decide/decide'
 import { describe, expect, test } from 'vitest'
 import { ROOT } from '../support/modules.ts'
 
-const PACK = join(ROOT, 'packages/sluice/packs/coding-agent/policy.yaml')
+const PACK = join(ROOT, 'packages/cli/packs/coding-agent/policy.yaml')
 const { policy } = compile({ file: PACK, text: readFileSync(PACK, 'utf8') })
 const CWD = '/Users/ann/shop'
 

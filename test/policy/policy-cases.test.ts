@@ -11,7 +11,7 @@ import type { KnownTool, ToolDefinition } from '@sluice/policy/core/tools'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { describe, expect, test } from 'vitest'
-import { classify } from '../../packages/sluice/src/catalogue/classify/classify.ts'
+import { classify } from '../../packages/catalogue/src/classify/classify.ts'
 
 const FOLDER = join(import.meta.dirname, '../cases/policies')
 const topics = readdirSync(FOLDER)

@@ -9,8 +9,8 @@ import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { MemoryCounters } from '@sluice/policy/counters/memory-counters'
 import { decide } from '@sluice/policy/decide/decide'
 import { describe, expect, test } from 'vitest'
-import { classify } from '../../packages/sluice/src/catalogue/classify/classify.ts'
-import { suggestPolicy } from '../../packages/sluice/src/catalogue/pages/suggest-policy.ts'
+import { classify } from '../../packages/catalogue/src/classify/classify.ts'
+import { suggestPolicy } from '../../packages/catalogue/src/pages/suggest-policy.ts'
 
 const text = { type: 'string' }
 const TOOLS: ToolDefinition[] = [

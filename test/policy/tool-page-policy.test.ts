@@ -4,11 +4,11 @@
 import { compile } from '@sluice/policy/compile/compile'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
 import { expect, test } from 'vitest'
-import { classify } from '../../packages/sluice/src/catalogue/classify/classify.ts'
-import { getAssessment } from '../../packages/sluice/src/catalogue/pages/assessment-cache.ts'
-import { denialOf, waysFor } from '../../packages/sluice/src/catalogue/pages/tool-advice.ts'
-import { toolPage } from '../../packages/sluice/src/catalogue/pages/tool-page.ts'
-import { buildRefusalReply } from '../../packages/sluice/src/gateway/call/replies.ts'
+import { classify } from '../../packages/catalogue/src/classify/classify.ts'
+import { getAssessment } from '../../packages/catalogue/src/pages/assessment-cache.ts'
+import { denialOf, waysFor } from '../../packages/catalogue/src/pages/tool-advice.ts'
+import { toolPage } from '../../packages/catalogue/src/pages/tool-page.ts'
+import { buildRefusalReply } from '../../packages/gateway/src/call/replies.ts'
 
 const tool = (name: string, description: string, properties: object): ToolDefinition => ({
   server: 'acme',

@@ -7,10 +7,10 @@
 
 import { extname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Service } from '../../packages/sluice/src/agents/service/service.ts'
-import { loadBundleKey } from '../../packages/sluice/src/agents/transfer/bundle-key.ts'
-import { Thread } from '../../packages/sluice/src/sandbox/thread.ts'
-import { writeTrustedKeys } from '../../packages/sluice/src/store/files/trusted-keys.ts'
+import { Thread } from '../../packages/agents/src/sandbox/thread.ts'
+import { Service } from '../../packages/agents/src/service/service.ts'
+import { loadBundleKey } from '../../packages/agents/src/transfer/bundle-key.ts'
+import { writeTrustedKeys } from '../../packages/ledger/src/store/files/trusted-keys.ts'
 import { standInGate } from '../agents/stand-in-gate.ts'
 
 const [, , directory = '', log = '', position = '', when = 'after', story = ''] = process.argv

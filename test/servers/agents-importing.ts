@@ -2,7 +2,7 @@
 // file. Says the id of each agent once it is there, a line each.
 
 import { readFileSync } from 'node:fs'
-import { Service } from '../../packages/sluice/src/agents/service/service.ts'
+import { Service } from '../../packages/agents/src/service/service.ts'
 
 const [, , directory = '', file = ''] = process.argv
 const models = { environment: {}, providers: {}, scripts: '/nonexistent', prices: {} }

@@ -5,9 +5,9 @@
 // ledger. Without a step it only finishes, and prints every request as it stands; with `none` it goes
 // through and prints the steps.
 
-import { ApprovalEngine } from '../../packages/sluice/src/approvals/engine.ts'
-import { Requests } from '../../packages/sluice/src/approvals/requests.ts'
-import { Ledger } from '../../packages/sluice/src/ledger/ledger.ts'
+import { ApprovalEngine } from '../../packages/access/src/approvals/engine.ts'
+import { Requests } from '../../packages/access/src/approvals/requests.ts'
+import { Ledger } from '../../packages/ledger/src/ledger.ts'
 import { ADA, ownGate } from '../support/own-gate.ts'
 import { PlainClient } from '../support/plain-client.ts'
 import { fixture, until } from '../support/start-gate.ts'

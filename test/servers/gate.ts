@@ -3,9 +3,9 @@
 // keeps the groups.
 
 import { extname, join } from 'node:path'
-import { Watcher } from '../../packages/sluice/src/gateway/processes/watcher.ts'
-import { StdioUpstream } from '../../packages/sluice/src/gateway/upstream/stdio/stdio.ts'
-import { writeRequest } from '../../packages/sluice/src/protocol/write-message.ts'
+import { Watcher } from '../../packages/gateway/src/processes/watcher.ts'
+import { StdioUpstream } from '../../packages/gateway/src/upstream/stdio/stdio.ts'
+import { writeRequest } from '../../packages/protocol/src/write-message.ts'
 
 const log = (): void => {}
 const watcher = new Watcher({ file: process.argv[2], log })

@@ -1,8 +1,8 @@
 // Runs one program of an agent in a code thread and prints how it ended: for a test that stops this process meanwhile.
 // Called as `node stopped-program.ts TIMEOUT_MS CODE`.
 
-import { loadImage } from '../../packages/sluice/src/sandbox/load-image.ts'
-import { Programs } from '../../packages/sluice/src/sandbox/programs.ts'
+import { loadImage } from '../../packages/agents/src/sandbox/load-image.ts'
+import { Programs } from '../../packages/agents/src/sandbox/programs.ts'
 
 const [timeoutMs, code] = process.argv.slice(2)
 const programs = new Programs(await loadImage('program'), 1)

@@ -8,20 +8,20 @@ import { Problems } from '@sluice/policy/document/problem'
 import { readDocument } from '@sluice/policy/document/read-document'
 import { combineAnswerRules } from '@sluice/policy/model/answer-rule'
 import { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
-import { EMPTY, writeRvf } from '../../packages/sluice/src/agents/transfer/rvf.ts'
-import { rewriteAnswerSteps } from '../../packages/sluice/src/gateway/call/rewrite-answer.ts'
+import { SEALED_VALUES_MAX } from '../../packages/access/src/identity/limits.ts'
+import { SessionVault } from '../../packages/access/src/identity/sessions/session-vault.ts'
+import { EMPTY, writeRvf } from '../../packages/agents/src/transfer/rvf.ts'
+import { rewriteAnswerSteps } from '../../packages/gateway/src/call/rewrite-answer.ts'
 import {
   stripOwnSteps,
   stripOwnTokens,
-} from '../../packages/sluice/src/gateway/session/strip-gate-tokens.ts'
-import { ANSWER_AT_ONCE_LENGTH_MAX } from '../../packages/sluice/src/gateway/shared/limits.ts'
-import { RELOADED_AT_ONCE_LENGTH_MAX } from '../../packages/sluice/src/gateway/state/limits.ts'
-import { ResponseReader } from '../../packages/sluice/src/gateway/upstream/http/http-response.ts'
-import { inspectAnswerSteps } from '../../packages/sluice/src/guard/inspect-answer.ts'
-import type { ScanEffort } from '../../packages/sluice/src/guard/patterns.ts'
-import { SEALED_VALUES_MAX } from '../../packages/sluice/src/identity/limits.ts'
-import { SessionVault } from '../../packages/sluice/src/identity/sessions/session-vault.ts'
-import { readMessages } from '../../packages/sluice/src/protocol/read-message.ts'
+} from '../../packages/gateway/src/session/strip-gate-tokens.ts'
+import { ANSWER_AT_ONCE_LENGTH_MAX } from '../../packages/gateway/src/shared/limits.ts'
+import { RELOADED_AT_ONCE_LENGTH_MAX } from '../../packages/gateway/src/state/limits.ts'
+import { ResponseReader } from '../../packages/gateway/src/upstream/http/http-response.ts'
+import { inspectAnswerSteps } from '../../packages/guard/src/inspect-answer.ts'
+import type { ScanEffort } from '../../packages/guard/src/patterns.ts'
+import { readMessages } from '../../packages/protocol/src/read-message.ts'
 
 /** A container of an agent. */
 export const RVF = 4 * 1_048_576

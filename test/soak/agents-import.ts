@@ -6,12 +6,8 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Bench, coreImage } from '../../packages/sluice/src/agents/agents.test-support.ts'
-import {
-  privateKey,
-  publicHex,
-  writeBundle,
-} from '../../packages/sluice/src/agents/transfer/bundle.ts'
+import { Bench, coreImage } from '../../packages/agents/src/agents.test-support.ts'
+import { privateKey, publicHex, writeBundle } from '../../packages/agents/src/transfer/bundle.ts'
 import type { RunOptions } from '../../scripts/dispatch.ts'
 
 export async function run(options: RunOptions): Promise<number> {

@@ -1,5 +1,5 @@
 // `npm run soak -- install [--release DIR]`: a release is installed as a stranger would, in a container with nothing but Node
-// (the two packages, with what npm fetches for them) and in one with nothing at all (the bundle): init, up, doctor, demo, upgrade and
+// (the package, with what npm fetches for it) and in one with nothing at all (the bundle): init, up, doctor, demo, upgrade and
 // removal, with the time and size of each. The upgrade is to the same files under the next version.
 
 import { execFileSync } from 'node:child_process'
@@ -85,7 +85,7 @@ function listWays({ bundle, version }: ReleaseFolder, folder: string): Way[] {
   const lib = `${HOME}/.local/lib`
   return [
     {
-      name: 'only Node: two packages from npm',
+      name: 'only Node: the package from npm',
       mounts: [
         ...shared,
         `${process.execPath}:/usr/local/bin/node:ro`,
@@ -94,9 +94,8 @@ function listWays({ bundle, version }: ReleaseFolder, folder: string): Way[] {
       ],
       node: '/usr/local/bin/node',
       install: (it) =>
-        `node /usr/local/lib/npm/bin/npm-cli.js install --global --no-audit --no-fund --silent /release/sluice-policy-${it}.tgz /release/sluice-${it}.tgz`,
-      remove:
-        'node /usr/local/lib/npm/bin/npm-cli.js uninstall --global --silent sluice @sluice/policy',
+        `node /usr/local/lib/npm/bin/npm-cli.js install --global --no-audit --no-fund --silent /release/sluice-${it}.tgz`,
+      remove: 'node /usr/local/lib/npm/bin/npm-cli.js uninstall --global --silent sluice',
       place: `${HOME}/.local/lib/node_modules`,
     },
     {

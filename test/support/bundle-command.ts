@@ -5,10 +5,10 @@
 
 import { createHash } from 'node:crypto'
 import {
+  globSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -16,7 +16,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { bundle, STARTS } from '../../scripts/bundle.ts'
+import { bundle, findStarted } from '../../scripts/bundle.ts'
 import { ROOT } from './modules.ts'
 
 /** Not in dist, which a build empties. */
@@ -28,11 +28,9 @@ const START = `import { main } from '../main.js'
 process.exitCode = await main(process.argv.slice(2))
 `
 
-const SOURCES = join(ROOT, 'packages/sluice/src')
 const PROGRAMS = join(ROOT, 'test/servers')
 const EXAMPLE_SERVER = join(ROOT, 'examples/support/shop-server.ts')
 const CONFORMANCE_FIXTURE = join(ROOT, 'test/conformance/serve.ts')
-const POLICY = [join(ROOT, 'packages/policy/src'), '.ts'] as const
 
 /** Two projects have this set-up; one bundle is enough. */
 const shared = globalThis as { sluiceBundle?: Promise<void> }
@@ -47,13 +45,14 @@ async function bundleAll(): Promise<void> {
   for (const name of readdirSync(PLACE)) forget(join(PLACE, name))
   const files: [name: string, contents: string | Uint8Array][] = []
   const add = async (input: Record<string, string>): Promise<void> => {
-    const { output } = await bundle({ input, placeOf, policy: POLICY }, {})
+    const { output } = await bundle({ input, placeOf, findOwn }, {})
     for (const file of output)
       files.push([file.fileName, file.type === 'chunk' ? file.code : file.source])
   }
   // Each thread is one file, and the command does not have to be split because of them.
-  await add({ main: join(SOURCES, 'cli/main.ts') })
-  for (const [name, file] of findStarted()) await add({ [name]: file })
+  await add({ main: join(ROOT, 'packages/cli/src/main.ts') })
+  const sources = globSync('packages/*/src/**/*.ts', { cwd: ROOT }).map((path) => join(ROOT, path))
+  for (const [name, file] of findStarted(sources)) await add({ [name]: file })
   await add(Object.fromEntries(listPrograms()))
   files.sort()
   // Modules, whatever a package.json above the folder says.
@@ -80,34 +79,22 @@ function forget(folder: string): void {
 }
 
 /** Starts a gate for a pipe, by the command of the package that it is in. */
-const GATE_STARTER = join(SOURCES, 'cli/connect/start-gate.ts')
+const GATE_STARTER = join(ROOT, 'packages/cli/src/connect/start-gate.ts')
 
 function placeOf(path: string) {
-  const inBundle = `new URL('./src/cli/connect/', import.meta.url).href`
+  const inBundle = `new URL('./src/connect/', import.meta.url).href`
   return {
     dirname: JSON.stringify(dirname(path)),
     filename: JSON.stringify(path),
     url: path === GATE_STARTER ? inBundle : JSON.stringify(pathToFileURL(path).href),
-    started: (name: string) => `(import.meta.dirname + ${JSON.stringify(`/${name}.js`)})`,
   }
 }
 
-type Entry = [name: string, file: string]
-
-/** The files that start a thread or process of the product. */
-function findStarted(): Entry[] {
-  const sources = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
-  return sources
-    .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
-    .map((path) => join(SOURCES, path))
-    .flatMap((path) =>
-      [...readFileSync(path, 'utf8').matchAll(STARTS)].map(
-        ([, name = '']): Entry => [name, join(dirname(path), `${name}.ts`)],
-      ),
-    )
+function findOwn(name: string, file: string): string {
+  return join(ROOT, 'packages', name, 'src', `${file}.ts`)
 }
 
-function listPrograms(): Entry[] {
+function listPrograms(): [name: string, file: string][] {
   const programs = readdirSync(PROGRAMS).map((name) => join(PROGRAMS, name))
   const files = [...programs, EXAMPLE_SERVER, CONFORMANCE_FIXTURE]
   return files.map((file) => [basename(file, '.ts'), file])

@@ -7,12 +7,12 @@ import { ROOT } from './modules.ts'
 
 /** The code of a package, in characters. */
 export interface PackageSize {
-  /** The folder below `packages/`, or `console`. */
+  /** The folder below `packages/`. */
   readonly name: string
   readonly characters: number
 }
 
-const PRODUCT = ['packages/*/src/**/*.{ts,json}', 'console/src/**/*.{ts,tsx,css}']
+const PRODUCT = ['packages/*/{src,page/src}/**/*.{ts,tsx,css,json}']
 /** Not written by hand: what was learnt for the catalogue, settings of the compiler, tests. */
 const LEFT_OUT = /\/(?:network|weights|tsconfig)\.json$|\.test\.tsx?$|\.test-support\.ts$/
 
@@ -20,8 +20,7 @@ export function measurePackages(): PackageSize[] {
   const sizes = new Map<string, number>()
   for (const path of globSync(PRODUCT, { cwd: ROOT })) {
     if (LEFT_OUT.test(path)) continue
-    const [top = '', below = ''] = path.split('/')
-    const name = top === 'packages' ? below : top
+    const [, name = ''] = path.split('/')
     const text = readFileSync(join(ROOT, path), 'utf8')
     sizes.set(name, (sizes.get(name) ?? 0) + countCharacters(text))
   }

@@ -3,7 +3,7 @@
 
 import type { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
-import { connectGate, greet } from '../../packages/sluice/src/cli/connect/gate-socket.ts'
+import { connectGate, greet } from '../../packages/cli/src/connect/gate-socket.ts'
 import { type ServingGate, until } from './start-gate.ts'
 
 export interface Heard {

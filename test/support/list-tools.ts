@@ -3,7 +3,7 @@
 
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { splitElements, splitMembers } from '../../packages/sluice/src/protocol/json/raw-members.ts'
+import { splitElements, splitMembers } from '../../packages/protocol/src/json/raw-members.ts'
 import { PlainClient } from './plain-client.ts'
 import type { ServingGate } from './start-gate.ts'
 

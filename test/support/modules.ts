@@ -1,14 +1,14 @@
-// The modules (first-level folders of packages/*/src) and what each may import: the one table that
-// the boundaries are derived from. test/layout/tidy.test.ts compares it with the tsconfigs and with the
-// imports, test/layout/boundaries.test.ts proves that what it forbids does not compile.
+// The modules and what each may import: the one table that the boundaries are derived from. A module is the `src` of a
+// package or a folder right below it, and a TypeScript project. test/layout/tidy.test.ts compares the table with the
+// tsconfigs and with the imports, test/layout/boundaries.test.ts proves that what it forbids does not compile.
 
 import { join } from 'node:path'
 
-export type Module = {
+export interface Module {
   /** `pure`: no Node, no DOM, no clock, no randomness. `node`: may do I/O. */
-  kind: 'pure' | 'node'
-  /** The modules it imports directly. */
-  imports: readonly string[]
+  readonly kind: 'pure' | 'node'
+  /** The modules that it imports directly. */
+  readonly imports: readonly string[]
 }
 
 export const ROOT = join(import.meta.dirname, '../..')
@@ -73,17 +73,27 @@ const MODULES: Readonly<Record<string, Module>> = {
   ...Object.fromEntries(
     Object.entries(POLICY).map(([name, imports]) => [name, { kind: 'pure' as const, imports }]),
   ),
-  core: { kind: 'pure', imports: ['policy/core', 'policy/document'] },
-  guard: { kind: 'pure', imports: ['policy/core', 'core'] },
   protocol: { kind: 'pure', imports: ['policy/core'] },
-  catalogue: { kind: 'pure', imports: ['policy/core', 'core', 'guard'] },
-  guest: { kind: 'pure', imports: [] },
-  hooks: { kind: 'pure', imports: ['policy/core'] },
-  store: { kind: 'node', imports: ['policy/core'] },
-  sandbox: { kind: 'node', imports: [] },
-  identity: { kind: 'node', imports: ['policy/core', 'policy/provenance', 'core', 'store'] },
-  ledger: { kind: 'node', imports: ['policy/core', 'core', 'store'] },
-  approvals: { kind: 'node', imports: ['policy/core', 'core', 'guard', 'ledger', 'store'] },
+  guard: { kind: 'pure', imports: ['policy/core'] },
+  catalogue: { kind: 'pure', imports: ['policy/core', 'guard'] },
+  'ledger/store': { kind: 'node', imports: ['policy/core'] },
+  ledger: { kind: 'node', imports: ['policy/core', 'guard', 'ledger/store'] },
+  'access/identity': {
+    kind: 'node',
+    imports: [
+      'policy/core',
+      'policy/document',
+      'policy/provenance',
+      'guard',
+      'ledger',
+      'ledger/store',
+    ],
+  },
+  'access/approvals': {
+    kind: 'node',
+    imports: ['policy/core', 'access/identity', 'guard', 'ledger', 'ledger/store'],
+  },
+  'gateway/hooks': { kind: 'pure', imports: ['policy/core'] },
   gateway: {
     kind: 'node',
     imports: [
@@ -95,22 +105,17 @@ const MODULES: Readonly<Record<string, Module>> = {
       'policy/decide',
       'policy/expression',
       'policy/provenance',
-      'approvals',
+      'access/approvals',
+      'access/identity',
       'catalogue',
-      'core',
+      'gateway/hooks',
       'guard',
-      'hooks',
-      'identity',
       'ledger',
+      'ledger/store',
       'protocol',
-      'store',
     ],
   },
-  agents: {
-    kind: 'node',
-    imports: ['policy/core', 'core', 'guard', 'guest', 'sandbox', 'store'],
-  },
-  operations: {
+  'gateway/operations': {
     kind: 'node',
     imports: [
       'policy/cases',
@@ -122,15 +127,23 @@ const MODULES: Readonly<Record<string, Module>> = {
       'policy/language',
       'policy/model',
       'policy/provenance',
+      'access/approvals',
+      'access/identity',
       'catalogue',
-      'core',
       'gateway',
-      'identity',
+      'guard',
       'ledger',
-      'store',
+      'ledger/store',
+      'protocol',
     ],
   },
-  admin: {
+  'agents/guest': { kind: 'pure', imports: [] },
+  'agents/sandbox': { kind: 'node', imports: [] },
+  agents: {
+    kind: 'node',
+    imports: ['policy/core', 'agents/guest', 'agents/sandbox', 'guard', 'ledger/store', 'protocol'],
+  },
+  console: {
     kind: 'node',
     imports: [
       ...DECIDING,
@@ -138,18 +151,23 @@ const MODULES: Readonly<Record<string, Module>> = {
       'policy/change',
       'policy/counters',
       'policy/decide',
+      'access/approvals',
+      'access/identity',
       'agents',
       'catalogue',
-      'core',
       'gateway',
-      'identity',
+      'gateway/operations',
+      'guard',
       'ledger',
-      'operations',
+      'ledger/store',
       'protocol',
-      'store',
     ],
   },
-  terminal: {
+  'import-policylayer': {
+    kind: 'node',
+    imports: ['policy/document', 'policy/expression', 'policy/language'],
+  },
+  'cli/terminal': {
     kind: 'node',
     imports: [
       'policy/cases',
@@ -159,32 +177,30 @@ const MODULES: Readonly<Record<string, Module>> = {
       'policy/document',
       'policy/language',
       'policy/model',
+      'access/approvals',
+      'access/identity',
       'catalogue',
-      'core',
       'gateway',
-      'hooks',
-      'identity',
+      'gateway/hooks',
+      'guard',
+      'ledger',
+      'ledger/store',
       'protocol',
-      'store',
     ],
   },
-  init: {
+  'cli/init': {
     kind: 'node',
     imports: [
-      'policy/core',
       'policy/compile',
+      'policy/core',
+      'access/identity',
       'catalogue',
+      'cli/terminal',
       'gateway',
+      'gateway/hooks',
       'guard',
-      'hooks',
-      'identity',
-      'store',
-      'terminal',
+      'ledger/store',
     ],
-  },
-  'import-policylayer': {
-    kind: 'node',
-    imports: ['policy/document', 'policy/expression', 'policy/language', 'terminal'],
   },
   cli: {
     kind: 'node',
@@ -195,22 +211,22 @@ const MODULES: Readonly<Record<string, Module>> = {
       'policy/compile',
       'policy/counters',
       'policy/decide',
-      'admin',
+      'policy/expression',
+      'access/approvals',
+      'access/identity',
       'agents',
-      'approvals',
       'catalogue',
-      'core',
+      'cli/init',
+      'cli/terminal',
+      'console',
       'gateway',
+      'gateway/hooks',
+      'gateway/operations',
       'guard',
-      'hooks',
-      'identity',
       'import-policylayer',
-      'init',
       'ledger',
-      'operations',
+      'ledger/store',
       'protocol',
-      'store',
-      'terminal',
     ],
   },
 }
@@ -221,17 +237,13 @@ export function listModules(): Map<string, Module> {
 
 /** The folder of a module, from the root of the repository. */
 export function getModuleFolder(name: string): string {
-  const [first, ...rest] = name.split('/')
-  return first === 'policy'
-    ? `packages/policy/src/${rest.join('/')}`
-    : `packages/sluice/src/${name}`
+  return name.replace(/^[^/]+/, 'packages/$&/src')
 }
 
 /** The module of a source file, or undefined if it belongs to no module. */
 export function findModule(path: string): string | undefined {
-  const [, pack, module] = /^packages\/(policy|sluice)\/src\/([^/]+)\//.exec(path) ?? []
-  if (module === undefined) return undefined
-  return pack === 'policy' ? `policy/${module}` : module
+  const [, pack = '', folder] = /^packages\/([^/]+)\/src\/(?:([^/]+)\/)?/.exec(path) ?? []
+  return [`${pack}/${folder}`, pack].find((name) => name in MODULES)
 }
 
 /**
@@ -247,8 +259,9 @@ export function listReachable(name: string, seen = new Set<string>()): Set<strin
 /** Published entry points. */
 export const PUBLISHED: readonly string[] = [
   'packages/policy/src/index.ts',
-  'packages/sluice/src/catalogue/index.ts',
-  'packages/sluice/src/agents/index.ts',
+  'packages/guard/src/index.ts',
+  'packages/catalogue/src/index.ts',
+  'packages/agents/src/index.ts',
 ]
 
 /** Files where every branch must be covered; vitest.config.ts enforces it. */

@@ -4,27 +4,24 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startAdmin } from '../../packages/sluice/src/admin/start-admin.ts'
-import type { Service } from '../../packages/sluice/src/agents/service/service.ts'
+import { People } from '../../packages/access/src/identity/people/people.ts'
+import type { Person } from '../../packages/access/src/identity/person.ts'
+import type { Service } from '../../packages/agents/src/service/service.ts'
 import {
   loadConfig,
   loadDocuments,
   parseConfigFor,
-} from '../../packages/sluice/src/cli/connect/load-config.ts'
-import { agentsFor } from '../../packages/sluice/src/cli/run/builtin-agents.ts'
-import type { Person } from '../../packages/sluice/src/core/person.ts'
-import { readConfig } from '../../packages/sluice/src/gateway/config/config.ts'
-import type { Log } from '../../packages/sluice/src/gateway/shared/log.ts'
-import { runGate } from '../../packages/sluice/src/gateway/start/run-gate.ts'
-import type { RunningGate as Running } from '../../packages/sluice/src/gateway/start/running-gate.ts'
-import {
-  compileDocuments,
-  readDocuments,
-} from '../../packages/sluice/src/gateway/state/documents.ts'
-import { People } from '../../packages/sluice/src/identity/people/people.ts'
-import { createCommands } from '../../packages/sluice/src/operations/commands.ts'
-import { makeLog } from '../../packages/sluice/src/terminal/log-lines.ts'
-import { Output } from '../../packages/sluice/src/terminal/output.ts'
+} from '../../packages/cli/src/connect/load-config.ts'
+import { agentsFor } from '../../packages/cli/src/run/builtin-agents.ts'
+import { makeLog } from '../../packages/cli/src/terminal/log-lines.ts'
+import { Output } from '../../packages/cli/src/terminal/output.ts'
+import { startAdmin } from '../../packages/console/src/start-admin.ts'
+import { readConfig } from '../../packages/gateway/src/config/config.ts'
+import { createCommands } from '../../packages/gateway/src/operations/commands.ts'
+import type { Log } from '../../packages/gateway/src/shared/log.ts'
+import { runGate } from '../../packages/gateway/src/start/run-gate.ts'
+import type { RunningGate as Running } from '../../packages/gateway/src/start/running-gate.ts'
+import { compileDocuments, readDocuments } from '../../packages/gateway/src/state/documents.ts'
 import { endLater, type GateSpec, type ServingGate, writeGate } from './start-gate.ts'
 
 export interface OwnGate extends Pick<ServingGate, 'folder' | 'url' | 'data'> {

@@ -3,9 +3,9 @@
 // only its cost is low. The terminal device itself is tested in gate-person.test.ts.
 
 import { spawn } from 'node:child_process'
-import type { Role } from '../../packages/sluice/src/core/person.ts'
-import { People } from '../../packages/sluice/src/identity/people/people.ts'
-import { terminal } from '../../packages/sluice/src/terminal/terminal.ts'
+import { People } from '../../packages/access/src/identity/people/people.ts'
+import type { Role } from '../../packages/access/src/identity/person.ts'
+import { terminal } from '../../packages/cli/src/terminal/terminal.ts'
 import { NODE, SLUICE } from './start-gate.ts'
 
 export const PIN = 'tea, not coffee'

@@ -3,8 +3,8 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openLedgerReadOnly, recordsFrom } from '../../packages/sluice/src/ledger/chain/read.ts'
-import type { LedgerRecord } from '../../packages/sluice/src/ledger/records/record.ts'
+import { openLedgerReadOnly, recordsFrom } from '../../packages/ledger/src/chain/read.ts'
+import type { LedgerRecord } from '../../packages/ledger/src/records/record.ts'
 import { mcpUrl, type ServingGate } from './start-gate.ts'
 
 export interface Reply {

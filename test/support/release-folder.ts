@@ -12,7 +12,7 @@ export interface ReleaseFolder {
   /** The files for this machine. */
   readonly bundle: string
   readonly image: string
-  readonly packages: readonly [policy: string, sluice: string]
+  readonly packages: readonly [sluice: string]
 }
 
 /** `--release DIR`, or dist/release of this clone. */
@@ -32,6 +32,6 @@ export function findRelease({ release = join(ROOT, 'dist/release') }: RunOptions
     version,
     bundle: find(`${name}.tar.gz`),
     image: find(`${name}-image.tar.gz`),
-    packages: [find(`sluice-policy-${version}.tgz`), find(`sluice-${version}.tgz`)],
+    packages: [find(`sluice-${version}.tgz`)],
   }
 }

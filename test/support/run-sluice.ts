@@ -1,7 +1,7 @@
 // Runs one command of the real command line and returns its output. Inside the test's process,
 // which is many times cheaper than a separate one; so one at a time.
 
-import { main } from '../../packages/sluice/src/cli/main.ts'
+import { main } from '../../packages/cli/src/main.ts'
 
 export interface Ran {
   code: number

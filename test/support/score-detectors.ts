@@ -4,8 +4,8 @@
 import { readFileSync } from 'node:fs'
 import { BLOCKING_KINDS, type DataKind } from '@sluice/policy/core/data-kinds'
 import { runSteps } from '@sluice/policy/core/steps'
-import { locateDataSteps } from '../../packages/sluice/src/guard/locate-data.ts'
-import { newScanBudget } from '../../packages/sluice/src/guard/patterns.ts'
+import { locateDataSteps } from '../../packages/guard/src/locate-data.ts'
+import { newScanBudget } from '../../packages/guard/src/patterns.ts'
 
 interface LabelledText {
   readonly kind: string

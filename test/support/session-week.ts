@@ -1,7 +1,7 @@
 // Clients that come and go, as in a week of chats: a session each, a labelled call, and then two of three
 // end their session while the third just vanishes. For the soak, and in small for the tests.
 
-import { openGateStore } from '../../packages/sluice/src/gateway/data/gate-store.ts'
+import { openGateStore } from '../../packages/gateway/src/data/gate-store.ts'
 import { PlainClient } from './plain-client.ts'
 import { fixture, type GateSpec, type RunningGate } from './start-gate.ts'
 

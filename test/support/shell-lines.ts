@@ -22,7 +22,7 @@ export interface JudgedLine extends LabelledLine {
   readonly action: string
 }
 
-const PACK = join(ROOT, 'packages/sluice/packs/coding-agent/policy.yaml')
+const PACK = join(ROOT, 'packages/cli/packs/coding-agent/policy.yaml')
 const LINE = /^(reads|changes)(\??) (.+)$/
 
 /** A list in JSON, or text like test/cases/shell-lines.txt, which is the default. */

@@ -51,7 +51,7 @@ export const NODE = process.execPath
 /** Bundled for this test run (bundle-command.ts). */
 const BUNDLED = process.env.SLUICE_TEST_COMMAND
 /** The command: the bundled one, otherwise the one of the clone. */
-export const SLUICE = BUNDLED ?? join(ROOT, 'packages/sluice/bin/sluice.js')
+export const SLUICE = BUNDLED ?? join(ROOT, 'packages/cli/bin/sluice.js')
 
 /** A gate, in a process of its own (`startGate`) or in that of the test (`serveGate` of own-gate.ts). */
 export interface ServingGate {

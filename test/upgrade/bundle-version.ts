@@ -1,53 +1,56 @@
 // The command of another version as a folder: minified, without the packages that it imports, which are those that are
 // installed here. It is unpacked below node_modules, where they are found.
 
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { copyFileSync, existsSync, globSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { rolldown } from 'rolldown'
-import { STARTS } from '../../scripts/bundle.ts'
+import { findStarted } from '../../scripts/bundle.ts'
 
-/** Three folders deep, as in the sources: modules find `package.json` and the command by a path relative to them. */
-const PLACE = 'a/b/c'
-const POLICY = '@sluice/policy/'
+/** A package of the repository, and a file of it. */
+const OWN = /^@sluice\/([^/]+)\/(.+)$/
+
+/** Where the command is in a version. Modules find `package.json` and the command by a path relative to them, so the
+ * bundle is as deep as they are. */
+interface Layout {
+  readonly product: string
+  readonly main: string
+  readonly depth: string
+}
+
+const PACKAGES: Layout = { product: 'packages/cli', main: 'src/main.ts', depth: 'a/b' }
+/** Until 0.2.0 the product was one package. */
+const ONE_PACKAGE: Layout = { product: 'packages/sluice', main: 'src/cli/main.ts', depth: 'a/b/c' }
 
 /** `tree` is the root of a checkout, with its packages installed. */
 export async function bundleCommand(tree: string, folder: string): Promise<void> {
-  const product = join(tree, 'packages/sluice')
-  const files = [join(product, 'src/cli/main.ts'), ...findStarted(join(product, 'src'))]
+  const layout = existsSync(join(tree, PACKAGES.product)) ? PACKAGES : ONE_PACKAGE
+  const product = join(tree, layout.product)
+  const sources = globSync('packages/*/src/**/*.ts', { cwd: tree }).map((path) => join(tree, path))
   const built = await rolldown({
-    input: Object.fromEntries(files.map((file) => [basename(file, '.ts'), file])),
+    input: { main: join(product, layout.main), ...Object.fromEntries(findStarted(sources)) },
     platform: 'node',
-    external: /^(?!@sluice\/policy\/)[^./]/,
+    external: /^(?!@sluice\/)[^./]/,
     transform: { target: 'node24' },
     checks: { ineffectiveDynamicImport: false },
     plugins: [
       {
-        name: 'policy package',
+        name: 'packages of the repository',
         resolveId: {
-          filter: { id: /^@sluice\/policy\// },
-          handler: (path) => join(tree, 'packages/policy/src', `${path.slice(POLICY.length)}.ts`),
+          filter: { id: OWN },
+          handler: (path) => {
+            const [, name = '', file = ''] = OWN.exec(path) ?? []
+            return join(tree, 'packages', name, 'src', `${file}.ts`)
+          },
         },
       },
     ],
   })
-  const dir = join(folder, PLACE)
+  const dir = join(folder, layout.depth)
   await built.write({ dir, entryFileNames: '[name].js', chunkFileNames: '[name].js', minify: true })
   copyFileSync(join(product, 'package.json'), join(folder, 'package.json'))
   mkdirSync(join(folder, 'bin'))
   writeFileSync(
     join(folder, 'bin/sluice.js'),
-    `import { main } from '../${PLACE}/main.js'\nprocess.exitCode = await main(process.argv.slice(2))\n`,
+    `import { main } from '../${layout.depth}/main.js'\nprocess.exitCode = await main(process.argv.slice(2))\n`,
   )
-}
-
-/** The files that start a thread or process. */
-function findStarted(sources: string): string[] {
-  return readdirSync(sources, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
-    .map((path) => join(sources, path))
-    .flatMap((path) =>
-      [...readFileSync(path, 'utf8').matchAll(STARTS)].map(([, name]) =>
-        join(dirname(path), `${name}.ts`),
-      ),
-    )
 }

@@ -15,7 +15,7 @@ if (tree === undefined || name === undefined) {
   console.error('usage: npx node test/upgrade/make-fixtures.ts TREE NAME')
   process.exit(2)
 }
-const program = ['packages/sluice/bin/sluice.js', 'bin/sluice.js']
+const program = ['packages/cli/bin/sluice.js', 'packages/sluice/bin/sluice.js', 'bin/sluice.js']
   .map((path) => resolve(tree, path))
   .find((path) => existsSync(path))
 if (program === undefined) throw new Error(`\`${tree}\` is not a checkout of Sluice`)
@@ -24,7 +24,9 @@ if (program === undefined) throw new Error(`\`${tree}\` is not a checkout of Slu
 const LONG_BYTES = /'\\x([0-9a-f]{2000,})'/g
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-fixture-'))
-const isShared = existsSync(join(tree, 'packages/sluice/src/store/postgres'))
+const isShared = ['packages/ledger', 'packages/sluice'].some((product) =>
+  existsSync(join(tree, product, 'src/store/postgres')),
+)
 try {
   mkdirSync(join(folder, 'data/sqlite'), { recursive: true })
   await makeStory(join(folder, 'data/sqlite'), program)

@@ -2,8 +2,8 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parsePostgresUrl } from '../../packages/sluice/src/store/postgres/address.ts'
-import { PostgresConnections } from '../../packages/sluice/src/store/postgres/connections.ts'
+import { parsePostgresUrl } from '../../packages/ledger/src/store/postgres/address.ts'
+import { PostgresConnections } from '../../packages/ledger/src/store/postgres/connections.ts'
 
 const RESTORE_DEADLINE_MS = 60_000
 

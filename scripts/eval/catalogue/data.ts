@@ -11,7 +11,7 @@ import {
   type Risk,
   type ToolDefinition,
 } from '@sluice/policy/core/tools'
-import { pinOf } from '../../../packages/sluice/src/catalogue/pins/pin.ts'
+import { pinOf } from '../../../packages/catalogue/src/pins/pin.ts'
 
 export interface Labelled {
   readonly tool: ToolDefinition

@@ -3,13 +3,10 @@
 
 import { isObject } from '@sluice/policy/core/json'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
-import {
-  assessTool,
-  CONFIDENCE_MIN,
-} from '../../../packages/sluice/src/catalogue/classify/classify.ts'
-import { removePlaces } from '../../../packages/sluice/src/catalogue/classify/minimal-evidence.ts'
-import type { Model } from '../../../packages/sluice/src/catalogue/classify/score.ts'
-import { below, type SignalSpan } from '../../../packages/sluice/src/catalogue/signals/signal.ts'
+import { assessTool, CONFIDENCE_MIN } from '../../../packages/catalogue/src/classify/classify.ts'
+import { removePlaces } from '../../../packages/catalogue/src/classify/minimal-evidence.ts'
+import type { Model } from '../../../packages/catalogue/src/classify/score.ts'
+import { below, type SignalSpan } from '../../../packages/catalogue/src/signals/signal.ts'
 
 interface Faithfulness {
   readonly tools: number

@@ -3,7 +3,7 @@
 
 import { isObject } from '@sluice/policy/core/json'
 import type { ToolDefinition } from '@sluice/policy/core/tools'
-import { assessTool } from '../../../packages/sluice/src/catalogue/classify/classify.ts'
+import { assessTool } from '../../../packages/catalogue/src/classify/classify.ts'
 import { isHeldOut } from './split.ts'
 
 export interface HintsScore {

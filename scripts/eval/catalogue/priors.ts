@@ -6,7 +6,7 @@ import {
   classOf,
   FAMILY_NAMES,
   type Family,
-} from '../../../packages/sluice/src/catalogue/signals/lexicon.ts'
+} from '../../../packages/catalogue/src/signals/lexicon.ts'
 
 /** The prior of a signal: the category of its family or choice. */
 export function getPrior(feature: string): number[] {

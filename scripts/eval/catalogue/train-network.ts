@@ -8,11 +8,8 @@ import {
   featuresOfWord,
   INPUT_SCALE,
   type NetworkData,
-} from '../../../packages/sluice/src/catalogue/classify/network.ts'
-import {
-  isWordFeature,
-  placeWords,
-} from '../../../packages/sluice/src/catalogue/signals/read-words.ts'
+} from '../../../packages/catalogue/src/classify/network.ts'
+import { isWordFeature, placeWords } from '../../../packages/catalogue/src/signals/read-words.ts'
 import type { Example } from './train.ts'
 
 /** Parts of the hidden layer that are trained each by itself: their mean errs less than one of all. */

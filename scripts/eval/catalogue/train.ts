@@ -3,9 +3,9 @@
 // same data gives the same numbers.
 
 import { CATEGORIES, type Category, type ToolDefinition } from '@sluice/policy/core/tools'
-import { BIAS } from '../../../packages/sluice/src/catalogue/classify/score.ts'
-import { COMPANY_FEATURES } from '../../../packages/sluice/src/catalogue/signals/company.ts'
-import { FAMILY_NAMES } from '../../../packages/sluice/src/catalogue/signals/lexicon.ts'
+import { BIAS } from '../../../packages/catalogue/src/classify/score.ts'
+import { COMPANY_FEATURES } from '../../../packages/catalogue/src/signals/company.ts'
+import { FAMILY_NAMES } from '../../../packages/catalogue/src/signals/lexicon.ts'
 import { getPrior, STRENGTH } from './priors.ts'
 
 export interface Example {

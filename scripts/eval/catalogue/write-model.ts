@@ -3,11 +3,11 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { NetworkData } from '../../../packages/sluice/src/catalogue/classify/network.ts'
-import type { Model, Weights } from '../../../packages/sluice/src/catalogue/classify/score.ts'
+import type { NetworkData } from '../../../packages/catalogue/src/classify/network.ts'
+import type { Model, Weights } from '../../../packages/catalogue/src/classify/score.ts'
 import { ROOT } from '../../run-step.ts'
 
-const FOLDER = join(ROOT, 'packages/sluice/src/catalogue/classify')
+const FOLDER = join(ROOT, 'packages/catalogue/src/classify')
 /** Verbs of names, verbs of descriptions, names, descriptions; then schemas, phrases and company. */
 const GROUPS = [/^name=/, /^text=/, /^name(?!=)/, /^text(?!=)/, /^(?!name|text)/]
 /** A smaller weight has no effect. */

@@ -2,7 +2,7 @@
 
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { classify } from '../../../packages/sluice/src/catalogue/classify/classify.ts'
+import { classify } from '../../../packages/catalogue/src/classify/classify.ts'
 import { isHeldOut } from '../catalogue/split.ts'
 import { readWritten } from '../catalogue/written.ts'
 import { command, type Place, says } from './place.ts'

@@ -3,8 +3,8 @@
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { expect, test } from 'vitest'
-import { bench } from '../../../packages/sluice/src/agents/agents.test-support.ts'
-import { PROGRAM_OUTPUT_LENGTH_MAX } from '../../../packages/sluice/src/sandbox/limits.ts'
+import { bench } from '../../../packages/agents/src/agents.test-support.ts'
+import { PROGRAM_OUTPUT_LENGTH_MAX } from '../../../packages/agents/src/sandbox/limits.ts'
 import { HARNESS } from './more-programs.ts'
 import { HOSTILE } from './programs.ts'
 import { runHostile } from './run-hostile.ts'

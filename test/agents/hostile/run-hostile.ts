@@ -1,8 +1,8 @@
 // Runs programs as an agent's own code, one after the other in a code thread, and measures what they
 // do to everything else. Used by the test here and by `npm run eval -- hostile`.
 
-import { loadImage } from '../../../packages/sluice/src/sandbox/load-image.ts'
-import { Programs } from '../../../packages/sluice/src/sandbox/programs.ts'
+import { loadImage } from '../../../packages/agents/src/sandbox/load-image.ts'
+import { Programs } from '../../../packages/agents/src/sandbox/programs.ts'
 
 export interface Contained {
   readonly name: string

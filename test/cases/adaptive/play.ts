@@ -12,7 +12,7 @@ import { TOOL_CALL } from '@sluice/policy/language/methods'
 import { getTrust } from '@sluice/policy/model/answer-trust'
 import type { CompiledPolicy } from '@sluice/policy/model/policy'
 import { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
-import { rememberMessage } from '../../../packages/sluice/src/gateway/call/remember-answers.ts'
+import { rememberMessage } from '../../../packages/gateway/src/call/remember-answers.ts'
 import { type AdaptiveAttack, type Goal, type Message, mutate, Random, TRUST } from './generate.ts'
 
 const NOW = { wallMs: 0, monotonicMs: 0 }

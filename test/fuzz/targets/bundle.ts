@@ -2,9 +2,9 @@
 // it is reached), bundles and exports. Read or refused with a code, and what is read is written the same.
 
 import { createHash } from 'node:crypto'
-import { AgentError } from '../../../packages/sluice/src/agents/shared/errors.ts'
-import { readImport } from '../../../packages/sluice/src/agents/transfer/read-import.ts'
-import { EMPTY, readRvf, writeRvf } from '../../../packages/sluice/src/agents/transfer/rvf.ts'
+import { AgentError } from '../../../packages/agents/src/shared/errors.ts'
+import { readImport } from '../../../packages/agents/src/transfer/read-import.ts'
+import { EMPTY, readRvf, writeRvf } from '../../../packages/agents/src/transfer/rvf.ts'
 
 const CHECKSUM_BYTES = 32
 

@@ -1,11 +1,11 @@
 // The hand-written reader of ordinary POSTs beside `node:http`: what the one takes, the other takes as
 // the same request with the same body, and both end it at the same byte.
 
-import { readByNode } from '../../../packages/sluice/src/gateway/front/fast-path/node-request.test-support.ts'
+import { readByNode } from '../../../packages/gateway/src/front/fast-path/node-request.test-support.ts'
 import {
   FastPathReader,
   type FastPathRequest,
-} from '../../../packages/sluice/src/gateway/front/fast-path/request-reader.ts'
+} from '../../../packages/gateway/src/front/fast-path/request-reader.ts'
 
 const BODY = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
 const HEAD = ['POST /mcp/notes HTTP/1.1', 'Host: 127.0.0.1:7433', 'content-type: application/json']

@@ -2,9 +2,9 @@
 // and reading it again gives it back. Messages that are not JSON-RPC are refused, never thrown.
 
 import { ExactNumber, type JsonValue } from '@sluice/policy/core/json'
-import { readJson } from '../../../packages/sluice/src/protocol/json/read-json.ts'
-import { writeJson } from '../../../packages/sluice/src/protocol/json/write-json.ts'
-import { readMessages } from '../../../packages/sluice/src/protocol/read-message.ts'
+import { readJson } from '../../../packages/protocol/src/json/read-json.ts'
+import { writeJson } from '../../../packages/protocol/src/json/write-json.ts'
+import { readMessages } from '../../../packages/protocol/src/read-message.ts'
 
 export const seeds = [
   '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"pay","arguments":{"amount":1.5}}}',

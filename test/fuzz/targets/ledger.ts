@@ -1,11 +1,7 @@
 // Records of the ledger as somebody may have left them on the disk: decoded, or refused as damaged.
 
-import {
-  decode,
-  decodeCall,
-  decodeCharges,
-} from '../../../packages/sluice/src/ledger/records/decoding.ts'
-import { LedgerError } from '../../../packages/sluice/src/ledger/records/errors.ts'
+import { decode, decodeCall, decodeCharges } from '../../../packages/ledger/src/records/decoding.ts'
+import { LedgerError } from '../../../packages/ledger/src/records/errors.ts'
 
 const INTENT = JSON.stringify([
   1,

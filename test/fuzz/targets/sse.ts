@@ -1,8 +1,8 @@
 // The parser of event streams: chunk boundaries change nothing, no event has a line break where the
 // standard has none, and what the encoder writes is read back.
 
-import { decodeUtf8 } from '../../../packages/sluice/src/gateway/shared/decode-utf8.ts'
-import { EventParser, encodeEvent } from '../../../packages/sluice/src/protocol/sse.ts'
+import { decodeUtf8 } from '../../../packages/gateway/src/shared/decode-utf8.ts'
+import { EventParser, encodeEvent } from '../../../packages/protocol/src/sse.ts'
 
 export const seeds = [
   'id: 1\nevent: message\ndata: {"a":1}\n\n:comment\n\nretry: 100\ndata: a\ndata: b\n\n',

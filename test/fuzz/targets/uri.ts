@@ -3,7 +3,7 @@
 
 import { decodePercent } from '@sluice/policy/core/percent'
 import { normaliseUriPattern, readUri } from '@sluice/policy/expression/functions/resource-uri'
-import { UriTemplate } from '../../../packages/sluice/src/protocol/uri-template.ts'
+import { UriTemplate } from '../../../packages/protocol/src/uri-template.ts'
 
 export const seeds = [
   'file:///public/a%20b/../c.txt',

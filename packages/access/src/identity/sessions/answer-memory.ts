@@ -1,0 +1,216 @@
+// What the sessions of a gate remember of answers, and their sealed values: how much of it is in memory,
+// when it is written, and when it is read again. Written behind the calls, some time after a change; what
+// was not written when the gate was killed counts as forgotten. Used by AgentSessions.
+
+import { Buffer } from 'node:buffer'
+import { randomInt } from 'node:crypto'
+import { asBuffer } from '@sluice/ledger/store/as-buffer'
+import type { HashSeed } from '@sluice/policy/provenance/hash'
+import { SessionProvenance } from '@sluice/policy/provenance/session-provenance'
+import {
+  MEMORY_WRITE_DELAY_MS,
+  MEMORY_WRITTEN_BYTES_MAX,
+  PROVENANCE_BYTES_KEPT,
+  PROVENANCE_BYTES_MAX,
+} from '../limits.ts'
+import type { AnswerMemoryStore, MemoryPart } from './answer-memory-store.ts'
+import type { SealedValue, SessionVault } from './session-vault.ts'
+
+/** 2: what was read is told from what was text, and a value has eight flags. */
+const VERSION = 2
+const SEALED_VERSION = 1
+const HALF = 2 ** 32
+
+/** The part of a session that is kept here. */
+export interface RememberingSession {
+  readonly id: string
+  readonly vault: SessionVault
+  readonly lastUsedMs: number
+  readonly isUsed: boolean
+  provenance: SessionProvenance | undefined
+  /** Of `provenance` when it was last counted. */
+  provenanceBytes: number
+  /** Parts of it that may be stored and were not read yet, or were written. */
+  readonly stored: Set<MemoryPart>
+  /** Its sealed values were read, or it had none when the gate started. */
+  hasReadSeals: boolean
+}
+
+export class AnswerMemory {
+  readonly #store: AnswerMemoryStore
+  readonly #sessions: () => Iterable<RememberingSession>
+  /** Not written yet, the first changed first. */
+  readonly #changed = new Set<RememberingSession>()
+  #bytes = 0
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(store: AnswerMemoryStore, sessions: () => Iterable<RememberingSession>) {
+    this.#store = store
+    this.#sessions = sessions
+  }
+
+  /** What was read before it is asked for the first time counts as forgotten. */
+  provenanceOf(session: RememberingSession): SessionProvenance {
+    if (session.provenance !== undefined) return session.provenance
+    this.#makeRoom()
+    const made = this.#load(session) ?? new SessionProvenance(newHashSeed())
+    if (!session.stored.has('answers') && session.isUsed) made.markIncomplete()
+    session.provenance = made
+    this.#count(session)
+    return made
+  }
+
+  /** The client is sent something that is not remembered, because no rule reads it any more. */
+  missed(session: RememberingSession): void {
+    if (session.provenance === undefined && !session.stored.has('answers')) return
+    const memory = session.provenance ?? this.#load(session)
+    if (memory === undefined || memory.isIncomplete) return
+    this.provenanceOf(session).markIncomplete()
+    this.changed(session)
+  }
+
+  /** Before the client is sent what the session now remembers. Most answers hold nothing new. */
+  changed(session: RememberingSession): void {
+    if (session.provenance?.takeChanges() === false) return
+    this.#count(session)
+    if (this.#changed.has(session)) return
+    this.#changed.add(session)
+    if (session.stored.has('answers')) this.#store.markChanged(session.id)
+    this.#timer ??= setTimeout(() => this.#writeSome(), MEMORY_WRITE_DELAY_MS).unref()
+  }
+
+  vaultOf(session: RememberingSession): SessionVault {
+    if (!session.hasReadSeals) {
+      session.hasReadSeals = true
+      const stored = this.#store.load(session.id, 'sealed')
+      if (stored !== undefined) session.vault.restore(decodeSealed(stored))
+    }
+    return session.vault
+  }
+
+  /** At once, before its placeholder is sent: without the value an echo of it would not be recognised. */
+  saveSealed(session: RememberingSession): void {
+    if (!session.vault.takeChanged()) return
+    this.#store.save(session.id, 'sealed', encodeSealed(session.vault.list()))
+    session.stored.add('sealed')
+  }
+
+  /** The session has ended. */
+  remove(session: RememberingSession): void {
+    this.#forget(session)
+    session.vault.clear()
+    session.hasReadSeals = true
+    if (session.stored.size > 0) this.#store.remove(session.id)
+    session.stored.clear()
+  }
+
+  /** Everything that was not written yet. */
+  flush(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    for (const session of this.#changed) this.#write(session)
+  }
+
+  #load(session: RememberingSession): SessionProvenance | undefined {
+    if (!session.stored.has('answers')) return undefined
+    const bytes = this.#store.load(session.id, 'answers')
+    const made = bytes && decodeProvenance(bytes)
+    if (made === undefined) session.stored.delete('answers')
+    return made
+  }
+
+  /** One session after the other, with other work in between; the rest after another while. */
+  #writeSome(written = 0): void {
+    this.#timer = undefined
+    const [session] = this.#changed
+    if (session === undefined) return
+    if (written >= MEMORY_WRITTEN_BYTES_MAX) {
+      this.#timer = setTimeout(() => this.#writeSome(), MEMORY_WRITE_DELAY_MS).unref()
+      return
+    }
+    const bytes = this.#write(session)
+    if (this.#changed.size === 0) return
+    this.#timer = setTimeout(() => this.#writeSome(written + bytes), 0).unref()
+  }
+
+  /** Returns how many bytes it took. */
+  #write(session: RememberingSession): number {
+    this.#changed.delete(session)
+    if (session.provenance === undefined) return 0
+    const bytes = encodeProvenance(session.provenance)
+    this.#store.save(session.id, 'answers', bytes)
+    session.stored.add('answers')
+    return bytes.length
+  }
+
+  /** Those used least recently forget; what was written is read again when they are used. */
+  #makeRoom(): void {
+    if (this.#bytes <= PROVENANCE_BYTES_MAX) return
+    const remembering = [...this.#sessions()].filter(({ provenance }) => provenance !== undefined)
+    for (const session of remembering.sort((a, b) => a.lastUsedMs - b.lastUsedMs)) {
+      if (this.#bytes <= PROVENANCE_BYTES_KEPT) return
+      this.#forget(session)
+    }
+  }
+
+  #forget(session: RememberingSession): void {
+    this.#changed.delete(session)
+    session.provenance = undefined
+    this.#count(session)
+  }
+
+  #count(session: RememberingSession): void {
+    const bytes = session.provenance?.bytes ?? 0
+    this.#bytes += bytes - session.provenanceBytes
+    session.provenanceBytes = bytes
+  }
+}
+
+/**
+ * The secret of a session's hashes: nobody who does not know it can look for values that collide.
+ */
+export function newHashSeed(): HashSeed {
+  return { low: randomInt(HALF), high: randomInt(HALF) }
+}
+
+/**
+ * What a session remembers of answers, and its sealed values, as bytes: JSON with a length before it,
+ * then the words of the two tables. Read back only after the store has authenticated it.
+ */
+function encodeProvenance(provenance: SessionProvenance): Buffer {
+  const { table, prompt, ...rest } = provenance.toStored()
+  const head = Buffer.from(JSON.stringify({ version: VERSION, words: table.length, ...rest }))
+  const length = Buffer.alloc(4)
+  length.writeUInt32LE(head.length)
+  return Buffer.concat([length, head, asBuffer(table), asBuffer(prompt)])
+}
+
+/** Undefined if it is of another version. */
+function decodeProvenance(bytes: Uint8Array): SessionProvenance | undefined {
+  const buffer = asBuffer(bytes)
+  const start = 4 + buffer.readUInt32LE(0)
+  const { version, words, ...head } = JSON.parse(buffer.toString('utf8', 4, start))
+  if (version !== VERSION) return undefined
+  const middle = start + 4 * words
+  return SessionProvenance.fromStored({
+    ...head,
+    table: toWords(buffer.subarray(start, middle)),
+    prompt: toWords(buffer.subarray(middle)),
+  })
+}
+
+function encodeSealed(values: readonly SealedValue[]): Buffer {
+  return Buffer.from(JSON.stringify({ version: SEALED_VERSION, values }))
+}
+
+function decodeSealed(bytes: Uint8Array): readonly SealedValue[] {
+  const { version, values } = JSON.parse(Buffer.from(bytes).toString())
+  return version === SEALED_VERSION ? values : []
+}
+
+/** Copied: the bytes need not begin where words may. */
+function toWords(bytes: Buffer): Uint32Array {
+  const words = new Uint32Array(Math.floor(bytes.length / 4))
+  asBuffer(words).set(bytes.subarray(0, 4 * words.length))
+  return words
+}

@@ -1,0 +1,86 @@
+// The page of a server: how many tools of which class, which can lose data for good, each with its
+// class, risk and the words that say so; and the policy to begin with. Pure.
+
+import type { Page } from '@sluice/guard/show/page'
+import { createTextBlock, yaml } from '@sluice/guard/show/page'
+import { CATEGORIES, type Category, type ToolDefinition } from '@sluice/policy/core/tools'
+import { getAssessment } from './assessment-cache.ts'
+import { suggestPolicy } from './suggest-policy.ts'
+
+/**
+ * `loseForGood`: destructive tools, and what they can lose is gone. `unknown`: of the tools, those whose class
+ * is a guess.
+ */
+export type ToolCounts = ReturnType<typeof countTools>
+
+export function countTools(definitions: readonly ToolDefinition[]) {
+  const categories = Object.fromEntries(CATEGORIES.map((category) => [category, 0])) as Record<
+    Category,
+    number
+  >
+  let loseForGood = 0
+  let unknown = 0
+  for (const definition of definitions) {
+    const assessment = getAssessment(definition)
+    categories[assessment.category]++
+    if (assessment.unknown) unknown++
+    else if (assessment.category === 'Destructive') loseForGood++
+  }
+  return { tools: definitions.length, categories, loseForGood, unknown }
+}
+
+/** `37 tools: 21 Read, 9 Write, 2 Execute, 4 Destructive, 1 Financial; 4 can lose data for good`. */
+export function summaryOf({ tools, categories, loseForGood, unknown }: ToolCounts): string {
+  const parts = CATEGORIES.filter((category) => categories[category] > 0).map(
+    (category) => `${categories[category]} ${category}`,
+  )
+  const lost = loseForGood > 0 ? `; ${loseForGood} can lose data for good` : ''
+  const guessed = unknown > 0 ? `; ${unknown} of these unknown, counted by their guess` : ''
+  return `${tools} tool${tools === 1 ? '' : 's'}: ${parts.join(', ')}${lost}${guessed}`
+}
+
+export function serverPage(
+  server: string,
+  definitions: readonly ToolDefinition[],
+  pathOf: (definition: ToolDefinition) => string,
+): Page {
+  const assessed = definitions
+    .map((definition) => ({ definition, ...getAssessment(definition) }))
+    .sort((a, b) => CATEGORIES.indexOf(b.category) - CATEGORIES.indexOf(a.category))
+  const rows = assessed.map(({ definition, category, risk, unknown, evidence }) => [
+    { text: definition.name, to: pathOf(definition) },
+    unknown ? `unknown, perhaps ${category}` : category,
+    unknown ? 'unknown' : risk,
+    evidence
+      .map(({ text }) => text)
+      .filter((text) => text !== '')
+      .slice(0, 3)
+      .join(', '),
+  ])
+  const { yaml: text, special } = suggestPolicy(definitions)
+  return {
+    title: server,
+    lead: summaryOf(countTools(definitions)),
+    sections: [
+      {
+        heading: 'Tools',
+        blocks: [{ kind: 'table', head: ['tool', 'category', 'risk', 'by the words'], rows }],
+      },
+      {
+        heading: 'Suggested policy',
+        blocks: [
+          createTextBlock('Deny by default; it compiles against these tools as they are.'),
+          yaml(text),
+          ...(special.length === 0
+            ? []
+            : [
+                {
+                  kind: 'list' as const,
+                  items: special.map(({ tool, because }) => `\`${tool}\`: ${because}`),
+                },
+              ]),
+        ],
+      },
+    ],
+  }
+}

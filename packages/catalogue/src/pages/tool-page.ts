@@ -1,0 +1,262 @@
+// The page of one tool: what it does and takes, how agents use it, what an attacker can do with it, the
+// policy to begin with and the ways to change it, what a denied agent receives, why it has its class, and
+// its neighbours. Pure; the words of the definition are the server's and are shown as such.
+
+import { createTextBlock, type Page, type PageBlock, yaml } from '@sluice/guard/show/page'
+import type { Category, ToolDefinition } from '@sluice/policy/core/tools'
+import { ATTACKS, type LinkedAttack } from '../attacks/link-attacks.ts'
+import texts from '../classify/class-texts.json' with { type: 'json' }
+import type { ToolAssessment } from '../classify/classify.ts'
+import { type AssessmentWithAttacks, getAssessment } from './assessment-cache.ts'
+import { cutAtWord, parameterBlocks } from './parameter-table.ts'
+import { relatedSection, serverBlocks, type ToolPageContext } from './related-tools.ts'
+import { ownRule, suggestRule } from './suggest-policy.ts'
+import {
+  adviceFor,
+  DRIVES_AGENT,
+  denialOf,
+  hasStructuredDenial,
+  usageOf,
+  waysFor,
+} from './tool-advice.ts'
+
+/** What the strongest word says, where the class alone says less. */
+const SHARPER: Partial<Record<Category, readonly (readonly [says: RegExp, means: string])[]>> = {
+  Write: [
+    [/: keeping a copy/, 'It makes a copy, and the copy is no longer guarded by its source.'],
+    [/: sending/, 'It sends something to somebody and cannot take it back.'],
+    [/: generating/, 'It creates something new and leaves what was there.'],
+    [/: settling/, 'It changes the state of something that others rely on.'],
+    [/: linking/, 'It links things, or gives somebody access.'],
+  ],
+  Execute: [
+    [
+      /acts on a screen|: driving a live page/,
+      'It operates a live page or device, with whatever the user is signed in to.',
+    ],
+    [DRIVES_AGENT, 'It gives work to another agent, which then acts by itself.'],
+    [/: starting or stopping|stops a job/, 'It starts or stops something that runs.'],
+    [/: deploying or building/, 'It builds or deploys something, which then runs.'],
+  ],
+  Destructive: [
+    [
+      /replaces the whole|loses what was there/,
+      'It replaces what was there, and offers no way to bring it back.',
+    ],
+    [
+      /takes access away|: revoking|makes a secret void/,
+      'It takes away access, which somebody has to grant again.',
+    ],
+  ],
+}
+
+function meansOf({ category, evidence }: ToolAssessment): string {
+  // What is archived is put away, not copied.
+  const archives = /^archiv/i.test(evidence[0]?.text ?? '')
+  const says = archives ? ': settling' : (evidence[0]?.says ?? '')
+  return SHARPER[category]?.find(([pattern]) => pattern.test(says))?.[1] ?? texts[category].means
+}
+
+/** The rule to begin with, for a tool that needs none of its own. */
+const BEGIN: Readonly<Record<Category, readonly string[]>> = {
+  Read: ['action: allow'],
+  Write: ['action: allow', 'rate_limit: { max: 10, window: 60 }'],
+  Execute: ['action: require_approval'],
+  Destructive: ['action: require_approval', 'rate_limit: { max: 5, window: 60, per: principal }'],
+  Financial: ['action: require_approval', 'rate_limit: { max: 5, window: 60, per: principal }'],
+}
+
+const DESCRIPTION_CHARS_MAX = 600
+const EVIDENCE_SHOWN_MAX = 8
+/** In percent; a class is never certain. */
+const CONFIDENCE_SHOWN_MAX = 99
+
+export function toolPage(definition: ToolDefinition, around: ToolPageContext = {}): Page {
+  const assessment = getAssessment(definition)
+  const id = `${definition.server}/${definition.name}`
+  return {
+    title: id,
+    lead: leadOf(assessment),
+    sections: [
+      { heading: 'What it does', blocks: described(definition) },
+      { heading: 'Parameters', blocks: parameterBlocks(definition) },
+      ...(assessment.unknown
+        ? [{ heading: 'Name its class', blocks: settling(id, assessment) }]
+        : []),
+      {
+        heading: 'How agents use it',
+        blocks: [
+          createTextBlock(`${usageOf(definition, assessment)} ${flowSentence(assessment.flows)}`),
+        ],
+      },
+      {
+        heading: 'What this access lets an attacker do',
+        blocks: [attackTable(assessment.attacks)],
+      },
+      {
+        heading: 'Advice',
+        blocks: [
+          { kind: 'list', items: adviceFor(definition, assessment, around.neighbours ?? []) },
+        ],
+      },
+      { heading: 'A policy to begin with', blocks: recommended(id, definition, assessment) },
+      { heading: 'Four ways to rule it', blocks: ways(definition, assessment) },
+      { heading: 'What a denied agent receives', blocks: denied(definition) },
+      {
+        heading: assessment.unknown ? 'Why this guess' : 'Why it has this class',
+        blocks: why(assessment),
+      },
+      ...relatedSection(definition, around),
+      { heading: 'Its server', blocks: serverBlocks(definition, around) },
+    ],
+  }
+}
+
+/** Of a guess no risk is told. */
+function leadOf(assessment: ToolAssessment): string {
+  const { category, risk, unknown } = assessment
+  if (!unknown) return `**${category}**, ${risk} risk. ${meansOf(assessment)}`
+  const decided =
+    category === 'Execute'
+      ? 'the decision for Execute'
+      : `the stricter of the decisions for ${category} and for Execute`
+  return `**Unknown**, perhaps ${category}: its definition does not say clearly what it does. A call gets ${decided}.`
+}
+
+/** The line that ends the guess. */
+function settling(id: string, { category }: ToolAssessment): PageBlock[] {
+  return [
+    createTextBlock(
+      `Find out what it does, then name its class in the policy. If the guess is right (the rest of this page assumes so):`,
+    ),
+    yaml(['classify:', `  ${JSON.stringify(id)}: ${category}`, ''].join('\n')),
+  ]
+}
+
+function described({ description, title }: ToolDefinition): PageBlock[] {
+  const text = typeof description === 'string' ? withoutBlankLines(description) : ''
+  if (text === '') return [createTextBlock(title ?? 'Its server says nothing about it.')]
+  return [createTextBlock(`Its server says: “${cutAtWord(text, DESCRIPTION_CHARS_MAX)}”`)]
+}
+
+/** Line by line: an expression would look at a run of blanks once for each of them. */
+function withoutBlankLines(text: string): string {
+  const lines = text.split('\n').map((line) => line.trim())
+  return lines.filter((line) => line !== '').join('\n')
+}
+
+function why(assessment: AssessmentWithAttacks): PageBlock[] {
+  const { risk, riskBecause, confidence, unknown, evidence, depends, disagreements } = assessment
+  const shown = evidence.filter(({ text }) => text !== '').slice(0, EVIDENCE_SHOWN_MAX)
+  const guess = shown.length > 0 ? 'The guess rests on:' : 'No word of its definition tells more.'
+  const sure = `Confidence ${Math.min(CONFIDENCE_SHOWN_MAX, Math.round(confidence * 100))} %.`
+  const blocks: PageBlock[] = [
+    createTextBlock(unknown ? `${sure} ${guess}` : `${sure} Risk ${risk}: ${riskBecause}.`),
+  ]
+  if (shown.length > 0)
+    blocks.push({
+      kind: 'table',
+      head: ['words of the definition', 'where', 'what they say', 'weight'],
+      rows: shown.map(({ text, at, says, weight }) => [
+        `\`${text}\``,
+        placeOf(at),
+        says,
+        weight.toFixed(2),
+      ]),
+    })
+  for (const { argument, kind } of depends)
+    blocks.push(
+      createTextBlock(
+        kind === 'program'
+          ? `What a call does depends on \`${argument}\`, a program. \`shell(args.${argument})\` reads it if it is a command line; no rule can read another one with certainty.`
+          : `The class of a call depends on \`${argument}\` (${kind}); rules can ask for \`call.category\`.`,
+      ),
+    )
+  for (const disagreement of disagreements) blocks.push(createTextBlock(`Beware: ${disagreement}.`))
+  if (!unknown)
+    blocks.push({
+      kind: 'list',
+      items: assessment.whyNot.map(({ category, because }) => `Not ${category}: ${because}.`),
+    })
+  return blocks
+}
+
+/** A JSON pointer in words: `/inputSchema/properties/a/enum/0` is a choice of `a`. */
+function placeOf(pointer: string): string {
+  const names = [...pointer.matchAll(/\/properties\/([^/]+)/g)].map(([, name]) => name)
+  if (names.length === 0) return pointer.slice(1)
+  const kind = /\/(?:enum\/\d+|const)$/.test(pointer)
+    ? 'a choice of'
+    : pointer.endsWith('/description')
+      ? 'the description of'
+      : 'the argument'
+  return `${kind} \`${names.join('.')}\``
+}
+
+const READS = {
+  public: 'public data',
+  private: 'private data',
+  untrusted: 'text that strangers may have written',
+}
+const SENDS = {
+  nothing: 'its arguments are not sent on',
+  inside: 'its arguments stay within its server',
+  outside: 'its arguments may leave its server for somewhere else',
+}
+
+function flowSentence({ reads, sends }: ToolAssessment['flows']): string {
+  return `Its results are ${reads.map((source) => READS[source]).join(' and ')}; ${SENDS[sends]}.`
+}
+
+function attackTable(linked: readonly LinkedAttack[]): PageBlock {
+  // What this very tool lets somebody do comes first.
+  const own = [...linked].sort((a, b) => Number(isOfClass(b)) - Number(isOfClass(a)))
+  const rows = own.map(({ id, name, what, gate }) => [
+    { text: `${id} ${name}`, to: `attacks#${id}` },
+    what,
+    gate,
+  ])
+  return { kind: 'table', head: ['attack', 'what happens', 'a gate stops it'], rows }
+}
+
+function isOfClass({ id }: LinkedAttack): boolean {
+  return ATTACKS.find((attack) => attack.id === id)?.signal === 'its class'
+}
+
+function ways(definition: ToolDefinition, assessment: AssessmentWithAttacks): PageBlock[] {
+  const rows = waysFor(definition, assessment).map(([way, says, rule]) => [
+    `**${way}**`,
+    `\`${rule}\``,
+    says,
+  ])
+  return [
+    createTextBlock('One of these, in place of its rule in the policy above:'),
+    { kind: 'table', head: ['way', 'rule', 'what happens'], rows },
+  ]
+}
+
+function denied(definition: ToolDefinition): PageBlock[] {
+  const also = hasStructuredDenial(definition)
+    ? ' The same data is in `_meta`, under `sluice/decision`.'
+    : ''
+  return [
+    createTextBlock(
+      `A tool result that says why, in words that a model can act on and as data. It is never a protocol error, which clients take for a fault.${also}`,
+    ),
+    { kind: 'code', language: 'json', text: denialOf('not for agents', definition) },
+  ]
+}
+
+function recommended(
+  id: string,
+  definition: ToolDefinition,
+  assessment: ToolAssessment,
+): PageBlock[] {
+  const rule = ownRule(definition, assessment)?.rule ?? BEGIN[assessment.category]
+  return [
+    createTextBlock(
+      `A whole document: other tools follow the rule of their category. Try it with \`sluice policy explain ${id}\`.`,
+    ),
+    yaml(suggestRule(id, rule)),
+  ]
+}

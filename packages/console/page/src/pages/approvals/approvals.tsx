@@ -1,0 +1,287 @@
+// Approvals: the inbox at the left, the selected call next to it (instead of it on a phone). Arrow
+// keys or j and k move, a approves, d denies.
+
+import { titleOfCall } from '@sluice/ledger/records/call-title'
+import { type JSX, useEffect, useState } from 'react'
+import type { ApprovalRequest, LedgerPage } from '../../../../src/contract/contract.ts'
+import { formatQuery } from '../../api.ts'
+import { FreezeButton } from '../../freeze.tsx'
+import { useResource } from '../../resource.ts'
+import { go, pathTo, setQuery, useRoute } from '../../route.ts'
+import { mayAct, useMe } from '../../session.ts'
+import { Button, Link } from '../../ui/button.tsx'
+import { Chips, SelectField, TextField } from '../../ui/fields.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { isTyping, stepFrom, useKeys } from '../../ui/keys.ts'
+import { Risk } from '../../ui/marks.tsx'
+import { useNow } from '../../ui/now.ts'
+import { Empty, PageHead } from '../../ui/page.tsx'
+import { TextLine } from '../../ui/text.tsx'
+import { ago, formatTimeLeft } from '../../ui/words.ts'
+import { DenyAll } from './deny-all.tsx'
+import { groupBySession, ORDERS, type SessionGroup, summarize, summarizeMembers } from './groups.ts'
+import { listPending, loadDecided, useInbox } from './inbox.ts'
+import { Request, StateMark } from './request.tsx'
+import { StandingApprovals } from './standing.tsx'
+import './approvals.css'
+
+export function Approvals(): JSX.Element {
+  const inbox = useInbox()
+  const me = useMe()
+  const { rest, query } = useRoute()
+  const shows = query.get('show') ?? 'pending'
+  const pending = listPending(inbox)
+  const shown =
+    shows === 'pending' ? pending : inbox.requests.filter((one) => !pending.includes(one))
+  const order = query.get('order') ?? 'time'
+  const search = query.get('q') ?? ''
+  const groups = groupBySession(shown, { order, search })
+  const inOrder = groups.flatMap(({ requests }) => requests)
+  const open =
+    inbox.requests.find(({ id }) => id === rest[0]) ??
+    (rest[0] === undefined ? inOrder[0] : undefined)
+  const isMissing = inbox.state === 'open' && rest[0] !== undefined && open === undefined
+  useDecided(shows === 'decided' || isMissing)
+  useListKeys(shows === 'standing' ? [] : inOrder, open)
+  return (
+    <div className="page">
+      <PageHead title="Approvals" lead="Calls that wait for a person to approve or deny them.">
+        <Chips
+          label="Which calls"
+          value={shows}
+          onChange={(show) => go(`/approvals${show === 'pending' ? '' : `?show=${show}`}`)}
+          choices={[
+            { value: 'pending', says: `Pending ${pending.length}` },
+            { value: 'decided', says: 'Decided' },
+            { value: 'standing', says: 'Standing approvals' },
+          ]}
+        />
+        <NotifyMe />
+      </PageHead>
+      {shows === 'standing' ? (
+        <div className="scroll page-body">
+          <StandingApprovals />
+        </div>
+      ) : shown.length === 0 && open === undefined ? (
+        <Empty
+          icon="approvals"
+          title={shows === 'pending' ? 'Nothing to approve' : 'Nothing was decided yet'}
+        >
+          {shows === 'pending' ? (
+            <>
+              Calls that a rule with <code>require_approval</code> holds appear here at once.
+              {me?.mayProve === false && mayAct(me, 'approver') && (
+                <>
+                  {' '}
+                  To decide you need a passkey: <Link to="/settings">add one</Link> before the first
+                  of them comes.
+                </>
+              )}
+            </>
+          ) : (
+            'What you and others decide is kept here and on record.'
+          )}
+        </Empty>
+      ) : (
+        <div className="split" data-open={rest[0] !== undefined}>
+          <HeldCalls groups={groups} openId={open?.id} />
+          <div className="split-detail scroll">
+            {rest[0] !== undefined && (
+              <div className="phone-back">
+                <Button kind="quiet" onPress={() => go(`/approvals${location.search}`)}>
+                  <Icon name="back" /> All
+                </Button>
+              </div>
+            )}
+            {open === undefined ? (
+              <Empty icon="approvals" title="This request is not here">
+                It may be older than what is kept.
+              </Empty>
+            ) : (
+              <Request request={open} key={open.id} onDecided={() => goOn(open, inOrder)} />
+            )}
+          </div>
+        </div>
+      )}
+    </div>
+  )
+}
+
+interface HeldCallsProps {
+  readonly groups: readonly SessionGroup[]
+  readonly openId: string | undefined
+}
+
+function HeldCalls({ groups, openId }: HeldCallsProps): JSX.Element {
+  const { query } = useRoute()
+  return (
+    <nav className="split-list card scroll" aria-label="Held calls">
+      <div className="row line inbox-tools">
+        <TextField
+          label="Search held calls"
+          quiet
+          placeholder="Tool, caller, value"
+          value={query.get('q') ?? ''}
+          onChange={(q) => setQuery({ q })}
+        />
+        <SelectField
+          label="Order"
+          value={query.get('order') ?? 'time'}
+          onChange={(next) => setQuery({ order: next === 'time' ? '' : next })}
+          choices={ORDERS}
+        />
+      </div>
+      {groups.map((group) => (
+        <Group key={group.session} group={group} openId={openId} />
+      ))}
+      {groups.length === 0 && (
+        <p className="muted card-body">
+          {query.has('q') ? 'No held call matches.' : 'There is no call here.'}
+        </p>
+      )}
+    </nav>
+  )
+}
+
+/** To the next one, as a mailbox does. */
+function goOn({ id }: ApprovalRequest, shown: readonly ApprovalRequest[]): void {
+  const at = shown.findIndex((one) => one.id === id)
+  const next = shown[at + 1] ?? shown[at - 1]
+  go(next === undefined ? '/approvals' : toEntry(next.id), true)
+}
+
+/** Its list stays chosen. */
+function toEntry(id: string): string {
+  return `${pathTo('approvals', id)}${location.search}`
+}
+
+/** The last minutes are marked. */
+const SOON_MS = 2 * 60_000
+
+/** Whose calls they are, and what can be done about all of them. */
+function Group({
+  group: { session, requests },
+  openId,
+}: {
+  group: SessionGroup
+  openId: string | undefined
+}): JSX.Element {
+  const me = useMe()
+  const [{ principal, sessionName, agent, state }] = requests as [ApprovalRequest]
+  const canAct = state === 'pending' && mayAct(me, 'approver') && me?.mayProve !== false
+  const to = `/ledger${formatQuery({ session, view: 'timeline' })}`
+  const recorded = useRecorded(session, state === 'pending' ? [] : requests)
+  return (
+    <section aria-label={`Held calls of ${principal.id}`}>
+      <header className="row line spread inbox-head">
+        <Link to={to} className="cut plain-link">
+          <TextLine text={principal.id} className="strong" />{' '}
+          <TextLine
+            text={agent === null ? (sessionName ?? '') : 'by an agent'}
+            className="small muted"
+          />
+        </Link>
+        {state === 'pending' && requests.length > 1 && (
+          <span className="row line">
+            {canAct && <DenyAll requests={requests} />}
+            <FreezeButton target={{ scope: 'principal', id: principal.id }} />
+          </span>
+        )}
+      </header>
+      <ul>
+        {requests.map((request) => (
+          <li key={request.id}>
+            <Entry
+              request={request}
+              current={request.id === openId}
+              says={recorded.get(request.callId) ?? summarize(request.args)}
+            />
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+/** The values on record of calls that are decided, by their ids: their arguments are not kept. */
+function useRecorded(
+  session: string,
+  requests: readonly ApprovalRequest[],
+): ReadonlyMap<string, string> {
+  const sinceMs = Math.min(...requests.map(({ atMs }) => atMs))
+  const path = `/ledger${formatQuery({ session, sinceMs, order: 'oldest', limit: CALLS_READ })}`
+  const { value } = useResource<LedgerPage>(requests.length === 0 ? undefined : path)
+  return new Map(
+    (value?.calls ?? []).map(({ callId, values }) => [
+      callId,
+      summarizeMembers(toArguments(values)),
+    ]),
+  )
+}
+
+const CALLS_READ = 500
+
+function toArguments(values: LedgerPage['calls'][number]['values']): [string, unknown][] {
+  return Object.entries(values).map(([path, value]) => [path.replace(/^args\./, ''), value])
+}
+
+interface EntryProps {
+  readonly request: ApprovalRequest
+  readonly current: boolean
+  /** What tells it apart from others. */
+  readonly says: string
+}
+
+function Entry({ request, current, says }: EntryProps): JSX.Element {
+  const now = useNow(5_000)
+  const isPending = request.state === 'pending'
+  const isSoon = isPending && request.expiresAtMs - now < SOON_MS
+  return (
+    <button
+      type="button"
+      className="inbox-entry"
+      aria-current={current}
+      onClick={() => go(toEntry(request.id))}
+    >
+      <span className="row line spread">
+        <TextLine text={titleOfCall(request)} className="strong" />
+        {isPending ? (
+          <Risk level={request.risk} unknown={request.unknown} />
+        ) : (
+          <StateMark request={request} />
+        )}
+      </span>
+      <span className="row line spread">
+        <TextLine text={says} className="mono small muted" />
+        <span className={`small num nowrap ${isSoon ? 'worse' : 'muted'}`}>
+          {isPending ? formatTimeLeft(request.expiresAtMs, now) : ago(request.atMs, now)}
+        </span>
+      </span>
+    </button>
+  )
+}
+
+/** Those that are decided are fetched when they are asked for. */
+function useDecided(isNeeded: boolean): void {
+  useEffect(() => {
+    if (isNeeded) loadDecided()
+  }, [isNeeded])
+}
+
+function useListKeys(shown: readonly ApprovalRequest[], open: ApprovalRequest | undefined): void {
+  useKeys(({ key }, target) => {
+    if (!/^([jk]|Arrow(Up|Down))$/.test(key) || isTyping(target)) return false
+    if (target.closest('[role="dialog"], [role="radiogroup"]') !== null) return false
+    const at = shown.findIndex(({ id }) => id === open?.id)
+    const next = shown[stepFrom(key, at, { last: shown.length - 1 }) ?? -1]
+    if (next !== undefined) go(toEntry(next.id), true)
+    return next !== undefined
+  })
+}
+
+function NotifyMe(): JSX.Element | null {
+  const can = 'Notification' in window
+  const [state, setState] = useState(can ? Notification.permission : 'denied')
+  if (state !== 'default') return null
+  return <Button onPress={() => Notification.requestPermission().then(setState)}>Notify me</Button>
+}

@@ -1,0 +1,385 @@
+// One pending approval: what wants to run, who calls and why it requires approval, the arguments,
+// what the session did before, who has voted; and the verdict, confirmed with a passkey.
+
+import { describeServerRequest, titleOfCall } from '@sluice/ledger/records/call-title'
+import { type JSX, useMemo, useState } from 'react'
+import type {
+  ApprovalRequest,
+  CallAddress,
+  LedgerPage,
+  RevealedArguments,
+} from '../../../../src/contract/contract.ts'
+import { formatQuery } from '../../api.ts'
+import { FreezeButton } from '../../freeze.tsx'
+import { useResource } from '../../resource.ts'
+import { pathTo } from '../../route.ts'
+import { sendWithProof } from '../../session.ts'
+import { Button, Link } from '../../ui/button.tsx'
+import { CallList } from '../../ui/call-list.tsx'
+import { Icon } from '../../ui/icons.tsx'
+import { Category, OutcomeBadge, Risk } from '../../ui/marks.tsx'
+import { useNow } from '../../ui/now.ts'
+import { Notice } from '../../ui/page.tsx'
+import { Part } from '../../ui/panel.tsx'
+import { UntrustedText } from '../../ui/text.tsx'
+import { complain } from '../../ui/toasts.tsx'
+import { ago, clock, date, formatPointer, formatTimeLeft } from '../../ui/words.ts'
+import { useOpenCall } from '../ledger/explained.tsx'
+import { type RuleChoices, ruleChoices } from '../ledger/rule-choices.ts'
+import { MakeRule } from '../policy/make-rule.tsx'
+import { listNumbers, type RuleSubject } from '../policy/rule-subject.ts'
+import { Arguments, hasLongValues, parseMembers } from './arguments.tsx'
+import { Verdict } from './verdict.tsx'
+
+interface RequestProps {
+  readonly request: ApprovalRequest
+  readonly onDecided: () => void
+}
+
+export function Request({ request, onDecided }: RequestProps): JSX.Element {
+  const now = useNow()
+  const purpose = describeServerRequest(request)
+  const subject = useMemo(() => toSubject(request), [request])
+  const { open: openCall, drawer } = useOpenCall()
+  const [revealed, setRevealed] = useState<RevealedArguments>()
+  const [whole, setWhole] = useState(false)
+  const { args, rest } = revealed ?? request
+  const masked = revealed === undefined ? request.masked : undefined
+  const isFolded = !whole && (hasLongValues(args) || hasLongValues(rest))
+  const reveal = () => {
+    const path = `/approvals/${encodeURIComponent(request.id)}/reveal`
+    sendWithProof<RevealedArguments>('POST', path, {}).then(setRevealed, complain)
+  }
+  return (
+    <article className="card request fade-in" aria-label={titleOfCall(request)}>
+      <div className="stack request-head">
+        <div className="row">
+          <StateMark request={request} />
+          <Category name={request.category} unknown={request.unknown} />
+          <Risk level={request.risk} unknown={request.unknown} />
+          <span className="muted small num">
+            {request.state === 'pending'
+              ? formatTimeLeft(request.expiresAtMs, now)
+              : `asked ${ago(request.atMs, now)}`}
+          </span>
+        </div>
+        <h2 className="request-name">
+          <UntrustedText text={titleOfCall(request)} />
+        </h2>
+        {purpose !== undefined && (
+          <p>
+            <UntrustedText text={purpose} />
+          </p>
+        )}
+        <Called request={request} />
+        <p className="muted">
+          asked by{' '}
+          <Link to={`/ledger${formatQuery({ principal: request.principal.id })}`}>
+            <UntrustedText text={request.principal.id} className="strong" />
+          </Link>{' '}
+          ({request.principal.kind})
+          {request.agent !== null && (
+            <>
+              {' '}
+              through agent{' '}
+              <Link to={pathTo('agents', request.agent)}>
+                <span className="mono">{request.agent.slice(0, 18)}</span>
+              </Link>
+            </>
+          )}{' '}
+          at {clock(request.atMs)}
+        </p>
+        <RequestLinks request={request} onOpen={openCall} />
+      </div>
+
+      <div className="stack request-body">
+        <WhyHeld request={request} />
+
+        {/* They are not kept once it is decided. */}
+        {args !== '' && (
+          <SentArguments
+            request={request}
+            sent={{ args, rest, masked }}
+            isFolded={isFolded}
+            onReveal={reveal}
+            onUnfold={() => setWhole(true)}
+          />
+        )}
+
+        {request.state === 'pending' && (
+          <MakeRule subject={subject} choices={choicesFor(request)}>
+            A request is void once its rule has changed: decide this call first.
+          </MakeRule>
+        )}
+
+        <SessionBefore request={request} onOpen={openCall} />
+
+        <Votes votes={request.votes} />
+        {request.why !== '' && !(request.state === 'denied' && request.votes.length > 0) && (
+          <Notice>{request.why}</Notice>
+        )}
+      </div>
+      {request.state === 'pending' && (
+        <Verdict
+          request={request}
+          args={args}
+          hasMasked={(masked?.count ?? 0) > 0}
+          isFolded={isFolded}
+          onDecided={onDecided}
+        />
+      )}
+      {drawer}
+    </article>
+  )
+}
+
+function WhyHeld({ request }: Pick<RequestProps, 'request'>): JSX.Element {
+  return (
+    <Part title="Why it was held">
+      <ul className="stack">
+        {request.asks.map((ask) => (
+          <li key={ask.rule} className="ask-row">
+            <Icon name="ask" />
+            <div>
+              <UntrustedText
+                text={ask.reason === '' ? 'the policy requires approval' : ask.reason}
+              />
+              <div className="muted small">
+                rule{' '}
+                <Link to={`/policy${formatQuery({ tool: `${request.server}/${request.name}` })}`}>
+                  <UntrustedText text={nameRule(ask)} className="mono" />
+                </Link>
+                {' · '}
+                {ask.approvedBy.length} of {ask.quorum} approved
+                {ask.approvers.length > 0 && ` · by ${ask.approvers.join(', ')}`}
+                {ask.separateDuties && ' · not by the caller'}
+              </div>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </Part>
+  )
+}
+
+interface SentArgumentsProps {
+  readonly request: ApprovalRequest
+  readonly sent: RevealedArguments & { readonly masked: ApprovalRequest['masked'] | undefined }
+  readonly isFolded: boolean
+  readonly onReveal: () => void
+  readonly onUnfold: () => void
+}
+
+function SentArguments({
+  request,
+  sent: { args, rest, masked },
+  isFolded,
+  onReveal,
+  onUnfold,
+}: SentArgumentsProps): JSX.Element {
+  return (
+    <section className="stack" aria-label="Arguments">
+      <div className="row spread">
+        <h3>
+          {request.state === 'pending' ? 'What will be sent' : 'What was sent'}
+          {request.edited && ' (changed by an approver)'}
+        </h3>
+        {request.state === 'pending' && (masked?.count ?? 0) > 0 && (
+          <Button kind="quiet" onPress={onReveal}>
+            Reveal what is masked
+          </Button>
+        )}
+      </div>
+      <Arguments json={args} whole={!isFolded} />
+      {rest !== '' && (
+        <>
+          <h4>Sent beside the arguments</h4>
+          <Arguments json={rest} whole={!isFolded} />
+        </>
+      )}
+      {request.program !== undefined && (
+        <>
+          <h4>The program that makes this call</h4>
+          <div className="code">
+            <UntrustedText text={request.program} />
+          </div>
+        </>
+      )}
+      {isFolded && (
+        <Button kind="quiet" onPress={onUnfold}>
+          Show all {(args.length + rest.length).toLocaleString('en')} characters
+        </Button>
+      )}
+      {masked !== undefined && masked.count > 0 && <MaskedNotice masked={masked} />}
+    </section>
+  )
+}
+
+function Votes({ votes }: Pick<ApprovalRequest, 'votes'>): JSX.Element | null {
+  if (votes.length === 0) return null
+  return (
+    <Part title="Votes">
+      <ul className="stack">
+        {votes.map((vote) => (
+          <li key={`${vote.by}${vote.atMs}`} className="row">
+            <OutcomeBadge
+              word={vote.verdict === 'approve' ? 'allow' : 'deny'}
+              says={vote.verdict === 'approve' ? 'Approved' : 'Denied'}
+            />
+            <span className="strong">{vote.by}</span>
+            <span className="muted small">
+              {date(vote.atMs)}, {vote.channel}, {vote.proof}
+            </span>
+            {vote.gone === true && (
+              <span className="tag critical">may no longer decide: counts for nothing</span>
+            )}
+            {vote.comment !== '' && <UntrustedText text={`“${vote.comment}”`} />}
+          </li>
+        ))}
+      </ul>
+    </Part>
+  )
+}
+
+interface RequestLinksProps {
+  readonly request: ApprovalRequest
+  readonly onOpen: (call: CallAddress) => void
+}
+
+/** To everything that it names, and what can be done about its caller. */
+function RequestLinks({ request, onOpen }: RequestLinksProps): JSX.Element {
+  const tool = `${request.server}/${request.name}`
+  return (
+    <div className="row small">
+      <span className="muted">session</span>
+      <Link to={`/ledger${formatQuery({ session: request.session, view: 'timeline' })}`}>
+        <UntrustedText text={request.sessionName ?? request.session} />
+      </Link>
+      <FreezeButton target={{ scope: 'principal', id: request.principal.id }} />
+      {request.agent !== null && <FreezeButton target={{ scope: 'agent', id: request.agent }} />}
+      <Link to={`/policy${formatQuery({ tool })}`}>Change its rule</Link>
+      <Link to={`/ledger${formatQuery({ server: request.server, name: request.name })}`}>
+        Its calls
+      </Link>
+      {request.state !== 'pending' && (
+        <Button kind="quiet" onPress={() => onOpen(request)}>
+          Record
+        </Button>
+      )}
+    </div>
+  )
+}
+
+/** Earlier calls of the session, each of which opens; those that brought a label first. */
+function SessionBefore({
+  request: { session, atMs },
+  onOpen,
+}: {
+  request: ApprovalRequest
+  onOpen: (call: CallAddress) => void
+}): JSX.Element | null {
+  const path = `/ledger${formatQuery({ session, untilMs: atMs, limit: BEFORE_SHOWN })}`
+  const calls = useResource<LedgerPage>(path).value?.calls ?? []
+  const labelled = calls.filter(({ labels }) => labels.length > 0)
+  if (calls.length === 0) return null
+  return (
+    <Part title="What this session did before">
+      {labelled.map((one) => (
+        <Notice key={one.seq} kind="warn">
+          The answer of <UntrustedText text={titleOfCall(one)} className="strong" /> at{' '}
+          {clock(one.atMs)} brought {one.labels.join(', ')} into the session.{' '}
+          <Button kind="quiet" onPress={() => onOpen(one)}>
+            Open that call
+          </Button>
+        </Notice>
+      ))}
+      <CallList calls={calls} onOpen={onOpen} />
+    </Part>
+  )
+}
+
+const BEFORE_SHOWN = 8
+
+/** Its policy is the only one, or has to be chosen. */
+function toSubject({ server, name, id, args }: ApprovalRequest): RuleSubject {
+  const members = parseMembers(args) ?? []
+  const numbers = members.filter(([, value]) => typeof value !== 'string')
+  return {
+    server,
+    name,
+    policy: undefined,
+    numbers: listNumbers(numbers.map(([argument, value]) => [argument, String(value)])),
+    called: `request ${id.slice(0, 8)}`,
+  }
+}
+
+function choicesFor({ method, asks, unknown = false }: ApprovalRequest): RuleChoices {
+  return ruleChoices({ method, rule: asks[0]?.rule ?? '', word: 'ask', unknown })
+}
+
+/** A guardrail is called by its name, which its text begins with; any other rule by its place. */
+function nameRule({ rule, says }: ApprovalRequest['asks'][number]): string {
+  if (!/\/guardrails\/\d+$/.test(rule)) return formatPointer(rule)
+  return `guardrail ${JSON.parse(says)[0]}`
+}
+
+const STATES = {
+  pending: ['ask', 'Pending'],
+  approved: ['allow', 'Approved'],
+  executed: ['allow', 'Executed'],
+  denied: ['deny', 'Denied'],
+  expired: ['hide', 'Expired'],
+  void: ['hide', 'Void'],
+  unknown: ['limited', 'Unknown outcome'],
+} as const
+
+export function StateMark({ request }: { request: ApprovalRequest }): JSX.Element {
+  const [word, says] = STATES[request.state]
+  return <OutcomeBadge word={word} says={says} />
+}
+
+/**
+ * What is not shown, and where: the caller wrote the arguments, and thus what looks like a secret.
+ */
+function MaskedNotice({ masked }: { masked: ApprovalRequest['masked'] }): JSX.Element {
+  const { parts, count, characters } = masked
+  return (
+    <Notice kind="warn">
+      {characters.toLocaleString('en')} characters are masked:{' '}
+      {parts.slice(0, MASKED_NAMED_MAX).map(({ path, from, characters: many }) => (
+        <span key={`${path} ${from}`}>
+          <UntrustedText text={formatPointer(path.replace(/^\/arguments/, ''))} className="mono" />{' '}
+          (characters {from + 1} to {from + many}){' '}
+        </span>
+      ))}
+      {count > MASKED_NAMED_MAX && `and ${count - MASKED_NAMED_MAX} more places`}
+    </Notice>
+  )
+}
+
+const MASKED_NAMED_MAX = 5
+
+/** What a command would do, and what its name may be mistaken for. */
+function Called({ request: { command, looksLike } }: { request: ApprovalRequest }): JSX.Element {
+  return (
+    <>
+      {command !== undefined && (
+        <div>
+          <pre className="mono">
+            $ <UntrustedText text={command.line} />
+          </pre>
+          <p className="muted">
+            in <UntrustedText text={command.directory} className="mono" />, touches:{' '}
+            <UntrustedText text={command.touches} />
+          </p>
+        </div>
+      )}
+      {looksLike !== undefined && (
+        <Notice kind="warn">
+          The name looks like <UntrustedText text={looksLike} className="mono strong" />, and is
+          not.
+        </Notice>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,90 @@
+// The edited text and its meaning: every change, typed or made on the board, is sent to the gate,
+// which parses it as it will be parsed; the last response wins. A text that was not saved stays while
+// other pages are open.
+
+import { useCallback, useEffect, useRef, useState } from 'react'
+import type { PolicyDocumentView, PolicyDraft } from '../../../../src/contract/contract.ts'
+import { post } from '../../api.ts'
+import { complain } from '../../ui/toasts.tsx'
+
+const PAUSE_MS = 250
+
+export type BoardMove =
+  | { readonly tool: string; readonly to: string }
+  | { readonly category: string; readonly to: string }
+
+/** Texts that were not saved, by document, with the version they are based on. */
+const unsaved = new Map<string, { readonly digest: string; readonly text: string }>()
+
+/** A text that the policy page opens with, to be looked at and saved there. */
+export function keepDraft({ name, digest }: PolicyDocumentView, text: string): void {
+  unsaved.set(name, { digest, text })
+}
+
+window.addEventListener('beforeunload', (event) => {
+  if (unsaved.size > 0) event.preventDefault()
+})
+
+function textOf({ name, text, digest }: PolicyDocumentView): string {
+  const draft = unsaved.get(name)
+  return draft?.digest === digest ? draft.text : text
+}
+
+/** `move`: false if it cannot be done by a move. */
+export function useDraft(document: PolicyDocumentView) {
+  const { name, text: saved, digest } = document
+  const [text, setText] = useState(() => textOf(document))
+  const [meaning, setMeaning] = useState<PolicyDraft>()
+  const requests = useRef(0)
+  const ask = useCallback(
+    async (of: string, move?: BoardMove): Promise<PolicyDraft | undefined> => {
+      const mine = ++requests.current
+      const draft = await post<PolicyDraft>('/policy/draft', {
+        name,
+        text: of,
+        ...(move && { move }),
+      })
+      if (mine !== requests.current) return undefined
+      setMeaning((before) =>
+        draft.board ? draft : { ...draft, ...(before?.board && { board: before.board }) },
+      )
+      return draft
+    },
+    [name],
+  )
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the digest identifies the text
+  useEffect(() => {
+    const current = textOf(document)
+    setText(current)
+    void ask(current).catch(complain)
+  }, [digest, name, ask])
+  useEffect(() => {
+    if (text === saved) unsaved.delete(name)
+    else unsaved.set(name, { digest, text })
+  }, [name, digest, text, saved])
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const edit = useCallback(
+    (next: string) => {
+      setText(next)
+      clearTimeout(timer.current)
+      timer.current = setTimeout(() => void ask(next).catch(complain), PAUSE_MS)
+    },
+    [ask],
+  )
+  const latest = useRef(text)
+  latest.current = text
+  const move = useCallback(
+    async (one: BoardMove): Promise<boolean> => {
+      try {
+        const draft = await ask(latest.current, one)
+        if (draft !== undefined) setText(draft.text)
+        return true
+      } catch (error) {
+        complain(error)
+        return false
+      }
+    },
+    [ask],
+  )
+  return { text, meaning, changed: text !== saved, edit, move }
+}

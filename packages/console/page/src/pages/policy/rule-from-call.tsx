@@ -1,0 +1,187 @@
+// From a recorded call to a rule for its tool: always allow, ask from a value of an argument on, or
+// never. Ends in the save dialog, with what the rule would have done to recorded calls.
+
+import { type JSX, useEffect, useMemo, useState } from 'react'
+import type {
+  PolicyDocumentView,
+  PolicyDraft,
+  PolicyView,
+  ToolPage,
+} from '../../../../src/contract/contract.ts'
+import { type ApiError, formatQuery, post, toApiError } from '../../api.ts'
+import { useResource } from '../../resource.ts'
+import { pathTo } from '../../route.ts'
+import { Form } from '../../ui/ask.tsx'
+import { Button, Link } from '../../ui/button.tsx'
+import { listDeclared } from '../../ui/declared-arguments.ts'
+import { Dialog } from '../../ui/dialog.tsx'
+import { toChoices } from '../../ui/fields.tsx'
+import { ErrorNotice, Loading, Notice } from '../../ui/page.tsx'
+import { UntrustedText } from '../../ui/text.tsx'
+import { NAME, type RuleSubject, VALUE } from './rule-subject.ts'
+import { type PolicyTest, SaveDialog } from './save.tsx'
+
+export type NewRuleAction = 'allow' | 'require_approval' | 'deny'
+
+interface AskedFrom {
+  readonly argument: string
+  readonly value: string
+}
+
+interface RuleFromCallProps {
+  readonly subject: RuleSubject
+  readonly action: NewRuleAction
+  readonly onClose: () => void
+}
+
+export function RuleFromCall({ subject, action, onClose }: RuleFromCallProps): JSX.Element {
+  const { value, error } = useResource<PolicyView>('/policy', undefined, true)
+  const [from, setFrom] = useState<AskedFrom>()
+  const [isEvery, setEvery] = useState(false)
+  const own = value?.documents.filter(({ house }) => !house) ?? []
+  const name = subject.policy ?? (own.length === 1 ? own[0]?.name : undefined)
+  const document = value?.documents.find((one) => one.name === name)
+  if (document === undefined || document.fixed !== '')
+    return (
+      <Dialog title="A rule from this call" onClose={onClose}>
+        {error !== undefined && <ErrorNotice error={error} />}
+        {value === undefined && error === undefined && <Loading />}
+        {value !== undefined && document === undefined && (
+          <Notice kind="warn">
+            {name === undefined
+              ? 'There are several policies: choose one, and change its rule there. '
+              : `The policy ${name} that decided it is not here any more. `}
+            <Link to="/policy">Open the policy</Link>
+          </Notice>
+        )}
+        {document !== undefined && <Notice>{document.fixed}: change it there.</Notice>}
+      </Dialog>
+    )
+  if (action === 'require_approval' && from === undefined && !isEvery)
+    return (
+      <AskFrom
+        subject={subject}
+        onClose={onClose}
+        onChosen={setFrom}
+        onEvery={() => setEvery(true)}
+      />
+    )
+  return (
+    <Drafted subject={subject} action={action} document={document} from={from} onClose={onClose} />
+  )
+}
+
+interface AskFromProps {
+  readonly subject: RuleSubject
+  readonly onClose: () => void
+  readonly onChosen: (from: AskedFrom) => void
+  /** Whatever its arguments are. */
+  readonly onEvery: () => void
+}
+
+/** Numbers that the tool declares, and those that the call was judged by. */
+function AskFrom({ subject, onClose, onChosen, onEvery }: AskFromProps): JSX.Element {
+  const { server, name, numbers } = subject
+  const { value: tool } = useResource<ToolPage>(`/tool${formatQuery({ server, name })}`)
+  const judged = new Map(numbers)
+  const names = [...new Set([...judged.keys(), ...listNumericArguments(tool?.inputSchema ?? '')])]
+  if (tool === undefined && names.length === 0)
+    return (
+      <Dialog title="Ask a person" onClose={onClose}>
+        <Loading />
+      </Dialog>
+    )
+  const [first] = names
+  const id = <UntrustedText text={`${server}/${name}`} className="mono" />
+  const every = (
+    <Button kind={first === undefined ? 'primary' : 'quiet'} onPress={onEvery}>
+      Ask for every call
+    </Button>
+  )
+  return (
+    <Dialog title="Ask a person" onClose={onClose}>
+      {first === undefined ? (
+        <>
+          <p>{id} has no number to ask from. A person can be asked for each of its calls.</p>
+          <div className="row">{every}</div>
+        </>
+      ) : (
+        <Form
+          fields={({ argument = first }) => [
+            { name: 'argument', label: 'Argument', choices: toChoices(names), value: first },
+            {
+              name: 'value',
+              label: 'Ask from',
+              placeholder: '50.00',
+              value: judged.get(argument) ?? '',
+            },
+          ]}
+          findFault={({ value = '' }) => (VALUE.test(value) ? undefined : '')}
+          confirm="See what it changes"
+          onSubmit={({ argument = first, value = '' }) => onChosen({ argument, value })}
+        >
+          <p>
+            Calls of {id} pass below the value, and a person is asked from it on. A call without the
+            argument is held too.
+          </p>
+          <div className="row">{every}</div>
+        </Form>
+      )}
+    </Dialog>
+  )
+}
+
+interface DraftedProps {
+  readonly subject: RuleSubject
+  readonly action: NewRuleAction
+  readonly document: PolicyDocumentView
+  readonly from: AskedFrom | undefined
+  readonly onClose: () => void
+}
+
+function Drafted({ subject, action, document, from, onClose }: DraftedProps): JSX.Element {
+  const tool = `${subject.server}/${subject.name}`
+  const [text, setText] = useState<string>()
+  const [error, setError] = useState<ApiError>()
+  const { name, text: before } = document
+  useEffect(() => {
+    const move = { tool, to: action, from }
+    post<PolicyDraft>('/policy/draft', { name, text: before, move }).then(
+      (draft) => setText(draft.text),
+      (fault) => setError(toApiError(fault)),
+    )
+  }, [name, before, tool, action, from])
+  const test = useMemo((): PolicyTest => {
+    const numbers = Object.fromEntries(subject.numbers)
+    const args = from === undefined ? numbers : { ...numbers, [from.argument]: from.value }
+    const says = from === undefined ? 'always' : `from ${from.argument} ${from.value} on`
+    return {
+      name: `${subject.called}: ${action} ${says}`,
+      call: tool,
+      args,
+      expect: action,
+    }
+  }, [subject, action, from, tool])
+  if (text === undefined || text === before)
+    return (
+      <Dialog title="A rule from this call" onClose={onClose}>
+        {error !== undefined && <ErrorNotice error={error} />}
+        {error === undefined && text === undefined && <Loading />}
+        {text !== undefined && <Notice kind="good">The policy says so already.</Notice>}
+        {error !== undefined && (
+          <Link to={`${pathTo('policy')}${formatQuery({ document: name, tool })}`}>
+            Open the policy
+          </Link>
+        )}
+      </Dialog>
+    )
+  return (
+    <SaveDialog document={document} text={text} test={test} onClose={onClose} onSaved={onClose} />
+  )
+}
+
+function listNumericArguments(schema: string): string[] {
+  return listDeclared(schema)
+    .filter(({ name, type }) => NAME.test(name) && (type === 'number' || type === 'integer'))
+    .map(({ name }) => name)
+}

@@ -1,0 +1,183 @@
+// The command palette (Ctrl or Cmd and K): pages, commands, servers, tools, agents, callers and a search
+// of the ledger, by typing; and the list of shortcuts (?).
+
+import { type JSX, useEffect, useMemo, useState } from 'react'
+import type {
+  LedgerNames,
+  ListedAgentView,
+  ServerView,
+  ToolView,
+} from '../../src/contract/contract.ts'
+import { formatQuery } from './api.ts'
+import { useResource } from './resource.ts'
+import { go, pathTo } from './route.ts'
+import { mayAct, signOut, useMe } from './session.ts'
+import { openShortcut } from './shortcuts.tsx'
+import { turnTheme, useTheme } from './theme.ts'
+import { Dialog } from './ui/dialog.tsx'
+import { Facts } from './ui/panel.tsx'
+import { UntrustedText } from './ui/text.tsx'
+import { chooseZone, chosenZone } from './zone.ts'
+
+const SHOWN_MAX = 20
+
+interface PaletteItem {
+  readonly kind: string
+  readonly name: string
+  /** An address, or what it does. */
+  readonly to: string | (() => void)
+  /** Found by this as well. */
+  readonly id?: string
+}
+
+export interface PageLink {
+  readonly path: string
+  readonly says: string
+}
+
+interface PaletteProps {
+  readonly pages: readonly PageLink[]
+  readonly onClose: () => void
+}
+
+export function Palette({ pages, onClose }: PaletteProps): JSX.Element {
+  const [text, setText] = useState('')
+  const [at, setAt] = useState(0)
+  const servers = useResource<{ servers: ServerView[] }>('/servers').value?.servers
+  const tools = useResource<{ tools: ToolView[] }>('/tools').value?.tools
+  const agents = useResource<{ agents: ListedAgentView[] }>('/agents').value?.agents
+  const callers = useResource<LedgerNames>(
+    text === '' ? undefined : `/ledger/names${formatQuery({ of: 'principal', text })}`,
+  ).value?.names
+  const commands = useCommands()
+  const items = useMemo(
+    (): PaletteItem[] => [
+      ...pages.map(({ path, says }) => ({ kind: 'Page', name: says, to: `/${path}` })),
+      ...commands,
+      ...(servers ?? []).map(({ name }) => ({ kind: 'Server', name, to: pathTo('servers', name) })),
+      ...(tools ?? []).map(({ server, name }) => ({
+        kind: 'Tool',
+        name: `${server}/${name}`,
+        to: `/servers${formatQuery({ tool: `${server}/${name}` })}`,
+      })),
+      ...(agents ?? []).map(({ id, name, task }) => ({
+        kind: 'Agent',
+        name: name || task || id,
+        id,
+        to: pathTo('agents', id),
+      })),
+      ...(callers ?? []).map((name) => ({
+        kind: 'Calls of',
+        name,
+        to: `/ledger${formatQuery({ principal: name })}`,
+      })),
+    ],
+    [pages, commands, servers, tools, agents, callers],
+  )
+  const wanted = text.toLowerCase()
+  const matches = items
+    .filter(({ name, id = '' }) => `${name} ${id}`.toLowerCase().includes(wanted))
+    .slice(0, SHOWN_MAX)
+  const search = { kind: 'Ledger', name: `Search calls for “${text}”` }
+  const shown =
+    text === '' ? matches : [...matches, { ...search, to: `/ledger${formatQuery({ text })}` }]
+  const current = Math.min(at, shown.length - 1)
+  useEffect(() => {
+    document.getElementById(`palette-${current}`)?.scrollIntoView({ block: 'nearest' })
+  }, [current])
+  const follow = (item: PaletteItem | undefined) => {
+    if (item === undefined) return
+    onClose()
+    if (typeof item.to === 'string') go(item.to)
+    else item.to()
+  }
+  return (
+    <Dialog title="Go to" onClose={onClose}>
+      <input
+        autoFocus
+        className="input"
+        role="combobox"
+        aria-label="Page, command, server, tool, agent, caller or text"
+        aria-expanded="true"
+        aria-controls="palette-list"
+        aria-activedescendant={`palette-${current}`}
+        placeholder="Page, command, server, tool, agent, caller or text"
+        autoComplete="off"
+        spellCheck={false}
+        value={text}
+        onChange={(event) => {
+          setText(event.target.value)
+          setAt(0)
+        }}
+        onKeyDown={(event) => {
+          const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+          if (step !== undefined) {
+            event.preventDefault()
+            setAt((current + step + shown.length) % shown.length)
+          } else if (event.key === 'Enter') follow(shown[current])
+        }}
+      />
+      <div id="palette-list" role="listbox" aria-label="Results" className="scroll low">
+        {shown.map((item, index) => (
+          <button
+            type="button"
+            role="option"
+            key={`${item.kind} ${item.name} ${item.id ?? ''}`}
+            id={`palette-${index}`}
+            aria-selected={index === current}
+            tabIndex={-1}
+            className="line-button spread"
+            onClick={() => follow(item)}
+          >
+            <UntrustedText text={item.name} className="cut" />
+            <span className="muted small">{item.kind}</span>
+          </button>
+        ))}
+      </div>
+    </Dialog>
+  )
+}
+
+/** What can be done from every page. */
+function useCommands(): readonly PaletteItem[] {
+  const me = useMe()
+  const isDark = useTheme() === 'dark'
+  return useMemo(() => {
+    const isUtc = chosenZone() === 'utc'
+    const command = (name: string, to: PaletteItem['to']) => ({ kind: 'Command', name, to })
+    const after = (which: 'freeze' | 'shortcuts') => () => openShortcut(which)
+    return [
+      ...(mayAct(me, 'approver') ? [command('Freeze everything…', after('freeze'))] : []),
+      ...(mayAct(me, 'admin')
+        ? [
+            command('Add a server', '/servers?add=server'),
+            command('Connect a client', '/servers?add=client'),
+          ]
+        : []),
+      command('Events of the gate', '/ledger?shows=events'),
+      command(isUtc ? 'Show local times' : 'Show times in UTC', () =>
+        chooseZone(isUtc ? 'local' : 'utc'),
+      ),
+      command(isDark ? 'Light colours' : 'Dark colours', turnTheme),
+      command('Keyboard shortcuts', after('shortcuts')),
+      command('Sign out', signOut),
+    ]
+  }, [me, isDark])
+}
+
+const SHORTCUTS = {
+  'Ctrl K or ⌘ K': 'Go to a page, server, tool, agent or caller; commands; search',
+  '?': 'This list',
+  'j, k or arrows': 'Next and previous in a list',
+  'a, d': 'Approvals: approve, deny',
+  'Enter on a grip': 'Policy: take a piece; Tab chooses a column, Enter drops it',
+  Escape: 'Close a dialog or drawer',
+} as const
+
+export function Shortcuts({ onClose }: { onClose: () => void }): JSX.Element {
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+      <Facts of={SHORTCUTS} />
+    </Dialog>
+  )
+}

@@ -1,0 +1,113 @@
+// Alerts and limits for the console: what is watched, what was sent, a test message, and how full limits
+// are. The engine is in the gate (gateway/alerts).
+
+import type { AlertList } from '@sluice/gateway/alerts/alerts'
+import { describeLimitKey } from '@sluice/gateway/alerts/describe-limit'
+import { LIMITS_SHOWN_MAX } from '@sluice/gateway/alerts/limits'
+import { isOngoing, type ListedAlert, listStored } from '@sluice/gateway/alerts/stored-alerts'
+import { clockNow } from '@sluice/gateway/start/open-alerts'
+import type { AdminParts } from '@sluice/gateway/start/run-admin'
+import { ALERT_HANDLED } from '@sluice/ledger/records/event-title'
+import { required, textOrEmpty } from '@sluice/policy/document/build-shape'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
+import { ApiError } from '../http/errors.ts'
+import type { AlertHandling } from '../queries/ledger-queries.ts'
+import type { LedgerReader } from '../queries/ledger-reader.ts'
+
+export type LimitsView = Awaited<ReturnType<typeof viewLimits>>
+export type AlertsView = Awaited<ReturnType<typeof viewAlerts>>
+export type SentAlertView = ReturnType<typeof toView>
+export type AlertTest = Awaited<ReturnType<typeof sendTest>>
+
+export function alertsEndpoints(parts: AdminParts, reader: LedgerReader): Endpoint[] {
+  return [
+    endpoint('GET /api/limits', {
+      role: 'viewer',
+      summary: 'how full the limits of the policy are, the fullest first (LimitsView)',
+      handle: () => viewLimits(parts),
+    }),
+    endpoint('GET /api/alerts', {
+      role: 'viewer',
+      summary: 'what alerts are sent for, and the last ones of all gates (AlertsView)',
+      handle: () => viewAlerts(parts, reader),
+    }),
+    endpoint('POST /api/alerts/:id/handled', {
+      role: 'approver',
+      input: { note: required(textOrEmpty(400), 'what was done') },
+      summary: 'say that this alert is handled, for everybody and the record',
+      handle: async ({ input: { id, note }, person: { name: by } }) => {
+        const alert = (await listAlerts(parts)).alerts.find((one) => one.id === id)
+        if (alert === undefined)
+          throw new ApiError('API_NOT_FOUND', `no alert has the id \`${id}\``, 'see /api/alerts')
+        const detail = { id, title: alert.title, by, note }
+        await parts.ledger.event({ atMs: Date.now(), name: ALERT_HANDLED, detail })
+        return { by, note }
+      },
+    }),
+    endpoint('POST /api/alerts/test', {
+      role: 'admin',
+      summary: 'send a test alert over every channel, and say what became of it (AlertTest)',
+      handle: ({ person }) => sendTest(parts, person.name),
+    }),
+  ]
+}
+
+/** The fullest first; `count` has all that have something used. */
+async function viewLimits({ limits }: AdminParts) {
+  const all = await limits.list(clockNow())
+  const shown = all.slice(0, LIMITS_SHOWN_MAX).map(({ key, id: _, ...rest }) => ({
+    ...describeLimitKey(key),
+    ...rest,
+  }))
+  return { limits: shown, count: all.length }
+}
+
+/** `alerts` is null if the configuration has none; `isComplete` is false if the shared store does not answer. */
+async function viewAlerts(parts: AdminParts, reader: LedgerReader) {
+  // An alert may be about a ledger that cannot be read.
+  const readHandled = async () => reader.ask('handledAlerts', undefined as never)
+  const [{ alerts: sent, isComplete }, handled] = await Promise.all([
+    listAlerts(parts),
+    readHandled().catch(() => new Map<string, AlertHandling>()),
+  ])
+  const views = sent.map((one) => toView(one, handled.get(one.id)))
+  return { alerts: parts.alerts?.config ?? null, sent: views, isComplete }
+}
+
+/** A gate that sends none lists those of the others. */
+function listAlerts({ alerts, alertRows }: AdminParts): Promise<AlertList> {
+  return (
+    alerts?.list() ??
+    listStored(alertRows).then(
+      (stored) => ({ alerts: stored, isComplete: true }),
+      () => ({ alerts: [], isComplete: false }),
+    )
+  )
+}
+
+/** `why` of a delivery is empty if it was sent. */
+async function sendTest({ alerts }: AdminParts, by: string) {
+  if (alerts === undefined)
+    throw new ApiError(
+      'API_REFUSED',
+      'this gate sends no alerts',
+      'write `alerts: {}` in sluice.yaml, with a channel under `approvals`',
+    )
+  return { deliveries: await alerts.test(by) }
+}
+
+function toView(alert: ListedAlert, handled: AlertHandling | undefined) {
+  const { id, gate, atMs, kind, title, facts, found = '', page, overAtMs = null } = alert
+  const { undelivered } = alert
+  const state = stateOf(alert)
+  const what = { id, gate, atMs, kind, title, facts, found, page }
+  return { ...what, state, overAtMs, undelivered, handled: handled ?? null }
+}
+
+/** `past`: it has happened, and does not end. `unknown`: it had not ended when its gate was lost. */
+function stateOf(alert: ListedAlert) {
+  if (alert.overAtMs !== undefined) return 'over'
+  if (!isOngoing(alert)) return 'past'
+  // Nobody else sees whether it still is.
+  return alert.isShared || alert.isGateLive !== false ? 'ongoing' : 'unknown'
+}

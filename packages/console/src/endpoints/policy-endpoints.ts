@@ -1,0 +1,178 @@
+// The policy as the console edits it: documents in force, what a text would mean, a move on the board
+// as an edit of the text, saving with a proof, and the versions that were saved.
+
+import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { BASE_POLICY } from '@sluice/gateway/config/grants'
+import { makeDocument, type PolicyDocument } from '@sluice/gateway/state/documents'
+import type { Policies } from '@sluice/gateway/state/policies'
+import { moveRule } from '@sluice/policy/change/edit-rule'
+import { ACTIONS } from '@sluice/policy/core/actions'
+import { attempt } from '@sluice/policy/core/attempt'
+import { InputError } from '@sluice/policy/core/operation-error'
+import { CATEGORIES } from '@sluice/policy/core/tools'
+import {
+  BOOLEAN,
+  form,
+  integer,
+  object,
+  record,
+  required,
+  text,
+  word,
+} from '@sluice/policy/document/build-shape'
+import type { ShapeValue } from '@sluice/policy/document/shape'
+import { policyJsonSchema } from '@sluice/policy/language/json-schema'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
+import { ApiError } from '../http/errors.ts'
+import type { LedgerReader } from '../queries/ledger-reader.ts'
+import { REPLAY_MS } from '../queries/limits.ts'
+import { isVersioned, SAVE, type SavePolicyParts, savePolicy } from './save-policy.ts'
+
+export interface PolicyEndpointParts extends SavePolicyParts {
+  readonly reader: LedgerReader
+  /** Stores the known tools, for processes that read them from the data directory. */
+  readonly flushTools: () => Promise<void>
+}
+
+const action = word(ACTIONS)
+/** One of `tool` and `category`. */
+const MOVE = object('a move', {
+  tool: { shape: text(400), doc: '`<server>/<tool>`' },
+  category: { shape: word(CATEGORIES), doc: 'a category of tools' },
+  to: required(action, 'what becomes of calls'),
+  from: {
+    shape: object('a bound', {
+      argument: required(text(600), 'of the tool'),
+      value: required(text(40), 'from which on'),
+    }),
+    doc: 'only calls from a value on',
+  },
+})
+const ARGUMENT = form(
+  'name of an argument',
+  /^[A-Za-z_]\w{0,63}$/,
+  'letters, digits and `_`, at most 64',
+)
+const SCALAR = form(
+  'value of an argument',
+  /^(?=.{0,400}$)(?:true|false|null|-?\d{1,15}(?:\.\d{1,15})?|"(?:[^"\\\p{C}]|\\["\\/bfnrt])*")$/u,
+  'JSON on one line: a text, a number, true, false or null',
+)
+const TEST = object('a case', {
+  name: required(text(200), 'what it is called'),
+  call: required(text(400), '`<server>/<tool>`'),
+  args: required(record(ARGUMENT, SCALAR), 'values as JSON'),
+  expect: required(action, 'what becomes of the call'),
+})
+const DRAFT = {
+  name: SAVE.name,
+  text: SAVE.text,
+  move: { shape: MOVE, doc: 'on the board' },
+  replay: { shape: BOOLEAN, doc: 'try it on recorded calls' },
+  days: { shape: integer(1, 30), doc: 'on those of so many; 1 unless said' },
+  test: { shape: TEST, doc: 'a case to add' },
+} as const
+export type PolicyView = ReturnType<typeof viewPolicies>
+export type PolicyDocumentView = ReturnType<typeof viewOf>
+
+export function policyEndpoints(parts: PolicyEndpointParts): Endpoint[] {
+  const { policies, store, reader, flushTools, nowMs } = parts
+  return [
+    endpoint('GET /api/policy', {
+      role: 'viewer',
+      summary: 'the policy documents as their files are now, and whether that is in force',
+      handle: () => viewPolicies(policies),
+    }),
+    endpoint('GET /api/policy/schema', {
+      role: 'viewer',
+      summary: 'the JSON Schema of a policy document',
+      handle: () => policyJsonSchema() as object,
+    }),
+    endpoint('POST /api/policy/draft', {
+      role: 'viewer',
+      input: DRAFT,
+      summary: 'what a text would mean, or the text after a move; nothing is saved',
+      handle: async ({ input: { name, text, move, replay, days = 1, test } }) => {
+        if (!policies.documents.has(name))
+          throw new ApiError('API_NOT_FOUND', `there is no policy \`${name}\``, 'see /api/policy')
+        await flushTools()
+        return reader.ask('draft', {
+          documents: [...policies.documents],
+          name,
+          text: move === undefined ? text : moved(text, move),
+          replaySinceMs: replay === true ? nowMs() - days * REPLAY_MS : undefined,
+          test,
+        })
+      },
+    }),
+    endpoint('PUT /api/policy', {
+      role: 'policy-manager',
+      proof: true,
+      input: SAVE,
+      summary: 'save a document and put it in force; a file under version control gives a patch',
+      handle: ({ input, person }) => savePolicy(parts, input, person),
+    }),
+    endpoint('GET /api/policy/versions', {
+      role: 'viewer',
+      summary: 'versions that were saved here, the newest first',
+      handle: () => ({ versions: store.versions() }),
+    }),
+    endpoint('GET /api/policy/versions/:id', {
+      role: 'viewer',
+      summary: 'the text of one version',
+      handle: ({ input }) => {
+        const text = store.textOf(Number(input.id))
+        if (text === undefined)
+          throw new ApiError(
+            'API_NOT_FOUND',
+            'there is no such version',
+            'see /api/policy/versions',
+          )
+        return { text }
+      },
+    }),
+  ]
+}
+
+/** `why` says what waits or is wrong; it is empty if the files are in force. */
+function viewPolicies({ documents, why }: Policies) {
+  return { documents: [...documents.values()].map(viewOf), why }
+}
+
+/** A file that cannot be read just now is shown as it is in force. */
+function viewOf(document: PolicyDocument) {
+  const { name: called, file } = document
+  const now = readAgain(document)
+  return {
+    ...now,
+    house: called === BASE_POLICY,
+    inForce: now.digest === document.digest,
+    // Why it cannot be saved from here; empty if it can.
+    fixed: document.isWithin ? `this policy stands in ${basename(file)} itself` : '',
+    // The file lies in a checkout: what is saved is a patch to take along.
+    versioned: isVersioned(file),
+  }
+}
+
+function readAgain(document: PolicyDocument): PolicyDocument {
+  if (document.isWithin) return document
+  return attempt(
+    () => makeDocument(document.name, document.file, readFileSync(document.file, 'utf8')),
+    document,
+  )
+}
+
+function moved(text: string, { tool, category, to, from }: ShapeValue<typeof MOVE>): string {
+  if ((tool === undefined) === (category === undefined))
+    throw new InputError('a move names a `tool` or a `category`, one of them', 'name one')
+  const made = moveRule(text, {
+    ...(tool === undefined
+      ? { section: 'categories', key: category as string }
+      : { section: 'tools', key: tool }),
+    to,
+    ...(from === undefined ? {} : { from }),
+  })
+  if ('text' in made) return made.text
+  throw new ApiError('API_REFUSED', made.refused, 'change it in the text beside the board')
+}

@@ -1,0 +1,263 @@
+// Servers, their tools and their pins: how each is, what it offers and how risky that is, the
+// catalogue's page of a tool, definitions that wait for a person. Accepting and refusing one are
+// operations (operations/pins.ts).
+
+import { basename } from 'node:path'
+import { assessTool, classify } from '@sluice/catalogue/classify/classify'
+import { getAssessment } from '@sluice/catalogue/pages/assessment-cache'
+import { toolPage } from '@sluice/catalogue/pages/tool-page'
+import type { ServerConfig } from '@sluice/gateway/config/config'
+import { LOCAL_POLICY } from '@sluice/gateway/config/grants'
+import { readServerTools } from '@sluice/gateway/front/sessions/list-tools'
+import { enterStep } from '@sluice/gateway/shared/current-step'
+import { Slices } from '@sluice/gateway/shared/slices'
+import type { AdminParts } from '@sluice/gateway/start/run-admin'
+import { withoutValues } from '@sluice/gateway/state/servers'
+import type { ServerFailure } from '@sluice/gateway/tools/server-notes'
+import { markdownOf } from '@sluice/guard/show/page-markdown'
+import { type KnownTool, type ToolDefinition, toToolId } from '@sluice/policy/core/tools'
+import { getRulesForTool } from '@sluice/policy/decide/resolve'
+import { required, text } from '@sluice/policy/document/build-shape'
+import type { ApplicableRules } from '@sluice/policy/model/applicable-rules'
+import { type Endpoint, endpoint } from '../http/endpoint.ts'
+import { ApiError } from '../http/errors.ts'
+import type { LedgerReader } from '../queries/ledger-reader.ts'
+import { DEFINITION_LENGTH_SHOWN, NEIGHBOURS_MAX } from '../queries/limits.ts'
+import { toIndentedJson, viewPendingDefinitions } from './pending-definitions.ts'
+
+export interface ServersEndpointParts {
+  readonly parts: AdminParts
+  readonly reader: LedgerReader
+}
+
+export type ServersView = Awaited<ReturnType<typeof viewServers>>
+export type ServerView = ReturnType<typeof serverViews>[number]
+export type ToolView = Awaited<ReturnType<typeof toolViews>>[number]
+export type ToolPage = ReturnType<typeof pageOf>
+
+const TOOL = {
+  server: required(text(64), 'its server'),
+  name: required(text(1_000), 'which tool'),
+} as const
+
+export function serversEndpoints({ parts, reader }: ServersEndpointParts): Endpoint[] {
+  const { gate, pins, policies } = parts
+  const nameServer = (name: string): string => {
+    if (parts.servers.find(name) !== undefined) return name
+    throw new ApiError('API_NOT_FOUND', `no server is called \`${name}\``, 'see /api/servers')
+  }
+  return [
+    endpoint('GET /api/servers', {
+      role: 'viewer',
+      summary: 'how each server is',
+      handle: () => viewServers(parts),
+    }),
+    endpoint('GET /api/tools', {
+      role: 'viewer',
+      summary: 'every tool that was listed, with class, risk and what a plain call gets',
+      handle: async () => ({ tools: await toolViews(parts, reader) }),
+    }),
+    endpoint('GET /api/tool', {
+      role: 'viewer',
+      input: TOOL,
+      summary: 'the catalogue’s page of one tool; the words of its definition are its server’s',
+      handle: async ({ input: { server, name } }) => {
+        const known = gate.toolsOf(server)
+        const found = known.get(name)
+        const definition = found?.definition ?? pins.acceptedOf(server, name)
+        if (definition === undefined)
+          throw new ApiError('API_NOT_FOUND', 'no server has listed this tool', 'see /api/tools')
+        // As the gate decides by it: the hints of a built-in server hold, and `classify` of the policy.
+        const tool = found ?? { definition, ...classify(definition) }
+        const scope = getRulesForTool(policies.now.local.policy, tool)
+        return pageOf(tool, scope, await assessNeighbours(known))
+      },
+    }),
+    endpoint('POST /api/servers/:name/tools', {
+      role: 'policy-manager',
+      summary: 'start the server if it does not run, and read its tools',
+      handle: ({ input }) => listTools(parts, nameServer(input.name)),
+    }),
+    endpoint('POST /api/servers/:name/seen', {
+      role: 'policy-manager',
+      summary: 'the new tools of the server were looked at: they are no longer marked',
+      handle: ({ input }) => ({ seen: parts.newTools.markSeen(nameServer(input.name)) }),
+    }),
+    endpoint('GET /api/pins', {
+      role: 'viewer',
+      summary: 'definitions that wait for a person, with what has changed',
+      handle: () => viewPendingDefinitions(pins),
+    }),
+  ]
+}
+
+/** `unconfined` says why processes of servers are not isolated; it is empty if they are. */
+async function viewServers(parts: AdminParts) {
+  await parts.tools.flushInTurns()
+  const unconfined = parts.isolation.why ?? ''
+  return { servers: serverViews(parts), pending: pendingViews(parts), unconfined }
+}
+
+/** `newMs`: when it appeared on a server that was known before, until a person has seen it. */
+async function toolViews(parts: AdminParts, reader: LedgerReader) {
+  const { policies, pins, tools, newTools } = parts
+  await tools.flushInTurns()
+  const documents = [...policies.documents]
+  const placed = await reader.ask('tools', { documents, name: LOCAL_POLICY })
+  const pending = new Map(pins.held.map((one) => [toToolId(one.tool), one] as const))
+  const fresh = new Map(
+    newTools.list().map(({ server, name, atMs }) => [`${server}/${name}`, atMs]),
+  )
+  return placed.map(({ server, name, category, unknown, risk, verdict, reason }) => {
+    const id = `${server}/${name}`
+    const held = pending.get(id)
+    const refusedBy = held?.refused?.by ?? null
+    const tool = { server, name, category, unknown, risk, verdict, reason }
+    return { ...tool, held: held !== undefined, refusedBy, newMs: fresh.get(id) ?? null }
+  })
+}
+
+async function listTools({ gate, tools }: AdminParts, server: string) {
+  await readServerTools(server, (...args) => gate.open(...args)).catch(({ message }: Error) => {
+    throw new ApiError(
+      'API_REFUSED',
+      `\`${server}\` listed no tools: ${message}`,
+      'see its card, and the log of the gate',
+    )
+  })
+  await tools.flushInTurns()
+  return { server, tools: tools.counts().get(server) ?? 0 }
+}
+
+/** The other tools that its page tells of. None of a server with very many, which would take seconds. */
+async function assessNeighbours(
+  known: ReadonlyMap<string, KnownTool>,
+): Promise<readonly ToolDefinition[]> {
+  if (known.size > NEIGHBOURS_MAX) return []
+  const slices = new Slices()
+  const neighbours: ToolDefinition[] = []
+  for (const { definition } of known.values()) {
+    if (slices.isOver) await slices.next()
+    enterStep('command')
+    getAssessment(definition)
+    neighbours.push(definition)
+  }
+  return neighbours
+}
+
+function pageOf(
+  { definition, category, risk, unknown }: KnownTool,
+  scope: ApplicableRules,
+  neighbours: readonly ToolDefinition[],
+) {
+  const { server, name, title, description, inputSchema, annotations } = definition
+  const assessment = assessTool(definition)
+  return {
+    server,
+    name,
+    // The one that the policy of the local user decides by; and that of the catalogue, if it is another.
+    category: scope.category,
+    inCatalogue: scope.classified ? category : null,
+    unknown: unknown === true && !scope.classified,
+    risk,
+    title: toBoundedText(title),
+    description: toBoundedText(description),
+    inputSchema: toIndentedJson(inputSchema),
+    annotations: toIndentedJson(annotations),
+    confidence: assessment.confidence,
+    riskBecause: assessment.riskBecause,
+    evidence: assessment.evidence.map(({ text, at, says }) => ({ text, at, says })),
+    disagreements: assessment.disagreements,
+    page: markdownOf(toolPage(definition, { neighbours })).slice(0, DEFINITION_LENGTH_SHOWN),
+  }
+}
+
+/** A server may put anything where a text belongs. */
+function toBoundedText(value: unknown): string {
+  return typeof value === 'string' ? value.slice(0, DEFINITION_LENGTH_SHOWN) : ''
+}
+
+/**
+ * How each server is, for people: up, idle, starting, failing and why, frozen, or without a login;
+ * where it is reached, without what is secret.
+ */
+function serverViews(parts: AdminParts) {
+  const { servers, gate, pins, freezes } = parts
+  const tools = parts.tools.counts()
+  const fresh = countByServer(parts.newTools.list())
+  const held = countByServer(pins.held.map(({ tool }) => tool.definition))
+  const undecided = countByServer(
+    pins.held.filter(({ refused }) => refused === undefined).map(({ tool }) => tool.definition),
+  )
+  return servers.entries.map(([name, server]) => {
+    const figures = gate.figures(name)
+    const frozen = freezes.of({ server: name, principal: '', agent: null })
+    const failure = gate.notes.failureOf(name)
+    const isListed = gate.toolsOf(name).size > 0
+    return {
+      name,
+      kind: server.kind,
+      where: whereOf(server),
+      sandbox: parts.isolation.describe(server),
+      credential: parts.credentials.describe(name, server),
+      refusedHosts: parts.isolation.refusedBy(name),
+      ...stateOf(figures, isListed, failure, frozen?.why),
+      ...figures,
+      tools: tools.get(name) ?? 0,
+      // Its tools were listed since the gate started.
+      listed: isListed,
+      // A client has hooks that an older version of Sluice wrote.
+      oldHooks: gate.notes.hasOldHooks(name),
+      // Tools that appeared after its first list, and that a person has yet to look at.
+      new: fresh.get(name) ?? 0,
+      held: held.get(name) ?? 0,
+      // Of those held, the ones that still need a decision.
+      undecided: undecided.get(name) ?? 0,
+    }
+  })
+}
+
+function countByServer(tools: readonly { readonly server: string }[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const { server } of tools) counts.set(server, (counts.get(server) ?? 0) + 1)
+  return counts
+}
+
+/** What would be started or reached, for people to see; it is accepted at a terminal. */
+function pendingViews({ servers }: AdminParts) {
+  return servers.pending.map(({ name, how, written }) => ({
+    name,
+    how,
+    entry: JSON.stringify(withoutValues(written)),
+  }))
+}
+
+function stateOf(
+  { sessions, openRequests }: { readonly sessions: number; readonly openRequests: number },
+  hasTools: boolean,
+  failure: ServerFailure | undefined,
+  frozen: string | undefined,
+) {
+  if (frozen !== undefined) return { state: 'frozen', why: frozen }
+  if (failure !== undefined) {
+    const why = [failure.message, failure.help].filter(Boolean).join(': ')
+    const needsLogin = failure.code === 'UPSTREAM_NEEDS_LOGIN'
+    return { state: needsLogin ? 'needs login' : 'failing', why }
+  }
+  if (sessions === 0) return { state: 'idle', why: '' }
+  // A server that has answered before is up, however long a call of it takes or is held.
+  return { state: openRequests === sessions && !hasTools ? 'starting' : 'up', why: '' }
+}
+
+/** Arguments and addresses may carry credentials: the program and the host are enough. */
+function whereOf(server: ServerConfig): string {
+  if (server.kind === 'builtin') return `builtin: ${server.builtin}`
+  if (server.kind === 'http') {
+    const { origin, pathname } = new URL(server.url)
+    return `${origin}${pathname}`
+  }
+  return server.command
+    .slice(0, 3)
+    .map((part) => basename(part))
+    .join(' ')
+}

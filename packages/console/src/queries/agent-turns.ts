@@ -1,0 +1,107 @@
+// The turns of an agent: when the model answered, what it took, and the records of the calls that came
+// of it. A call and a record belong together by tool, digest of the arguments and time: what a server or
+// a model says decides nothing here. Pure.
+
+import type { AgentRow } from '@sluice/agents/journal/rows'
+import type { HistoryEntry } from '@sluice/agents/step-thread/operation-results'
+import { digestText } from '@sluice/ledger/records/record'
+import type { CallRecord } from './call-views.ts'
+
+/** What the journal and the ledger say of the turns of an agent, the newest last. */
+export interface AgentTurns {
+  readonly turns: readonly AgentTurn[]
+  /** Why the last run ended without an answer: the model could not be asked. */
+  readonly failure: ReturnType<typeof findFailure>
+  /** Records of the ledger that are not searched yet. */
+  readonly behind: number
+}
+
+export type AgentTurn = ReturnType<typeof listTurns>[number]
+
+/** Of an event `model` of the journal. */
+interface ModelAnswer {
+  readonly toolCalls: readonly {
+    readonly id: string
+    readonly name: string
+    readonly input: unknown
+  }[]
+  readonly usage: { readonly inputTokens: number; readonly outputTokens: number }
+}
+
+/** The journal and the ledger have clocks that may differ by a little. */
+const SLACK_MS = 1_000
+/** Of a provider's message. */
+const FAILURE_LENGTH_MAX = 1_000
+
+export function listTurns(
+  { grants, price }: Pick<AgentRow, 'grants' | 'price'>,
+  history: readonly HistoryEntry[],
+  records: readonly CallRecord[],
+) {
+  const answers = history.flatMap((entry, at) =>
+    entry.kind === 'model' ? [{ entry, before: history[at - 1] }] : [],
+  )
+  const tools = new Map(grants.map((grant) => [grant.replace('/', '__'), grant] as const))
+  const left = [...records].sort((one, other) => one.atMs - other.atMs)
+  return answers.map(({ entry, before }, at) => {
+    const { usage, toolCalls } = entry.event as unknown as ModelAnswer
+    const untilMs = answers[at + 1]?.entry.at ?? Number.POSITIVE_INFINITY
+    const within = { sinceMs: entry.at - SLACK_MS, untilMs }
+    const { inputTokens, outputTokens } = usage
+    return {
+      turn: entry.turn,
+      atMs: entry.at,
+      inputTokens,
+      outputTokens,
+      // How long the model took to answer.
+      modelMs: Math.max(0, entry.at - (before?.at ?? entry.at)),
+      cost:
+        price === null
+          ? null
+          : (inputTokens * price.inputMicros + outputTokens * price.outputMicros) / 1_000_000,
+      calls: toolCalls.map(({ id, name, input }, index) => {
+        const key = toCallKey(tools.get(name) ?? '', digestText(JSON.stringify(input ?? {})))
+        // The same call twice in one turn: each has its share of the records.
+        const alike = toolCalls
+          .slice(index + 1)
+          .filter((other) => other.name === name && isSame(other.input, input)).length
+        // The oldest first: a call that was held has more than one.
+        return { id, records: takeRecords(left, key, { ...within, alike }) }
+      }),
+    }
+  })
+}
+
+/** Of the last run, if its model could not be asked; a later prompt or answer is another. */
+export function findFailure(history: readonly HistoryEntry[]) {
+  const last = history.findLast(({ kind }) =>
+    ['prompt', 'model', 'model_failed', 'resume'].includes(kind),
+  )
+  if (last?.kind !== 'model_failed') return null
+  return { atMs: last.at, message: String(last.event.message ?? '').slice(0, FAILURE_LENGTH_MAX) }
+}
+
+/** Takes the records that fit out of `left`. */
+function takeRecords(
+  left: CallRecord[],
+  key: string,
+  { sinceMs, untilMs, alike }: { sinceMs: number; untilMs: number; alike: number },
+): CallRecord[] {
+  const fitting = left.filter(
+    ({ atMs, server, name, argsDigest }) =>
+      atMs >= sinceMs &&
+      atMs <= untilMs &&
+      toCallKey(`${server}/${name}`, argsDigest ?? '') === key,
+  )
+  const mine = fitting.slice(0, Math.ceil(fitting.length / (alike + 1)))
+  for (const record of mine) left.splice(left.indexOf(record), 1)
+  return mine
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}
+
+function toCallKey(tool: string, digest: string): string {
+  return `${tool} ${digest}`
+}

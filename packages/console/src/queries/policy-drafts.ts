@@ -1,0 +1,116 @@
+// A policy text that is being edited, compared with the policy in force: what it would change for the known
+// tools and for recorded calls. Runs in the thread that reads the ledger.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { BASE_POLICY, LOCAL_POLICY } from '@sluice/gateway/config/grants'
+import { openGateStoreReadOnly } from '@sluice/gateway/data/gate-store'
+import { idOfDocument } from '@sluice/gateway/operations/recorded-calls'
+import { type Replay, replay } from '@sluice/gateway/operations/replay'
+import { type DecisionChange, listDecisionChanges } from '@sluice/gateway/state/decision-changes'
+import {
+  compileDocuments,
+  makeDocument,
+  type PolicyDocument,
+} from '@sluice/gateway/state/documents'
+import { readKeptTools } from '@sluice/gateway/tools/stored-tools'
+import { loosenings } from '@sluice/policy/change/compare'
+import { runSteps } from '@sluice/policy/core/steps'
+import type { KnownTool } from '@sluice/policy/core/tools'
+import type { Problem } from '@sluice/policy/document/problem'
+import { type BoardTool, boardOf } from './board.ts'
+import { draftTests, runStoredCases } from './draft-tests.ts'
+import type { DraftRequest } from './read-requests.ts'
+
+/** What a text would mean. */
+export interface PolicyDraft {
+  readonly text: string
+  readonly problems: readonly Omit<Problem, 'file'>[]
+  /** Absent if the text has errors. */
+  readonly board?: ReturnType<typeof boardOf>
+  readonly changes: readonly DecisionChange[]
+  readonly loosens: ReturnType<typeof loosenings>
+  /** Absent unless a case was asked for. */
+  readonly tests?: ReturnType<typeof draftTests>
+  /** The cases beside the document under the new text; absent until asked for, with `replay`. */
+  readonly cases?: ReturnType<typeof runStoredCases>
+  /** Recorded calls under the new text; absent until asked for. */
+  readonly replay?: ReturnType<typeof viewReplay>
+}
+
+export class PolicyDrafts {
+  readonly #directory: string
+  readonly #ledger: DatabaseSync
+  #store: DatabaseSync | undefined
+  /** Version of the store that `#tools` was read from. */
+  #seen: unknown
+  #tools: readonly KnownTool[] = []
+
+  /** Recorded calls are those of this ledger. */
+  constructor(directory: string, ledger: DatabaseSync) {
+    this.#directory = directory
+    this.#ledger = ledger
+  }
+
+  close(): void {
+    this.#store?.close()
+  }
+
+  /** Every tool that was ever listed, by the policy that binds the local user. */
+  tools({ documents, name }: Pick<DraftRequest, 'documents' | 'name'>): BoardTool[] {
+    const policy = compileDocuments(new Map(documents)).compiled?.policies.get(name)
+    return policy === undefined ? [] : [...boardOf(policy, this.#listTools()).tools]
+  }
+
+  /** What a policy text would change, compared with the policy in force. */
+  draft({ documents, name, text, replaySinceMs, test }: DraftRequest): PolicyDraft {
+    const before = new Map(documents)
+    const { file } = before.get(name) as PolicyDocument
+    const now = new Map(before).set(name, makeDocument(name, file, text))
+    const { compiled, problems } = compileDocuments(now)
+    const view = {
+      text,
+      problems: problems
+        .filter((one) => one.text === text)
+        .map(({ problem: { file: _, ...problem } }) => problem),
+    }
+    // The base policy decides no call alone: it is shown together with the document of the local user.
+    const judging = name === BASE_POLICY ? LOCAL_POLICY : name
+    const policy = compiled?.policies.get(judging)
+    const old = compileDocuments(before).compiled?.policies.get(judging)
+    if (policy === undefined || old === undefined) return { ...view, changes: [], loosens: [] }
+    const tools = this.#listTools()
+    const id = idOfDocument(judging, now.get(judging)?.text ?? '', policy)
+    return {
+      ...view,
+      board: boardOf(policy, tools),
+      changes: runSteps(listDecisionChanges(judging, old, policy, tools)),
+      loosens: loosenings(old, policy),
+      ...(replaySinceMs === undefined
+        ? {}
+        : {
+            replay: viewReplay(
+              replay(this.#ledger, { policy, id, name: judging, sinceMs: replaySinceMs, tools }),
+            ),
+            cases: runStoredCases(file, policy, tools),
+          }),
+      ...(test === undefined ? {} : { tests: draftTests(file, test, policy, tools) }),
+    }
+  }
+
+  /** As the gate keeps them: it is asked to write them down before. Read again only if the file has
+   * changed: what the engine works out for a tool is kept with it. */
+  #listTools(): readonly KnownTool[] {
+    this.#store ??= openGateStoreReadOnly(this.#directory)
+    const version = this.#store.prepare('PRAGMA data_version').get()?.data_version
+    if (version !== this.#seen) {
+      this.#tools = readKeptTools(this.#store)
+      this.#seen = version
+    }
+    return this.#tools
+  }
+}
+
+function viewReplay({ calls, same, unknown, flips }: Replay) {
+  const shown = flips.map(({ tool, from, to, count }) => ({ tool, from, to, count }))
+  return { calls, same, unknown, flips: shown }
+}

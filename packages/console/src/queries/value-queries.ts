@@ -1,0 +1,124 @@
+// Calls in the order of a recorded value, and its sum over the calls that match. Both read the values of one
+// path in parts, so that other questions are answered in between.
+
+import type { DatabaseSync } from 'node:sqlite'
+import {
+  type CallWithOutcome,
+  type Query,
+  readCalls,
+  selectCalls,
+  selectRecords,
+} from '@sluice/ledger/query/query'
+import type { RecordIndex } from '@sluice/ledger/query/record-index'
+import { USUAL_WORDS } from '@sluice/ledger/records/files'
+import { parseConditions, toValueSql } from '@sluice/ledger/records/recorded-values'
+import type { Steps } from '@sluice/policy/core/steps'
+import { splitRange } from './histogram.ts'
+import { VALUES_SEARCHED_MS, VALUES_STEP } from './limits.ts'
+
+export interface ValuePage {
+  readonly calls: readonly CallWithOutcome[]
+  /** `after` of the next page; null at the end. */
+  readonly next: number | null
+  /** The page is not full yet: so many values were looked at for this answer. */
+  readonly looked?: number
+}
+
+interface ValueRow {
+  readonly seq: number
+  readonly fits: number
+}
+
+/** By the value at `query.sort`; `after` is the number of the last call that was looked at. */
+export function* readByValue(
+  ledger: DatabaseSync,
+  index: RecordIndex,
+  { after, before: _, ...query }: Query,
+  step = VALUES_STEP,
+): Steps<ValuePage> {
+  const { database } = index
+  const selected = selectCalls(database, query)
+  const path = database.prepare('SELECT id FROM words WHERE text = ?').get(query.sort ?? '')?.id
+  if (selected === undefined || path === undefined) return { calls: [], next: null }
+  const { found, from, where, values } = selectRecords(selected, selected.range)
+  const own = parseConditions(query.where)
+    .filter((one) => one.path === query.sort)
+    .map((one) => `AND ${toValueSql(one, 'judged.value')}`)
+    .join(' ')
+  const [order, beyond] = query.order === 'smallest' ? ['ASC', '>'] : ['DESC', '<']
+  const limit = query.limit ?? 100
+  const sql = (isFirst: boolean) =>
+    `${found} SELECT judged.seq AS seq, (${where.replace(/^WHERE /, '')}) AS fits FROM ${from}
+      WHERE judged.path = ${path} ${own} ${
+        isFirst
+          ? ''
+          : `AND (judged.value, judged.seq) ${beyond}
+        (SELECT value, seq FROM judged AS last WHERE last.path = ${path} AND last.seq = ?)`
+      }
+      ORDER BY judged.value ${order}, judged.seq ${order} LIMIT ${step}`
+  const numbers: number[] = []
+  const untilMs = performance.now() + VALUES_SEARCHED_MS
+  let last = after
+  for (let looked = 0; ; ) {
+    const rows = database
+      .prepare(sql(last === undefined))
+      .all(...values, ...(last === undefined ? [] : [last])) as unknown as ValueRow[]
+    for (const { seq, fits } of rows) {
+      last = seq
+      looked++
+      if (fits === 1 && numbers.push(seq) === limit)
+        return { calls: readCalls(ledger, index, numbers), next: seq }
+    }
+    const calls = () => readCalls(ledger, index, numbers)
+    if (rows.length < step) return { calls: calls(), next: null }
+    if (performance.now() > untilMs) return { calls: calls(), next: last ?? null, looked }
+    yield
+  }
+}
+
+const NO_CALLS = { calls: 0, sum: 0, allowed: 0, allowedSum: 0, min: 0, max: 0 }
+
+/**
+ * Of the numbers that matching calls have at one path; sums are double precision. `allowed`: a call that
+ * waited is there once when it was held and once when it was made.
+ */
+export type RecordedSum = Readonly<typeof NO_CALLS>
+
+const IS_ALLOWED = `calls.action = ${USUAL_WORDS.action}`
+
+/** Of the numbers at `query.sort`. */
+export function* readSum(
+  { database }: RecordIndex,
+  query: Query,
+  step = VALUES_STEP,
+): Steps<RecordedSum> {
+  const selected = selectCalls(database, query)
+  const total = { ...NO_CALLS, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY }
+  const ends = database
+    .prepare('SELECT (SELECT min(seq) FROM calls) AS first, (SELECT max(seq) FROM calls) AS last')
+    .get()
+  if (selected !== undefined && ends?.first != null) {
+    const first = Math.max(Number(ends.first), selected.range.first)
+    const last = Math.min(Number(ends.last), selected.range.last)
+    for (const range of splitRange({ first, last }, step)) {
+      const { found, from, where, values } = selectRecords(selected, range)
+      const part = database
+        .prepare(
+          `${found} SELECT count(*) AS calls, sum(value) AS sum, min(value) AS min, max(value) AS max,
+            count(*) FILTER (WHERE ${IS_ALLOWED}) AS allowed,
+            total(value) FILTER (WHERE ${IS_ALLOWED}) AS allowedSum
+            FROM ${from} ${where} AND judged.value < ''`,
+        )
+        .get(...values) as unknown as RecordedSum
+      yield
+      if (part.calls === 0) continue
+      total.calls += part.calls
+      total.sum += part.sum
+      total.allowed += part.allowed
+      total.allowedSum += part.allowedSum
+      total.min = Math.min(total.min, part.min)
+      total.max = Math.max(total.max, part.max)
+    }
+  }
+  return total.calls === 0 ? NO_CALLS : total
+}

@@ -1,0 +1,86 @@
+// `alerts` of sluice.yaml: which alerts a person on duty gets, and over which of the channels that approvals
+// have. Called by config.ts.
+
+import { ALERT_KINDS } from '@sluice/access/approvals/alert'
+import { duration, integer, list, object, word } from '@sluice/policy/document/build-shape'
+import { asMap } from '@sluice/policy/document/check-shape'
+import { findEntry, type LocatedMap } from '@sluice/policy/document/read-document'
+import type { ChannelsConfig } from './channels.ts'
+import {
+  ALERT_DENIALS_PERCENT,
+  ALERT_EVERY_SECONDS_MAX,
+  ALERT_LIMIT_PERCENT,
+  ALERT_VERIFY_SECONDS_MAX,
+} from './limits.ts'
+import { type ConfigValues, readFields, toMs } from './values.ts'
+
+export const ALERT_CHANNELS = ['webhook', 'email'] as const
+
+export type AlertsConfig = NonNullable<ReturnType<typeof readAlerts>['alerts']>
+
+const percent = integer(1, 100)
+
+export const ALERTS = object('settings of alerts', {
+  on: {
+    shape: list(word(ALERT_KINDS), ALERT_KINDS.length),
+    doc: '`denials` a high rate of denied calls, `injection` orders to the model in an answer (the gate then looks through all of them), `limit` a limit nearly full, `server` a server fails, `definition` a new or changed definition waits for review, `tools` a known server has new tools, `ledger` calls cannot be recorded or the chain does not verify, `gate` another gate of the store is gone, `hooks` a client with hooks made a call that its hooks did not announce, or another than was decided',
+    unset: 'all of them',
+    example: ['injection', 'definition', 'ledger'],
+  },
+  channels: {
+    shape: list(word(ALERT_CHANNELS), ALERT_CHANNELS.length),
+    doc: 'which channels of `approvals` alerts go out on',
+    unset: 'all that `approvals` has',
+    example: ['email'],
+  },
+  every: {
+    shape: duration(ALERT_EVERY_SECONDS_MAX),
+    doc: 'at most one alert of a kind is sent in this time',
+    default: '15m',
+  },
+  denials: {
+    shape: percent,
+    doc: 'percent of the calls of five minutes that have to be denied, of at least 20',
+    default: ALERT_DENIALS_PERCENT,
+  },
+  limit: {
+    shape: percent,
+    doc: 'percent of a limit that have to be used',
+    default: ALERT_LIMIT_PERCENT,
+  },
+  verify: {
+    shape: duration(ALERT_VERIFY_SECONDS_MAX),
+    doc: 'how often the gate verifies the whole chain of the ledger, for alerts of `ledger`',
+    default: '24h',
+  },
+})
+
+/** Nothing if there is no such key: then no alerts are sent. */
+export function readAlerts(map: LocatedMap, channels: ChannelsConfig, { problems }: ConfigValues) {
+  const node = findEntry(map, 'alerts')
+  if (node === undefined) return {}
+  const has = ALERT_CHANNELS.filter((name) => channels[name] !== undefined)
+  const read = readFields(ALERTS.fields, node)
+  const { channels: wanted = has } = read
+  const on: readonly string[] = read.on ?? ALERT_KINDS
+  const missing = wanted.find((name) => !has.includes(name))
+  if (has.length === 0 || missing !== undefined)
+    problems.error(
+      'CONFIG_CHANNEL',
+      (findEntry(asMap(node), 'channels') ?? node).at,
+      missing === undefined
+        ? 'alerts have no channel to go out on'
+        : `alerts are to go out by \`${missing}\`, and \`approvals\` has no \`${missing}\``,
+      'write `webhook` or `email` under `approvals`',
+    )
+  return {
+    alerts: {
+      on,
+      channels: ALERT_CHANNELS.filter((name) => wanted.includes(name)),
+      everyMs: toMs(read.every),
+      denialsPercent: read.denials,
+      limitPercent: read.limit,
+      verifyMs: toMs(read.verify),
+    },
+  }
+}

@@ -1,0 +1,214 @@
+// Third step of a start: everything that a call goes through. Servers and their processes, tools and pins,
+// approvals and their channels, what is measured, the gate itself and the agents inside it.
+
+import { join } from 'node:path'
+import { ApprovalLinks } from '@sluice/access/identity/keys/approval-links'
+import { HandleSealer } from '@sluice/access/identity/keys/handle-sealer'
+import { CREDENTIAL_SWEEP_EVERY_MS } from '@sluice/access/identity/limits'
+import { userKeyFiles } from '@sluice/ledger/store/files/user-key'
+import { processClock } from '@sluice/ledger/store/process-clock'
+import type { JsonObject } from '@sluice/policy/core/json'
+import { Listeners } from '@sluice/policy/core/listeners'
+import { LimitsInUse } from '../alerts/limits-in-use.ts'
+import type { GateConfig } from '../config/config.ts'
+import { filesBeside, keysPath } from '../config/keys.ts'
+import { withReal } from '../config/work-directory.ts'
+import { PageFront } from '../front/http/page-front.ts'
+import { Gate } from '../gate.ts'
+import { Isolation } from '../isolation/isolation.ts'
+import { CallInstrumentation } from '../metrics/instrument-calls.ts'
+import { Meter } from '../metrics/meter.ts'
+import { watchStalls } from '../metrics/watch-stalls.ts'
+import { ChildPeers } from '../processes/child-peers.ts'
+import { cleanUpOrphans } from '../processes/orphan-cleanup.ts'
+import { Watcher } from '../processes/watcher.ts'
+import { GATE_STOPPING } from '../shared/transport.ts'
+import { openPins } from '../tools/open-pins.ts'
+import { ServerNotes } from '../tools/server-notes.ts'
+import { StoredTools } from '../tools/stored-tools.ts'
+import { HttpPools } from '../upstream/http/http-pools.ts'
+import { Credentials } from '../upstream/servers/credentials.ts'
+import { IdleShutdown } from './idle-shutdown.ts'
+import { openAdmission } from './join-cluster.ts'
+import { approvalUrl, openApprovals } from './open-approvals.ts'
+import { openChannels } from './open-channels.ts'
+import type { GateData } from './open-data.ts'
+import { HOOK_SCRIPT, HookParts } from './open-hooks.ts'
+import type { GateIdentity } from './open-identity.ts'
+import { openServers } from './open-servers.ts'
+import { openSpans } from './open-spans.ts'
+import { openTraces } from './open-traces.ts'
+import { peopleBase } from './people-base.ts'
+import { BuiltinAgents } from './run-agents.ts'
+import type { RunOptions } from './running-gate.ts'
+
+interface EarlierSteps {
+  readonly data: GateData
+  readonly identity: GateIdentity
+}
+
+export type GateCalls = Awaited<ReturnType<typeof openCalls>>
+
+export async function openCalls(
+  { data, identity }: EarlierSteps,
+  { piped, startAgents }: RunOptions,
+  closing: AsyncDisposableStack,
+) {
+  const { config, freezes, key, late, ledger, log, outages, policies } = data
+  const { restored, shared, store } = data
+  const processes = await openProcesses(data, closing)
+  const { servers, peers } = processes
+  const meter = new Meter()
+  closing.defer(watchStalls(meter, log))
+  const watch = new CallInstrumentation(meter, await openSpans(config.otlp, closing))
+  const tools = new StoredTools(store, log)
+  closing.defer(() => tools.flush())
+  const { pins, lock, newTools } = openPins(config, { store, ledger, log }, servers)
+  closing.defer(() => newTools.flush())
+  const hooks = new HookParts({ servers, ledger, log })
+  // Clients with hooks need a gate for as long as they run, which it cannot see: it stays.
+  const idle = new IdleShutdown(piped && !hooks.isUsed)
+  const page = piped ? openPage(data, peers, idle) : undefined
+  const base = (): string | undefined =>
+    page === undefined ? peopleBase(config.publicUrl, late.url) : peopleBase(undefined, page.url)
+  const { approvals, channels } = await openApproving({ data, identity }, base, closing)
+  const agents = new BuiltinAgents(startAgents)
+  const traces = openTraces(config.data, { key, ledger, log }, closing)
+  const limits = new LimitsInUse(shared?.usage)
+  const { logins } = identity
+  const { nowMs } = processClock
+  const { issuers } = config
+  const record = (detail: JsonObject): void => {
+    void ledger.event({ atMs: nowMs(), name: 'credential', detail }).catch(() => {})
+  }
+  const alone = shared?.alone
+  const credentials = new Credentials({ logins, log, record, nowMs, issuers, alone })
+  const sweeper = setInterval(() => logins.sweep(nowMs()), CREDENTIAL_SWEEP_EVERY_MS).unref()
+  closing.defer(() => clearInterval(sweeper))
+  const gate = new Gate({
+    config,
+    policies: () => policies.now,
+    ...restored,
+    ...processes,
+    builtins: {
+      agents: (...link) => agents.connect('connect', ...link),
+      code: (...link) => agents.connect('connectCode', ...link),
+      ...hooks.builtins,
+    },
+    onToolUse: hooks.onToolUse,
+    seals: new HandleSealer(key),
+    credentials,
+    ledger,
+    freezes,
+    notes: new ServerNotes(store, log),
+    tools,
+    watch,
+    pins,
+    traces,
+    approvals: approvals.engine,
+    approvalUrl: (id) => approvalUrl(base(), id),
+    sharedSessions: shared?.sessions,
+    admission: limits.watch(openAdmission(shared, { ...restored, approvals, ledger })),
+    ownPaths: [...new Set([...processes.own, HOOK_SCRIPT].flatMap(withReal))],
+    log,
+    outages,
+  })
+  late.gate = gate
+  const hookGate = hooks.open(gate)
+  closing.defer(() => hookGate.close())
+  closing.defer(() => gate.close(GATE_STOPPING))
+  policies.onChange(() => gate.policyChanged())
+  // The policy may be another than the one that an earlier gate asked by.
+  gate.policyChanged()
+  lock.onChange((now) => {
+    pins.setLock(now)
+    gate.policyChanged()
+  })
+  const { authenticator } = identity
+  const services = { authenticator, approvals: approvals.engine, shared: shared?.agents }
+  closing.defer(await agents.start(servers, gate, services))
+  const observed = { meter, watch, tools, pins, lock, newTools, limits, traces }
+  const served = { credentials, approvals, channels, agents, hooks, gate }
+  return { ...processes, ...observed, ...served, idle, page, base }
+}
+
+/** The console of a gate for pipes. */
+function openPage({ late, outages }: GateData, peers: ChildPeers, idle: IdleShutdown): PageFront {
+  return new PageFront({
+    site: () => late.site,
+    peers,
+    onOutage: outages.ofRequest,
+    onConnections: (count) => idle.pages(count),
+  })
+}
+
+/** Servers, and the processes and connections behind them. */
+async function openProcesses(
+  { config, files, late, ledger, log }: GateData,
+  closing: AsyncDisposableStack,
+) {
+  const leftovers = join(config.data, 'servers.json')
+  await cleanUpOrphans(leftovers)
+  const watcher = new Watcher({ file: leftovers, log })
+  closing.defer(() => watcher.close())
+  const pools = new HttpPools()
+  closing.defer(() => pools.close())
+  const peers = new ChildPeers(watcher)
+  const servers = openServers(config, { ledger, log })
+  const own = [config.data, config.file, ...userKeyFiles(), ...filesBeside(config), ...files]
+  const refusedHosts = new Listeners<[server: string, host: string]>()
+  refusedHosts.subscribe((server, host) => {
+    log('warn', 'a locked server tried a host that its sandbox does not name', { server, host })
+    const event = { atMs: processClock.nowMs(), name: 'sandbox', detail: { server, host } }
+    void ledger.event(event).catch(() => {})
+  })
+  const isolation = await Isolation.open({
+    config,
+    own,
+    keys: keysPath(config.file),
+    onRefused: (server, host) => refusedHosts.emit(server, host),
+    isOwnPort: (port) => URL.canParse(late.url) && new URL(late.url).port === String(port),
+  })
+  if (isolation.why !== undefined && hasProcesses(config)) log('warn', isolation.why)
+  return { watcher, pools, peers, servers, own, isolation, onRefusedHost: refusedHosts.subscribe }
+}
+
+function hasProcesses({ servers }: GateConfig): boolean {
+  return Object.values(servers).some(({ kind }) => kind === 'stdio')
+}
+
+async function openApproving(
+  {
+    data: { config, key, ledger, log, sessions, shared, store },
+    identity: { people },
+  }: EarlierSteps,
+  base: () => string | undefined,
+  closing: AsyncDisposableStack,
+) {
+  const approvals = openApprovals({
+    data: config.data,
+    store,
+    ledger,
+    log,
+    people,
+    issuers: config.issuers,
+    nameSession: (id) => sessions.nameOf(id),
+    shared,
+  })
+  people.onRemove(() => approvals.engine.peopleChanged())
+  closing.defer(() => approvals.end())
+  const links = new ApprovalLinks(key)
+  const channels = await openChannels(
+    config.channels,
+    {
+      add: (notifier) => approvals.engine.add(notifier),
+      linkFor: ({ id, expiresAtMs }, approver) => {
+        const link = { approval: id, approver, untilMs: expiresAtMs }
+        return people.find(approver) && links.address(base(), link)
+      },
+      log,
+    },
+    closing,
+  )
+  return { approvals, channels }
+}

@@ -1,0 +1,28 @@
+// Second step of a start: who may call, who may decide, and the logins of callers at servers.
+
+import { Logins } from '@sluice/access/identity/oauth/logins'
+import { openAuthenticator } from './open-authenticator.ts'
+import type { GateData } from './open-data.ts'
+import { openPeople } from './open-people.ts'
+import { shareLogins } from './share-logins.ts'
+
+export type GateIdentity = Awaited<ReturnType<typeof openIdentity>>
+
+export async function openIdentity(data: GateData, closing: AsyncDisposableStack) {
+  const { config, late, ledger, log, policies, shared } = data
+  const people = openPeople(config.data, log, closing)
+  const logins = Logins.open(config.data, shared?.key)
+  closing.defer(() => logins.close())
+  if (shared !== undefined) closing.defer(shareLogins(shared, logins))
+  const callers = await openAuthenticator(
+    {
+      config,
+      policies: () => policies.now,
+      endUnheld: () => late.gate?.sessions.endUnheld(),
+      ledger,
+      log,
+    },
+    closing,
+  )
+  return { people, logins, ...callers }
+}

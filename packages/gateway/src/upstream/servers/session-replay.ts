@@ -1,0 +1,103 @@
+// What a client has told a server that another process of the server has to be told again, so that the session
+// goes on in it: `initialize`, the log level and subscriptions. Also says whether the session needs the process
+// that it has: what is open there, and tasks that live in it.
+
+import { LruMap } from '@sluice/policy/core/lru-map'
+import type { JsonRpcResponse, RequestId } from '@sluice/protocol/message'
+import { LISTEN } from '../../call/pending-requests.ts'
+import { LISTEN_RESOURCES_MAX } from '../../shared/limits.ts'
+import { SmallMap } from '../../shared/small-map.ts'
+import type { OutboundRequest, UpstreamSendOptions } from '../upstream.ts'
+import { readMessageHead } from '../upstream-state.ts'
+import type { QueuedMessage } from './message-queue.ts'
+
+export const INITIALIZED = 'notifications/initialized'
+
+export class SessionReplay {
+  readonly #isProcess: boolean
+  /** What the client began the session with, and whether that was answered. */
+  #opening: OutboundRequest | undefined
+  #isBegun = false
+  isInitialized = false
+  #level: OutboundRequest | undefined
+  readonly #subscriptions = new LruMap<string, OutboundRequest>(LISTEN_RESOURCES_MAX)
+  /** Open subscriptions of a stateless client: what they wait for comes from the process. */
+  readonly listens = new Map<RequestId, QueuedMessage>()
+  /** Requests that the process has and has not answered, but for subscriptions. */
+  readonly open = new SmallMap<RequestId, true>()
+  /** Tasks live in the process: it stays as long as the session. */
+  #hasTasks = false
+
+  /** `isProcess`: what needs the process is noted too. */
+  constructor(isProcess: boolean) {
+    this.#isProcess = isProcess
+  }
+
+  /** The gate has begun the session. */
+  begin(opening: OutboundRequest): void {
+    this.#opening = opening
+    this.#isBegun = true
+    this.isInitialized = true
+  }
+
+  /** What the session was begun with; undefined if none has begun. */
+  get opening(): OutboundRequest | undefined {
+    return this.#isBegun ? this.#opening : undefined
+  }
+
+  get needsProcess(): boolean {
+    return this.#hasTasks || this.listens.size > 0
+  }
+
+  note(text: string, carried: UpstreamSendOptions | undefined): void {
+    const passing = carried?.passing
+    // Nothing of a call is repeated, and only a process has tasks that need it.
+    if (passing?.method === 'tools/call' && !this.#isProcess) return
+    if (passing !== undefined) this.#noteRequest(text, carried, passing)
+    else if (!this.isInitialized && readMessageHead(text).method === INITIALIZED)
+      this.isInitialized = true
+  }
+
+  #noteRequest(
+    text: string,
+    carried: UpstreamSendOptions | undefined,
+    passing: OutboundRequest,
+  ): void {
+    const { method, params } = passing
+    if (params?.value.task !== undefined || method.startsWith('tasks/')) this.#hasTasks = true
+    if (method === 'tools/call') return
+    if (method === 'initialize') this.#opening = passing
+    else if (method === LISTEN && this.#isProcess) this.listens.set(passing.id, { text, carried })
+    else if (method === 'logging/setLevel') this.#level = passing
+    else if (method === 'resources/subscribe')
+      this.#subscriptions.set(String(params?.value.uri), passing)
+    else if (method === 'resources/unsubscribe')
+      this.#subscriptions.delete(String(params?.value.uri))
+  }
+
+  noteSent(passing: OutboundRequest | undefined): void {
+    if (this.#isProcess && passing !== undefined && passing.method !== LISTEN)
+      this.open.set(passing.id, true)
+  }
+
+  noteAnswer({ id, error }: JsonRpcResponse): void {
+    if (!this.#isBegun && id === this.#opening?.id) this.#isBegun = error === undefined
+    if (this.listens.size > 0) this.listens.delete(id as RequestId)
+    if (error === undefined) return
+    // A subscription that the server refused is not made again in the next process.
+    for (const [uri, subscription] of [...this.#subscriptions])
+      if (subscription.id === id) this.#subscriptions.delete(uri)
+  }
+
+  /** What lived in the process is gone with it. */
+  processEnded(): void {
+    this.#hasTasks = false
+    this.open.clear()
+  }
+
+  /** The requests that follow `initialize`. */
+  get following(): OutboundRequest[] {
+    const subscriptions = [...this.#subscriptions].map(([, request]) => request)
+    return this.#level === undefined ? subscriptions : [this.#level, ...subscriptions]
+  }
+}

@@ -1,0 +1,253 @@
+// The query index: calls by principal, agent, session, tool, decision and time, and events. Derived
+// from the ledger and stored in a separate file, so that no call waits for it: updated before a
+// query, and by the gate when idle. An index of another ledger is rebuilt; what the ledger has dropped is
+// dropped here too. Rows that somebody edited are not noticed: `ledger verify` rebuilds the index.
+
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { readBase } from '../chain/base.ts'
+import { hashAfter, listRecordSpans, recordText } from '../chain/block.ts'
+import { hashLeaf, Peaks } from '../chain/merkle.ts'
+import { blocksFrom, hashAt, readHead } from '../chain/read.ts'
+import { decode } from '../records/decoding.ts'
+import { INDEX_SCHEMA, indexFile, USUAL_WORDS } from '../records/files.ts'
+import {
+  DROPPED_PER_INDEXED,
+  INDEXED_AT_ONCE_MAX,
+  REMEMBERED_WORDS_MAX,
+  SUBTREE_LEAVES,
+} from '../records/limits.ts'
+import type { LedgerRecord } from '../records/record.ts'
+import { asBuffer } from '../store/as-buffer.ts'
+import { StoreError } from '../store/errors.ts'
+import { inTransaction } from '../store/sqlite/in-transaction.ts'
+import { openDatabase } from '../store/sqlite/open.ts'
+import { prepareAll } from '../store/sqlite/prepare.ts'
+import { COUNT_STATEMENTS, CountedCalls, uncountUpTo } from './call-counts.ts'
+import { toIndexRow } from './index-rows.ts'
+
+const STATEMENTS = {
+  calls: 'INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  judged: 'INSERT INTO judged VALUES (?, ?, ?)',
+  outcomes: 'INSERT OR IGNORE INTO outcomes VALUES (?, ?, ?, ?, ?, ?)',
+  events: 'INSERT INTO events VALUES (?, ?, ?, ?)',
+  subtree: 'INSERT OR REPLACE INTO subtrees VALUES (?, ?)',
+  through: 'INSERT OR REPLACE INTO through VALUES (1, ?, ?)',
+  find: 'SELECT id FROM words WHERE text = ?',
+  add: 'INSERT INTO words (text) VALUES (?)',
+  ...COUNT_STATEMENTS,
+} as const
+
+const FIRST = `SELECT min(first) AS first FROM (SELECT min(seq) AS first FROM calls
+  UNION ALL SELECT min(intent) FROM outcomes UNION ALL SELECT min(seq) FROM events)`
+
+/** Steps from one path of recorded values to the next: their rows are not read. */
+export const PATHS = `WITH RECURSIVE paths (path) AS (SELECT min(path) FROM judged UNION ALL
+  SELECT (SELECT min(path) FROM judged WHERE path > paths.path) FROM paths WHERE path IS NOT NULL)`
+
+export class RecordIndex {
+  readonly database: DatabaseSync
+  readonly #ledger: DatabaseSync
+  readonly #words = new Map<string, number>()
+  readonly #statements: Readonly<Record<keyof typeof STATEMENTS, StatementSync>>
+  /**
+   * Leaves since the last complete subtree, and the first of them; undefined if not all are known.
+   */
+  #leaves: { readonly first: number; readonly tree: Peaks } | undefined
+  /** `data_version` after the last step: a different value means that another process wrote. */
+  #version: unknown
+  readonly #counts = new CountedCalls()
+
+  /** Throws a StoreError if the directory may not be written. */
+  constructor(directory: string, ledger: DatabaseSync) {
+    this.#ledger = ledger
+    this.database = openIndex(directory)
+    this.#statements = prepareAll(this.database, STATEMENTS)
+  }
+
+  /** The root over `SUBTREE_LEAVES` leaves from `first` on; undefined if it is not known. */
+  subtree(first: number): string | undefined {
+    const row = this.database.prepare('SELECT hash FROM subtrees WHERE first = ?').get(first)
+    return row && asBuffer(row.hash as Uint8Array).toString('latin1')
+  }
+
+  /** Indexes up to this many records (at least a block); true when the end is reached. */
+  catchUp(recordsMax = Number.POSITIVE_INFINITY): boolean {
+    for (let done = 0; done < recordsMax; ) {
+      const added = this.#step(Math.min(recordsMax - done, INDEXED_AT_ONCE_MAX))
+      if (added === 0) return true
+      done += added
+    }
+    return readHead(this.#ledger).seq === this.through && this.#firstDropped === undefined
+  }
+
+  /** Records that are not indexed yet. */
+  get behind(): number {
+    return Math.max(0, readHead(this.#ledger).seq - this.through)
+  }
+
+  /** The last record that is indexed. */
+  get through(): number {
+    return Number(this.database.prepare('SELECT seq FROM through').get()?.seq ?? 0)
+  }
+
+  /** The number of a call's outcome, if it is indexed. */
+  findOutcome(intent: number): number | undefined {
+    const row = this.database.prepare('SELECT seq FROM outcomes WHERE intent = ?').get(intent)
+    return row && Number(row.seq)
+  }
+
+  close(): void {
+    this.database.close()
+  }
+
+  [Symbol.dispose](): void {
+    this.close()
+  }
+
+  #step(recordsMax: number): number {
+    this.database.exec('BEGIN IMMEDIATE')
+    try {
+      this.#forgetWhere()
+      const from = this.#fitting() + 1
+      const dropped = this.#dropSome(recordsMax)
+      if (dropped > 0) {
+        this.database.exec('COMMIT')
+        return dropped
+      }
+      let seq = from - 1
+      let hash = ''
+      for (const { data } of blocksFrom(this.#ledger, from)) {
+        for (const place of listRecordSpans(data)) {
+          const record = decode(recordText(data, place))
+          if (record.seq < from) continue
+          this.#add(record)
+          seq = record.seq
+          hash = hashAfter(data, place)
+          this.#addLeaf(seq - 1, hash)
+        }
+        if (seq - from + 1 >= recordsMax) break
+      }
+      if (seq >= from) {
+        this.#statements.through.run(seq, Buffer.from(hash, 'latin1'))
+        this.#counts.flush(this.#statements)
+      }
+      this.database.exec('COMMIT')
+      return seq - from + 1
+    } catch (error) {
+      this.#words.clear()
+      this.#leaves = undefined
+      if (this.database.isTransaction) this.database.exec('ROLLBACK')
+      throw error
+    }
+  }
+
+  /** Cached word numbers are valid only while no other process writes. */
+  #forgetWhere(): void {
+    const version = this.database.prepare('PRAGMA data_version').get()?.data_version
+    if (version !== this.#version) {
+      this.#words.clear()
+      this.#leaves = undefined
+    }
+    this.#version = version
+  }
+
+  /** Returns the number up to which the index matches this ledger. */
+  #fitting(): number {
+    const base = readBase(this.#ledger)
+    const row = this.database.prepare('SELECT seq, hash FROM through').get()
+    const known = row && asBuffer(row.hash as Uint8Array).toString('latin1')
+    this.#counts.clear()
+    if (row !== undefined && hashAt(this.#ledger, Number(row.seq)) === known) return Number(row.seq)
+    this.#words.clear()
+    this.#leaves = undefined
+    this.database.exec(
+      `DELETE FROM calls; DELETE FROM judged; DELETE FROM outcomes; DELETE FROM events; DELETE FROM subtrees;
+      DELETE FROM minutes; DELETE FROM hours; DELETE FROM through; DELETE FROM words WHERE id > ${USUAL_WORDS.agent}`,
+    )
+    return base.seq
+  }
+
+  /** The first record of the index, if the ledger no longer has it. */
+  get #firstDropped(): number | undefined {
+    const first = this.database.prepare(FIRST).get()?.first
+    return first == null || Number(first) > readBase(this.#ledger).seq ? undefined : Number(first)
+  }
+
+  /**
+   * Removes what the ledger no longer has, in parts: it may be a million records, and the gate indexes in
+   * its own thread. Returns how many records could have been indexed in that time; 0 if none is left.
+   */
+  #dropSome(recordsMax: number): number {
+    const first = this.#firstDropped
+    if (first === undefined) return 0
+    const most = recordsMax * DROPPED_PER_INDEXED
+    const through = Math.min(readBase(this.#ledger).seq, first + most - 1)
+    this.database.exec(uncountUpTo(through))
+    this.database.exec(
+      `DELETE FROM calls WHERE seq <= ${through}; DELETE FROM outcomes WHERE intent <= ${through};
+      ${PATHS} DELETE FROM judged WHERE path IN (SELECT path FROM paths) AND seq <= ${through};
+      DELETE FROM events WHERE seq <= ${through}; DELETE FROM subtrees WHERE first < ${through}`,
+    )
+    return Math.ceil((through - first + 1) / DROPPED_PER_INDEXED)
+  }
+
+  /** Roots of complete subtrees only: what is between is quick to read. */
+  #addLeaf(at: number, hash: string): void {
+    if (at % SUBTREE_LEAVES === 0) this.#leaves = { first: at, tree: new Peaks() }
+    const { first, tree } = this.#leaves ?? {}
+    if (tree === undefined || first === undefined || first + tree.size !== at) return
+    tree.add(hashLeaf(hash))
+    if (tree.size === SUBTREE_LEAVES)
+      this.#statements.subtree.run(first, Buffer.from(tree.root, 'latin1'))
+  }
+
+  #add(record: LedgerRecord): void {
+    const { table, before, words, after, values: judged = [] } = toIndexRow(record)
+    const values = [...before, ...words.map((text) => this.#intern(text)), ...after]
+    this.#statements[table].run(...values)
+    for (const [path, value] of judged)
+      this.#statements.judged.run(this.#intern(path), record.seq, value)
+    if (table === 'calls') this.#counts.add(values)
+  }
+
+  #intern(text: string): number {
+    const known = this.#words.get(text)
+    if (known !== undefined) return known
+    const found = this.#statements.find.get(text)?.id
+    const id = Number(found ?? this.#statements.add.run(text).lastInsertRowid)
+    if (this.#words.size >= REMEMBERED_WORDS_MAX) this.#words.clear()
+    this.#words.set(text, id)
+    return id
+  }
+}
+
+/** Empties the index, also of tables and triggers that somebody else may have put there. The next query
+ * builds it again. */
+export function emptyIndex(directory: string): void {
+  using database = openIndex(directory)
+  inTransaction(database, () => {
+    const all = database.prepare(
+      "SELECT type, name FROM sqlite_schema WHERE sql <> '' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'",
+    )
+    const rank = ['trigger', 'view', 'index', 'table']
+    const objects = all.all().sort((a, b) => rank.indexOf(`${a.type}`) - rank.indexOf(`${b.type}`))
+    for (const { type, name } of objects)
+      database.exec(`DROP ${type} IF EXISTS "${String(name).replaceAll('"', '""')}"`)
+    database.exec(INDEX_SCHEMA)
+  })
+}
+
+/** A file that is not a database is replaced. */
+function openIndex(directory: string): DatabaseSync {
+  const file = indexFile(directory)
+  try {
+    return openDatabase(file)
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== 'STORE_CORRUPT') throw error
+    for (const suffix of ['', '-wal', '-shm'])
+      rmSync(join(directory, `${file.name}${suffix}`), { force: true })
+    return openDatabase(file)
+  }
+}
