@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The `sluice` command. Plain JavaScript that also parses on old Nodes, so that it can say which
-// Node is needed. In a clone it runs src/cli/main.ts (Node strips the types), in the published
+// Node is needed. In a clone it runs src/main.ts (Node strips the types), in the published
 // package dist/bundle/main.js. Where this Node is too old and the clone has its own, it hands over.
 const { existsSync, mkdirSync, readFileSync, statSync } = await load('node:fs')
 const { dirname, join } = await load('node:path')
@@ -8,7 +8,7 @@ const { fileURLToPath, pathToFileURL } = await load('node:url')
 
 const NODE_MAJOR_MIN = 24
 const home = dirname(dirname(fileURLToPath(import.meta.url)))
-const source = join(home, 'src', 'cli', 'main.ts')
+const source = join(home, 'src', 'main.ts')
 const isClone = existsSync(source)
 // In a clone everything is installed at the root of the repository.
 const root = isClone ? dirname(dirname(home)) : home

@@ -60,7 +60,7 @@ export const PACKAGE = resolve(import.meta.dirname, '../..')
 
 /** The clone whose sources run; undefined for an installed package. */
 export function cloneRoot(): string | undefined {
-  return existsSync(join(PACKAGE, 'src', 'cli', 'main.ts')) ? resolve(PACKAGE, '../..') : undefined
+  return existsSync(join(PACKAGE, 'src', 'main.ts')) ? resolve(PACKAGE, '../..') : undefined
 }
 
 /** The record of moves to take back: beside the file that was named, or where placeConfig puts it. If there

@@ -1,6 +1,8 @@
 // The hooks of clients, as far as a gate that starts needs them: the servers that stand for the clients, what
 // their hooks show, and what serves `/hooks`.
 
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Ledger } from '@sluice/ledger/ledger'
 import { Listeners } from '@sluice/policy/core/listeners'
@@ -16,8 +18,13 @@ import type { Servers } from '../state/servers.ts'
 import type { ServerNotes } from '../tools/server-notes.ts'
 import type { StartInProcess } from '../upstream/in-process.ts'
 
+/** Where the command's programs are: in the package that is published, and in a clone. */
+const PROGRAMS = ['../../bin/', '../../../cli/bin/'].map((path) =>
+  fileURLToPath(new URL(path, import.meta.url)),
+)
+
 /** What clients start to ask the gate; anyone who writes it decides in the gate's place. */
-export const HOOK_SCRIPT = fileURLToPath(new URL('../../../bin/sluice-hook', import.meta.url))
+export const HOOK_SCRIPT = join(PROGRAMS.find((path) => existsSync(path)) ?? '', 'sluice-hook')
 
 interface HookServices {
   readonly servers: Servers
