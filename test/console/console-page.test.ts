@@ -29,16 +29,18 @@ const sources = globSync('packages/console/page/src/**/*.{ts,tsx}', { cwd: ROOT 
   .filter((file) => !file.includes('.test.'))
   .map((file) => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }))
 
-test('of src/ it imports the types of the admin contract and a few pure files alone', () => {
+/** Of other packages, beside the policy package: pure files that need nothing else. */
+const PURE =
+  /^@sluice\/(?:policy\/.+|guard\/show\/hidden-characters|access\/identity\/grant-fields|ledger\/records\/(?:call-title|outcome-label|event-title)|protocol\/sse)$/
+
+test('of other packages and the API it imports the types of the contract and a few pure files alone', () => {
   const wrong = sources.flatMap(({ file, text }) =>
     [...text.matchAll(/^(?:import|export)[^'"]*?from '([^']+)'/gms)]
-      .filter(([, from = '']) => from.includes('/src/'))
+      .filter(([, from = '']) => from.includes('/src/') || from.startsWith('@sluice/'))
       .filter(
-        ([line, from]) =>
-          !/\/src\/(?:core\/(?:attempt|hidden-characters|json|call-title|grant-fields|outcome-label)|protocol\/sse|ledger\/records\/event-title)\.ts$/.test(
-            from ?? '',
-          ) &&
-          (!/^import type/.test(line) || !from?.endsWith('/src/admin/contract/contract.ts')),
+        ([line, from = '']) =>
+          !PURE.test(from) &&
+          (!/^import type/.test(line) || !from.endsWith('/src/contract/contract.ts')),
       )
       .map(([line]) => `${file}: ${line}`),
   )
